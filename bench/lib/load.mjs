@@ -1,0 +1,43 @@
+/** Sends one request over and over, on 32 connections from one thread, and gives rate and latency. */
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { cores, finish } from './processes.mjs'
+
+const connections = 32
+const script = name => fileURLToPath(new URL(name, import.meta.url))
+
+const tools = {
+  wrk: (seconds, url) => [
+    'wrk',
+    [
+      '-t1',
+      `-c${connections}`,
+      `-d${seconds}s`,
+      '--latency',
+      '--timeout',
+      '10s',
+      '-s',
+      script('wrk.lua'),
+      url,
+    ],
+  ],
+  autocannon: (seconds, url) => [
+    process.execPath,
+    [script('autocannon.mjs'), connections, seconds, url],
+  ],
+}
+
+/** The tool to use: the one asked for, else the one that is here. */
+export const chooseTool = asked => asked ?? (spawnSync('wrk', ['-v']).error ? 'autocannon' : 'wrk')
+
+/** One measurement; an answer that is not 2xx, or none, fails it. */
+export async function load(tool, { url, method, body, token }, seconds) {
+  const env = { ...process.env, BENCH_METHOD: method, BENCH_TOKEN: token }
+  if (body) env.BENCH_BODY = body
+  const [command, args] = tools[tool](seconds, url)
+  const out = await finish(command, args, { core: cores.load, env })
+  const { requests, failed, seconds: took, p50, p99 } = JSON.parse(out.trim().split('\n').at(-1))
+  if (failed > 0 || requests === 0)
+    throw new Error(`${failed} of ${requests} requests failed: ${method} ${url}`)
+  return { rate: requests / took, p50, p99 }
+}

@@ -1,0 +1,121 @@
+/** One run: make the data, start the servers, measure each workload, print what came out. */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { workloads } from '../workloads.mjs'
+import { prepare, sizes } from './dataset.mjs'
+import { duetAt } from './duet.mjs'
+import { chooseTool } from './load.mjs'
+import { answerOf, checkSame, measure } from './measure.mjs'
+import { readOptions, UsageError, usage } from './options.mjs'
+import { stopAll } from './processes.mjs'
+import { printHead, printTargets, printWorkload } from './report.mjs'
+import { servePeer, servePlain } from './servers.mjs'
+import { measureStart } from './startup.mjs'
+import { judge } from './verdicts.mjs'
+
+const logs = fileURLToPath(new URL('../.data/logs/', import.meta.url))
+const names = [...workloads.map(workload => workload.name), 'start']
+
+/** Runs the bench with these arguments and gives its exit code. */
+export async function main(args) {
+  endOnSignals()
+  try {
+    const options = readOptions(args, { workloads: names, datasets: Object.keys(sizes) })
+    if (options.help) console.log(usage)
+    else await bench(options)
+    return 0
+  } catch (error) {
+    return complain(error)
+  } finally {
+    await stopAll()
+  }
+}
+
+async function bench(options) {
+  rmSync(logs, { recursive: true, force: true })
+  mkdirSync(logs, { recursive: true })
+  const tool = chooseTool(options.load)
+  const duet = duetAt(options.duet)
+  const { files, facts } = await prepare(duet, options)
+  const run = { ...options, tool, token: await duet.token(files.all) }
+  const wanted = name => options.only.length === 0 || options.only.includes(name)
+  const head = printHead(run, sizes[options.data], facts)
+
+  const log = name => join(logs, `${name}.log`)
+  const start = wanted('start')
+    ? await measureStart(
+        name => duet.serve(files.all, log(name)),
+        `/api/products/${facts.productId}`,
+      )
+    : undefined
+  const server = onceEach({
+    duet: () => duet.serve(files.all, log('duet')),
+    few: () => duet.serve(files.few, log('few')),
+    mercurius: () => servePeer('mercurius', files.all, log('mercurius')),
+    yoga: () => servePeer('yoga', files.all, log('yoga')),
+  })
+  const results = []
+  for (const workload of workloads.filter(({ name }) => wanted(name))) {
+    const plain = answer => servePlain(answer, log(`plain-${workload.name}`))
+    const rows = await runWorkload(workload, facts, { server, plain, run })
+    results.push({ workload: workload.name, ...rows })
+  }
+  const verdicts = judge(results, start)
+  printTargets(verdicts)
+  if (options.json)
+    writeFileSync(options.json, `${JSON.stringify({ head, results, start, verdicts }, null, 2)}\n`)
+}
+
+/** Lines up who takes part, checks that all say the same, and measures them. */
+async function runWorkload(workload, facts, { server, plain, run }) {
+  const ask = workload.ask(facts)
+  const first = { name: 'duet', server: await server('duet'), ask }
+  const answer = await answerOf(first, run.token)
+  const make = {
+    plain: async () => ({ server: await plain(answer), ask }),
+    rest: async () => ({ server: first.server, ask: workload.rest(facts) }),
+    few: async () => ({
+      server: await server('few'),
+      ask: workload.ask({ ...facts, offset: facts.fewOffset }),
+    }),
+  }
+  const peer = name => async () => ({ server: await server(name), ask })
+  const contenders = [first]
+  for (const name of workload.beside) {
+    const contender = { name, ...(await (make[name] ?? peer(name))()) }
+    const theirs = await answerOf(contender, run.token)
+    if (name !== 'rest') checkSame(answer, theirs, name)
+    contenders.push(contender)
+  }
+  const rows = await measure(contenders, run)
+  await contenders.find(({ name }) => name === 'plain')?.server.stop()
+  const result = { title: workload.title, bytes: answer.bytes.length, rows }
+  printWorkload(result)
+  return result
+}
+
+/** Starts a server when it is first asked for. */
+function onceEach(starts) {
+  const started = new Map()
+  return name => {
+    if (!started.has(name)) started.set(name, starts[name]())
+    return started.get(name)
+  }
+}
+
+function complain(error) {
+  console.error(`bench: ${error instanceof UsageError ? error.message : error.stack}`)
+  if (error instanceof UsageError) return 2
+  console.error(`bench: what the servers said is in ${logs}`)
+  return 1
+}
+
+function endOnSignals() {
+  const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
+  for (const [signal, code] of Object.entries(codes))
+    process.once(signal, async () => {
+      await stopAll()
+      process.exit(code)
+    })
+}

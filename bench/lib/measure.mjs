@@ -1,0 +1,73 @@
+/** Measures one workload: everybody's answer first, then everybody's speed in turns. */
+import { deepStrictEqual } from 'node:assert'
+import { load } from './load.mjs'
+import { residentMemory } from './processes.mjs'
+
+/**
+ * Each of `contenders` is `{ name, server, ask }`; the first is Duet, `same` marks those whose
+ * answer must be Duet's. Gives the medians of each, and `times`: Duet's rate through the other's.
+ */
+export async function measure(contenders, { tool, token, seconds, rounds }) {
+  const run = async ({ server, ask }, length) => {
+    const figures = await load(tool, { ...ask, url: server.url + ask.path, token }, length)
+    server.emptyLog()
+    return figures
+  }
+  for (const contender of contenders) await run(contender, Math.min(seconds, 2))
+  const taken = contenders.map(() => [])
+  for (let round = 0; round < rounds; round += 1)
+    for (const [i, contender] of contenders.entries())
+      taken[i].push(await watched(contender.server, () => run(contender, seconds)))
+  return contenders.map(({ name }, i) => ({
+    server: name,
+    rate: median(taken[i].map(figures => figures.rate)),
+    p50: median(taken[i].map(figures => figures.p50)),
+    p99: median(taken[i].map(figures => figures.p99)),
+    memory: Math.max(...taken[i].map(figures => figures.memory)),
+    times: median(taken[i].map((figures, round) => taken[0][round].rate / figures.rate)),
+  }))
+}
+
+/** What a server answers, or an error that says what it answered instead. */
+export async function answerOf({ server, ask }, token) {
+  const response = await fetch(server.url + ask.path, {
+    method: ask.method,
+    body: ask.body,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(ask.body && { 'content-type': 'application/json' }),
+    },
+  })
+  const bytes = Buffer.from(await response.arrayBuffer())
+  const json = response.status === 200 ? JSON.parse(bytes) : undefined
+  if (!json || json.errors)
+    throw new Error(`${ask.method} ${ask.path} is answered ${response.status}: ${bytes}`)
+  return { bytes, json, type: response.headers.get('content-type') }
+}
+
+/** Throws unless both say the same; the order of members is free. */
+export function checkSame(duet, other, name) {
+  try {
+    deepStrictEqual(other.json, duet.json)
+  } catch (error) {
+    throw new Error(`${name} and Duet answer differently\n${error.message}`)
+  }
+}
+
+export function median(numbers) {
+  const sorted = numbers.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+}
+
+async function watched({ pid }, run) {
+  let memory = 0
+  const timer = setInterval(() => {
+    memory = Math.max(memory, residentMemory(pid) ?? 0)
+  }, 100)
+  try {
+    return { ...(await run()), memory }
+  } finally {
+    clearInterval(timer)
+  }
+}

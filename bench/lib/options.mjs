@@ -1,0 +1,67 @@
+/** The command line of the bench. */
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+
+/** The `bin/duet` of this checkout. */
+export const ownDuet = fileURLToPath(new URL('../../bin/duet', import.meta.url))
+
+export const usage = `Usage: npm run bench -- [options]
+
+  --seconds N     length of one measurement (5)
+  --rounds N      measurements of each server, in turns; the median counts (3)
+  --data SIZE     full (the one the targets speak of) or small (made in a moment, for trials)
+  --fresh         make the data again
+  --only NAME     only this workload; may be given more than once
+  --load TOOL     wrk or autocannon (wrk where it is installed)
+  --json FILE     write all figures there too
+  --duet FILE     measure this bin/duet, say of another checkout
+  --help
+`
+
+const spec = {
+  seconds: { type: 'string', default: '5' },
+  rounds: { type: 'string', default: '3' },
+  data: { type: 'string', default: 'full' },
+  fresh: { type: 'boolean', default: false },
+  only: { type: 'string', multiple: true, default: [] },
+  load: { type: 'string' },
+  json: { type: 'string' },
+  duet: { type: 'string', default: ownDuet },
+  help: { type: 'boolean', default: false },
+}
+
+/** The options, checked; throws a UsageError naming the first that is wrong. */
+export function readOptions(args, { workloads, datasets }) {
+  const { values } = parsed(args)
+  oneOf('data', values.data, datasets)
+  if (values.load !== undefined) oneOf('load', values.load, ['wrk', 'autocannon'])
+  for (const name of values.only) oneOf('only', name, workloads)
+  return {
+    ...values,
+    seconds: count('seconds', values),
+    rounds: count('rounds', values),
+    duet: resolve(values.duet),
+  }
+}
+
+export class UsageError extends Error {}
+
+function parsed(args) {
+  try {
+    return parseArgs({ args, options: spec })
+  } catch (error) {
+    throw new UsageError(error.message)
+  }
+}
+
+function oneOf(name, value, allowed) {
+  if (!allowed.includes(value)) throw new UsageError(`--${name} is one of ${allowed.join(', ')}`)
+}
+
+function count(name, values) {
+  const number = Number(values[name])
+  if (!Number.isInteger(number) || number < 1)
+    throw new UsageError(`--${name} is a number from 1 on`)
+  return number
+}

@@ -1,0 +1,56 @@
+/** Says of each target what was measured for it and whether it is reached. */
+import { memoryWithin, startWithin, targets, workloads } from '../workloads.mjs'
+
+export const label = {
+  duet: 'Duet',
+  plain: 'node:http, same bytes',
+  rest: 'Duet, REST',
+  few: 'Duet, few rows',
+  mercurius: 'mercurius + jit + loaders',
+  yoga: 'yoga + DataLoader',
+}
+
+/** One entry for each target; `measured` and `reached` are undefined where nothing was measured. */
+export function judge(results, start) {
+  const speeds = targets.map(target => {
+    const times = rowOf(results, target)?.times
+    return target.most === undefined
+      ? verdict(speedTarget(target), times, times >= target.least, inTimes)
+      : verdict(timeTarget(target), times && 1 / times, 1 / times <= target.most, inTimes)
+  })
+  const memory = memoryOf(results)
+  return [
+    ...speeds,
+    verdict(`start to first answer under ${startWithin} ms`, start, start < startWithin, inMs),
+    verdict(
+      `resident memory under load under ${inMegabytes(memoryWithin)}`,
+      memory,
+      memory < memoryWithin,
+      inMegabytes,
+    ),
+  ]
+}
+
+const verdict = (target, measured, reached, show) =>
+  measured === undefined ? { target } : { target, measured, shown: show(measured), reached }
+
+const speedTarget = ({ workload, beside, least }) =>
+  `${titleOf(workload)}: at least ${inTimes(least)} ${label[beside]}`
+
+const timeTarget = ({ workload, beside, most }) =>
+  `${titleOf(workload)}: at most ${inTimes(most)} the time of ${label[beside]}`
+
+const titleOf = name => workloads.find(workload => workload.name === name).title
+
+const rowOf = (results, { workload, beside }) =>
+  results.find(result => result.workload === workload)?.rows.find(row => row.server === beside)
+
+// The most that was seen in any workload; undefined where none ran or the system does not tell.
+function memoryOf(results) {
+  const rows = results.flatMap(result => result.rows).filter(row => row.server === 'duet')
+  return Math.max(0, ...rows.map(row => row.memory)) || undefined
+}
+
+const inTimes = number => `${number.toFixed(2)} ×`
+const inMs = time => `${Math.round(time)} ms`
+const inMegabytes = bytes => `${Math.round(bytes / 2 ** 20)} MB`

@@ -1,0 +1,80 @@
+/** What is asked of whom, and what must come out: the table of the issue as data. */
+
+const tree = ({ offset }) => `{
+  users(limit: 10, offset: ${offset}) {
+    id name
+    posts(limit: 5) {
+      id title createdAt
+      comments(limit: 4) { id text author { id name } }
+    }
+  }
+}`
+
+const get = path => ({ method: 'GET', path })
+const graphql = (query, variables) => ({
+  method: 'POST',
+  path: '/graphql',
+  body: JSON.stringify({ query, variables }),
+})
+
+const readUser = facts => get(`/api/users/${facts.userId}`)
+const readTree = facts => graphql(tree(facts))
+
+/**
+ * `ask` makes the request from facts about the data. `beside` names what Duet is measured with:
+ * `plain`, a GraphQL peer, Duet on the store with a thousandth of the rows, or Duet asked otherwise.
+ */
+export const workloads = [
+  {
+    name: 'user',
+    title: 'GET one user',
+    ask: readUser,
+    beside: ['plain'],
+  },
+  {
+    name: 'product',
+    title: 'GET one product',
+    ask: facts => get(`/api/products/${facts.productId}`),
+    beside: ['plain'],
+  },
+  {
+    name: 'products',
+    title: 'GET 20 products, by category, sorted by price',
+    ask: facts => get(`/api/products?category=${encodeURIComponent(facts.category)}&sort=price`),
+    beside: ['plain'],
+  },
+  {
+    name: 'graphql-user',
+    title: 'GraphQL user(id) { id name email }',
+    ask: facts =>
+      graphql('query($id: ID!) { user(id: $id) { id name email } }', { id: String(facts.userId) }),
+    beside: ['rest', 'mercurius', 'yoga'],
+    rest: readUser,
+  },
+  {
+    name: 'graphql-tree',
+    title: 'GraphQL 10 users × 5 posts × 4 comments × author',
+    ask: readTree,
+    beside: ['plain', 'mercurius', 'yoga'],
+  },
+  {
+    name: 'graphql-rows',
+    title: 'the same with 1,000 times as many rows',
+    ask: readTree,
+    beside: ['few'],
+  },
+]
+
+/** `least` is of Duet's requests/s through the other's, `most` of the time of one request through the other's. */
+export const targets = [
+  { workload: 'user', beside: 'plain', least: 0.6 },
+  { workload: 'product', beside: 'plain', least: 0.6 },
+  { workload: 'products', beside: 'plain', least: 0.35 },
+  { workload: 'graphql-user', beside: 'rest', least: 0.85 },
+  { workload: 'graphql-tree', beside: 'yoga', least: 5 },
+  { workload: 'graphql-tree', beside: 'mercurius', least: 2 },
+  { workload: 'graphql-rows', beside: 'few', most: 1.3 },
+]
+
+export const startWithin = 500 // milliseconds
+export const memoryWithin = 200 * 2 ** 20

@@ -1,0 +1,33 @@
+// All that must hold before a commit, in order of speed; stops at the first step that fails.
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { ableNode } from './hand-over.mjs'
+
+const biome = 'node_modules/@biomejs/biome/bin/biome'
+// Biome colours even what goes into a file.
+const plain = process.stdout.isTTY ? [] : ['--colors=off']
+
+const steps = [
+  { name: 'types', run: ['node_modules/typescript/bin/tsc', '-p', '.'] },
+  { name: 'lint and format', run: [biome, 'ci', '.', '--error-on-warnings', ...plain] },
+  { name: 'nothing unused', run: ['node_modules/knip/bin/knip.js'] },
+  { name: 'lock file', run: ['scripts/check-lock.mjs'] },
+  { name: 'tests', run: ['scripts/test.mjs'] },
+]
+
+const node = ableNode()
+const start = performance.now()
+const seconds = since => `${((performance.now() - since) / 1000).toFixed(1)} s`
+
+process.chdir(fileURLToPath(new URL('..', import.meta.url)))
+for (const { name, run } of steps) {
+  console.log(`── ${name}`)
+  const begun = performance.now()
+  const { status } = spawnSync(node, run, { stdio: 'inherit' })
+  console.log(`── ${name}: ${status === 0 ? 'good' : 'FAILED'}, ${seconds(begun)}`)
+  if (status !== 0) {
+    console.log(`check: FAILED at ${name}, after ${seconds(start)}`)
+    process.exit(1)
+  }
+}
+console.log(`check: all ${steps.length} steps are good, ${seconds(start)}`)

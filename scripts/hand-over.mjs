@@ -1,0 +1,59 @@
+// Runs a script under a Node that understands this checkout, as if that one had been started.
+import { spawn } from 'node:child_process'
+import { constants } from 'node:os'
+import { pinnedNode, recentEnough } from './pinned-node.mjs'
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
+
+const wasHandedOver = () => process.env.DUET_HANDED_OVER_BY === String(process.ppid)
+
+/** A Node that is recent enough; without one, says in a line how to get it and ends the process. */
+export function ableNode() {
+  if (recentEnough()) return process.execPath
+  const node = wasHandedOver() ? undefined : pinnedNode() // a pinned Node that is too old is none
+  if (node !== undefined) return node
+  const found = process.versions.node
+  console.error(`duet: this needs Node 26 and runs ${found}: run npm ci, which brings it`)
+  process.exit(1)
+}
+
+/** Starts `node` with `args` and ends this process the way that one ends. */
+export function handOver(node, args, env = {}) {
+  const child = spawn(node, args, {
+    stdio: 'inherit',
+    env: { ...process.env, ...env, DUET_HANDED_OVER_BY: String(process.pid) },
+  })
+  for (const signal of signals) process.on(signal, () => pass(signal, child))
+  child.on('error', error => {
+    console.error(`duet: ${node} does not start: ${error.message}`)
+    process.exit(1)
+  })
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exit(code)
+    process.removeAllListeners(signal)
+    process.exitCode = 128 + constants.signals[signal] // for the few signals that end no Node
+    process.kill(process.pid, signal)
+  })
+}
+
+// A terminal sends Ctrl-C to the child as well, and a second one could be taken for impatience.
+function pass(signal, child) {
+  if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
+}
+
+/**
+ * Ends this process when the one that started it is gone without a word: killed outright.
+ * After a hand-over at once, as the two are one service; after `npm start` as if npm had passed
+ * on a signal.
+ */
+export function endWithStarter() {
+  if (!wasHandedOver() && process.env.npm_lifecycle_event !== 'start') return
+  const starter = process.ppid
+  const signal = wasHandedOver() ? 'SIGKILL' : 'SIGTERM'
+  const watch = setInterval(() => {
+    if (process.ppid === starter) return
+    clearInterval(watch)
+    process.kill(process.pid, signal)
+  }, 50)
+  watch.unref()
+}

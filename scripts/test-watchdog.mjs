@@ -1,0 +1,13 @@
+// Loaded into each test file's process: ends one that is alive when its time is up, and says what
+// holds it.
+import { isMainThread } from 'node:worker_threads'
+
+const seconds = Number(process.env.DUET_TEST_FILE_SECONDS)
+
+if (process.env.NODE_TEST_CONTEXT && isMainThread && seconds > 0) {
+  setTimeout(() => {
+    const held = process.getActiveResourcesInfo().join(', ')
+    console.error(`${process.argv[1]} is still alive after ${seconds} s, held by: ${held}`)
+    process.exit(1)
+  }, seconds * 1000).unref()
+}

@@ -1,0 +1,91 @@
+/** Who is asking: turns the `Authorization` header of a request into a viewer, or refuses it. */
+import { compactVerify, decodeProtectedHeader, errors, type ProtectedHeaderParameters } from 'jose'
+import { ApiError } from '#errors.ts'
+import { anonymous, type Viewer } from '#model/viewer.ts'
+import { type KeyConfig, type Keys, keysOf, type VerifyingKey } from './keys.ts'
+import { challenge, refused } from './refusals.ts'
+import type { KeyName } from './renewal.ts'
+import { grantOf, type Parties } from './token.ts'
+import { createVerified } from './verified.ts'
+
+export type AuthConfig = KeyConfig & Parties
+
+/**
+ * The viewer of an `Authorization` header: at once where there is none or its token is remembered, else by a promise. It
+ * rejects with `UNAUTHENTICATED` for a bad token (RFC 6750, section 3.1) and with `UNAVAILABLE` where the keys are away.
+ */
+export type Authenticate = (authorization: string | undefined) => Viewer | Promise<Viewer>
+
+/** The way from header to viewer; throws a plain error for a configuration that cannot be used. `now` is in milliseconds. */
+export const createAuthenticator = (config: AuthConfig, now: () => number): Authenticate => {
+  checkParties(config)
+  const keys = keysOf(config, now)
+  const verified = createVerified(now)
+
+  const admit = async (authorization: string): Promise<Viewer> => {
+    const token = tokenOf(authorization)
+    const key = await keys.find(keyNameOf(token, keys))
+    const grant = grantOf(await signedPayload(token, key), config, now())
+    verified.add(authorization, grant, key)
+    return grant.viewer
+  }
+
+  return authorization =>
+    authorization === undefined
+      ? anonymous
+      : (verified.viewerOf(authorization) ?? admit(authorization))
+}
+
+/** The error where a token is needed and none was sent (RFC 6750, section 3.1: then the challenge names no error). */
+export const unauthenticated = (): ApiError =>
+  new ApiError('UNAUTHENTICATED', undefined, { headers: { 'WWW-Authenticate': challenge } })
+
+const checkParties = ({ issuer, audience }: Parties): void => {
+  // An empty name would look like a check and be met by no token.
+  if (issuer === '' || audience === '') throw new Error('The issuer or audience of tokens is empty')
+}
+
+const longestToken = 8_192
+const form = /^bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i
+
+/** RFC 6750, section 2.1: the scheme in any case, one space, the token; here only one with a signature (RFC 7515, section 3.1). */
+const tokenOf = (authorization: string): string => {
+  if (authorization.length > longestToken + 'Bearer '.length)
+    throw refused('The token is larger than 8 KiB')
+  const token = form.exec(authorization)?.[1]
+  if (token === undefined) throw refused('The header is not Bearer, one space and a signed token')
+  if (!token.split('.').every(isCanonical)) throw refused('The token is not in its usual spelling')
+  return token
+}
+
+/** Decoders let the unused last bits of base64url pass, which gives one signature several spellings (RFC 4648, section 3.5). */
+const isCanonical = (part: string): boolean =>
+  Buffer.from(part, 'base64url').toString('base64url') === part
+
+const headerOf = (token: string): ProtectedHeaderParameters => {
+  try {
+    return decodeProtectedHeader(token)
+  } catch {
+    throw refused('The header of the token is not a JSON object')
+  }
+}
+
+/** Takes the name of the key alone: what else a header says about keys (`jwk`, `jku`, `x5c`, `x5u`) is its sender's wish. */
+const keyNameOf = (token: string, { algorithms }: Keys): KeyName => {
+  const { alg, kid, crit } = headerOf(token)
+  if (typeof alg !== 'string' || !algorithms.includes(alg))
+    throw refused('The token is signed in a way that is not accepted here')
+  if (kid !== undefined && typeof kid !== 'string')
+    throw refused('The kid of the token is not a string')
+  if (crit !== undefined) throw refused('The token needs an extension that is not known here')
+  return { alg, kid }
+}
+
+const signedPayload = async (token: string, { key, alg }: VerifyingKey): Promise<Uint8Array> => {
+  try {
+    // The key says which algorithm holds, never the token (RFC 8725, section 3.1).
+    return (await compactVerify(token, key, { algorithms: [alg] })).payload
+  } catch (error) {
+    throw error instanceof errors.JOSEError ? refused('The signature does not fit') : error
+  }
+}

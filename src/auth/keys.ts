@@ -1,0 +1,91 @@
+/** Where the keys come from that tokens are checked with: one secret, or a key set in a file or at an address. */
+import type { KeyObject } from 'node:crypto'
+import { readKeySet, setAlgorithms } from './jwk.ts'
+import { readFileNow, readFileText, readUrlText } from './read.ts'
+import { type KeyName, renewing } from './renewal.ts'
+import { secretBytes } from './secret.ts'
+
+/** Exactly one of them is set. */
+export type KeyConfig = {
+  readonly secret?: string | undefined
+  readonly jwksUrl?: string | undefined
+  readonly jwksFile?: string | undefined
+}
+
+export type VerifyingKey = {
+  readonly alg: string
+  readonly key: CryptoKey | KeyObject
+  /** Until when, in milliseconds, what it has verified may be believed without asking for it again. */
+  readonly until: number
+}
+
+/** One family of algorithms, and the way to the key that a token names. */
+export type Keys = {
+  readonly algorithms: readonly string[]
+  readonly find: (name: KeyName) => Promise<VerifyingKey>
+}
+
+const settings = {
+  secret: 'DUET_AUTH_SECRET',
+  jwksUrl: 'DUET_JWKS_URL',
+  jwksFile: 'DUET_JWKS_FILE',
+} as const
+
+/** The keys of the one setting that is set; throws a plain error where none or several are, or where it cannot be used. */
+export const keysOf = (config: KeyConfig, now: () => number): Keys => {
+  const { secret, jwksUrl, jwksFile } = config
+  const names = Object.keys(settings) as (keyof typeof settings)[]
+  const given = names.filter(name => config[name] !== undefined).map(name => settings[name])
+  if (given.length > 1)
+    throw new Error(`${given.join(' and ')} are both set: keep the one that signs your tokens`)
+  if (secret !== undefined) return secretKeys(secret)
+  if (jwksUrl !== undefined) return urlKeys(jwksUrl, now)
+  if (jwksFile !== undefined) return fileKeys(jwksFile, now)
+  throw new Error(`No key to check tokens with: set one of ${Object.values(settings).join(', ')}`)
+}
+
+const secretKeys = (secret: string): Keys => {
+  const hmac = { name: 'HMAC', hash: 'SHA-256' }
+  // Imported once: with the bare bytes, jose would do it again for each token, a third of its time.
+  const only = crypto.subtle
+    .importKey('raw', secretBytes(secret), hmac, false, ['verify'])
+    .then(key => ({ alg: 'HS256', key, until: Infinity }))
+  return { algorithms: ['HS256'], find: () => only }
+}
+
+const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+
+const addressOf = (text: string): URL => {
+  const url = URL.parse(text)
+  if (url === null) throw new Error(`${settings.jwksUrl} is not a URL`)
+  if (url.username !== '' || url.password !== '')
+    throw new Error(`${settings.jwksUrl} holds a user name or password: public keys need none`)
+  const safe =
+    url.protocol === 'https:' || (url.protocol === 'http:' && loopback.test(url.hostname))
+  // Whoever can change the answer on its way could sign any token.
+  if (!safe) throw new Error(`${settings.jwksUrl} must begin with https:// (http:// on loopback)`)
+  return url
+}
+
+const urlKeys = (text: string, now: () => number): Keys => {
+  const url = addressOf(text)
+  const source = { read: () => readUrlText(url), freshFor: 300_000, coolDown: 30_000 }
+  return { algorithms: setAlgorithms, find: renewing(source, now) }
+}
+
+const firstText = (path: string): string => {
+  try {
+    const text = readFileNow(path)
+    const { keys, faults } = readKeySet(text)
+    if (keys.length > 0) return text
+    throw new Error(faults.length > 0 ? faults.join('; ') : 'the set is empty')
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : 'unknown'
+    throw new Error(`${settings.jwksFile} gives no key to check tokens with: ${why}`, { cause })
+  }
+}
+
+const fileKeys = (path: string, now: () => number): Keys => {
+  const source = { read: () => readFileText(path), freshFor: 5_000, coolDown: 5_000 }
+  return { algorithms: setAlgorithms, find: renewing(source, now, firstText(path)) }
+}

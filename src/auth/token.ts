@@ -1,0 +1,111 @@
+/** What a token says: making one for a user, and the rules its claims must keep. */
+import { SignJWT } from 'jose'
+import { parseId } from '#model/id.ts'
+import type { Role, Viewer } from '#model/viewer.ts'
+import { refused } from './refusals.ts'
+import { secretBytes } from './secret.ts'
+
+/** Whom a token must name, where the operator has set it. */
+export type Parties = {
+  readonly issuer?: string | undefined
+  readonly audience?: string | undefined
+}
+
+/** A viewer, and the span in which the token may speak for them, in milliseconds: from `from` on, before `until`. */
+export type Grant = { readonly viewer: Viewer; readonly from: number; readonly until: number }
+
+const longestLife = 86_400
+const skew = 5
+
+type Order = Parties & {
+  readonly sub: number
+  readonly role: Exclude<Role, 'anonymous'>
+  /** Seconds it lives. */
+  readonly ttl: number
+}
+
+/** A token signed by HS256; throws a plain error for a weak secret, an impossible user or a life above 24 hours. */
+export const mint = async (order: Order, secret: string, now: number): Promise<string> => {
+  const { sub, role, ttl, issuer, audience } = order
+  if (parseId(String(sub)) === undefined) throw new Error(`A token needs a user's id, not ${sub}`)
+  if (!Number.isInteger(ttl) || ttl < 1 || ttl > longestLife)
+    throw new Error(`A token lives 1 second to 24 hours, not ${ttl} seconds`)
+  const issuedAt = Math.floor(now / 1000)
+  const token = new SignJWT({ role })
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+    .setSubject(String(sub))
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + ttl)
+  if (issuer !== undefined) token.setIssuer(issuer)
+  if (audience !== undefined) token.setAudience(audience)
+  return token.sign(secretBytes(secret))
+}
+
+// A Map of the claims' own members: nothing that an object inherits can pass for a claim.
+type Claims = ReadonlyMap<string, unknown>
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+const claimsOf = (payload: Uint8Array): Claims => {
+  try {
+    const value: unknown = JSON.parse(utf8.decode(payload))
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return new Map(Object.entries(value))
+  } catch {
+    throw refused('The claims are not JSON')
+  }
+  throw refused('The claims are not a JSON object')
+}
+
+const viewerOf = (claims: Claims): Viewer => {
+  const sub = claims.get('sub')
+  const id = typeof sub === 'string' ? parseId(sub) : undefined
+  if (id === undefined) throw refused('The claim sub is not the id of a user')
+  const role = claims.has('role') ? claims.get('role') : 'user'
+  if (role !== 'user' && role !== 'admin') throw refused('The claim role is neither user nor admin')
+  return { id, role }
+}
+
+/** RFC 7519, section 2: a NumericDate is a JSON number of seconds, fractions allowed. */
+const dateOf = (claims: Claims, name: 'exp' | 'nbf' | 'iat'): number | undefined => {
+  if (!claims.has(name)) return undefined
+  const value = claims.get(name)
+  if (typeof value !== 'number' || !Number.isFinite(value))
+    throw refused(`The claim ${name} is not a number of seconds`)
+  return value
+}
+
+const spanOf = (claims: Claims, now: number): { from: number; until: number } => {
+  const exp = dateOf(claims, 'exp')
+  const nbf = dateOf(claims, 'nbf')
+  const iat = dateOf(claims, 'iat')
+  if (exp === undefined) throw refused('The claim exp is missing')
+  if (iat !== undefined && iat > now / 1000 + skew)
+    throw refused('The token was issued in the future')
+  if (exp > (iat ?? now / 1000 + skew) + longestLife)
+    throw refused('The token lives longer than 24 hours')
+  return { from: ((nbf ?? -Infinity) - skew) * 1000, until: (exp + skew) * 1000 }
+}
+
+const checkParties = (claims: Claims, { issuer, audience }: Parties): void => {
+  if (issuer !== undefined && claims.get('iss') !== issuer)
+    throw refused('The token is from another issuer')
+  const aud = claims.get('aud')
+  if (audience !== undefined && aud !== audience && !(Array.isArray(aud) && aud.includes(audience)))
+    throw refused('The token is for another audience')
+}
+
+/** Throws where a grant does not hold at this moment: once when it is read, then at each further use of it. */
+export const checkSpan = ({ from, until }: Grant, now: number): void => {
+  if (now >= until) throw refused('The token has expired')
+  if (now < from) throw refused('The token is not valid yet')
+}
+
+/** What the signed claims grant (RFC 7519, section 4.1); throws `UNAUTHENTICATED` for claims that break a rule. */
+export const grantOf = (payload: Uint8Array, parties: Parties, now: number): Grant => {
+  const claims = claimsOf(payload)
+  const grant = { viewer: viewerOf(claims), ...spanOf(claims, now) }
+  checkParties(claims, parties)
+  checkSpan(grant, now)
+  return grant
+}

@@ -1,0 +1,29 @@
+/** The key of tokens: the operator's, or in development one that is made once and kept beside the store. */
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type Config, ConfigError } from '#config.ts'
+
+const secretFile = (config: Config): string => join(dirname(config.file), 'secret')
+
+/** The HS256 secret that signs and verifies tokens; undefined where keys come from a JWKS. */
+export const authSecret = (config: Config): string | undefined => {
+  const { DUET_AUTH_SECRET, DUET_JWKS_FILE, DUET_JWKS_URL } = config.values
+  if (DUET_AUTH_SECRET !== undefined) return DUET_AUTH_SECRET
+  if (DUET_JWKS_FILE !== undefined || DUET_JWKS_URL !== undefined) return undefined
+  if (!config.development)
+    throw new ConfigError(
+      'production needs a key for tokens: set DUET_AUTH_SECRET (32 bytes or more), DUET_JWKS_URL or DUET_JWKS_FILE',
+    )
+  const file = secretFile(config)
+  if (!existsSync(file)) {
+    mkdirSync(dirname(file), { recursive: true })
+    // `wx`: of two that start at once, one makes it.
+    try {
+      writeFileSync(file, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' })
+    } catch (error) {
+      if (!existsSync(file)) throw error
+    }
+  }
+  return readFileSync(file, 'utf8').trim()
+}

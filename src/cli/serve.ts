@@ -1,0 +1,184 @@
+/** `duet serve`: opens the store, listens, and ends cleanly when it is told to. */
+import { existsSync } from 'node:fs'
+import { serve as listen } from '@hono/node-server'
+import { createApp } from '#app.ts'
+import { createAuthenticator } from '#auth/authenticate.ts'
+import { mint } from '#auth/token.ts'
+import { demoContent } from '#cli/demo.ts'
+import { logging } from '#cli/log.ts'
+import { authSecret } from '#cli/secret.ts'
+import { modelOf } from '#cli/store.ts'
+import { type CliCommand, readArgs } from '#cli/usage.ts'
+import { version } from '#cli/version.ts'
+import { type Config, loadConfig } from '#config.ts'
+import { openSqlite } from '#engines/sqlite/engine.ts'
+import { holdStore } from '#engines/sqlite/lock.ts'
+import { cursorKey, migrateSqlite } from '#engines/sqlite/migrate.ts'
+import type { Core } from '#write/core.ts'
+
+const help = `Usage: duet serve
+
+Serves GraphQL at /graphql and REST at /api. Settings come from the environment
+(DUET_…, see docs/settings.md). On SQLite the store is migrated first; an empty
+development store is filled with a small demo content.`
+
+const limitsOf = ({ values }: Config) => ({
+  objects: values.DUET_MAX_OBJECTS,
+  bytes: values.DUET_MAX_RESPONSE,
+})
+
+const documentLimits = ({ values }: Config) => ({
+  depth: values.DUET_MAX_DEPTH,
+  source: values.DUET_MAX_SOURCE,
+  tokens: values.DUET_MAX_TOKENS,
+  comments: values.DUET_MAX_COMMENTS,
+  aliases: values.DUET_MAX_ALIASES,
+  directives: values.DUET_MAX_DIRECTIVES,
+  rootFields: values.DUET_MAX_ROOT_FIELDS,
+})
+
+const authConfig = ({ values }: Config, secret: string | undefined) => ({
+  ...(secret !== undefined && { secret }),
+  ...(values.DUET_JWKS_URL !== undefined && { jwksUrl: values.DUET_JWKS_URL }),
+  ...(values.DUET_JWKS_FILE !== undefined && { jwksFile: values.DUET_JWKS_FILE }),
+  ...(values.DUET_AUTH_ISSUER !== undefined && { issuer: values.DUET_AUTH_ISSUER }),
+  ...(values.DUET_AUTH_AUDIENCE !== undefined && { audience: values.DUET_AUTH_AUDIENCE }),
+})
+
+/** A line that can be pasted into a shell, for each voice. */
+const hello = async (config: Config, url: string, secret: string | undefined): Promise<string> => {
+  if (!config.development || secret === undefined) return `Duet ${version} listens on ${url}`
+  const token = await mint(
+    { sub: 1, role: 'admin', ttl: 24 * 3600, ...authConfig(config, undefined) },
+    secret,
+    Date.now(),
+  )
+  return `Duet ${version} listens on ${url}
+
+  GraphQL  curl -s ${url}/graphql -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '{"query":"{ users(limit: 3) { id name posts(limit: 2) { title comments { text author { name } } } } }"}'
+
+  REST     curl -s ${url}/api/users -H 'Authorization: Bearer ${token}'
+`
+}
+
+const originsOf = (text: string) =>
+  text === '*' ? text : text.split(',').map(origin => origin.trim())
+
+/** Begins to serve; resolves when it listens, with how to stop it. */
+export const start = async (config: Config, onFatal: () => void) => {
+  const { values } = config
+  const secret = authSecret(config)
+  const authenticate = createAuthenticator(authConfig(config, secret), Date.now)
+  const model = modelOf(config)
+  const isNew = !existsSync(config.file)
+  migrateSqlite(config.file)
+  const release = holdStore(config.file)
+  if (config.development) demoContent(config, model)
+  const log = logging(values.DUET_LOG)
+  const engine = openSqlite({
+    file: config.file,
+    digits: model.settings.currency.digits,
+    limits: limitsOf(config),
+    readTimeout: values.DUET_READ_TIMEOUT,
+    queue: values.DUET_WRITE_QUEUE,
+    onFatal: message => {
+      log.observe({ kind: 'fatal', message })
+      log.flush()
+      onFatal()
+    },
+  })
+  const core: Core = {
+    model,
+    dialect: engine.dialect,
+    reader: engine,
+    writer: engine,
+    limits: limitsOf(config),
+    cursorKey: cursorKey(config.file),
+    now: Date.now,
+  }
+  let draining = false
+  const edge = {
+    authenticate,
+    observe: log.observe,
+    origins: originsOf(values.DUET_CORS_ORIGINS) as '*' | readonly string[],
+    bodyLimit: values.DUET_MAX_BODY,
+    urlLimit: values.DUET_MAX_URL,
+    publicMaxAge: values.DUET_PUBLIC_MAX_AGE,
+  }
+  const app = createApp({
+    core,
+    edge,
+    graphql: {
+      limits: documentLimits(config),
+      introspection: values.DUET_INTROSPECTION ?? config.development,
+    },
+    development: config.development,
+    version,
+    ready: async () => {
+      if (draining) return 'draining'
+      return engine.ready().then(
+        () => null,
+        error => (error as Error).message,
+      )
+    },
+  })
+  const server = await new Promise<ReturnType<typeof listen>>((resolve, reject) => {
+    const made = listen(
+      {
+        fetch: app.fetch,
+        hostname: config.host,
+        port: config.port,
+        serverOptions: {
+          headersTimeout: 10_000,
+          requestTimeout: 30_000,
+          connectionsCheckingInterval: 1000,
+          keepAliveTimeout: 65_000,
+          maxHeaderSize: 16_384,
+        },
+      },
+      () => resolve(made),
+    )
+    made.once('error', reject)
+  })
+  const address = server.address()
+  const port = typeof address === 'object' && address ? address.port : config.port
+  const host = config.host.includes(':') ? `[${config.host}]` : config.host
+  const url = `http://${host === '0.0.0.0' || host === '[::]' ? '127.0.0.1' : host}:${port}`
+  const stop = async () => {
+    draining = true
+    const forced = setTimeout(
+      () => 'closeAllConnections' in server && server.closeAllConnections(),
+      values.DUET_SHUTDOWN_TIMEOUT,
+    )
+    await new Promise(resolve => server.close(resolve))
+    clearTimeout(forced)
+    await engine.close()
+    release()
+    log.flush()
+  }
+  return { url, stop, isNew, hello: await hello(config, url, secret) }
+}
+
+const run = async (args: readonly string[]): Promise<void> => {
+  readArgs(args, {}, 0)
+  const config = loadConfig(process.env)
+  const running = await start(config, () => process.exit(1))
+  process.stderr.write(`${running.hello}\n`)
+  let stopping = false
+  const end = () => {
+    // A second signal means now.
+    if (stopping) process.exit(1)
+    stopping = true
+    running.stop().then(
+      () => process.exit(0),
+      error => {
+        process.stderr.write(`duet: ${error.message}\n`)
+        process.exit(1)
+      },
+    )
+  }
+  process.on('SIGTERM', end)
+  process.on('SIGINT', end)
+}
+
+export const serve: CliCommand = { name: 'serve', about: 'serve both voices', help, run }

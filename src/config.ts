@@ -1,0 +1,183 @@
+/** The environment as a Config, checked once and whole: every fault is named in one go. */
+import { resolve } from 'node:path'
+import { z } from 'zod'
+
+const port = z.coerce.number('must be a port number').int().min(0).max(65535)
+const whole = (min: number, max: number) =>
+  z.coerce
+    .number(`must be a whole number`)
+    .int()
+    .min(min, `must be at least ${min}`)
+    .max(max, `must be at most ${max}`)
+const onOff = z.enum(['on', 'off'], 'must be on or off').transform(value => value === 'on')
+
+/** One setting: what it must be, what it is when it is not set, and what it is for. */
+type Setting = { readonly rule: z.ZodType; readonly usual: string; readonly about: string }
+
+const setting = <Rule extends z.ZodType, const Usual extends string>(
+  rule: Rule,
+  usual: Usual,
+  about: string,
+) => ({ rule, usual, about })
+
+/** Every setting there is, for the docs too. An empty `usual` is unset. */
+export const settings = {
+  DUET_ENV: setting(
+    z.enum(['development', 'production'], 'must be development or production'),
+    'development',
+    'What the service is run for',
+  ),
+  DUET_HOST: setting(
+    z.string(),
+    '',
+    'Address to listen on: loopback in development, all in production',
+  ),
+  DUET_PORT: setting(
+    port,
+    '',
+    'Port to listen on; 0 takes a free one. PORT counts where this is unset; 3000 without either',
+  ),
+  DUET_DATABASE_URL: setting(
+    z.string().regex(/^sqlite:./, 'must be sqlite:PATH, such as sqlite:./data/duet.db'),
+    'sqlite:./data/duet.db',
+    'Where the content is stored',
+  ),
+  DUET_AUTH_SECRET: setting(z.string(), '', 'Secret of HS256 tokens, 32 bytes or more'),
+  DUET_JWKS_URL: setting(
+    z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
+    '',
+    'Where the public keys of tokens are served',
+  ),
+  DUET_JWKS_FILE: setting(z.string(), '', 'A file with the public keys of tokens'),
+  DUET_AUTH_ISSUER: setting(z.string(), '', 'What `iss` of a token must be'),
+  DUET_AUTH_AUDIENCE: setting(z.string(), '', 'What `aud` of a token must have'),
+  DUET_SIGNUP: setting(
+    z.enum(['open', 'closed'], 'must be open or closed'),
+    'open',
+    'Whether anonymous may create users',
+  ),
+  DUET_CURRENCY: setting(
+    z.string().regex(/^[A-Z]{3}$/, 'must be an ISO 4217 code'),
+    'USD',
+    'Currency of all prices of the store',
+  ),
+  DUET_INTROSPECTION: setting(
+    onOff,
+    '',
+    'Whether GraphQL introspection answers: on in development, off in production',
+  ),
+  DUET_CORS_ORIGINS: setting(
+    z.string(),
+    '*',
+    'Origins whose pages may read answers, with commas between, or *',
+  ),
+  DUET_PUBLIC_MAX_AGE: setting(
+    whole(0, 31_536_000),
+    '0',
+    'Seconds for which caches may keep what anonymous may read',
+  ),
+  DUET_MAX_BODY: setting(whole(1024, 104_857_600), '1048576', 'Largest JSON body, in bytes'),
+  DUET_MAX_URL: setting(whole(256, 16_384), '4096', 'Longest URL, in characters'),
+  DUET_MAX_DEPTH: setting(whole(1, 100), '8', 'Deepest GraphQL operation, in selection levels'),
+  DUET_MAX_SOURCE: setting(
+    whole(64, 1_048_576),
+    '16384',
+    'Longest GraphQL document, in characters',
+  ),
+  DUET_MAX_TOKENS: setting(whole(10, 100_000), '1000', 'Most tokens in a GraphQL document'),
+  DUET_MAX_COMMENTS: setting(whole(0, 100_000), '100', 'Most comments in a GraphQL document'),
+  DUET_MAX_ALIASES: setting(whole(0, 10_000), '30', 'Most aliases in a GraphQL operation'),
+  DUET_MAX_DIRECTIVES: setting(whole(0, 10_000), '20', 'Most directives in a GraphQL document'),
+  DUET_MAX_ROOT_FIELDS: setting(whole(1, 1000), '20', 'Most root fields in a GraphQL operation'),
+  DUET_MAX_OBJECTS: setting(whole(1, 1_000_000), '10000', 'Most objects in one response'),
+  DUET_MAX_RESPONSE: setting(
+    whole(1024, 1_073_741_824),
+    '33554432',
+    'Longest response, in characters',
+  ),
+  DUET_READ_TIMEOUT: setting(
+    whole(10, 600_000),
+    '5000',
+    'Longest time for one read, in milliseconds',
+  ),
+  DUET_WRITE_QUEUE: setting(
+    whole(1, 100_000),
+    '2000',
+    'Most writes that wait; more are refused at once',
+  ),
+  DUET_SHUTDOWN_TIMEOUT: setting(
+    whole(0, 600_000),
+    '10000',
+    'Longest wait for running requests at the end, in milliseconds',
+  ),
+  DUET_LOG: setting(
+    z.enum(['info', 'warn', 'error', 'silent']),
+    'info',
+    'What is logged: info has a line for each request',
+  ),
+} as const satisfies Record<string, Setting>
+
+type Name = keyof typeof settings
+type Value<S extends Setting> = z.output<S['rule']> | (S['usual'] extends '' ? undefined : never)
+type Values = { readonly [K in Name]: Value<(typeof settings)[K]> }
+
+export type Config = {
+  readonly development: boolean
+  readonly host: string
+  readonly port: number
+  /** The SQLite file. */
+  readonly file: string
+  /** The folder of the SQLite file, where development keeps its secret. */
+  readonly values: Values
+}
+
+/** Settings that are wrong, a sentence each; shown to the operator as they are. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+const isName = (name: string): name is Name => Object.hasOwn(settings, name)
+
+const nearest = (name: string): string => {
+  const shared = (other: string) =>
+    [...new Set(name.split('_'))].filter(part => other.split('_').includes(part)).length
+  return Object.keys(settings).toSorted((a, b) => shared(b) - shared(a))[0] ?? ''
+}
+
+/** The Config of an environment. Throws a ConfigError that names every fault. */
+export const loadConfig = (environment: Readonly<Record<string, string | undefined>>): Config => {
+  const faults: string[] = []
+  for (const name of Object.keys(environment))
+    if (name.startsWith('DUET_') && !isName(name))
+      faults.push(`${name} is no setting; did you mean ${nearest(name)}?`)
+  const values: Record<string, unknown> = {}
+  for (const [name, { rule, usual }] of Object.entries(settings)) {
+    const given = environment[name] || usual
+    if (given === '') continue
+    const checked = rule.safeParse(given)
+    // The value itself may be a secret: only the name and the rule are told.
+    if (!checked.success)
+      faults.push(`${name} ${checked.error.issues[0]?.message ?? 'is not valid'}`)
+    else values[name] = checked.data
+  }
+  const development = values.DUET_ENV !== 'production'
+  if (
+    values.DUET_AUTH_SECRET !== undefined &&
+    (values.DUET_JWKS_URL ?? values.DUET_JWKS_FILE) !== undefined
+  )
+    faults.push(
+      'DUET_AUTH_SECRET and DUET_JWKS_URL or DUET_JWKS_FILE cannot be set together: choose one kind of key',
+    )
+  if (values.DUET_JWKS_URL !== undefined && values.DUET_JWKS_FILE !== undefined)
+    faults.push('DUET_JWKS_URL and DUET_JWKS_FILE cannot be set together')
+  const inPort = port.safeParse(environment.PORT || 3000)
+  if (!inPort.success) faults.push('PORT must be a port number')
+  if (faults.length > 0) throw new ConfigError(faults.join('\n'))
+  return {
+    development,
+    host: (values.DUET_HOST as string | undefined) ?? (development ? '127.0.0.1' : '0.0.0.0'),
+    port: (values.DUET_PORT as number | undefined) ?? inPort.data ?? 3000,
+    file: resolve((values.DUET_DATABASE_URL as string).slice('sqlite:'.length)),
+    values: values as Values,
+  }
+}

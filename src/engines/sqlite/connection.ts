@@ -1,0 +1,114 @@
+/** One open line to a SQLite file: pragmas, limits, cached statements, and errors by names the model knows. */
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { ApiError } from '#errors.ts'
+import { ConstraintError, type Query, type Row, type Rows } from '#sql/engine.ts'
+import type { SqlValue } from '#sql/sql.ts'
+
+export type Durability = 'full' | 'normal'
+
+export type Connection = {
+  readonly query: (query: Query) => Rows
+  /** Statements without values or rows: schema, pragmas, transactions. */
+  readonly run: (text: string) => void
+  readonly close: () => void
+  readonly database: DatabaseSync
+}
+
+/** SQLite before 3.51.3 can damage a file when two connections write and checkpoint together. */
+const oldest = [3, 51, 3] as const
+
+const checkLibrary = () => {
+  const [major = 0, minor = 0, patch = 0] = process.versions.sqlite?.split('.').map(Number) ?? []
+  const number = major * 1e6 + minor * 1e3 + patch
+  if (number < oldest[0] * 1e6 + oldest[1] * 1e3 + oldest[2])
+    throw new Error(
+      `SQLite ${oldest.join('.')} or newer is needed, this Node has ${process.versions.sqlite}`,
+    )
+}
+
+/** An integer goes in as a BigInt: a plain number is bound as REAL, which a TEXT column would keep as `5.0`. */
+const bindable = (value: SqlValue): SQLInputValue =>
+  typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value
+
+const kinds = {
+  2067: 'unique',
+  1555: 'unique',
+  787: 'reference',
+  275: 'check',
+  1299: 'check',
+  3091: 'check',
+} as const
+
+const translated = (error: unknown): unknown => {
+  if (!(error instanceof Error) || !('errcode' in error)) return error
+  const kind = kinds[error.errcode as keyof typeof kinds]
+  if (!kind) return error
+  return new ConstraintError(kind, /failed: (\S+)/.exec(error.message)?.[1] ?? '', { cause: error })
+}
+
+const size = (row: Row): number =>
+  row.reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 8), 0)
+
+/** Reads row by row, so that what is too much is never all in memory. */
+const within = (rows: Iterable<Row>, bytes: number): Rows => {
+  const result: Row[] = []
+  let sum = 0
+  for (const row of rows) {
+    sum += size(row)
+    if (sum > bytes)
+      throw new ApiError(
+        'RESPONSE_TOO_LARGE',
+        `The answer would hold more than ${bytes} bytes; use \`limit\` on the lists in it`,
+      )
+    result.push(row)
+  }
+  return result
+}
+
+/** Opens the file with the service's pragmas and limits; `sync` is FULL unless a test asks for less. */
+export const connect = (
+  file: string,
+  options: { readOnly?: boolean; sync?: Durability } = {},
+): Connection => {
+  checkLibrary()
+  const database = new DatabaseSync(file, {
+    timeout: 5000,
+    enableForeignKeyConstraints: true,
+    limits: {
+      length: 2_000_000,
+      sqlLength: 100_000,
+      attach: 0,
+      variableNumber: 1000,
+      exprDepth: 100,
+      compoundSelect: 10,
+      triggerDepth: 10,
+    },
+  } as ConstructorParameters<typeof DatabaseSync>[1])
+  database.exec(`pragma journal_mode = wal; pragma synchronous = ${options.sync ?? 'full'};
+    pragma wal_autocheckpoint = 1000; pragma journal_size_limit = 67108864;
+    pragma trusted_schema = off; pragma cache_size = -16000; pragma temp_store = memory`)
+  if (options.readOnly) database.exec('pragma query_only = on')
+  const statements = new Map<string, StatementSync>()
+  const prepared = (text: string): StatementSync => {
+    const known = statements.get(text)
+    if (known) return known
+    const made = database.prepare(text)
+    made.setReturnArrays(true)
+    // Texts are made from plans, so there are few; a flood of odd plans must not keep them all.
+    if (statements.size >= 2000) statements.delete(statements.keys().next().value as string)
+    statements.set(text, made)
+    return made
+  }
+  const query = (asked: Query): Rows => {
+    try {
+      const made = prepared(asked.text)
+      const values = asked.values.map(bindable)
+      // With setReturnArrays a row is an array, which the types of node:sqlite do not say.
+      if (asked.bytes === undefined) return made.all(...values) as unknown as Rows
+      return within(made.iterate(...values) as unknown as Iterable<Row>, asked.bytes)
+    } catch (error) {
+      throw translated(error)
+    }
+  }
+  return { database, query, run: text => database.exec(text), close: () => database.close() }
+}

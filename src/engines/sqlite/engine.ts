@@ -1,0 +1,191 @@
+/** The embedded store: reads on this thread's own connection, writes through the writer thread. */
+import { Worker } from 'node:worker_threads'
+import { connect, type Durability } from '#engines/sqlite/connection.ts'
+import { dialect } from '#engines/sqlite/dialect.ts'
+import type { Batch, Reply, Sent, WriterSetup } from '#engines/sqlite/protocol.ts'
+import { ApiError } from '#errors.ts'
+import type { ReadPlan } from '#read/plan.ts'
+import type { Limits } from '#read/stitch.ts'
+import type { Dialect } from '#sql/dialect.ts'
+import { drive, type Reader, type Work } from '#sql/engine.ts'
+import type { Job, Outcome, Writer } from '#write/job.ts'
+
+export type SqliteOptions = {
+  readonly file: string
+  readonly digits: number
+  readonly limits: Limits
+  /** How long one read may take, in milliseconds. */
+  readonly readTimeout: number
+  /** How many writes may wait before more are refused. */
+  readonly queue: number
+  readonly sync?: Durability
+  /** Told once when the writer has stopped and the process must end. */
+  readonly onFatal: (message: string) => void
+}
+
+export type Engine = Reader &
+  Writer & {
+    readonly dialect: Dialect
+    /** Settles when the store can be written; rejects with what is wrong. */
+    readonly ready: () => Promise<void>
+    readonly close: () => Promise<void>
+  }
+
+type Waiting = {
+  readonly resolve: (outcome: Outcome) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** The writer keeps so many plans ready; then it starts afresh. */
+const plansKept = 500
+
+const createWriter = (options: SqliteOptions) => {
+  const setup: WriterSetup = {
+    file: options.file,
+    sync: options.sync ?? 'full',
+    digits: options.digits,
+    limits: options.limits,
+  }
+  const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: setup })
+  const waiting = new Map<number, Waiting>()
+  const planNumbers = new Map<ReadPlan, number>()
+  let batch: Sent[] = []
+  let forget = false
+  let lastId = 0
+  let down: ApiError | undefined
+  const { promise: ready, resolve: setReady, reject: setFailed } = Promise.withResolvers<void>()
+  ready.catch(() => {})
+
+  const send = () => {
+    const jobs = batch
+    batch = []
+    const message: Batch = { forget, jobs }
+    forget = false
+    worker.postMessage(message)
+  }
+  const planNumber = (job: Job): readonly [number | null, boolean] => {
+    if (!job.answer) return [null, true]
+    const known = planNumbers.get(job.answer.plan)
+    if (known !== undefined) return [known, true]
+    if (planNumbers.size >= plansKept) {
+      // What is on its way refers to plans by number: it goes first.
+      if (batch.length > 0) send()
+      planNumbers.clear()
+      forget = true
+    }
+    planNumbers.set(job.answer.plan, planNumbers.size)
+    return [planNumbers.size - 1, false]
+  }
+  const stop = (message: string) => {
+    if (down) return
+    down = new ApiError('UNAVAILABLE', 'The store stopped; whether this was written is unknown', {
+      headers: { 'Retry-After': '2' },
+    })
+    for (const { reject } of waiting.values()) reject(down)
+    waiting.clear()
+    setFailed(new Error(message))
+    options.onFatal(message)
+  }
+  const refuseFull = (ids: readonly number[]) => {
+    for (const id of ids) {
+      waiting
+        .get(id)
+        ?.reject(
+          new ApiError('UNAVAILABLE', 'The disk is full: nothing was written, reads go on', {
+            headers: { 'Retry-After': '10' },
+          }),
+        )
+      waiting.delete(id)
+    }
+  }
+  const onReply = (reply: Reply) => {
+    switch (reply.kind) {
+      case 'ready':
+        return setReady()
+      case 'outcomes':
+        for (const [id, outcome] of reply.outcomes) {
+          waiting.get(id)?.resolve(outcome)
+          waiting.delete(id)
+        }
+        return
+      case 'full':
+        return refuseFull(reply.ids)
+      case 'unknown':
+        return stop(`a commit failed, its outcome is unknown: ${reply.message}`)
+      default:
+        return reply satisfies never
+    }
+  }
+  let closing = false
+  worker.on('message', onReply)
+  worker.on('error', (error: Error) => stop(`the writer failed: ${error.message}`))
+  worker.on('exit', () => closing || stop('the writer ended'))
+
+  const write = (job: Job): Promise<Outcome> => {
+    if (down) return Promise.reject(down)
+    if (waiting.size >= options.queue)
+      return Promise.reject(
+        new ApiError('OVERLOADED', 'Too many writes are waiting; try again soon', {
+          headers: { 'Retry-After': '1' },
+        }),
+      )
+    const [plan, sentBefore] = planNumber(job)
+    // Requests that arrived together are sent together, and commit together.
+    if (batch.length === 0) setImmediate(() => batch.length > 0 && send())
+    const id = ++lastId
+    // A plan travels once; later jobs name it by its number.
+    batch.push({
+      id,
+      plan,
+      job: sentBefore && job.answer ? { ...job, answer: { ...job.answer, plan: known } } : job,
+    })
+    return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }))
+  }
+  const close = async () => {
+    if (down) return void (await worker.terminate())
+    closing = true
+    await ready
+    const ended = new Promise(resolve => worker.once('exit', resolve))
+    worker.postMessage('close')
+    await ended
+  }
+  return { write, close, ready: () => ready, waiting: () => waiting.size }
+}
+
+/** Stands for a plan that the writer has. */
+const known: ReadPlan = { encoding: 'rest', levels: [], roots: [] }
+
+/** Opens a migrated SQLite file for reading and writing. */
+export const openSqlite = (options: SqliteOptions): Engine => {
+  const reader = connect(options.file, { readOnly: true })
+  let deadline = Number.POSITIVE_INFINITY
+  let ticks = 0
+  // Called for each row of a scan; looking at the clock each time would cost more than the row.
+  reader.database.function('duet_tick', () => {
+    if ((++ticks & 0xff) === 0 && performance.now() > deadline)
+      throw new ApiError('TIMEOUT', 'Reading took too long; ask for less', {
+        headers: { 'Retry-After': '5' },
+      })
+    return 1
+  })
+  const begin = { text: 'begin', values: [] }
+  const commit = { text: 'commit', values: [] }
+  const alone = <Result>(work: Work<Result>): Result => {
+    deadline = performance.now() + options.readTimeout
+    return drive(work, reader.query)
+  }
+  const snapshot = <Result>(work: Work<Result>): Result => {
+    reader.query(begin)
+    try {
+      return alone(work)
+    } finally {
+      reader.query(commit)
+    }
+  }
+  const writer = createWriter(options)
+  const close = async () => {
+    reader.close()
+    await writer.close()
+  }
+  return { dialect, alone, snapshot, write: writer.write, ready: writer.ready, close }
+}

@@ -1,0 +1,25 @@
+/** One server for one file: a lock that the operating system takes back when the process ends, however it ends. */
+import { DatabaseSync } from 'node:sqlite'
+
+/** The store is served by another process. */
+export class StoreInUseError extends Error {
+  override readonly name = 'StoreInUseError'
+}
+
+/**
+ * Takes the lock of a SQLite file for this process; gives the function that returns it.
+ * The lock is SQLite's own on a small file beside the store, so no process id is left to be wrong.
+ */
+export const holdStore = (file: string): (() => void) => {
+  const database = new DatabaseSync(`${file}.lock`, { timeout: 0 })
+  try {
+    database.exec('pragma journal_mode = delete; begin exclusive')
+  } catch (cause) {
+    database.close()
+    throw new StoreInUseError(
+      `${file} is served by another process already; stop that one, or name another store in DUET_DATABASE_URL`,
+      { cause },
+    )
+  }
+  return () => database.close()
+}

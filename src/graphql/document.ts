@@ -1,0 +1,149 @@
+/** A request's document, parsed and validated once and kept; bad documents never push good ones out. */
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  GraphQLError,
+  type GraphQLSchema,
+  NoSchemaIntrospectionCustomRule,
+  type OperationDefinitionNode,
+  parse,
+  specifiedRules,
+  validate,
+  visit,
+} from 'graphql'
+import { ApiError } from '#errors.ts'
+import { checkDocument, type DocumentLimits } from '#graphql/limits.ts'
+import { lru } from '#write/core.ts'
+
+export type Operation = {
+  readonly node: OperationDefinitionNode
+  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>
+  /** The variables that `@skip` and `@include` look at: with the operation they decide what is selected. */
+  readonly conditions: readonly string[]
+  /** What is derived from the operation for some values of these, kept beside it. */
+  readonly derived: Map<string, unknown>
+}
+
+export type Document = { readonly node: DocumentNode; readonly operations: readonly Operation[] }
+
+/** The faults of a document or of its variables, as graphql-js reports them, under one code. */
+export class GraphqlErrors extends Error {
+  override readonly name = 'GraphqlErrors'
+  readonly code: 'GRAPHQL_PARSE_FAILED' | 'GRAPHQL_VALIDATION_FAILED' | 'BAD_USER_INPUT'
+  readonly errors: readonly GraphQLError[]
+
+  constructor(code: GraphqlErrors['code'], errors: readonly GraphQLError[]) {
+    super(errors[0]?.message ?? code)
+    this.code = code
+    this.errors = errors
+  }
+}
+
+const conditionsOf = (document: DocumentNode): readonly string[] => {
+  const names = new Set<string>()
+  visit(document, {
+    Directive: node => {
+      const value = node.arguments?.find(({ name }) => name.value === 'if')?.value
+      if (value?.kind === 'Variable') names.add(value.name.value)
+    },
+  })
+  return [...names].sort()
+}
+
+const tooComplex = /exceeds? (the )?(max|limit)|[Dd]ocument contains more (than|that)|limit/
+
+const parsed = (source: string, limits: DocumentLimits): DocumentNode => {
+  if (source.length > limits.source)
+    throw new ApiError(
+      'QUERY_TOO_COMPLEX',
+      `The document has ${source.length} characters, at most ${limits.source} are allowed`,
+    )
+  try {
+    return parse(source, { maxLexicalTokens: limits.tokens, maxComments: limits.comments })
+  } catch (error) {
+    if (error instanceof GraphQLError) {
+      const isLimit = tooComplex.test(error.message)
+      throw isLimit
+        ? new ApiError('QUERY_TOO_COMPLEX', error.message.replace(/^Syntax Error: /, ''))
+        : new GraphqlErrors('GRAPHQL_PARSE_FAILED', [error])
+    }
+    // A document can nest too deep for the parser's own recursion.
+    if (error instanceof RangeError)
+      throw new ApiError('QUERY_TOO_COMPLEX', 'The document nests too deep to be parsed')
+    throw error
+  }
+}
+
+const validated = (node: DocumentNode, schema: GraphQLSchema, introspection: boolean): void => {
+  const rules = introspection
+    ? specifiedRules
+    : [...specifiedRules, NoSchemaIntrospectionCustomRule]
+  let errors: readonly GraphQLError[]
+  try {
+    errors = validate(schema, node, rules, { maxErrors: 10, hideSuggestions: !introspection })
+  } catch (error) {
+    if (error instanceof RangeError)
+      throw new ApiError('QUERY_TOO_COMPLEX', 'The document nests too deep to be validated')
+    throw error
+  }
+  if (errors.length > 0) throw new GraphqlErrors('GRAPHQL_VALIDATION_FAILED', errors)
+}
+
+const kept = 1000
+const badKept = 100
+
+/** A cache of documents for a schema: gives the document, or throws what is wrong with it. */
+export const documentCache = (
+  schema: GraphQLSchema,
+  limits: DocumentLimits,
+  introspection: boolean,
+) => {
+  const good = lru<Document>(kept)
+  const bad = lru<Error>(badKept)
+  const analyse = (source: string): Document => {
+    const node = parsed(source, limits)
+    validated(node, schema, introspection)
+    checkDocument(node, limits)
+    const fragments = new Map(
+      node.definitions
+        .filter((d): d is FragmentDefinitionNode => d.kind === 'FragmentDefinition')
+        .map(fragment => [fragment.name.value, fragment]),
+    )
+    const conditions = conditionsOf(node)
+    const operations = node.definitions
+      .filter((d): d is OperationDefinitionNode => d.kind === 'OperationDefinition')
+      .map(
+        (operation): Operation => ({ node: operation, fragments, conditions, derived: new Map() }),
+      )
+    return { node, operations }
+  }
+  return (source: string): Document => {
+    const known = good.get(source)
+    if (known) return known
+    const fault = bad.get(source)
+    if (fault) throw fault
+    try {
+      return good.set(source, analyse(source))
+    } catch (error) {
+      if (source.length <= limits.source) bad.set(source, error as Error)
+      throw error
+    }
+  }
+}
+
+/** GetOperation (GraphQL specification, section 6.1): the operation of that name, or the only one. */
+export const getOperation = (document: Document, name: string | undefined): Operation => {
+  const { operations } = document
+  const fail = (message: string): never => {
+    throw new GraphqlErrors('GRAPHQL_VALIDATION_FAILED', [new GraphQLError(message)])
+  }
+  if (name === undefined) {
+    if (operations.length > 1)
+      fail('The document has several operations: say which one by operationName.')
+    return operations[0] ?? fail('The document has no operation.')
+  }
+  return (
+    operations.find(({ node }) => node.name?.value === name) ??
+    fail(`The document has no operation named "${name}".`)
+  )
+}

@@ -1,0 +1,165 @@
+/** A query operation: all its roots in one read, from one snapshot. */
+import { type ExecutionResult, execute, type FieldNode, Kind, OperationTypeNode } from 'graphql'
+import type { ErrorPlace } from '#errors.ts'
+import type { Operation } from '#graphql/document.ts'
+import type { Schema } from '#graphql/schema.ts'
+import {
+  type Collected,
+  collectFields,
+  createSlots,
+  rootOf,
+  type Slots,
+  shapeOf,
+  type Variables,
+} from '#graphql/selection.ts'
+import type { Viewer } from '#model/viewer.ts'
+import { type Answer, notFound, type Prepared, read } from '#read/read.ts'
+import type { Root } from '#read/selection.ts'
+import { type Core, prepareFor } from '#write/core.ts'
+
+/** A member of `data`: given text, introspection, or the n-th root of the read. */
+type Member =
+  | { readonly kind: 'text'; readonly key: string; readonly json: string }
+  | { readonly kind: 'introspection'; readonly key: string; readonly nodes: readonly FieldNode[] }
+  | { readonly kind: 'read'; readonly key: string; readonly root: number; readonly node: FieldNode }
+
+/** An operation ready to run for one role and shape. */
+type Ready = {
+  readonly members: readonly Member[]
+  readonly prepared: Prepared | null
+  readonly slots: Slots
+}
+
+const membersOf = (collected: Collected, schema: Schema): readonly Member[] => {
+  let root = 0
+  return [...collected].map(([key, nodes]): Member => {
+    const node = nodes[0] as FieldNode
+    const name = node.name.value
+    if (name === '__typename') return { kind: 'text', key, json: '"Query"' }
+    if (!schema.roots.has(name)) return { kind: 'introspection', key, nodes }
+    return { kind: 'read', key, root: root++, node }
+  })
+}
+
+const prepareQuery = (
+  core: Core,
+  schema: Schema,
+  operation: Operation,
+  variables: Variables,
+  viewer: Viewer,
+  collected: Collected,
+): Ready => {
+  const slots = createSlots(0)
+  const selecting = { schema, model: core.model, fragments: operation.fragments, variables, slots }
+  const roots = [...collected].flatMap(([key, nodes]): Root[] => {
+    const root = schema.roots.get(nodes[0]?.name.value ?? '')
+    return root && (root.kind === 'one' || root.kind === 'list')
+      ? [rootOf(selecting, root.kind, root.entity, key, nodes)]
+      : []
+  })
+  const prepared =
+    roots.length > 0 ? prepareFor(core, { encoding: 'graphql', roots }, viewer.role) : null
+  return { members: membersOf(collected, schema), prepared, slots }
+}
+
+/** What `__schema` and `__type` answer is graphql-js's affair: they are executed by it, alone. */
+const introspect = (
+  schema: Schema,
+  operation: Operation,
+  nodes: readonly FieldNode[],
+  variables: Variables,
+): string => {
+  const { node, fragments } = operation
+  const definition = {
+    kind: Kind.OPERATION_DEFINITION,
+    operation: OperationTypeNode.QUERY,
+    variableDefinitions: node.variableDefinitions ?? [],
+    selectionSet: { kind: Kind.SELECTION_SET, selections: nodes },
+  } as const
+  const result = execute({
+    schema: schema.schema,
+    document: { kind: Kind.DOCUMENT, definitions: [definition, ...fragments.values()] },
+    variableValues: { ...variables.coerced },
+  }) as ExecutionResult
+  return JSON.stringify(Object.values(result.data ?? { none: null })[0])
+}
+
+/** The error of a root whose argument names what does not exist. */
+const missingOf = (
+  members: readonly Member[],
+  answers: readonly Answer[],
+  variables: Variables,
+) => {
+  for (const member of members) {
+    if (member.kind !== 'read') continue
+    const missing = answers[member.root]?.missing
+    if (!missing) continue
+    const token = member.node.loc?.startToken
+    const place: ErrorPlace = {
+      path: [member.key],
+      ...(token && { at: { line: token.line, column: token.column } }),
+    }
+    return notFound(missing.entity, namedBy(member.node, variables) ?? missing.id, place)
+  }
+  return undefined
+}
+
+/** The id as the caller wrote it. */
+const namedBy = (node: FieldNode, variables: Variables): unknown => {
+  const value = node.arguments?.find(
+    ({ name }) => name.value !== 'limit' && name.value !== 'offset',
+  )?.value
+  if (value?.kind === 'Variable') return variables.coerced[value.name.value]
+  return value && 'value' in value ? value.value : undefined
+}
+
+/** The text of `data`, or the error that makes it null: every root list is non-null. */
+export type Queried = { readonly data: string; readonly error?: Error }
+
+/** Runs the query; throws what the viewer may not read, and what is too large or takes too long. */
+export const runQuery = (
+  core: Core,
+  schema: Schema,
+  operation: Operation,
+  variables: Variables,
+  viewer: Viewer,
+): Queried | Promise<Queried> => {
+  const conditions = operation.conditions.map(name => String(variables.coerced[name])).join()
+  const collectedKey = `fields ${conditions}`
+  const collected =
+    (operation.derived.get(collectedKey) as Collected | undefined) ??
+    keep(
+      operation,
+      collectedKey,
+      collectFields([operation.node.selectionSet], operation.fragments, variables),
+    )
+  const key = `${viewer.role} ${conditions} ${shapeOf(collected, schema, core.model, variables)}`
+  const { members, prepared, slots } =
+    (operation.derived.get(key) as Ready | undefined) ??
+    keep(operation, key, prepareQuery(core, schema, operation, variables, viewer, collected))
+  const assemble = (answers: readonly Answer[]): Queried => {
+    const missing = missingOf(members, answers, variables)
+    if (missing) return { data: 'null', error: missing }
+    let data = '{'
+    for (const member of members) {
+      if (data.length > 1) data += ','
+      data += `${JSON.stringify(member.key)}:`
+      if (member.kind === 'read') data += answers[member.root]?.text ?? 'null'
+      else
+        data +=
+          member.kind === 'text'
+            ? member.json
+            : introspect(schema, operation, member.nodes, variables)
+    }
+    return { data: `${data}}` }
+  }
+  if (!prepared) return assemble([])
+  const answers = read(core.reader, prepared, slots.fill(viewer.id, variables))
+  return answers instanceof Promise ? answers.then(assemble) : assemble(answers)
+}
+
+/** An operation has few shapes; one that shows many is not kept. */
+const keep = <Value>(operation: Operation, key: string, value: Value): Value => {
+  if (operation.derived.size < 50) operation.derived.set(key, value)
+  return value
+}

@@ -1,0 +1,186 @@
+/** The GraphQL schema, derived from the model: for validation, introspection and the SDL; nothing is resolved by it. */
+import {
+  GraphQLBoolean,
+  type GraphQLFieldConfigArgumentMap,
+  type GraphQLFieldConfigMap,
+  GraphQLFloat,
+  GraphQLID,
+  GraphQLInputObjectType,
+  GraphQLInt,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  type GraphQLScalarType,
+  GraphQLSchema,
+  GraphQLString,
+} from 'graphql'
+import type { Entity, Relation } from '#model/entity.ts'
+import type { Field } from '#model/field.ts'
+import { type Model, typeName } from '#model/model.ts'
+
+/** What a root field of the schema stands for. */
+export type RootField = {
+  readonly kind: 'one' | 'list' | 'create' | 'update' | 'delete'
+  readonly entity: string
+}
+
+export type Schema = {
+  readonly schema: GraphQLSchema
+  readonly roots: ReadonlyMap<string, RootField>
+  /** The entity that an object type shows. */
+  readonly entityOfType: ReadonlyMap<string, string>
+}
+
+const scalars = {
+  id: GraphQLID,
+  text: GraphQLString,
+  int: GraphQLInt,
+  money: GraphQLFloat,
+  time: GraphQLString,
+  flag: GraphQLBoolean,
+  bytes: GraphQLString,
+} satisfies Record<Field['scalar'], GraphQLScalarType>
+
+const whole = { type: GraphQLInt }
+const page = {
+  limit: { ...whole, description: 'How many at the most, 1 to 100.' },
+  offset: { ...whole, description: 'How many to leave out first.' },
+}
+
+const list = (type: GraphQLObjectType) =>
+  new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(type)))
+
+const outputOf = (field: Field) => {
+  const type = scalars[field.scalar]
+  return {
+    type: field.nullable ? type : new GraphQLNonNull(type),
+    description: field.description || null,
+  }
+}
+
+const objectTypes = (model: Model): ReadonlyMap<string, GraphQLObjectType> => {
+  const types = new Map<string, GraphQLObjectType>()
+  const relationField = (relation: Relation) => {
+    const type = types.get(relation.to) as GraphQLObjectType
+    const { description } = relation
+    return relation.kind === 'one'
+      ? { type: new GraphQLNonNull(type), description }
+      : { type: list(type), description, args: page }
+  }
+  for (const [name, entity] of Object.entries(model.entities)) {
+    if (!entity.graphql.type) continue
+    const fields = () => {
+      const config: GraphQLFieldConfigMap<unknown, unknown> = {}
+      for (const [key, field] of Object.entries(entity.fields))
+        if (field.graphql === 'shown') config[key] = outputOf(field)
+      for (const [key, relation] of Object.entries(entity.relations))
+        if (relation.graphql && model.entities[relation.to]?.graphql.type)
+          config[key] = relationField(relation)
+      return config
+    }
+    types.set(
+      name,
+      new GraphQLObjectType({ name: typeName(name), description: entity.description, fields }),
+    )
+  }
+  return types
+}
+
+const isInput = (field: Field, kind: 'create' | 'update'): boolean =>
+  field.graphql !== 'hidden' &&
+  field.foldedFrom === undefined &&
+  field.settableBy.kind !== 'nobody' &&
+  !(kind === 'update' && field.once)
+
+const inputType = (
+  name: string,
+  entity: Entity,
+  kind: 'create' | 'update',
+): GraphQLInputObjectType => {
+  const fields = Object.entries(entity.fields).flatMap(([key, field]) => {
+    if (!isInput(field, kind)) return []
+    const type = scalars[field.scalar]
+    const needed = kind === 'create' && field.initial === undefined
+    return [
+      [
+        key,
+        { type: needed ? new GraphQLNonNull(type) : type, description: field.description || null },
+      ] as const,
+    ]
+  })
+  const verb = kind === 'create' ? 'Create' : 'Update'
+  return new GraphQLInputObjectType({
+    name: `${verb}${typeName(name)}Input`,
+    fields: Object.fromEntries(fields),
+  })
+}
+
+const id = { type: new GraphQLNonNull(GraphQLID) }
+
+/** The schema of a model, with what its root fields stand for. */
+export const deriveSchema = (model: Model): Schema => {
+  const types = objectTypes(model)
+  const roots = new Map<string, RootField>()
+  const query: GraphQLFieldConfigMap<unknown, unknown> = {}
+  const mutation: GraphQLFieldConfigMap<unknown, unknown> = {}
+  const add = (to: typeof query, name: string, root: RootField, config: (typeof query)[string]) => {
+    roots.set(name, root)
+    to[name] = config
+  }
+  for (const [name, entity] of Object.entries(model.entities)) {
+    const type = types.get(name)
+    if (!type) continue
+    if (entity.graphql.roots) {
+      const filters: GraphQLFieldConfigArgumentMap = Object.fromEntries(
+        entity.graphql.filters.map(key => [
+          key,
+          { type: GraphQLID, description: entity.fields[key]?.description ?? null },
+        ]),
+      )
+      add(
+        query,
+        name,
+        { kind: 'one', entity: name },
+        { type, args: { id }, description: `One of the ${entity.plural}, or null.` },
+      )
+      const description = entity.graphql.paged
+        ? `The ${entity.plural} by id, ${entity.rest.listing.limit} at a time.`
+        : `The ${entity.plural}, newest first.`
+      add(
+        query,
+        entity.plural,
+        { kind: 'list', entity: name },
+        { type: list(type), args: { ...filters, ...page }, description },
+      )
+    }
+    for (const kind of entity.graphql.mutations) {
+      const field = `${kind}${typeName(name)}`
+      if (kind === 'delete')
+        add(
+          mutation,
+          field,
+          { kind, entity: name },
+          {
+            type: new GraphQLNonNull(GraphQLBoolean),
+            args: { id },
+            description: `Whether there was such a ${name}; it is gone.`,
+          },
+        )
+      else {
+        const input = { type: new GraphQLNonNull(inputType(name, entity, kind)) }
+        add(
+          mutation,
+          field,
+          { kind, entity: name },
+          { type: new GraphQLNonNull(type), args: kind === 'create' ? { input } : { id, input } },
+        )
+      }
+    }
+  }
+  const schema = new GraphQLSchema({
+    query: new GraphQLObjectType({ name: 'Query', fields: query }),
+    mutation: new GraphQLObjectType({ name: 'Mutation', fields: mutation }),
+  })
+  const entityOfType = new Map([...types].map(([name, type]) => [type.name, name]))
+  return { schema, roots, entityOfType }
+}

@@ -1,0 +1,55 @@
+/** Conditional requests: ETags made and compared (RFC 9110, sections 8.8.3 and 13). */
+import { hash } from 'node:crypto'
+import { ApiError } from '#errors.ts'
+
+const digest = (text: string): string => hash('sha1', text, 'base64url').slice(0, 16)
+
+/** The strong ETag of a representation that has no revision of its own: a list, a GraphQL answer. */
+export const bodyTag = (text: string): string => `"${digest(text)}"`
+
+/** What an ETag is of: `users` 7 at revision 3. */
+export type Mark = { readonly table: string; readonly id: number; readonly revision: number }
+
+/** The strong ETag of one thing: its revision, by which `If-Match` is decided, and the digest of how it is shown. */
+export const revisionTag = ({ table, id, revision }: Mark, text: string): string =>
+  `"${table}-${id}-${revision}-${digest(text)}"`
+
+/** Entity tags of a header in order, weak ones marked; undefined where the header is not of the form. */
+const tagsOf = (header: string): readonly { weak: boolean; tag: string }[] | undefined => {
+  const form = /\s*(W\/)?("[\x21\x23-\x7e\x80-\xff]*")\s*(?:,|$)/y
+  const tags: { weak: boolean; tag: string }[] = []
+  while (form.lastIndex < header.length) {
+    const start = form.lastIndex
+    const found = form.exec(header)
+    if (!found || form.lastIndex === start) return undefined
+    tags.push({ weak: found[1] !== undefined, tag: found[2] ?? '' })
+  }
+  return tags
+}
+
+/** Whether `If-None-Match` names this ETag: then the answer is 304. Weak comparison; a `*` names every one. */
+export const isNotModified = (header: string | undefined, tag: string): boolean => {
+  if (header === undefined) return false
+  if (header.trim() === '*') return true
+  return tagsOf(header)?.some(({ tag: sent }) => sent === tag) ?? false
+}
+
+const ours = /^"([a-z_]+)-(\d+)-(\d+)-[\w-]+"$/
+
+/**
+ * The revisions that an `If-Match` header allows for one thing: strong comparison, so weak tags match nothing.
+ * `any` for `*`; undefined without a header. A header that is no list of tags is `MALFORMED_REQUEST`.
+ */
+export const allowedRevisions = (
+  header: string | undefined,
+  of: { readonly table: string; readonly id: number },
+): readonly number[] | 'any' | undefined => {
+  if (header === undefined) return undefined
+  if (header.trim() === '*') return 'any'
+  const tags = tagsOf(header)
+  if (!tags) throw new ApiError('MALFORMED_REQUEST', 'If-Match must be a list of entity tags or *')
+  return tags.flatMap(({ weak, tag }) => {
+    const [, table, id, revision] = ours.exec(tag) ?? []
+    return !weak && table === of.table && Number(id) === of.id ? [Number(revision)] : []
+  })
+}

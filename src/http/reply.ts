@@ -1,0 +1,35 @@
+/** Answers as data before they are responses, and what every response carries. */
+
+export type Reply = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | Uint8Array<ArrayBuffer> | null
+}
+
+const exposed =
+  'ETag, Link, Location, API-Version, Deprecation, Sunset, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Idempotency-Replayed'
+
+/** Which web pages of other origins may read the answers: all of them, or those listed. */
+export type Origins = '*' | readonly string[]
+
+/** The CORS headers for a request of that origin (Fetch standard, section 3.2); credentials are never allowed. */
+export const corsHeaders = (
+  origins: Origins,
+  origin: string | undefined,
+): Record<string, string> => {
+  if (origins === '*')
+    return { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': exposed }
+  if (origin === undefined || !origins.includes(origin)) return { Vary: 'Origin' }
+  return {
+    'Access-Control-Allow-Origin': origin,
+    'Access-Control-Expose-Headers': exposed,
+    Vary: 'Origin',
+  }
+}
+
+/** What answers a preflight request beside the allowed methods. */
+export const preflightHeaders = {
+  'Access-Control-Allow-Headers':
+    'Authorization, Content-Type, Accept, API-Version, If-Match, If-None-Match, Idempotency-Key, X-Request-Id',
+  'Access-Control-Max-Age': '7200',
+}

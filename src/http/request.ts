@@ -1,0 +1,122 @@
+/** What a request says, read the cheapest way: from Node's own parsed headers where there are any. */
+import type { HttpBindings } from '@hono/node-server'
+import type { Context, Hono } from 'hono'
+import { ApiError } from '#errors.ts'
+import { decodeUtf8, type JsonObject, parseObject } from '#http/json.ts'
+
+type Env = { Bindings: Partial<HttpBindings> }
+
+export type App = Hono<Env>
+export type Http = Context<Env>
+
+/** A request header by its lower-case name. */
+export const header = (c: Http, name: string): string | undefined => {
+  const incoming = c.env?.incoming
+  if (!incoming) return c.req.header(name)
+  const value = incoming.headers[name]
+  return Array.isArray(value) ? value.join(', ') : value
+}
+
+/** The query string without its question mark; empty where there is none. */
+export const queryString = (c: Http): string => {
+  const { url } = c.req
+  const start = url.indexOf('?')
+  return start < 0 ? '' : url.slice(start + 1)
+}
+
+/** The bytes of a body, at most `limit` of them; throws `PAYLOAD_TOO_LARGE` before more are kept. */
+export const bodyBytes = async (c: Http, limit: number): Promise<Uint8Array> => {
+  const tooLarge = () => new ApiError('PAYLOAD_TOO_LARGE', `The body is above ${limit} bytes`)
+  const announced = Number(header(c, 'content-length') ?? 0)
+  if (announced > limit) throw tooLarge()
+  const incoming = c.env?.incoming
+  if (incoming) return nodeBody(incoming, limit, tooLarge)
+  const bytes = await c.req.arrayBuffer()
+  if (bytes.byteLength > limit) throw tooLarge()
+  return new Uint8Array(bytes)
+}
+
+/** Straight from Node's stream: a web stream around it would cost as much as a small request. */
+const nodeBody = (
+  incoming: HttpBindings['incoming'],
+  limit: number,
+  tooLarge: () => ApiError,
+): Promise<Uint8Array> =>
+  new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = []
+    let size = 0
+    incoming.on('data', (chunk: Uint8Array) => {
+      size += chunk.length
+      // The rest is read and dropped, so that the answer can be.
+      if (size > limit) return reject(tooLarge())
+      chunks.push(chunk)
+    })
+    incoming.once('end', () =>
+      resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks)),
+    )
+    incoming.once('error', reject)
+    incoming.once('close', () =>
+      reject(new ApiError('MALFORMED_REQUEST', 'The body ended too early')),
+    )
+  })
+
+/** The media type of the body without parameters, in lower case; empty where none is named. */
+export const mediaType = (c: Http): string =>
+  (header(c, 'content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+
+const charsetOf = (contentType: string): string | undefined =>
+  /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType)?.[1]?.toLowerCase()
+
+const isUtf8Json = (contentType: string, types: readonly string[]): boolean => {
+  const charset = charsetOf(contentType)
+  const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  return (
+    types.includes(type) && (charset === undefined || charset === 'utf-8' || charset === 'utf8')
+  )
+}
+
+const noBody: JsonObject = {}
+
+/**
+ * The JSON object of a body. Throws 415 for another media type or a compressed body, 413 above the limit,
+ * 400 where it is not a JSON object. Without a body, 400 unless `optional`.
+ */
+export const jsonBody = async (
+  c: Http,
+  limit: number,
+  types: readonly string[],
+  optional = false,
+): Promise<JsonObject> => {
+  const contentType = header(c, 'content-type')
+  const encoding = header(c, 'content-encoding')
+  const bytes = await bodyBytes(c, limit)
+  if (bytes.length === 0 && optional) return noBody
+  if (encoding !== undefined && encoding !== 'identity')
+    throw new ApiError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      `A body in ${encoding} is not read here; send it plain`,
+    )
+  if (contentType === undefined ? bytes.length > 0 : !isUtf8Json(contentType, types))
+    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `The body must be ${types.join(' or ')} in UTF-8`)
+  if (bytes.length === 0)
+    throw new ApiError('MALFORMED_REQUEST', 'A JSON object is needed as the body')
+  return parseObject(decodeUtf8(bytes))
+}
+
+/** Throws `MALFORMED_REQUEST` where the path has an escape that decodes to nothing. */
+export const checkPath = (path: string): void => {
+  if (!path.includes('%')) return
+  try {
+    if (decodeURIComponent(path).includes('\0')) throw new Error('NUL')
+  } catch (cause) {
+    throw new ApiError('MALFORMED_REQUEST', 'The path has a malformed escape', { cause })
+  }
+}
+
+const saneId = /^[\w.:/+=@-]{1,128}$/
+
+/** The caller's request id if it sent a sane one, else a new one. */
+export const requestIdOf = (c: Http): string => {
+  const sent = header(c, 'x-request-id')
+  return sent !== undefined && saneId.test(sent) ? sent : crypto.randomUUID()
+}

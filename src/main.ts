@@ -1,0 +1,56 @@
+/** The `duet` command line: finds the command, runs it, and tells what went wrong in one line. */
+import { importRows } from '#cli/import.ts'
+import { migrate } from '#cli/migrate.ts'
+import { seed } from '#cli/seed.ts'
+import { serve } from '#cli/serve.ts'
+import { token } from '#cli/token.ts'
+import { type CliCommand, UsageError } from '#cli/usage.ts'
+import { version } from '#cli/version.ts'
+
+const commands: readonly CliCommand[] = [serve, migrate, seed, token, importRows]
+
+const overview = `Usage: duet COMMAND [OPTIONS]
+
+${commands.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join('\n')}
+
+duet COMMAND --help tells more. Settings come from the environment: docs/settings.md.`
+
+const isHelp = (argument: string | undefined) =>
+  argument === '--help' || argument === '-h' || argument === 'help'
+
+const run = async ([name, ...args]: readonly string[]): Promise<void> => {
+  if (name === '--version' || name === '-v') return void process.stdout.write(`duet ${version}\n`)
+  if (name === undefined || isHelp(name)) {
+    process.stdout.write(`${overview}\n`)
+    if (name === undefined) process.exitCode = 2
+    return
+  }
+  const command = commands.find(command => command.name === name)
+  if (!command) throw new UsageError(`there is no command ${name}; duet --help lists them`)
+  if (args.some(isHelp)) return void process.stdout.write(`${command.help}\n`)
+  try {
+    await command.run(args)
+  } catch (error) {
+    if (error instanceof UsageError)
+      throw new UsageError(`${error.message} (duet ${name} --help tells more)`)
+    throw error
+  }
+}
+
+const explain = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  const code = 'code' in error ? error.code : undefined
+  if (code === 'EADDRINUSE')
+    return 'the port is in use already; set DUET_PORT to another, or to 0 for a free one'
+  if (code === 'ENOENT') return `there is no such file: ${(error as NodeJS.ErrnoException).path}`
+  return error.message
+}
+
+try {
+  await run(process.argv.slice(2))
+} catch (error) {
+  for (const line of explain(error).split('\n')) process.stderr.write(`duet: ${line}\n`)
+  process.exitCode = error instanceof UsageError ? 2 : 1
+  // A worker thread or a listening server must not keep a failed command alive.
+  if (process.exitCode !== undefined) process.exit()
+}

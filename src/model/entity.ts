@@ -1,0 +1,132 @@
+/** What a kind of thing is: its fields, relations, rules and public names. */
+import type { Field } from '#model/field.ts'
+import type { Policy } from '#model/policy.ts'
+
+/** `one`: this entity holds the key `by`. `many`: the target holds it. */
+export type Relation = {
+  readonly kind: 'one' | 'many'
+  readonly to: string
+  readonly by: string
+  readonly description: string
+  /** Whether the GraphQL voice shows it as a field. */
+  readonly graphql: boolean
+  /** Whether the REST voice has it as a nested list, `/users/{id}/posts`. */
+  readonly rest: boolean
+}
+
+/** What a query parameter of a REST list, or an argument of a GraphQL list, keeps. */
+export type Filter =
+  | { readonly kind: 'equals' | 'at least' | 'at most'; readonly field: string }
+  /** Only the value `true` has an effect: keeps what is above zero. */
+  | { readonly kind: 'above zero'; readonly field: string }
+  /** Keeps what contains the text, whatever its case; `field` is a folded one. */
+  | { readonly kind: 'contains'; readonly field: string }
+
+/** How a REST list is paged: numbered pages, numbered pages or an offset, or cursors by id descending. */
+export type Paging = 'page' | 'page or offset' | 'cursor'
+
+export type Listing = {
+  readonly paging: Paging
+  /** How many where the caller does not say. */
+  readonly limit: number
+  /** The fields a caller may sort by: with `sort` and `order`, or as a signed list (`-price,name`). */
+  readonly sort?: {
+    readonly style: 'field and order' | 'signed list'
+    readonly fields: readonly string[]
+  }
+  readonly filters?: Readonly<Record<string, Filter>>
+}
+
+/** A place to go from an object: a path with `{field}`s in it, and a method where it is not GET. */
+export type Link = string | { readonly href: string; readonly method: string }
+
+export type Entity = {
+  readonly table: string
+  /** The plural that names its collection in both voices. */
+  readonly plural: string
+  readonly description: string
+  readonly fields: Readonly<Record<string, Field>>
+  readonly relations: Readonly<Record<string, Relation>>
+  readonly policy: Policy
+  readonly links: Readonly<Record<string, Link>>
+  readonly rest: {
+    /** The list at `/plural`; null: there is none of its own, only nested ones with this paging. */
+    readonly list: boolean
+    readonly one: boolean
+    readonly listing: Listing
+    /** Whether `fields` may choose the members. */
+    readonly selectable: boolean
+    /** The writes at its own paths, and those at the paths below a parent. */
+    readonly writes: readonly ('create' | 'replace' | 'update' | 'delete')[]
+    readonly nested: readonly ('create' | 'delete')[]
+  }
+  readonly graphql: {
+    /** Whether the schema has the type, and whether queries may begin at it. */
+    readonly type: boolean
+    readonly roots: boolean
+    /** The list root is paged by ten (`users`) or whole until `limit` is given (`posts`). */
+    readonly paged: boolean
+    /** Equality filters that the list root takes as arguments, each naming what must exist. */
+    readonly filters: readonly string[]
+    readonly mutations: readonly ('create' | 'update' | 'delete')[]
+  }
+  /** Numbers of rows that are kept with each write, so that a list's total costs no scan: all, and by these fields. */
+  readonly counted: readonly string[] | null
+  /** Further indexes than those of references, unique fields and sorts. */
+  readonly indexes: readonly (readonly string[])[]
+  /** Fields that no two rows share all of. */
+  readonly sets: readonly (readonly string[])[]
+}
+
+type RelationOptions = { description?: string; graphql?: boolean; rest?: boolean }
+const relation =
+  <const Kind extends Relation['kind']>(kind: Kind) =>
+  <const To extends string, const By extends string>(
+    to: To,
+    by: By,
+    options: RelationOptions = {},
+  ) => ({
+    kind,
+    to,
+    by,
+    description: '',
+    graphql: true,
+    rest: kind === 'many',
+    ...options,
+  })
+
+export const one = relation('one')
+export const many = relation('many')
+
+type Draft<F, R> = {
+  table: string
+  plural: string
+  description: string
+  fields: F
+  relations?: R
+  policy: Policy
+  links?: Readonly<Record<string, Link>>
+  rest: Pick<Entity['rest'], 'list' | 'one' | 'listing'> & Partial<Entity['rest']>
+  graphql?: Partial<Entity['graphql']>
+  counted?: readonly (keyof F & string)[]
+  indexes?: readonly (readonly ((keyof F & string) | `-${keyof F & string}`)[])[]
+  sets?: readonly (readonly (keyof F & string)[])[]
+}
+
+/** An entity with its defaults filled in: in both voices, nothing counted, closed where no rule says otherwise. */
+export const entity = <
+  const F extends Readonly<Record<string, Field>>,
+  // biome-ignore lint/complexity/noBannedTypes: an entity without relations has none, not any.
+  const R extends Readonly<Record<string, Relation>> = {},
+>(
+  draft: Draft<F, R>,
+) => ({
+  ...draft,
+  relations: draft.relations ?? ({} as R),
+  links: draft.links ?? {},
+  rest: { selectable: false, writes: [], nested: [], ...draft.rest },
+  graphql: { type: true, roots: true, paged: false, filters: [], mutations: [], ...draft.graphql },
+  counted: draft.counted ?? null,
+  indexes: draft.indexes ?? [],
+  sets: draft.sets ?? [],
+})

@@ -1,0 +1,183 @@
+/** What one field is, said once. Every voice and engine derives its own view of a field from this. */
+import { z } from 'zod'
+import { anyone, nobody, type Rule } from '#model/policy.ts'
+import { codePoints, isStorable } from '#model/text.ts'
+import type { Scalar } from '#sql/dialect.ts'
+import type { SqlValue } from '#sql/sql.ts'
+
+/** What a field is when a creation does not give it: a value, the moment, or the id of who is writing. */
+export type Initial = { readonly value: SqlValue } | 'now' | 'viewer'
+
+export type Field = {
+  readonly scalar: Scalar
+  readonly nullable: boolean
+  readonly description: string
+  /** What a value from the world must satisfy; its output is stored. */
+  readonly rule: z.ZodType
+  /** Who may read it where its entity may be read. */
+  readonly readableBy: Rule
+  /** Who may set it among those who may write its entity; `nobody`: the service sets it. */
+  readonly settableBy: Rule
+  /** Undefined: a creation must give it. */
+  readonly initial: Initial | undefined
+  /** Where the GraphQL voice shows it. */
+  readonly graphql: 'shown' | 'input' | 'hidden'
+  /** Whether the REST voice shows it. */
+  readonly rest: boolean
+  /** The name in REST version 1 where it differs from version 2's. */
+  readonly nameInV1: string | undefined
+  /** The entity whose id it holds, and what happens here when that one is deleted. */
+  readonly references:
+    | { readonly entity: string; readonly onDelete: 'cascade' | 'set null' | 'restrict' }
+    | undefined
+  /** The field of the same row it is folded from (see `fold`). */
+  readonly foldedFrom: string | undefined
+  /** The field whose change takes this one back to its initial value. */
+  readonly resetBy: string | undefined
+  /** No two rows share it; the error for a second one. */
+  readonly unique: 'EMAIL_TAKEN' | 'CONFLICT' | undefined
+  /** It may be given when the row is made and not changed afterwards. */
+  readonly once: boolean
+  /** Its values may be so long that rows are counted by bytes while they are read. */
+  readonly long: boolean
+  /** The only values it takes. */
+  readonly values: readonly string[] | undefined
+}
+
+export type Options = Partial<Omit<Field, 'scalar' | 'rule' | 'values'>>
+
+/** Options of a field that the service sets and no caller may. */
+export const fixed = { settableBy: nobody } as const
+/** Options of a field that only the store knows: searched or compared by, never shown. */
+export const internal = { settableBy: nobody, graphql: 'hidden', rest: false } as const
+
+const field = (scalar: Scalar, rule: z.ZodType, options: Options): Field => ({
+  scalar,
+  rule,
+  nullable: false,
+  description: '',
+  readableBy: anyone,
+  settableBy: anyone,
+  // What may be absent is absent when it is not given.
+  initial: options.nullable ? { value: null } : undefined,
+  graphql: 'shown',
+  rest: true,
+  nameInV1: undefined,
+  references: undefined,
+  foldedFrom: undefined,
+  resetBy: undefined,
+  unique: undefined,
+  once: false,
+  long: false,
+  values: undefined,
+  ...options,
+})
+
+const string = () =>
+  z.string('must be a string').refine(isStorable, 'must not contain NUL or lone surrogates')
+
+const sized = (schema: z.ZodType<string>, min: number, max: number) =>
+  schema.refine(
+    text => codePoints(text) >= min && codePoints(text) <= max,
+    min === 0 ? `must be at most ${max} characters` : `must be ${min} to ${max} characters`,
+  )
+
+/** Text of `min` to `max` code points; `trimmed` loses its outer white space first. */
+export const text = (
+  options: Options & { min?: number; max: number; trimmed?: boolean },
+): Field => {
+  const { min = 1, max, trimmed = false, ...rest } = options
+  const base = trimmed ? string().transform(value => value.trim()) : string()
+  return field('text', sized(base, min, max), { long: max > 2048, ...rest })
+}
+
+/** An email address of valid form, at most 254 characters, kept as it is written. */
+export const email = (options: Options = {}): Field =>
+  field(
+    'text',
+    sized(
+      string().transform(value => value.trim()),
+      1,
+      254,
+    ).refine(value => z.regexes.email.test(value), 'must be an email address'),
+    options,
+  )
+
+const isWebUrl = (value: string): boolean => {
+  const url = URL.parse(value)
+  return url !== null && /^https?:\/\//i.test(value) && url.username === '' && url.password === ''
+}
+
+/** An absolute http or https URL without credentials, at most 2,048 characters. */
+export const webUrl = (options: Options = {}): Field =>
+  field(
+    'text',
+    sized(string(), 1, 2048).refine(isWebUrl, 'must be an absolute http or https URL'),
+    options,
+  )
+
+/** One of a few words. */
+export const choice = (values: readonly string[], options: Options = {}): Field => ({
+  ...field(
+    'text',
+    z
+      .string('must be a string')
+      .refine(v => values.includes(v), `must be one of ${values.join(', ')}`),
+    options,
+  ),
+  values,
+})
+
+/** A whole number from `min` to `max`. */
+export const int = (options: Options & { min: number; max: number }): Field => {
+  const { min, max, ...rest } = options
+  const message = `must be a whole number from ${min} to ${max}`
+  return field('int', z.int(message).min(min, message).max(max, message), rest)
+}
+
+/** An amount of the store's currency; how many decimals it has is the currency's affair (see `write/input.ts`). */
+export const money = (options: Options & { max: number }): Field => {
+  const { max, ...rest } = options
+  const message = `must be a number from 0 to ${max}`
+  return field('money', z.number(message).min(0, message).max(max, message), rest)
+}
+
+/** A moment, ISO 8601 in UTC with milliseconds. */
+export const time = (options: Options = {}): Field =>
+  field(
+    'time',
+    z.iso.datetime({ error: 'must be an ISO 8601 time in UTC, such as 2026-01-31T09:30:00.000Z' }),
+    options,
+  )
+
+/** True or false. */
+export const flag = (options: Options = {}): Field =>
+  field('flag', z.boolean('must be true or false'), options)
+
+const wholeId = z
+  .int('must be the id of a thing that exists')
+  .min(1, 'must be the id of a thing that exists')
+
+/** The id of the row itself: given out by the store in ascending order, never reused. */
+export const id = (options: Options = {}): Field =>
+  field('id', wholeId, { ...fixed, description: 'Unique identifier.', ...options })
+
+/** The id of a row of another entity. */
+export const reference = (
+  entity: string,
+  options: Options & { onDelete?: 'cascade' | 'set null' | 'restrict' } = {},
+): Field => {
+  const { onDelete = 'cascade', ...rest } = options
+  return field('id', wholeId, { references: { entity, onDelete }, once: true, ...rest })
+}
+
+/** A copy of another field without case, to find and compare by. */
+export const folded = (from: string, options: Options = {}): Field =>
+  field('text', z.string(), { ...internal, foldedFrom: from, ...options })
+
+/** The row's counter for lost updates: raised by each write, part of the ETag. */
+export const revision = (): Field => field('int', z.int(), { ...internal, initial: { value: 1 } })
+
+/** When the row was made. */
+export const created = (options: Options = {}): Field =>
+  time({ ...fixed, initial: 'now', description: 'When it was made, ISO 8601 in UTC.', ...options })

@@ -1,0 +1,96 @@
+/** Who may do what, as data: the same rule guards a root, a nested level, a write and the printed table. */
+import { ApiError, type ErrorPlace } from '#errors.ts'
+import type { Viewer } from '#model/viewer.ts'
+
+export type Rule =
+  /** No token is needed. */
+  | { readonly kind: 'anyone' }
+  /** Any valid token. */
+  | { readonly kind: 'user' }
+  /** The token's user is named by one of these fields (`post.authorId`: a field of a relation), or an admin asks. */
+  | { readonly kind: 'self'; readonly fields: readonly string[] }
+  | { readonly kind: 'admin' }
+  /** Anyone while the setting is on, else an admin. */
+  | { readonly kind: 'while'; readonly setting: 'signup' }
+  /** The service itself alone. */
+  | { readonly kind: 'nobody' }
+
+export const anyone: Rule = { kind: 'anyone' }
+export const user: Rule = { kind: 'user' }
+export const admin: Rule = { kind: 'admin' }
+export const nobody: Rule = { kind: 'nobody' }
+export const self = (...fields: readonly string[]): Rule => ({ kind: 'self', fields })
+export const whileOpen = (setting: 'signup'): Rule => ({ kind: 'while', setting })
+
+/** The operations of an entity. What is left out is closed to all but the service. */
+export type Policy = {
+  /** Its rows, wherever they are met. */
+  readonly read?: Rule
+  /** Its rows as the root of a read: a list or one by id. `read` where it is left out. */
+  readonly enter?: Rule
+  readonly create?: Rule
+  readonly update?: Rule
+  readonly delete?: Rule
+}
+
+/** What an operator's settings decide about policy. */
+export type PolicySettings = { readonly signup: boolean }
+
+/**
+ * What a rule says to a viewer before any row is looked at:
+ * `yes`, `no`, or `row` where it depends on whose the row is.
+ */
+export const judge = (
+  rule: Rule,
+  viewer: Viewer,
+  settings: PolicySettings,
+): 'yes' | 'no' | 'row' => {
+  switch (rule.kind) {
+    case 'anyone':
+      return 'yes'
+    case 'user':
+      return viewer.role === 'anonymous' ? 'no' : 'yes'
+    case 'self':
+      return viewer.role === 'admin' ? 'yes' : viewer.role === 'user' ? 'row' : 'no'
+    case 'admin':
+      return viewer.role === 'admin' ? 'yes' : 'no'
+    case 'while':
+      return settings[rule.setting] || viewer.role === 'admin' ? 'yes' : 'no'
+    case 'nobody':
+      return 'no'
+    default:
+      return rule satisfies never
+  }
+}
+
+/** RFC 6750, section 3.1: where no token was sent, the challenge names no error. */
+const challenge = { 'WWW-Authenticate': 'Bearer realm="duet"' }
+
+/** The error for a viewer who lacks a right: without a token 401, with one 403. `what` is the thing refused. */
+export const refusal = (viewer: Viewer, what: string, place?: ErrorPlace): ApiError =>
+  viewer.role === 'anonymous'
+    ? new ApiError('UNAUTHENTICATED', `A token is needed for ${what}`, {
+        headers: challenge,
+        ...(place && { place }),
+      })
+    : new ApiError('FORBIDDEN', `This token gives no right to ${what}`, place && { place })
+
+/** The rule in a person's words, for the documents. */
+export const inWords = (rule: Rule): string => {
+  switch (rule.kind) {
+    case 'anyone':
+      return 'anonymous'
+    case 'user':
+      return 'user'
+    case 'self':
+      return `self (${rule.fields.join(' or ')}), admin`
+    case 'admin':
+      return 'admin'
+    case 'while':
+      return `anonymous while ${rule.setting} is open, else admin`
+    case 'nobody':
+      return 'nobody'
+    default:
+      return rule satisfies never
+  }
+}

@@ -1,0 +1,28 @@
+/** Text rules that both voices, both databases and every limit share. */
+
+/** How long a text is: Unicode code points, whatever their number of bytes or UTF-16 units. */
+export const codePoints = (text: string): number => {
+  let surrogatePairs = 0
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    if (unit >= 0xd800 && unit <= 0xdbff) surrogatePairs++
+  }
+  return text.length - surrogatePairs
+}
+
+/** Whether every store keeps the text as it is: PostgreSQL refuses NUL, drivers replace lone surrogates. */
+export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII begins with control characters.
+const ascii = /^[\u0000-\u007f]*$/
+
+/**
+ * The text with case taken out for all of Unicode, accents kept: `É` and `é` fold alike, `e` does not.
+ * Each code point by itself (Unicode 16, section 5.18.4), so that no letter depends on its neighbours.
+ */
+export const fold = (text: string): string => {
+  if (ascii.test(text)) return text.toLowerCase()
+  let folded = ''
+  for (const point of text) folded += point.toUpperCase().toLowerCase()
+  return folded
+}

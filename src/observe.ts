@@ -1,0 +1,22 @@
+/** The events this service tells about itself. Code observes; who listens decides what becomes of it. */
+
+export type Event =
+  /** One request, answered. */
+  | {
+      readonly kind: 'request'
+      readonly requestId: string
+      readonly method: string
+      readonly path: string
+      readonly status: number
+      readonly milliseconds: number
+      readonly viewer: number | null
+      readonly code?: string
+    }
+  /** Something thrown that is not the caller's: answered 500. */
+  | { readonly kind: 'bug'; readonly requestId: string; readonly error: unknown }
+  /** Something an operator should know. */
+  | { readonly kind: 'notice'; readonly message: string }
+  /** The store stopped; the process ends. */
+  | { readonly kind: 'fatal'; readonly message: string }
+
+export type Observe = (event: Event) => void

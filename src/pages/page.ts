@@ -1,0 +1,81 @@
+/** What every page for people has: the frame of the document and the headers that keep foreign code out. */
+
+import { createHash } from 'node:crypto'
+import { html } from 'hono/html'
+import type { AssetName, Assets } from './assets.ts'
+import { isKnown } from './headers.ts'
+
+export type Page = {
+  readonly body: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+type Content = {
+  readonly title: string
+  readonly styles: readonly AssetName[]
+  readonly scripts?: readonly AssetName[]
+  /** What the page may load beyond the common policy, which allows nothing. */
+  readonly policy: Readonly<Record<string, string>>
+  readonly body: unknown
+}
+
+const nothing = {
+  'default-src': "'none'",
+  'base-uri': "'none'",
+  'form-action': "'none'",
+  'frame-ancestors': "'none'",
+}
+
+/** A whole HTML page; text put into `body` by the `html` template is escaped. */
+export const htmlPage = async (assets: Assets, content: Content): Promise<Page> => {
+  const icon = await assets.url('mark.svg')
+  const styles = await Promise.all(content.styles.map(assets.url))
+  const scripts = await Promise.all((content.scripts ?? []).map(assets.url))
+  const document = await html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${content.title}</title>
+<link rel="icon" type="image/svg+xml" href="${icon}">
+${styles.map(href => html`<link rel="stylesheet" href="${href}">\n`)}
+${scripts.map(src => html`<script src="${src}" defer></script>\n`)}
+</head>
+<body>
+${content.body}
+</body>
+</html>
+`
+  return page(String(document), 'text/html; charset=utf-8', {
+    'Content-Security-Policy': policyText({ ...nothing, ...content.policy }),
+    'Referrer-Policy': 'no-referrer',
+  })
+}
+
+/** The answer to a request for the page: the page, or 304 where the caller has it. */
+export const send = ({ body, headers }: Page, request: Request): Response => {
+  const etag = headers.ETag as string
+  const known = isKnown(request.headers.get('if-none-match'), etag)
+  return known
+    ? new Response(null, { status: 304, headers })
+    : new Response(body, { headers: { ...headers } })
+}
+
+/** A body with the headers of a page: looked at again on each visit, and chosen by `Accept`. */
+export const page = (body: string, type: string, more: Page['headers'] = {}): Page => ({
+  body,
+  headers: {
+    'Content-Type': type,
+    'Cache-Control': 'public, no-cache',
+    ETag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`,
+    Vary: 'Accept',
+    'X-Content-Type-Options': 'nosniff',
+    ...more,
+  },
+})
+
+const policyText = (policy: Readonly<Record<string, string>>): string =>
+  Object.entries(policy)
+    .map(([directive, sources]) => `${directive} ${sources}`)
+    .join('; ')

@@ -1,0 +1,162 @@
+/** A read plan as statements of one database: total, it cannot fail because of the caller. */
+
+import type { Column, Condition, Level, Order, ReadPlan, SelfPath } from '#read/plan.ts'
+import { VIEWER } from '#read/selection.ts'
+import type { Below, Dialect } from '#sql/dialect.ts'
+import {
+  and,
+  bind,
+  column,
+  comma,
+  join,
+  name,
+  place,
+  type Sql,
+  type Statement,
+  slot,
+  sql,
+  statement,
+} from '#sql/sql.ts'
+
+const alias = 't'
+const budget = place({ kind: 'budget' })
+const capped = (index: number): Sql => place({ kind: 'capped', slot: index })
+
+const selfPath = (path: SelfPath, of: string): Sql => {
+  const { through } = path
+  if (!through) return sql`${column(of, path.column)} = ${slot(VIEWER)}`
+  return sql`exists (select 1 from ${name(through.table)} as ${name('o')}
+    where ${column('o', 'id')} = ${column(of, through.by)} and ${column('o', path.column)} = ${slot(VIEWER)})`
+}
+
+/** A condition on the rows of `of`, an alias or a table's own name. */
+export const conditionSql = (
+  condition: Condition,
+  table: string,
+  dialect: Dialect,
+  of: string = alias,
+): Sql => {
+  if (condition.kind === 'self')
+    return sql`(${join(
+      condition.paths.map(path => selfPath(path, of)),
+      sql` or `,
+    )})`
+  const left = column(of, condition.column.name)
+  const right = slot(condition.slot)
+  switch (condition.is) {
+    case 'equals':
+      return sql`${left} = ${right}`
+    case 'at least':
+      return sql`${left} >= ${right}`
+    case 'at most':
+      return sql`${left} <= ${right}`
+    case 'below':
+      return sql`${left} < ${right}`
+    case 'above zero':
+      return sql`${left} > 0`
+    case 'contains':
+      return dialect.contains(table, left, right, true)
+    case 'contains short':
+      return dialect.contains(table, left, right, false)
+    default:
+      return condition.is satisfies never
+  }
+}
+
+const columnsSql = (columns: readonly Column[]): Sql =>
+  join(
+    columns.map(({ name }) => column(alias, name)),
+    comma,
+  )
+
+/** Every order ends with the id, so that no page repeats or skips a row. */
+const orderSql = (order: readonly Order[], dialect: Dialect): Sql => {
+  const terms = order.map(({ column: by, descending }) =>
+    dialect.ordered(column(alias, by.name), by.nullable, descending),
+  )
+  const ends = order.some(({ column }) => column.name === 'id')
+  return join(ends ? terms : [...terms, sql`${column(alias, 'id')}`], comma)
+}
+
+/** Whether finding the rows may mean a walk through the table, which must be stoppable. */
+const scans = ({ where, source }: Level): boolean =>
+  source.kind === 'total'
+    ? source.kept === null
+    : source.kind === 'root' &&
+      where.some(c => c.kind === 'field' && c.is !== 'equals' && c.is !== 'below')
+
+const whereSql = (level: Level, dialect: Dialect): Sql => {
+  const conditions = level.where.map(condition => conditionSql(condition, level.table, dialect))
+  if (dialect.tick && scans(level)) conditions.push(dialect.tick)
+  return and(conditions)
+}
+
+const rootSql = (level: Level, dialect: Dialect): Sql => {
+  if (level.source.kind !== 'root') throw new Error('not a root')
+  const { order, page, peek, many } = level.source
+  const from = sql`select ${columnsSql(level.columns)} from ${name(level.table)} as ${name(alias)}
+    where ${whereSql(level, dialect)}`
+  if (!many) return from
+  const ordered = sql`${from} order by ${orderSql(order, dialect)}`
+  if (page === null) return sql`${ordered} limit ${budget}`
+  const most = capped(page.limit)
+  const limit = peek ? sql`${most} + 1` : most
+  return sql`${ordered} limit ${limit} offset ${slot(page.offset)}`
+}
+
+/** The number of rows, from the counts that the store keeps or by counting. */
+const totalSql = (level: Level, dialect: Dialect): Sql => {
+  if (level.source.kind !== 'total') throw new Error('not a total')
+  const { kept } = level.source
+  if (kept === null)
+    return sql`select count(*) from ${name(level.table)} as ${name(alias)} where ${whereSql(level, dialect)}`
+  const value = kept.slot === null ? bind('') : slot(kept.slot)
+  return sql`select coalesce(sum(${name('n')}), 0) from ${name('counts')}
+    where ${name('entity')} = ${bind(level.table)} and ${name('field')} = ${bind(kept.field)}
+      and ${name('value')} = ${value}`
+}
+
+const levelSql = (
+  level: Level,
+  dialect: Dialect,
+  keysOf: (level: number, column: number) => Sql,
+): Sql => {
+  const { source } = level
+  const table = name(level.table)
+  switch (source.kind) {
+    case 'root':
+      return rootSql(level, dialect)
+    case 'total':
+      return totalSql(level, dialect)
+    case 'exists':
+      return sql`select 1 from ${table} where ${name('id')} = ${slot(source.slot)}`
+    case 'one':
+      return sql`select ${columnsSql(level.columns)} from ${table} as ${name(alias)}
+        where ${column(alias, 'id')} in ${dialect.keys(keysOf(source.parent, source.column))}
+          and ${whereSql(level, dialect)} limit ${budget}`
+    case 'many': {
+      const below: Below = {
+        table,
+        columns: columnsSql(level.columns),
+        by: column(alias, source.by),
+        keys: keysOf(source.parent, 0),
+        where: whereSql(level, dialect),
+        order: sql`${column(alias, 'id')} desc`,
+        page: source.page && { limit: capped(source.page.limit), offset: slot(source.page.offset) },
+        budget,
+      }
+      return dialect.below(below)
+    }
+    default:
+      return source satisfies never
+  }
+}
+
+/** One statement a level, in the order of the plan's levels: a level's keys are known when its turn comes. */
+export const compile = (plan: ReadPlan, dialect: Dialect): readonly Statement[] =>
+  plan.levels.map(level =>
+    statement(
+      levelSql(level, dialect, (parent, column) => place({ kind: 'keys', level: parent, column })),
+      dialect.placeholder,
+    ),
+  )

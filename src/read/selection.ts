@@ -1,0 +1,74 @@
+/** What is asked, in either voice: entities, members, arguments, children. Nothing is resolved or allowed yet. */
+import type { Link } from '#model/entity.ts'
+import type { SqlValue } from '#sql/sql.ts'
+
+/** The index of a value that comes with each run; slot 0 is the viewer's id. */
+export type Slot = number
+
+export const VIEWER: Slot = 0
+
+/** A value for a slot. */
+export type Value = SqlValue
+
+/** Where in a GraphQL document something was asked, for its errors. */
+export type Place = { readonly line: number; readonly column: number }
+
+/** One member of the object to write, under its key in the answer. */
+export type Item =
+  | { readonly kind: 'field'; readonly key: string; readonly field: string; readonly at?: Place }
+  /** The same JSON text for every row (`__typename`). */
+  | { readonly kind: 'text'; readonly key: string; readonly json: string }
+  /** Links whose paths have the row's fields in them, below `prefix`. */
+  | {
+      readonly kind: 'links'
+      readonly key: string
+      readonly prefix: string
+      readonly links: Readonly<Record<string, Link>>
+    }
+  | {
+      readonly kind: 'relation'
+      readonly key: string
+      readonly relation: string
+      /** How many of each parent and after how many; null: all. */
+      readonly page: { readonly limit: Slot; readonly offset: Slot } | null
+      readonly items: readonly Item[]
+      readonly at?: Place
+    }
+
+export type Comparison =
+  | 'equals'
+  | 'at least'
+  | 'at most'
+  | 'above zero'
+  | 'contains'
+  | 'contains short'
+  | 'below'
+
+/** A condition on a field of the root, with the value in a slot. */
+export type Where = { readonly field: string; readonly is: Comparison; readonly slot: Slot }
+
+export type Sort = { readonly field: string; readonly descending: boolean }
+
+export type Root = {
+  readonly entity: string
+  readonly items: readonly Item[]
+  readonly where: readonly Where[]
+  /** Things that must exist for the answer to mean anything, else it is `NOT_FOUND`. */
+  readonly exists: readonly { readonly entity: string; readonly slot: Slot }[]
+  readonly sort: readonly Sort[]
+  /** One row or null, or a list: a page of it, or whole. */
+  readonly many: boolean
+  readonly page: { readonly limit: Slot; readonly offset: Slot } | null
+  /** One row more is read than `limit` says, to know whether there is a next page; it is not written. */
+  readonly peek: boolean
+  /** Whether the number of all rows that fit the conditions is wanted. */
+  readonly total: boolean
+  /** The key in the answer and the place in the document, for errors. */
+  readonly key?: string
+  readonly at?: Place
+}
+
+/** How scalars are written: GraphQL writes ids as strings. */
+export type Encoding = 'rest' | 'graphql'
+
+export type Selection = { readonly encoding: Encoding; readonly roots: readonly Root[] }

@@ -1,0 +1,59 @@
+/** Liking and unliking a comment: both may be said any number of times. */
+import { columnName } from '#model/model.ts'
+import { like as entity } from '#resources/like/entity.ts'
+import { bind, name, sql } from '#sql/sql.ts'
+import type { Action } from '#write/action.ts'
+import { guarded, notThere, permit, ready } from '#write/derived.ts'
+
+const table = name(entity.table)
+const user = name(columnName('userId'))
+const comment = name(columnName('commentId'))
+const created = name(columnName('createdAt'))
+const comments = name('comments')
+
+const like: Action = {
+  method: 'POST',
+  path: '/comments/:id/likes',
+  about: 'comment',
+  answers: 'like',
+  // The step that puts it in returns a row only where there was none.
+  status: ({ rows }) => (rows.at(-2)?.length ? 201 : 200),
+  command: (writing, id, now) => {
+    permit(writing, entity.policy.create, 'liking comments')
+    const viewer = bind(writing.viewer.id)
+    const put = sql`insert into ${table} (${user}, ${comment}, ${created})
+      select ${writing.dialect.typed(viewer, 'id')}, ${writing.dialect.typed(bind(id), 'id')}, ${writing.dialect.typed(bind(now), 'time')}
+      where exists (select 1 from ${comments} where ${name('id')} = ${bind(id)})
+      on conflict do nothing returning ${name('id')}`
+    const found = sql`select ${name('id')} from ${table} where ${user} = ${viewer} and ${comment} = ${bind(id)}`
+    return guarded(writing, true, 'like comment', [
+      { step: { statement: ready(put, writing), expect: 'any' } },
+      {
+        step: { statement: ready(found, writing), expect: 'row' },
+        refused: () => notThere('comment', id),
+      },
+    ])
+  },
+}
+
+const unlike: Action = {
+  method: 'DELETE',
+  path: '/comments/:id/likes',
+  about: 'comment',
+  answers: null,
+  status: () => 204,
+  command: (writing, id) => {
+    permit(writing, entity.policy.delete, 'unliking comments')
+    const gone = sql`delete from ${table} where ${user} = ${bind(writing.viewer.id)} and ${comment} = ${bind(id)}`
+    const found = sql`select 1 from ${comments} where ${name('id')} = ${bind(id)}`
+    return guarded(writing, true, 'unlike comment', [
+      { step: { statement: ready(gone, writing), expect: 'any' } },
+      {
+        step: { statement: ready(found, writing), expect: 'row' },
+        refused: () => notThere('comment', id),
+      },
+    ])
+  },
+}
+
+export const likeActions: readonly Action[] = [like, unlike]

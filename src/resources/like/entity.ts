@@ -1,0 +1,20 @@
+/** Everything the service knows about a like: that a user likes a comment, once. */
+import { entity } from '#model/entity.ts'
+import { created, fixed, id, internal, reference } from '#model/field.ts'
+import { anyone, self, user as signedIn } from '#model/policy.ts'
+
+export const like = entity({
+  table: 'likes',
+  plural: 'likes',
+  description: 'That a user likes a comment.',
+  fields: {
+    id: id(internal),
+    userId: reference('user', { ...fixed, initial: 'viewer', description: 'Who likes it.' }),
+    commentId: reference('comment', { description: 'What is liked.' }),
+    createdAt: created(),
+  },
+  policy: { read: anyone, create: signedIn, delete: self('userId') },
+  rest: { list: false, one: false, listing: { paging: 'cursor', limit: 20 } },
+  graphql: { type: false },
+  sets: [['userId', 'commentId']],
+})

@@ -1,0 +1,41 @@
+/** Everything the service knows about a post. */
+import { entity, many, one } from '#model/entity.ts'
+import { created, id, reference, revision, text } from '#model/field.ts'
+import { anyone, self } from '#model/policy.ts'
+
+export const post = entity({
+  table: 'posts',
+  plural: 'posts',
+  description: 'A text that a user published.',
+  fields: {
+    id: id(),
+    title: text({ max: 200, trimmed: true, description: 'Title, 1 to 200 characters.' }),
+    content: text({ max: 100_000, description: 'Text, 1 to 100,000 characters.' }),
+    authorId: reference('user', { graphql: 'input', description: 'The user who wrote it.' }),
+    createdAt: created(),
+    revision: revision(),
+  },
+  relations: {
+    author: one('user', 'authorId', { description: 'The user who wrote it.' }),
+    comments: many('comment', 'postId', { description: 'Its comments, newest first.' }),
+  },
+  policy: {
+    read: anyone,
+    create: self('authorId'),
+    update: self('authorId'),
+    delete: self('authorId'),
+  },
+  links: {
+    self: '/posts/{id}',
+    author: '/users/{authorId}',
+    comments: '/posts/{id}/comments',
+  },
+  rest: {
+    list: true,
+    one: true,
+    listing: { paging: 'cursor', limit: 20 },
+    writes: ['update', 'delete'],
+    nested: ['create'],
+  },
+  graphql: { filters: ['authorId'], mutations: ['create'] },
+})

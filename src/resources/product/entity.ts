@@ -1,0 +1,51 @@
+/** Everything the service knows about a product. */
+import { entity } from '#model/entity.ts'
+import { created, folded, id, int, money, revision, text, webUrl } from '#model/field.ts'
+import { admin, anyone } from '#model/policy.ts'
+
+export const product = entity({
+  table: 'products',
+  plural: 'products',
+  description: 'Something that is for sale.',
+  fields: {
+    id: id(),
+    name: text({ max: 200, trimmed: true, description: 'Name, 1 to 200 characters.' }),
+    category: text({ max: 100, trimmed: true, description: 'Category, 1 to 100 characters.' }),
+    price: money({ max: 999_999_999.99, description: "Price in the store's currency." }),
+    stock: int({
+      min: 0,
+      max: 2_147_483_647,
+      initial: { value: 0 },
+      description: 'How many are there; above zero is in stock.',
+    }),
+    image: webUrl({ nullable: true, description: 'URL of a picture, http or https.' }),
+    createdAt: created({ nameInV1: 'created_at' }),
+    nameKey: folded('name'),
+    revision: revision(),
+  },
+  policy: { read: anyone, create: admin, update: admin, delete: admin },
+  rest: {
+    list: true,
+    one: true,
+    selectable: true,
+    writes: ['create', 'replace', 'update', 'delete'],
+    listing: {
+      paging: 'page or offset',
+      limit: 20,
+      sort: { style: 'signed list', fields: ['price', '-price', 'name', '-name', 'createdAt'] },
+      filters: {
+        category: { kind: 'equals', field: 'category' },
+        min_price: { kind: 'at least', field: 'price' },
+        max_price: { kind: 'at most', field: 'price' },
+        in_stock: { kind: 'above zero', field: 'stock' },
+        search: { kind: 'contains', field: 'nameKey' },
+      },
+    },
+  },
+  graphql: { type: false },
+  counted: ['category'],
+  indexes: [
+    ['category', 'price'],
+    ['category', '-price'],
+  ],
+})

@@ -1,0 +1,18 @@
+/** Errors as the REST voice prints them: one shape everywhere. */
+import type { ApiError } from '#errors.ts'
+import type { Reply } from '#http/reply.ts'
+
+/** The error as `{"error": {code, message, details, requestId}}` with its own status. */
+export const fail = (error: ApiError, requestId: string): Reply => {
+  const { code, message, details, headers, status } = error
+  return {
+    status,
+    headers: {
+      'Content-Type': 'application/json; charset=utf-8',
+      'Cache-Control': 'no-store',
+      'API-Version': '1',
+      ...headers,
+    },
+    body: JSON.stringify({ error: { code, message, ...(details && { details }), requestId } }),
+  }
+}

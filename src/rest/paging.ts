@@ -1,0 +1,115 @@
+/** Pages of a list: which one is asked for, and the envelope and `Link` header that say where the others are. */
+import type { Answer } from '#read/read.ts'
+import { decodeCursor, encodeCursor } from '#rest/cursor.ts'
+import type { Query } from '#rest/query.ts'
+
+/** The largest page. */
+export const mostPerPage = 100
+
+/** How many items a request asks for: `limit`, brought into 1 to 100. */
+export const limitOf = (query: Query, usual: number): number => {
+  const limit = query.whole('limit')
+  return limit === undefined || Number.isNaN(limit)
+    ? usual
+    : Math.min(Math.max(limit, 1), mostPerPage)
+}
+
+export type NumberedPage = {
+  readonly limit: number
+  readonly offset: number
+  readonly page: number
+  readonly byOffset: boolean
+}
+
+/** The numbered page asked for; `offset` wins over `page` where the list has it. */
+export const numberedPage = (query: Query, limit: number, hasOffset: boolean): NumberedPage => {
+  const last = Math.floor(Number.MAX_SAFE_INTEGER / limit)
+  const asked = query.whole('page') ?? 1
+  const page = Math.min(Math.max(Number.isNaN(asked) ? 1 : asked, 1), last)
+  const offset = hasOffset ? query.whole('offset') : undefined
+  if (offset === undefined || Number.isNaN(offset))
+    return { limit, offset: (page - 1) * limit, page, byOffset: false }
+  const start = Math.min(Math.max(offset, 0), Number.MAX_SAFE_INTEGER - mostPerPage)
+  return { limit, offset: start, page: Math.floor(start / limit) + 1, byOffset: true }
+}
+
+const link = (
+  path: string,
+  query: Query,
+  own: Readonly<Record<string, string | number>>,
+  rel: string,
+): string => {
+  const parameters = query.without('page', 'offset', 'cursor')
+  for (const [name, value] of Object.entries(own)) parameters.set(name, String(value))
+  const text = parameters.toString()
+  return `<${path}${text && `?${text}`}>; rel="${rel}"`
+}
+
+/** The envelope of a numbered page, all six members, and its links (RFC 8288). */
+export const numberedEnvelope = (
+  answer: Answer,
+  asked: NumberedPage,
+  path: string,
+  query: Query,
+) => {
+  const { limit, page, offset, byOffset } = asked
+  const total = answer.total ?? 0
+  const totalPages = Math.ceil(total / limit)
+  const hasNext = page * limit < total
+  const hasPrev = page > 1
+  const body = `{"data":${answer.text},"pagination":${JSON.stringify({ page, limit, total, totalPages, hasNext, hasPrev })}}`
+  const to = (start: number, rel: string) =>
+    link(path, query, byOffset ? { offset: start } : { page: Math.floor(start / limit) + 1 }, rel)
+  const links = [to(0, 'first')]
+  if (offset > 0)
+    links.push(to(Math.max(Math.min(offset, Math.max(totalPages, 1) * limit) - limit, 0), 'prev'))
+  if (offset + limit < total) links.push(to(offset + limit, 'next'))
+  if (total > 0) links.push(to((totalPages - 1) * limit, 'last'))
+  return { body, link: links.join(', ') }
+}
+
+/** The id after which a cursor list goes on; above every id for the first page. */
+export const afterOf = (query: Query, key: Uint8Array, list: string): number => {
+  const cursor = query.get('cursor')
+  if (cursor === undefined) return Number.MAX_SAFE_INTEGER
+  const id = decodeCursor(key, list, cursor)
+  if (id === undefined)
+    query.fault(
+      'cursor',
+      'must be a nextCursor of this list, unchanged; leave it out for the first page',
+    )
+  return id ?? 0
+}
+
+/** The envelope of a cursor page, and its links. */
+export const cursorEnvelope = (
+  answer: Answer,
+  key: Uint8Array,
+  list: string,
+  path: string,
+  query: Query,
+) => {
+  const next =
+    answer.more && answer.last !== undefined ? encodeCursor(key, list, answer.last) : null
+  const links = [link(path, query, {}, 'first')]
+  if (next !== null) links.push(link(path, query, { cursor: next }, 'next'))
+  return {
+    body: `{"data":${answer.text},"nextCursor":${JSON.stringify(next)}}`,
+    link: links.join(', '),
+  }
+}
+
+/** The members that `fields` names, null without it. An unknown name or none at all is a fault. */
+export const fieldsOf = (query: Query, known: readonly string[]): readonly string[] | null => {
+  const text = query.get('fields')
+  if (text === undefined) return null
+  const names = text.split(',').map(name => name.trim())
+  const unknown = names.filter(name => !known.includes(name))
+  if (text === '') query.fault('fields', `must name some of ${known.join(', ')}`)
+  else if (unknown.length > 0)
+    query.fault(
+      'fields',
+      `names ${unknown.join(', ')}, unknown here; there are ${known.join(', ')}`,
+    )
+  return names
+}

@@ -1,0 +1,48 @@
+/** Query parameters, read strictly: each fault is named, all at once. */
+import type { FieldFault } from '#errors.ts'
+import { isStorable } from '#model/text.ts'
+import { invalid } from '#write/input.ts'
+
+/** The parameters of a request, and the faults found in them so far. */
+export type Query = {
+  readonly get: (name: string) => string | undefined
+  /** A whole number; undefined where it is not given. */
+  readonly whole: (name: string) => number | undefined
+  readonly fault: (name: string, message: string) => void
+  /** The parameters without some, for links to other pages. */
+  readonly without: (...names: readonly string[]) => URLSearchParams
+  /** Throws `VALIDATION_ERROR` when there were faults. */
+  readonly done: () => void
+}
+
+const wholeForm = /^[+-]?\d+$/
+
+/** Reads a query string; a parameter that is given twice and is used is a fault. */
+export const parseQuery = (text: string): Query => {
+  const parameters = new URLSearchParams(text)
+  const faults: FieldFault[] = []
+  const fault = (field: string, message: string) => void faults.push({ field, message })
+  const get = (name: string) => {
+    const values = parameters.getAll(name)
+    if (values.length > 1) fault(name, 'must be given once')
+    const [value] = values
+    if (value !== undefined && !isStorable(value))
+      fault(name, 'must not contain NUL or lone surrogates')
+    return value
+  }
+  const whole = (name: string) => {
+    const value = get(name)
+    if (value === undefined) return undefined
+    if (!wholeForm.test(value)) fault(name, 'must be a whole number')
+    return Number(value)
+  }
+  const without = (...names: readonly string[]) => {
+    const copy = new URLSearchParams(parameters)
+    for (const name of names) copy.delete(name)
+    return copy
+  }
+  const done = () => {
+    if (faults.length > 0) throw invalid(faults)
+  }
+  return { get, whole, fault, without, done }
+}

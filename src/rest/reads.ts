@@ -1,0 +1,245 @@
+/** GET: one thing, or a page of a list, as a Selection and its values. */
+import { ApiError } from '#errors.ts'
+import { bodyTag, isNotModified, type Mark, revisionTag } from '#http/conditional.ts'
+import type { Edge } from '#http/exchange.ts'
+import type { Reply } from '#http/reply.ts'
+import { type Http, header, queryString } from '#http/request.ts'
+import type { Entity } from '#model/entity.ts'
+import { parseId } from '#model/id.ts'
+import { entityOf } from '#model/model.ts'
+import { judge } from '#model/policy.ts'
+import { anonymous, type Viewer } from '#model/viewer.ts'
+import { type Answer, notFound, type Prepared, read } from '#read/read.ts'
+import type { Root, Sort, Value } from '#read/selection.ts'
+import { type Asked, filtersOf } from '#rest/filters.ts'
+import { itemsOf, memberNames } from '#rest/members.ts'
+import {
+  afterOf,
+  cursorEnvelope,
+  fieldsOf,
+  limitOf,
+  numberedEnvelope,
+  numberedPage,
+} from '#rest/paging.ts'
+import { parseQuery, type Query } from '#rest/query.ts'
+import type { Route } from '#rest/routes.ts'
+import { sortOf } from '#rest/sorting.ts'
+import type { Named } from '#rest/version.ts'
+import { type Core, lru, prepareFor } from '#write/core.ts'
+
+/** What the REST handlers are made with: the core, the edge, and the prefix below which their links stand. */
+export type Mount = { readonly core: Core; readonly edge: Edge; readonly prefix: string }
+
+export type Serve = (c: Http, viewer: Viewer, named: Named) => Reply | Promise<Reply>
+
+const newestFirst: readonly Sort[] = [{ field: 'id', descending: true }]
+
+/** The id that a path names; `NOT_FOUND` where it names nothing. */
+export const pathId = (c: Http, parameter: string, entity: string): number => {
+  const text = c.req.param(parameter) ?? ''
+  const id = parseId(text)
+  if (id === undefined) throw notFound(entity, text.slice(0, 40))
+  return id
+}
+
+/** Works with an answer at once where it is there at once. */
+export const after = <T, R>(value: T | Promise<T>, then: (value: T) => R): R | Promise<R> =>
+  value instanceof Promise ? value.then(then) : then(value)
+
+/** The reply to a GET: 200 or 304 with the same validators. */
+export const represent = (
+  c: Http,
+  edge: Edge,
+  text: string,
+  facts: { named: Named; isPublic: boolean; mark?: Mark | undefined; link?: string },
+): Reply => {
+  const { named, isPublic, mark, link } = facts
+  const tag = mark ? revisionTag(mark, text) : bodyTag(text)
+  const fresh = edge.publicMaxAge > 0 ? `public, max-age=${edge.publicMaxAge}` : 'public, no-cache'
+  const headers: Record<string, string> = {
+    'Content-Type': named.contentType,
+    ETag: tag,
+    'Cache-Control': isPublic ? fresh : 'private, no-cache',
+    Vary: isPublic ? 'Accept, API-Version' : 'Accept, API-Version, Authorization',
+    'API-Version': String(named.version),
+  }
+  if (link !== undefined) headers.Link = link
+  if (isNotModified(header(c, 'if-none-match'), tag)) {
+    const { 'Content-Type': _, ...validators } = headers
+    return { status: 304, headers: validators, body: null }
+  }
+  return { status: 200, headers, body: text }
+}
+
+const isPublic = (core: Core, entity: Entity): boolean => {
+  const rule = entity.policy.enter ?? entity.policy.read
+  return rule !== undefined && judge(rule, anonymous, core.model.settings) === 'yes'
+}
+
+/** The slots of one thing: the viewer, its id, and its parent's where the path names one. */
+const oneRoot = (route: Route, items: Root['items']): Root => ({
+  entity: route.entity,
+  items,
+  where: [
+    { field: 'id', is: 'equals', slot: 1 },
+    ...(route.below ? [{ field: route.below.field, is: 'equals', slot: 2 } as const] : []),
+  ],
+  exists: [],
+  sort: [],
+  many: false,
+  page: null,
+  peek: false,
+  total: false,
+})
+
+/** The plan that reads one thing whole, as writes answer with it. */
+export const wholeOne = (mount: Mount, route: Route, role: Viewer['role']): Prepared => {
+  const entity = entityOf(mount.core.model, route.entity)
+  const { below: _, ...own } = route
+  const root = oneRoot(own as Route, itemsOf(entity, mount.prefix, null))
+  return prepareFor(mount.core, { encoding: 'rest', roots: [root] }, role)
+}
+
+/** The mark of an answer that has a revision. */
+export const markOf = (entity: Entity, answer: Answer): Mark | undefined =>
+  answer.revision === undefined || answer.last === undefined
+    ? undefined
+    : { table: entity.table, id: answer.last, revision: answer.revision }
+
+/** Serves one thing by its id. */
+export const serveOne = (mount: Mount, route: Route): Serve => {
+  const { core, edge, prefix } = mount
+  const entity = entityOf(core.model, route.entity)
+  const names = memberNames(entity)
+  const open = isPublic(core, entity)
+  const plans = lru<Prepared>(200)
+  const preparedFor = (fields: readonly string[] | null, viewer: Viewer): Prepared => {
+    const key = fields === null ? viewer.role : `${viewer.role} ${fields.join()}`
+    const root = () => oneRoot(route, itemsOf(entity, prefix, fields))
+    return (
+      plans.get(key) ??
+      plans.set(key, prepareFor(core, { encoding: 'rest', roots: [root()] }, viewer.role))
+    )
+  }
+  const chosen = (text: string): readonly string[] | null => {
+    if (text === '' || !entity.rest.selectable) return null
+    const query = parseQuery(text)
+    const fields = fieldsOf(query, names)
+    query.done()
+    return fields
+  }
+  return (c, viewer, named) => {
+    // The right comes before the thing's existence, and both before the parameters.
+    const whole = preparedFor(null, viewer)
+    const id = pathId(c, 'id', route.entity)
+    const values: Value[] = [viewer.id, id]
+    if (route.below) values.push(pathId(c, 'parentId', route.below.entity))
+    const fields = chosen(queryString(c))
+    const prepared = fields === null ? whole : preparedFor(fields, viewer)
+    return after(read(core.reader, prepared, values), ([answer]) => {
+      if (!answer || answer.text === 'null') throw notFound(route.entity, id)
+      return represent(c, edge, answer.text, {
+        named,
+        isPublic: open,
+        mark: markOf(entity, answer),
+      })
+    })
+  }
+}
+
+type Listed = {
+  readonly fields: readonly string[] | null
+  readonly sort: readonly Sort[]
+  readonly filters: readonly Asked[]
+}
+
+/** Slots of a list: viewer, limit, offset or the id to go on after, the parent's id, then the filters' values. */
+const listRoot = (route: Route, entity: Entity, items: Root['items'], listed: Listed): Root => {
+  const byCursor = entity.rest.listing.paging === 'cursor'
+  const { below } = route
+  return {
+    entity: route.entity,
+    items,
+    where: [
+      ...(byCursor ? [{ field: 'id', is: 'below', slot: 2 } as const] : []),
+      ...(below ? [{ field: below.field, is: 'equals', slot: 3 } as const] : []),
+      ...listed.filters.map(({ field, is }, index) => ({ field, is, slot: index + 5 })),
+    ],
+    exists: below ? [{ entity: below.entity, slot: 3 }] : [],
+    sort: listed.sort,
+    many: true,
+    page: { limit: 1, offset: byCursor ? 4 : 2 },
+    peek: byCursor,
+    total: !byCursor,
+  }
+}
+
+const shapeKey = (role: string, { fields, sort, filters }: Listed): string =>
+  [
+    role,
+    fields?.join(),
+    sort.map(s => `${s.descending ? '-' : ''}${s.field}`),
+    filters.map(f => `${f.field} ${f.is}`),
+  ].join('|')
+
+/** The list's own name, to which its cursors are bound: its path and filters, without the version. */
+const listName = (path: string, filters: readonly Asked[]): string =>
+  [path, ...filters.map(({ field, value }) => `${field}=${value}`)].join('&')
+
+/** Serves a page of a list. */
+export const serveList = (mount: Mount, route: Route): Serve => {
+  const { core, edge, prefix } = mount
+  const entity = entityOf(core.model, route.entity)
+  const { digits } = core.model.settings.currency
+  const { paging, limit: usual } = entity.rest.listing
+  const byCursor = paging === 'cursor'
+  const names = memberNames(entity)
+  const open = isPublic(core, entity)
+  const plans = lru<Prepared>(500)
+  const preparedFor = (listed: Listed, viewer: Viewer): Prepared => {
+    const key = shapeKey(viewer.role, listed)
+    const root = () => listRoot(route, entity, itemsOf(entity, prefix, listed.fields), listed)
+    return (
+      plans.get(key) ??
+      plans.set(key, prepareFor(core, { encoding: 'rest', roots: [root()] }, viewer.role))
+    )
+  }
+  const listedBy = (query: Query): Listed => ({
+    fields: entity.rest.selectable ? fieldsOf(query, names) : null,
+    sort: byCursor ? newestFirst : sortOf(entity, query),
+    filters: filtersOf(entity, query, digits),
+  })
+  return (c, viewer, named) => {
+    // The right comes before the parameters, whatever they ask for.
+    preparedFor({ fields: null, sort: [], filters: [] }, viewer)
+    const parent = route.below ? pathId(c, 'parentId', route.below.entity) : null
+    const query = parseQuery(queryString(c))
+    const listed = listedBy(query)
+    const limit = limitOf(query, usual)
+    const page = numberedPage(query, limit, paging === 'page or offset')
+    const path = c.req.path
+    const list = listName(path.slice(prefix.length), listed.filters)
+    const from = byCursor ? afterOf(query, core.cursorKey, list) : page.offset
+    query.done()
+    const values: Value[] = [
+      viewer.id,
+      limit,
+      from,
+      parent,
+      0,
+      ...listed.filters.map(({ value }) => value),
+    ]
+    return after(read(core.reader, preparedFor(listed, viewer), values), ([answer]) => {
+      if (!answer) throw new Error('a list has an answer')
+      if (answer.missing) throw notFound(answer.missing.entity, answer.missing.id)
+      const { body, link } = byCursor
+        ? cursorEnvelope(answer, core.cursorKey, list, path, query)
+        : numberedEnvelope(answer, page, path, query)
+      return represent(c, edge, body, { named, isPublic: open, link })
+    })
+  }
+}
+
+/** The error for a path that leads nowhere. */
+export const noSuchPath = (path: string): ApiError =>
+  new ApiError('NOT_FOUND', `Path ${path} not found`)

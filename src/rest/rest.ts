@@ -1,0 +1,71 @@
+/** The REST voice: its routes on the app, under every prefix of its versions. */
+import { type Edge, exchange } from '#http/exchange.ts'
+import { type App, type Http, queryString } from '#http/request.ts'
+import { fail } from '#rest/fail.ts'
+import { type Mount, type Serve, serveList, serveOne } from '#rest/reads.ts'
+import { type Route, routesOf } from '#rest/routes.ts'
+import { type Version, versionOf, versions } from '#rest/version.ts'
+import { serveAction, serveCreate, serveDelete, serveUpdate } from '#rest/writes.ts'
+import type { Action } from '#write/action.ts'
+import type { Core } from '#write/core.ts'
+
+const served = (mount: Mount, route: Route): Serve => {
+  switch (route.kind) {
+    case 'list':
+      return serveList(mount, route)
+    case 'one':
+      return serveOne(mount, route)
+    case 'create':
+      return serveCreate(mount, route)
+    case 'replace':
+    case 'update':
+      return serveUpdate(mount, route, route.kind)
+    case 'delete':
+      return serveDelete(mount, route)
+    default:
+      return route satisfies never
+  }
+}
+
+/** A path's own handler in the REST voice: who asks, then which version, then the rest. */
+const endpoint = (edge: Edge, inPath: Version | null, serve: Serve) =>
+  exchange(edge, fail, (c: Http, viewer) => serve(c, viewer, versionOf(c, inPath, queryString(c))))
+
+/** A route that the model does not derive: a picture, a report. `public`: anonymous may read it. */
+export type Extra = {
+  readonly method: string
+  readonly path: string
+  readonly serve: (mount: Mount) => Serve
+}
+
+const prefixes: readonly (readonly [string, Version | null])[] = [
+  ['/api', null],
+  ...versions.map(version => [`/api/v${version}`, version] as const),
+]
+
+/** Mounts the REST voice of a model and its actions. */
+export const mountRest = (
+  app: App,
+  core: Core,
+  edge: Edge,
+  actions: readonly Action[],
+  extras: readonly Extra[],
+): void => {
+  for (const [prefix, version] of prefixes) {
+    const mount: Mount = { core, edge, prefix }
+    for (const route of routesOf(core.model))
+      app.on(
+        route.method,
+        [`${prefix}${route.path}`],
+        endpoint(edge, version, served(mount, route)),
+      )
+    for (const action of actions)
+      app.on(
+        action.method,
+        [`${prefix}${action.path}`],
+        endpoint(edge, version, serveAction(mount, action)),
+      )
+    for (const extra of extras)
+      app.on(extra.method, [`${prefix}${extra.path}`], endpoint(edge, version, extra.serve(mount)))
+  }
+}

@@ -1,0 +1,96 @@
+/** The routes of the REST voice as data, derived from the model: what there is, before how it is served. */
+import type { Entity } from '#model/entity.ts'
+import type { Model } from '#model/model.ts'
+
+/** The parent that a nested path names: `/users/{userId}/posts`. */
+export type Nesting = { readonly entity: string; readonly field: string }
+
+export type Route =
+  | {
+      readonly kind: 'list'
+      readonly method: 'GET'
+      readonly path: string
+      readonly entity: string
+      readonly below?: Nesting
+    }
+  | {
+      readonly kind: 'one'
+      readonly method: 'GET'
+      readonly path: string
+      readonly entity: string
+      readonly below?: Nesting
+    }
+  | {
+      readonly kind: 'create'
+      readonly method: 'POST'
+      readonly path: string
+      readonly entity: string
+      readonly below?: Nesting
+    }
+  | {
+      readonly kind: 'replace'
+      readonly method: 'PUT'
+      readonly path: string
+      readonly entity: string
+      readonly below?: Nesting
+    }
+  | {
+      readonly kind: 'update'
+      readonly method: 'PATCH'
+      readonly path: string
+      readonly entity: string
+      readonly below?: Nesting
+    }
+  | {
+      readonly kind: 'delete'
+      readonly method: 'DELETE'
+      readonly path: string
+      readonly entity: string
+      readonly below?: Nesting
+    }
+
+const methods = {
+  list: 'GET',
+  one: 'GET',
+  create: 'POST',
+  replace: 'PUT',
+  update: 'PATCH',
+  delete: 'DELETE',
+} as const
+
+const route = (kind: Route['kind'], path: string, entity: string, below?: Nesting): Route =>
+  ({ kind, method: methods[kind], path, entity, ...(below && { below }) }) as Route
+
+const ownRoutes = (name: string, entity: Entity): readonly Route[] => {
+  const { rest, plural } = entity
+  const all = `/${plural}`
+  const each = `/${plural}/:id`
+  const writes = rest.writes.map(kind => route(kind, kind === 'create' ? all : each, name))
+  return [
+    ...(rest.list ? [route('list', all, name)] : []),
+    ...(rest.one ? [route('one', each, name)] : []),
+    ...writes,
+  ]
+}
+
+const nestedRoutes = (name: string, entity: Entity, model: Model): readonly Route[] =>
+  Object.entries(entity.relations).flatMap(([key, relation]) => {
+    if (relation.kind !== 'many' || !relation.rest) return []
+    const target = model.entities[relation.to] as Entity
+    const below = { entity: name, field: relation.by }
+    const all = `/${entity.plural}/:parentId/${key}`
+    return [
+      route('list', all, relation.to, below),
+      ...(target.rest.one ? [route('one', `${all}/:id`, relation.to, below)] : []),
+      ...target.rest.nested.map(kind =>
+        route(kind, kind === 'create' ? all : `${all}/:id`, relation.to, below),
+      ),
+    ]
+  })
+
+/** All plain routes of the model, in the model's order. */
+export const routesOf = (model: Model): readonly Route[] =>
+  Object.entries(model.entities).flatMap(([name, entity]) => [
+    ...ownRoutes(name, entity),
+    ...nestedRoutes(name, entity, model),
+  ])

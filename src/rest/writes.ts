@@ -1,0 +1,208 @@
+/** POST, PUT, PATCH and DELETE of plain resources, and the actions: checked, written, answered with what was made. */
+
+import { allowedRevisions, bodyTag, revisionTag } from '#http/conditional.ts'
+import type { JsonObject } from '#http/json.ts'
+import type { Reply } from '#http/reply.ts'
+import { type Http, header, jsonBody } from '#http/request.ts'
+import { entityOf } from '#model/model.ts'
+import type { Viewer } from '#model/viewer.ts'
+import type { Answer, Prepared } from '#read/read.ts'
+import { type Mount, markOf, pathId, type Serve, wholeOne } from '#rest/reads.ts'
+import type { Route } from '#rest/routes.ts'
+import type { Named } from '#rest/version.ts'
+import type { Action } from '#write/action.ts'
+import type { Command } from '#write/command.ts'
+import {
+  claimOf,
+  create,
+  permit,
+  remove,
+  standingOf,
+  type Target,
+  update,
+  type Writing,
+} from '#write/derived.ts'
+import { inputValues, type Mode } from '#write/input.ts'
+import { type Done, type Reading, write } from '#write/write.ts'
+
+const jsonTypes = ['application/json']
+const patchTypes = ['application/json', 'application/merge-patch+json']
+
+/** The plans that writes answer with, by role; made when first needed. */
+const answers = (mount: Mount, route: Route) => {
+  const plans = new Map<string, Prepared>()
+  return (role: Viewer['role']): Prepared => {
+    const known = plans.get(role)
+    if (known) return known
+    const made = wholeOne(mount, route, role)
+    plans.set(role, made)
+    return made
+  }
+}
+
+const writingOf = ({ core }: Mount, viewer: Viewer): Writing => ({
+  model: core.model,
+  dialect: core.dialect,
+  viewer,
+})
+
+const run = (mount: Mount, command: Command, reading: Reading | null): Promise<Done> =>
+  write(mount.core.writer, mount.core.model, command, reading)
+
+const answerOf = (done: Done): Answer => {
+  if (!done.answer) throw new Error('the write answered nothing')
+  return done.answer
+}
+
+/** The reply with an object that was written. RFC 9110, section 9.3.4: a PUT that changed what it was sent has no ETag. */
+const written = (
+  mount: Mount,
+  entityName: string,
+  answer: Answer,
+  status: number,
+  named: Named,
+  withTag: boolean,
+): Reply => {
+  const entity = entityOf(mount.core.model, entityName)
+  const mark = markOf(entity, answer)
+  const created = status === 201 && entity.rest.one
+  return {
+    status,
+    headers: {
+      'Content-Type': named.contentType,
+      'Cache-Control': 'no-store',
+      'API-Version': String(named.version),
+      ...(withTag && { ETag: mark ? revisionTag(mark, answer.text) : bodyTag(answer.text) }),
+      ...(created && { Location: `${mount.prefix}/${entity.plural}/${answer.last}` }),
+    },
+    body: answer.text,
+  }
+}
+
+/** POST of a new thing, below a parent where the path names one. */
+export const serveCreate = (mount: Mount, route: Route): Serve => {
+  const { core, edge } = mount
+  const entity = entityOf(core.model, route.entity)
+  const planFor = answers(mount, route)
+  return async (c, viewer, named) => {
+    const writing = writingOf(mount, viewer)
+    permit(writing, entity.policy.create, `making ${entity.plural}`)
+    const given = route.below && { [route.below.field]: pathId(c, 'parentId', route.below.entity) }
+    const valuesOf = (body: JsonObject) =>
+      inputValues(entity, body, {
+        mode: 'create',
+        viewer,
+        settings: core.model.settings,
+        now: core.now(),
+        what: route.entity,
+        ...(given && { given }),
+      })
+    let body: ReturnType<typeof valuesOf>
+    try {
+      body = valuesOf(await jsonBody(c, edge.bodyLimit, jsonTypes))
+    } catch (error) {
+      // A parent that is not there, or is not the viewer's, comes before what is wrong with the body.
+      if (given)
+        await run(mount, claimOf(writing, route.entity, new Map(Object.entries(given))), null)
+      throw error
+    }
+    // Whoever makes a thing may read the whole of it in the answer, as a user who signs up does.
+    const role = viewer.role === 'anonymous' ? 'user' : viewer.role
+    const done = await run(mount, create(writing, route.entity, body), {
+      plan: planFor(role).plan,
+      values: [viewer.id],
+    })
+    return written(mount, route.entity, answerOf(done), 201, named, true)
+  }
+}
+
+const targetOf = (c: Http, mount: Mount, route: Route): Target => {
+  const entity = entityOf(mount.core.model, route.entity)
+  const id = pathId(c, 'id', route.entity)
+  const below = route.below && {
+    field: route.below.field,
+    id: pathId(c, 'parentId', route.below.entity),
+  }
+  const revisions = entity.fields.revision
+    ? allowedRevisions(header(c, 'if-match'), { table: entity.table, id })
+    : undefined
+  return { entity: route.entity, id, ...(below && { below }), revisions }
+}
+
+/** PUT and PATCH. */
+export const serveUpdate = (
+  mount: Mount,
+  route: Route,
+  mode: Mode & ('replace' | 'update'),
+): Serve => {
+  const { core, edge } = mount
+  const entity = entityOf(core.model, route.entity)
+  const planFor = answers(mount, route)
+  return async (c, viewer, named) => {
+    const writing = writingOf(mount, viewer)
+    permit(writing, entity.policy.update, `changing ${entity.plural}`)
+    const target = targetOf(c, mount, route)
+    const read = async () => {
+      try {
+        const body = await jsonBody(c, edge.bodyLimit, mode === 'update' ? patchTypes : jsonTypes)
+        return inputValues(entity, body, {
+          mode,
+          viewer,
+          settings: core.model.settings,
+          now: core.now(),
+          what: route.entity,
+        })
+      } catch (error) {
+        // 403 and 404 come before what is wrong with the body.
+        await run(mount, standingOf(writing, target, 'update'), null)
+        throw error
+      }
+    }
+    const values = await read()
+    const done = await run(mount, update(writing, target, values), {
+      plan: planFor(viewer.role).plan,
+      values: [viewer.id],
+    })
+    return written(mount, route.entity, answerOf(done), 200, named, mode === 'update')
+  }
+}
+
+const empty = (named: Named): Reply => ({
+  status: 204,
+  headers: { 'API-Version': String(named.version) },
+  body: null,
+})
+
+/** DELETE of one thing. */
+export const serveDelete =
+  (mount: Mount, route: Route): Serve =>
+  async (c, viewer, named) => {
+    const writing = writingOf(mount, viewer)
+    permit(
+      writing,
+      entityOf(mount.core.model, route.entity).policy.delete,
+      `deleting ${route.entity}s`,
+    )
+    await run(mount, remove(writing, targetOf(c, mount, route)), null)
+    return empty(named)
+  }
+
+/** An action on one thing. */
+export const serveAction = (mount: Mount, action: Action): Serve => {
+  const { core } = mount
+  const { answers: entity } = action
+  const planFor = entity && answers(mount, { kind: 'one', method: 'GET', path: '', entity })
+  return async (c, viewer, named) => {
+    const command = action.command(
+      writingOf(mount, viewer),
+      pathId(c, 'id', action.about),
+      core.now(),
+    )
+    if (!planFor) {
+      await run(mount, command, null)
+      return empty(named)
+    }
+    const done = await run(mount, command, { plan: planFor(viewer.role).plan, values: [viewer.id] })
+    return written(mount, entity, answerOf(done), action.status(done), named, true)
+  }
+}

@@ -1,0 +1,86 @@
+/** SQL as a value: only the template of this file makes it, so a bare string never reaches a database. */
+
+const brand: unique symbol = Symbol('sql')
+
+/** What a database takes and gives. Times are milliseconds since 1970, money is minor units, flags are 0 and 1. */
+export type SqlValue = string | number | bigint | Uint8Array | null
+
+/** A place in a statement, by where its value comes from. */
+export type Parameter =
+  /** The value itself. */
+  | { readonly kind: 'value'; readonly value: SqlValue }
+  /** A value that comes with each run of a cached statement. */
+  | { readonly kind: 'slot'; readonly slot: number }
+  /** The distinct values of one column of an earlier level, as a list. */
+  | { readonly kind: 'keys'; readonly level: number; readonly column: number }
+  /** How many rows may still come before the response is too large. */
+  | { readonly kind: 'budget' }
+  /** The value of a slot, or that budget where it is less. */
+  | { readonly kind: 'capped'; readonly slot: number }
+  /** A column of the row that an earlier step of the same command returned. */
+  | { readonly kind: 'result'; readonly step: number; readonly column: number }
+
+export type Sql = {
+  readonly [brand]: true
+  readonly texts: readonly string[]
+  readonly parameters: readonly Parameter[]
+}
+
+/** A statement for one database: its text and what is bound to its places, in order. */
+export type Statement = { readonly text: string; readonly parameters: readonly Parameter[] }
+
+const make = (texts: readonly string[], parameters: readonly Parameter[]): Sql => ({
+  [brand]: true,
+  texts,
+  parameters,
+})
+
+/** An identifier, quoted. */
+export const name = (identifier: string): Sql => make([`"${identifier.replaceAll('"', '""')}"`], [])
+
+/** A column of an aliased table. */
+export const column = (alias: string, identifier: string): Sql =>
+  sql`${name(alias)}.${name(identifier)}`
+
+/** A place for a parameter. */
+export const place = (parameter: Parameter): Sql => make(['', ''], [parameter])
+
+/** A place for a value that is known now. */
+export const bind = (value: SqlValue): Sql => place({ kind: 'value', value })
+
+/** A place for a value that comes with each run. */
+export const slot = (index: number): Sql => place({ kind: 'slot', slot: index })
+
+/** Text that a dialect's own file vouches for: keywords, functions and types, never a caller's words. */
+export const trusted = (text: string): Sql => make([text], [])
+
+/** The only way to write SQL: other pieces go in whole, with their parameters. */
+export const sql = (strings: TemplateStringsArray, ...parts: readonly Sql[]): Sql => {
+  const texts: string[] = [strings[0] as string]
+  const parameters: Parameter[] = []
+  for (const [index, part] of parts.entries()) {
+    texts[texts.length - 1] += part.texts[0] as string
+    texts.push(...part.texts.slice(1))
+    parameters.push(...part.parameters)
+    texts[texts.length - 1] += strings[index + 1] as string
+  }
+  return make(texts, parameters)
+}
+
+/** The pieces one after another, with `separator` between them; an empty list is an empty piece. */
+export const join = (pieces: readonly Sql[], separator: Sql): Sql =>
+  pieces.length === 0
+    ? make([''], [])
+    : pieces.reduce((all, next) => sql`${all}${separator}${next}`)
+
+export const comma = make([', '], [])
+
+/** All the conditions, or a condition that always holds. */
+export const and = (conditions: readonly Sql[]): Sql =>
+  conditions.length === 0 ? make(['true'], []) : join(conditions, make([' and '], []))
+
+/** The statement for a database that writes its n-th place (from 1) as `placeholder(n)`. */
+export const statement = (piece: Sql, placeholder: (n: number) => string): Statement => ({
+  text: piece.texts.reduce((text, next, n) => text + placeholder(n) + next),
+  parameters: piece.parameters,
+})

@@ -1,0 +1,153 @@
+/** Bodies and inputs checked by the fields' own rules, all faults at once, and turned into what is stored. */
+import { ApiError, type FieldFault } from '#errors.ts'
+import type { Entity } from '#model/entity.ts'
+import type { Field } from '#model/field.ts'
+import { fieldOf, type Settings } from '#model/model.ts'
+import { parseMinor } from '#model/money.ts'
+import { judge } from '#model/policy.ts'
+import { fold } from '#model/text.ts'
+import type { Viewer } from '#model/viewer.ts'
+import type { Scalar } from '#sql/dialect.ts'
+import type { SqlValue } from '#sql/sql.ts'
+
+/**
+ * What the input is for. `create` and `replace` need what has no initial value, `update` takes what is given,
+ * `import` is a creation that may also give what the service would set: ids and times.
+ */
+export type Mode = 'create' | 'replace' | 'update' | 'import'
+
+/** Values by field, as they are stored. */
+export type Values = ReadonlyMap<string, SqlValue>
+
+type Stored = { readonly value: SqlValue } | { readonly fault: string }
+
+const minorUnits = (value: number, settings: Settings): Stored => {
+  const { digits, code } = settings.currency
+  const parsed = parseMinor(String(value), digits)
+  if (!parsed || parsed.rest)
+    return { fault: `must have at most ${digits} decimals, as ${code} has` }
+  return { value: Number(parsed.minor) }
+}
+
+/** From a checked JSON value to what the database keeps. */
+const storing = {
+  id: value => ({ value: value as number }),
+  text: value => ({ value: value as string }),
+  int: value => ({ value: value as number }),
+  money: (value, settings) => minorUnits(value as number, settings),
+  time: value => ({ value: Date.parse(value as string) }),
+  flag: value => ({ value: value === true ? 1 : 0 }),
+  bytes: () => ({ fault: 'cannot be given as JSON' }),
+} satisfies Record<Scalar, (value: unknown, settings: Settings) => Stored>
+
+const storedValue = (field: Field, value: unknown, settings: Settings): Stored => {
+  if (value === null) return field.nullable ? { value: null } : { fault: 'must not be null' }
+  const checked = field.rule.safeParse(value)
+  if (!checked.success) return { fault: checked.error.issues[0]?.message ?? 'is not valid' }
+  return storing[field.scalar](checked.data, settings)
+}
+
+/** Why the caller may not give this member; undefined where he may. */
+const closed = (field: Field | undefined, key: string, use: Use): string | undefined => {
+  const { mode, viewer, settings, given = {}, what } = use
+  if (!field || field.foldedFrom !== undefined || (!field.rest && field.graphql === 'hidden'))
+    return `is not a member of a ${what}`
+  if (mode === 'import') return undefined
+  if (key in given) return 'is given by the path and may not be given here'
+  if (field.once && mode !== 'create') return 'cannot be changed'
+  if (field.settableBy.kind === 'nobody') return 'is set by the service and may not be given'
+  if (judge(field.settableBy, viewer, settings) === 'no') return 'may be given by an admin only'
+  return undefined
+}
+
+/** What is stored for a member that the input does not give; undefined: nothing is to be set. */
+const absent = (field: Field, key: string, use: Use): Stored | undefined => {
+  const { mode, given = {}, viewer, now } = use
+  if (key in given) return { value: given[key] as SqlValue }
+  if (mode === 'update') return undefined
+  // A replacement leaves what its caller may not set, and what is given once, as it is.
+  if (mode === 'replace' && (field.settableBy.kind !== 'anyone' || field.once)) return undefined
+  if (key === 'id') return undefined
+  if (field.initial === undefined) return { fault: 'is required' }
+  if (field.initial === 'now') return { value: now }
+  if (field.initial === 'viewer') return { value: viewer.id }
+  return field.initial
+}
+
+/** The field of a member; version 1 knows some by other names, which only imports of its exports use. */
+const fieldFor = (entity: Entity, key: string): string =>
+  Object.entries(entity.fields).find(([, field]) => field.nameInV1 === key)?.[0] ?? key
+
+export type Use = {
+  readonly mode: Mode
+  readonly viewer: Viewer
+  readonly settings: Settings
+  /** The moment of the write, milliseconds since 1970. */
+  readonly now: number
+  /** What the entity is called in a fault: `user`. */
+  readonly what: string
+  /** Values that come from elsewhere than the body: the path. */
+  readonly given?: Readonly<Record<string, SqlValue>>
+}
+
+/**
+ * The faults of an input and the values it gives, by field.
+ * Every fault of the input is in the list, by the member's own name.
+ */
+export const checkInput = (
+  entity: Entity,
+  input: Readonly<Record<string, unknown>>,
+  use: Use,
+): { readonly values: Values; readonly faults: readonly FieldFault[] } => {
+  const values = new Map<string, SqlValue>()
+  const faults: FieldFault[] = []
+  const named = new Set<string>()
+  const keep = (key: string, member: string, stored: Stored) => {
+    if ('fault' in stored) faults.push({ field: member, message: stored.fault })
+    else values.set(key, stored.value)
+  }
+  for (const [member, value] of Object.entries(input)) {
+    const key = fieldFor(entity, member)
+    const field = Object.hasOwn(entity.fields, key) ? entity.fields[key] : undefined
+    const refusal = closed(field, key, use)
+    named.add(key)
+    if (refusal !== undefined || !field)
+      faults.push({ field: member, message: refusal ?? 'is unknown' })
+    else keep(key, member, storedValue(field, value, use.settings))
+  }
+  for (const [key, field] of Object.entries(entity.fields)) {
+    if (named.has(key) || field.foldedFrom !== undefined) continue
+    const stored = absent(field, key, use)
+    if (stored) keep(key, key, stored)
+  }
+  for (const [key, { foldedFrom }] of Object.entries(entity.fields)) {
+    const source = foldedFrom === undefined ? undefined : values.get(foldedFrom)
+    if (typeof source === 'string') values.set(key, fold(source))
+  }
+  return { values, faults }
+}
+
+/** The values of an input; throws `VALIDATION_ERROR` with all its faults. */
+export const inputValues = (
+  entity: Entity,
+  input: Readonly<Record<string, unknown>>,
+  use: Use,
+): Values => {
+  const { values, faults } = checkInput(entity, input, use)
+  if (faults.length > 0) throw invalid(faults)
+  return values
+}
+
+/** The error for single fields at fault; its message names them. */
+export const invalid = (faults: readonly FieldFault[]): ApiError =>
+  new ApiError(
+    'VALIDATION_ERROR',
+    faults.map(({ field, message }) => `${field} ${message}`).join('; '),
+    { details: faults },
+  )
+
+/** The value that a replacement takes back to its beginning. */
+export const initialValue = (entity: Entity, key: string): SqlValue => {
+  const { initial } = fieldOf(entity, key)
+  return initial === undefined || typeof initial === 'string' ? null : initial.value
+}

@@ -1,0 +1,45 @@
+/** A write as plain data, so that it can be sent to a worker thread or down a pipeline. */
+import type { FieldFault } from '#errors.ts'
+import type { ReadPlan } from '#read/plan.ts'
+import type { Answer } from '#read/read.ts'
+import type { Rows } from '#sql/engine.ts'
+import type { SqlValue, Statement } from '#sql/sql.ts'
+
+/** A guarded statement: what it expects, and what to look at when that does not hold. */
+export type Step = {
+  readonly statement: Statement
+  /** `row`: it must touch or find one, else the whole job is undone. */
+  readonly expect: 'row' | 'any'
+  /** Asked when the expectation fails, so that the command can say which error it was. */
+  readonly explain?: Statement
+}
+
+/** A value of the read that follows: known, or a column of what a step returned. */
+export type Late = SqlValue | { readonly step: number; readonly column: number }
+
+export type Job = {
+  readonly steps: readonly Step[]
+  /** The read of what was made, in the same transaction; null: nothing is answered. */
+  readonly answer: { readonly plan: ReadPlan; readonly values: readonly Late[] } | null
+}
+
+export type Outcome =
+  | { readonly kind: 'done'; readonly rows: readonly Rows[]; readonly answer: Answer | null }
+  /** A step's expectation failed; nothing was changed. */
+  | { readonly kind: 'refused'; readonly step: number; readonly rows: Rows }
+  /** A constraint of the store failed; nothing was changed. */
+  | {
+      readonly kind: 'violation'
+      readonly constraint: 'unique' | 'reference' | 'check'
+      readonly target: string
+    }
+  /** An error of the read that follows, or of the store; nothing was changed. */
+  | {
+      readonly kind: 'failed'
+      readonly code: string
+      readonly message: string
+      readonly details?: readonly FieldFault[]
+    }
+
+/** Where writes go. Rejects with `UNAVAILABLE` where it is not known whether the write was done. */
+export type Writer = { readonly write: (job: Job) => Promise<Outcome> }

@@ -1,0 +1,74 @@
+/** The door of the write core: a command and the read of what it makes, in one transaction. */
+import { ApiError, type ErrorCode, errorTable } from '#errors.ts'
+import { columnName, type Model } from '#model/model.ts'
+import type { ReadPlan } from '#read/plan.ts'
+import type { Answer } from '#read/read.ts'
+import type { Rows } from '#sql/engine.ts'
+import type { SqlValue } from '#sql/sql.ts'
+import type { Command } from '#write/command.ts'
+import type { Job, Outcome, Writer } from '#write/job.ts'
+
+export type Done = { readonly answer: Answer | null; readonly rows: readonly Rows[] }
+
+/** What a command made or changed, read with `plan`; the id goes into the plan's slot 1. */
+export type Reading = { readonly plan: ReadPlan; readonly values: readonly SqlValue[] }
+
+const violated = (model: Model, target: string): ApiError => {
+  const [table, column] = target.split('.')
+  const entity = Object.values(model.entities).find(entity => entity.table === table)
+  const found = Object.entries(entity?.fields ?? {}).find(([key]) => columnName(key) === column)
+  const [key, field] = found ?? []
+  const member = field?.foldedFrom ?? key ?? 'a value'
+  const fault = { field: member, message: 'is in use already' }
+  return new ApiError(field?.unique ?? 'CONFLICT', `This ${member} is in use already`, {
+    details: [fault],
+  })
+}
+
+const isCode = (code: string): code is ErrorCode => Object.hasOwn(errorTable, code)
+
+const failed = (code: string, message: string): Error =>
+  isCode(code) && code !== 'INTERNAL' ? new ApiError(code, message) : new Error(message)
+
+const errorOf = (
+  model: Model,
+  command: Command,
+  outcome: Exclude<Outcome, { kind: 'done' }>,
+): Error => {
+  switch (outcome.kind) {
+    case 'refused':
+      return command.refused(outcome.step, outcome.rows)
+    case 'violation':
+      return outcome.constraint === 'unique'
+        ? violated(model, outcome.target)
+        : new ApiError('CONFLICT', `${command.name}: it conflicts with what is stored`)
+    case 'failed':
+      return failed(outcome.code, outcome.message)
+    default:
+      return outcome satisfies never
+  }
+}
+
+/**
+ * Runs the command and reads what it made. Rejects with the error of what was not so (404, 403, 409, 412),
+ * with `OVERLOADED` before anything is done, or with `UNAVAILABLE` where the outcome is unknown.
+ */
+export const write = async (
+  writer: Writer,
+  model: Model,
+  command: Command,
+  reading: Reading | null,
+): Promise<Done> => {
+  const { steps, makes } = command
+  const [viewer = null, ...rest] = reading?.values ?? []
+  const job: Job = {
+    steps,
+    answer: reading && {
+      plan: reading.plan,
+      values: [viewer, makes === null ? null : { step: makes, column: 0 }, ...rest],
+    },
+  }
+  const outcome = await writer.write(job)
+  if (outcome.kind !== 'done') throw errorOf(model, command, outcome)
+  return outcome
+}

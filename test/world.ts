@@ -1,0 +1,240 @@
+/** A running service for a test: a real SQLite file in a folder of its own, a small world in it, tokens for its people. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createApp } from '#app.ts'
+import { createAuthenticator } from '#auth/authenticate.ts'
+import { mint } from '#auth/token.ts'
+import { inserter, inTransaction } from '#cli/fill.ts'
+import { connect } from '#engines/sqlite/connection.ts'
+import { type Engine, openSqlite, type SqliteOptions } from '#engines/sqlite/engine.ts'
+import { cursorKey, type Migration, migrateSqlite } from '#engines/sqlite/migrate.ts'
+import type { DocumentLimits } from '#graphql/limits.ts'
+import type { Edge } from '#http/exchange.ts'
+import type { App } from '#http/request.ts'
+import type { Model } from '#model/model.ts'
+import { anonymous } from '#model/viewer.ts'
+import type { Event } from '#observe.ts'
+import { contentModel } from '#resources/index.ts'
+import type { Core } from '#write/core.ts'
+import { inputValues } from '#write/input.ts'
+
+export const secret = 'kX9vQ2mT7pLwZ4rB8nYc5hJd1sGf6aEu3oNi0tRq'
+
+/** People: 1 Ada (admin), 2 Ben, 3 Cleo, 4 Dan (suspended). Ben wrote posts 1 to 3, Cleo 4; see the rest below. */
+const small: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>> = {
+  user: [
+    { name: 'Ada', email: 'ada@example.org', age: 36, role: 'admin', emailVerified: true },
+    { name: 'Ben', email: 'ben@example.org', age: 28, emailVerified: true },
+    { name: 'Cleo', email: 'Cleo@Example.org' },
+    { name: 'Dan', email: 'dan@example.org', age: 28, status: 'suspended' },
+  ],
+  post: [
+    { authorId: 2, title: 'First', content: 'one' },
+    { authorId: 2, title: 'Second', content: 'two' },
+    { authorId: 2, title: 'Third', content: 'three' },
+    { authorId: 3, title: 'Fourth', content: 'four' },
+  ],
+  comment: [
+    { postId: 1, authorId: 3, text: 'a' },
+    { postId: 1, authorId: 1, text: 'b' },
+    { postId: 4, authorId: 2, text: 'c' },
+  ],
+  like: [
+    { userId: 2, commentId: 1 },
+    { userId: 3, commentId: 1 },
+  ],
+  product: [
+    { name: 'Desk lamp', category: 'lighting', price: 79.9, stock: 12 },
+    { name: 'Lantern', category: 'lighting', price: 14.5, stock: 0 },
+    { name: 'Notebook', category: 'office', price: 9.95, stock: 230 },
+    { name: 'CAFÉ bowl 100%', category: 'kitchen', price: 14.5, stock: 31 },
+    {
+      name: 'Snow_globe',
+      category: 'decor',
+      price: 14.5,
+      stock: 3,
+      image: 'https://images.example.org/globe.jpg',
+    },
+  ],
+}
+
+/** When the small world begins; its n-th row of all was made n minutes later. */
+export const beginning = Date.UTC(2026, 0, 1)
+
+export type WorldOptions = {
+  readonly rows?: typeof small
+  readonly model?: Model
+  readonly migrations?: readonly Migration[]
+  readonly edge?: Partial<Edge>
+  readonly documents?: Partial<DocumentLimits>
+  readonly engine?: Partial<SqliteOptions>
+  readonly introspection?: boolean
+  readonly now?: () => number
+}
+
+/** The contract's own limits. */
+export const documentLimits: DocumentLimits = {
+  depth: 8,
+  source: 16_384,
+  tokens: 1000,
+  comments: 100,
+  aliases: 30,
+  directives: 20,
+  rootFields: 20,
+}
+
+export const usualModel: Model = contentModel({
+  signup: true,
+  currency: { code: 'USD', digits: 2 },
+})
+
+export type Asking = {
+  as?: number | 'anonymous'
+  headers?: Record<string, string>
+  body?: unknown
+  raw?: string | Uint8Array<ArrayBuffer>
+}
+
+export type Answered = {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  readonly json: any
+}
+
+export type World = {
+  readonly app: App
+  readonly engine: Engine
+  readonly core: Core
+  readonly file: string
+  readonly events: Event[]
+  /** A token for user `id`; Ada's (1) has the role admin. */
+  readonly token: (id: number, role?: 'user' | 'admin') => Promise<string>
+  /** Asks as a user by id (or anonymous), with a JSON body or a raw one; 'GET /api/users/1'. */
+  readonly ask: (line: string, asking?: Asking) => Promise<Answered>
+  /** POSTs a GraphQL operation. */
+  readonly gql: (
+    query: string,
+    asking?: Asking & { variables?: unknown; operationName?: string },
+  ) => Promise<Answered>
+  readonly close: () => Promise<void>
+}
+
+const fill = (file: string, model: Model, rows: typeof small) => {
+  const connection = connect(file)
+  let moment = beginning
+  inTransaction(connection, () => {
+    for (const [name, list] of Object.entries(rows)) {
+      const entity = model.entities[name]
+      if (!entity) continue
+      const put = inserter(connection, entity)
+      for (const row of list) {
+        moment += 60_000
+        put(
+          inputValues(entity, row, {
+            mode: 'import',
+            viewer: anonymous,
+            settings: model.settings,
+            now: moment,
+            what: name,
+          }),
+        )
+      }
+    }
+  })
+  connection.close()
+}
+
+/** Makes a world; close it in the end. */
+export const createWorld = async (options: WorldOptions = {}): Promise<World> => {
+  const folder = mkdtempSync(join(tmpdir(), 'duet-test-'))
+  const file = join(folder, 'duet.db')
+  const model = options.model ?? usualModel
+  migrateSqlite(file, options.migrations)
+  fill(file, model, options.rows ?? small)
+  const limits = { objects: 10_000, bytes: 33_554_432, ...options.engine?.limits }
+  const { digits } = model.settings.currency
+  const engine = openSqlite({
+    file,
+    digits,
+    limits,
+    readTimeout: 5000,
+    queue: 2000,
+    onFatal: () => {},
+    ...options.engine,
+  })
+  const now = options.now ?? Date.now
+  const core: Core = {
+    model,
+    dialect: engine.dialect,
+    reader: engine,
+    writer: engine,
+    limits,
+    cursorKey: cursorKey(file),
+    now,
+  }
+  const events: Event[] = []
+  const edge: Edge = {
+    authenticate: createAuthenticator({ secret }, now),
+    observe: event => void events.push(event),
+    origins: '*',
+    bodyLimit: 1_048_576,
+    urlLimit: 4096,
+    publicMaxAge: 0,
+    ...options.edge,
+  }
+  const app = createApp({
+    core,
+    edge,
+    graphql: {
+      limits: { ...documentLimits, ...options.documents },
+      introspection: options.introspection ?? true,
+    },
+    development: true,
+    version: 'test',
+    ready: async () => null,
+  })
+  const tokens = new Map<string, Promise<string>>()
+  const token = (id: number, role: 'user' | 'admin' = id === 1 ? 'admin' : 'user') => {
+    const key = `${id} ${role}`
+    const made = tokens.get(key) ?? mint({ sub: id, role, ttl: 3600 }, secret, now())
+    tokens.set(key, made)
+    return made
+  }
+  const ask = async (line: string, asking: Asking = {}): Promise<Answered> => {
+    const [method = 'GET', path = '/'] = line.split(/ (.*)/s)
+    const headers: Record<string, string> = { ...asking.headers }
+    if (typeof asking.as === 'number') headers.Authorization ??= `Bearer ${await token(asking.as)}`
+    const body = asking.raw ?? (asking.body === undefined ? undefined : JSON.stringify(asking.body))
+    if (asking.body !== undefined) headers['Content-Type'] ??= 'application/json'
+    const response = await app.request(path, {
+      method,
+      headers,
+      ...(body !== undefined && { body }),
+    })
+    const text = await response.text()
+    const isJson = /json/.test(response.headers.get('content-type') ?? '')
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      json: isJson && text !== '' ? JSON.parse(text) : undefined,
+    }
+  }
+  const gql: World['gql'] = (query, { variables, operationName, ...asking } = {}) =>
+    ask('POST /graphql', {
+      ...asking,
+      body: {
+        query,
+        ...(variables !== undefined && { variables }),
+        ...(operationName && { operationName }),
+      },
+    })
+  const close = async () => {
+    await engine.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  await engine.ready()
+  return { app, engine, core, file, events, token, ask, gql, close }
+}
