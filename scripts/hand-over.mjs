@@ -5,7 +5,11 @@ import { pinnedNode, recentEnough } from './pinned-node.mjs'
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
-const wasHandedOver = () => process.env.DUET_HANDED_OVER_BY === String(process.ppid)
+// Read once and taken away: neither the service's settings nor its own children are to see it.
+const { DUET_HANDED_OVER_BY: handedOverBy } = process.env
+delete process.env.DUET_HANDED_OVER_BY
+
+const wasHandedOver = () => handedOverBy === String(process.ppid)
 
 /** A Node that is recent enough; without one, says in a line how to get it and ends the process. */
 export function ableNode() {

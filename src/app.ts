@@ -14,7 +14,7 @@ import { avatarRead } from '#rest/avatar.ts'
 import { fail } from '#rest/fail.ts'
 import { noSuchPath } from '#rest/reads.ts'
 import { mountRest } from '#rest/rest.ts'
-import { versions } from '#rest/version.ts'
+import { versionHeader, versions } from '#rest/version.ts'
 import type { Core } from '#write/core.ts'
 
 export type AppOptions = {
@@ -82,7 +82,7 @@ export const createApp = (options: AppOptions): App => {
     }),
   )
   const known: Known[] = app.routes.map(({ method, path }) => ({ method, path }))
-  app.notFound(unrouted(known, edge, fail, noPath))
+  app.notFound(unrouted(known, edge, fail, noPath, versionHeader))
   app.onError((error, c) => {
     // A handler of ours never throws: what comes here is of a page.
     const handle = exchange(edge, fail, () => {

@@ -2,14 +2,17 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
 
-const port = z.coerce.number('must be a port number').int().min(0).max(65535)
+const number = (min: number, max: number, message: string) =>
+  z
+    .string()
+    .regex(/^\d{1,12}$/, message)
+    .transform(Number)
+    .refine(value => value >= min && value <= max, message)
+const port = number(0, 65_535, 'must be a port number, 0 to 65535')
 const whole = (min: number, max: number) =>
-  z.coerce
-    .number(`must be a whole number`)
-    .int()
-    .min(min, `must be at least ${min}`)
-    .max(max, `must be at most ${max}`)
+  number(min, max, `must be a whole number from ${min} to ${max}`)
 const onOff = z.enum(['on', 'off'], 'must be on or off').transform(value => value === 'on')
+const isOrigin = (text: string) => URL.parse(text)?.origin === text
 
 /** One setting: what it must be, what it is when it is not set, and what it is for. */
 type Setting = { readonly rule: z.ZodType; readonly usual: string; readonly about: string }
@@ -57,7 +60,7 @@ export const settings = {
     'Whether anonymous may create users',
   ),
   DUET_CURRENCY: setting(
-    z.string().regex(/^[A-Z]{3}$/, 'must be an ISO 4217 code'),
+    z.enum(Intl.supportedValuesOf('currency'), 'must be an ISO 4217 code, such as USD'),
     'USD',
     'Currency of all prices of the store',
   ),
@@ -67,7 +70,12 @@ export const settings = {
     'Whether GraphQL introspection answers: on in development, off in production',
   ),
   DUET_CORS_ORIGINS: setting(
-    z.string(),
+    z
+      .string()
+      .refine(
+        text => text === '*' || text.split(',').every(origin => isOrigin(origin.trim())),
+        'must be * or origins such as https://example.org, with commas between',
+      ),
     '*',
     'Origins whose pages may read answers, with commas between, or *',
   ),
@@ -105,13 +113,23 @@ export const settings = {
     '2000',
     'Most writes that wait; more are refused at once',
   ),
+  DUET_QUEUE_WAIT: setting(
+    whole(10, 60_000),
+    '200',
+    'Longest wait of a request for its turn, in milliseconds; then it is refused',
+  ),
+  DUET_QUEUE_SIZE: setting(
+    whole(10, 1_000_000),
+    '5000',
+    'Most requests that wait; more are refused at once',
+  ),
   DUET_SHUTDOWN_TIMEOUT: setting(
     whole(0, 600_000),
     '10000',
     'Longest wait for running requests at the end, in milliseconds',
   ),
   DUET_LOG: setting(
-    z.enum(['info', 'warn', 'error', 'silent']),
+    z.enum(['info', 'warn', 'error', 'silent'], 'must be info, warn, error or silent'),
     'info',
     'What is logged: info has a line for each request',
   ),
@@ -127,7 +145,6 @@ export type Config = {
   readonly port: number
   /** The SQLite file. */
   readonly file: string
-  /** The folder of the SQLite file, where development keeps its secret. */
   readonly values: Values
 }
 
@@ -136,20 +153,44 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
+const keySettings = ['DUET_AUTH_SECRET', 'DUET_JWKS_URL', 'DUET_JWKS_FILE'] as const
+
 const isName = (name: string): name is Name => Object.hasOwn(settings, name)
 
-const nearest = (name: string): string => {
-  const shared = (other: string) =>
-    [...new Set(name.split('_'))].filter(part => other.split('_').includes(part)).length
-  return Object.keys(settings).toSorted((a, b) => shared(b) - shared(a))[0] ?? ''
+/** How many letters must be changed, added or taken away to make one text of another. */
+const distance = (from: string, to: string): number => {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (const [index, letter] of [...from].entries())
+    row = row.reduce<number[]>((next, above, column) => {
+      const left = next[column - 1]
+      const diagonal = (row[column - 1] ?? 0) + (to[column - 1] === letter ? 0 : 1)
+      next.push(left === undefined ? index + 1 : Math.min(above + 1, left + 1, diagonal))
+      return next
+    }, [])
+  return row.at(-1) ?? 0
+}
+
+/** The setting that an unknown name was meant for. */
+const nearest = (name: string): string | undefined => {
+  const names = Object.keys(settings)
+  const part = name.slice('DUET_'.length)
+  const [near] = names.toSorted((a, b) => distance(a, name) - distance(b, name))
+  if (near !== undefined && distance(near, name) <= 2) return near
+  return part === '' ? undefined : names.find(known => known.includes(part))
+}
+
+const unknown = (name: string): string => {
+  const meant = nearest(name)
+  return meant === undefined
+    ? `${name} is no setting; docs/settings.md lists them all`
+    : `${name} is no setting; did you mean ${meant}?`
 }
 
 /** The Config of an environment. Throws a ConfigError that names every fault. */
 export const loadConfig = (environment: Readonly<Record<string, string | undefined>>): Config => {
   const faults: string[] = []
   for (const name of Object.keys(environment))
-    if (name.startsWith('DUET_') && !isName(name))
-      faults.push(`${name} is no setting; did you mean ${nearest(name)}?`)
+    if (name.startsWith('DUET_') && !isName(name)) faults.push(unknown(name))
   const values: Record<string, unknown> = {}
   for (const [name, { rule, usual }] of Object.entries(settings)) {
     const given = environment[name] || usual
@@ -161,17 +202,11 @@ export const loadConfig = (environment: Readonly<Record<string, string | undefin
     else values[name] = checked.data
   }
   const development = values.DUET_ENV !== 'production'
-  if (
-    values.DUET_AUTH_SECRET !== undefined &&
-    (values.DUET_JWKS_URL ?? values.DUET_JWKS_FILE) !== undefined
-  )
-    faults.push(
-      'DUET_AUTH_SECRET and DUET_JWKS_URL or DUET_JWKS_FILE cannot be set together: choose one kind of key',
-    )
-  if (values.DUET_JWKS_URL !== undefined && values.DUET_JWKS_FILE !== undefined)
-    faults.push('DUET_JWKS_URL and DUET_JWKS_FILE cannot be set together')
-  const inPort = port.safeParse(environment.PORT || 3000)
-  if (!inPort.success) faults.push('PORT must be a port number')
+  const keys = keySettings.filter(name => values[name] !== undefined)
+  if (keys.length > 1)
+    faults.push(`${keys.join(' and ')} cannot be set together: choose one source of keys`)
+  const inPort = port.safeParse(environment.PORT || '3000')
+  if (!inPort.success) faults.push(`PORT ${inPort.error.issues[0]?.message}`)
   if (faults.length > 0) throw new ConfigError(faults.join('\n'))
   return {
     development,

@@ -10,7 +10,7 @@ export type Event =
       readonly status: number
       readonly milliseconds: number
       readonly viewer: number | null
-      readonly code?: string
+      readonly code: string | undefined
     }
   /** Something thrown that is not the caller's: answered 500. */
   | { readonly kind: 'bug'; readonly requestId: string; readonly error: unknown }

@@ -11,6 +11,7 @@ import { type Engine, openSqlite, type SqliteOptions } from '#engines/sqlite/eng
 import { cursorKey, type Migration, migrateSqlite } from '#engines/sqlite/migrate.ts'
 import type { DocumentLimits } from '#graphql/limits.ts'
 import type { Edge } from '#http/exchange.ts'
+import { createQueue } from '#http/queue.ts'
 import type { App } from '#http/request.ts'
 import type { Model } from '#model/model.ts'
 import { anonymous } from '#model/viewer.ts'
@@ -178,6 +179,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
   const edge: Edge = {
     authenticate: createAuthenticator({ secret }, now),
     observe: event => void events.push(event),
+    queue: createQueue({ wait: 60_000, size: 100_000 }),
     origins: '*',
     bodyLimit: 1_048_576,
     urlLimit: 4096,

@@ -35,7 +35,10 @@ const world = (seconds = start) => {
   return { clock, authenticate, send, ask: (token: string) => send(`Bearer ${token}`) }
 }
 
-/** A valid token of exactly this many characters, a multiple of 4 apart from 0 to 3 that the header takes up. */
+/**
+ * A valid token of exactly this many characters, a multiple of 4 apart from 0 to 3 that the header
+ * takes up.
+ */
 const tokenOfSize = (size: number): string => {
   for (let header = 0; header < 3; header++)
     for (let pad = Math.floor(size * 0.7); pad < size * 0.76; pad++) {

@@ -11,12 +11,16 @@ import { createVerified } from './verified.ts'
 export type AuthConfig = KeyConfig & Parties
 
 /**
- * The viewer of an `Authorization` header: at once where there is none or its token is remembered, else by a promise. It
- * rejects with `UNAUTHENTICATED` for a bad token (RFC 6750, section 3.1) and with `UNAVAILABLE` where the keys are away.
+ * The viewer of an `Authorization` header: at once where there is none or its token is remembered,
+ * else by a promise. It rejects with `UNAUTHENTICATED` for a bad token (RFC 6750, section 3.1) and
+ * with `UNAVAILABLE` where the keys are away.
  */
 export type Authenticate = (authorization: string | undefined) => Viewer | Promise<Viewer>
 
-/** The way from header to viewer; throws a plain error for a configuration that cannot be used. `now` is in milliseconds. */
+/**
+ * The way from header to viewer; throws a plain error for a configuration that cannot be used.
+ * `now` is in milliseconds.
+ */
 export const createAuthenticator = (config: AuthConfig, now: () => number): Authenticate => {
   checkParties(config)
   const keys = keysOf(config, now)
@@ -36,7 +40,10 @@ export const createAuthenticator = (config: AuthConfig, now: () => number): Auth
       : (verified.viewerOf(authorization) ?? admit(authorization))
 }
 
-/** The error where a token is needed and none was sent (RFC 6750, section 3.1: then the challenge names no error). */
+/**
+ * The error where a token is needed and none was sent (RFC 6750, section 3.1: then the challenge
+ * names no error).
+ */
 export const unauthenticated = (): ApiError =>
   new ApiError('UNAUTHENTICATED', undefined, { headers: { 'WWW-Authenticate': challenge } })
 
@@ -48,7 +55,10 @@ const checkParties = ({ issuer, audience }: Parties): void => {
 const longestToken = 8_192
 const form = /^bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i
 
-/** RFC 6750, section 2.1: the scheme in any case, one space, the token; here only one with a signature (RFC 7515, section 3.1). */
+/**
+ * RFC 6750, section 2.1: the scheme in any case, one space, the token; here only one with a
+ * signature (RFC 7515, section 3.1).
+ */
 const tokenOf = (authorization: string): string => {
   if (authorization.length > longestToken + 'Bearer '.length)
     throw refused('The token is larger than 8 KiB')
@@ -58,7 +68,10 @@ const tokenOf = (authorization: string): string => {
   return token
 }
 
-/** Decoders let the unused last bits of base64url pass, which gives one signature several spellings (RFC 4648, section 3.5). */
+/**
+ * Decoders let the unused last bits of base64url pass, which gives one signature several spellings
+ * (RFC 4648, section 3.5).
+ */
 const isCanonical = (part: string): boolean =>
   Buffer.from(part, 'base64url').toString('base64url') === part
 
@@ -70,7 +83,10 @@ const headerOf = (token: string): ProtectedHeaderParameters => {
   }
 }
 
-/** Takes the name of the key alone: what else a header says about keys (`jwk`, `jku`, `x5c`, `x5u`) is its sender's wish. */
+/**
+ * Takes the name of the key alone: what else a header says about keys (`jwk`, `jku`, `x5c`, `x5u`)
+ * is its sender's wish.
+ */
 const keyNameOf = (token: string, { algorithms }: Keys): KeyName => {
   const { alg, kid, crit } = headerOf(token)
   if (typeof alg !== 'string' || !algorithms.includes(alg))

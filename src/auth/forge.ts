@@ -1,4 +1,7 @@
-/** Makes tokens and key sets for the tests, good ones and those that no honest issuer makes, and knows their refusals. */
+/**
+ * Makes tokens and key sets for the tests, good ones and those that no honest issuer makes, and
+ * knows their refusals.
+ */
 import assert from 'node:assert/strict'
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { ApiError } from '#errors.ts'
@@ -13,7 +16,10 @@ export type Json = Record<string, unknown>
 export const base64url = (value: Json | string): string =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
 
-/** Claims that are accepted at `start`, changed by those given; a claim set to undefined is left out. */
+/**
+ * Claims that are accepted at `start`, changed by those given; a claim set to undefined is left
+ * out.
+ */
 export const claims = (changed: Json = {}): Json => ({
   sub: '7',
   iat: start - 60,

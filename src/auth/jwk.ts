@@ -1,4 +1,7 @@
-/** Reads a JSON Web Key Set (RFC 7517): which of its keys may check a token here, and why the others may not. */
+/**
+ * Reads a JSON Web Key Set (RFC 7517): which of its keys may check a token here, and why the others
+ * may not.
+ */
 import { createPublicKey, type KeyObject, type webcrypto } from 'node:crypto'
 
 // One kind of key for each algorithm, and one algorithm for each key (RFC 8725, section 3.1).
@@ -66,12 +69,16 @@ const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
-    // The parser's own message quotes the text, which may be a private key that was named by mistake.
+    // The parser's own message quotes the text, which may be a private key that was named by
+    // mistake.
     throw new Error('It is not JSON')
   }
 }
 
-/** The set that a JSON text holds; throws a plain error where it holds none. A bad key never spoils the others. */
+/**
+ * The set that a JSON text holds; throws a plain error where it holds none. A bad key never spoils
+ * the others.
+ */
 export const readKeySet = (text: string): KeySet => {
   const set = parsed(text)
   if (!isObject(set) || !Array.isArray(set.keys)) throw new Error('It is not a JSON Web Key Set')

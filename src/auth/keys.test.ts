@@ -1,4 +1,7 @@
-/** Where keys come from and how long they are believed: secrets, key sets in files, key sets from a server. */
+/**
+ * Where keys come from and how long they are believed: secrets, key sets in files, key sets from a
+ * server.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'

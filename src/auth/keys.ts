@@ -1,4 +1,7 @@
-/** Where the keys come from that tokens are checked with: one secret, or a key set in a file or at an address. */
+/**
+ * Where the keys come from that tokens are checked with: one secret, or a key set in a file or at
+ * an address.
+ */
 import type { KeyObject } from 'node:crypto'
 import { readKeySet, setAlgorithms } from './jwk.ts'
 import { readFileNow, readFileText, readUrlText } from './read.ts'
@@ -15,7 +18,9 @@ export type KeyConfig = {
 export type VerifyingKey = {
   readonly alg: string
   readonly key: CryptoKey | KeyObject
-  /** Until when, in milliseconds, what it has verified may be believed without asking for it again. */
+  /**
+   * Until when, in milliseconds, what it has verified may be believed without asking for it again.
+   */
   readonly until: number
 }
 
@@ -31,7 +36,10 @@ const settings = {
   jwksFile: 'DUET_JWKS_FILE',
 } as const
 
-/** The keys of the one setting that is set; throws a plain error where none or several are, or where it cannot be used. */
+/**
+ * The keys of the one setting that is set; throws a plain error where none or several are, or where
+ * it cannot be used.
+ */
 export const keysOf = (config: KeyConfig, now: () => number): Keys => {
   const { secret, jwksUrl, jwksFile } = config
   const names = Object.keys(settings) as (keyof typeof settings)[]

@@ -1,4 +1,7 @@
-/** Reads the text of a key set from a file or from an address, never more of it than a key set needs. */
+/**
+ * Reads the text of a key set from a file or from an address, never more of it than a key set
+ * needs.
+ */
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 
@@ -17,8 +20,9 @@ export const readFileNow = (path: string): string => textOf(readFileSync(path))
 export const readFileText = async (path: string): Promise<string> => textOf(await readFile(path))
 
 /**
- * The body that an address answers with. Rejects with a plain error for anything but 200, for a redirect (which could lead
- * to an address the operator never named), after `timeout` milliseconds, and at the first byte above 64 KiB.
+ * The body that an address answers with. Rejects with a plain error for anything but 200, for a
+ * redirect (which could lead to an address the operator never named), after `timeout` milliseconds,
+ * and at the first byte above 64 KiB.
  */
 export const readUrlText = async (url: URL, timeout = 5_000): Promise<string> => {
   const response = await fetch(url, {

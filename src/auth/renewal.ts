@@ -1,8 +1,14 @@
-/** Keeps a key set up to date while it is in use, without a timer: asking for a key is what makes it be read again. */
+/**
+ * Keeps a key set up to date while it is in use, without a timer: asking for a key is what makes it
+ * be read again.
+ */
 import { type PublicKey, readKeySet } from './jwk.ts'
 import { keysAway, refused } from './refusals.ts'
 
-/** A key, and until when (in milliseconds) what it has verified may be believed without asking for it again. */
+/**
+ * A key, and until when (in milliseconds) what it has verified may be believed without asking for
+ * it again.
+ */
 export type TrustedKey = Omit<PublicKey, 'text'> & { until: number }
 
 export type KeyName = { readonly alg: string; readonly kid: string | undefined }
@@ -24,8 +30,9 @@ const retryAfter = 5_000
 const longestRead = 5_000
 
 /**
- * Finds keys in a set that is read when first needed, when it is no longer fresh and when it lacks a key. `initial` is a
- * set that was read already. The finder throws `UNAUTHENTICATED` for a key that is not there, `UNAVAILABLE` where that cannot be known.
+ * Finds keys in a set that is read when first needed, when it is no longer fresh and when it lacks
+ * a key. `initial` is a set that was read already. The finder throws `UNAUTHENTICATED` for a key
+ * that is not there, `UNAVAILABLE` where that cannot be known.
  */
 export const renewing = (source: Source, now: () => number, initial?: string): FindKey => {
   const ring = keyRing()

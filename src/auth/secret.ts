@@ -37,7 +37,10 @@ const weaknessOf = (secret: string): string | undefined => {
   return undefined
 }
 
-/** The bytes of a secret that is strong enough; throws an error naming the setting and the remedy where it is not. */
+/**
+ * The bytes of a secret that is strong enough; throws an error naming the setting and the remedy
+ * where it is not.
+ */
 export const secretBytes = (secret: string): Uint8Array<ArrayBuffer> => {
   const weakness = weaknessOf(secret)
   if (weakness !== undefined)

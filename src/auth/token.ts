@@ -11,7 +11,10 @@ export type Parties = {
   readonly audience?: string | undefined
 }
 
-/** A viewer, and the span in which the token may speak for them, in milliseconds: from `from` on, before `until`. */
+/**
+ * A viewer, and the span in which the token may speak for them, in milliseconds: from `from` on,
+ * before `until`.
+ */
 export type Grant = { readonly viewer: Viewer; readonly from: number; readonly until: number }
 
 const longestLife = 86_400
@@ -24,7 +27,10 @@ type Order = Parties & {
   readonly ttl: number
 }
 
-/** A token signed by HS256; throws a plain error for a weak secret, an impossible user or a life above 24 hours. */
+/**
+ * A token signed by HS256; throws a plain error for a weak secret, an impossible user or a life
+ * above 24 hours.
+ */
 export const mint = async (order: Order, secret: string, now: number): Promise<string> => {
   const { sub, role, ttl, issuer, audience } = order
   if (parseId(String(sub)) === undefined) throw new Error(`A token needs a user's id, not ${sub}`)
@@ -95,13 +101,19 @@ const checkParties = (claims: Claims, { issuer, audience }: Parties): void => {
     throw refused('The token is for another audience')
 }
 
-/** Throws where a grant does not hold at this moment: once when it is read, then at each further use of it. */
+/**
+ * Throws where a grant does not hold at this moment: once when it is read, then at each further use
+ * of it.
+ */
 export const checkSpan = ({ from, until }: Grant, now: number): void => {
   if (now >= until) throw refused('The token has expired')
   if (now < from) throw refused('The token is not valid yet')
 }
 
-/** What the signed claims grant (RFC 7519, section 4.1); throws `UNAUTHENTICATED` for claims that break a rule. */
+/**
+ * What the signed claims grant (RFC 7519, section 4.1); throws `UNAUTHENTICATED` for claims that
+ * break a rule.
+ */
 export const grantOf = (payload: Uint8Array, parties: Parties, now: number): Grant => {
   const claims = claimsOf(payload)
   const grant = { viewer: viewerOf(claims), ...spanOf(claims, now) }

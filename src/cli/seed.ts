@@ -98,7 +98,7 @@ const seedComments = (
     const authorId = 1 + Math.floor(random() * users)
     put(
       rowOf({
-        text: seedWords.paragraph(random, 5 + Math.floor(random() * 12)),
+        text: seedWords.paragraph(random, 1 + Math.floor(random() * 10)),
         postId,
         authorId,
         createdAt: epoch + index * minute,

@@ -1,5 +1,4 @@
 /** `duet serve`: opens the store, listens, and ends cleanly when it is told to. */
-import { existsSync } from 'node:fs'
 import { serve as listen } from '@hono/node-server'
 import { createApp } from '#app.ts'
 import { createAuthenticator } from '#auth/authenticate.ts'
@@ -14,6 +13,7 @@ import { type Config, loadConfig } from '#config.ts'
 import { openSqlite } from '#engines/sqlite/engine.ts'
 import { holdStore } from '#engines/sqlite/lock.ts'
 import { cursorKey, migrateSqlite } from '#engines/sqlite/migrate.ts'
+import { createQueue } from '#http/queue.ts'
 import type { Core } from '#write/core.ts'
 
 const help = `Usage: duet serve
@@ -70,9 +70,9 @@ export const start = async (config: Config, onFatal: () => void) => {
   const secret = authSecret(config)
   const authenticate = createAuthenticator(authConfig(config, secret), Date.now)
   const model = modelOf(config)
-  const isNew = !existsSync(config.file)
-  migrateSqlite(config.file)
+  // The lock first: a store that another process serves is not migrated under its feet.
   const release = holdStore(config.file)
+  migrateSqlite(config.file)
   if (config.development) demoContent(config, model)
   const log = logging(values.DUET_LOG)
   const engine = openSqlite({
@@ -100,6 +100,7 @@ export const start = async (config: Config, onFatal: () => void) => {
   const edge = {
     authenticate,
     observe: log.observe,
+    queue: createQueue({ wait: values.DUET_QUEUE_WAIT, size: values.DUET_QUEUE_SIZE }),
     origins: originsOf(values.DUET_CORS_ORIGINS) as '*' | readonly string[],
     bodyLimit: values.DUET_MAX_BODY,
     urlLimit: values.DUET_MAX_URL,
@@ -156,7 +157,7 @@ export const start = async (config: Config, onFatal: () => void) => {
     release()
     log.flush()
   }
-  return { url, stop, isNew, hello: await hello(config, url, secret) }
+  return { url, stop, hello: await hello(config, url, secret) }
 }
 
 const run = async (args: readonly string[]): Promise<void> => {
@@ -164,11 +165,14 @@ const run = async (args: readonly string[]): Promise<void> => {
   const config = loadConfig(process.env)
   const running = await start(config, () => process.exit(1))
   process.stderr.write(`${running.hello}\n`)
-  let stopping = false
+  let endsSince: number | undefined
   const end = () => {
-    // A second signal means now.
-    if (stopping) process.exit(1)
-    stopping = true
+    if (endsSince !== undefined) {
+      // One Ctrl-C comes twice at once: from the terminal and from npm. A later one means now.
+      if (performance.now() - endsSince >= 1000) process.exit(1)
+      return
+    }
+    endsSince = performance.now()
     running.stop().then(
       () => process.exit(0),
       error => {

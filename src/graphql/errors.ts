@@ -1,5 +1,5 @@
 /** Errors as the GraphQL voice prints them: message, locations, path and `extensions.code`. */
-import type { GraphQLError } from 'graphql'
+import { GraphQLError } from 'graphql'
 import { ApiError } from '#errors.ts'
 import { GraphqlErrors } from '#graphql/document.ts'
 
@@ -61,6 +61,8 @@ export const entriesOf = (
 ): readonly Entry[] | undefined => {
   if (error instanceof GraphqlErrors)
     return error.errors.map(fault => schemaEntry(fault, error.code))
+  // What graphql-js throws while a request runs: a variable that is null where its argument may not be.
+  if (error instanceof GraphQLError) return [schemaEntry(error, 'BAD_USER_INPUT')]
   if (error instanceof ApiError) return [entryOf(error, requestId, where)]
   return undefined
 }

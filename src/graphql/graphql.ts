@@ -10,7 +10,7 @@ import { deriveSchema } from '#graphql/schema.ts'
 import { bodyTag, isNotModified } from '#http/conditional.ts'
 import { type Edge, exchange } from '#http/exchange.ts'
 import type { Reply } from '#http/reply.ts'
-import { type App, type Http, header, jsonBody, queryString } from '#http/request.ts'
+import { type App, type Http, header, jsonBody, queryString, requestIdOf } from '#http/request.ts'
 import type { Viewer } from '#model/viewer.ts'
 import type { Core } from '#write/core.ts'
 
@@ -49,6 +49,8 @@ const typeOfRange: Readonly<Record<string, string>> = {
   'application/*': json,
   '*/*': json,
 }
+
+const named = Object.keys(typeOfRange).filter(type => !type.includes('*'))
 
 /** The media type of the answer by weight, an exact name before a wildcard; undefined where none fits. */
 export const negotiate = (accept: string | undefined): string | undefined => {
@@ -233,11 +235,18 @@ export const mountGraphql = (app: App, core: Core, edge: Edge, options: GraphqlO
 
   const serve = exchange(edge, fail, answer)
   app.post(path, c => serve(c))
+  const showPage = async (c: Http): Promise<Response> => {
+    const response = await options.page(c)
+    response.headers.set('X-Request-Id', requestIdOf(c))
+    return response
+  }
   app.get(path, c => {
-    const accept = header(c, 'accept') ?? ''
-    const wantsPage = rangesOf(accept).some(
-      ({ type, weight }) => type === 'text/html' && weight > 0,
-    )
-    return wantsPage ? options.page(c) : serve(c)
+    const ranges = rangesOf(header(c, 'accept') ?? '')
+    const weightOf = (...types: readonly string[]) =>
+      Math.max(0, ...ranges.filter(({ type }) => types.includes(type)).map(({ weight }) => weight))
+    const page = weightOf('text/html')
+    // A browser names HTML and takes anything else for less; a client that names JSON first means it.
+    const wantsPage = page > 0 && page >= weightOf(...named)
+    return wantsPage ? showPage(c) : serve(c)
   })
 }

@@ -48,13 +48,12 @@ const measurer = (fragments: ReadonlyMap<string, FragmentDefinitionNode>) => {
     for (const selection of set.selections) {
       if (selection.kind === 'FragmentSpread') size = both(size, ofFragment(selection.name.value))
       else if (selection.kind === 'InlineFragment') size = both(size, ofSet(selection.selectionSet))
-      // Introspection has a depth of its own, which graphql-js's rules keep.
-      else if (selection.name.value.startsWith('__'))
-        size = both(size, { depth: 1, fields: 1, aliases: selection.alias ? 1 : 0 })
       else {
         const below = selection.selectionSet ? ofSet(selection.selectionSet) : none
+        // Introspection has a depth of its own, which graphql-js's rules keep.
+        const isIntrospection = selection.name.value.startsWith('__')
         size = both(size, {
-          depth: below.depth + 1,
+          depth: isIntrospection ? 1 : below.depth + 1,
           fields: below.fields + 1,
           aliases: below.aliases + (selection.alias ? 1 : 0),
         })

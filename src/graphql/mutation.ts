@@ -19,7 +19,15 @@ import type { Role, Viewer } from '#model/viewer.ts'
 import { notFound, type Prepared } from '#read/read.ts'
 import type { Command } from '#write/command.ts'
 import { type Core, prepareFor } from '#write/core.ts'
-import { create, permit, remove, standingOf, update, type Writing } from '#write/derived.ts'
+import {
+  claimOf,
+  create,
+  permit,
+  remove,
+  standingOf,
+  update,
+  type Writing,
+} from '#write/derived.ts'
 import { inputValues, type Values } from '#write/input.ts'
 import { write } from '#write/write.ts'
 
@@ -33,6 +41,7 @@ type Writes = {
   readonly key: string
   readonly root: RootField
   readonly node: FieldNode
+  readonly args: Arguments
   readonly payload: Payload | null
 }
 
@@ -46,8 +55,17 @@ type Mutating = {
   readonly viewer: Viewer
 }
 
-const mutationType = (schema: Schema): GraphQLObjectType =>
-  schema.schema.getMutationType() as GraphQLObjectType
+const writingOf = ({ core, viewer }: Mutating): Writing => ({
+  model: core.model,
+  dialect: core.dialect,
+  viewer,
+})
+
+const argumentsOf = ({ schema, variables }: Mutating, node: FieldNode): Arguments => {
+  const type = schema.schema.getMutationType() as GraphQLObjectType
+  const field = type.getFields()[node.name.value]
+  return field ? getArgumentValues(field, node, variables) : {}
+}
 
 /** Whoever signs up may select the whole of the user it made, as that user could. */
 const payloadRole = (root: RootField, viewer: Viewer): Role =>
@@ -90,8 +108,7 @@ const payloadOf = (
 }
 
 const planned = (mutating: Mutating): readonly Planned[] => {
-  const { core, schema, operation, variables, viewer } = mutating
-  const writing: Writing = { model: core.model, dialect: core.dialect, viewer }
+  const { core, schema, operation, variables } = mutating
   const collected = collectFields([operation.node.selectionSet], operation.fragments, variables)
   return [...collected].map(([key, nodes]): Planned => {
     const node = nodes[0] as FieldNode
@@ -100,7 +117,7 @@ const planned = (mutating: Mutating): readonly Planned[] => {
     const { policy, plural } = entityOf(core.model, root.entity)
     try {
       permit(
-        writing,
+        writingOf(mutating),
         policy[root.kind as 'create' | 'update' | 'delete'],
         `${root.kind} of ${plural}`,
       )
@@ -115,21 +132,19 @@ const planned = (mutating: Mutating): readonly Planned[] => {
       key,
       root,
       node,
+      args: argumentsOf(mutating, node),
       payload: root.kind === 'delete' ? null : payloadOf(mutating, root, key, nodes),
     }
   })
 }
 
+type Input = Readonly<Record<string, unknown>>
+
 /** Ids in an input come as text; one that names nothing is `NOT_FOUND`. */
-const inputOf = (
-  mutating: Mutating,
-  root: RootField,
-  args: Arguments,
-): Readonly<Record<string, unknown>> => {
+const inputOf = (mutating: Mutating, { root, args }: Writes): Input => {
   const entity = entityOf(mutating.core.model, root.entity)
-  const input = args.input as Readonly<Record<string, unknown>>
   return Object.fromEntries(
-    Object.entries(input).map(([key, value]) => {
+    Object.entries(args.input as Input).map(([key, value]) => {
       const { references } = entity.fields[key] ?? {}
       if (!references || value === null) return [key, value]
       const id = idArgument(value)
@@ -139,14 +154,46 @@ const inputOf = (
   )
 }
 
+const targetOf = ({ root, args }: Writes) => ({ entity: root.entity, id: idArgument(args.id) })
+
+/** Whether the viewer may do it to what it names, asked without doing it. */
+const look = async (mutating: Mutating, field: Writes): Promise<void> => {
+  const { core } = mutating
+  const { root } = field
+  const ask = (command: Command) => write(core.writer, core.model, command, null)
+  if (root.kind === 'update' || root.kind === 'delete') {
+    await ask(standingOf(writingOf(mutating), targetOf(field), root.kind))
+    return
+  }
+  const { fields } = entityOf(core.model, root.entity)
+  const named = Object.entries(inputOf(mutating, field)).filter(([key]) => fields[key]?.references)
+  await ask(claimOf(writingOf(mutating), root.entity, new Map(named as [string, number][])))
+}
+
+/** The values of an input; whether it may be written at all comes before what is wrong with it. */
+const valuesOf = async (mutating: Mutating, field: Writes): Promise<Values> => {
+  const { core, viewer } = mutating
+  const { root } = field
+  const input = inputOf(mutating, field)
+  try {
+    return inputValues(entityOf(core.model, root.entity), input, {
+      mode: root.kind === 'create' ? 'create' : 'update',
+      viewer,
+      settings: core.model.settings,
+      now: core.now(),
+      what: root.entity,
+    })
+  } catch (error) {
+    await look(mutating, field)
+    throw error
+  }
+}
+
 const runField = async (mutating: Mutating, field: Writes): Promise<string> => {
-  const { core, schema, variables, viewer } = mutating
-  const { root, node, payload } = field
-  const writing: Writing = { model: core.model, dialect: core.dialect, viewer }
-  const definition = mutationType(schema).getFields()[node.name.value]
-  const args: Arguments = definition ? getArgumentValues(definition, node, variables) : {}
-  const target = { entity: root.entity, id: idArgument(args.id) }
-  const entity = entityOf(core.model, root.entity)
+  const { core, variables, viewer } = mutating
+  const { root, args, payload } = field
+  const writing = writingOf(mutating)
+  const target = targetOf(field)
   const run = (command: Command) =>
     write(
       core.writer,
@@ -157,27 +204,14 @@ const runField = async (mutating: Mutating, field: Writes): Promise<string> => {
         values: withoutWritten(payload, viewer, variables),
       },
     )
-  const values = (mode: 'create' | 'update'): Values =>
-    inputValues(entity, inputOf(mutating, root, args), {
-      mode,
-      viewer,
-      settings: core.model.settings,
-      now: core.now(),
-      what: root.entity,
-    })
   switch (root.kind) {
-    case 'create':
-      return (await run(create(writing, root.entity, values('create')))).answer?.text ?? 'null'
+    case 'create': {
+      const values = await valuesOf(mutating, field)
+      return (await run(create(writing, root.entity, values))).answer?.text ?? 'null'
+    }
     case 'update': {
       if (target.id === 0) throw notFound(root.entity, args.id)
-      let changes: Values
-      try {
-        changes = values('update')
-      } catch (error) {
-        // Whether it may be changed at all comes before what is wrong with the change.
-        await write(core.writer, core.model, standingOf(writing, target, 'update'), null)
-        throw error
-      }
+      const changes = await valuesOf(mutating, field)
       return (await run(update(writing, target, changes))).answer?.text ?? 'null'
     }
     case 'delete':
@@ -208,6 +242,21 @@ const withoutWritten = ({ slots }: Payload, viewer: Viewer, variables: Variables
   return [first, ...rest]
 }
 
+const whereOf = (field: Writes): Where => ({ path: [field.key], ...placeOf(field.node) })
+
+/** Of several fields none is run where one is refused by whose thing it is about, which only the store knows. */
+const refuseEarly = async (mutating: Mutating, fields: readonly Writes[]): Promise<void> => {
+  const looks = await Promise.allSettled(fields.map(field => look(mutating, field)))
+  for (const [index, result] of looks.entries()) {
+    const error: unknown = result.status === 'rejected' ? result.reason : undefined
+    const field = fields[index]
+    if (field && error instanceof ApiError && error.code === 'FORBIDDEN')
+      throw new ApiError(error.code, error.message, {
+        place: { path: [field.key], ...placeOf(field.node) },
+      })
+  }
+}
+
 /** What came of a mutation: the text of `data`, and the error that ended it with its place. */
 export type Mutated = {
   readonly data: string
@@ -217,6 +266,8 @@ export type Mutated = {
 /** Runs the fields one after another. Throws what the viewer may not do, before anything is written. */
 export const runMutation = async (mutating: Mutating): Promise<Mutated> => {
   const fields = planned(mutating)
+  const writes = fields.filter((field): field is Writes => 'root' in field)
+  if (writes.length > 1) await refuseEarly(mutating, writes)
   let data = '{'
   for (const field of fields) {
     if (data.length > 1) data += ','
@@ -231,7 +282,7 @@ export const runMutation = async (mutating: Mutating): Promise<Mutated> => {
       // Every mutation's type is non-null, so its error leaves no data (section 6.4.4); what came before is done.
       return {
         data: 'null',
-        error: { cause, where: { path: [field.key], ...placeOf(field.node) } },
+        error: { cause, where: whereOf(field) },
       }
     }
   }

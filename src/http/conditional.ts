@@ -1,6 +1,5 @@
 /** Conditional requests: ETags made and compared (RFC 9110, sections 8.8.3 and 13). */
 import { hash } from 'node:crypto'
-import { ApiError } from '#errors.ts'
 
 const digest = (text: string): string => hash('sha1', text, 'base64url').slice(0, 16)
 
@@ -38,7 +37,7 @@ const ours = /^"([a-z_]+)-(\d+)-(\d+)-[\w-]+"$/
 
 /**
  * The revisions that an `If-Match` header allows for one thing: strong comparison, so weak tags match nothing.
- * `any` for `*`; undefined without a header. A header that is no list of tags is `MALFORMED_REQUEST`.
+ * `any` for `*`; undefined without a header. A header that is no list of tags matches nothing either.
  */
 export const allowedRevisions = (
   header: string | undefined,
@@ -46,10 +45,9 @@ export const allowedRevisions = (
 ): readonly number[] | 'any' | undefined => {
   if (header === undefined) return undefined
   if (header.trim() === '*') return 'any'
-  const tags = tagsOf(header)
-  if (!tags) throw new ApiError('MALFORMED_REQUEST', 'If-Match must be a list of entity tags or *')
-  return tags.flatMap(({ weak, tag }) => {
+  const revisions = (tagsOf(header) ?? []).flatMap(({ weak, tag }) => {
     const [, table, id, revision] = ours.exec(tag) ?? []
     return !weak && table === of.table && Number(id) === of.id ? [Number(revision)] : []
   })
+  return [...new Set(revisions)]
 }

@@ -1,5 +1,6 @@
 /** One request from its first header to its log line: who asks, what is answered, what went wrong. */
 import { ApiError } from '#errors.ts'
+import type { Queue } from '#http/queue.ts'
 import { corsHeaders, type Origins, type Reply } from '#http/reply.ts'
 import { checkPath, type Http, header, requestIdOf } from '#http/request.ts'
 import { anonymous, type Viewer } from '#model/viewer.ts'
@@ -10,6 +11,7 @@ export type Edge = {
   /** The viewer of an `Authorization` header; throws `UNAUTHENTICATED` for a bad one. */
   readonly authenticate: (authorization: string | undefined) => Viewer | Promise<Viewer>
   readonly observe: Observe
+  readonly queue: Queue
   readonly origins: Origins
   /** The largest JSON body, in bytes. */
   readonly bodyLimit: number
@@ -18,6 +20,15 @@ export type Edge = {
   /** Seconds for which caches may keep what anonymous may read; 0: they must ask each time. */
   readonly publicMaxAge: number
 }
+
+const overloaded = () =>
+  new ApiError(
+    'OVERLOADED',
+    'The server has more to do than it can do soon; try again in a moment',
+    {
+      headers: { 'Retry-After': String(1 + Math.floor(Math.random() * 3)) },
+    },
+  )
 
 /** How a voice prints an error. */
 export type Fail = (error: ApiError, requestId: string, c: Http) => Reply
@@ -36,44 +47,42 @@ const asApiError = (error: unknown, requestId: string, observe: Observe): ApiErr
 
 /** A Hono handler around a voice's own: it authenticates, answers, and observes. */
 export const exchange = (edge: Edge, fail: Fail, handle: Handle) => {
-  const always = {
-    'X-Content-Type-Options': 'nosniff',
-    ...(edge.origins === '*' && corsHeaders('*', undefined)),
+  const { origins, observe } = edge
+  const everyone = origins === '*' ? corsHeaders('*', undefined) : undefined
+  /** Adds what every response carries. The reply's headers are its own: a copy would cost as much as a small read. */
+  const complete = (headers: Record<string, string>, c: Http, requestId: string) => {
+    headers['X-Request-Id'] = requestId
+    headers['X-Content-Type-Options'] = 'nosniff'
+    if (everyone) return void Object.assign(headers, everyone)
+    const vary = headers.Vary ? `${headers.Vary}, Origin` : 'Origin'
+    Object.assign(headers, corsHeaders(origins, header(c, 'origin')), { Vary: vary })
   }
-  const originHeaders = (c: Http, own: Readonly<Record<string, string>>) => {
-    if (edge.origins === '*') return undefined
-    const cors = corsHeaders(edge.origins, header(c, 'origin'))
-    return { ...cors, Vary: own.Vary ? `${own.Vary}, Origin` : 'Origin' }
-  }
-  return (c: Http): Response | Promise<Response> => {
+  return (c: Http): Promise<Response> => {
     const started = performance.now()
     const requestId = requestIdOf(c)
     let viewer = anonymous
     let code: string | undefined
     const finish = (reply: Reply): Response => {
       const { status, headers, body } = reply
-      const all: Record<string, string> = {
-        ...always,
-        'X-Request-Id': requestId,
-        ...headers,
-        ...originHeaders(c, headers),
-      }
-      if (c.req.method === 'HEAD' && body !== null)
-        all['Content-Length'] = String(Buffer.byteLength(body))
-      edge.observe({
+      const { method, path } = c.req
+      complete(headers, c, requestId)
+      // Given here, the server need not look for it; for HEAD nothing else would.
+      if (body !== null) headers['Content-Length'] = String(Buffer.byteLength(body))
+      const milliseconds = performance.now() - started
+      observe({
         kind: 'request',
         requestId,
-        method: c.req.method,
-        path: c.req.path,
+        method,
+        path,
         status,
-        milliseconds: performance.now() - started,
+        milliseconds,
         viewer: viewer.id,
-        ...(code !== undefined && { code }),
+        code,
       })
-      return new Response(body, { status, headers: all })
+      return new Response(body, { status, headers })
     }
     const failed = (error: unknown): Response => {
-      const known = asApiError(error, requestId, edge.observe)
+      const known = asApiError(error, requestId, observe)
       code = known.code
       return finish(fail(known, requestId, c))
     }
@@ -82,14 +91,19 @@ export const exchange = (edge: Edge, fail: Fail, handle: Handle) => {
       const reply = handle(c, who, requestId)
       return reply instanceof Promise ? reply.then(finish).catch(failed) : finish(reply)
     }
-    try {
-      if (c.req.url.length > edge.urlLimit)
-        throw new ApiError('URI_TOO_LONG', `The URL is longer than ${edge.urlLimit} characters`)
-      checkPath(c.req.path)
-      const who = edge.authenticate(header(c, 'authorization'))
-      return who instanceof Promise ? who.then(proceed).catch(failed) : proceed(who)
-    } catch (error) {
-      return failed(error)
+    const run = (): Response | Promise<Response> => {
+      try {
+        if (c.req.url.length > edge.urlLimit)
+          throw new ApiError('URI_TOO_LONG', `The URL is longer than ${edge.urlLimit} characters`)
+        checkPath(c.req.path)
+        const who = edge.authenticate(header(c, 'authorization'))
+        return who instanceof Promise ? who.then(proceed).catch(failed) : proceed(who)
+      } catch (error) {
+        return failed(error)
+      }
     }
+    return new Promise(resolve =>
+      edge.queue.enter({ run: () => resolve(run()), shed: () => resolve(failed(overloaded())) }),
+    )
   }
 }

@@ -2,7 +2,8 @@
 
 export type Reply = {
   readonly status: number
-  readonly headers: Readonly<Record<string, string>>
+  /** A fresh object for each reply: what every response carries is added to it. */
+  readonly headers: Record<string, string>
   readonly body: string | Uint8Array<ArrayBuffer> | null
 }
 

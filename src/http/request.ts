@@ -89,23 +89,22 @@ export const jsonBody = async (
 ): Promise<JsonObject> => {
   const contentType = header(c, 'content-type')
   const encoding = header(c, 'content-encoding')
+  const unsupported = (message: string) => new ApiError('UNSUPPORTED_MEDIA_TYPE', message)
+  if (encoding !== undefined && encoding !== 'identity')
+    throw unsupported(`A body in ${encoding} is not read here; send it plain`)
+  const wrongType = () => unsupported(`The body must be ${types.join(' or ')} in UTF-8`)
+  if (contentType !== undefined && !isUtf8Json(contentType, types)) throw wrongType()
   const bytes = await bodyBytes(c, limit)
   if (bytes.length === 0 && optional) return noBody
-  if (encoding !== undefined && encoding !== 'identity')
-    throw new ApiError(
-      'UNSUPPORTED_MEDIA_TYPE',
-      `A body in ${encoding} is not read here; send it plain`,
-    )
-  if (contentType === undefined ? bytes.length > 0 : !isUtf8Json(contentType, types))
-    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `The body must be ${types.join(' or ')} in UTF-8`)
   if (bytes.length === 0)
     throw new ApiError('MALFORMED_REQUEST', 'A JSON object is needed as the body')
+  if (contentType === undefined) throw wrongType()
   return parseObject(decodeUtf8(bytes))
 }
 
-/** Throws `MALFORMED_REQUEST` where the path has an escape that decodes to nothing. */
+/** Throws `MALFORMED_REQUEST` where the path, decoded but for escapes that are not, has one of those or a NUL. */
 export const checkPath = (path: string): void => {
-  if (!path.includes('%')) return
+  if (!path.includes('%') && !path.includes('\0')) return
   try {
     if (decodeURIComponent(path).includes('\0')) throw new Error('NUL')
   } catch (cause) {

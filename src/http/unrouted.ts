@@ -23,12 +23,13 @@ const patternsOf = (known: readonly Known[]): readonly Pattern[] => {
   return [...patterns.values()]
 }
 
-/** The handler for everything that no route takes, given all the routes there are. */
+/** The handler for everything that no route takes, given all the routes there are; OPTIONS says `headersAt` a path too. */
 export const unrouted = (
   known: readonly Known[],
   edge: Edge,
   fail: Fail,
   explain: (path: string) => ApiError,
+  headersAt: (path: string) => Readonly<Record<string, string>>,
 ) => {
   const patterns = patternsOf(known)
   const allowedAt = (path: string): string | undefined => {
@@ -37,9 +38,14 @@ export const unrouted = (
     )
     return methods.size === 0 ? undefined : [...methods, 'OPTIONS'].join(', ')
   }
-  const options = (allow: string): Reply => ({
+  const options = (path: string, allow: string): Reply => ({
     status: 204,
-    headers: { Allow: allow, 'Access-Control-Allow-Methods': allow, ...preflightHeaders },
+    headers: {
+      Allow: allow,
+      'Access-Control-Allow-Methods': allow,
+      ...preflightHeaders,
+      ...headersAt(path),
+    },
     body: null,
   })
   // Path and method come before the token: whoever asks is not looked at.
@@ -50,7 +56,7 @@ export const unrouted = (
       const { path, method } = c.req
       const allow = allowedAt(path)
       if (allow === undefined) throw explain(path)
-      if (method === 'OPTIONS') return options(allow)
+      if (method === 'OPTIONS') return options(path, allow)
       throw new ApiError(
         'METHOD_NOT_ALLOWED',
         `${method} is not possible at ${path}; there are ${allow}`,

@@ -103,9 +103,12 @@ export const email = (options: Options = {}): Field =>
     options,
   )
 
+// A parser repairs white space, backslashes and a missing host; a reader of what is stored may not.
+const webForm = /^https?:\/\/[^\s/\\@?#][^\s\\]*$/i
+
 const isWebUrl = (value: string): boolean => {
-  const url = URL.parse(value)
-  return url !== null && /^https?:\/\//i.test(value) && url.username === '' && url.password === ''
+  const url = webForm.test(value) ? URL.parse(value) : null
+  return url !== null && url.username === '' && url.password === ''
 }
 
 /** An absolute http or https URL without credentials, at most 2,048 characters. */

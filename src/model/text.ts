@@ -23,6 +23,7 @@ const ascii = /^[\u0000-\u007f]*$/
 export const fold = (text: string): string => {
   if (ascii.test(text)) return text.toLowerCase()
   let folded = ''
-  for (const point of text) folded += point.toUpperCase().toLowerCase()
+  // Down first: `ẞ` has no upper case, and only its lower case `ß` leads to `ss`.
+  for (const point of text) folded += point.toLowerCase().toUpperCase().toLowerCase()
   return folded
 }

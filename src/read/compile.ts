@@ -87,8 +87,8 @@ const scans = ({ where, source }: Level): boolean =>
 
 const whereSql = (level: Level, dialect: Dialect): Sql => {
   const conditions = level.where.map(condition => conditionSql(condition, level.table, dialect))
-  if (dialect.tick && scans(level)) conditions.push(dialect.tick)
-  return and(conditions)
+  // First: it must count the rows that the conditions leave out as well.
+  return and(dialect.tick && scans(level) ? [dialect.tick, ...conditions] : conditions)
 }
 
 const rootSql = (level: Level, dialect: Dialect): Sql => {

@@ -29,7 +29,6 @@ export type Prepared = {
   readonly plan: ReadPlan
   readonly statements: readonly Statement[]
   readonly work: (values: readonly SqlValue[]) => Work<readonly Answer[]>
-  readonly single: boolean
 }
 
 const keysJson = (rows: Rows, column: number): string => {
@@ -142,7 +141,7 @@ export const prepare = (
       }
     })
   }
-  return { plan, statements, work, single: statements.length === 1 }
+  return { plan, statements, work }
 }
 
 /** Runs a prepared read in one snapshot; at once where the database answers at once. */
@@ -150,8 +149,7 @@ export const read = (
   reader: Reader,
   prepared: Prepared,
   values: readonly SqlValue[],
-): readonly Answer[] | Promise<readonly Answer[]> =>
-  prepared.single ? reader.alone(prepared.work(values)) : reader.snapshot(prepared.work(values))
+): readonly Answer[] | Promise<readonly Answer[]> => reader.snapshot(prepared.work(values))
 
 /** The error for a thing that is not there; its message contains "not found". */
 export const notFound = (entity: string, id: unknown, place?: ApiError['place']): ApiError =>

@@ -131,6 +131,7 @@ export const stitcher = (plan: ReadPlan, digits: number, limits: Limits): Stitch
       else if (source.kind === 'many') held[index] = byParent(rows, write, held, limits)
     }
     let objects = 0
+    let bytes = 0
     return plan.roots.map(root => {
       const rows = results[root.level] as Rows
       const write = writers[root.level] as WriteRow
@@ -141,7 +142,8 @@ export const stitcher = (plan: ReadPlan, digits: number, limits: Limits): Stitch
           ? nothing
           : write(first, held)
       objects += written.objects
-      if (objects > limits.objects) throw tooLarge(limits)
+      bytes += written.text.length
+      if (objects > limits.objects || bytes > limits.bytes) throw tooLarge(limits)
       return written
     })
   }

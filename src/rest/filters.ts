@@ -22,8 +22,8 @@ const numberOf = (
   const parsed = parseMinor(text, digits)
   if (!parsed) query.fault(name, 'must be a number')
   const { minor = 0n, rest = false } = parsed ?? {}
-  // A bound between two minor units keeps what is beyond it.
-  const beyond = rest && (filter.kind === 'at least') === minor >= 0n
+  // A bound between two minor units keeps what is beyond it; cut off, -0.005 has lost its sign.
+  const beyond = rest && (filter.kind === 'at least') !== text.startsWith('-')
   const step = filter.kind === 'at least' ? 1n : -1n
   const bound = beyond ? minor + step : minor
   const most = BigInt(Number.MAX_SAFE_INTEGER)

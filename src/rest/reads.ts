@@ -65,8 +65,8 @@ export const represent = (
   }
   if (link !== undefined) headers.Link = link
   if (isNotModified(header(c, 'if-none-match'), tag)) {
-    const { 'Content-Type': _, ...validators } = headers
-    return { status: 304, headers: validators, body: null }
+    delete headers['Content-Type']
+    return { status: 304, headers, body: null }
   }
   return { status: 200, headers, body: text }
 }
@@ -134,10 +134,22 @@ export const serveOne = (mount: Mount, route: Route): Serve => {
     const id = pathId(c, 'id', route.entity)
     const values: Value[] = [viewer.id, id]
     if (route.below) values.push(pathId(c, 'parentId', route.below.entity))
-    const fields = chosen(queryString(c))
-    const prepared = fields === null ? whole : preparedFor(fields, viewer)
-    return after(read(core.reader, prepared, values), ([answer]) => {
+    const there = (answer: Answer | undefined): Answer => {
       if (!answer || answer.text === 'null') throw notFound(route.entity, id)
+      return answer
+    }
+    let fields: readonly string[] | null
+    try {
+      fields = chosen(queryString(c))
+    } catch (fault) {
+      return after(read(core.reader, whole, values), ([answer]) => {
+        there(answer)
+        throw fault
+      })
+    }
+    const prepared = fields === null ? whole : preparedFor(fields, viewer)
+    return after(read(core.reader, prepared, values), ([found]) => {
+      const answer = there(found)
       return represent(c, edge, answer.text, {
         named,
         isPublic: open,
@@ -216,11 +228,12 @@ export const serveList = (mount: Mount, route: Route): Serve => {
     const query = parseQuery(queryString(c))
     const listed = listedBy(query)
     const limit = limitOf(query, usual)
-    const page = numberedPage(query, limit, paging === 'page or offset')
+    const page = byCursor ? null : numberedPage(query, limit, paging === 'page or offset')
     const path = c.req.path
     const list = listName(path.slice(prefix.length), listed.filters)
-    const from = byCursor ? afterOf(query, core.cursorKey, list) : page.offset
-    query.done()
+    const from = page ? page.offset : afterOf(query, core.cursorKey, list)
+    // That a parent is not there comes before what is wrong with the parameters.
+    if (!route.below) query.done()
     const values: Value[] = [
       viewer.id,
       limit,
@@ -232,9 +245,10 @@ export const serveList = (mount: Mount, route: Route): Serve => {
     return after(read(core.reader, preparedFor(listed, viewer), values), ([answer]) => {
       if (!answer) throw new Error('a list has an answer')
       if (answer.missing) throw notFound(answer.missing.entity, answer.missing.id)
-      const { body, link } = byCursor
-        ? cursorEnvelope(answer, core.cursorKey, list, path, query)
-        : numberedEnvelope(answer, page, path, query)
+      query.done()
+      const { body, link } = page
+        ? numberedEnvelope(answer, page, path, query)
+        : cursorEnvelope(answer, core.cursorKey, list, path, query)
       return represent(c, edge, body, { named, isPublic: open, link })
     })
   }

@@ -7,31 +7,28 @@ export const versions = [1] as const
 
 export type Version = (typeof versions)[number]
 
+/** What an answer at a path says of its version, where it needs no look at the request. */
+export const versionHeader = (path: string): Readonly<Record<string, string>> =>
+  path.startsWith('/api/') ? { 'API-Version': '1' } : {}
+
 /** What the request named, and how the answer's Content-Type says so. */
 export type Named = { readonly version: Version; readonly contentType: string }
-
-const isOffered = (version: number): version is Version =>
-  (versions as readonly number[]).includes(version)
 
 const offered = `offered: ${versions.join(', ')}`
 
 const unsupported = (named: string, status: number) =>
-  new ApiError('UNSUPPORTED_VERSION', `Version ${named} of the API does not exist (${offered})`, {
-    status,
-  })
+  new ApiError(
+    'UNSUPPORTED_VERSION',
+    `Version ${named.slice(0, 20)} of the API does not exist (${offered})`,
+    { status },
+  )
 
 const inAccept = /application\/vnd\.duet\.v([^+\s;,]*)\+json/i
 
 const json = 'application/json; charset=utf-8'
 const plain: Named = { version: 1, contentType: json }
 
-/** A version as a header or the query names it; undefined where it does not. */
-const numbered = (text: string | null | undefined): number | undefined => {
-  if (text === undefined || text === null) return undefined
-  const number = /^\d{1,9}$/.test(text.trim()) ? Number(text) : Number.NaN
-  if (!isOffered(number)) throw unsupported(text.slice(0, 20), 400)
-  return number
-}
+const isOffered = (named: string): boolean => versions.some(version => String(version) === named)
 
 /**
  * The version of a request below a path that names `inPath` (null: the path names none).
@@ -41,24 +38,19 @@ export const versionOf = (c: Http, inPath: Version | null, query: string): Named
   const accept = header(c, 'accept')
   const vendor = accept?.includes('vnd.duet') ? inAccept.exec(accept)?.[1] : undefined
   const inHeader = header(c, 'api-version')
-  const inQuery = query.includes('version=') ? new URLSearchParams(query).get('version') : null
-  if (vendor === undefined && inHeader === undefined && inQuery === null) return plain
-  if (vendor !== undefined && !isOffered(Number(vendor)))
-    throw unsupported(vendor.slice(0, 20), 406)
-  const named = [
-    inPath,
-    vendor === undefined ? null : Number(vendor),
-    numbered(inHeader),
-    numbered(inQuery),
-  ]
-  const distinct = new Set(named.filter(version => version != null))
-  if (distinct.size > 1)
+  const inQuery = query.includes('version') ? new URLSearchParams(query).getAll('version') : []
+  if (vendor === undefined && inHeader === undefined && inQuery.length === 0) return plain
+  const others = inHeader === undefined ? inQuery : [inHeader, ...inQuery]
+  const named = new Set(inPath === null ? others : [String(inPath), ...others])
+  if (vendor !== undefined) named.add(vendor)
+  if (named.size > 1)
     throw new ApiError(
       'MALFORMED_REQUEST',
-      `The request names versions ${[...distinct].join(' and ')} at once`,
+      `The request names several versions at once: ${[...named].join(', ').slice(0, 60)}`,
     )
-  const [version = 1] = distinct
+  const [only = ''] = named
+  if (!isOffered(only)) throw unsupported(only, only === vendor ? 406 : 400)
   const contentType =
-    vendor === undefined ? json : `application/vnd.duet.v${version}+json; charset=utf-8`
-  return { version: version as Version, contentType }
+    vendor === undefined ? json : `application/vnd.duet.v${only}+json; charset=utf-8`
+  return { version: Number(only) as Version, contentType }
 }

@@ -101,9 +101,9 @@ export const serveCreate = (mount: Mount, route: Route): Serve => {
     try {
       body = valuesOf(await jsonBody(c, edge.bodyLimit, jsonTypes))
     } catch (error) {
-      // A parent that is not there, or is not the viewer's, comes before what is wrong with the body.
-      if (given)
-        await run(mount, claimOf(writing, route.entity, new Map(Object.entries(given))), null)
+      // A parent that is not there, or a viewer who may not write, comes before what is wrong with the body.
+      if (given || viewer.id !== null)
+        await run(mount, claimOf(writing, route.entity, new Map(Object.entries(given ?? {}))), null)
       throw error
     }
     // Whoever makes a thing may read the whole of it in the answer, as a user who signs up does.
@@ -193,11 +193,9 @@ export const serveAction = (mount: Mount, action: Action): Serve => {
   const { answers: entity } = action
   const planFor = entity && answers(mount, { kind: 'one', method: 'GET', path: '', entity })
   return async (c, viewer, named) => {
-    const command = action.command(
-      writingOf(mount, viewer),
-      pathId(c, 'id', action.about),
-      core.now(),
-    )
+    const writing = writingOf(mount, viewer)
+    permit(writing, action.rule, action.name)
+    const command = action.command(writing, pathId(c, 'id', action.about), core.now())
     if (!planFor) {
       await run(mount, command, null)
       return empty(named)

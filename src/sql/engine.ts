@@ -18,9 +18,7 @@ export type Work<Result> = Generator<Query, Result, Rows>
 
 /** Where reads go. */
 export type Reader = {
-  /** Runs work of a single query. */
-  readonly alone: <Result>(work: Work<Result>) => Result | Promise<Result>
-  /** Runs work of several queries, all of which see the same moment. */
+  /** Runs work whose queries all see the same moment, later than every write that was answered. */
   readonly snapshot: <Result>(work: Work<Result>) => Result | Promise<Result>
 }
 

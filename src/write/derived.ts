@@ -116,12 +116,10 @@ const claim = (writing: Writing, entityName: string, values: Values) => {
   const rule = entity.policy.create
   const what = `making ${entity.plural}`
   const verdict = permit(writing, rule, what)
-  if (
+  const isForOther =
     verdict === 'row' &&
     rule?.kind === 'self' &&
     !rule.fields.some(field => values.get(field) === viewer.id)
-  )
-    throw refusal(viewer, `${what} for somebody else`)
   const isOwn = (key: string) => fieldOf(entity, key).initial === 'viewer'
   const references = referred(entity, values).filter(({ key }) => !isOwn(key))
   const conditions = references.map(reference =>
@@ -129,12 +127,14 @@ const claim = (writing: Writing, entityName: string, values: Values) => {
   )
   const refused = (rows: Rows): ApiError => {
     const absent = references[rows[0]?.findIndex(found => !found) ?? -1]
-    return absent ? notFound(absent.entity, absent.value) : new ApiError('CONFLICT')
+    if (absent) return notFound(absent.entity, absent.value)
+    return isForOther ? refusal(viewer, `${what} for somebody else`) : new ApiError('CONFLICT')
   }
   const explain =
     conditions.length > 0 ? { explain: ready(sql`select ${join(conditions, comma)}`, writing) } : {}
   const asSelf = verdict === 'row' || Object.keys(entity.fields).some(isOwn)
-  return { entity, where: and(conditions), explain, refused, asSelf }
+  const where = and(isForOther ? [...conditions, sql`false`] : conditions)
+  return { entity, where, explain, refused, asSelf }
 }
 
 /** Makes a row. What it refers to must exist, else `NOT_FOUND`; for oneself one must exist oneself, else 403. */

@@ -1,4 +1,6 @@
 /** One server for one file: a lock that the operating system takes back when the process ends, however it ends. */
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 /** The store is served by another process. */
@@ -11,6 +13,7 @@ export class StoreInUseError extends Error {
  * The lock is SQLite's own on a small file beside the store, so no process id is left to be wrong.
  */
 export const holdStore = (file: string): (() => void) => {
+  mkdirSync(dirname(file), { recursive: true })
   const database = new DatabaseSync(`${file}.lock`, { timeout: 0 })
   try {
     database.exec('pragma journal_mode = delete; begin exclusive')

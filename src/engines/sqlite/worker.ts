@@ -23,6 +23,9 @@ const undo = { text: 'rollback to job', values: [] }
 /** The largest group: more wait for the next commit. */
 const groupSize = 500
 
+/** A job with the read that answers it. */
+type Ready = { readonly sent: Sent; readonly prepared: Prepared | undefined }
+
 const preparedOf = (sent: Sent): Prepared | undefined => {
   if (sent.plan === null) return undefined
   const known = plans.get(sent.plan)
@@ -39,11 +42,11 @@ const failure = (error: unknown): Outcome => ({
 })
 
 /** One job behind a savepoint: whatever comes of it, its neighbours do not notice. */
-const runJob = (sent: Sent): Outcome => {
+const runJob = ({ sent, prepared }: Ready): Outcome => {
   connection.query(savepoint)
   let outcome: Outcome
   try {
-    outcome = drive(perform(sent.job, preparedOf(sent)), connection.query)
+    outcome = drive(perform(sent.job, prepared), connection.query)
   } catch (error) {
     // The store itself is in trouble: that is for the whole group to know.
     if (isStorageFault(error)) throw error
@@ -57,15 +60,19 @@ const runJob = (sent: Sent): Outcome => {
 const errorCode = (error: unknown): number =>
   error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0
 
+const BUSY = 5
 const FULL = 13
 const isStorageFault = (error: unknown): boolean =>
   [7, 8, 10, 11, FULL, 14, 26].includes(errorCode(error))
 
-/** The group in one transaction. After a failed commit nobody knows what is on the disk, unless there was no room. */
-const runGroup = (group: readonly Sent[]): Reply => {
+/** Why nothing was done: another program holds the file, or the disk has no room. Neither is the store's end. */
+const nothingDone = { [BUSY]: 'busy', [FULL]: 'full' } as const
+
+/** The group in one transaction. After another failure nobody knows what is on the disk. */
+const runGroup = (group: readonly Ready[]): Reply => {
   try {
     connection.query(begin)
-    const outcomes = group.map(sent => [sent.id, runJob(sent)] as const)
+    const outcomes = group.map(ready => [ready.sent.id, runJob(ready)] as const)
     connection.query(commit)
     return { kind: 'outcomes', outcomes }
   } catch (error) {
@@ -73,38 +80,48 @@ const runGroup = (group: readonly Sent[]): Reply => {
     try {
       connection.query(rollback)
     } catch {
-      // SQLite has rolled back by itself already.
+      // SQLite has rolled back by itself already, or nothing had begun.
     }
-    const ids = group.map(sent => sent.id)
-    return { kind: errorCode(error) === FULL ? 'full' : 'unknown', ids, message }
+    const ids = group.map(({ sent }) => sent.id)
+    const kind = nothingDone[errorCode(error) as keyof typeof nothingDone]
+    return { kind: kind ?? 'unknown', ids, message }
   }
 }
 
-const drain = (first: Batch): void => {
-  const queue: Sent[] = []
-  const take = (batch: Batch) => {
-    if (batch.forget) plans.clear()
-    queue.push(...batch.jobs)
+const end = (): void => {
+  connection.run('pragma optimize')
+  connection.run('pragma wal_checkpoint(truncate)')
+  connection.close()
+  port.close()
+}
+
+/** Runs all that waits, in groups; then ends where that is asked for. */
+const drain = (first: Batch | 'close'): void => {
+  const queue: Ready[] = []
+  let isLast = false
+  const take = (message: Batch | 'close') => {
+    if (message === 'close') {
+      isLast = true
+      return
+    }
+    if (message.forget) plans.clear()
+    // Numbers mean the plans of this moment: a later batch of the same group may forget them.
+    for (const sent of message.jobs) queue.push({ sent, prepared: preparedOf(sent) })
   }
   take(first)
   for (;;) {
     while (queue.length < groupSize) {
       const next = receiveMessageOnPort(port)
       if (!next) break
-      take(next.message as Batch)
+      take(next.message as Batch | 'close')
     }
-    if (queue.length === 0) return
+    if (queue.length === 0) break
     const reply = runGroup(queue.splice(0, groupSize))
     port.postMessage(reply)
     if (reply.kind === 'unknown') return
   }
+  if (isLast) end()
 }
 
-port.on('message', (batch: Batch | 'close') => {
-  if (batch !== 'close') return drain(batch)
-  connection.run('pragma optimize')
-  connection.run('pragma wal_checkpoint(truncate)')
-  connection.close()
-  port.close()
-})
+port.on('message', drain)
 port.postMessage({ kind: 'ready' } satisfies Reply)

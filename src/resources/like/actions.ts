@@ -3,7 +3,7 @@ import { columnName } from '#model/model.ts'
 import { like as entity } from '#resources/like/entity.ts'
 import { bind, name, sql } from '#sql/sql.ts'
 import type { Action } from '#write/action.ts'
-import { guarded, notThere, permit, ready } from '#write/derived.ts'
+import { guarded, notThere, ready } from '#write/derived.ts'
 
 const table = name(entity.table)
 const user = name(columnName('userId'))
@@ -13,13 +13,14 @@ const comments = name('comments')
 
 const like: Action = {
   method: 'POST',
+  name: 'liking comments',
+  rule: entity.policy.create,
   path: '/comments/:id/likes',
   about: 'comment',
   answers: 'like',
   // The step that puts it in returns a row only where there was none.
   status: ({ rows }) => (rows.at(-2)?.length ? 201 : 200),
   command: (writing, id, now) => {
-    permit(writing, entity.policy.create, 'liking comments')
     const viewer = bind(writing.viewer.id)
     const put = sql`insert into ${table} (${user}, ${comment}, ${created})
       select ${writing.dialect.typed(viewer, 'id')}, ${writing.dialect.typed(bind(id), 'id')}, ${writing.dialect.typed(bind(now), 'time')}
@@ -38,12 +39,13 @@ const like: Action = {
 
 const unlike: Action = {
   method: 'DELETE',
+  name: 'unliking comments',
+  rule: entity.policy.delete,
   path: '/comments/:id/likes',
   about: 'comment',
   answers: null,
   status: () => 204,
   command: (writing, id) => {
-    permit(writing, entity.policy.delete, 'unliking comments')
     const gone = sql`delete from ${table} where ${user} = ${bind(writing.viewer.id)} and ${comment} = ${bind(id)}`
     const found = sql`select 1 from ${comments} where ${name('id')} = ${bind(id)}`
     return guarded(writing, true, 'unlike comment', [

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ConfigError, loadConfig, settings } from '#config.ts'
+
+/** The faults of an environment, a sentence each; none where it is good. */
+const faultsOf = (environment: Readonly<Record<string, string>>): readonly string[] => {
+  try {
+    loadConfig(environment)
+    return []
+  } catch (error) {
+    assert.ok(error instanceof ConfigError)
+    return error.message.split('\n')
+  }
+}
+
+const bad: readonly (readonly [string, string, RegExp])[] = [
+  ['DUET_ENV', 'prod', /^must be development or production$/],
+  ['DUET_ENV', 'Production', /^must be development or production$/],
+  ['DUET_PORT', 'http', /^must be a port number, 0 to 65535$/],
+  ['DUET_PORT', '-1', /^must be a port number, 0 to 65535$/],
+  ['DUET_PORT', '65536', /^must be a port number, 0 to 65535$/],
+  ['DUET_PORT', '80.5', /^must be a port number, 0 to 65535$/],
+  ['DUET_PORT', '0x50', /^must be a port number, 0 to 65535$/],
+  ['DUET_PORT', ' ', /^must be a port number, 0 to 65535$/],
+  ['PORT', 'none', /^must be a port number, 0 to 65535$/],
+  ['DUET_DATABASE_URL', './data/duet.db', /^must be sqlite:PATH/],
+  ['DUET_DATABASE_URL', 'mysql://localhost/duet', /^must be sqlite:PATH/],
+  ['DUET_DATABASE_URL', 'sqlite:', /^must be sqlite:PATH/],
+  ['DUET_JWKS_URL', 'keys.json', /^must be an http or https URL$/],
+  ['DUET_JWKS_URL', 'file:///etc/passwd', /^must be an http or https URL$/],
+  ['DUET_SIGNUP', 'yes', /^must be open or closed$/],
+  ['DUET_CURRENCY', 'euro', /^must be an ISO 4217 code/],
+  ['DUET_CURRENCY', 'usd', /^must be an ISO 4217 code/],
+  ['DUET_CURRENCY', 'XYZ', /^must be an ISO 4217 code/],
+  ['DUET_INTROSPECTION', 'true', /^must be on or off$/],
+  ['DUET_CORS_ORIGINS', 'example.org', /^must be \* or origins such as https:\/\/example\.org/],
+  ['DUET_CORS_ORIGINS', 'https://example.org/', /^must be \* or origins/],
+  ['DUET_CORS_ORIGINS', 'https://a.example, *', /^must be \* or origins/],
+  ['DUET_PUBLIC_MAX_AGE', '-1', /^must be a whole number from 0 to 31536000$/],
+  ['DUET_PUBLIC_MAX_AGE', '1h', /^must be a whole number from 0 to 31536000$/],
+  ['DUET_MAX_BODY', '1023', /^must be a whole number from 1024 to 104857600$/],
+  ['DUET_MAX_BODY', '1 MB', /^must be a whole number/],
+  ['DUET_MAX_URL', '255', /^must be a whole number from 256 to 16384$/],
+  ['DUET_MAX_DEPTH', '0', /^must be a whole number from 1 to 100$/],
+  ['DUET_MAX_SOURCE', '1e9', /^must be a whole number from 64 to 1048576$/],
+  ['DUET_MAX_TOKENS', '9', /^must be a whole number from 10 to 100000$/],
+  ['DUET_MAX_COMMENTS', 'none', /^must be a whole number from 0 to 100000$/],
+  ['DUET_MAX_ALIASES', '10001', /^must be a whole number from 0 to 10000$/],
+  ['DUET_MAX_DIRECTIVES', '1.5', /^must be a whole number/],
+  ['DUET_MAX_ROOT_FIELDS', '0', /^must be a whole number from 1 to 1000$/],
+  ['DUET_MAX_OBJECTS', 'Infinity', /^must be a whole number from 1 to 1000000$/],
+  ['DUET_MAX_RESPONSE', '99999999999', /^must be a whole number from 1024 to 1073741824$/],
+  ['DUET_READ_TIMEOUT', '5s', /^must be a whole number from 10 to 600000$/],
+  ['DUET_WRITE_QUEUE', '0', /^must be a whole number from 1 to 100000$/],
+  ['DUET_SHUTDOWN_TIMEOUT', '600001', /^must be a whole number from 0 to 600000$/],
+  ['DUET_LOG', 'debug', /^must be info, warn, error or silent$/],
+]
+for (const [name, value, sentence] of bad)
+  test(`${name}=${value} is refused by name, without its value`, () => {
+    const faults = faultsOf({ [name]: value })
+    assert.equal(faults.length, 1)
+    const [first = '', rest = ''] = faults[0]?.split(/ (.*)/s) ?? []
+    assert.equal(first, name)
+    assert.match(rest, sentence)
+  })
+
+test('all faults are told at once, a line each', () => {
+  const faults = faultsOf({
+    DUET_PORT: 'x',
+    DUET_SIGNUP: 'x',
+    DUET_MAX_DEPTH: 'x',
+    DUET_NONSENSE: 'x',
+  })
+  assert.equal(faults.length, 4)
+})
+
+test('an unknown name is told with the setting it was meant for', () => {
+  assert.deepEqual(faultsOf({ DUET_DATABASE: 'sqlite:./x.db' }), [
+    'DUET_DATABASE is no setting; did you mean DUET_DATABASE_URL?',
+  ])
+  assert.deepEqual(faultsOf({ DUET_MAX_DEPHT: '3' }), [
+    'DUET_MAX_DEPHT is no setting; did you mean DUET_MAX_DEPTH?',
+  ])
+  assert.deepEqual(faultsOf({ DUET_PROT: '1' }), [
+    'DUET_PROT is no setting; did you mean DUET_PORT?',
+  ])
+})
+
+test('an unknown name that is like no setting is told with the place where they are listed', () => {
+  assert.deepEqual(faultsOf({ DUET_COFFEE: '1' }), [
+    'DUET_COFFEE is no setting; docs/settings.md lists them all',
+  ])
+})
+
+test('a name of other programs is nobody’s fault', () => {
+  assert.deepEqual(faultsOf({ HOME: '/root', duet_port: 'x', DUETTO: '1' }), [])
+})
+
+test('one kind of key is chosen and not several', () => {
+  const [fault, ...more] = faultsOf({ DUET_AUTH_SECRET: 'hunter2', DUET_JWKS_FILE: 'keys.json' })
+  assert.match(fault ?? '', /^DUET_AUTH_SECRET and DUET_JWKS_FILE cannot be set together/)
+  assert.deepEqual(more, [])
+  assert.match(
+    faultsOf({ DUET_JWKS_URL: 'https://a.example/keys', DUET_JWKS_FILE: 'keys.json' })[0] ?? '',
+    /^DUET_JWKS_URL and DUET_JWKS_FILE cannot be set together/,
+  )
+})
+
+test('no value gets into a message: it may be a secret put into the wrong place', () => {
+  const secret = 'kX9vQ2mT7pLwZ4rB8nYc5hJd1sGf6aEu'
+  for (const name of Object.keys(settings)) {
+    const told = faultsOf({ [name]: secret, DUET_JWKS_FILE: 'x', [`${name}_X`]: secret }).join('\n')
+    assert.ok(!told.includes(secret), told)
+  }
+})
+
+test('an empty value is as good as none', () => {
+  const empty = Object.fromEntries(Object.keys(settings).map(name => [name, '']))
+  assert.deepEqual(loadConfig({ ...empty, PORT: '' }), loadConfig({}))
+})
+
+test('development listens on loopback and production on every address, unless told otherwise', () => {
+  assert.equal(loadConfig({}).host, '127.0.0.1')
+  assert.equal(loadConfig({ DUET_ENV: 'production' }).host, '0.0.0.0')
+  assert.equal(loadConfig({ DUET_ENV: 'production', DUET_HOST: '::1' }).host, '::1')
+})
+
+test('PORT counts where DUET_PORT is unset, and 3000 without either', () => {
+  assert.equal(loadConfig({}).port, 3000)
+  assert.equal(loadConfig({ PORT: '8080' }).port, 8080)
+  assert.equal(loadConfig({ PORT: '8080', DUET_PORT: '0' }).port, 0)
+})
+
+test('the file of the store is an absolute path', () => {
+  assert.equal(
+    loadConfig({ DUET_DATABASE_URL: 'sqlite:/var/lib/duet.db' }).file,
+    '/var/lib/duet.db',
+  )
+  assert.equal(
+    loadConfig({ DUET_DATABASE_URL: 'sqlite:x/duet.db' }).file,
+    `${process.cwd()}/x/duet.db`,
+  )
+})
+
+test('every limit takes its least and its largest value', () => {
+  const ends: readonly (readonly [string, string, string])[] = [
+    ['DUET_MAX_DEPTH', '1', '100'],
+    ['DUET_WRITE_QUEUE', '1', '100000'],
+    ['DUET_SHUTDOWN_TIMEOUT', '0', '600000'],
+    ['DUET_PORT', '0', '65535'],
+  ]
+  for (const [name, least, largest] of ends)
+    for (const value of [least, largest]) assert.deepEqual(faultsOf({ [name]: value }), [])
+})

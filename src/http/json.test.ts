@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { ApiError } from '#errors.ts'
+import { decodeUtf8, parseObject } from '#http/json.ts'
+
+const malformed = (message: RegExp) => (error: unknown) =>
+  error instanceof ApiError && error.code === 'MALFORMED_REQUEST' && message.test(error.message)
+
+test('every JSON object without twice-given members is read as JSON.parse reads it', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 5 })), value => {
+      const text = JSON.stringify(value)
+      assert.deepEqual(parseObject(text), JSON.parse(text))
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('a member that is given twice is named, at every depth and in every spelling', () => {
+  for (const text of [
+    '{"a":1,"a":2}',
+    '{"x":{"a":1,"b":2,"a":3}}',
+    '{"x":[{"a":1},{"a":1,"a":1}]}',
+    '{"a":1,"\\u0061":2}',
+    '{"a":{"b":1},"c":[1,{"d":2}],"a":3}',
+  ])
+    assert.throws(() => parseObject(text), malformed(/"a" is given twice/), text)
+})
+
+test('two objects beside each other may have the same members', () => {
+  for (const text of [
+    '{"x":{"a":1},"y":{"a":1}}',
+    '{"a":[{"a":1},{"a":2}]}',
+    '{"a":"a","b":"a"}',
+    '{"a":"{\\"a\\":1,\\"a\\""}',
+  ])
+    assert.deepEqual(parseObject(text), JSON.parse(text))
+})
+
+test('32 levels are read and 33 are not', () => {
+  const nested = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
+  assert.ok(parseObject(nested(32)))
+  assert.throws(() => parseObject(nested(33)), malformed(/deeper than 32/))
+  assert.throws(() => parseObject(nested(5000)), malformed(/deeper than 32/))
+})
+
+for (const text of [
+  '',
+  ' ',
+  '{',
+  '{"a":1',
+  '{a:1}',
+  "{'a':1}",
+  '{"a":1,}',
+  '\ufeff{}',
+  '{"a":NaN}',
+  '{"a":01}',
+  '{}{}',
+])
+  test(`${JSON.stringify(text)} is no JSON`, () => {
+    assert.throws(() => parseObject(text), malformed(/^The body is not JSON: /))
+  })
+
+for (const text of ['[]', 'null', '1', '"a"', 'true', '[{"a":1}]'])
+  test(`${text} is JSON but no object`, () => {
+    assert.throws(() => parseObject(text), malformed(/must be a JSON object/))
+  })
+
+test('a member named __proto__ is a member and changes no prototype', () => {
+  const value = parseObject('{"__proto__":{"admin":true}}')
+  assert.deepEqual(Object.keys(value), ['__proto__'])
+  assert.equal(({} as { admin?: boolean }).admin, undefined)
+})
+
+test('bytes that are no UTF-8 are refused and not replaced', () => {
+  for (const bytes of [[0xff], [0xc3], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80]])
+    assert.throws(() => decodeUtf8(Uint8Array.from(bytes)), malformed(/not UTF-8/))
+  assert.equal(decodeUtf8(new TextEncoder().encode('grün 😀')), 'grün 😀')
+})

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { entity, many, one } from '#model/entity.ts'
+import { folded, id, reference, text } from '#model/field.ts'
+import {
+  columnName,
+  defineModel,
+  type Entities,
+  entityOf,
+  fieldOf,
+  typeName,
+} from '#model/model.ts'
+import { anyone, self } from '#model/policy.ts'
+
+const rest = { list: true, one: true, listing: { paging: 'page', limit: 10 } } as const
+const author = entity({
+  table: 'authors',
+  plural: 'authors',
+  description: '',
+  fields: { id: id(), name: text({ max: 10 }) },
+  relations: { books: many('book', 'authorId') },
+  policy: { read: anyone },
+  rest,
+})
+const book = entity({
+  table: 'books',
+  plural: 'books',
+  description: '',
+  fields: { id: id(), title: text({ max: 10 }), authorId: reference('author') },
+  relations: { author: one('author', 'authorId') },
+  policy: { read: anyone, update: self('authorId', 'author.id') },
+  rest,
+})
+
+/** Past the compiler, as a mistake would be that it cannot see. */
+const define = (entities: Entities) => () => defineModel(entities as never)
+
+test('a model without mistakes is given back as it is', () => {
+  const entities = { author, book }
+  assert.equal(defineModel(entities), entities)
+})
+
+test('the compiler refuses a relation to what is no entity, and a key that is no field', () => {
+  const astray = { ...book, relations: { author: one('writer', 'authorId') } }
+  // @ts-expect-error: there is no entity writer.
+  assert.throws(() => defineModel({ author, book: astray }))
+  const keyless = { ...book, relations: { author: one('author', 'writerId') } }
+  // @ts-expect-error: a book has no writerId.
+  assert.throws(() => defineModel({ author, book: keyless }))
+  const farKeyless = { ...author, relations: { books: many('book', 'writerId') } }
+  // @ts-expect-error: nor has it one for its author.
+  assert.throws(() => defineModel({ author: farKeyless, book }))
+})
+
+const mistakes: readonly (readonly [string, () => unknown, RegExp])[] = [
+  [
+    'a relation to what is no entity',
+    define({ author, book: { ...book, relations: { author: one('writer', 'authorId') } } }),
+    /^the model is wrong: book\.author leads to writer, which is not an entity$/,
+  ],
+  [
+    'a key that its holder has not',
+    define({ author, book: { ...book, relations: { author: one('author', 'writerId') } } }),
+    /^the model is wrong: book\.author keys on writerId, which is not a field there$/,
+  ],
+  [
+    'a key that the target has not',
+    define({ author: { ...author, relations: { books: many('book', 'writerId') } }, book }),
+    /^the model is wrong: author\.books keys on writerId, which is not a field there$/,
+  ],
+  [
+    'a rule about a field that is not there',
+    define({ author, book: { ...book, policy: { update: self('writerId') } } }),
+    /^the model is wrong: the update rule of book names writerId, which is not a field$/,
+  ],
+  [
+    'a rule through a relation that is not there',
+    define({ author, book: { ...book, policy: { delete: self('writer.id') } } }),
+    /^the model is wrong: the delete rule of book names writer\.id, which is not a field$/,
+  ],
+  [
+    'a reference to what is no entity',
+    define({
+      author,
+      book: { ...book, fields: { ...book.fields, editorId: reference('editor') } },
+    }),
+    /^the model is wrong: book\.editorId refers to editor, which is not an entity$/,
+  ],
+  [
+    'a folded copy of a field that is not there',
+    define({ author, book: { ...book, fields: { ...book.fields, key: folded('subtitle') } } }),
+    /^the model is wrong: book\.key is folded from subtitle, which is not a field$/,
+  ],
+  [
+    'a name that is no entity',
+    () => entityOf({ entities: { author } } as never, 'writer'),
+    /^the model is wrong: writer is not an entity$/,
+  ],
+  [
+    'a name that is no field',
+    () => fieldOf(author, 'age'),
+    /^the model is wrong: authors have no field age$/,
+  ],
+]
+for (const [what, make, sentence] of mistakes)
+  test(`${what} is told in one sentence that names it`, () => {
+    assert.throws(make, ({ message }: Error) => sentence.test(message))
+  })
+
+test('columns are written the way of SQL, types the way of GraphQL', () => {
+  assert.equal(columnName('emailVerified'), 'email_verified')
+  assert.equal(columnName('id'), 'id')
+  assert.equal(typeName('user'), 'User')
+})

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { decodeCursor, encodeCursor } from '#rest/cursor.ts'
+
+const key = new Uint8Array(32).fill(7)
+const ids = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER })
+
+test('a cursor leads back to its id, in its own list', () => {
+  fc.assert(
+    fc.property(ids, fc.string(), (id, list) => {
+      const cursor = encodeCursor(key, list, id)
+      assert.match(cursor, /^[\w-]+$/)
+      assert.equal(decodeCursor(key, list, cursor), id)
+    }),
+  )
+})
+
+test('a cursor is worth nothing in another list or another store', () => {
+  const cursor = encodeCursor(key, '/posts', 5)
+  assert.equal(decodeCursor(key, '/comments', cursor), undefined)
+  assert.equal(decodeCursor(new Uint8Array(32).fill(8), '/posts', cursor), undefined)
+})
+
+test('a cursor with any one letter changed, added or taken away is worth nothing', () => {
+  const cursor = encodeCursor(key, '/posts', 12_345)
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+  for (let place = 0; place < cursor.length; place++) {
+    assert.equal(
+      decodeCursor(key, '/posts', cursor.slice(0, place) + cursor.slice(place + 1)),
+      undefined,
+    )
+    for (const letter of alphabet) {
+      const changed = cursor.slice(0, place) + letter + cursor.slice(place + 1)
+      if (changed !== cursor) assert.equal(decodeCursor(key, '/posts', changed), undefined, changed)
+    }
+  }
+  for (const tail of ['=', 'A', ' ', '.'])
+    assert.equal(decodeCursor(key, '/posts', cursor + tail), undefined)
+})
+
+test('no other text is a cursor', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.base64String()), text =>
+      assert.equal(decodeCursor(key, '/posts', text), undefined),
+    ),
+    { numRuns: 1000 },
+  )
+})

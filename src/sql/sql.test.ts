@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { drive, type Work } from '#sql/engine.ts'
+import { and, bind, column, comma, join, name, place, slot, sql, statement } from '#sql/sql.ts'
+
+const sqlite = (n: number) => `?${n}`
+const postgres = (n: number) => `$${n}`
+
+test('a template becomes a text with places, and what is bound to them in order', () => {
+  const piece = sql`select ${column('t', 'name')} from ${name('users')} where a = ${bind(1)} and b = ${bind('x')}`
+  assert.deepEqual(statement(piece, sqlite), {
+    text: 'select "t"."name" from "users" where a = ?1 and b = ?2',
+    parameters: [
+      { kind: 'value', value: 1 },
+      { kind: 'value', value: 'x' },
+    ],
+  })
+})
+
+test('places are numbered anew in each statement that a piece stands in', () => {
+  const condition = sql`a = ${slot(3)}`
+  const whole = sql`select ${bind(7)} where ${condition} or ${condition}`
+  assert.equal(statement(whole, postgres).text, 'select $1 where a = $2 or a = $3')
+  assert.deepEqual(
+    statement(whole, postgres).parameters.map(({ kind }) => kind),
+    ['value', 'slot', 'slot'],
+  )
+})
+
+test('a bare string does not compile as a piece, and is no piece when it runs', () => {
+  // @ts-expect-error: what a caller wrote cannot stand in a statement.
+  assert.throws(() => sql`select ${'1; drop table users'}`)
+  // @ts-expect-error: nor can something that only looks like a piece.
+  const forged: Parameters<typeof statement>[0] = { texts: ['drop table users'], parameters: [] }
+  assert.ok(forged)
+})
+
+test('whatever a value holds, none of it gets into the text', () => {
+  fc.assert(
+    fc.property(fc.string(), fc.string(), (first, second) => {
+      const { text, parameters } = statement(
+        sql`select 1 where a = ${bind(first)} and b = ${bind(second)}`,
+        sqlite,
+      )
+      assert.equal(text, 'select 1 where a = ?1 and b = ?2')
+      assert.deepEqual(
+        parameters.map(parameter => parameter.kind === 'value' && parameter.value),
+        [first, second],
+      )
+    }),
+  )
+})
+
+test('a quote inside a name stays inside it', () => {
+  assert.equal(statement(name('a"; drop table "b'), sqlite).text, '"a""; drop table ""b"')
+})
+
+test('pieces are joined with what stands between them, none at all as nothing', () => {
+  const parts = ['a', 'b', 'c'].map(name)
+  assert.equal(statement(join(parts, comma), sqlite).text, '"a", "b", "c"')
+  assert.equal(statement(sql`x${join([], comma)}y`, sqlite).text, 'xy')
+})
+
+test('no conditions at all always hold', () => {
+  assert.equal(statement(and([]), sqlite).text, 'true')
+  assert.equal(statement(and([sql`a`, sql`b`]), sqlite).text, 'a and b')
+})
+
+test('every kind of parameter keeps its place among the others', () => {
+  const piece = sql`${place({ kind: 'keys', level: 1, column: 2 })} ${place({ kind: 'budget' })} ${slot(0)}`
+  assert.deepEqual(
+    statement(piece, sqlite).parameters.map(({ kind }) => kind),
+    ['keys', 'budget', 'slot'],
+  )
+})
+
+test('an error of a query is thrown where the work asked for it, which may go on', () => {
+  const work = function* (): Work<string> {
+    try {
+      yield { text: 'bad', values: [] }
+      return 'never'
+    } catch (error) {
+      const rows = yield { text: 'good', values: [] }
+      return `${(error as Error).message}, then ${rows[0]?.[0]}`
+    }
+  }
+  const result = drive(work(), ({ text }) => {
+    if (text === 'bad') throw new Error('refused')
+    return [['served']]
+  })
+  assert.equal(result, 'refused, then served')
+})
+
+test('an error that the work does not catch ends it', () => {
+  const work = function* (): Work<number> {
+    yield { text: 'bad', values: [] }
+    return 1
+  }
+  assert.throws(
+    () =>
+      drive(work(), () => {
+        throw new Error('refused')
+      }),
+    /refused/,
+  )
+})

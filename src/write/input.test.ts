@@ -1,0 +1,286 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { ApiError } from '#errors.ts'
+import { entity } from '#model/entity.ts'
+import {
+  choice,
+  created,
+  email,
+  fixed,
+  flag,
+  folded,
+  id,
+  int,
+  money,
+  reference,
+  revision,
+  text,
+  webUrl,
+} from '#model/field.ts'
+import { admin, anyone } from '#model/policy.ts'
+import { anonymous, type Viewer } from '#model/viewer.ts'
+import { checkInput, initialValue, inputValues, type Mode, type Use } from '#write/input.ts'
+
+const thing = entity({
+  table: 'things',
+  plural: 'things',
+  description: '',
+  fields: {
+    id: id(),
+    name: text({ max: 5, trimmed: true }),
+    mail: email({ nullable: true }),
+    size: int({ min: 0, max: 9, nullable: true }),
+    price: money({ max: 100, initial: { value: 0 } }),
+    state: choice(['new', 'old'], { settableBy: admin, initial: { value: 'new' } }),
+    done: flag({ ...fixed, initial: { value: 0 } }),
+    link: webUrl({ nullable: true }),
+    ownerId: reference('thing', { initial: 'viewer' }),
+    createdAt: created({ nameInV1: 'created_at' }),
+    nameKey: folded('name'),
+    revision: revision(),
+  },
+  policy: { read: anyone },
+  rest: { list: true, one: true, listing: { paging: 'page', limit: 10 } },
+})
+
+const ben: Viewer = { id: 2, role: 'user' }
+const ada: Viewer = { id: 1, role: 'admin' }
+const settings = { signup: true, currency: { code: 'USD', digits: 2 } }
+const use = (mode: Mode, more: Partial<Use> = {}): Use => ({
+  mode,
+  viewer: ben,
+  settings,
+  now: 1000,
+  what: 'thing',
+  ...more,
+})
+const check = (input: object, mode: Mode = 'create', more: Partial<Use> = {}) => {
+  const { values, faults } = checkInput(thing, input as Record<string, unknown>, use(mode, more))
+  return {
+    values: Object.fromEntries(values),
+    faults: Object.fromEntries(faults.map(({ field, message }) => [field, message])),
+  }
+}
+
+test('a creation gets what it gives, and the initial values of the rest', () => {
+  assert.deepEqual(check({ name: ' Éa ', price: 19.99 }), {
+    faults: {},
+    values: {
+      name: 'Éa',
+      mail: null,
+      size: null,
+      price: 1999,
+      state: 'new',
+      done: 0,
+      link: null,
+      ownerId: 2,
+      createdAt: 1000,
+      nameKey: 'éa',
+      revision: 1,
+    },
+  })
+})
+
+test('an update gets what it gives and nothing else, a folded copy included', () => {
+  assert.deepEqual(check({ name: 'AB' }, 'update'), {
+    faults: {},
+    values: { name: 'AB', nameKey: 'ab' },
+  })
+  assert.deepEqual(check({}, 'update'), { faults: {}, values: {} })
+})
+
+test('a replacement empties what it does not give and leaves what its caller may not set', () => {
+  assert.deepEqual(check({ name: 'AB' }, 'replace', { viewer: ada }), {
+    faults: {},
+    values: { name: 'AB', mail: null, size: null, price: 0, link: null, nameKey: 'ab' },
+  })
+})
+
+test('an import may give ids, times and what else the service sets, but nothing internal', () => {
+  const row = {
+    id: 5,
+    name: 'A',
+    done: true,
+    state: 'old',
+    ownerId: 9,
+    created_at: '2026-01-31T09:30:00.000Z',
+  }
+  const { values, faults } = check(row, 'import', { viewer: anonymous })
+  assert.deepEqual(faults, {})
+  assert.equal(values.id, 5)
+  assert.equal(values.done, 1)
+  assert.equal(values.createdAt, Date.UTC(2026, 0, 31, 9, 30))
+  assert.deepEqual(check({ name: 'A', ownerId: 1, revision: 3, nameKey: 'x' }, 'import').faults, {
+    revision: 'is not a member of a thing',
+    nameKey: 'is not a member of a thing',
+  })
+})
+
+test('all faults of an input are told at once, each by its member', () => {
+  const { faults } = check({
+    name: '',
+    size: 1.5,
+    price: -1,
+    link: 'ftp://x',
+    nonsense: 1,
+    done: true,
+  })
+  assert.deepEqual(Object.keys(faults).sort(), [
+    'done',
+    'link',
+    'name',
+    'nonsense',
+    'price',
+    'size',
+  ])
+})
+
+test('the error of an input names its faults and lists them', () => {
+  assert.throws(
+    () => inputValues(thing, { size: 'x' }, use('create')),
+    (error: unknown) =>
+      error instanceof ApiError &&
+      error.code === 'VALIDATION_ERROR' &&
+      error.message === 'size must be a whole number from 0 to 9; name is required' &&
+      error.details?.length === 2,
+  )
+})
+
+const refusals: readonly (readonly [string, object, Mode, Partial<Use>, string, string])[] = [
+  ['an unknown member', { x: 1 }, 'update', {}, 'x', 'is not a member of a thing'],
+  ['a folded copy', { nameKey: 'a' }, 'update', {}, 'nameKey', 'is not a member of a thing'],
+  ['the revision', { revision: 2 }, 'update', {}, 'revision', 'is not a member of a thing'],
+  ['an inherited name', { toString: 1 }, 'update', {}, 'toString', 'is not a member of a thing'],
+  [
+    'the id',
+    { id: 1, name: 'A' },
+    'create',
+    {},
+    'id',
+    'is set by the service and may not be given',
+  ],
+  [
+    'an admin’s member from a user',
+    { state: 'old' },
+    'update',
+    {},
+    'state',
+    'may be given by an admin only',
+  ],
+  ['a reference in a change', { ownerId: 3 }, 'update', {}, 'ownerId', 'cannot be changed'],
+  [
+    'what the path gives',
+    { name: 'A', ownerId: 3 },
+    'create',
+    { given: { ownerId: 2 } },
+    'ownerId',
+    'is given by the path and may not be given here',
+  ],
+  ['null where there is none', { name: null }, 'update', {}, 'name', 'must not be null'],
+  ['a number for a text', { name: 5 }, 'update', {}, 'name', 'must be a string'],
+  ['only white space', { name: ' \t\n' }, 'update', {}, 'name', 'must be 1 to 5 characters'],
+  ['six characters of five', { name: 'abcdef' }, 'update', {}, 'name', 'must be 1 to 5 characters'],
+  [
+    'NUL in a text',
+    { name: 'a\0' },
+    'update',
+    {},
+    'name',
+    'must not contain NUL or lone surrogates',
+  ],
+  [
+    'a lone surrogate',
+    { name: '\ud800' },
+    'update',
+    {},
+    'name',
+    'must not contain NUL or lone surrogates',
+  ],
+  ['half an address', { mail: 'a@' }, 'update', {}, 'mail', 'must be an email address'],
+  [
+    'a word that is none of the choice',
+    { state: 'odd' },
+    'update',
+    { viewer: ada },
+    'state',
+    'must be one of new, old',
+  ],
+  [
+    'more decimals than the currency has',
+    { price: 1.999 },
+    'update',
+    {},
+    'price',
+    'must have at most 2 decimals, as USD has',
+  ],
+  ['a price below zero', { price: -0.01 }, 'update', {}, 'price', 'must be a number from 0 to 100'],
+  ['a price as text', { price: '1' }, 'update', {}, 'price', 'must be a number from 0 to 100'],
+  [
+    'a whole number as text',
+    { size: '1' },
+    'update',
+    {},
+    'size',
+    'must be a whole number from 0 to 9',
+  ],
+  [
+    'a number above the largest',
+    { size: 10 },
+    'update',
+    {},
+    'size',
+    'must be a whole number from 0 to 9',
+  ],
+]
+for (const [what, input, mode, more, field, message] of refusals)
+  test(`${what} is refused: ${field} ${message}`, () => {
+    assert.deepEqual(check(input, mode, more).faults, { [field]: message })
+  })
+
+test('five code points are five characters, however many units they have', () => {
+  assert.deepEqual(check({ name: '😀😀😀😀😀' }, 'update').faults, {})
+  assert.deepEqual(Object.keys(check({ name: '😀😀😀😀😀😀' }, 'update').faults), ['name'])
+})
+
+test('every amount of the currency is kept to the last minor unit', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 10_000 }), minor => {
+      const price = Number(`${Math.floor(minor / 100)}.${String(minor % 100).padStart(2, '0')}`)
+      assert.deepEqual(check({ price }, 'update'), { faults: {}, values: { price: minor } })
+    }),
+  )
+})
+
+test('a currency without decimals takes whole amounts only', () => {
+  const yen = { settings: { signup: true, currency: { code: 'JPY', digits: 0 } } }
+  assert.deepEqual(check({ price: 50 }, 'update', yen).values, { price: 50 })
+  assert.deepEqual(check({ price: 0.5 }, 'update', yen).faults, {
+    price: 'must have at most 0 decimals, as JPY has',
+  })
+})
+
+test('whatever an input holds, it is either stored by the fields’ names or told by its own', () => {
+  fc.assert(
+    fc.property(
+      fc.dictionary(
+        fc.oneof(fc.constantFrom(...Object.keys(thing.fields)), fc.string()),
+        fc.jsonValue(),
+      ),
+      fc.constantFrom<Mode>('create', 'replace', 'update', 'import'),
+      (input, mode) => {
+        const { values, faults } = check(input, mode)
+        for (const key of Object.keys(values)) assert.ok(Object.hasOwn(thing.fields, key), key)
+        for (const member of Object.keys(input))
+          assert.ok(Object.hasOwn(faults, member) || member in values, member)
+      },
+    ),
+    { numRuns: 1000 },
+  )
+})
+
+test('a field goes back to its initial value, or to null where it has none', () => {
+  assert.equal(initialValue(thing, 'state'), 'new')
+  assert.equal(initialValue(thing, 'name'), null)
+  assert.equal(initialValue(thing, 'createdAt'), null)
+})

@@ -1,0 +1,508 @@
+/** What the REST voice owes HTTP: methods, conditional reads, caching, other origins, versions, tokens, pictures. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { refuses } from '../rest.ts'
+import { createWorld, type World } from '../world.ts'
+
+let world: World
+before(async () => {
+  world = await createWorld()
+})
+after(() => world.close())
+
+const reads = [
+  '/api/users',
+  '/api/users/2',
+  '/api/users/2/posts',
+  '/api/users/2/posts/3',
+  '/api/users/2/avatar',
+  '/api/posts',
+  '/api/posts/1',
+  '/api/posts/1/comments',
+  '/api/posts/1/comments/1',
+  '/api/comments/1',
+  '/api/comments/1/likes',
+  '/api/products?search=%C3%A9',
+  '/api/products/4',
+]
+const isPrivate = (path: string) => /^\/api\/users(\/2)?$/.test(path)
+
+const read = (path: string, headers: Record<string, string> = {}, as: number | 'anonymous' = 2) =>
+  world.ask(`GET ${path}`, { as, headers })
+const tagOf = async (path: string, as = 2) => (await read(path, {}, as)).headers.get('etag') ?? ''
+const without = (headers: Headers, ...names: string[]) =>
+  Object.fromEntries([...headers].filter(([name]) => !names.includes(name)))
+
+for (const path of reads) {
+  test(`HEAD ${path} is GET without its body, of the same length`, async () => {
+    const got = await read(path, { 'X-Request-Id': 'same' })
+    const head = await world.ask(`HEAD ${path}`, { as: 2, headers: { 'X-Request-Id': 'same' } })
+    assert.equal(head.status, 200)
+    assert.equal(head.text, '')
+    assert.equal(head.headers.get('content-length'), String(Buffer.byteLength(got.text)))
+    assert.deepEqual(
+      without(head.headers, 'content-length'),
+      without(got.headers, 'content-length'),
+    )
+  })
+  test(`GET ${path} says who may keep it and what it depends on`, async () => {
+    const { headers } = await read(path)
+    assert.match(headers.get('etag') ?? '', /^"[\x21\x23-\x7e]+"$/)
+    assert.equal(headers.get('x-content-type-options'), 'nosniff')
+    assert.equal(
+      headers.get('cache-control'),
+      isPrivate(path) ? 'private, no-cache' : 'public, no-cache',
+    )
+    assert.equal(
+      headers.get('vary'),
+      isPrivate(path) ? 'Accept, API-Version, Authorization' : 'Accept, API-Version',
+    )
+  })
+  test(`GET ${path} with its own ETag is 304, empty, with the same validators`, async () => {
+    const got = await read(path)
+    const tag = got.headers.get('etag') ?? ''
+    for (const sent of [
+      tag,
+      `W/${tag}`,
+      '*',
+      ' * ',
+      `"x", ${tag}`,
+      `${tag},"y"`,
+      `W/"x" , W/${tag} , "z"`,
+      `"a,b",${tag}`,
+    ]) {
+      const answer = await read(path, { 'If-None-Match': sent })
+      assert.equal(answer.status, 304, sent)
+      assert.equal(answer.text, '')
+      assert.equal(answer.headers.get('content-type'), null)
+      for (const name of ['etag', 'cache-control', 'vary', 'api-version', 'link'])
+        assert.equal(answer.headers.get(name), got.headers.get(name), name)
+    }
+  })
+  test(`GET ${path} with another ETag is 200 and whole`, async () => {
+    const { text, headers } = await read(path)
+    const tag = headers.get('etag') ?? ''
+    for (const sent of [
+      '"x"',
+      'W/"x"',
+      `${tag}x`,
+      tag.slice(1, -1),
+      tag.toLowerCase() === tag ? '"q"' : tag.toLowerCase(),
+      `x${tag}`,
+      `w/${tag}`,
+      '"*"',
+      '*, "x"',
+      '',
+    ])
+      assert.equal((await read(path, { 'If-None-Match': sent })).text, text, sent)
+  })
+  test(`the ETag of ${path} is the same whoever asks`, async () => {
+    const tag = await tagOf(path)
+    for (const as of [1, 3, 4, 99]) assert.equal(await tagOf(path, as), tag)
+    if (isPrivate(path)) return
+    assert.equal((await read(path, {}, 'anonymous')).headers.get('etag'), tag)
+  })
+}
+
+test("the request's own Cache-Control does not turn a 304 into a 200", async () => {
+  for (const path of ['/api/posts', '/api/products/1', '/api/users/2']) {
+    const headers = {
+      'If-None-Match': await tagOf(path),
+      'Cache-Control': 'no-cache',
+      Pragma: 'no-cache',
+    }
+    assert.equal((await read(path, headers)).status, 304)
+    assert.equal((await world.ask(`HEAD ${path}`, { as: 2, headers })).status, 304)
+  }
+})
+
+test('If-None-Match makes no 304 of what is not there or not allowed', async () => {
+  const headers = { 'If-None-Match': '*' }
+  refuses(await read('/api/posts/99', headers), 404, 'NOT_FOUND')
+  refuses(await read('/api/users/2', headers, 'anonymous'), 401, 'UNAUTHENTICATED')
+  refuses(await read('/api/posts?limit=x', headers), 422, 'VALIDATION_ERROR')
+})
+
+test('an ETag differs between fields, pages, prefixes and things', async () => {
+  const tags = await Promise.all(
+    [
+      '/api/users/2',
+      '/api/users/3',
+      '/api/users/2?fields=id',
+      '/api/users/2?fields=name',
+      '/api/v1/users/2',
+      '/api/users',
+      '/api/users?limit=2',
+      '/api/users?page=2',
+    ].map(path => tagOf(path)),
+  )
+  assert.equal(new Set(tags).size, tags.length)
+})
+
+test('an ETag changes with its thing and with nothing else', async () => {
+  const [one, other, list] = [
+    await tagOf('/api/products/2'),
+    await tagOf('/api/products/3'),
+    await tagOf('/api/products'),
+  ]
+  const patched = await world.ask('PATCH /api/products/2', { as: 1, body: { stock: 7 } })
+  assert.notEqual(await tagOf('/api/products/2'), one)
+  assert.equal(await tagOf('/api/products/2'), patched.headers.get('etag'))
+  assert.equal(await tagOf('/api/products/3'), other)
+  assert.notEqual(await tagOf('/api/products'), list)
+})
+
+test('DUET_PUBLIC_MAX_AGE lets caches keep what anonymous may read, and nothing else', async () => {
+  const other = await createWorld({ edge: { publicMaxAge: 60 } })
+  for (const path of reads) {
+    const { headers } = await other.ask(`GET ${path}`, { as: 2 })
+    assert.equal(
+      headers.get('cache-control'),
+      isPrivate(path) ? 'private, no-cache' : 'public, max-age=60',
+    )
+  }
+  await other.close()
+})
+
+const methodsAt = {
+  '/api/users': 'GET, HEAD, POST, OPTIONS',
+  '/api/users/2': 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS',
+  '/api/users/2/posts': 'GET, HEAD, POST, OPTIONS',
+  '/api/users/2/posts/1': 'GET, HEAD, OPTIONS',
+  '/api/users/2/avatar': 'GET, HEAD, OPTIONS',
+  '/api/posts': 'GET, HEAD, OPTIONS',
+  '/api/posts/1': 'GET, HEAD, PATCH, DELETE, OPTIONS',
+  '/api/posts/1/comments': 'GET, HEAD, POST, OPTIONS',
+  '/api/posts/1/comments/1': 'GET, HEAD, DELETE, OPTIONS',
+  '/api/comments/1': 'GET, HEAD, OPTIONS',
+  '/api/comments/1/likes': 'GET, HEAD, POST, DELETE, OPTIONS',
+  '/api/products': 'GET, HEAD, POST, OPTIONS',
+  '/api/products/1': 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS',
+}
+const sorted = (list: string | null) => (list ?? '').split(', ').sort()
+
+for (const [path, methods] of Object.entries(methodsAt))
+  test(`${path} has ${methods}; any other method is 405 with Allow, before the token is looked at`, async () => {
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'QUERY', 'get']) {
+      if (methods.split(', ').includes(method.toUpperCase())) continue
+      for (const prefixed of [path, path.replace('/api', '/api/v1')]) {
+        const headers = { Authorization: 'Bearer nonsense' }
+        const answer = await world.ask(`${method} ${prefixed}`, {
+          headers,
+          body: method === 'GET' ? undefined : {},
+        })
+        refuses(answer, 405, 'METHOD_NOT_ALLOWED')
+        assert.deepEqual(sorted(answer.headers.get('allow')), sorted(methods))
+      }
+    }
+    const options = await world.ask(`OPTIONS ${path}`)
+    assert.equal(options.status, 204)
+    assert.deepEqual(sorted(options.headers.get('allow')), sorted(methods))
+    assert.equal(options.headers.get('api-version'), '1')
+  })
+
+test('a path that is nothing is 404 by every method, OPTIONS too', async () => {
+  const paths = [
+    '/api',
+    '/api/',
+    '/api/nothing',
+    '/api/users/',
+    '/api/users/2/',
+    '/api//users',
+    '/API/users',
+    '/api/Users',
+    '/api/users/2/posts/1/comments',
+    '/api/users;x=1',
+    '/api/comments',
+    '/api/likes',
+    '/api/user',
+    '/api/v1',
+    '/api/v1/nothing',
+    '/api/.env',
+    '/api/products.json',
+  ]
+  for (const path of paths)
+    for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS'])
+      refuses(await world.ask(`${method} ${path}`, { as: 1 }), 404, 'NOT_FOUND')
+})
+
+test('a method in a header or a parameter is no method', async () => {
+  const headers = { 'X-HTTP-Method-Override': 'DELETE', 'X-Method-Override': 'DELETE' }
+  assert.equal(
+    (await world.ask('GET /api/products/1?_method=DELETE', { as: 1, headers })).status,
+    200,
+  )
+  refuses(
+    await world.ask('POST /api/products/1?_method=DELETE', { as: 1, headers, body: {} }),
+    405,
+    'METHOD_NOT_ALLOWED',
+  )
+  assert.equal((await read('/api/products/1')).status, 200)
+})
+
+const exposed =
+  'ETag, Link, Location, API-Version, Deprecation, Sunset, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Idempotency-Replayed'
+
+test('every origin may read by default, without credentials, and sees the headers of the contract', async () => {
+  for (const path of [...reads, '/api/posts/99', '/api/nothing', '/api/posts?limit=x'])
+    for (const origin of ['https://app.example.org', 'null', undefined]) {
+      const { headers } = await read(path, origin === undefined ? {} : { Origin: origin })
+      assert.equal(headers.get('access-control-allow-origin'), '*')
+      assert.equal(headers.get('access-control-expose-headers'), exposed)
+      assert.equal(headers.get('access-control-allow-credentials'), null)
+    }
+})
+
+test('a preflight request is answered without a token', async () => {
+  const { status, headers, text } = await world.ask('OPTIONS /api/users/2', {
+    headers: {
+      Origin: 'https://app.example.org',
+      'Access-Control-Request-Method': 'PATCH',
+      'Access-Control-Request-Headers': 'authorization,content-type,if-match',
+    },
+  })
+  assert.equal(status, 204)
+  assert.equal(text, '')
+  assert.equal(headers.get('access-control-allow-origin'), '*')
+  assert.match(headers.get('access-control-allow-methods') ?? '', /\bPATCH\b/)
+  for (const name of [
+    'Authorization',
+    'Content-Type',
+    'If-Match',
+    'If-None-Match',
+    'API-Version',
+    'Idempotency-Key',
+  ])
+    assert.ok(headers.get('access-control-allow-headers')?.includes(name), name)
+})
+
+test('where origins are listed, just those may read, and Vary says Origin', async () => {
+  const other = await createWorld({
+    edge: { origins: ['https://app.example.org', 'http://localhost:5173'] },
+  })
+  const origins: [string | undefined, boolean][] = [
+    ['https://app.example.org', true],
+    ['http://localhost:5173', true],
+    ...[
+      'null',
+      '*',
+      'http://app.example.org',
+      'https://app.example.org.evil.com',
+      'https://app.example.org:443',
+    ].map((origin): [string, boolean] => [origin, false]),
+    ...[
+      'https://evil-app.example.org',
+      'https://APP.example.org',
+      'https://app.example.org/',
+      'app.example.org',
+    ].map((origin): [string, boolean] => [origin, false]),
+    [undefined, false],
+  ]
+  for (const [origin, listed] of origins)
+    for (const line of [
+      'GET /api/posts',
+      'GET /api/posts/99',
+      'GET /api/users',
+      'OPTIONS /api/posts',
+    ]) {
+      const { headers } = await other.ask(line, {
+        headers: origin === undefined ? {} : { Origin: origin },
+      })
+      assert.equal(
+        headers.get('access-control-allow-origin'),
+        listed ? (origin ?? null) : null,
+        `${origin} ${line}`,
+      )
+      assert.match(headers.get('vary') ?? '', /\bOrigin\b/)
+      assert.equal(headers.get('access-control-allow-credentials'), null)
+    }
+  await other.close()
+})
+
+test('a sane request id comes back, in the header and in the error', async () => {
+  for (const id of ['abc', 'a'.repeat(128), '0a:b/c+d=e@f.g_h-i', crypto.randomUUID()]) {
+    const answer = await read('/api/posts/99', { 'X-Request-Id': id })
+    assert.equal(answer.headers.get('x-request-id'), id)
+    assert.equal(answer.json.error.requestId, id)
+  }
+})
+
+test('any other request id is replaced by one of ours', async () => {
+  for (const id of ['', 'a b', 'a'.repeat(129), '<script>', 'a\tb', '"', 'é', 'a,b', 'a;b', '{}']) {
+    const { headers } = await read('/api/posts', { 'X-Request-Id': id })
+    assert.match(
+      headers.get('x-request-id') ?? '',
+      /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/,
+    )
+  }
+})
+
+test('every answer carries its own request id', async () => {
+  const lines = [
+    'GET /api/posts',
+    'GET /api/posts',
+    'OPTIONS /api/posts',
+    'GET /api/nothing',
+    'DELETE /api/posts',
+    'GET /api/users/%zz',
+  ]
+  const ids = await Promise.all(
+    lines.map(async line => (await world.ask(line)).headers.get('x-request-id')),
+  )
+  assert.equal(new Set(ids).size, lines.length)
+  assert.ok(!ids.includes(null))
+})
+
+const vendor = (version: string) => ({ Accept: `application/vnd.duet.v${version}+json` })
+
+test('version 1 can be named by path, Accept, API-Version and query, each alone or all together', async () => {
+  const plain = await read('/api/posts/1')
+  const named: [string, Record<string, string>][] = [
+    ['/api/posts/1', { 'API-Version': '1' }],
+    ['/api/posts/1?version=1', {}],
+    ['/api/posts/1', { Accept: '*/*' }],
+    ['/api/posts/1', { Accept: 'application/json' }],
+    ['/api/posts/1', { Accept: 'text/html, application/vnd.other.v9+json' }],
+    ['/api/posts/1?version=1', { 'API-Version': '1', Accept: 'application/json' }],
+  ]
+  for (const [path, headers] of named) {
+    const answer = await read(path, headers)
+    assert.equal(answer.text, plain.text)
+    assert.equal(answer.headers.get('api-version'), '1')
+    assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8')
+  }
+  const all = await read('/api/v1/posts/1?version=1', { 'API-Version': '1', ...vendor('1') })
+  assert.equal(all.status, 200)
+})
+
+test('a version named by Accept is answered with its media type', async () => {
+  for (const path of ['/api/posts/1', '/api/posts', '/api/v1/users/2'])
+    for (const accept of [
+      'application/vnd.duet.v1+json',
+      'text/html, application/vnd.duet.v1+json; q=0.9',
+    ]) {
+      const answer = await read(path, { Accept: accept })
+      assert.equal(
+        answer.headers.get('content-type'),
+        'application/vnd.duet.v1+json; charset=utf-8',
+      )
+      assert.equal(answer.status, 200)
+    }
+})
+
+test('an unknown version is 404 by path, 406 by Accept, 400 by header and by query', async () => {
+  for (const version of ['2', '3', '0', '10', '999999999999']) {
+    refuses(await read(`/api/v${version}/posts/1`), 404, 'UNSUPPORTED_VERSION')
+    refuses(await read(`/api/v${version}/nothing`), 404, 'UNSUPPORTED_VERSION')
+  }
+  for (const version of ['2', '0', '01', '1.0', '1e0', '0x1', '-1', 'x', '', '999999999999'])
+    refuses(await read('/api/posts/1', vendor(version)), 406, 'UNSUPPORTED_VERSION')
+  for (const version of [
+    '2',
+    '0',
+    '01',
+    '1.0',
+    '1e0',
+    '-1',
+    'x',
+    '',
+    'v1',
+    '1, 1',
+    '999999999999',
+  ]) {
+    refuses(await read('/api/posts/1', { 'API-Version': version }), 400, 'UNSUPPORTED_VERSION')
+    refuses(await read(`/api/posts/1?version=${version}`), 400, 'UNSUPPORTED_VERSION')
+  }
+  refuses(await read('/api/posts/1?version'), 400, 'UNSUPPORTED_VERSION')
+})
+
+test('two different versions in one request are 400', async () => {
+  const asked: [string, Record<string, string>][] = [
+    ['/api/v1/posts/1', { 'API-Version': '2' }],
+    ['/api/v1/posts/1', vendor('2')],
+    ['/api/v1/posts/1?version=2', {}],
+    ['/api/posts/1?version=1&version=2', {}],
+    ['/api/posts/1?version=1', { 'API-Version': '2' }],
+    ['/api/posts/1', { 'API-Version': '1', ...vendor('2') }],
+    ['/api/posts/1?version=2', vendor('1')],
+  ]
+  for (const [path, headers] of asked) refuses(await read(path, headers), 400, 'MALFORMED_REQUEST')
+})
+
+test('the path comes before the method, the method before the token, the token before the version', async () => {
+  const bad = { Authorization: 'Bearer nonsense', 'API-Version': '9' }
+  refuses(await world.ask('PUT /api/nothing', { headers: bad }), 404, 'NOT_FOUND')
+  refuses(await world.ask('PUT /api/posts', { headers: bad }), 405, 'METHOD_NOT_ALLOWED')
+  refuses(await world.ask('GET /api/posts', { headers: bad }), 401, 'UNAUTHENTICATED')
+  refuses(await read('/api/users', { 'API-Version': '9' }, 'anonymous'), 400, 'UNSUPPORTED_VERSION')
+})
+
+test('every answer of the REST voice says its version', async () => {
+  const lines = [
+    'GET /api/posts',
+    'GET /api/posts/99',
+    'GET /api/nothing',
+    'PUT /api/posts',
+    'OPTIONS /api/posts',
+    'HEAD /api/posts',
+    'DELETE /api/comments/1/likes',
+    'GET /api/users/1/avatar',
+    'GET /api/users/%zz',
+    'GET /api/v2/posts',
+  ]
+  for (const line of lines)
+    assert.equal((await world.ask(line, { as: 2 })).headers.get('api-version'), '1', line)
+})
+
+test('a bad token is refused on public reads too, and the challenge says so', async () => {
+  for (const path of reads)
+    for (const Authorization of ['Bearer nonsense', 'Bearer', 'Basic YTpi', '']) {
+      const answer = await read(path, { Authorization }, 'anonymous')
+      refuses(answer, 401, 'UNAUTHENTICATED')
+      assert.match(
+        answer.headers.get('www-authenticate') ?? '',
+        /^Bearer realm="duet", error="invalid_token"/,
+      )
+    }
+})
+
+test('a picture is an SVG that runs nothing, the same for ever for one id', async () => {
+  const [first, again, other] = [
+    await read('/api/users/2/avatar'),
+    await read('/api/v1/users/2/avatar'),
+    await read('/api/users/3/avatar'),
+  ]
+  assert.equal(first.headers.get('content-type'), 'image/svg+xml')
+  assert.equal(
+    first.headers.get('content-security-policy'),
+    "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+  )
+  assert.equal(first.headers.get('x-content-type-options'), 'nosniff')
+  assert.match(first.text, /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg".*<\/svg>$/)
+  assert.doesNotMatch(first.text, /script|href|on\w+=/)
+  assert.equal(again.text, first.text)
+  assert.notEqual(other.text, first.text)
+  const fresh = await createWorld()
+  await fresh.ask('PATCH /api/users/2', {
+    as: 2,
+    body: { name: 'Benno', email: 'benno@example.org' },
+  })
+  assert.equal((await fresh.ask('GET /api/users/2/avatar')).text, first.text)
+  await fresh.close()
+})
+
+test('an unchanged picture is 304 and keeps its policy', async () => {
+  const headers = { 'If-None-Match': await tagOf('/api/users/2/avatar') }
+  const answer = await read('/api/users/2/avatar', headers)
+  assert.equal(answer.status, 304)
+  assert.match(answer.headers.get('content-security-policy') ?? '', /sandbox/)
+})
+
+test('a URL of 4,096 characters is read, a longer one is 414', async () => {
+  const origin = 'http://localhost'
+  const path = (length: number) =>
+    `/api/posts?x=${'a'.repeat(length - origin.length - '/api/posts?x='.length)}`
+  assert.equal((await read(path(4096))).status, 200)
+  refuses(await read(path(4097)), 414, 'URI_TOO_LONG')
+  refuses(await read(`/api/nothing${'/a'.repeat(4096)}`), 414, 'URI_TOO_LONG')
+})

@@ -1,0 +1,433 @@
+/** Lists with numbered pages: how many, which page, in which order, which members; the links between the pages. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { noWholeNumbers, refuses } from '../rest.ts'
+import { createWorld, type World } from '../world.ts'
+
+const ages = [30, null, 30, 25, null, 41, 25, 30, null, 41, 18, 30]
+const names = ['Ada', 'Bo', 'ada', 'Élan', 'Zoe', 'Bo', 'Elan', 'Yu', 'bo', 'Ada', 'Ünal', '张伟']
+
+/** Ada is admin; every third user is suspended, the fifth an admin too. */
+const user = Array.from({ length: 12 }, (_, index) => ({
+  name: names[index],
+  email: `user${(index * 7) % 12}@example.org`,
+  age: ages[index],
+  role: index === 0 || index === 4 ? 'admin' : 'user',
+  status: index % 3 === 2 ? 'suspended' : 'active',
+}))
+
+/** 130 products: prices repeat after ten, names after seven, the stock is 0 for every fourth. */
+const product = Array.from({ length: 130 }, (_, index) => ({
+  name: `Thing ${String.fromCharCode(97 + (index % 7))}`,
+  category: index % 2 === 0 ? 'even' : 'odd',
+  price: ((index * 3) % 10) + 0.5,
+  stock: index % 4,
+}))
+
+let world: World
+before(async () => {
+  world = await createWorld({ rows: { user, product } })
+})
+after(() => world.close())
+
+const get = (path: string) => world.ask(`GET ${path}`, { as: 1 })
+const list = async (path: string) => {
+  const answer = await get(path)
+  assert.equal(answer.status, 200, answer.text)
+  return answer.json
+}
+const idsOf = async (path: string): Promise<number[]> =>
+  (await list(path)).data.map((row: { id: number }) => row.id)
+const from = (first: number, count: number) => Array.from({ length: count }, (_, n) => first + n)
+
+/** The targets of a `Link` header by relation. */
+const linksOf = (header: string | null): Record<string, string> =>
+  Object.fromEntries(
+    (header ?? '').split(', ').map(link => {
+      const [, target, rel] = /^<([^>]*)>; rel="(\w+)"$/.exec(link) ?? []
+      assert.ok(target && rel, `a link is of the form of RFC 8288: ${link}`)
+      return [rel, target]
+    }),
+  )
+
+test('users come by ten and products by twenty, by id ascending', async () => {
+  assert.deepEqual(await idsOf('/api/users'), from(1, 10))
+  assert.deepEqual(await idsOf('/api/products'), from(1, 20))
+})
+
+test('a limit above 100 is 100, one below 1 is 1', async () => {
+  for (const [limit, expected] of [
+    ['1', 1],
+    ['100', 100],
+    ['101', 100],
+    ['99999999999999999999', 100],
+    ['0', 1],
+    ['-0', 1],
+    ['-5', 1],
+    ['-99999999999999999999', 1],
+    ['007', 7],
+  ]) {
+    const { data, pagination } = await list(`/api/products?limit=${limit}`)
+    assert.equal(pagination.limit, expected)
+    assert.equal(data.length, expected)
+    assert.equal((await list(`/api/users?limit=${limit}`)).pagination.limit, expected)
+  }
+})
+
+test('a page below 1 is 1, one after the last is empty and says so', async () => {
+  for (const page of ['0', '-1', '-99999999999999999999'])
+    for (const path of ['/api/products', '/api/users'])
+      assert.equal((await list(`${path}?page=${page}`)).pagination.page, 1)
+  const { data, pagination } = await list('/api/products?page=8')
+  assert.deepEqual(data, [])
+  assert.deepEqual(pagination, {
+    page: 8,
+    limit: 20,
+    total: 130,
+    totalPages: 7,
+    hasNext: false,
+    hasPrev: true,
+  })
+  for (const path of ['/api/products', '/api/users'])
+    assert.deepEqual((await list(`${path}?page=99999999999999999999`)).data, [])
+})
+
+test('page n starts after (n - 1) × limit rows, and hasNext is page × limit < total', async () => {
+  for (const limit of [1, 7, 13, 43, 65, 100])
+    for (const page of [1, 2, 3]) {
+      const { data, pagination } = await list(`/api/products?limit=${limit}&page=${page}`)
+      const start = (page - 1) * limit
+      const expected = from(start + 1, Math.max(Math.min(limit, 130 - start), 0))
+      assert.deepEqual(
+        data.map((row: { id: number }) => row.id),
+        expected,
+      )
+      assert.deepEqual(pagination, {
+        page,
+        limit,
+        total: 130,
+        totalPages: Math.ceil(130 / limit),
+        hasNext: page * limit < 130,
+        hasPrev: page > 1,
+      })
+    }
+})
+
+test('an offset wins over the page, which is then floor(offset / limit) + 1', async () => {
+  for (const [offset, limit, page] of [
+    [0, 20, 1],
+    [19, 20, 1],
+    [20, 20, 2],
+    [45, 10, 5],
+    [129, 20, 7],
+    [130, 20, 7],
+    [-3, 20, 1],
+  ]) {
+    const path = `/api/products?page=3&limit=${limit}&offset=${offset}`
+    const { data, pagination } = await list(path)
+    assert.equal(pagination.page, page)
+    assert.equal(data[0]?.id, offset === 130 ? undefined : Math.max(offset ?? 0, 0) + 1)
+  }
+  assert.deepEqual((await list('/api/products?offset=9007199254740993')).data, [])
+  assert.deepEqual((await list('/api/products?offset=99999999999999999999')).data, [])
+})
+
+test('users know no offset', async () => {
+  assert.deepEqual(await idsOf('/api/users?offset=5&limit=2'), [1, 2])
+  assert.deepEqual(await idsOf('/api/users?offset=abc&limit=2'), [1, 2])
+})
+
+for (const [path, parameters] of [
+  ['/api/users', ['limit', 'page']],
+  ['/api/products', ['limit', 'page', 'offset']],
+  ['/api/posts', ['limit']],
+] as const)
+  test(`a ${parameters.join(', ')} of ${path} that is no whole number is 422 and named`, async () => {
+    for (const name of parameters)
+      for (const form of noWholeNumbers) {
+        const answer = await get(`${path}?${name}=${form}`)
+        refuses(answer, 422, 'VALIDATION_ERROR')
+        for (const { field } of answer.json.error.details) assert.equal(field, name)
+      }
+  })
+
+test('all the parameters at fault are named at once', async () => {
+  refuses(await get('/api/users?limit=a&page=b&sort=c&order=d&fields=e'), 422, 'VALIDATION_ERROR', [
+    ...['limit', 'page', 'sort', 'order', 'fields'],
+  ])
+  const faulty = 'limit=a&page=b&offset=c&min_price=d&max_price=e&fields=f'
+  refuses(await get(`/api/products?${faulty}`), 422, 'VALIDATION_ERROR', [
+    ...['limit', 'page', 'offset', 'min_price', 'max_price', 'fields'],
+  ])
+})
+
+test('a parameter given twice is 422, even with the same value', async () => {
+  for (const name of ['limit', 'page', 'offset', 'min_price', 'max_price'])
+    refuses(await get(`/api/products?${name}=1&${name}=1`), 422, 'VALIDATION_ERROR', [name])
+  for (const name of ['category', 'in_stock', 'search', 'sort'])
+    refuses(await get(`/api/products?${name}=name&x=1&${name}=name`), 422, 'VALIDATION_ERROR', [
+      name,
+    ])
+  refuses(await get('/api/products?fields=id&fields=id'), 422, 'VALIDATION_ERROR', ['fields'])
+  for (const [name, value] of Object.entries({ role: 'user', status: 'active', sort: 'id' }))
+    refuses(await get(`/api/users?${name}=${value}&${name}=${value}`), 422, 'VALIDATION_ERROR', [
+      name,
+    ])
+})
+
+test('unknown parameters are ignored, those of other lists too', async () => {
+  const plain = (await get('/api/users')).text
+  for (const query of [
+    'x=1',
+    'x=1&x=2',
+    'cursor=zzz',
+    'search=%00',
+    'min_price=x',
+    '&&=&',
+    'Limit=a',
+  ])
+    assert.equal((await get(`/api/users?${query}`)).text, plain, query)
+  const posts = (await get('/api/posts')).text
+  for (const query of [
+    'page=abc',
+    'offset=',
+    'sort=x',
+    'fields=nothing',
+    'order=z',
+    'page=1&page=2',
+  ])
+    assert.equal((await get(`/api/posts?${query}`)).text, posts, query)
+})
+
+const sorted = (by: (index: number) => string | number | null, descending: boolean) =>
+  from(0, 12)
+    .sort((a, b) => {
+      const [x, y] = [by(a), by(b)]
+      if (x === y) return a - b
+      if (x === null || y === null) return (x === null ? 1 : -1) * (descending ? -1 : 1)
+      const order =
+        typeof x === 'number'
+          ? x - (y as number)
+          : Buffer.compare(Buffer.from(x), Buffer.from(y as string))
+      return descending ? -order : order
+    })
+    .map(index => index + 1)
+
+for (const [field, by] of [
+  ['id', index => index],
+  ['name', index => names[index] ?? ''],
+  ['email', index => user[index]?.email ?? ''],
+  ['age', index => ages[index] ?? null],
+  ['role', index => user[index]?.role ?? ''],
+  ['status', index => user[index]?.status ?? ''],
+  ['createdAt', index => index],
+] as [string, (index: number) => string | number | null][]) {
+  test(`users sort by ${field}, ties by id ascending in either direction`, async () => {
+    const path = `/api/users?limit=100&sort=${field}`
+    assert.deepEqual(await idsOf(path), sorted(by, false))
+    assert.deepEqual(await idsOf(`${path}&order=asc`), sorted(by, false))
+    assert.deepEqual(await idsOf(`${path}&order=desc`), sorted(by, true))
+  })
+  test(`no page of users sorted by ${field} repeats or skips a row`, async () => {
+    for (const order of ['asc', 'desc']) {
+      const pages = await Promise.all(
+        [1, 2, 3, 4, 5].map(page =>
+          idsOf(`/api/users?limit=3&page=${page}&sort=${field}&order=${order}`),
+        ),
+      )
+      assert.deepEqual(pages.flat(), sorted(by, order === 'desc'))
+    }
+  })
+}
+
+test('a user without an age stands after every age ascending, before it descending', async () => {
+  assert.deepEqual((await idsOf('/api/users?limit=100&sort=age')).slice(-3), [2, 5, 9])
+  assert.deepEqual((await idsOf('/api/users?limit=100&sort=age&order=desc')).slice(0, 3), [2, 5, 9])
+})
+
+test('order without sort is the order by id', async () => {
+  assert.deepEqual(await idsOf('/api/users?order=desc&limit=3'), [12, 11, 10])
+})
+
+test('a sort of users outside the whitelist is 422, and so is another order', async () => {
+  const unknown = [
+    '',
+    'posts',
+    'emailVerified',
+    'emailKey',
+    'Name',
+    '-name',
+    'name,id',
+    'name%20',
+    'created_at',
+    'revision',
+    '1',
+    'id;--',
+    'constructor',
+    '__proto__',
+  ]
+  for (const sort of unknown)
+    refuses(await get(`/api/users?sort=${sort}`), 422, 'VALIDATION_ERROR', ['sort'])
+  for (const order of ['', 'ASC', 'up', 'asc,desc', 'ascending'])
+    refuses(await get(`/api/users?order=${order}`), 422, 'VALIDATION_ERROR', ['order'])
+})
+
+type Thing = (typeof product)[number] & { id: number }
+const things: Thing[] = product.map((row, index) => ({ ...row, id: index + 1 }))
+const byPrice = (a: Thing, b: Thing) => a.price - b.price || a.id - b.id
+const byPriceDown = (a: Thing, b: Thing) => b.price - a.price || a.id - b.id
+const byName = (a: Thing, b: Thing) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.id - b.id)
+const byNameDown = (a: Thing, b: Thing) =>
+  a.name > b.name ? -1 : a.name < b.name ? 1 : a.id - b.id
+const byNamePrice = (a: Thing, b: Thing) => (a.name === b.name ? byPrice(a, b) : byName(a, b))
+const byPriceDownName = (a: Thing, b: Thing) => b.price - a.price || byName(a, b)
+const byId = (a: Thing, b: Thing) => a.id - b.id
+
+for (const [sort, order] of [
+  ['price', byPrice],
+  ['-price', byPriceDown],
+  ['name', byName],
+  ['-name', byNameDown],
+  ['created_at', byId],
+  ['name,price', byNamePrice],
+  ['-price,name', byPriceDownName],
+  ['price,-price', byPrice],
+  // An unknown value stands for id ascending, after which nothing decides.
+  ['x', byId],
+  ['', byId],
+  ['x,price', byId],
+  ['price,x', byPrice],
+  ['price,x,-name', byPrice],
+  ['-created_at', byId],
+  ['createdAt', byId],
+  ['stock', byId],
+  ['category', byId],
+  ['id', byId],
+  ['-id', byId],
+  ['Price', byId],
+  ['--price', byId],
+  ['-price%20', byId],
+  ['name,,-price', byName],
+] as const)
+  test(`products sort by "${sort}" and then by id, over all pages`, async () => {
+    const expected = things.toSorted(order).map(({ id }) => id)
+    const pages = [1, 2, 3].map(page => idsOf(`/api/products?limit=50&page=${page}&sort=${sort}`))
+    assert.deepEqual((await Promise.all(pages)).flat(), expected)
+    assert.deepEqual(
+      await idsOf(`/api/products?limit=100&category=odd&sort=${sort}`),
+      things
+        .filter(({ category }) => category === 'odd')
+        .toSorted(order)
+        .map(({ id }) => id),
+    )
+  })
+
+test('fields keeps the order of the object and adds no id', async () => {
+  const { data } = await list('/api/users?fields=createdAt,name,id&limit=1')
+  assert.deepEqual(Object.keys(data[0]), ['id', 'name', 'createdAt'])
+  assert.deepEqual(Object.keys(await list('/api/users/1?fields=email,name')), ['name', 'email'])
+  assert.deepEqual(await list('/api/products/1?fields=created_at,stock'), {
+    stock: 0,
+    created_at: '2026-01-01T00:13:00.000Z',
+  })
+  assert.deepEqual((await list('/api/products?fields=image&limit=2')).data, [
+    { image: null },
+    { image: null },
+  ])
+})
+
+test('fields may name links, name twice, and have white space around names', async () => {
+  assert.deepEqual(Object.keys(await list('/api/users/1?fields=_links')), ['_links'])
+  assert.deepEqual(await list('/api/users/1?fields=name,%20name%20,+id'), { id: 1, name: 'Ada' })
+})
+
+test('every member can be asked for by itself, and all of them together are the whole', async () => {
+  for (const path of ['/api/users/1', '/api/products/1']) {
+    const whole = await get(path)
+    for (const [member, value] of Object.entries(whole.json))
+      assert.deepEqual(await list(`${path}?fields=${member}`), { [member]: value })
+    const all = Object.keys(whole.json).toReversed().join()
+    assert.equal((await get(`${path}?fields=${all}`)).text, whole.text)
+  }
+})
+
+test('fields that are empty or unknown are 422', async () => {
+  const unknown = [
+    '',
+    ',',
+    'id,',
+    'bogus',
+    'id,bogus',
+    'ID',
+    'revision',
+    'emailKey',
+    'nameKey',
+    'createdAt%00',
+    '*',
+    'constructor',
+    '__proto__',
+    'id;name',
+  ]
+  for (const fields of unknown)
+    for (const path of ['/api/users', '/api/users/1', '/api/products', '/api/products/1'])
+      refuses(await get(`${path}?fields=${fields}`), 422, 'VALIDATION_ERROR')
+  refuses(await get('/api/products?fields=createdAt'), 422, 'VALIDATION_ERROR', ['fields'])
+  refuses(await get('/api/users?fields=created_at'), 422, 'VALIDATION_ERROR', ['fields'])
+  refuses(await get('/api/products?fields=_links'), 422, 'VALIDATION_ERROR', ['fields'])
+})
+
+test('Link leads from the first page over every next one to the last, and back', async () => {
+  const start = '/api/products?limit=30&sort=-price&category=even&x=%26%3E&fields=id'
+  const seen: number[] = []
+  let path: string | undefined = start
+  let last = ''
+  const visited: string[] = []
+  while (path) {
+    const answer = await get(path)
+    const links = linksOf(answer.headers.get('link'))
+    seen.push(...answer.json.data.map((row: { id: number }) => row.id))
+    visited.push(path)
+    for (const target of Object.values(links))
+      assert.match(target, /limit=30&sort=-price&category=even&x=%26%3E&fields=id/)
+    assert.equal('prev' in links, visited.length > 1)
+    last = links.last ?? ''
+    path = links.next
+  }
+  assert.equal(visited.length, 3)
+  assert.equal(visited.at(-1), last)
+  assert.deepEqual(
+    seen.toSorted((a, b) => a - b),
+    from(0, 65).map(n => 2 * n + 1),
+  )
+  const second = linksOf((await get(last)).headers.get('link')).prev ?? ''
+  assert.equal(second, visited[1])
+  const first = linksOf((await get(second)).headers.get('link'))
+  assert.equal(first.prev, first.first)
+  assert.equal((await get(first.first ?? '')).text, (await get(start)).text)
+})
+
+test('Link keeps to offsets where an offset was given', async () => {
+  const links = linksOf((await get('/api/products?offset=25&limit=20&page=9')).headers.get('link'))
+  assert.deepEqual(links, {
+    first: '/api/products?limit=20&offset=0',
+    prev: '/api/products?limit=20&offset=5',
+    next: '/api/products?limit=20&offset=45',
+    last: '/api/products?limit=20&offset=120',
+  })
+})
+
+test('Link keeps the version prefix', async () => {
+  const { first } = linksOf((await get('/api/v1/users?limit=1')).headers.get('link'))
+  assert.equal(first, '/api/v1/users?limit=1&page=1')
+})
+
+test('a list without rows links to its first page alone', async () => {
+  const links = linksOf((await get('/api/products?category=none')).headers.get('link'))
+  assert.deepEqual(Object.keys(links), ['first'])
+})
+
+test('a page far behind the last links back to the last', async () => {
+  const links = linksOf((await get('/api/products?page=500')).headers.get('link'))
+  assert.deepEqual(links.prev, '/api/products?page=7')
+  assert.equal(links.next, undefined)
+})

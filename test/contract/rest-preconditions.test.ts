@@ -1,0 +1,164 @@
+/** If-Match: of two writers with one ETag exactly one wins (RFC 9110, section 13.1.1). */
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, test } from 'node:test'
+import { refuses } from '../rest.ts'
+import { createWorld, type World } from '../world.ts'
+
+let world: World
+beforeEach(async () => {
+  world = await createWorld()
+})
+afterEach(() => world.close())
+
+const things = {
+  '/api/users/2': { name: 'New', email: 'new@example.org' },
+  '/api/posts/3': { title: 'New' },
+  '/api/products/1': { name: 'New', category: 'x', price: 1 },
+}
+const tagOf = async (path: string) =>
+  (await world.ask(`GET ${path}`, { as: 1 })).headers.get('etag') ?? ''
+const send = (line: string, tag: string, body?: unknown) =>
+  world.ask(line, { as: 1, headers: { 'If-Match': tag }, body })
+const isUnchanged = async (path: string, tag: string) => assert.equal(await tagOf(path), tag)
+
+for (const [path, body] of Object.entries(things)) {
+  const methods = path.includes('posts') ? ['PATCH'] : ['PATCH', 'PUT']
+
+  test(`${path} is changed under its ETag, alone, in a list, or under *`, async () => {
+    for (const method of methods)
+      for (const form of ['{}', '"x", {}', '{} ,W/"y"', 'W/"x","a,b" , {}', '*', ' * ']) {
+        const answer = await send(`${method} ${path}`, form.replace('{}', await tagOf(path)), body)
+        assert.equal(answer.status, 200, `${method} ${form}`)
+      }
+  })
+
+  test(`${path} is left alone under any other tag: weak, foreign, stale, or no tag at all`, async () => {
+    const stale = await tagOf(path)
+    await world.ask(`PATCH ${path}`, { as: 1, body })
+    const tag = await tagOf(path)
+    const foreign = await Promise.all(
+      [...Object.keys(things), '/api/users/3', '/api/products/2']
+        .filter(other => other !== path)
+        .map(tagOf),
+    )
+    const wrong = [
+      stale,
+      `W/${tag}`,
+      `"x", W/${tag}`,
+      '"x"',
+      '""',
+      'W/"x"',
+      ...foreign,
+      foreign.join(', '),
+    ]
+    const garbage = [
+      tag.slice(1, -1),
+      tag.slice(0, -1),
+      `${tag}x`,
+      `x ${tag}`,
+      `${tag} ${tag}`,
+      '',
+      ',',
+      '**',
+      '*, *',
+      '"*"',
+      'null',
+      '0',
+    ]
+    for (const sent of [...wrong, ...garbage]) {
+      for (const method of methods)
+        refuses(await send(`${method} ${path}`, sent, body), 412, 'PRECONDITION_FAILED')
+      refuses(await send(`DELETE ${path}`, sent), 412, 'PRECONDITION_FAILED')
+    }
+    await isUnchanged(path, tag)
+  })
+
+  test(`${path} is deleted under its ETag, and then there is nothing to match`, async () => {
+    const tag = await tagOf(path)
+    assert.equal((await send(`DELETE ${path}`, tag)).status, 204)
+    for (const sent of [tag, '*', '"x"']) {
+      refuses(await send(`DELETE ${path}`, sent), 404, 'NOT_FOUND')
+      refuses(await send(`PATCH ${path}`, sent, {}), 404, 'NOT_FOUND')
+    }
+  })
+
+  test(`of twenty writers of ${path} with one ETag exactly one wins`, async () => {
+    const tag = await tagOf(path)
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        send(`PATCH ${path}`, tag, path.includes('posts') ? { title: `T${n}` } : { name: `T${n}` }),
+      ),
+    )
+    const statuses = answers.map(({ status }) => status).toSorted()
+    assert.deepEqual(statuses, [200, ...Array(19).fill(412)])
+    const winner = answers.find(({ status }) => status === 200)
+    const read = await world.ask(`GET ${path}`, { as: 1 })
+    assert.equal(read.text, winner?.text)
+    assert.equal(read.headers.get('etag'), winner?.headers.get('etag'))
+  })
+
+  test(`an empty PATCH of ${path} obeys the precondition too`, async () => {
+    const tag = await tagOf(path)
+    refuses(await send(`PATCH ${path}`, '"x"', {}), 412, 'PRECONDITION_FAILED')
+    assert.equal((await send(`PATCH ${path}`, tag, {})).headers.get('etag'), tag)
+  })
+}
+
+test('the ETag of a POST or PATCH is one to go on with', async () => {
+  const made = await world.ask('POST /api/products', { as: 1, body: things['/api/products/1'] })
+  const path = made.headers.get('location') ?? ''
+  const first = await send(`PATCH ${path}`, made.headers.get('etag') ?? '', { stock: 1 })
+  const second = await send(`PATCH ${path}`, first.headers.get('etag') ?? '', { stock: 2 })
+  assert.equal(second.status, 200)
+  refuses(
+    await send(`PATCH ${path}`, first.headers.get('etag') ?? '', {}),
+    412,
+    'PRECONDITION_FAILED',
+  )
+})
+
+test('the ETag of a choice of fields, or below the other prefix, is an ETag of the thing', async () => {
+  for (const path of ['/api/users/2?fields=name', '/api/v1/users/2', '/api/v1/users/2?fields=id']) {
+    assert.equal((await send('PATCH /api/users/2', await tagOf(path), { age: 1 })).status, 200)
+    refuses(
+      await send('PATCH /api/users/2', await tagOf('/api/users'), {}),
+      412,
+      'PRECONDITION_FAILED',
+    )
+  }
+})
+
+test('a precondition is looked at after the right, existence and validation, and before a conflict', async () => {
+  const headers = { 'If-Match': '"x"' }
+  const body = { email: 'cleo@example.org' }
+  refuses(await world.ask('PATCH /api/users/2', { headers, body }), 401, 'UNAUTHENTICATED')
+  refuses(await world.ask('PATCH /api/users/2', { headers, body, as: 3 }), 403, 'FORBIDDEN')
+  refuses(await world.ask('PATCH /api/users/9', { headers, body, as: 1 }), 404, 'NOT_FOUND')
+  const bad = { email: 'x' }
+  refuses(
+    await world.ask('PATCH /api/users/2', { headers, body: bad, as: 2 }),
+    422,
+    'VALIDATION_ERROR',
+  )
+  refuses(
+    await world.ask('PATCH /api/users/2', { headers, body, as: 2 }),
+    412,
+    'PRECONDITION_FAILED',
+  )
+  refuses(await world.ask('PATCH /api/users/2', { body, as: 2 }), 409, 'EMAIL_TAKEN')
+})
+
+test('a list of a thousand tags is read, whether one of them matches or none', async () => {
+  const tag = await tagOf('/api/users/2')
+  const many = Array.from({ length: 1200 }, (_, n) => `"users-2-${(n % 400) + 7}-x"`)
+  refuses(await send('PATCH /api/users/2', many.join(), {}), 412, 'PRECONDITION_FAILED')
+  assert.equal((await send('PATCH /api/users/2', [...many, tag].join(), {})).status, 200)
+})
+
+test('a new thing never has the ETag of a deleted one', async () => {
+  const tag = await tagOf('/api/products/5')
+  await world.ask('DELETE /api/products/5', { as: 1 })
+  const made = await world.ask('POST /api/products', { as: 1, body: things['/api/products/1'] })
+  assert.notEqual(made.headers.get('etag'), tag)
+  refuses(await send(`PATCH ${made.headers.get('location')}`, tag, {}), 412, 'PRECONDITION_FAILED')
+})

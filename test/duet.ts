@@ -1,0 +1,102 @@
+/** The program as a child process: a command that runs to its end, or a service until it is stopped. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { secret } from './world.ts'
+
+const program = fileURLToPath(new URL('../bin/duet', import.meta.url))
+
+export type Settings = Readonly<Record<string, string>>
+
+const alive = new Set<ChildProcess>()
+process.on('exit', () => {
+  for (const child of alive) child.kill('SIGKILL')
+})
+
+/** What this process was started with, without what is Duet's or the test runner's. */
+const plain = Object.fromEntries(
+  Object.entries(process.env).filter(
+    ([name]) => !/^(DUET_|PORT$|NODE_TEST|NODE_OPTIONS|npm_)/.test(name),
+  ),
+)
+
+const start = (args: readonly string[], settings: Settings) => {
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { ...plain, ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  alive.add(child)
+  child.once('exit', () => alive.delete(child))
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', text => {
+    stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', text => {
+    stderr += text
+  })
+  const closed = once(child, 'close')
+  return { child, closed, stdout: () => stdout, stderr: () => stderr }
+}
+
+export type Ended = {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs a command to its end, 20 seconds at the most. */
+export const duet = async (args: readonly string[], settings: Settings = {}): Promise<Ended> => {
+  const running = start(args, settings)
+  const late = setTimeout(() => running.child.kill('SIGKILL'), 20_000)
+  const [code, signal] = await running.closed
+  clearTimeout(late)
+  return { code, signal, stdout: running.stdout(), stderr: running.stderr() }
+}
+
+export type Service = {
+  readonly url: string
+  readonly port: number
+  readonly child: ChildProcess
+  readonly stderr: () => string
+  /** Sends a signal; gives the exit code, the signal it died of, and how many milliseconds that took. */
+  readonly end: (signal?: NodeJS.Signals) => Promise<{ code: number | null; ms: number }>
+  /** Settles when the process is gone. */
+  readonly gone: Promise<unknown>
+}
+
+/** Starts to serve on a free port; resolves when it listens. */
+export const serve = async (settings: Settings): Promise<Service> => {
+  const running = start(['serve'], { DUET_PORT: '0', DUET_LOG: 'error', ...settings })
+  const { child, closed, stderr } = running
+  while (!/listens on (\S+)/.test(stderr())) {
+    await Promise.race([once(child.stderr, 'data'), closed])
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`duet serve ended: ${stderr()}`)
+  }
+  const url = /listens on (\S+)/.exec(stderr())?.[1] ?? ''
+  const end = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    const begun = performance.now()
+    child.kill(signal)
+    const [code] = await closed
+    return { code, ms: performance.now() - begun }
+  }
+  return { url, port: Number(new URL(url).port), child, stderr, end, gone: closed }
+}
+
+/** A folder for one test file, with the settings of a store in it; it is taken away in the end. */
+export const folderOf = (name: string) => {
+  const folder = mkdtempSync(join(tmpdir(), `duet-${name}-`))
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  let stores = 0
+  /** Settings of a store of its own that nobody has made yet. */
+  const fresh = () => {
+    const file = join(folder, `store-${++stores}`, 'duet.db')
+    return { file, settings: { DUET_DATABASE_URL: `sqlite:${file}`, DUET_AUTH_SECRET: secret } }
+  }
+  return { folder, fresh }
+}

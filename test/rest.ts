@@ -1,0 +1,61 @@
+/** What the tests of the REST contract share: how an error looks, and texts that are no id or no number. */
+import assert from 'node:assert/strict'
+import type { Answered } from './world.ts'
+
+/** Asserts that the answer is this error in the one shape there is; with `fields`, that just these are at fault. */
+export const refuses = (
+  answer: Answered,
+  status: number,
+  code: string,
+  fields?: readonly string[],
+): void => {
+  assert.equal(answer.status, status, answer.text)
+  const { error } = answer.json
+  assert.deepEqual(Object.keys(answer.json), ['error'])
+  assert.equal(error.code, code)
+  assert.equal(typeof error.message, 'string')
+  assert.notEqual(error.message, '')
+  assert.equal(error.requestId, answer.headers.get('x-request-id'))
+  assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8')
+  assert.equal(answer.headers.get('cache-control'), 'no-store')
+  if (status === 404) assert.match(error.message, /not found/)
+  const { details } = error
+  if (fields === undefined) return
+  assert.ok(Array.isArray(details), answer.text)
+  for (const detail of details) {
+    assert.deepEqual(Object.keys(detail), ['field', 'message'])
+    assert.ok(detail.message.length > 0)
+  }
+  assert.deepEqual(
+    details.map((detail: { field: string }) => detail.field).sort(),
+    [...fields].sort(),
+  )
+}
+
+/** Texts that name nothing where an id stands in a path; the paths they make are well-formed. */
+export const noIds: readonly string[] = [
+  ...['0', '-0', '-1', '+1', '%2B1', '00', '01', '007', '1.0', '1.5', '1.', '.1', '1,0', '1_000'],
+  ...['1e0', '1e3', '1E3', '0x1', '0x10', '0b1', '0o1', '1n', 'NaN', 'Infinity', 'null', 'true'],
+  ...[
+    'abc',
+    '1abc',
+    'abc1',
+    '%201',
+    '1%20',
+    '1%09',
+    '1%0A',
+    '%D9%A1',
+    '%EF%BC%91',
+    '1;a=b',
+    '1%271',
+  ],
+  ...['9007199254740992', '9007199254740993', '9223372036854775807', '9223372036854775808'],
+  ...['18446744073709551616', '99999999999999999999', '9'.repeat(400), '1%2F2', '*', '@me'],
+]
+
+/** Values that are no whole number where a query parameter is to be one. */
+export const noWholeNumbers: readonly string[] = [
+  ...['', '%20', 'abc', '1.0', '1.5', '.5', '5.', '1e1', '1E1', '0x10', '0b1', '0o7', '1n', 'NaN'],
+  ...['Infinity', '-Infinity', 'null', 'true', '1,0', '1_0', '%201', '1%20', '+1', '1%0A', '1%00'],
+  ...['--1', '1-', '%D9%A1', '%EF%BC%91', '%E2%91%A0', '1;', '%271', '%22%22', '[]', '{}', '%FF'],
+]

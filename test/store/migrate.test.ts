@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import {
+  cursorKey,
+  knownMigrations,
+  migrateSqlite,
+  NewerStoreError,
+  pendingMigrations,
+} from '#engines/sqlite/migrate.ts'
+import { duet, folderOf, serve } from '../duet.ts'
+
+const { fresh } = folderOf('migrate')
+const known = knownMigrations()
+const names = known.map(({ name }) => name)
+
+const hashOf = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex')
+
+const query = (file: string, text: string) => {
+  const database = new DatabaseSync(file, { readOnly: true })
+  const rows = database.prepare(text).all()
+  database.close()
+  return rows
+}
+
+const appliedIn = (file: string) =>
+  query(file, 'select name from migrations order by name').map(({ name }) => name)
+
+/** Marks the store as one that a later program has migrated. */
+const makeNewer = (file: string) => {
+  const database = new DatabaseSync(file)
+  database.exec("insert into migrations values ('9999-from-the-future', 1)")
+  database.close()
+}
+
+test('the migrations are numbered without gaps, in the order in which they are applied', () => {
+  for (const [index, name] of names.entries())
+    assert.match(name, new RegExp(`^${String(index + 1).padStart(4, '0')}-[a-z0-9-]+$`))
+})
+
+test('a store that is not there is made with its folder, and all migrations are noted', () => {
+  const { file } = fresh()
+  assert.deepEqual(migrateSqlite(file, known, 1234), names)
+  assert.deepEqual(appliedIn(file), names)
+  assert.deepEqual(
+    query(file, 'select distinct applied_at from migrations').map(row => row.applied_at),
+    [1234],
+  )
+  assert.deepEqual(pendingMigrations(file), [])
+})
+
+test('migrating again applies nothing and keeps the key of the cursors', () => {
+  const { file } = fresh()
+  migrateSqlite(file)
+  const key = cursorKey(file)
+  assert.equal(key.length, 32)
+  assert.deepEqual(migrateSqlite(file), [])
+  assert.deepEqual(cursorKey(file), key)
+})
+
+test('a store is brought from any of its earlier states to the newest, with its rows', () => {
+  const { file } = fresh()
+  migrateSqlite(file)
+  const database = new DatabaseSync(file)
+  database.exec(
+    "insert into products (name, category, price, created_at, name_key) values ('A', 'b', 1, 1, 'a')",
+  )
+  database.close()
+  const more = { name: '0999-more', text: 'create table more (a text) strict;' }
+  assert.deepEqual(migrateSqlite(file, [...known, more]), ['0999-more'])
+  assert.deepEqual(appliedIn(file), [...names, '0999-more'])
+  assert.equal(query(file, 'select count(*) as n from products')[0]?.n, 1)
+})
+
+test('a migration that fails leaves nothing of itself and nothing of those before it', () => {
+  const { file } = fresh()
+  migrateSqlite(file)
+  const before = hashOf(file)
+  const good = { name: '0998-good', text: 'create table good (a text) strict;' }
+  const bad = { name: '0999-bad', text: 'create table half (a text) strict; nonsense;' }
+  assert.throws(() => migrateSqlite(file, [...known, good, bad]), /nonsense/)
+  assert.deepEqual(appliedIn(file), names)
+  assert.equal(hashOf(file), before)
+})
+
+test('a store of a newer program is refused by name, and not a byte of it is touched', async () => {
+  const { file, settings } = fresh()
+  migrateSqlite(file)
+  makeNewer(file)
+  const before = hashOf(file)
+  assert.throws(() => migrateSqlite(file), NewerStoreError)
+  assert.throws(() => pendingMigrations(file), NewerStoreError)
+  const runs = await Promise.all([
+    duet(['migrate'], settings),
+    duet(['seed', '--users', '1'], settings),
+    duet(['serve'], { ...settings, DUET_PORT: '0' }),
+  ])
+  for (const { code, stderr, stdout } of runs) {
+    assert.equal(code, 1)
+    assert.equal(stdout, '')
+    assert.match(
+      stderr,
+      /^duet: the store has the migration 9999-from-the-future, which this program does not know[^\n]*\n$/,
+    )
+  }
+  assert.equal(hashOf(file), before)
+})
+
+test('a file that is no store is refused by name and left as it is', async () => {
+  const { file, settings } = fresh()
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, 'Dear diary, this is no database at all. '.repeat(50))
+  const before = hashOf(file)
+  const { code, stderr } = await duet(['migrate'], settings)
+  assert.equal(code, 1)
+  assert.match(stderr, /^duet: [^\n]*\n$/)
+  assert.ok(stderr.includes(file), stderr)
+  assert.equal(hashOf(file), before)
+})
+
+test('duet migrate tells what it applied, and then that there is nothing to do', async () => {
+  const { file, settings } = fresh()
+  assert.deepEqual((await duet(['migrate'], settings)).stdout, `applied ${names.join(', ')}\n`)
+  assert.deepEqual((await duet(['migrate'], settings)).stdout, 'the store is up to date\n')
+  assert.deepEqual(appliedIn(file), names)
+})
+
+test('a draft where the migrations make all that the model has writes no file', async () => {
+  const { file, settings } = fresh()
+  const { code, stdout } = await duet(['migrate', '--draft', 'nothing'], settings)
+  assert.equal(code, 0)
+  assert.equal(stdout, 'the migrations make all that the model has\n')
+  assert.equal(existsSync(file), false)
+})
+
+test('serve migrates by itself, fills an empty development store, and only that', async () => {
+  const { file, settings } = fresh()
+  const first = await serve(settings)
+  assert.equal((await first.end()).code, 0)
+  assert.deepEqual(appliedIn(file), names)
+  const [{ n } = { n: 0 }] = query(file, 'select count(*) as n from users')
+  assert.ok(Number(n) > 0)
+  const again = await serve(settings)
+  await again.end()
+  assert.equal(query(file, 'select count(*) as n from users')[0]?.n, n)
+  const production = fresh()
+  const plain = await serve({
+    ...production.settings,
+    DUET_ENV: 'production',
+    DUET_HOST: '127.0.0.1',
+  })
+  await plain.end()
+  assert.equal(query(production.file, 'select count(*) as n from users')[0]?.n, 0)
+})
+
+test('of several that migrate one store at once, one applies and the others find it done', async () => {
+  const { file } = fresh()
+  const code = `import { migrateSqlite } from '#engines/sqlite/migrate.ts'
+    console.log(migrateSqlite(process.argv[1]).length)`
+  const runs = await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      const child = spawn(process.execPath, ['--input-type=module', '-e', code, file], {
+        cwd: new URL('../..', import.meta.url),
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      let said = ''
+      child.stdout.on('data', text => {
+        said += text
+      })
+      const [status] = await once(child, 'close')
+      assert.equal(status, 0)
+      return Number(said)
+    }),
+  )
+  assert.deepEqual(runs.sort(), [0, 0, 0, known.length])
+  assert.deepEqual(appliedIn(file), names)
+})
