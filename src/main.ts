@@ -37,13 +37,29 @@ const run = async ([name, ...args]: readonly string[]): Promise<void> => {
   }
 }
 
+type Trouble = NodeJS.ErrnoException & { readonly port?: number; readonly address?: string }
+
+const elsewhere = 'name another place in DUET_DATABASE_URL, or give this user the right to it'
+
+/** What the system's own words leave out: the thing it is about, and what to do. */
+const remedies: Readonly<Record<string, (trouble: Trouble) => string>> = {
+  EADDRINUSE: ({ port }) =>
+    `port ${port} is in use already; set DUET_PORT to another, or to 0 for a free one`,
+  EADDRNOTAVAIL: ({ address }) => `this machine has no address ${address}; set DUET_HOST to one`,
+  ENOENT: ({ path }) => `there is no such file: ${path}`,
+  EISDIR: ({ path }) => `${path ?? 'what was named'} is a folder, and a file is needed`,
+  ENOTDIR: ({ path }) => `${path} cannot be made, a file is in the way; ${elsewhere}`,
+  EROFS: ({ path }) => `${path} is on a disk that cannot be written; ${elsewhere}`,
+  EACCES: ({ path, port }) =>
+    path === undefined
+      ? `this user may not listen on port ${port}; set DUET_PORT to one above 1023`
+      : `${path} is closed to this user; ${elsewhere}`,
+}
+
 const explain = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
-  const code = 'code' in error ? error.code : undefined
-  if (code === 'EADDRINUSE')
-    return 'the port is in use already; set DUET_PORT to another, or to 0 for a free one'
-  if (code === 'ENOENT') return `there is no such file: ${(error as NodeJS.ErrnoException).path}`
-  return error.message
+  const remedy = remedies[String((error as Trouble).code)]
+  return remedy ? remedy(error) : error.message
 }
 
 try {

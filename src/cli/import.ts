@@ -1,7 +1,7 @@
 /** `duet import`: rows of NDJSON or CSV, checked by the rules of the API, kept with their ids and times. */
 import { createReadStream, statSync } from 'node:fs'
-import { createInterface } from 'node:readline'
-import { parse as parseCsv } from 'csv-parse'
+import { Readable } from 'node:stream'
+import { CsvError, parse as parseCsv } from 'csv-parse'
 import { inserter } from '#cli/fill.ts'
 import { progress } from '#cli/progress.ts'
 import { modelOf, openForFilling } from '#cli/store.ts'
@@ -37,12 +37,31 @@ type Line = {
   readonly fault?: string
 }
 
+/** The text of a file in pieces, a byte order mark left out; throws where it is not UTF-8. */
+const textOf = async function* (file: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  try {
+    for await (const chunk of createReadStream(file)) yield decoder.decode(chunk, { stream: true })
+    yield decoder.decode()
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause
+    throw new Error(`${file} is not UTF-8; nothing was imported`, { cause })
+  }
+}
+
+const linesOf = async function* (file: string): AsyncGenerator<string> {
+  let rest = ''
+  for await (const text of textOf(file)) {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+  yield rest
+}
+
 const fromNdjson = async function* (file: string): AsyncGenerator<Line> {
   let line = 0
-  for await (const text of createInterface({
-    input: createReadStream(file),
-    crlfDelay: Number.POSITIVE_INFINITY,
-  })) {
+  for await (const text of linesOf(file)) {
     line++
     if (text.trim() === '') continue
     try {
@@ -68,30 +87,53 @@ const typed = {
 } satisfies Record<Scalar, (text: string) => unknown>
 
 /** A CSV cell is text; an empty one is not given. */
-const typedRow = (entity: Entity, record: Readonly<Record<string, string>>) =>
+const typedRow = (entity: Entity, header: readonly string[], cells: readonly string[]) =>
   Object.fromEntries(
-    Object.entries(record)
-      .filter(([, text]) => text !== '')
-      .map(([key, text]) => {
-        const field =
-          entity.fields[key] ??
-          Object.values(entity.fields).find(({ nameInV1 }) => nameInV1 === key)
-        return [key, field ? typed[field.scalar](text) : text]
-      }),
+    header.flatMap((key, index) => {
+      const text = cells[index] ?? ''
+      const field =
+        entity.fields[key] ?? Object.values(entity.fields).find(({ nameInV1 }) => nameInV1 === key)
+      return text === '' ? [] : [[key, field ? typed[field.scalar](text) : text]]
+    }),
   )
 
-const fromCsv = async function* (file: string, entity: Entity): AsyncGenerator<Line> {
-  const parser = createReadStream(file).pipe(
-    parseCsv({ columns: true, bom: true, info: true, relax_column_count: false }),
-  )
+type CsvRecord = { readonly record: readonly string[]; readonly info: { readonly lines: number } }
+
+const recordsOf = async function* (file: string): AsyncGenerator<CsvRecord> {
+  const parser = parseCsv({
+    info: true,
+    record_delimiter: ['\r\n', '\n'],
+    relax_column_count: true,
+    skip_empty_lines: true,
+  })
   try {
-    for await (const { record, info } of parser)
-      yield { line: info.lines, row: typedRow(entity, record) }
-  } catch (error) {
-    yield {
-      line: Number((error as { lines?: number }).lines ?? 0),
-      fault: `is not CSV: ${(error as Error).message}`,
+    yield* Readable.from(textOf(file)).compose(parser) as AsyncIterable<CsvRecord>
+  } catch (cause) {
+    if (!(cause instanceof CsvError)) throw cause
+    // With its quotes wrong, nobody knows where the next row begins.
+    throw new Error(
+      `${file}:${cause.lines}: is not CSV, so the rest cannot be read: ${cause.message}`,
+      { cause },
+    )
+  }
+}
+
+const fromCsv = async function* (file: string, entity: Entity): AsyncGenerator<Line> {
+  let header: readonly string[] | undefined
+  let counted = 0
+  for await (const { record, info } of recordsOf(file)) {
+    if (!header) {
+      const twice = record.find((name, index) => record.indexOf(name) < index)
+      if (twice !== undefined) throw new Error(`${file}: the header names ${twice} twice`)
+      header = record
+      continue
     }
+    const text = record.join('\0')
+    // csv-parse counts a CRLF inside quotes as two lines, and a row's last line as its own.
+    counted += text.split('\r\n').length - 1
+    const line = info.lines - counted - (text.split(/\r\n|\r|\n/).length - 1)
+    if (record.length === header.length) yield { line, row: typedRow(entity, header, record) }
+    else yield { line, fault: `has ${record.length} values, the header names ${header.length}` }
   }
 }
 
@@ -149,6 +191,7 @@ const run = async (args: readonly string[]): Promise<void> => {
   const connection = openForFilling(config)
   const shown = progress(`importing ${kind}`)
   let kept = 0
+  let leftOut = 0
   let bad = 0
   const blame = (line: number, message: string) => {
     bad++
@@ -182,6 +225,7 @@ const run = async (args: readonly string[]): Promise<void> => {
       for (const { field, message } of faults) blame(line, `${field} ${message}`)
       if (fault !== undefined) blame(line, fault)
       if (faults.length === 0 && fault === undefined) kept++
+      else leftOut++
       shown.step()
     }
     shown.done()
@@ -189,11 +233,11 @@ const run = async (args: readonly string[]): Promise<void> => {
     if (bad > 0 && !options['skip-bad']) {
       connection.run('rollback')
       throw new Error(
-        `nothing was imported: ${bad} faults in ${file}; mend them, or leave those rows out with --skip-bad`,
+        `nothing was imported: ${file} has ${bad} ${bad === 1 ? 'fault' : 'faults'}; mend them, or leave those rows out with --skip-bad`,
       )
     }
     connection.run('commit')
-    process.stdout.write(`imported ${kept} ${kind}${bad > 0 ? `, left out ${bad} faults` : ''}\n`)
+    process.stdout.write(`imported ${kept} ${kind}${leftOut > 0 ? `, left out ${leftOut}` : ''}\n`)
   } finally {
     connection.close()
   }

@@ -87,6 +87,9 @@ const validated = (node: DocumentNode, schema: GraphQLSchema, introspection: boo
       throw new ApiError('QUERY_TOO_COMPLEX', 'The document nests too deep to be validated')
     throw error
   }
+  // Whether fields may be merged is compared pair by pair; graphql-js gives up above half a million.
+  if (errors.at(-1)?.message === 'Validation aborted.')
+    throw new ApiError('QUERY_TOO_COMPLEX', 'The document selects too many fields under one name')
   if (errors.length > 0) throw new GraphqlErrors('GRAPHQL_VALIDATION_FAILED', errors)
 }
 

@@ -40,12 +40,19 @@ const entryOf = (error: ApiError, requestId: string, where: Where): Entry => {
 const fieldOfVariable = (error: GraphQLError): string =>
   /"\$?([\w.[\]]+)"/.exec(error.message)?.[1] ?? 'variables'
 
+/** graphql-js quotes what it was sent, however long. */
+const longestMessage = 500
+
+const shortened = (message: string): string =>
+  message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message
+
 const schemaEntry = (error: GraphQLError, code: GraphqlErrors['code']): Entry => {
+  const message = shortened(error.message)
   const details = code === 'BAD_USER_INPUT' && {
-    details: [{ field: fieldOfVariable(error), message: error.message }],
+    details: [{ field: fieldOfVariable(error), message }],
   }
   return {
-    message: error.message,
+    message,
     ...(error.locations && {
       locations: error.locations.map(({ line, column }) => ({ line, column })),
     }),
@@ -62,6 +69,8 @@ export const entriesOf = (
   if (error instanceof GraphqlErrors)
     return error.errors.map(fault => schemaEntry(fault, error.code))
   // What graphql-js throws while a request runs: a variable that is null where its argument may not be.
+  if (error instanceof GraphQLError) return [schemaEntry(error, 'BAD_USER_INPUT')]
+  // What graphql-js finds in an argument's value while it is coerced.
   if (error instanceof GraphQLError) return [schemaEntry(error, 'BAD_USER_INPUT')]
   if (error instanceof ApiError) return [entryOf(error, requestId, where)]
   return undefined

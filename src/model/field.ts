@@ -104,12 +104,9 @@ export const email = (options: Options = {}): Field =>
   )
 
 // A parser repairs white space, backslashes and a missing host; a reader of what is stored may not.
-const webForm = /^https?:\/\/[^\s/\\@?#][^\s\\]*$/i
+const webForm = /^https?:\/\/[^\s\p{Cc}/\\@?#]+(?:[/?#][^\s\p{Cc}\\]*)?$/iu
 
-const isWebUrl = (value: string): boolean => {
-  const url = webForm.test(value) ? URL.parse(value) : null
-  return url !== null && url.username === '' && url.password === ''
-}
+const isWebUrl = (value: string): boolean => webForm.test(value) && URL.canParse(value)
 
 /** An absolute http or https URL without credentials, at most 2,048 characters. */
 export const webUrl = (options: Options = {}): Field =>

@@ -2,7 +2,7 @@
 
 import type { Column, Condition, Level, Order, ReadPlan, SelfPath } from '#read/plan.ts'
 import { VIEWER } from '#read/selection.ts'
-import type { Below, Dialect } from '#sql/dialect.ts'
+import type { Among, Dialect } from '#sql/dialect.ts'
 import {
   and,
   bind,
@@ -131,21 +131,22 @@ const levelSql = (
     case 'exists':
       return sql`select 1 from ${table} where ${name('id')} = ${slot(source.slot)}`
     case 'one':
-      return sql`select ${columnsSql(level.columns)} from ${table} as ${name(alias)}
-        where ${column(alias, 'id')} in ${dialect.keys(keysOf(source.parent, source.column))}
-          and ${whereSql(level, dialect)} limit ${budget}`
     case 'many': {
-      const below: Below = {
+      const among: Among = {
         table,
         columns: columnsSql(level.columns),
-        by: column(alias, source.by),
-        keys: keysOf(source.parent, 0),
+        keys: keysOf(source.parent, source.kind === 'one' ? source.column : 0),
         where: whereSql(level, dialect),
-        order: sql`${column(alias, 'id')} desc`,
-        page: source.page && { limit: capped(source.page.limit), offset: slot(source.page.offset) },
         budget,
       }
-      return dialect.below(below)
+      if (source.kind === 'one') return dialect.among(among)
+      const { page } = source
+      return dialect.below({
+        ...among,
+        by: column(alias, source.by),
+        order: sql`${column(alias, 'id')} desc`,
+        page: page && { limit: capped(page.limit), offset: slot(page.offset) },
+      })
     }
     default:
       return source satisfies never

@@ -95,6 +95,23 @@ const pageOf = (root: PlannedRoot, slots: readonly SqlValue[], results: Rows[]) 
   return { more, last: last == null ? undefined : Number(last) }
 }
 
+// So many rows are fetched at once however long their texts are; more are counted by bytes, which costs each a little.
+const fewRows = 500
+
+/** How many rows a level can have at the most, by its page and the rows above it. */
+const mostRows = (
+  { source }: Level,
+  slots: readonly SqlValue[],
+  results: readonly Rows[],
+): number => {
+  if (source.kind === 'one') return results[source.parent]?.length ?? 0
+  if (source.kind !== 'root' && source.kind !== 'many') return 1
+  const parents = source.kind === 'many' ? (results[source.parent]?.length ?? 0) : 1
+  return source.page === null
+    ? Number.POSITIVE_INFINITY
+    : parents * (Number(slots[source.page.limit]) + 1)
+}
+
 /** Makes a plan ready for a database: compiled, with its stitcher; both are made once. */
 export const prepare = (
   plan: ReadPlan,
@@ -115,7 +132,7 @@ export const prepare = (
         results[index] = []
         continue
       }
-      const rows = yield bulky
+      const rows = yield bulky && mostRows(plan.levels[index] as Level, slots, results) > fewRows
         ? { text: statement.text, values, bytes: limits.bytes }
         : { text: statement.text, values }
       results[index] = rows

@@ -1,7 +1,7 @@
 /** Flat rows to nested JSON text, from the deepest level up: each distinct row becomes its text once. */
 import { ApiError } from '#errors.ts'
 import { encoders, orNull } from '#read/encode.ts'
-import type { Level, ReadPlan } from '#read/plan.ts'
+import type { Level, Part, ReadPlan } from '#read/plan.ts'
 import type { Row, Rows } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
@@ -14,8 +14,11 @@ type Text = { readonly text: string; readonly objects: number }
 /** What a level holds for the rows above it, by the key they know it by. */
 type Held = ReadonlyMap<SqlValue, Text>
 
-/** The text of one row, given what the levels below hold. */
-type WriteRow = (row: Row, held: readonly (Held | undefined)[]) => Text
+/** How many objects were written so far. */
+type Tally = { objects: number }
+
+/** Writes one row, given what the levels below hold, and counts the objects in it. */
+type WriteRow = (row: Row, held: readonly (Held | undefined)[], tally: Tally) => string
 
 export type Stitch = (results: readonly Rows[]) => readonly Text[]
 
@@ -28,90 +31,86 @@ const tooLarge = (limits: Limits) =>
 const nothing: Text = { text: 'null', objects: 0 }
 const empty: Text = { text: '[]', objects: 0 }
 
-type Piece = (row: Row, held: readonly (Held | undefined)[]) => string | Text
+type Piece = (row: Row, held: readonly (Held | undefined)[], tally: Tally) => string
 
-const piecesOf = (level: Level, plan: ReadPlan, digits: number): readonly (string | Piece)[] => {
-  const encode = encoders(plan.encoding, digits)
-  return level.parts.map(part => {
-    switch (part.kind) {
-      case 'text':
-        return part.text
-      case 'column': {
-        const index = part.column
-        const { scalar, nullable } = level.columns[index] as Level['columns'][number]
-        // A path holds ids and words, never quoted.
-        const write =
-          part.as === 'path' ? String : nullable ? orNull(encode[scalar]) : encode[scalar]
-        return (row: Row) => write(row[index] as SqlValue)
-      }
-      case 'child': {
-        const { level: below, key, many } = part
-        const absent = many ? empty : nothing
-        return (row: Row, held: readonly (Held | undefined)[]) =>
-          held[below]?.get(row[key] as SqlValue) ?? absent
-      }
-      default:
-        return part satisfies never
+const pieceOf = (level: Level, part: Part, encode: ReturnType<typeof encoders>): string | Piece => {
+  switch (part.kind) {
+    case 'text':
+      return part.text
+    case 'column': {
+      const index = part.column
+      const { scalar, nullable } = level.columns[index] as Level['columns'][number]
+      // A path holds ids and words, never quoted.
+      const value = nullable ? orNull(encode[scalar]) : encode[scalar]
+      const write = part.as === 'path' ? String : value
+      return row => write(row[index] as SqlValue)
     }
-  })
+    case 'child': {
+      const { level: below, key, many } = part
+      const absent = many ? empty : nothing
+      return (row, held, tally) => {
+        const { text, objects } = held[below]?.get(row[key] as SqlValue) ?? absent
+        tally.objects += objects
+        return text
+      }
+    }
+    default:
+      return part satisfies never
+  }
 }
 
 const rowWriter = (level: Level, plan: ReadPlan, digits: number, limits: Limits): WriteRow => {
-  const pieces = piecesOf(level, plan, digits)
-  return (row, held) => {
+  const encode = encoders(plan.encoding, digits)
+  const pieces = level.parts.map(part => pieceOf(level, part, encode))
+  return (row, held, tally) => {
     let text = ''
-    let objects = 1
-    for (const piece of pieces) {
-      if (typeof piece === 'string') text += piece
-      else {
-        const written = piece(row, held)
-        if (typeof written === 'string') text += written
-        else {
-          text += written.text
-          objects += written.objects
-        }
-      }
-    }
-    if (objects > limits.objects || text.length > limits.bytes) throw tooLarge(limits)
-    return { text, objects }
+    tally.objects++
+    for (const piece of pieces) text += typeof piece === 'string' ? piece : piece(row, held, tally)
+    if (text.length > limits.bytes) throw tooLarge(limits)
+    return text
   }
 }
 
-const listOf = (
-  rows: Rows,
-  write: WriteRow,
-  held: readonly (Held | undefined)[],
-  limits: Limits,
-): Text => {
-  let text = '['
-  let objects = 0
+/** One level at work: its rows are written with what the levels below it hold. */
+type Writing = {
+  readonly write: WriteRow
+  readonly held: readonly (Held | undefined)[]
+  readonly limits: Limits
+}
+
+const one = (row: Row, { write, held, limits }: Writing): Text => {
+  const tally = { objects: 0 }
+  const text = write(row, held, tally)
+  if (tally.objects > limits.objects) throw tooLarge(limits)
+  return { text, objects: tally.objects }
+}
+
+const list = (rows: Rows, { write, held, limits }: Writing): Text => {
+  const tally = { objects: 0 }
+  let text = ''
   for (const row of rows) {
-    const written = write(row, held)
-    text += text.length === 1 ? written.text : `,${written.text}`
-    objects += written.objects
-    if (objects > limits.objects || text.length > limits.bytes) throw tooLarge(limits)
+    text += text === '' ? write(row, held, tally) : `,${write(row, held, tally)}`
+    if (tally.objects > limits.objects || text.length > limits.bytes) throw tooLarge(limits)
   }
-  return { text: `${text}]`, objects }
+  return { text: `[${text}]`, objects: tally.objects }
 }
 
-const byId = (rows: Rows, write: WriteRow, held: readonly (Held | undefined)[]): Held =>
-  new Map(rows.map(row => [row[0] as SqlValue, write(row, held)]))
+const byId = (rows: Rows, writing: Writing): Held =>
+  new Map(rows.map(row => [row[0] as SqlValue, one(row, writing)]))
 
-/** Rows of one parent stand together; their order is the list's. */
-const byParent = (
-  rows: Rows,
-  write: WriteRow,
-  held: readonly (Held | undefined)[],
-  limits: Limits,
-): Held => {
-  const lists = new Map<SqlValue, Text>()
-  let start = 0
-  for (let end = 1; end <= rows.length; end++) {
-    const parent = rows[start]?.[1] as SqlValue
-    if (end < rows.length && rows[end]?.[1] === parent) continue
-    lists.set(parent, listOf(rows.slice(start, end), write, held, limits))
-    start = end
+const newestFirst = (a: Row, b: Row): number => Number(b[0]) - Number(a[0])
+
+/** Lists by parent, newest first: the database gives the rows in whatever order is cheapest for it. */
+const byParent = (rows: Rows, writing: Writing): Held => {
+  const groups = new Map<SqlValue, Row[]>()
+  for (const row of rows) {
+    const parent = row[1] as SqlValue
+    const group = groups.get(parent)
+    if (group) group.push(row)
+    else groups.set(parent, [row])
   }
+  const lists = new Map<SqlValue, Text>()
+  for (const [parent, group] of groups) lists.set(parent, list(group.sort(newestFirst), writing))
   return lists
 }
 
@@ -123,24 +122,23 @@ export const stitcher = (plan: ReadPlan, digits: number, limits: Limits): Stitch
   const writers = plan.levels.map(level => rowWriter(level, plan, digits, limits))
   return results => {
     const held: (Held | undefined)[] = []
+    const at = (level: number): Writing => ({ write: writers[level] as WriteRow, held, limits })
     for (let index = plan.levels.length - 1; index >= 0; index--) {
       const { source } = plan.levels[index] as Level
-      const write = writers[index] as WriteRow
       const rows = results[index] as Rows
-      if (source.kind === 'one') held[index] = byId(rows, write, held)
-      else if (source.kind === 'many') held[index] = byParent(rows, write, held, limits)
+      if (source.kind === 'one') held[index] = byId(rows, at(index))
+      else if (source.kind === 'many') held[index] = byParent(rows, at(index))
     }
     let objects = 0
     let bytes = 0
     return plan.roots.map(root => {
       const rows = results[root.level] as Rows
-      const write = writers[root.level] as WriteRow
       const [first] = rows
       const written = root.many
-        ? listOf(rows, write, held, limits)
+        ? list(rows, at(root.level))
         : first === undefined
           ? nothing
-          : write(first, held)
+          : one(first, at(root.level))
       objects += written.objects
       bytes += written.text.length
       if (objects > limits.objects || bytes > limits.bytes) throw tooLarge(limits)

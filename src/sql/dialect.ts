@@ -4,21 +4,25 @@ import type { Sql } from '#sql/sql.ts'
 /** The kinds of values that content is made of. */
 export type Scalar = 'id' | 'text' | 'int' | 'money' | 'time' | 'flag' | 'bytes'
 
-/** The rows below many parents, so many of each: what `compile` knows of such a level. */
-export type Below = {
+/** The rows of a list of keys: what `compile` knows of such a level. Their order does not matter. */
+export type Among = {
   readonly table: Sql
   /** The columns to return, each of the table's alias `t`. */
   readonly columns: Sql
-  /** The column that holds the parent's key, of alias `t`. */
-  readonly by: Sql
   readonly keys: Sql
   readonly where: Sql
+  /** How many in all before the response is too large. */
+  readonly budget: Sql
+}
+
+/** The rows below many parents, so many of each. */
+export type Below = Among & {
+  /** The column that holds the parent's key, of alias `t`. */
+  readonly by: Sql
   /** The order among the rows of one parent. */
   readonly order: Sql
   /** How many of each parent, after how many; null: all of them. */
   readonly page: { readonly limit: Sql; readonly offset: Sql } | null
-  /** How many in all before the response is too large. */
-  readonly budget: Sql
 }
 
 export type Dialect = {
@@ -27,8 +31,8 @@ export type Dialect = {
   readonly columnType: Readonly<Record<Scalar, string>>
   /** True: all levels in one statement, a CTE each. False: one statement a level in one read transaction. */
   readonly together: boolean
-  /** The rows of a list of keys, as a table expression with one column that `in (…)` takes. */
-  readonly keys: (keys: Sql) => Sql
+  /** The rows whose ids are the keys. */
+  readonly among: (among: Among) => Sql
   readonly below: (below: Below) => Sql
   /** A condition that stops a long scan when its time is up; null where the database does so by itself. */
   readonly tick: Sql | null

@@ -65,28 +65,38 @@ const within = (rows: Iterable<Row>, bytes: number): Rows => {
   return result
 }
 
+const open = (file: string, sync: Durability): DatabaseSync => {
+  try {
+    const database = new DatabaseSync(file, {
+      timeout: 5000,
+      enableForeignKeyConstraints: true,
+      limits: {
+        length: 2_000_000,
+        sqlLength: 100_000,
+        attach: 0,
+        likePatternLength: 300,
+        variableNumber: 1000,
+        exprDepth: 100,
+        compoundSelect: 10,
+        triggerDepth: 10,
+      },
+    } as ConstructorParameters<typeof DatabaseSync>[1])
+    database.exec(`pragma journal_mode = wal; pragma synchronous = ${sync};
+      pragma wal_autocheckpoint = 1000; pragma journal_size_limit = 67108864;
+      pragma trusted_schema = off; pragma cache_size = -16000; pragma temp_store = memory`)
+    return database
+  } catch (cause) {
+    throw new Error(`the store ${file} cannot be opened: ${(cause as Error).message}`, { cause })
+  }
+}
+
 /** Opens the file with the service's pragmas and limits; `sync` is FULL unless a test asks for less. */
 export const connect = (
   file: string,
   options: { readOnly?: boolean; sync?: Durability } = {},
 ): Connection => {
   checkLibrary()
-  const database = new DatabaseSync(file, {
-    timeout: 5000,
-    enableForeignKeyConstraints: true,
-    limits: {
-      length: 2_000_000,
-      sqlLength: 100_000,
-      attach: 0,
-      variableNumber: 1000,
-      exprDepth: 100,
-      compoundSelect: 10,
-      triggerDepth: 10,
-    },
-  } as ConstructorParameters<typeof DatabaseSync>[1])
-  database.exec(`pragma journal_mode = wal; pragma synchronous = ${options.sync ?? 'full'};
-    pragma wal_autocheckpoint = 1000; pragma journal_size_limit = 67108864;
-    pragma trusted_schema = off; pragma cache_size = -16000; pragma temp_store = memory`)
+  const database = open(file, options.sync ?? 'full')
   if (options.readOnly) database.exec('pragma query_only = on')
   const statements = new Map<string, StatementSync>()
   const prepared = (text: string): StatementSync => {

@@ -1,6 +1,10 @@
 /** SQLite's text where databases differ. */
-import type { Below, Dialect } from '#sql/dialect.ts'
+import type { Among, Below, Dialect } from '#sql/dialect.ts'
 import { column, name, sql, trusted } from '#sql/sql.ts'
+
+const among = ({ table, columns, keys, where, budget }: Among) =>
+  sql`select ${columns} from json_each(${keys}) as "k" cross join ${table} as "t"
+    on "t"."id" = "k"."value" where ${where} limit ${budget}`
 
 /**
  * The rows below many parents. With a page, each parent's ids come from its own index range,
@@ -8,13 +12,12 @@ import { column, name, sql, trusted } from '#sql/sql.ts'
  */
 const below = ({ table, columns, by, keys, where, order, page, budget }: Below) =>
   page === null
-    ? sql`select ${columns} from ${table} as "t"
-        where ${by} in (select value from json_each(${keys})) and ${where}
-        order by ${by}, ${order} limit ${budget}`
+    ? sql`select ${columns} from json_each(${keys}) as "k" cross join ${table} as "t"
+        on ${by} = "k"."value" where ${where} limit ${budget}`
     : sql`select ${columns} from json_each(${keys}) as "k" cross join ${table} as "t"
-        where "t"."id" in (select "t"."id" from ${table} as "t" where ${by} = "k"."value" and ${where}
+        on "t"."id" in (select "t"."id" from ${table} as "t" where ${by} = "k"."value" and ${where}
           order by ${order} limit ${page.limit} offset ${page.offset})
-        order by ${by}, ${order} limit ${budget}`
+        limit ${budget}`
 
 /** The name of the trigram index over a folded column. */
 export const searchTable = (table: string, folded: string): string => `${table}_${folded}_search`
@@ -32,7 +35,7 @@ export const dialect: Dialect = {
     bytes: 'blob',
   },
   together: false,
-  keys: keys => sql`(select value from json_each(${keys}))`,
+  among,
   below,
   tick: trusted('duet_tick()'),
   // The index finds candidates by three letters each; `instr` is the definition, and decides.

@@ -1,0 +1,286 @@
+/** Bad REST requests by what is in their body, each with the one answer it gets. */
+import type { As, BadRequest } from './bad-requests.ts'
+
+const json = { 'Content-Type': 'application/json' }
+const shown = (raw: string | Uint8Array) =>
+  (typeof raw === 'string' ? raw : Buffer.from(raw).toString('hex')).slice(0, 40)
+
+/** Not JSON, not an object, or not in a form that two readers read alike. */
+const malformed = (line: string, ...bodies: (string | Uint8Array<ArrayBuffer>)[]): BadRequest[] =>
+  bodies.map(raw => ({
+    line,
+    what: `the body ${shown(raw)}`,
+    as: 1,
+    raw,
+    headers: json,
+    status: 400,
+    code: 'MALFORMED_REQUEST',
+  }))
+
+/** Well-formed and not valid: the text, and the members at fault. */
+const invalid = (
+  line: string,
+  as: As,
+  ...rows: [raw: string, ...fields: string[]][]
+): BadRequest[] =>
+  rows.map(([raw, ...fields]) => ({
+    line,
+    what: `the body ${shown(raw)}`,
+    as,
+    raw,
+    headers: json,
+    status: 422,
+    code: 'VALIDATION_ERROR',
+    fields,
+  }))
+
+/** Of another type, or in a coding that is not read. */
+const unsupported = (line: string, ...types: Record<string, string>[]): BadRequest[] =>
+  types.map(headers => ({
+    line,
+    what: `the headers ${JSON.stringify(headers)}`,
+    as: 1,
+    raw: '{}',
+    headers,
+    status: 415,
+    code: 'UNSUPPORTED_MEDIA_TYPE',
+  }))
+
+const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
+const bytes = (...parts: (string | number[])[]) =>
+  Uint8Array.from(parts.flatMap(part => [...Buffer.from(part as string)]))
+
+const users = 'POST /api/users'
+const ben = 'PATCH /api/users/2'
+const lamp = 'PATCH /api/products/1'
+const posts = 'POST /api/users/2/posts'
+const comments = 'POST /api/posts/1/comments'
+
+export const badBodies: readonly BadRequest[] = [
+  ...malformed(
+    users,
+    '',
+    ' ',
+    '{',
+    '}',
+    '{}}',
+    '{},',
+    'x',
+    "{'name':'x'}",
+    '{name:"x"}',
+    '{"a":1,}',
+  ),
+  ...malformed(
+    users,
+    '{"a":01}',
+    '{"a":+1}',
+    '{"a":.5}',
+    '{"a":NaN}',
+    '{"a":Infinity}',
+    '{"a":0x1}',
+  ),
+  ...malformed(
+    users,
+    '{"a":undefined}',
+    '{"a":"\t"}',
+    '{"a":"\\x"}',
+    '{"a":"\\u12"}',
+    '{/**/}',
+    '{} {}',
+  ),
+  ...malformed(
+    users,
+    '[]',
+    '[{"name":"x"}]',
+    'null',
+    'true',
+    '1',
+    '"x"',
+    '{"a":tru}',
+    '{"a"}',
+    '{"a":}',
+  ),
+  ...malformed(
+    ben,
+    '{"name":"a","name":"b"}',
+    '{"name":"a","n\\u0061me":"a"}',
+    '{"x":{"y":1,"y":1}}',
+  ),
+  ...malformed(ben, '{"__proto__":1,"__proto__":2}', '{"x":[{"a":1},{"b":1,"b":2}]}'),
+  ...malformed(
+    ben,
+    nested(33),
+    '['.repeat(33) + ']'.repeat(33),
+    `{"name":${'['.repeat(32)}${']'.repeat(32)}}`,
+  ),
+  ...malformed(
+    ben,
+    '['.repeat(200_000),
+    '{"a":'.repeat(100_000),
+    '\ufeff\ufeff{}',
+    '\u00a0{}',
+    '\0',
+  ),
+  ...malformed(ben, bytes('{"name":"', [0xff], '"}'), bytes('{"name":"', [0xc3, 0x28], '"}')),
+  ...malformed(
+    ben,
+    bytes('{"name":"', [0xed, 0xa0, 0x80], '"}'),
+    bytes('{"name":"', [0xc0, 0xaf], '"}'),
+  ),
+  ...malformed(ben, bytes([0xff, 0xfe], '{\0}\0'), bytes('{}', [0x80]), bytes([0x1f, 0x8b, 8, 0])),
+  ...malformed('PUT /api/products/1', '', '[1]', '{"name":"x"'),
+  ...malformed(posts, '', '{"title"', '"title"'),
+  ...malformed(comments, '', 'text=x', '{"text":"x"]'),
+
+  ...unsupported(users, { 'Content-Type': 'text/plain' }, { 'Content-Type': 'text/json' }),
+  ...unsupported(users, { 'Content-Type': 'application/x-www-form-urlencoded' }, {}),
+  ...unsupported(users, { 'Content-Type': 'multipart/form-data; boundary=x' }),
+  ...unsupported(
+    users,
+    { 'Content-Type': 'application/merge-patch+json' },
+    { 'Content-Type': 'x' },
+  ),
+  ...unsupported(users, { 'Content-Type': 'application/json, text/plain' }, { 'Content-Type': '' }),
+  ...unsupported(users, { 'Content-Type': 'application/json; charset=utf-16' }),
+  ...unsupported(users, { 'Content-Type': 'application/json; charset=iso-8859-1' }),
+  ...unsupported(
+    users,
+    { ...json, 'Content-Encoding': 'gzip' },
+    { ...json, 'Content-Encoding': 'br' },
+  ),
+  ...unsupported(users, { ...json, 'Content-Encoding': 'identity, gzip' }),
+  ...unsupported(ben, { 'Content-Type': 'application/json-patch+json' }),
+  ...unsupported('PUT /api/users/2', { 'Content-Type': 'application/merge-patch+json' }),
+  ...unsupported(comments, { 'Content-Type': 'text/plain;charset=UTF-8' }),
+
+  ...invalid(
+    users,
+    'anonymous',
+    ['{}', 'name', 'email'],
+    ['{"name":"x"}', 'email'],
+    ['{"email":"x@example.org"}', 'name'],
+    ['{"name":null,"email":null}', 'name', 'email'],
+    ['{"name":"","email":""}', 'name', 'email'],
+    ['{"name":"\\u2003","email":"\\t"}', 'name', 'email'],
+    ['{"name":"x","email":"x@example.org","role":"admin"}', 'role'],
+    ['{"name":"x","email":"x@example.org","status":"active"}', 'status'],
+    ['{"name":"x","email":"x@example.org","id":9}', 'id'],
+    ['{"name":"x","email":"x@example.org","emailVerified":true}', 'emailVerified'],
+    ['{"name":"x","email":"x@example.org","createdAt":"2026-01-01T00:00:00.000Z"}', 'createdAt'],
+    ['{"name":"x","email":"x@example.org","age":"28"}', 'age'],
+    ['{"name":"x","email":"x@example.org","age":1e309}', 'age'],
+    ['{"name":"x","email":"x@example.org","isAdmin":true}', 'isAdmin'],
+    ['{"name":"x","email":"x@example.org","__proto__":{"role":"admin"}}', '__proto__'],
+    ['{"name":"x","email":"x@example.org","constructor":{"prototype":{}}}', 'constructor'],
+    ['{"user":{"name":"x","email":"x@example.org"}}', 'user', 'name', 'email'],
+  ),
+  ...invalid(
+    ben,
+    2,
+    ['{"name":1}', 'name'],
+    ['{"name":["x"]}', 'name'],
+    ['{"name":{"a":1}}', 'name'],
+    ['{"name":true}', 'name'],
+    ['{"name":"\\u0000"}', 'name'],
+    ['{"name":"\\ud800"}', 'name'],
+    ['{"name":"\\udc00\\ud800"}', 'name'],
+    [`{"name":"${'a'.repeat(201)}"}`, 'name'],
+    [`{"name":"${'😀'.repeat(201)}"}`, 'name'],
+    ['{"email":"x"}', 'email'],
+    ['{"email":"a@b"}', 'email'],
+    ['{"email":"a b@example.org"}', 'email'],
+    ['{"email":"a@example.org\\r\\nBcc: b@example.org"}', 'email'],
+    [`{"email":"${'a'.repeat(250)}@example.org"}`, 'email'],
+    ['{"age":-1}', 'age'],
+    ['{"age":151}', 'age'],
+    ['{"age":1.5}', 'age'],
+    ['{"age":true}', 'age'],
+    ['{"age":9007199254740993}', 'age'],
+    ['{"age":-1e400}', 'age'],
+    ['{"age":[]}', 'age'],
+    ['{"role":"admin"}', 'role'],
+    ['{"role":"user"}', 'role'],
+    ['{"status":"active"}', 'status'],
+    ['{"id":2}', 'id'],
+    ['{"_links":{}}', '_links'],
+    ['{"posts":[]}', 'posts'],
+    ['{"emailKey":"x"}', 'emailKey'],
+    ['{"revision":1}', 'revision'],
+    ['{"":1}', ''],
+    ['{"Name":"x"}', 'Name'],
+    ['{"name ":"x"}', 'name '],
+    ['{"toString":"x","valueOf":"x"}', 'toString', 'valueOf'],
+    ['{"name":"","email":"x","age":"x","x":1}', 'name', 'email', 'age', 'x'],
+    [nested(32), 'a'],
+  ),
+  ...invalid(ben, 1, ['{"role":"root"}', 'role'], ['{"role":null,"status":""}', 'role', 'status']),
+  ...invalid('PUT /api/users/2', 2, ['{}', 'name', 'email'], ['{"name":"x","age":3}', 'email']),
+  ...invalid(
+    lamp,
+    1,
+    ['{"price":-0.01}', 'price'],
+    ['{"price":0.001}', 'price'],
+    ['{"price":1e309}', 'price'],
+    ['{"price":1000000000}', 'price'],
+    ['{"price":999999999.991}', 'price'],
+    ['{"price":"9.99"}', 'price'],
+    ['{"price":null}', 'price'],
+    ['{"stock":-1}', 'stock'],
+    ['{"stock":2147483648}', 'stock'],
+    ['{"stock":0.5}', 'stock'],
+    ['{"stock":"1"}', 'stock'],
+    ['{"image":""}', 'image'],
+    ['{"image":"javascript:alert(1)"}', 'image'],
+    ['{"image":"//evil.example/x.png"}', 'image'],
+    ['{"image":"/x.png"}', 'image'],
+    ['{"image":"data:image/svg+xml,x"}', 'image'],
+    ['{"image":"ftp://a.example/x.png"}', 'image'],
+    ['{"image":"https://u:p@a.example/x.png"}', 'image'],
+    ['{"image":"https://a.example/\\u0000"}', 'image'],
+    [`{"image":"https://a.example/${'x'.repeat(2031)}"}`, 'image'],
+    ['{"category":""}', 'category'],
+    [`{"category":"${'x'.repeat(101)}"}`, 'category'],
+    ['{"created_at":"2026-01-01T00:00:00.000Z"}', 'created_at'],
+    ['{"createdAt":1}', 'createdAt'],
+    ['{"currency":"EUR"}', 'currency'],
+  ),
+  ...invalid(
+    'POST /api/products',
+    1,
+    ['{}', 'name', 'category', 'price'],
+    ['{"sku":1}', 'sku', 'name', 'category', 'price'],
+  ),
+  ...invalid(
+    'PUT /api/products/1',
+    1,
+    ['{"price":1}', 'name', 'category'],
+    ['{"price":{}}', 'price', 'name', 'category'],
+  ),
+  ...invalid(
+    posts,
+    2,
+    ['{}', 'title', 'content'],
+    ['{"title":"x"}', 'content'],
+    ['{"title":" ","content":""}', 'title', 'content'],
+    ['{"title":"x","content":"y","authorId":2}', 'authorId'],
+    ['{"title":"x","content":"y","authorId":3}', 'authorId'],
+    [`{"title":"${'x'.repeat(201)}","content":"y"}`, 'title'],
+    [`{"title":"x","content":"${'y'.repeat(100_001)}"}`, 'content'],
+  ),
+  ...invalid(
+    'PATCH /api/posts/1',
+    2,
+    ['{"authorId":3}', 'authorId'],
+    ['{"content":null}', 'content'],
+    ['{"id":1,"createdAt":1}', 'id', 'createdAt'],
+  ),
+  ...invalid(
+    comments,
+    2,
+    ['{}', 'text'],
+    ['{"text":""}', 'text'],
+    ['{"text":"x","postId":1}', 'postId'],
+    ['{"text":"x","authorId":1}', 'authorId'],
+    [`{"text":"${'x'.repeat(10_001)}"}`, 'text'],
+  ),
+]

@@ -1,0 +1,54 @@
+/** One table of bad REST requests: each has one answer, changes nothing and tells nothing of the inside. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { connect } from '#engines/sqlite/connection.ts'
+import { refuses } from '../rest.ts'
+import { createWorld, type World } from '../world.ts'
+import { badBodies } from './bad-bodies.ts'
+import { badRequests } from './bad-requests.ts'
+
+const table = [...badRequests, ...badBodies]
+
+let world: World
+let stored: string
+before(async () => {
+  world = await createWorld()
+  stored = everythingStored()
+})
+after(() => world.close())
+
+/** Every row of every table, the ids to come included. */
+const everythingStored = (): string => {
+  const { query, close } = connect(world.file, { readOnly: true })
+  const names = query({ text: "select name from sqlite_schema where type = 'table'", values: [] })
+  const rows = names.map(([name]) => query({ text: `select * from "${name}"`, values: [] }))
+  close()
+  return JSON.stringify([names, rows])
+}
+
+const inside =
+  /sqlite|\bselect\b.+\bfrom\b|insert into|\bwhere\b.+=|savepoint|^\s+at |node:|node_modules|file:\/\/|\/work\/|\/tmp\/|src\/|\.ts\b|TypeError|RangeError|Maximum call/im
+
+for (const { line, what, status, code, fields, challenge, ...asking } of table)
+  test(`${line.slice(0, 60)} with ${what} is ${status} ${code}`, async () => {
+    const answer = await world.ask(line, asking)
+    refuses(answer, status, code, fields)
+    assert.equal(answer.headers.get('www-authenticate'), challenge ?? null)
+    assert.equal(answer.headers.get('x-content-type-options'), 'nosniff')
+    assert.equal(answer.headers.get('api-version'), '1')
+    assert.doesNotMatch(answer.text, inside)
+    assert.equal(Object.hasOwn(Object.prototype, 'role'), false)
+  })
+
+test('the table has at least 150 rows, no two alike', () => {
+  const rows = table.map(row => JSON.stringify(row))
+  assert.ok(rows.length >= 150)
+  assert.equal(new Set(rows).size, rows.length)
+})
+
+test('after all of them the store is as it was, and the process answers', async () => {
+  assert.equal(everythingStored(), stored)
+  assert.equal((await world.ask('GET /api/users/2', { as: 2 })).json.name, 'Ben')
+  assert.equal((await world.ask('PATCH /api/users/2', { as: 2, body: { age: 29 } })).status, 200)
+  assert.equal(world.events.filter(({ kind }) => kind === 'bug').length, 0)
+})

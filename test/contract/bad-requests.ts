@@ -1,0 +1,502 @@
+/** Bad REST requests by their path, query and headers, each with the one answer it gets. */
+import { forge, hmac, type Json } from '#auth/forge.ts'
+import type { ErrorCode } from '#errors.ts'
+import { type Asking, secret } from '../world.ts'
+
+export type As = number | 'anonymous'
+
+export type BadRequest = {
+  readonly line: string
+  /** What is bad about it, for its name. */
+  readonly what: string
+  readonly as: As
+  readonly headers?: Record<string, string>
+  readonly body?: unknown
+  readonly raw?: NonNullable<Asking['raw']>
+  readonly status: number
+  readonly code: ErrorCode
+  /** The members or parameters at fault, all of them. */
+  readonly fields?: readonly string[]
+  /** The whole `WWW-Authenticate`. */
+  readonly challenge?: string
+}
+
+const bad = (status: number, code: ErrorCode, ...lines: string[]): BadRequest[] =>
+  lines.map(line => ({
+    line,
+    what: 'its path',
+    as: 1,
+    status,
+    code,
+    ...(/^P/.test(line) && { body: {} }),
+  }))
+
+/** A list or thing, and queries each with the parameters at fault. */
+const queries = (path: string, ...rows: [query: string, ...fields: string[]][]): BadRequest[] =>
+  rows.map(([query, ...fields]) => ({
+    line: `GET ${path}?${query}`,
+    what: 'its query',
+    as: 1,
+    status: 422,
+    code: 'VALIDATION_ERROR',
+    fields,
+  }))
+
+const now = Math.floor(Date.now() / 1000)
+const claims = (changed: Json) => ({
+  sub: '1',
+  role: 'admin',
+  iat: now,
+  exp: now + 600,
+  ...changed,
+})
+const token = (changed: Json, header: Json = {}) =>
+  forge({ alg: 'HS256', ...header }, claims(changed), hmac(secret))
+const good = token({})
+
+/** An `Authorization` header and the reason it is refused for, on a public read. */
+const tokens = (...rows: [authorization: string, why: string][]): BadRequest[] =>
+  rows.map(([Authorization, why]) => ({
+    line: 'GET /api/posts',
+    what: `the token ${Authorization.slice(0, 30)}… (${why})`,
+    as: 'anonymous',
+    headers: { Authorization },
+    status: 401,
+    code: 'UNAUTHENTICATED',
+    challenge: `Bearer realm="duet", error="invalid_token", error_description="${why}"`,
+  }))
+
+const noForm = 'The header is not Bearer, one space and a signed token'
+const noKey = 'The token is signed in a way that is not accepted here'
+const noFit = 'The signature does not fit'
+const noSub = 'The claim sub is not the id of a user'
+const noRole = 'The claim role is neither user nor admin'
+const noSpelling = 'The token is not in its usual spelling'
+
+/** Without a token, where one is needed. */
+const nameless = (...lines: string[]): BadRequest[] =>
+  lines.map(line => ({
+    line,
+    what: 'no token',
+    as: 'anonymous',
+    ...(/^P/.test(line) && { body: {} }),
+    status: 401,
+    code: 'UNAUTHENTICATED',
+    challenge: 'Bearer realm="duet"',
+  }))
+
+const forbidden = (as: number, ...lines: string[]): BadRequest[] =>
+  lines.map(line => ({
+    line,
+    what: `the token of ${as}`,
+    as,
+    ...(/^P/.test(line) && { body: {} }),
+    status: 403,
+    code: 'FORBIDDEN',
+  }))
+
+const versions = (
+  status: number,
+  code: ErrorCode,
+  path: string,
+  ...headers: Record<string, string>[]
+): BadRequest[] =>
+  headers.map(headers => ({
+    line: `GET ${path}`,
+    what: `the headers ${JSON.stringify(headers)}`,
+    as: 1,
+    headers,
+    status,
+    code,
+  }))
+
+const unmatched = (line: string, ...tags: string[]): BadRequest[] =>
+  tags.map(tag => ({
+    line,
+    what: `If-Match: ${tag}`,
+    as: 1,
+    headers: { 'If-Match': tag },
+    ...(/^P/.test(line) && { body: {} }),
+    status: 412,
+    code: 'PRECONDITION_FAILED',
+  }))
+
+export const badRequests: readonly BadRequest[] = [
+  ...queries(
+    '/api/users',
+    ['limit=', 'limit'],
+    ['limit=abc', 'limit'],
+    ['limit=1.5', 'limit'],
+    ['limit=1e1', 'limit'],
+  ),
+  ...queries(
+    '/api/users',
+    ['limit=NaN', 'limit'],
+    ['limit=Infinity', 'limit'],
+    ['limit=0x10', 'limit'],
+    ['limit=%D9%A1', 'limit'],
+  ),
+  ...queries(
+    '/api/users',
+    ['limit=1&limit=1', 'limit'],
+    ['page=1&page=2', 'page'],
+    ['page=', 'page'],
+    ['page=one', 'page'],
+  ),
+  ...queries(
+    '/api/users',
+    ['sort=', 'sort'],
+    ['sort=posts', 'sort'],
+    ['sort=-name', 'sort'],
+    ['sort=id&sort=id', 'sort'],
+  ),
+  ...queries(
+    '/api/users',
+    ['order=', 'order'],
+    ['order=up', 'order'],
+    ['order=asc&order=asc', 'order'],
+  ),
+  ...queries(
+    '/api/users',
+    ['fields=', 'fields'],
+    ['fields=x', 'fields'],
+    ['fields=id,,name', 'fields'],
+    ['fields=created_at', 'fields'],
+  ),
+  ...queries(
+    '/api/users',
+    ['role=a&role=b', 'role'],
+    ['status=%00', 'status'],
+    ['limit=x&page=y&sort=z', 'limit', 'page', 'sort'],
+  ),
+  ...queries(
+    '/api/users/2',
+    ['fields=', 'fields'],
+    ['fields=password', 'fields'],
+    ['fields=id&fields=id', 'fields'],
+  ),
+  ...queries(
+    '/api/products',
+    ['offset=', 'offset'],
+    ['offset=x', 'offset'],
+    ['offset=1.0', 'offset'],
+    ['offset=1&offset=1', 'offset'],
+  ),
+  ...queries(
+    '/api/products',
+    ['min_price=', 'min_price'],
+    ['min_price=x', 'min_price'],
+    ['max_price=1,5', 'max_price'],
+    ['max_price=NaN', 'max_price'],
+  ),
+  ...queries(
+    '/api/products',
+    ['search=a&search=b', 'search'],
+    ['search=%00', 'search'],
+    ['in_stock=true&in_stock=true', 'in_stock'],
+  ),
+  ...queries(
+    '/api/products',
+    ['category=a&category=a', 'category'],
+    ['sort=name&sort=name', 'sort'],
+    ['fields=createdAt', 'fields'],
+  ),
+  ...queries('/api/products/1', ['fields=_links', 'fields'], ['fields=*', 'fields']),
+  ...queries(
+    '/api/posts',
+    ['limit=x', 'limit'],
+    ['cursor=', 'cursor'],
+    ['cursor=x', 'cursor'],
+    ['cursor=MQ', 'cursor'],
+  ),
+  ...queries('/api/users/2/posts', ['limit=', 'limit'], ['cursor=5', 'cursor']),
+  ...queries('/api/posts/1/comments', ['limit=--1', 'limit'], ['cursor=null', 'cursor']),
+  ...queries('/api/comments/1/likes', ['limit=%201', 'limit'], ['cursor=%F0%9F%98%80', 'cursor']),
+
+  ...bad(
+    404,
+    'NOT_FOUND',
+    'GET /api/users/0',
+    'GET /api/users/-1',
+    'GET /api/users/1.5',
+    'GET /api/users/abc',
+  ),
+  ...bad(
+    404,
+    'NOT_FOUND',
+    'GET /api/users/99999999999999999999',
+    'GET /api/users/9007199254740992',
+  ),
+  ...bad(404, 'NOT_FOUND', 'PATCH /api/users/0x1', 'PUT /api/products/1e0', 'DELETE /api/posts/+1'),
+  ...bad(
+    404,
+    'NOT_FOUND',
+    'POST /api/users/x/posts',
+    'POST /api/posts/99/comments',
+    'POST /api/comments/0/likes',
+  ),
+  ...bad(
+    404,
+    'NOT_FOUND',
+    'GET /api/users/1/posts/1',
+    'DELETE /api/posts/2/comments/1',
+    'GET /api/posts/2/comments/1',
+  ),
+  ...bad(
+    404,
+    'NOT_FOUND',
+    'GET /api/nothing',
+    'POST /api',
+    'GET /api/users/',
+    'GET /api//users',
+    'GET /api/Users',
+  ),
+  ...bad(
+    404,
+    'NOT_FOUND',
+    'GET /api/users/2/',
+    'GET /api/users/2;x=1',
+    'GET /api/products.json',
+    'GET /api/..%2fetc/passwd',
+  ),
+  ...bad(404, 'NOT_FOUND', 'DELETE /api/comments', 'GET /api/users/2/posts/1/comments/1'),
+  ...bad(
+    400,
+    'MALFORMED_REQUEST',
+    'GET /api/users/%zz',
+    'GET /api/users/%',
+    'GET /api/users/%ff',
+    'GET /api/users/%00',
+  ),
+  ...bad(
+    400,
+    'MALFORMED_REQUEST',
+    'GET /api/%C3%28',
+    'PATCH /api/users/%E0%A4%A',
+    'DELETE /api/users/%ED%A0%80',
+  ),
+  ...bad(
+    405,
+    'METHOD_NOT_ALLOWED',
+    'PUT /api/users',
+    'PATCH /api/users',
+    'DELETE /api/users',
+    'POST /api/users/2',
+  ),
+  ...bad(
+    405,
+    'METHOD_NOT_ALLOWED',
+    'POST /api/posts',
+    'PUT /api/posts/1',
+    'DELETE /api/comments/1',
+    'PATCH /api/posts/1/comments/1',
+  ),
+  ...bad(
+    405,
+    'METHOD_NOT_ALLOWED',
+    'PUT /api/comments/1/likes',
+    'PROPFIND /api/products',
+    'QUERY /api/products',
+    'FOO /api/users/2/avatar',
+  ),
+  ...bad(
+    414,
+    'URI_TOO_LONG',
+    `GET /api/products?search=${'a'.repeat(4096)}`,
+    `GET /api/${'a/'.repeat(3000)}`,
+  ),
+  ...bad(
+    404,
+    'UNSUPPORTED_VERSION',
+    'GET /api/v2/users',
+    'GET /api/v0/users',
+    'POST /api/v9/users',
+    'GET /api/v2',
+  ),
+  ...bad(
+    400,
+    'UNSUPPORTED_VERSION',
+    'GET /api/users?version=2',
+    'GET /api/users?version=',
+    'GET /api/users?version=one',
+  ),
+  ...bad(
+    400,
+    'MALFORMED_REQUEST',
+    'GET /api/v1/users?version=2',
+    'GET /api/users?version=1&version=2',
+  ),
+  ...versions(
+    406,
+    'UNSUPPORTED_VERSION',
+    '/api/users',
+    { Accept: 'application/vnd.duet.v2+json' },
+    { Accept: 'application/vnd.duet.vx+json' },
+  ),
+  ...versions(
+    400,
+    'UNSUPPORTED_VERSION',
+    '/api/users',
+    { 'API-Version': '2' },
+    { 'API-Version': '1.0' },
+    { 'API-Version': '' },
+  ),
+  ...versions(
+    400,
+    'MALFORMED_REQUEST',
+    '/api/v1/users',
+    { 'API-Version': '2' },
+    { Accept: 'application/vnd.duet.v2+json' },
+  ),
+
+  ...nameless(
+    'GET /api/users',
+    'GET /api/users/2',
+    'GET /api/users/99',
+    'GET /api/users?limit=x',
+    'PATCH /api/users/2',
+  ),
+  ...nameless(
+    'PUT /api/users/x',
+    'DELETE /api/users/2',
+    'POST /api/users/2/posts',
+    'POST /api/posts/1/comments',
+  ),
+  ...nameless(
+    'POST /api/comments/x/likes',
+    'DELETE /api/comments/1/likes',
+    'POST /api/products',
+    'DELETE /api/posts/99',
+  ),
+  ...tokens(
+    ['', noForm],
+    ['Bearer', noForm],
+    ['Bearer ', noForm],
+    ['Bearer x', noForm],
+    ['Basic YTpi', noForm],
+    [good, noForm],
+  ),
+  ...tokens(
+    [`Bearer  ${good}`, noForm],
+    [`Bearer ${good} x`, noForm],
+    [`Bearer ${good},${good}`, noForm],
+    [`Bearer ${good}=`, noForm],
+  ),
+  ...tokens(
+    [`Bearer ${good.slice(0, -4)}`, noFit],
+    [`Bearer ${good}AAAA`, noFit],
+    [`Bearer ${forge({ alg: 'HS256' }, claims({}), hmac('x'))}`, noFit],
+  ),
+  ...tokens([
+    `Bearer ${good.slice(0, -1)}${String.fromCharCode(good.charCodeAt(good.length - 1) + 1)}`,
+    noSpelling,
+  ]),
+  ...tokens(
+    [`Bearer ${token({}, { alg: 'none' })}`, noKey],
+    [`Bearer ${token({}, { alg: 'HS512' })}`, noKey],
+    [`Bearer ${token({}, { alg: 'RS256' })}`, noKey],
+  ),
+  ...tokens(
+    [`Bearer ${token({ sub: 1 })}`, noSub],
+    [`Bearer ${token({ sub: '0' })}`, noSub],
+    [`Bearer ${token({ sub: undefined })}`, noSub],
+  ),
+  ...tokens(
+    [`Bearer ${token({ role: 'root' })}`, noRole],
+    [`Bearer ${token({ role: null })}`, noRole],
+    [`Bearer ${token({ role: ['admin'] })}`, noRole],
+  ),
+  ...tokens(
+    [`Bearer ${token({ exp: undefined })}`, 'The claim exp is missing'],
+    [`Bearer ${token({ iat: now - 60, exp: now - 10 })}`, 'The token has expired'],
+  ),
+  ...tokens(
+    [`Bearer ${token({ nbf: now + 60 })}`, 'The token is not valid yet'],
+    [`Bearer ${token({ iat: now + 60 })}`, 'The token was issued in the future'],
+  ),
+  ...tokens(
+    [`Bearer ${token({ exp: now + 90_000 })}`, 'The token lives longer than 24 hours'],
+    [`Bearer ${token({ exp: '1' })}`, 'The claim exp is not a number of seconds'],
+  ),
+  ...tokens([`Bearer ${token({ x: 'y'.repeat(8192) })}`, 'The token is larger than 8 KiB']),
+  ...forbidden(
+    2,
+    'PATCH /api/users/3',
+    'DELETE /api/users/1',
+    'POST /api/users/3/posts',
+    'PATCH /api/posts/4',
+    'DELETE /api/posts/4',
+  ),
+  ...forbidden(
+    2,
+    'POST /api/products',
+    'PUT /api/products/99',
+    'PATCH /api/products/x',
+    'DELETE /api/products/1',
+  ),
+  ...forbidden(3, 'DELETE /api/posts/1/comments/2', 'PUT /api/users/2'),
+  ...forbidden(
+    4,
+    'PATCH /api/users/4',
+    'POST /api/users',
+    'POST /api/posts/1/comments',
+    'POST /api/comments/1/likes',
+    'DELETE /api/users/4',
+  ),
+  ...forbidden(
+    99,
+    'POST /api/posts/1/comments',
+    'POST /api/comments/1/likes',
+    'DELETE /api/comments/1/likes',
+    'POST /api/users/99/posts',
+  ),
+
+  ...unmatched(
+    'PATCH /api/users/2',
+    '"x"',
+    'x',
+    '',
+    '"',
+    '*x',
+    'W/*',
+    '"users-2-1"',
+    'users-2-1-x',
+    '"posts-1-1-x"',
+    'W/"users-2-1-x"',
+  ),
+  ...unmatched(
+    'DELETE /api/products/1',
+    '"x"',
+    '"products-2-1-x"',
+    '"products-1-99999999999999999999-x"',
+    '"products-1--1-x"',
+  ),
+  ...unmatched('DELETE /api/posts/1', '"x", "y"', ', ,', '"posts-1-0-x"', "' or 1=1"),
+  {
+    line: 'PATCH /api/users/2',
+    what: 'a length above the limit',
+    as: 2,
+    raw: '{}',
+    headers: { 'Content-Type': 'application/json', 'Content-Length': '1048577' },
+    status: 413,
+    code: 'PAYLOAD_TOO_LARGE',
+  },
+  {
+    line: 'POST /api/users',
+    what: 'a body above the limit',
+    as: 'anonymous',
+    raw: ' '.repeat(1_048_577),
+    headers: { 'Content-Type': 'application/json' },
+    status: 413,
+    code: 'PAYLOAD_TOO_LARGE',
+  },
+  {
+    line: 'POST /api/users',
+    what: 'an email in use, in other letters',
+    as: 'anonymous',
+    body: { name: 'x', email: 'BEN@Example.ORG' },
+    status: 409,
+    code: 'EMAIL_TAKEN',
+    fields: ['email'],
+  },
+]

@@ -1,0 +1,274 @@
+/** What the store keeps beside the rows: counts, the search index and the numbers it gives out. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import fc from 'fast-check'
+import { connect } from '#engines/sqlite/connection.ts'
+import { fold } from '#model/text.ts'
+import { createWorld, type World } from '../world.ts'
+
+let world: World
+before(async () => {
+  world = await createWorld()
+})
+after(() => world.close())
+
+const admin = { as: 1 }
+
+const rowsOf = (text: string) => {
+  const connection = connect(world.file)
+  const rows = connection.query({ text, values: [] })
+  connection.close()
+  return rows
+}
+
+const recounts = [
+  ['users', ''],
+  ['users', 'role'],
+  ['users', 'status'],
+  ['products', ''],
+  ['products', 'category'],
+] as const
+
+const assertCounts = () => {
+  for (const [table, field] of recounts) {
+    const by = field === '' ? "''" : field
+    assert.deepEqual(
+      rowsOf(
+        `select value, n from counts where entity = '${table}' and field = '${field}' and n <> 0 order by value`,
+      ),
+      rowsOf(`select ${by}, count(*) from ${table} group by 1 order by 1`),
+      `${table} by ${field || 'all'}`,
+    )
+  }
+}
+
+test('the kept counts are those of a recount after any writes, deletions of what belongs to others included', async () => {
+  const ids: number[] = [2, 3, 4]
+  const nth = (n: number) => ids[n % ids.length] ?? 0
+  let made = 0
+  const pick = fc.nat(1000)
+  const write = fc.oneof(
+    fc.record({ kind: fc.constant('create' as const), role: fc.constantFrom('user', 'admin') }),
+    fc.record({
+      kind: fc.constant('promote' as const),
+      pick,
+      role: fc.constantFrom('user', 'admin'),
+    }),
+    fc.record({
+      kind: fc.constant('suspend' as const),
+      pick,
+      status: fc.constantFrom('active', 'suspended'),
+    }),
+    fc.record({ kind: fc.constant('delete' as const), pick }),
+    fc.record({ kind: fc.constant('post' as const), pick }),
+    fc.record({ kind: fc.constant('comment' as const), pick }),
+    fc.record({ kind: fc.constant('fail' as const) }),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(write, { minLength: 1, maxLength: 12 }), async writes => {
+      await Promise.all(
+        writes.map(async each => {
+          switch (each.kind) {
+            case 'create': {
+              const email = `kept${++made}@example.org`
+              const { json } = await world.ask('POST /api/users', {
+                ...admin,
+                body: { name: 'K', email, role: each.role },
+              })
+              ids.push(json.id)
+              return
+            }
+            case 'promote':
+              return world.ask(`PATCH /api/users/${nth(each.pick)}`, {
+                ...admin,
+                body: { role: each.role },
+              })
+            case 'suspend':
+              return world.ask(`PATCH /api/users/${nth(each.pick)}`, {
+                ...admin,
+                body: { status: each.status },
+              })
+            case 'delete':
+              return world.ask(`DELETE /api/users/${nth(each.pick)}`, admin)
+            case 'post':
+              return world.ask(`POST /api/users/${nth(each.pick)}/posts`, {
+                ...admin,
+                body: { title: 'T', content: 'C' },
+              })
+            case 'comment':
+              return world.ask(`POST /api/posts/${each.pick % 20}/comments`, {
+                ...admin,
+                body: { text: 'T' },
+              })
+            case 'fail':
+              return world.ask('POST /api/users', {
+                ...admin,
+                body: { name: 'K', email: 'ada@example.org' },
+              })
+            default:
+              return each satisfies never
+          }
+        }),
+      )
+      assertCounts()
+    }),
+    { numRuns: 60 },
+  )
+  const { json } = await world.ask('GET /api/users?role=admin&limit=1', admin)
+  assert.equal(
+    json.pagination.total,
+    rowsOf("select count(*) from users where role = 'admin'")[0]?.[0],
+  )
+  assert.deepEqual(rowsOf('pragma foreign_key_check'), [])
+  assert.deepEqual(rowsOf('pragma integrity_check'), [['ok']])
+})
+
+test('a search finds what its definition says after any writes, whatever is looked for', async () => {
+  const letters = fc.constantFrom(
+    'a',
+    'A',
+    'b',
+    'é',
+    'É',
+    'e',
+    'ß',
+    'ẞ',
+    's',
+    '"',
+    "'",
+    '%',
+    '_',
+    '*',
+    '(',
+    ')',
+    ' ',
+    'AND',
+    'NOT',
+    '-',
+    '\\',
+    '😀',
+    '松',
+    '\u0301',
+  )
+  const name = fc.array(letters, { minLength: 1, maxLength: 7 }).map(parts => `x${parts.join('')}y`)
+  const needle = fc.array(letters, { minLength: 1, maxLength: 4 }).map(parts => parts.join(''))
+  const names = new Map<number, string>()
+  for (const [id, text] of rowsOf('select id, name from products'))
+    names.set(Number(id), String(text))
+  const step = fc.record({
+    name,
+    pick: fc.nat(1000),
+    kind: fc.constantFrom('create', 'rename', 'restock', 'delete'),
+  })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { minLength: 1, maxLength: 8 }),
+      fc.array(needle, { maxLength: 8 }),
+      async (steps, needles) => {
+        for (const { kind, name, pick } of steps) {
+          const id = [...names.keys()][pick % Math.max(names.size, 1)]
+          if (kind === 'create' || id === undefined) {
+            const { json } = await world.ask('POST /api/products', {
+              ...admin,
+              body: { name, category: `c${pick % 3}`, price: 1 },
+            })
+            names.set(json.id, name)
+          } else if (kind === 'rename') {
+            await world.ask(`PATCH /api/products/${id}`, {
+              ...admin,
+              body: { name, category: `c${pick % 3}` },
+            })
+            names.set(id, name)
+          } else if (kind === 'restock') {
+            await world.ask(`PATCH /api/products/${id}`, { ...admin, body: { stock: pick } })
+          } else {
+            await world.ask(`DELETE /api/products/${id}`, admin)
+            names.delete(id)
+          }
+        }
+        for (const each of [...needles, ...steps.slice(0, 2).map(({ name }) => name.slice(1, 5))]) {
+          if (!each.isWellFormed()) continue
+          const found = await world.ask(
+            `GET /api/products?limit=100&fields=id&search=${encodeURIComponent(each)}`,
+          )
+          assert.deepEqual(
+            found.json.data.map(({ id }: { id: number }) => id),
+            [...names]
+              .filter(([, name]) => fold(name).includes(fold(each)))
+              .map(([id]) => id)
+              .sort((a, b) => a - b)
+              .slice(0, 100),
+            each,
+          )
+        }
+        assertCounts()
+      },
+    ),
+    { numRuns: 80 },
+  )
+  const connection = connect(world.file)
+  connection.run(
+    "insert into products_name_key_search (products_name_key_search) values ('integrity-check')",
+  )
+  connection.close()
+})
+
+test('an id is not given out again after the newest was deleted, nor after a restart of the store', async () => {
+  const makers = [
+    ['/api/users', () => ({ name: 'A', email: `again${Math.random()}@example.org` })],
+    ['/api/products', () => ({ name: 'A', category: 'c', price: 1 })],
+    ['/api/users/1/posts', () => ({ title: 'A', content: 'a' })],
+  ] as const
+  for (const [path, body] of makers) {
+    const own = path.endsWith('posts') ? '/api/posts' : path
+    let last = 0
+    for (let turn = 0; turn < 3; turn++) {
+      const { json, status } = await world.ask(`POST ${path}`, { ...admin, body: body() })
+      assert.equal(status, 201)
+      assert.ok(json.id > last)
+      last = json.id
+      assert.equal((await world.ask(`DELETE ${own}/${last}`, admin)).status, 204)
+    }
+  }
+})
+
+test('an id is not used up by a write that failed, and ids ascend in the order of the writes', async () => {
+  const before = await world.ask('POST /api/users', {
+    body: { name: 'A', email: 'first@example.org' },
+  })
+  assert.equal(
+    (await world.ask('POST /api/users', { body: { name: 'A', email: 'First@example.org' } }))
+      .status,
+    409,
+  )
+  const ids = await Promise.all(
+    Array.from({ length: 20 }, async (_, index) => {
+      const { json } = await world.ask('POST /api/users', {
+        body: { name: 'A', email: `row${index}@example.org` },
+      })
+      return Number(json.id)
+    }),
+  )
+  assert.deepEqual(
+    ids,
+    [...ids].sort((a, b) => a - b),
+  )
+  assert.equal(ids[0], before.json.id + 1)
+})
+
+test('when the last id is given out the next creation is refused, and nothing is stored', async () => {
+  const connection = connect(world.file)
+  connection.query({
+    text: "insert into products (id, name, category, price, created_at, name_key) values (?1, 'last', 'c', 1, 1, 'last') returning id",
+    values: [Number.MAX_SAFE_INTEGER],
+  })
+  connection.close()
+  const { status } = await world.ask('POST /api/products', {
+    ...admin,
+    body: { name: 'next', category: 'c', price: 1 },
+  })
+  assert.equal(status, 409)
+  assert.equal((await world.ask('GET /api/products/9007199254740991')).json.name, 'last')
+  assert.deepEqual(rowsOf("select count(*) from products where name = 'next'"), [[0]])
+  assertCounts()
+})
