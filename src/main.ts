@@ -47,7 +47,6 @@ const remedies: Readonly<Record<string, (trouble: Trouble) => string>> = {
     `port ${port} is in use already; set DUET_PORT to another, or to 0 for a free one`,
   EADDRNOTAVAIL: ({ address }) => `this machine has no address ${address}; set DUET_HOST to one`,
   ENOENT: ({ path }) => `there is no such file: ${path}`,
-  EISDIR: ({ path }) => `${path ?? 'what was named'} is a folder, and a file is needed`,
   ENOTDIR: ({ path }) => `${path} cannot be made, a file is in the way; ${elsewhere}`,
   EROFS: ({ path }) => `${path} is on a disk that cannot be written; ${elsewhere}`,
   EACCES: ({ path, port }) =>

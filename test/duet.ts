@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { secret } from './world.ts'
 
@@ -12,9 +13,12 @@ const program = fileURLToPath(new URL('../bin/duet', import.meta.url))
 export type Settings = Readonly<Record<string, string>>
 
 const alive = new Set<ChildProcess>()
-process.on('exit', () => {
+const killAll = () => {
   for (const child of alive) child.kill('SIGKILL')
-})
+}
+// A test that fails leaves its service behind, which would keep the test run from its end.
+after(killAll)
+process.on('exit', killAll)
 
 /** What this process was started with, without what is Duet's or the test runner's. */
 const plain = Object.fromEntries(

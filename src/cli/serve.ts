@@ -1,4 +1,5 @@
 /** `duet serve`: opens the store, listens, and ends cleanly when it is told to. */
+import { type IncomingMessage, ServerResponse } from 'node:http'
 import { serve as listen } from '@hono/node-server'
 import { createApp } from '#app.ts'
 import { createAuthenticator } from '#auth/authenticate.ts'
@@ -123,6 +124,13 @@ export const start = async (config: Config, onFatal: () => void) => {
       )
     },
   })
+  // What is answered on the way to the end is the last answer on its connection.
+  class Answer<Asked extends IncomingMessage> extends ServerResponse<Asked> {
+    override writeHead(...head: readonly unknown[]): this {
+      if (draining) this.shouldKeepAlive = false
+      return Reflect.apply(super.writeHead, this, head)
+    }
+  }
   const server = await new Promise<ReturnType<typeof listen>>((resolve, reject) => {
     const made = listen(
       {
@@ -130,6 +138,7 @@ export const start = async (config: Config, onFatal: () => void) => {
         hostname: config.host,
         port: config.port,
         serverOptions: {
+          ServerResponse: Answer,
           headersTimeout: 10_000,
           requestTimeout: 30_000,
           connectionsCheckingInterval: 1000,
@@ -164,7 +173,6 @@ const run = async (args: readonly string[]): Promise<void> => {
   readArgs(args, {}, 0)
   const config = loadConfig(process.env)
   const running = await start(config, () => process.exit(1))
-  process.stderr.write(`${running.hello}\n`)
   let endsSince: number | undefined
   const end = () => {
     if (endsSince !== undefined) {
@@ -183,6 +191,7 @@ const run = async (args: readonly string[]): Promise<void> => {
   }
   process.on('SIGTERM', end)
   process.on('SIGINT', end)
+  process.stderr.write(`${running.hello}\n`)
 }
 
 export const serve: CliCommand = { name: 'serve', about: 'serve both voices', help, run }

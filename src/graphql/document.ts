@@ -60,7 +60,12 @@ const parsed = (source: string, limits: DocumentLimits): DocumentNode => {
       `The document has ${source.length} characters, at most ${limits.source} are allowed`,
     )
   try {
-    return parse(source, { maxLexicalTokens: limits.tokens, maxComments: limits.comments })
+    return parse(source, {
+      maxLexicalTokens: limits.tokens,
+      maxComments: limits.comments,
+      // GraphQL specification, section 2.4: a selection set has at least one selection.
+      allowEmptySelectionSets: false,
+    })
   } catch (error) {
     if (error instanceof GraphQLError) {
       const isLimit = tooComplex.test(error.message)

@@ -13,6 +13,7 @@ import type { Reply } from '#http/reply.ts'
 import { type App, type Http, header, jsonBody, queryString, requestIdOf } from '#http/request.ts'
 import type { Viewer } from '#model/viewer.ts'
 import type { Core } from '#write/core.ts'
+import { type Keyed, keyedOf } from '#write/once.ts'
 
 export type GraphqlOptions = {
   readonly limits: DocumentLimits
@@ -161,6 +162,7 @@ export const mountGraphql = (app: App, core: Core, edge: Edge, options: GraphqlO
     viewer: Viewer,
     method: string,
     requestId: string,
+    keyed: Keyed | undefined,
   ): Promise<Result> => {
     try {
       const operation = getOperation(documents(params.query), params.operationName)
@@ -171,8 +173,16 @@ export const mountGraphql = (app: App, core: Core, edge: Edge, options: GraphqlO
         })
       const variables = coerced(operation.node.variableDefinitions ?? [], params.variables)
       if (kind === OperationTypeNode.MUTATION) {
-        const { data, error } = await runMutation({ core, schema, operation, variables, viewer })
-        if (!error) return { data, errors: [], status: 200 }
+        const { data, error, replayed } = await runMutation({
+          core,
+          schema,
+          operation,
+          variables,
+          viewer,
+          keyed,
+        })
+        const headers = replayed ? { 'Idempotency-Replayed': 'true' } : {}
+        if (!error) return { data, errors: [], status: 200, headers }
         return { ...told(error.cause, requestId, error.where), data, status: 200 }
       }
       const { data, error } = await runQuery(core, schema, operation, variables, viewer)
@@ -212,7 +222,11 @@ export const mountGraphql = (app: App, core: Core, edge: Edge, options: GraphqlO
         'Answers are application/graphql-response+json or application/json',
       )
     const params = paramsOf(await rawParams(c, edge))
-    return reply(c, await run(params, viewer, c.req.method, requestId), type, viewer)
+    const { method, path: at } = c.req
+    const asked = { method, path: at, body: params }
+    const keyed =
+      method === 'POST' ? keyedOf(header(c, 'idempotency-key'), viewer, asked) : undefined
+    return reply(c, await run(params, viewer, method, requestId, keyed), type, viewer)
   }
 
   /** Errors before there is a GraphQL request: broken bodies, bad tokens, wrong media types. */

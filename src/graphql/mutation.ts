@@ -29,7 +29,8 @@ import {
   type Writing,
 } from '#write/derived.ts'
 import { inputValues, type Values } from '#write/input.ts'
-import { write } from '#write/write.ts'
+import { type Keyed, onceOf } from '#write/once.ts'
+import { type Done, write } from '#write/write.ts'
 
 /** Slot 1 of a payload's read holds the id of what was written. */
 const writtenSlot = 1
@@ -53,6 +54,8 @@ type Mutating = {
   readonly operation: Operation
   readonly variables: Variables
   readonly viewer: Viewer
+  /** The key under which the answers are kept, where the request has one. */
+  readonly keyed: Keyed | undefined
 }
 
 const writingOf = ({ core, viewer }: Mutating): Writing => ({
@@ -189,52 +192,42 @@ const valuesOf = async (mutating: Mutating, field: Writes): Promise<Values> => {
   }
 }
 
-const runField = async (mutating: Mutating, field: Writes): Promise<string> => {
-  const { core, variables, viewer } = mutating
-  const { root, args, payload } = field
-  const writing = writingOf(mutating)
-  const target = targetOf(field)
-  const run = (command: Command) =>
-    write(
-      core.writer,
-      core.model,
-      command,
-      payload && {
-        plan: payload.prepared.plan,
-        values: withoutWritten(payload, viewer, variables),
-      },
-    )
-  switch (root.kind) {
-    case 'create': {
-      const values = await valuesOf(mutating, field)
-      return (await run(create(writing, root.entity, values))).answer?.text ?? 'null'
-    }
-    case 'update': {
-      if (target.id === 0) throw notFound(root.entity, args.id)
-      const changes = await valuesOf(mutating, field)
-      return (await run(update(writing, target, changes))).answer?.text ?? 'null'
-    }
-    case 'delete':
-      return await deleted(core, writing, target)
-    default:
-      throw new Error(`${root.kind} is not a mutation`)
+/** Runs the field's command, and keeps its answer where the request has a key. */
+const run = (mutating: Mutating, field: Writes, command: Command): Promise<Done> => {
+  const { core, variables, viewer, keyed } = mutating
+  const { payload, key } = field
+  const reading = payload && {
+    plan: payload.prepared.plan,
+    values: withoutWritten(payload, viewer, variables),
   }
+  // Each field is a write of its own, so its answer is kept by itself.
+  const once = keyed && onceOf(core.dialect, keyed, core.now(), `#${key}`)
+  return write(core.writer, core.model, command, reading, once)
 }
 
-/** `true`; for an unknown id `false`. */
-const deleted = async (
-  core: Core,
-  writing: Writing,
-  target: { entity: string; id: number },
-): Promise<string> => {
+const commandOf = async (mutating: Mutating, field: Writes): Promise<Command> => {
+  const { root, args } = field
+  const writing = writingOf(mutating)
+  const target = targetOf(field)
+  if (root.kind === 'create') return create(writing, root.entity, await valuesOf(mutating, field))
+  if (root.kind === 'delete') return remove(writing, target)
+  if (target.id === 0) throw notFound(root.entity, args.id)
+  return update(writing, target, await valuesOf(mutating, field))
+}
+
+/** What a field wrote, as its text; deleting what is not there is `false`. */
+const runField = async (mutating: Mutating, field: Writes): Promise<Field> => {
   try {
-    await write(core.writer, core.model, remove(writing, target), null)
-    return 'true'
+    const { answer, replayed } = await run(mutating, field, await commandOf(mutating, field))
+    return { text: answer?.text ?? 'null', replayed }
   } catch (error) {
-    if (error instanceof ApiError && error.code === 'NOT_FOUND') return 'false'
+    const isGone = error instanceof ApiError && error.code === 'NOT_FOUND'
+    if (isGone && field.root.kind === 'delete') return { text: 'false', replayed: false }
     throw error
   }
 }
+
+type Field = { readonly text: string; readonly replayed: boolean }
 
 /** The values of a payload's slots without the written id, which the write itself puts in. */
 const withoutWritten = ({ slots }: Payload, viewer: Viewer, variables: Variables) => {
@@ -260,6 +253,8 @@ const refuseEarly = async (mutating: Mutating, fields: readonly Writes[]): Promi
 /** What came of a mutation: the text of `data`, and the error that ended it with its place. */
 export type Mutated = {
   readonly data: string
+  /** Whether all of it is the kept answer of an earlier request. */
+  readonly replayed: boolean
   readonly error?: { readonly cause: unknown; readonly where: Where }
 }
 
@@ -269,6 +264,7 @@ export const runMutation = async (mutating: Mutating): Promise<Mutated> => {
   const writes = fields.filter((field): field is Writes => 'root' in field)
   if (writes.length > 1) await refuseEarly(mutating, writes)
   let data = '{'
+  let replayed = writes.length > 0
   for (const field of fields) {
     if (data.length > 1) data += ','
     data += `${JSON.stringify(field.key)}:`
@@ -277,14 +273,17 @@ export const runMutation = async (mutating: Mutating): Promise<Mutated> => {
       continue
     }
     try {
-      data += await runField(mutating, field)
+      const written = await runField(mutating, field)
+      data += written.text
+      replayed &&= written.replayed
     } catch (cause) {
       // Every mutation's type is non-null, so its error leaves no data (section 6.4.4); what came before is done.
       return {
         data: 'null',
+        replayed: false,
         error: { cause, where: whereOf(field) },
       }
     }
   }
-  return { data: `${data}}` }
+  return { data: `${data}}`, replayed }
 }

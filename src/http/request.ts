@@ -60,10 +60,6 @@ const nodeBody = (
     )
   })
 
-/** The media type of the body without parameters, in lower case; empty where none is named. */
-export const mediaType = (c: Http): string =>
-  (header(c, 'content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
-
 const charsetOf = (contentType: string): string | undefined =>
   /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType)?.[1]?.toLowerCase()
 

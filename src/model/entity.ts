@@ -12,6 +12,8 @@ export type Relation = {
   readonly graphql: boolean
   /** Whether the REST voice has it as a nested list, `/users/{id}/posts`. */
   readonly rest: boolean
+  /** In the order in which they were made; else newest first. */
+  readonly oldestFirst: boolean
 }
 
 /** What a query parameter of a REST list, or an argument of a GraphQL list, keeps. */
@@ -37,6 +39,13 @@ export type Listing = {
   readonly filters?: Readonly<Record<string, Filter>>
 }
 
+/** The places to go from an object, always the same (`by` is null) or by what one of its fields says. */
+export type Links =
+  | { readonly by: null; readonly all: Named }
+  | { readonly by: string; readonly cases: Readonly<Record<string, Named>> }
+
+type Named = Readonly<Record<string, Link>>
+
 /** A place to go from an object: a path with `{field}`s in it, and a method where it is not GET. */
 export type Link = string | { readonly href: string; readonly method: string }
 
@@ -48,7 +57,7 @@ export type Entity = {
   readonly fields: Readonly<Record<string, Field>>
   readonly relations: Readonly<Record<string, Relation>>
   readonly policy: Policy
-  readonly links: Readonly<Record<string, Link>>
+  readonly links: Links | null
   readonly rest: {
     /** The list at `/plural`; null: there is none of its own, only nested ones with this paging. */
     readonly list: boolean
@@ -59,6 +68,8 @@ export type Entity = {
     /** The writes at its own paths, and those at the paths below a parent. */
     readonly writes: readonly ('create' | 'replace' | 'update' | 'delete')[]
     readonly nested: readonly ('create' | 'delete')[]
+    /** Relations whose rows stand in the object itself, each after one of its members. */
+    readonly embedded: Readonly<Record<string, { readonly after: string }>>
   }
   readonly graphql: {
     /** Whether the schema has the type, and whether queries may begin at it. */
@@ -74,11 +85,18 @@ export type Entity = {
   readonly counted: readonly string[] | null
   /** Further indexes than those of references, unique fields and sorts. */
   readonly indexes: readonly (readonly string[])[]
+  /** Rows are only ever added: a record of what happened. */
+  readonly appendOnly: boolean
   /** Fields that no two rows share all of. */
   readonly sets: readonly (readonly string[])[]
 }
 
-type RelationOptions = { description?: string; graphql?: boolean; rest?: boolean }
+type RelationOptions = {
+  description?: string
+  graphql?: boolean
+  rest?: boolean
+  oldestFirst?: boolean
+}
 const relation =
   <const Kind extends Relation['kind']>(kind: Kind) =>
   <const To extends string, const By extends string>(
@@ -92,6 +110,7 @@ const relation =
     description: '',
     graphql: true,
     rest: kind === 'many',
+    oldestFirst: false,
     ...options,
   })
 
@@ -105,12 +124,15 @@ type Draft<F, R> = {
   fields: F
   relations?: R
   policy: Policy
-  links?: Readonly<Record<string, Link>>
+  links?: Named
+  /** Links by what a field says, instead of `links`. */
+  linksBy?: { by: keyof F & string; cases: Readonly<Record<string, Named>> }
   rest: Pick<Entity['rest'], 'list' | 'one' | 'listing'> & Partial<Entity['rest']>
   graphql?: Partial<Entity['graphql']>
   counted?: readonly (keyof F & string)[]
   indexes?: readonly (readonly ((keyof F & string) | `-${keyof F & string}`)[])[]
   sets?: readonly (readonly (keyof F & string)[])[]
+  appendOnly?: boolean
 }
 
 /** An entity with its defaults filled in: in both voices, nothing counted, closed where no rule says otherwise. */
@@ -123,10 +145,11 @@ export const entity = <
 ) => ({
   ...draft,
   relations: draft.relations ?? ({} as R),
-  links: draft.links ?? {},
-  rest: { selectable: false, writes: [], nested: [], ...draft.rest },
+  links: draft.linksBy ?? (draft.links ? { by: null, all: draft.links } : null),
+  rest: { selectable: false, writes: [], nested: [], embedded: {}, ...draft.rest },
   graphql: { type: true, roots: true, paged: false, filters: [], mutations: [], ...draft.graphql },
   counted: draft.counted ?? null,
   indexes: draft.indexes ?? [],
   sets: draft.sets ?? [],
+  appendOnly: draft.appendOnly ?? false,
 })

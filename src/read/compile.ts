@@ -1,7 +1,7 @@
 /** A read plan as statements of one database: total, it cannot fail because of the caller. */
 
-import type { Column, Condition, Level, Order, ReadPlan, SelfPath } from '#read/plan.ts'
-import { VIEWER } from '#read/selection.ts'
+import { type Column, conditionSql } from '#read/condition.ts'
+import type { Level, Order, ReadPlan } from '#read/plan.ts'
 import type { Among, Dialect } from '#sql/dialect.ts'
 import {
   and,
@@ -21,47 +21,6 @@ import {
 const alias = 't'
 const budget = place({ kind: 'budget' })
 const capped = (index: number): Sql => place({ kind: 'capped', slot: index })
-
-const selfPath = (path: SelfPath, of: string): Sql => {
-  const { through } = path
-  if (!through) return sql`${column(of, path.column)} = ${slot(VIEWER)}`
-  return sql`exists (select 1 from ${name(through.table)} as ${name('o')}
-    where ${column('o', 'id')} = ${column(of, through.by)} and ${column('o', path.column)} = ${slot(VIEWER)})`
-}
-
-/** A condition on the rows of `of`, an alias or a table's own name. */
-export const conditionSql = (
-  condition: Condition,
-  table: string,
-  dialect: Dialect,
-  of: string = alias,
-): Sql => {
-  if (condition.kind === 'self')
-    return sql`(${join(
-      condition.paths.map(path => selfPath(path, of)),
-      sql` or `,
-    )})`
-  const left = column(of, condition.column.name)
-  const right = slot(condition.slot)
-  switch (condition.is) {
-    case 'equals':
-      return sql`${left} = ${right}`
-    case 'at least':
-      return sql`${left} >= ${right}`
-    case 'at most':
-      return sql`${left} <= ${right}`
-    case 'below':
-      return sql`${left} < ${right}`
-    case 'above zero':
-      return sql`${left} > 0`
-    case 'contains':
-      return dialect.contains(table, left, right, true)
-    case 'contains short':
-      return dialect.contains(table, left, right, false)
-    default:
-      return condition.is satisfies never
-  }
-}
 
 const columnsSql = (columns: readonly Column[]): Sql =>
   join(
@@ -144,7 +103,7 @@ const levelSql = (
       return dialect.below({
         ...among,
         by: column(alias, source.by),
-        order: sql`${column(alias, 'id')} desc`,
+        order: source.oldestFirst ? sql`${column(alias, 'id')}` : sql`${column(alias, 'id')} desc`,
         page: page && { limit: capped(page.limit), offset: slot(page.offset) },
       })
     }

@@ -1,35 +1,12 @@
 /** A selection, resolved against the model and allowed for a kind of viewer: the only place where a read is refused. */
 import { ApiError } from '#errors.ts'
-import type { Entity, Link } from '#model/entity.ts'
+import type { Entity } from '#model/entity.ts'
 import { columnName, entityOf, fieldOf, type Model } from '#model/model.ts'
 import { judge, type Rule, refusal } from '#model/policy.ts'
 import type { Role } from '#model/viewer.ts'
-import type { Comparison, Encoding, Item, Place, Root, Selection, Slot } from '#read/selection.ts'
-import type { Scalar } from '#sql/dialect.ts'
-
-export type Column = { readonly name: string; readonly scalar: Scalar; readonly nullable: boolean }
-
-/** A piece of the text of a row: given text, a column's value, or what an earlier-stitched level holds for this row. */
-export type Part =
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'column'; readonly column: number; readonly as: 'value' | 'path' }
-  | { readonly kind: 'child'; readonly level: number; readonly key: number; readonly many: boolean }
-
-/** A condition with its column; `self`: the row is the viewer's by one of these paths. */
-export type Condition =
-  | {
-      readonly kind: 'field'
-      readonly column: Column
-      readonly is: Comparison
-      readonly slot: Slot
-    }
-  | { readonly kind: 'self'; readonly paths: readonly SelfPath[] }
-
-/** A column of the table itself, or of the row of `table` that its column `by` points to. */
-export type SelfPath = {
-  readonly column: string
-  readonly through?: { readonly table: string; readonly by: string }
-}
+import { type Column, type Condition, selfCondition } from '#read/condition.ts'
+import { linksParts, merged, objectParts, type Part, textPart } from '#read/parts.ts'
+import type { Encoding, Item, Place, Root, Selection, Slot } from '#read/selection.ts'
 
 export type Order = { readonly column: Column; readonly descending: boolean }
 
@@ -47,7 +24,13 @@ export type Source =
   /** The rows whose ids column `column` of level `parent` holds. */
   | { readonly kind: 'one'; readonly parent: number; readonly column: number }
   /** The rows whose column `by` holds an id of level `parent`. */
-  | { readonly kind: 'many'; readonly parent: number; readonly by: string; readonly page: Page }
+  | {
+      readonly kind: 'many'
+      readonly parent: number
+      readonly by: string
+      readonly page: Page
+      readonly oldestFirst: boolean
+    }
   /** How many rows fit; `kept`: the store counts by this field already, with the value in the slot. */
   | {
       readonly kind: 'total'
@@ -113,20 +96,6 @@ const allow = (
   return verdict === 'row' && rule ? [rule] : []
 }
 
-/** The condition that the row is the viewer's, by the paths of a `self` rule. */
-export const selfCondition = (model: Model, entity: Entity, rule: Rule): Condition => {
-  if (rule.kind !== 'self') throw new Error(`a ${rule.kind} rule is not about rows`)
-  const paths = rule.fields.map((path): SelfPath => {
-    const [head = '', tail] = path.split('.')
-    if (tail === undefined) return { column: columnName(head) }
-    const relation = entity.relations[head]
-    if (!relation) throw new Error(`${entity.plural} have no relation ${head}`)
-    const { table } = entityOf(model, relation.to)
-    return { column: columnName(tail), through: { table, by: columnName(relation.by) } }
-  })
-  return { kind: 'self', paths }
-}
-
 const columnOf = (entity: Entity, field: string): Column => {
   const { scalar, nullable } = fieldOf(entity, field)
   return { name: columnName(field), scalar, nullable }
@@ -145,48 +114,6 @@ const columnSet = (entity: Entity, first: readonly string[]) => {
     isLong: () => fields.some(field => fieldOf(entity, field).long),
   }
 }
-
-const textPart = (text: string): Part => ({ kind: 'text', text })
-
-/** `/users/{id}/posts` below a prefix, as the text and columns of a JSON string. */
-const pathParts = (prefix: string, template: string, indexOf: (field: string) => number): Part[] =>
-  `${prefix}${template}`
-    .split(/\{(\w+)\}/)
-    .map((piece, index) =>
-      index % 2 === 0
-        ? textPart(JSON.stringify(piece).slice(1, -1))
-        : { kind: 'column', column: indexOf(piece), as: 'path' },
-    )
-
-const linkParts = (link: Link, prefix: string, indexOf: (field: string) => number): Part[] => {
-  const { href, method } = typeof link === 'string' ? { href: link, method: undefined } : link
-  return [
-    textPart('{"href":"'),
-    ...pathParts(prefix, href, indexOf),
-    textPart(method === undefined ? '"}' : `","method":"${method}"}`),
-  ]
-}
-
-/** Text pieces beside each other made one, so that stitching has fewer to join. */
-const merged = (parts: readonly Part[]): Part[] => {
-  const result: Part[] = []
-  for (const part of parts) {
-    const last = result.at(-1)
-    if (part.kind === 'text' && last?.kind === 'text')
-      result[result.length - 1] = textPart(last.text + part.text)
-    else result.push(part)
-  }
-  return result
-}
-
-const objectParts = (members: readonly (readonly [string, readonly Part[]])[]): Part[] => [
-  textPart('{'),
-  ...members.flatMap(([key, parts], index) => [
-    textPart(`${index === 0 ? '' : ','}${JSON.stringify(key)}:`),
-    ...parts,
-  ]),
-  textPart('}'),
-]
 
 type Draft = {
   readonly entity: string
@@ -224,12 +151,7 @@ const planLevel = (context: Context, draft: Draft): number => {
         return [{ kind: 'column', column: set.indexOf(item.field), as: 'value' }]
       }
       case 'links':
-        return objectParts(
-          Object.entries(item.links).map(([name, link]) => [
-            name,
-            linkParts(link, item.prefix, set.indexOf),
-          ]),
-        )
+        return linksParts(item.links, item.prefix, set.indexOf)
       case 'relation':
         return [planRelation(context, entity, index, set.indexOf, item, draft.path)]
       default:
@@ -273,7 +195,13 @@ const planRelation = (
   const source: Source =
     relation.kind === 'one'
       ? { kind: 'one', parent, column: key }
-      : { kind: 'many', parent, by: columnName(relation.by), page: item.page }
+      : {
+          kind: 'many',
+          parent,
+          by: columnName(relation.by),
+          page: item.page,
+          oldestFirst: relation.oldestFirst,
+        }
   const level = planLevel(context, {
     entity: relation.to,
     items: item.items,

@@ -1,5 +1,5 @@
 /** What is asked, in either voice: entities, members, arguments, children. Nothing is resolved or allowed yet. */
-import type { Link } from '#model/entity.ts'
+import type { Links } from '#model/entity.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
 /** The index of a value that comes with each run; slot 0 is the viewer's id. */
@@ -23,7 +23,7 @@ export type Item =
       readonly kind: 'links'
       readonly key: string
       readonly prefix: string
-      readonly links: Readonly<Record<string, Link>>
+      readonly links: Links
     }
   | {
       readonly kind: 'relation'

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { ApiError } from '#errors.ts'
-import type { Column, Level, Part, PlannedRoot, ReadPlan, Source } from '#read/plan.ts'
+import type { Column } from '#read/condition.ts'
+import type { Part } from '#read/parts.ts'
+import type { Level, PlannedRoot, ReadPlan, Source } from '#read/plan.ts'
 import { type Limits, stitcher } from '#read/stitch.ts'
 
 const integer = (name: string): Column => ({ name, scalar: 'id', nullable: false })
@@ -51,7 +53,7 @@ const library: ReadPlan = {
       [text('{"name":'), value(1), text(',"books":'), child(1, 0, true), text('}')],
     ),
     level(
-      { kind: 'many', parent: 0, by: 'author_id', page: null },
+      { kind: 'many', parent: 0, by: 'author_id', page: null, oldestFirst: false },
       [integer('id'), integer('author_id'), words('title')],
       [text('{"title":'), value(2), text(',"author":'), child(2, 1, false), text('}')],
     ),
@@ -179,7 +181,7 @@ test('few rows that repeat below many others are refused before their text has g
       level(list, [integer('id'), integer('of')], [child(1, 1, false)]),
       level({ kind: 'one', parent: 0, column: 1 }, [integer('id')], [child(2, 0, true)]),
       level(
-        { kind: 'many', parent: 1, by: 'of', page: null },
+        { kind: 'many', parent: 1, by: 'of', page: null, oldestFirst: false },
         [integer('id'), integer('of')],
         [value(0)],
       ),

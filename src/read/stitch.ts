@@ -1,7 +1,8 @@
 /** Flat rows to nested JSON text, from the deepest level up: each distinct row becomes its text once. */
 import { ApiError } from '#errors.ts'
 import { encoders, orNull } from '#read/encode.ts'
-import type { Level, Part, ReadPlan } from '#read/plan.ts'
+import type { Part } from '#read/parts.ts'
+import type { Level, ReadPlan } from '#read/plan.ts'
 import type { Row, Rows } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
@@ -44,6 +45,21 @@ const pieceOf = (level: Level, part: Part, encode: ReturnType<typeof encoders>):
       const value = nullable ? orNull(encode[scalar]) : encode[scalar]
       const write = part.as === 'path' ? String : value
       return row => write(row[index] as SqlValue)
+    }
+    case 'case': {
+      const cases = new Map(
+        Object.entries(part.cases).map(([value, parts]) => [
+          value,
+          parts.map(part => pieceOf(level, part, encode)),
+        ]),
+      )
+      return (row, held, tally) => {
+        const pieces = cases.get(String(row[part.column])) ?? []
+        let text = ''
+        for (const piece of pieces)
+          text += typeof piece === 'string' ? piece : piece(row, held, tally)
+        return text === '' ? '{}' : text
+      }
     }
     case 'child': {
       const { level: below, key, many } = part
@@ -100,8 +116,8 @@ const byId = (rows: Rows, writing: Writing): Held =>
 
 const newestFirst = (a: Row, b: Row): number => Number(b[0]) - Number(a[0])
 
-/** Lists by parent, newest first: the database gives the rows in whatever order is cheapest for it. */
-const byParent = (rows: Rows, writing: Writing): Held => {
+/** Lists by parent, in the relation's order: the database gives the rows in whatever order is cheapest for it. */
+const byParent = (rows: Rows, oldestFirst: boolean, writing: Writing): Held => {
   const groups = new Map<SqlValue, Row[]>()
   for (const row of rows) {
     const parent = row[1] as SqlValue
@@ -110,7 +126,8 @@ const byParent = (rows: Rows, writing: Writing): Held => {
     else groups.set(parent, [row])
   }
   const lists = new Map<SqlValue, Text>()
-  for (const [parent, group] of groups) lists.set(parent, list(group.sort(newestFirst), writing))
+  const order = oldestFirst ? (a: Row, b: Row) => newestFirst(b, a) : newestFirst
+  for (const [parent, group] of groups) lists.set(parent, list(group.sort(order), writing))
   return lists
 }
 
@@ -127,7 +144,7 @@ export const stitcher = (plan: ReadPlan, digits: number, limits: Limits): Stitch
       const { source } = plan.levels[index] as Level
       const rows = results[index] as Rows
       if (source.kind === 'one') held[index] = byId(rows, at(index))
-      else if (source.kind === 'many') held[index] = byParent(rows, at(index))
+      else if (source.kind === 'many') held[index] = byParent(rows, source.oldestFirst, at(index))
     }
     let objects = 0
     let bytes = 0

@@ -1,5 +1,6 @@
 /** The members of an entity's object in the REST voice, derived from its fields and links. */
 import type { Entity } from '#model/entity.ts'
+import { entityOf, type Model } from '#model/model.ts'
 import type { Item } from '#read/selection.ts'
 
 /** The public name of a field in version 1. */
@@ -8,22 +9,44 @@ export const memberName = (entity: Entity, field: string): string =>
 
 /** The names of all the members of its object, in their order. */
 export const memberNames = (entity: Entity): readonly string[] => [
-  ...Object.entries(entity.fields).flatMap(([key, field]) =>
-    field.rest ? [memberName(entity, key)] : [],
-  ),
-  ...(Object.keys(entity.links).length > 0 ? ['_links'] : []),
+  ...Object.entries(entity.fields).flatMap(([key, field]) => {
+    if (!field.rest) return []
+    const member = memberName(entity, key)
+    return [member, ...embeddedAfter(entity, member)]
+  }),
+  ...(entity.links ? ['_links'] : []),
 ]
+
+const embeddedAfter = (entity: Entity, member: string): readonly string[] =>
+  Object.entries(entity.rest.embedded).flatMap(([key, { after }]) =>
+    after === member ? [key] : [],
+  )
 
 /** What to read for the members, all or the chosen ones, in the object's own order; links stand below `prefix`. */
 export const itemsOf = (
+  model: Model,
   entity: Entity,
   prefix: string,
   chosen: readonly string[] | null,
 ): readonly Item[] => {
-  const items: Item[] = Object.entries(entity.fields).flatMap(([key, field]) =>
-    field.rest ? [{ kind: 'field', key: memberName(entity, key), field: key }] : [],
-  )
-  if (Object.keys(entity.links).length > 0)
-    items.push({ kind: 'links', key: '_links', prefix, links: entity.links })
+  const embedded = (relation: string): Item => {
+    const target = entityOf(model, entity.relations[relation]?.to ?? '')
+    return {
+      kind: 'relation',
+      key: relation,
+      relation,
+      page: null,
+      items: itemsOf(model, target, prefix, null),
+    }
+  }
+  const items: Item[] = Object.entries(entity.fields).flatMap(([key, field]): Item[] => {
+    if (!field.rest) return []
+    const member = memberName(entity, key)
+    return [
+      { kind: 'field', key: member, field: key },
+      ...embeddedAfter(entity, member).map(embedded),
+    ]
+  })
+  if (entity.links) items.push({ kind: 'links', key: '_links', prefix, links: entity.links })
   return chosen === null ? items : items.filter(({ key }) => chosen.includes(key))
 }

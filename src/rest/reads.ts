@@ -96,12 +96,15 @@ const oneRoot = (route: Route, items: Root['items']): Root => ({
 export const wholeOne = (mount: Mount, route: Route, role: Viewer['role']): Prepared => {
   const entity = entityOf(mount.core.model, route.entity)
   const { below: _, ...own } = route
-  const root = oneRoot(own as Route, itemsOf(entity, mount.prefix, null))
+  const root = oneRoot(own as Route, itemsOf(mount.core.model, entity, mount.prefix, null))
   return prepareFor(mount.core, { encoding: 'rest', roots: [root] }, role)
 }
 
 /** The mark of an answer that has a revision. */
-export const markOf = (entity: Entity, answer: Answer): Mark | undefined =>
+export const markOf = (
+  entity: Entity,
+  answer: Pick<Answer, 'revision' | 'last'>,
+): Mark | undefined =>
   answer.revision === undefined || answer.last === undefined
     ? undefined
     : { table: entity.table, id: answer.last, revision: answer.revision }
@@ -115,7 +118,7 @@ export const serveOne = (mount: Mount, route: Route): Serve => {
   const plans = lru<Prepared>(200)
   const preparedFor = (fields: readonly string[] | null, viewer: Viewer): Prepared => {
     const key = fields === null ? viewer.role : `${viewer.role} ${fields.join()}`
-    const root = () => oneRoot(route, itemsOf(entity, prefix, fields))
+    const root = () => oneRoot(route, itemsOf(core.model, entity, prefix, fields))
     return (
       plans.get(key) ??
       plans.set(key, prepareFor(core, { encoding: 'rest', roots: [root()] }, viewer.role))
@@ -129,8 +132,9 @@ export const serveOne = (mount: Mount, route: Route): Serve => {
     return fields
   }
   return (c, viewer, named) => {
-    // The right comes before the thing's existence, and both before the parameters.
-    const whole = preparedFor(null, viewer)
+    // The right comes before the thing's existence, and both before the parameters; chosen members have rules of their own.
+    const query = queryString(c)
+    const entered = preparedFor(query === '' ? null : [], viewer)
     const id = pathId(c, 'id', route.entity)
     const values: Value[] = [viewer.id, id]
     if (route.below) values.push(pathId(c, 'parentId', route.below.entity))
@@ -140,15 +144,14 @@ export const serveOne = (mount: Mount, route: Route): Serve => {
     }
     let fields: readonly string[] | null
     try {
-      fields = chosen(queryString(c))
+      fields = chosen(query)
     } catch (fault) {
-      return after(read(core.reader, whole, values), ([answer]) => {
+      return after(read(core.reader, entered, values), ([answer]) => {
         there(answer)
         throw fault
       })
     }
-    const prepared = fields === null ? whole : preparedFor(fields, viewer)
-    return after(read(core.reader, prepared, values), ([found]) => {
+    return after(read(core.reader, preparedFor(fields, viewer), values), ([found]) => {
       const answer = there(found)
       return represent(c, edge, answer.text, {
         named,
@@ -210,7 +213,8 @@ export const serveList = (mount: Mount, route: Route): Serve => {
   const plans = lru<Prepared>(500)
   const preparedFor = (listed: Listed, viewer: Viewer): Prepared => {
     const key = shapeKey(viewer.role, listed)
-    const root = () => listRoot(route, entity, itemsOf(entity, prefix, listed.fields), listed)
+    const root = () =>
+      listRoot(route, entity, itemsOf(core.model, entity, prefix, listed.fields), listed)
     return (
       plans.get(key) ??
       plans.set(key, prepareFor(core, { encoding: 'rest', roots: [root()] }, viewer.role))
@@ -222,8 +226,8 @@ export const serveList = (mount: Mount, route: Route): Serve => {
     filters: filtersOf(entity, query, digits),
   })
   return (c, viewer, named) => {
-    // The right comes before the parameters, whatever they ask for.
-    preparedFor({ fields: null, sort: [], filters: [] }, viewer)
+    // The right comes before the parameters, whatever they ask for; chosen members have rules of their own.
+    preparedFor({ fields: [], sort: [], filters: [] }, viewer)
     const parent = route.below ? pathId(c, 'parentId', route.below.entity) : null
     const query = parseQuery(queryString(c))
     const listed = listedBy(query)

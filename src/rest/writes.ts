@@ -6,7 +6,7 @@ import type { Reply } from '#http/reply.ts'
 import { type Http, header, jsonBody } from '#http/request.ts'
 import { entityOf } from '#model/model.ts'
 import type { Viewer } from '#model/viewer.ts'
-import type { Answer, Prepared } from '#read/read.ts'
+import type { Prepared } from '#read/read.ts'
 import { type Mount, markOf, pathId, type Serve, wholeOne } from '#rest/reads.ts'
 import type { Route } from '#rest/routes.ts'
 import type { Named } from '#rest/version.ts'
@@ -23,6 +23,8 @@ import {
   type Writing,
 } from '#write/derived.ts'
 import { inputValues, type Mode } from '#write/input.ts'
+import type { Once, Written } from '#write/job.ts'
+import { keyedOf, onceOf } from '#write/once.ts'
 import { type Done, type Reading, write } from '#write/write.ts'
 
 const jsonTypes = ['application/json']
@@ -46,10 +48,17 @@ const writingOf = ({ core }: Mount, viewer: Viewer): Writing => ({
   viewer,
 })
 
-const run = (mount: Mount, command: Command, reading: Reading | null): Promise<Done> =>
-  write(mount.core.writer, mount.core.model, command, reading)
+const run = (mount: Mount, command: Command, reading: Reading | null, once?: Once): Promise<Done> =>
+  write(mount.core.writer, mount.core.model, command, reading, once)
 
-const answerOf = (done: Done): Answer => {
+/** The key under which a POST's answer is kept, where it has one. */
+const onceFor = (c: Http, { core }: Mount, viewer: Viewer, body: JsonObject): Once | undefined => {
+  const { method, path } = c.req
+  const keyed = keyedOf(header(c, 'idempotency-key'), viewer, { method, path, body })
+  return keyed && onceOf(core.dialect, keyed, core.now())
+}
+
+const answerOf = (done: Done): Written => {
   if (!done.answer) throw new Error('the write answered nothing')
   return done.answer
 }
@@ -58,11 +67,12 @@ const answerOf = (done: Done): Answer => {
 const written = (
   mount: Mount,
   entityName: string,
-  answer: Answer,
-  status: number,
+  done: Done,
   named: Named,
-  withTag: boolean,
+  withTag = true,
 ): Reply => {
+  const answer = answerOf(done)
+  const { status } = done
   const entity = entityOf(mount.core.model, entityName)
   const mark = markOf(entity, answer)
   const created = status === 201 && entity.rest.one
@@ -73,6 +83,7 @@ const written = (
       'Cache-Control': 'no-store',
       'API-Version': String(named.version),
       ...(withTag && { ETag: mark ? revisionTag(mark, answer.text) : bodyTag(answer.text) }),
+      ...(done.replayed && { 'Idempotency-Replayed': 'true' }),
       ...(created && { Location: `${mount.prefix}/${entity.plural}/${answer.last}` }),
     },
     body: answer.text,
@@ -97,9 +108,12 @@ export const serveCreate = (mount: Mount, route: Route): Serve => {
         what: route.entity,
         ...(given && { given }),
       })
-    let body: ReturnType<typeof valuesOf>
+    let values: ReturnType<typeof valuesOf>
+    let once: Once | undefined
     try {
-      body = valuesOf(await jsonBody(c, edge.bodyLimit, jsonTypes))
+      const body = await jsonBody(c, edge.bodyLimit, jsonTypes)
+      once = onceFor(c, mount, viewer, body)
+      values = valuesOf(body)
     } catch (error) {
       // A parent that is not there, or a viewer who may not write, comes before what is wrong with the body.
       if (given || viewer.id !== null)
@@ -108,11 +122,9 @@ export const serveCreate = (mount: Mount, route: Route): Serve => {
     }
     // Whoever makes a thing may read the whole of it in the answer, as a user who signs up does.
     const role = viewer.role === 'anonymous' ? 'user' : viewer.role
-    const done = await run(mount, create(writing, route.entity, body), {
-      plan: planFor(role).plan,
-      values: [viewer.id],
-    })
-    return written(mount, route.entity, answerOf(done), 201, named, true)
+    const reading = { plan: planFor(role).plan, values: [viewer.id] }
+    const done = await run(mount, create(writing, route.entity, values), reading, once)
+    return written(mount, route.entity, done, named)
   }
 }
 
@@ -163,7 +175,7 @@ export const serveUpdate = (
       plan: planFor(viewer.role).plan,
       values: [viewer.id],
     })
-    return written(mount, route.entity, answerOf(done), 200, named, mode === 'update')
+    return written(mount, route.entity, done, named, mode === 'update')
   }
 }
 
@@ -189,18 +201,21 @@ export const serveDelete =
 
 /** An action on one thing. */
 export const serveAction = (mount: Mount, action: Action): Serve => {
-  const { core } = mount
+  const { core, edge } = mount
   const { answers: entity } = action
   const planFor = entity && answers(mount, { kind: 'one', method: 'GET', path: '', entity })
   return async (c, viewer, named) => {
     const writing = writingOf(mount, viewer)
     permit(writing, action.rule, action.name)
-    const command = action.command(writing, pathId(c, 'id', action.about), core.now())
+    const id = action.about === null ? 0 : pathId(c, 'id', action.about)
+    const body = await jsonBody(c, edge.bodyLimit, jsonTypes, true)
+    const once = action.method === 'POST' ? onceFor(c, mount, viewer, body) : undefined
+    const command = action.command(writing, { id, body, now: core.now() })
     if (!planFor) {
       await run(mount, command, null)
       return empty(named)
     }
-    const done = await run(mount, command, { plan: planFor(viewer.role).plan, values: [viewer.id] })
-    return written(mount, entity, answerOf(done), action.status(done), named, true)
+    const reading = { plan: planFor(viewer.role).plan, values: [viewer.id] }
+    return written(mount, entity, await run(mount, command, reading, once), named)
   }
 }

@@ -3,7 +3,6 @@
 import type { Rule } from '#model/policy.ts'
 import type { Command } from '#write/command.ts'
 import type { Writing } from '#write/derived.ts'
-import type { Done } from '#write/write.ts'
 
 export type Action = {
   readonly method: 'POST' | 'PUT' | 'DELETE'
@@ -14,10 +13,16 @@ export type Action = {
   /** Below the version's prefix, with `:id` for the thing it is about. */
   readonly path: string
   /** The entity that `:id` names, for its 404. */
-  readonly about: string
+  readonly about: string | null
   /** The entity it answers with, or null for an empty 204. */
   readonly answers: string | null
-  /** The status of an answer with a body. */
-  readonly status: (done: Done) => number
-  readonly command: (writing: Writing, id: number, now: number) => Command
+  /** Its steps and the status of its answer; throws `VALIDATION_ERROR` for a body that is not as it must be. */
+  readonly command: (writing: Writing, given: Given) => Command
+}
+
+/** What an action is given: the id in its path (0 where there is none), the body, the moment. */
+export type Given = {
+  readonly id: number
+  readonly body: Readonly<Record<string, unknown>>
+  readonly now: number
 }

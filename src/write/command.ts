@@ -1,7 +1,7 @@
 /** A command: a write by its business name, with what it does and which error it was when it could not. */
 import type { ApiError } from '#errors.ts'
 import type { Rows } from '#sql/engine.ts'
-import type { Step } from '#write/job.ts'
+import type { Status, Step } from '#write/job.ts'
 
 export type Command = {
   /** For logs and messages: `create user`. */
@@ -9,6 +9,10 @@ export type Command = {
   readonly steps: readonly Step[]
   /** The step that returns the id of what was written, as its first column; null: there is none. */
   readonly makes: number | null
+  /** The status of its answer. */
+  readonly status: Status
+  /** Its answer where it reads nothing. */
+  readonly text?: string
   /** The error for a step whose expectation failed, from what its `explain` found. */
   readonly refused: (step: number, rows: Rows) => ApiError
 }

@@ -4,8 +4,7 @@ import type { Entity } from '#model/entity.ts'
 import { columnName, entityOf, fieldOf, type Model } from '#model/model.ts'
 import { judge, type Rule, refusal } from '#model/policy.ts'
 import type { Viewer } from '#model/viewer.ts'
-import { conditionSql } from '#read/compile.ts'
-import { selfCondition } from '#read/plan.ts'
+import { conditionSql, selfCondition } from '#read/condition.ts'
 import { notFound } from '#read/read.ts'
 import { VIEWER } from '#read/selection.ts'
 import type { Dialect } from '#sql/dialect.ts'
@@ -25,7 +24,7 @@ import {
 } from '#sql/sql.ts'
 import type { Command } from '#write/command.ts'
 import { initialValue, type Values } from '#write/input.ts'
-import type { Step } from '#write/job.ts'
+import type { Status, Step } from '#write/job.ts'
 
 /** The error for a thing that a command is about and that is not there. */
 export const notThere = notFound
@@ -81,18 +80,28 @@ const standing = (
   }
 }
 
-/** Steps behind the check of who asks; a refusal is told by the step's own explainer. */
+/** A step with what it means when its expectation fails. */
+export type GuardedStep = { readonly step: Step; readonly refused?: (rows: Rows) => ApiError }
+
+/** How a command answers: its status, and which of its steps returns the id of what it made (the last one). */
+type Answering = { readonly status?: Status; readonly makes?: number; readonly text?: string }
+
+/** Steps behind the check of who asks; `status` and `makes` count from the first of them. */
 export const guarded = (
   writing: Writing,
   asSelf: boolean,
   name: string,
-  steps: readonly { step: Step; refused?: (rows: Rows) => ApiError }[],
+  steps: readonly GuardedStep[],
+  { status = 200, makes = steps.length - 1, text }: Answering = {},
 ): Command => {
-  const all = writing.viewer.id === null ? steps : [standing(writing, asSelf), ...steps]
+  const checks = writing.viewer.id === null ? [] : [standing(writing, asSelf)]
+  const all: readonly GuardedStep[] = [...checks, ...steps]
   return {
     name,
     steps: all.map(({ step }) => step),
-    makes: all.length - 1,
+    makes: makes + checks.length,
+    status: typeof status === 'number' ? status : { ...status, step: status.step + checks.length },
+    ...(text !== undefined && { text }),
     refused: (index, rows) =>
       all[index]?.refused?.(rows) ??
       new ApiError('CONFLICT', `${name}: what it needs is not so any more`),
@@ -147,7 +156,7 @@ export const create = (writing: Writing, entityName: string, values: Values): Co
   const insert = sql`insert into ${name(entity.table)} (${join(columns, comma)})
     select ${join(given, comma)} where ${where} returning ${name('id')}`
   const step: Step = { statement: ready(insert, writing), expect: 'row', ...explain }
-  return guarded(writing, asSelf, `create ${entityName}`, [{ step, refused }])
+  return guarded(writing, asSelf, `create ${entityName}`, [{ step, refused }], { status: 201 })
 }
 
 /** Whether a row could be made below these parents at all: what a create whose input is at fault asks first. */
@@ -159,6 +168,15 @@ export const claimOf = (writing: Writing, entityName: string, given: Values): Co
     ...explain,
   }
   return guarded(writing, asSelf, `look below for ${entityName}`, [{ step, refused }])
+}
+
+/** The condition that a rule is on the rows of an entity's table: true where it is not about whose they are. */
+export const conditionOf = (writing: Writing, entityName: string, rule: Rule | undefined): Sql => {
+  const { model, dialect, viewer } = writing
+  const entity = entityOf(model, entityName)
+  const verdict = rule === undefined ? 'no' : judge(rule, viewer, model.settings)
+  if (verdict !== 'row' || !rule) return verdict === 'yes' ? sql`true` : sql`false`
+  return conditionSql(selfCondition(model, entity, rule), entity.table, dialect, entity.table)
 }
 
 /** Which row is meant, and what must be so of it. */
@@ -240,7 +258,10 @@ export const remove = (writing: Writing, target: Target): Command => {
   const { where, explain, refused } = aim(writing, target, verdict, rule)
   const change = sql`delete from ${name(entity.table)} where ${where} returning ${name('id')}`
   const step: Step = { statement: ready(change, writing), expect: 'row', explain }
-  return guarded(writing, false, `delete ${target.entity}`, [{ step, refused }])
+  return guarded(writing, false, `delete ${target.entity}`, [{ step, refused }], {
+    status: 204,
+    text: 'true',
+  })
 }
 
 /**

@@ -151,3 +151,9 @@ export const initialValue = (entity: Entity, key: string): SqlValue => {
   const { initial } = fieldOf(entity, key)
   return initial === undefined || typeof initial === 'string' ? null : initial.value
 }
+
+/** Throws `VALIDATION_ERROR` where a body that says nothing has members. */
+export const noMembers = (body: Readonly<Record<string, unknown>>): void => {
+  const faults = Object.keys(body).map(field => ({ field, message: 'is not a member here' }))
+  if (faults.length > 0) throw invalid(faults)
+}

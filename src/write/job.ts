@@ -17,14 +17,45 @@ export type Step = {
 /** A value of the read that follows: known, or a column of what a step returned. */
 export type Late = SqlValue | { readonly step: number; readonly column: number }
 
+/** The status of an answer: always the same, or by whether a step returned a row. */
+export type Status =
+  | number
+  | { readonly step: number; readonly some: number; readonly none: number }
+
+/**
+ * A key under which the answer is kept in the transaction of the effect: the first time `lookup` finds nothing and
+ * `store` keeps the answer (its last four places are status, text, id and revision); later it is found and given again.
+ */
+export type Once = {
+  readonly fingerprint: string
+  readonly lookup: Statement
+  readonly store: Statement
+}
+
 export type Job = {
   readonly steps: readonly Step[]
+  readonly status: Status
+  /** The answer of a command that reads nothing. */
+  readonly text?: string
+  readonly once?: Once
   /** The read of what was made, in the same transaction; null: nothing is answered. */
   readonly answer: { readonly plan: ReadPlan; readonly values: readonly Late[] } | null
 }
 
+/** What a write answers with: the text, and what an ETag and a Location are made of. */
+export type Written = Pick<Answer, 'text' | 'revision' | 'last'>
+
 export type Outcome =
-  | { readonly kind: 'done'; readonly rows: readonly Rows[]; readonly answer: Answer | null }
+  | {
+      readonly kind: 'done'
+      readonly rows: readonly Rows[]
+      readonly status: number
+      readonly answer: Written | null
+      /** Whether this is the kept answer of an earlier request. */
+      readonly replayed: boolean
+    }
+  /** The key was used for another request. */
+  | { readonly kind: 'reused' }
   /** A step's expectation failed; nothing was changed. */
   | { readonly kind: 'refused'; readonly step: number; readonly rows: Rows }
   /** A constraint of the store failed; nothing was changed. */

@@ -3,7 +3,7 @@ import { ApiError } from '#errors.ts'
 import type { Prepared } from '#read/read.ts'
 import { ConstraintError, type Query, type Rows, type Work } from '#sql/engine.ts'
 import type { SqlValue, Statement } from '#sql/sql.ts'
-import type { Job, Late, Outcome } from '#write/job.ts'
+import type { Job, Late, Once, Outcome, Status, Written } from '#write/job.ts'
 
 const queryOf = (statement: Statement, results: readonly Rows[]): Query => ({
   text: statement.text,
@@ -20,7 +20,39 @@ const settled = (value: Late, results: readonly Rows[]): SqlValue =>
     ? (results[value.step]?.[0]?.[value.column] as SqlValue)
     : value
 
+const statusOf = (status: Status, results: readonly Rows[]): number => {
+  if (typeof status === 'number') return status
+  return results[status.step]?.length ? status.some : status.none
+}
+
+/** The read of what the steps made; null where nothing is answered. */
+const answerOf = function* (
+  job: Job,
+  prepared: Prepared | undefined,
+  results: readonly Rows[],
+): Work<Written | null> {
+  if (job.text !== undefined) return { text: job.text, revision: undefined, last: undefined }
+  if (!job.answer || !prepared) return null
+  const values = job.answer.values.map(value => settled(value, results))
+  const [answer = null] = yield* prepared.work(values)
+  return answer
+}
+
+/** The answer that is kept under the job's key; undefined where there is none yet. */
+const keptOf = function* (once: Once): Work<Outcome | undefined> {
+  const [row] = yield queryOf(once.lookup, [])
+  if (!row) return undefined
+  const [fingerprint, status, text, id, revision] = row
+  if (fingerprint !== once.fingerprint) return { kind: 'reused' }
+  const number = (value: SqlValue | undefined) => (value == null ? undefined : Number(value))
+  const answer = { text: String(text), last: number(id), revision: number(revision) }
+  return { kind: 'done', rows: [], status: Number(status), answer, replayed: true }
+}
+
 const steps = function* (job: Job, prepared: Prepared | undefined): Work<Outcome> {
+  const { once } = job
+  const kept = once && (yield* keptOf(once))
+  if (kept) return kept
   const results: Rows[] = []
   for (const [index, step] of job.steps.entries()) {
     const rows = yield queryOf(step.statement, results)
@@ -32,10 +64,14 @@ const steps = function* (job: Job, prepared: Prepared | undefined): Work<Outcome
       }
     results.push(rows)
   }
-  if (!job.answer || !prepared) return { kind: 'done', rows: results, answer: null }
-  const values = job.answer.values.map(value => settled(value, results))
-  const [answer = null] = yield* prepared.work(values)
-  return { kind: 'done', rows: results, answer }
+  const answer = yield* answerOf(job, prepared, results)
+  const status = statusOf(job.status, results)
+  if (once) {
+    const { text, values } = queryOf(once.store, results)
+    const { last = null, revision = null } = answer ?? {}
+    yield { text, values: [...values, status, answer?.text ?? '', last, revision] }
+  }
+  return { kind: 'done', rows: results, status, answer, replayed: false }
 }
 
 /**

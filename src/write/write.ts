@@ -2,13 +2,11 @@
 import { ApiError, type ErrorCode, errorTable } from '#errors.ts'
 import { columnName, type Model } from '#model/model.ts'
 import type { ReadPlan } from '#read/plan.ts'
-import type { Answer } from '#read/read.ts'
-import type { Rows } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import type { Command } from '#write/command.ts'
-import type { Job, Outcome, Writer } from '#write/job.ts'
+import type { Job, Once, Outcome, Writer } from '#write/job.ts'
 
-export type Done = { readonly answer: Answer | null; readonly rows: readonly Rows[] }
+export type Done = Outcome & { kind: 'done' }
 
 /** What a command made or changed, read with `plan`; the id goes into the plan's slot 1. */
 export type Reading = { readonly plan: ReadPlan; readonly values: readonly SqlValue[] }
@@ -42,6 +40,11 @@ const errorOf = (
       return outcome.constraint === 'unique'
         ? violated(model, outcome.target)
         : new ApiError('CONFLICT', `${command.name}: it conflicts with what is stored`)
+    case 'reused':
+      return new ApiError(
+        'IDEMPOTENCY_KEY_REUSED',
+        'This Idempotency-Key was used for another request; take a new key for a new request',
+      )
     case 'failed':
       return failed(outcome.code, outcome.message)
     default:
@@ -58,11 +61,15 @@ export const write = async (
   model: Model,
   command: Command,
   reading: Reading | null,
+  once?: Once,
 ): Promise<Done> => {
-  const { steps, makes } = command
+  const { steps, makes, status, text } = command
   const [viewer = null, ...rest] = reading?.values ?? []
   const job: Job = {
     steps,
+    status,
+    ...(text !== undefined && { text }),
+    ...(once && { once }),
     answer: reading && {
       plan: reading.plan,
       values: [viewer, makes === null ? null : { step: makes, column: 0 }, ...rest],

@@ -3,7 +3,7 @@ import type { As, BadRequest } from './bad-requests.ts'
 
 const json = { 'Content-Type': 'application/json' }
 const shown = (raw: string | Uint8Array) =>
-  (typeof raw === 'string' ? raw : Buffer.from(raw).toString('hex')).slice(0, 40)
+  typeof raw === 'string' ? JSON.stringify(raw.slice(0, 40)) : Buffer.from(raw).toString('hex')
 
 /** Not JSON, not an object, or not in a form that two readers read alike. */
 const malformed = (line: string, ...bodies: (string | Uint8Array<ArrayBuffer>)[]): BadRequest[] =>

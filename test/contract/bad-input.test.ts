@@ -5,9 +5,10 @@ import { connect } from '#engines/sqlite/connection.ts'
 import { refuses } from '../rest.ts'
 import { createWorld, type World } from '../world.ts'
 import { badBodies } from './bad-bodies.ts'
+import { badCallers } from './bad-callers.ts'
 import { badRequests } from './bad-requests.ts'
 
-const table = [...badRequests, ...badBodies]
+const table = [...badRequests, ...badCallers, ...badBodies]
 
 let world: World
 let stored: string

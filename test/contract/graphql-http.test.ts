@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { serverAudits } from 'graphql-http'
-import { createWorld, type World } from '../world.ts'
+import { type Answered, createWorld, type World } from '../world.ts'
 
 const graphqlJson = 'application/graphql-response+json'
 const json = 'application/json'
@@ -19,7 +19,7 @@ const get = (parameters: Record<string, string>, headers: Record<string, string>
 const post = (raw: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
   world.ask('POST /graphql', { raw, headers: { 'Content-Type': json, ...headers } })
 
-const codeOf = (answered: { json: any }) => answered.json?.errors?.[0]?.extensions?.code
+const codeOf = ({ json }: Answered) => json?.errors?.[0]?.extensions?.code
 
 describe('the audits of graphql-http', () => {
   const fetchFn = (url: string, init: RequestInit) => world.app.request(url, init)

@@ -495,6 +495,41 @@ describe('createPost', () => {
     })
 })
 
+describe('what a mutation answers', () => {
+  const { ask } = scene()
+  for (const selection of [
+    '{ id name email age }',
+    '{ __typename posts { id title comments { id text author { name age } } } }',
+    '{ posts(limit: $n, offset: 1) { id author { posts(limit: $n) { id } } } ...F @include(if: $b) }',
+    '{ a: posts(limit: 1) { x: __typename ... { id } } a: posts(limit: 1) { content } name @skip(if: $b) }',
+  ])
+    test(`is what a query answers: ${selection}`, async () => {
+      const fragment = selection.includes('...F')
+        ? 'fragment F on User { email all: posts { createdAt } }'
+        : ''
+      const head = selection.includes('$') ? '($n: Int = 2, $b: Boolean!)' : ''
+      const used =
+        head === ''
+          ? ''
+          : ` x: __typename @include(if: $b) ... on Query @skip(if: true) { posts(limit: $n) { id } }`
+      const asking = { variables: { b: true } }
+      const query = await ask(
+        `query${head} { user(id: 2) ${selection}${used} } ${fragment}`,
+        asking,
+      )
+      const inMutation = used.replace(
+        '... on Query @skip(if: true) { posts(limit: $n) { id } }',
+        '... @skip(if: true) { updateUser(id: 3, input: {}) { posts(limit: $n) { id } } }',
+      )
+      const mutation = await ask(
+        `mutation${head} { user: updateUser(id: 2, input: {}) ${selection}${inMutation} } ${fragment}`,
+        asking,
+      )
+      assert.equal(query.json.errors, undefined, query.text)
+      assert.equal(mutation.text.replace('"Mutation"', '"Query"'), query.text)
+    })
+})
+
 describe('several mutations in one operation', () => {
   const { ask, all } = scene()
   const names = async () =>

@@ -46,8 +46,8 @@ const writes: readonly [string, unknown, readonly Caller[]][] = [
   ['DELETE /api/products/1', undefined, ['ada']],
 ]
 
-const refusal = (caller: Caller) =>
-  caller === 'anonymous' ? ([401, 'UNAUTHENTICATED'] as const) : ([403, 'FORBIDDEN'] as const)
+const refusal = (caller: Caller): [number, string] =>
+  caller === 'anonymous' ? [401, 'UNAUTHENTICATED'] : [403, 'FORBIDDEN']
 
 const snapshot = async () =>
   Promise.all(
@@ -133,6 +133,12 @@ test('what is not there is 404 before anything is wrong with the body', async ()
       { raw: '<a/>', headers: { 'Content-Type': 'text/xml' } },
     ])
       refuses(await world.ask(line, { ...asking, as: 1 }), 404, 'NOT_FOUND')
+})
+
+test('a post for an author who is not there is 404, for an admin and for anybody else', async () => {
+  for (const as of [1, 2, 3])
+    for (const body of [{ title: 't', content: 'c' }, { bogus: 1 }])
+      refuses(await world.ask('POST /api/users/98/posts', { as, body }), 404, 'NOT_FOUND')
 })
 
 test('a comment below another post than its own is 404, for whoever', async () => {

@@ -33,6 +33,7 @@ const pragma = async (name: string) => {
   const read = (await world.engine.snapshot(asking(text)()))[0]?.[0]
   const outcome = await world.engine.write({
     steps: [{ statement: { text, parameters: [] }, expect: 'any' }],
+    status: 200,
     answer: null,
   })
   assert.equal(outcome.kind, 'done')

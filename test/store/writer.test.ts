@@ -38,7 +38,7 @@ const step = (
   statement: { text, parameters: values.map(value => ({ kind: 'value', value })) },
   expect,
 })
-const job = (...steps: readonly Step[]): Job => ({ steps, answer: null })
+const job = (...steps: readonly Step[]): Job => ({ steps, status: 200, answer: null })
 
 const insertUser = (key: string) =>
   step(

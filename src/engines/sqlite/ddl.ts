@@ -57,15 +57,23 @@ const termDdl = ({ column, nullable, descending }: Term): string => {
   return nullable ? `${column} is null${direction}, ${column}${direction}` : `${column}${direction}`
 }
 
-const indexDdl = (entity: Entity, terms: readonly string[], unique = false): Definition => {
+/** `sorted`: the index serves an order, in which null has a place of its own. */
+type IndexUse = { readonly unique?: boolean; readonly sorted?: boolean }
+
+const indexDdl = (
+  entity: Entity,
+  terms: readonly string[],
+  { unique = false, sorted = false }: IndexUse = {},
+): Definition => {
   const parts = terms.map(term => termOf(entity, term))
   const label = parts
     .map(({ column, descending }) => `${column}${descending ? '_down' : ''}`)
     .join('_')
   const name = `${entity.table}_by_${label}`
+  const columns = parts.map(part => termDdl(sorted ? part : { ...part, nullable: false }))
   return {
     name,
-    text: `create ${unique ? 'unique ' : ''}index ${name} on ${entity.table} (${parts.map(termDdl).join(', ')})`,
+    text: `create ${unique ? 'unique ' : ''}index ${name} on ${entity.table} (${columns.join(', ')})`,
   }
 }
 
@@ -78,22 +86,15 @@ const sortsOf = (entity: Entity): readonly string[] => {
 }
 
 const indexesOf = (entity: Entity): readonly Definition[] => {
-  const single = Object.entries(entity.fields).filter(
-    ([, field]) => field.references || field.unique !== undefined,
-  )
-  const sets = [
-    ...single.map(([key]) => [key]),
-    ...sortsOf(entity).map(sort => [sort]),
-    ...entity.indexes,
-  ]
-  const unique = new Set(
-    Object.entries(entity.fields)
-      .filter(([, field]) => field.unique !== undefined)
-      .map(([key]) => key),
+  const fields = Object.entries(entity.fields)
+  const keys = fields.flatMap(([key, { references, unique }]) =>
+    references || unique !== undefined ? [indexDdl(entity, [key], { unique: unique !== undefined })] : [],
   )
   return [
-    ...sets.map(terms => indexDdl(entity, terms, terms.length === 1 && unique.has(terms[0] ?? ''))),
-    ...entity.sets.map(terms => indexDdl(entity, terms, true)),
+    ...keys,
+    ...sortsOf(entity).map(sort => indexDdl(entity, [sort], { sorted: true })),
+    ...entity.indexes.map(terms => indexDdl(entity, terms)),
+    ...entity.sets.map(terms => indexDdl(entity, terms, { unique: true })),
   ]
 }
 
@@ -172,13 +173,42 @@ const machinery: readonly Definition[] = [
   },
 ]
 
+/** What keeps a record of what happened from being rewritten. */
+const appendOnlyTriggers = ({ table, appendOnly }: Entity): readonly Definition[] =>
+  appendOnly
+    ? ['update', 'delete'].map(event => ({
+        name: `${table}_no_${event}`,
+        text: `create trigger ${table}_no_${event} before ${event} on ${table} begin\n  select raise(abort, '${table} are only ever added');\nend`,
+      }))
+    : []
+
+const replies: readonly Definition[] = [
+  {
+    name: 'replies',
+    text: `create table replies (
+  scope text not null,
+  key text not null,
+  fingerprint text not null,
+  made_at integer not null,
+  status integer not null,
+  body text not null,
+  row_id integer,
+  revision integer,
+  primary key (scope, key)
+) strict`,
+  },
+  { name: 'replies_by_made_at', text: 'create index replies_by_made_at on replies (made_at)' },
+]
+
 /** Everything that a store of these entities is made of, in the order in which it can be made. */
 export const definitions = (entities: Entities): readonly Definition[] => [
   ...machinery,
+  ...replies,
   ...Object.values(entities).flatMap(entity => [
     tableDdl(entities, entity),
     ...indexesOf(entity),
     ...countTriggers(entity),
+    ...appendOnlyTriggers(entity),
     ...searchedFields(entity).flatMap(column => searchDdl(entity, column)),
   ]),
 ]

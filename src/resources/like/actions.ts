@@ -18,22 +18,26 @@ const like: Action = {
   path: '/comments/:id/likes',
   about: 'comment',
   answers: 'like',
-  // The step that puts it in returns a row only where there was none.
-  status: ({ rows }) => (rows.at(-2)?.length ? 201 : 200),
-  command: (writing, id, now) => {
+  command: (writing, { id, now }) => {
     const viewer = bind(writing.viewer.id)
     const put = sql`insert into ${table} (${user}, ${comment}, ${created})
       select ${writing.dialect.typed(viewer, 'id')}, ${writing.dialect.typed(bind(id), 'id')}, ${writing.dialect.typed(bind(now), 'time')}
       where exists (select 1 from ${comments} where ${name('id')} = ${bind(id)})
       on conflict do nothing returning ${name('id')}`
     const found = sql`select ${name('id')} from ${table} where ${user} = ${viewer} and ${comment} = ${bind(id)}`
-    return guarded(writing, true, 'like comment', [
-      { step: { statement: ready(put, writing), expect: 'any' } },
-      {
-        step: { statement: ready(found, writing), expect: 'row' },
-        refused: () => notThere('comment', id),
-      },
-    ])
+    return guarded(
+      writing,
+      true,
+      'like comment',
+      [
+        { step: { statement: ready(put, writing), expect: 'any' } },
+        {
+          step: { statement: ready(found, writing), expect: 'row' },
+          refused: () => notThere('comment', id),
+        },
+      ],
+      { status: { step: 0, some: 201, none: 200 } },
+    )
   },
 }
 
@@ -44,17 +48,22 @@ const unlike: Action = {
   path: '/comments/:id/likes',
   about: 'comment',
   answers: null,
-  status: () => 204,
-  command: (writing, id) => {
+  command: (writing, { id }) => {
     const gone = sql`delete from ${table} where ${user} = ${bind(writing.viewer.id)} and ${comment} = ${bind(id)}`
     const found = sql`select 1 from ${comments} where ${name('id')} = ${bind(id)}`
-    return guarded(writing, true, 'unlike comment', [
-      { step: { statement: ready(gone, writing), expect: 'any' } },
-      {
-        step: { statement: ready(found, writing), expect: 'row' },
-        refused: () => notThere('comment', id),
-      },
-    ])
+    return guarded(
+      writing,
+      true,
+      'unlike comment',
+      [
+        { step: { statement: ready(gone, writing), expect: 'any' } },
+        {
+          step: { statement: ready(found, writing), expect: 'row' },
+          refused: () => notThere('comment', id),
+        },
+      ],
+      { status: 204 },
+    )
   },
 }
 

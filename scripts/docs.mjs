@@ -1,0 +1,169 @@
+// Writes the parts of the documents that the code decides, between their markers; `npm run docs`.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { printSchema } from 'graphql'
+import { settings } from '../src/config.ts'
+import { errorTable } from '../src/errors.ts'
+import { deriveSchema } from '../src/graphql/schema.ts'
+import { inWords } from '../src/model/policy.ts'
+import { actions, contentModel } from '../src/resources/index.ts'
+import { memberNames } from '../src/rest/members.ts'
+import { createWorld } from '../test/world.ts'
+
+const model = contentModel({ signup: true, currency: { code: 'USD', digits: 2 } })
+const entities = Object.entries(model.entities)
+const read = name => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8')
+
+const code = text => (text === '' ? '' : `\`${text}\``)
+const cell = text => String(text).replaceAll('|', '\\|')
+const table = (head, rows) =>
+  [head, head.map(() => '---'), ...rows].map(row => `| ${row.map(cell).join(' | ')} |`).join('\n')
+
+/** The parts by document and name. */
+export const parts = {
+  'ARCHITECTURE.md': { rooms },
+  'docs/settings.md': { settings: settingsTable },
+  'docs/errors.md': { errors: errorsTable },
+  'docs/policy.md': { operations, fields, actions: actionsTable },
+  'docs/rest.md': { routes, members },
+  'docs/graphql.md': { schema },
+}
+
+function rooms() {
+  const text = read('test/architecture.test.ts')
+  const rows = /const mayImport[^{]*\{\n(.*?)\n\}/s.exec(text)?.[1] ?? ''
+  return table(
+    ['Room', 'May import'],
+    [...rows.matchAll(/^ {2}'?([\w.]+)'?: (.+),$/gm)].map(([, room, may]) => [
+      code(room),
+      may.startsWith('[')
+        ? [...may.matchAll(/'([^']+)'/g)].map(([, name]) => code(name)).join(', ') || 'nothing'
+        : 'everything',
+    ]),
+  )
+}
+
+function settingsTable() {
+  const rows = Object.entries(settings).map(([name, { usual, about }]) => [
+    code(name),
+    code(usual),
+    about,
+  ])
+  return table(['Setting', 'Unless set', 'What it is'], rows)
+}
+
+function errorsTable() {
+  const rows = Object.entries(errorTable).map(([name, { status, title }]) => [
+    code(name),
+    status,
+    title,
+  ])
+  return table(['Code', 'Status', 'What it says'], rows)
+}
+
+function operations() {
+  const rows = entities.map(([name, { policy }]) => [
+    name,
+    ...['read', 'enter', 'create', 'update', 'delete'].map(operation => {
+      const rule = policy[operation] ?? (operation === 'enter' ? policy.read : undefined)
+      return rule ? inWords(rule) : 'nobody'
+    }),
+  ])
+  return table(
+    ['Resource', 'Read, nested', 'Read, at the root', 'Create', 'Change', 'Delete'],
+    rows,
+  )
+}
+
+function fields() {
+  const rows = entities.flatMap(([name, entity]) =>
+    Object.entries(entity.fields)
+      .filter(([, field]) => field.rest || field.graphql !== 'hidden')
+      .filter(([, { readableBy, settableBy }]) =>
+        [readableBy, settableBy].some(({ kind }) => kind !== 'anyone'),
+      )
+      .map(([key, { readableBy, settableBy }]) => [
+        code(`${name}.${key}`),
+        readableBy.kind === 'anyone' ? 'whoever may read it' : inWords(readableBy),
+        settableBy.kind === 'anyone'
+          ? 'whoever may write it'
+          : settableBy.kind === 'nobody'
+            ? 'the service alone'
+            : inWords(settableBy),
+      ]),
+  )
+  return table(['Field', 'May be read by', 'May be set by'], rows)
+}
+
+const shown = path => code(path.replace(/:(\w+)/g, '{$1}'))
+
+function actionsTable() {
+  const rows = actions.map(({ name, method, path, rule }) => [
+    name,
+    `${method} ${shown(`/api${path}`)}`,
+    rule ? inWords(rule) : 'nobody',
+  ])
+  return table(['Action', 'Request', 'May'], rows)
+}
+
+/** Asked of the app itself, so that no path is left out. */
+async function routes() {
+  const { app, close } = await createWorld()
+  await close()
+  const all = app.routes.filter(({ path }) => /^\/api\/(?!v\d)/.test(path))
+  const paths = [...new Set(all.map(({ path }) => path))].sort()
+  const order = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+  const methodsOf = path =>
+    order.filter(method => all.some(route => route.path === path && route.method === method))
+  return table(
+    ['Path', 'Methods'],
+    paths.map(path => [shown(path), methodsOf(path).join(', ')]),
+  )
+}
+
+const names = links => Object.keys(links).map(code).join(', ')
+
+function linksOf({ links }) {
+  if (links === null) return ''
+  if (links.by === null) return names(links.all)
+  const cases = Object.entries(links.cases).map(([value, some]) => `${value}: ${names(some)}`)
+  return `by ${code(links.by)}; ${cases.join('; ')}`
+}
+
+function members() {
+  const rows = entities
+    .filter(([, { rest }]) => rest.list || rest.one)
+    .map(([name, entity]) => [
+      name,
+      memberNames(entity)
+        .filter(member => member !== '_links')
+        .map(code)
+        .join(', '),
+      linksOf(entity),
+    ])
+  return table(['Object', 'Members', '`_links`'], rows)
+}
+
+function schema() {
+  return `\`\`\`graphql\n${printSchema(deriveSchema(model).schema)}\n\`\`\``
+}
+
+/** A document with its made parts as the code has them now. */
+export async function renewed(name) {
+  let text = read(name)
+  for (const [part, make] of Object.entries(parts[name])) {
+    const begin = `<!-- made by npm run docs: ${part} -->\n`
+    const [before, rest] = text.split(begin)
+    const end = rest?.indexOf('<!-- end -->') ?? -1
+    if (end < 0) throw new Error(`${name} has no place for ${part}: put in ${begin}<!-- end -->`)
+    text = `${before}${begin}\n${await make()}\n\n${rest.slice(end)}`
+  }
+  return text
+}
+
+if (import.meta.main)
+  for (const name of Object.keys(parts)) {
+    const text = await renewed(name)
+    if (text === read(name)) continue
+    writeFileSync(new URL(`../${name}`, import.meta.url), text)
+    console.log(`${name} written anew`)
+  }

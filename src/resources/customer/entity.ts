@@ -1,0 +1,27 @@
+/** Everything the service knows about a customer: who ordered, as they were called at their first order. */
+import { entity, many } from '#model/entity.ts'
+import { created, email, fixed, id, internal, reference, text } from '#model/field.ts'
+import { self } from '#model/policy.ts'
+
+export const customer = entity({
+  table: 'customers',
+  plural: 'customers',
+  description: 'Whoever ordered something; stays when their user goes.',
+  fields: {
+    id: id(),
+    name: text({ ...fixed, max: 200, trimmed: true, description: 'Name at the first order.' }),
+    email: email({ ...fixed, nullable: true, description: 'Email address at the first order.' }),
+    createdAt: created(),
+    userId: reference('user', {
+      ...internal,
+      nullable: true,
+      unique: 'CONFLICT',
+      onDelete: 'set null',
+    }),
+  },
+  relations: { orders: many('order', 'customerId', { graphql: false }) },
+  policy: { read: self('userId') },
+  links: { self: '/customers/{id}', orders: '/customers/{id}/orders' },
+  rest: { list: false, one: true, listing: { paging: 'cursor', limit: 20 } },
+  graphql: { type: false },
+})

@@ -1,0 +1,332 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { importRows } from '#cli/import.ts'
+import { migrate } from '#cli/migrate.ts'
+import { seed } from '#cli/seed.ts'
+import { token } from '#cli/token.ts'
+import { type CliCommand, UsageError } from '#cli/usage.ts'
+import { duet, folderOf, serve } from '../duet.ts'
+import { secret } from '../world.ts'
+
+const { folder, fresh } = folderOf('commands')
+const commands = ['serve', 'migrate', 'seed', 'token', 'import']
+
+test('every command has a help that begins with how it is used, and touches nothing', async () => {
+  const runs = await Promise.all(
+    commands.map(name => duet([name, '--help'], { DUET_PORT: 'nonsense' })),
+  )
+  for (const [index, { code, stdout, stderr }] of runs.entries()) {
+    assert.equal(code, 0)
+    assert.ok(stdout.startsWith(`Usage: duet ${commands[index]}`), stdout)
+    assert.equal(stderr, '')
+  }
+})
+
+test('the overview names every command, as help with exit 0 and for nothing at all with exit 2', async () => {
+  const [asked, bare] = await Promise.all([duet(['--help']), duet([])])
+  assert.equal(asked.code, 0)
+  assert.equal(bare.code, 2)
+  for (const name of commands) assert.match(asked.stdout, new RegExp(`^ {2}${name} {2,}\\S`, 'm'))
+  assert.equal(bare.stdout, asked.stdout)
+})
+
+test('the version is that of the package', async () => {
+  const { version } = JSON.parse(
+    readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+  )
+  const { code, stdout } = await duet(['--version'])
+  assert.deepEqual([code, stdout], [0, `duet ${version}\n`])
+})
+
+type Case = readonly [string, readonly string[], number, RegExp]
+
+/** Runs cases beside each other; each must say one line on standard error and nothing else. */
+const oneLine = async (cases: readonly Case[], settings: Readonly<Record<string, string>>) => {
+  const runs = await Promise.all(cases.map(([, args]) => duet(args, settings)))
+  for (const [index, { code, stdout, stderr }] of runs.entries()) {
+    const [what, , status, message] = cases[index] as Case
+    assert.equal(code, status, `${what}: ${stderr}`)
+    assert.equal(stdout, '', what)
+    assert.match(stderr, /^duet: [^\n]+\n$/, what)
+    assert.match(stderr, message, what)
+  }
+}
+
+test('wrong usage is one line that names what is wrong and where to read on, and exit 2', async () => {
+  const { file, settings } = fresh()
+  await oneLine(
+    [
+      ['an unknown command', ['destroy'], 2, /there is no command destroy; duet --help lists them/],
+      [
+        'an unknown option',
+        ['serve', '--port', '80'],
+        2,
+        /--port.*\(duet serve --help tells more\)/,
+      ],
+      ['posts of nobody', ['seed', '--posts', '5'], 2, /--posts needs --users above 0/],
+    ],
+    settings,
+  )
+  assert.equal(existsSync(file), false)
+})
+
+const wrong: readonly (readonly [string, CliCommand, readonly string[], RegExp])[] = [
+  ['an argument too many', migrate, ['now'], /^unexpected argument: now$/],
+  ['an option without its value', migrate, ['--draft'], /--draft/],
+  ['an option of another command', migrate, ['--users', '1'], /--users/],
+  [
+    'a size that is no number',
+    seed,
+    ['--users', 'many'],
+    /^--users must be a whole number, not many$/,
+  ],
+  ['a size below zero', seed, ['--users=-1'], /^--users must be a whole number, not -1$/],
+  [
+    'comments on nothing',
+    seed,
+    ['--users', '5', '--comments', '5'],
+    /^--comments needs --posts above 0/,
+  ],
+  ['a token for nobody', token, [], /^--user must be the id of a user/],
+  ['a token for what is no id', token, ['--user', '0'], /^--user must be the id of a user/],
+  [
+    'an unknown role',
+    token,
+    ['--user', '1', '--role', 'root'],
+    /^--role must be user or admin, not root$/,
+  ],
+  [
+    'a life too long',
+    token,
+    ['--user', '1', '--ttl', '25h'],
+    /^--ttl must be .* at most 24h, not 25h$/,
+  ],
+  ['a life of nothing', token, ['--user', '1', '--ttl', '0s'], /^--ttl must be/],
+  ['a life without unit', token, ['--user', '1', '--ttl', '60'], /^--ttl must be/],
+  ['an import of nothing', importRows, [], /^KIND must be one of .*, not nothing$/],
+  [
+    'an import of an unknown kind',
+    importRows,
+    ['cats', 'x.csv'],
+    /^KIND must be one of .*, not cats$/,
+  ],
+  ['an import without file', importRows, ['users'], /^FILE is missing/],
+  [
+    'an import of another type',
+    importRows,
+    ['users', 'users.xml'],
+    /users\.xml must end in \.ndjson or \.csv$/,
+  ],
+]
+for (const [what, command, args, message] of wrong)
+  test(`${what} is wrong usage of duet ${command.name}`, async () => {
+    await assert.rejects(
+      command.run(args),
+      (error: unknown) => error instanceof UsageError && message.test(error.message),
+    )
+  })
+
+test('what fails is one line that names the thing and the remedy, and exit 1', async () => {
+  const { file, settings } = fresh()
+  const empty = join(folder, 'empty.csv')
+  writeFileSync(empty, '')
+  const folderLike = join(folder, 'folder.csv')
+  mkdirSync(folderLike)
+  await oneLine(
+    [
+      [
+        'a file that is not there',
+        ['import', 'users', join(folder, 'none.csv')],
+        1,
+        /there is no such file: .*none\.csv/,
+      ],
+      ['an empty file', ['import', 'users', empty], 1, /empty\.csv is empty/],
+      ['a folder', ['import', 'users', folderLike], 1, /folder\.csv is no file$/m],
+    ],
+    settings,
+  )
+  assert.equal(existsSync(file), false)
+})
+
+test('settings that are wrong are told all at once, a line each, by every command that needs them', async () => {
+  const bad = { DUET_PORT: 'x', DUET_SIGNUP: 'maybe', DUET_NONSENSE: '1' }
+  const file = join(folder, 'a.csv')
+  writeFileSync(file, 'id\n1\n')
+  const runs = await Promise.all(
+    [['serve'], ['migrate'], ['seed'], ['token', '--user', '1'], ['import', 'users', file]].map(
+      args => duet(args, bad),
+    ),
+  )
+  for (const { code, stderr } of runs) {
+    assert.equal(code, 1)
+    assert.deepEqual(
+      stderr
+        .trim()
+        .split('\n')
+        .map(line => /^duet: (\w+) /.exec(line)?.[1])
+        .sort(),
+      ['DUET_NONSENSE', 'DUET_PORT', 'DUET_SIGNUP'],
+    )
+  }
+})
+
+test('a port in use is named, with how to take another', async () => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await new Promise(resolve => taken.once('listening', resolve))
+  const { port } = taken.address() as AddressInfo
+  await oneLine(
+    [['a port in use', ['serve'], 1, new RegExp(`port ${port} is in use already; set DUET_PORT`)]],
+    { ...fresh().settings, DUET_PORT: String(port) },
+  )
+  taken.close()
+})
+
+test('an address that this machine does not have is named', async () => {
+  await oneLine([['a foreign address', ['serve'], 1, /no address 192\.0\.2\.1; set DUET_HOST/]], {
+    ...fresh().settings,
+    DUET_PORT: '0',
+    DUET_HOST: '192.0.2.1',
+  })
+})
+
+test('a data folder that cannot be made or written is named', async () => {
+  const inTheWay = join(folder, 'in-the-way')
+  writeFileSync(inTheWay, 'a file')
+  const settings = {
+    DUET_DATABASE_URL: `sqlite:${inTheWay}/data/duet.db`,
+    DUET_AUTH_SECRET: secret,
+    DUET_PORT: '0',
+  }
+  const message =
+    /in-the-way\/data.* cannot be made, a file is in the way; name another place in DUET_DATABASE_URL/
+  await oneLine(
+    [
+      ['migrate', ['migrate'], 1, message],
+      ['serve', ['serve'], 1, message],
+      ['seed', ['seed'], 1, message],
+    ],
+    settings,
+  )
+  await oneLine([['a folder as the store', ['migrate'], 1, /the store .* cannot be opened/]], {
+    ...settings,
+    DUET_DATABASE_URL: `sqlite:${folder}`,
+  })
+})
+
+test('production does not start without a key for tokens, nor with a weak one, and never shows it', async () => {
+  const production = {
+    ...fresh().settings,
+    DUET_ENV: 'production',
+    DUET_PORT: '0',
+    DUET_HOST: '127.0.0.1',
+  }
+  const { DUET_AUTH_SECRET: _, ...keyless } = production
+  await oneLine(
+    [
+      [
+        'no key',
+        ['serve'],
+        1,
+        /production needs a key for tokens: set DUET_AUTH_SECRET .*DUET_JWKS_URL or DUET_JWKS_FILE/,
+      ],
+    ],
+    keyless,
+  )
+  for (const weak of ['hunter2', 'a'.repeat(40), 'supersecretsupersecretsupersecret']) {
+    const { code, stderr } = await duet(['serve'], { ...production, DUET_AUTH_SECRET: weak })
+    assert.equal(code, 1)
+    assert.match(stderr, /^duet: DUET_AUTH_SECRET is too weak: [^\n]+openssl rand[^\n]*\n$/)
+    assert.ok(!stderr.includes(weak))
+  }
+  await oneLine([['keys that are not there', ['serve'], 1, /keys\.json/]], {
+    ...keyless,
+    DUET_JWKS_FILE: join(folder, 'keys.json'),
+  })
+})
+
+test('a token of the command is accepted by the server, with its role and no longer than its life', async () => {
+  const { settings } = fresh()
+  const service = await serve(settings)
+  const [user, admin, short] = (
+    await Promise.all([
+      duet(['token', '--user', '2'], settings),
+      duet(['token', '--user', '1', '--role', 'admin', '--ttl', '15m'], settings),
+      duet(['token', '--user', '2', '--ttl', '90s'], settings),
+    ])
+  ).map(({ stdout }) => stdout.trim())
+  const claims = (bearer = '') =>
+    JSON.parse(Buffer.from(bearer.split('.')[1] ?? '', 'base64url').toString())
+  assert.equal(claims(short).exp - claims(short).iat, 90)
+  assert.equal(claims(admin).role, 'admin')
+  assert.equal(claims(user).sub, '2')
+  const ask = async (method: string, bearer?: string) => {
+    const { status } = await fetch(`${service.url}/api/users/3`, {
+      method,
+      ...(bearer && { headers: { Authorization: `Bearer ${bearer}` } }),
+    })
+    return status
+  }
+  assert.equal(await ask('GET'), 401)
+  assert.equal(await ask('GET', user), 200)
+  assert.equal(await ask('DELETE', user), 403)
+  assert.equal(await ask('DELETE', admin), 204)
+  assert.equal(await ask('GET', `${admin}x`), 401)
+  await service.end()
+})
+
+test('development makes a secret once, for the owner alone, and token and server share it', async () => {
+  const { file, settings } = fresh()
+  const { DUET_AUTH_SECRET: _, ...development } = settings
+  const first = await duet(['token', '--user', '1'], development)
+  assert.equal(first.code, 0)
+  const path = join(dirname(file), 'secret')
+  assert.equal(statSync(path).mode & 0o777, 0o600)
+  const kept = readFileSync(path, 'utf8')
+  const service = await serve(development)
+  assert.equal(readFileSync(path, 'utf8'), kept)
+  const { status } = await fetch(`${service.url}/api/users`, {
+    headers: { Authorization: `Bearer ${first.stdout.trim()}` },
+  })
+  assert.equal(status, 200)
+  await service.end()
+})
+
+test('the curl lines that serve prints work as they stand', async () => {
+  const { settings } = fresh()
+  const service = await serve(settings)
+  const lines = service
+    .stderr()
+    .split('\n')
+    .filter(line => line.includes('curl'))
+  assert.equal(lines.length, 2)
+  for (const line of lines) {
+    const [, url = ''] = /curl -s (\S+)/.exec(line) ?? []
+    const headers = Object.fromEntries(
+      [...line.matchAll(/-H '([^:]+): ([^']+)'/g)].map(([, name = '', value = '']) => [
+        name,
+        value,
+      ]),
+    )
+    const [, body] = /-d '([^']+)'/.exec(line) ?? []
+    const response = await fetch(url, { headers, ...(body && { method: 'POST', body }) })
+    assert.equal(response.status, 200)
+    const { data, errors } = (await response.json()) as { data: unknown; errors?: unknown }
+    assert.equal(errors, undefined)
+    assert.ok(JSON.stringify(data).includes('Ada Okafor'))
+  }
+  await service.end()
+})
+
+test('production prints where it listens and no token', async () => {
+  const service = await serve({
+    ...fresh().settings,
+    DUET_ENV: 'production',
+    DUET_HOST: '127.0.0.1',
+  })
+  assert.match(service.stderr(), /^Duet \S+ listens on http:\/\/127\.0\.0\.1:\d+\n$/)
+  await service.end()
+})

@@ -1,0 +1,50 @@
+/** Holds that the documents say what the code says, and that their links lead somewhere. */
+import assert from 'node:assert/strict'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const read = (name: string) => readFileSync(join(root, name), 'utf8')
+
+const { parts, renewed }: { parts: object; renewed: (name: string) => Promise<string> } =
+  await import(new URL('../scripts/docs.mjs', import.meta.url).href)
+
+const documents = globSync(['*.md', 'docs/*.md', 'decisions/*.md', 'bench/*.md'], { cwd: root })
+
+for (const name of Object.keys(parts))
+  test(`the tables of ${name} are what the code says`, async () => {
+    assert.equal(read(name), await renewed(name), 'run npm run docs, and read what it changed')
+  })
+
+test('the README gives the two commands, each in a block of its own', () => {
+  for (const command of ['npm ci && npm start', 'npm ci && npm test'])
+    assert.ok(read('README.md').includes(`\n\`\`\`sh\n${command}\n\`\`\`\n`), command)
+})
+
+/** The anchors that a document's headings make. */
+const anchorsOf = (name: string): ReadonlySet<string> =>
+  new Set(
+    [...read(name).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} -]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  )
+
+const linksOf = (name: string): readonly string[] =>
+  [...read(name).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link)
+
+for (const name of documents)
+  test(`every relative link of ${name} leads somewhere`, () => {
+    for (const link of linksOf(name)) {
+      if (/^[a-z]+:/.test(link)) continue
+      const [path = '', anchor] = link.split('#')
+      const target = path === '' ? name : join(dirname(name), path)
+      assert.ok(existsSync(join(root, target)), `${name} links to ${link}`)
+      if (anchor !== undefined && target.endsWith('.md'))
+        assert.ok(anchorsOf(target).has(anchor), `${name} links to ${link}`)
+    }
+  })

@@ -1,0 +1,64 @@
+/** Kills the service under writes, again and again on one store, and looks for what it had acknowledged. */
+import assert from 'node:assert/strict'
+import { connect } from '#engines/sqlite/connection.ts'
+import { type Service, type Settings, serve } from '../duet.ts'
+
+const writers = 16
+
+/** Posts users until the service is gone; gives the address of each that was acknowledged to `acknowledge`. */
+const writeOn = async ({ url }: Service, name: string, acknowledge: (email: string) => void) => {
+  for (let count = 0; ; count++) {
+    const email = `${name}.${count}@example.org`
+    try {
+      const response = await fetch(`${url}/api/users`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ name, email }),
+      })
+      // The status line is the word that the write is safe; the rest of the answer may be lost.
+      if (response.status === 201) acknowledge(email)
+      await response.arrayBuffer()
+    } catch {
+      return
+    }
+  }
+}
+
+const rowsOf = (file: string, text: string) => {
+  const connection = connect(file)
+  const rows = connection.query({ text, values: [] })
+  connection.close()
+  return rows.map(([value]) => value)
+}
+
+/** Rounds of writes that end in SIGKILL at a random moment; fails where an acknowledged write is not there. */
+export const killRounds = async (rounds: number, file: string, settings: Settings) => {
+  const acknowledged = new Set<string>()
+  let service = await serve(settings)
+  for (let round = 0; round < rounds; round++) {
+    const delay = 50 + Math.random() * 450
+    const writing = Array.from({ length: writers }, (_, index) =>
+      writeOn(service, `r${round}w${index}`, email => acknowledged.add(email)),
+    )
+    await new Promise(resolve => setTimeout(resolve, delay))
+    await service.end('SIGKILL')
+    await Promise.all(writing)
+    const begun = performance.now()
+    service = await serve(settings)
+    assert.ok(performance.now() - begun < 5000)
+    const stored = new Set(rowsOf(file, 'select email from users'))
+    const lost = [...acknowledged].filter(email => !stored.has(email))
+    assert.deepEqual(lost, [], `round ${round}, killed after ${Math.round(delay)} ms`)
+    // What was on its way may be there or not, but whole: one for each writer at the most.
+    const unasked = [...stored].filter(
+      email => /^r\d+w/.test(String(email)) && !acknowledged.has(String(email)),
+    )
+    assert.ok(unasked.length <= (round + 1) * writers)
+    assert.deepEqual(rowsOf(file, 'pragma integrity_check'), ['ok'])
+    const [kept] = rowsOf(file, "select n from counts where entity = 'users' and field = ''")
+    assert.equal(kept, stored.size)
+  }
+  await service.end()
+  assert.ok(acknowledged.size > rounds * writers, `only ${acknowledged.size} were acknowledged`)
+  return acknowledged.size
+}

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { connect as dial, type Socket } from 'node:net'
+import { test } from 'node:test'
+import { connect } from '#engines/sqlite/connection.ts'
+import { duet, folderOf, type Service, serve } from '../duet.ts'
+import { killRounds } from './kill-rounds.ts'
+
+const { fresh } = folderOf('serve')
+
+const sleep = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
+
+const emailsIn = (file: string): ReadonlySet<unknown> => {
+  const connection = connect(file)
+  const rows = connection.query({ text: 'select email from users', values: [] })
+  connection.close()
+  return new Set(rows.map(([email]) => email))
+}
+
+test('ten times kill -9 under writes lose no acknowledged write', async t => {
+  const { file, settings } = fresh()
+  t.diagnostic(`${await killRounds(10, file, settings)} writes were acknowledged`)
+})
+
+test('a second service on one store refuses within a second, and the first goes on', async () => {
+  const { file, settings } = fresh()
+  const first = await serve(settings)
+  const begun = performance.now()
+  const second = await duet(['serve'], { ...settings, DUET_PORT: '0' })
+  assert.ok(performance.now() - begun < 1000 + 500, 'a second, and what a start takes')
+  assert.equal(second.code, 1)
+  assert.equal(
+    second.stderr,
+    `duet: ${file} is served by another process already; stop that one, or name another store in DUET_DATABASE_URL\n`,
+  )
+  assert.equal((await fetch(`${first.url}/readyz`)).status, 200)
+  assert.equal((await first.end()).code, 0)
+  const third = await serve(settings)
+  assert.equal((await third.end()).code, 0)
+})
+
+test('the lock of a service that was killed is not left behind', async () => {
+  const { settings } = fresh()
+  const first = await serve(settings)
+  await first.end('SIGKILL')
+  const second = await serve(settings)
+  assert.equal((await second.end()).code, 0)
+})
+
+/** A POST of a user whose body has not come to its end yet. */
+const slowRequest = (service: Service, email: string) => {
+  const body = JSON.stringify({ name: 'Slow', email })
+  const sent = request(`${service.url}/api/users`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) },
+  })
+  sent.write(body.slice(0, 10))
+  const answered = once(sent, 'response').then(async ([response]) => {
+    response.resume()
+    await once(response, 'end')
+    return { status: response.statusCode as number, connection: response.headers.connection }
+  })
+  answered.catch(() => {})
+  return { answered, finish: () => sent.end(body.slice(10)) }
+}
+
+const isClosed = async ({ url }: Service) =>
+  fetch(`${url}/healthz`).then(
+    () => false,
+    () => true,
+  )
+
+test('on SIGTERM a running request is finished, no new one is taken, and the end is exit 0', async () => {
+  const { file, settings } = fresh()
+  const service = await serve(settings)
+  const slow = slowRequest(service, 'slow@example.org')
+  await sleep(100)
+  const ended = service.end('SIGTERM')
+  await sleep(150)
+  assert.equal(await isClosed(service), true)
+  assert.equal(service.child.exitCode, null)
+  slow.finish()
+  const { status, connection } = await slow.answered
+  assert.equal(status, 201)
+  assert.equal(connection, 'close')
+  const { code, ms } = await ended
+  assert.equal(code, 0)
+  assert.ok(ms < 2000, `${ms} ms`)
+  assert.ok(emailsIn(file).has('slow@example.org'))
+})
+
+test('SIGTERM under load loses nothing that was acknowledged, and the log is carried over into the store', async () => {
+  const { file, settings } = fresh()
+  const service = await serve(settings)
+  const acknowledged: string[] = []
+  const statuses = new Set<number>()
+  const write = async (name: string) => {
+    for (let count = 0; ; count++) {
+      const email = `${name}.${count}@example.org`
+      try {
+        const { status } = await fetch(`${service.url}/api/users`, {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json' },
+          body: JSON.stringify({ name, email }),
+        })
+        statuses.add(status)
+        if (status === 201) acknowledged.push(email)
+      } catch {
+        return
+      }
+    }
+  }
+  const writing = Array.from({ length: 16 }, (_, index) => write(`w${index}`))
+  await sleep(400)
+  const { code, ms } = await service.end('SIGTERM')
+  await Promise.all(writing)
+  assert.equal(code, 0)
+  assert.ok(ms < 3000, `${ms} ms`)
+  assert.deepEqual([...statuses], [201])
+  const stored = emailsIn(file)
+  assert.ok(acknowledged.length > 50)
+  assert.deepEqual(
+    acknowledged.filter(email => !stored.has(email)),
+    [],
+  )
+})
+
+const dialed = async (service: Service, text: string): Promise<Socket> => {
+  const socket = dial(service.port, '127.0.0.1')
+  socket.on('error', () => {})
+  await once(socket, 'connect')
+  socket.write(text)
+  return socket
+}
+
+test('idle and slow connections do not keep a service from its end beyond the limit', async () => {
+  const { settings } = fresh()
+  const service = await serve({ ...settings, DUET_SHUTDOWN_TIMEOUT: '500' })
+  const whole = 'GET /healthz HTTP/1.1\r\nHost: x\r\n'
+  const idle = await Promise.all(Array.from({ length: 10 }, () => dialed(service, `${whole}\r\n`)))
+  await Promise.all(idle.map(socket => once(socket, 'data')))
+  const slow = await Promise.all(Array.from({ length: 50 }, () => dialed(service, whole)))
+  const { code, ms } = await service.end('SIGTERM')
+  assert.equal(code, 0)
+  assert.ok(ms < 2000, `${ms} ms`)
+  for (const socket of [...idle, ...slow]) socket.destroy()
+})
+
+test('idle connections alone do not delay the end at all', async () => {
+  const { settings } = fresh()
+  const service = await serve(settings)
+  const idle = await Promise.all(
+    Array.from({ length: 10 }, () => dialed(service, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')),
+  )
+  await Promise.all(idle.map(socket => once(socket, 'data')))
+  const { code, ms } = await service.end('SIGTERM')
+  assert.equal(code, 0)
+  assert.ok(ms < 1000, `${ms} ms`)
+})
+
+test('one Ctrl-C that comes twice is one: what runs is finished', async () => {
+  const { file, settings } = fresh()
+  const service = await serve(settings)
+  const slow = slowRequest(service, 'twice@example.org')
+  await sleep(100)
+  const ended = service.end('SIGINT')
+  await sleep(30)
+  service.child.kill('SIGINT')
+  await sleep(150)
+  assert.equal(service.child.exitCode, null)
+  slow.finish()
+  assert.equal((await slow.answered).status, 201)
+  assert.equal((await ended).code, 0)
+  assert.ok(emailsIn(file).has('twice@example.org'))
+})
+
+test('a second Ctrl-C a second later ends it at once, with exit 1', async () => {
+  const { file, settings } = fresh()
+  const service = await serve(settings)
+  const slow = slowRequest(service, 'never@example.org')
+  await sleep(100)
+  const ended = service.end('SIGINT')
+  await sleep(1100)
+  const begun = performance.now()
+  service.child.kill('SIGINT')
+  assert.equal((await ended).code, 1)
+  assert.ok(performance.now() - begun < 500)
+  await assert.rejects(slow.answered)
+  assert.equal(emailsIn(file).has('never@example.org'), false)
+})
+
+test('a service starts and answers within the time that a person notices', async () => {
+  const { settings } = fresh()
+  await duet(['migrate'], settings)
+  const begun = performance.now()
+  const service = await serve(settings)
+  assert.equal((await fetch(`${service.url}/readyz`)).status, 200)
+  const taken = performance.now() - begun
+  await service.end()
+  // 500 ms on a machine of its own; here other tests run beside it.
+  assert.ok(taken < 2000, `${taken} ms`)
+})
