@@ -94,12 +94,13 @@ function fields() {
   return table(['Field', 'May be read by', 'May be set by'], rows)
 }
 
-const shown = path => code(path.replace(/:(\w+)/g, '{$1}'))
+/** `/users/:id` as a caller reads it: `/users/{userId}`. */
+const shown = path => path.replace(/(\w+)s\/:\w+/g, '$1s/{$1Id}')
 
 function actionsTable() {
   const rows = actions.map(({ name, method, path, rule }) => [
     name,
-    `${method} ${shown(`/api${path}`)}`,
+    code(`${method} ${shown(`/api${path}`)}`),
     rule ? inWords(rule) : 'nobody',
   ])
   return table(['Action', 'Request', 'May'], rows)
@@ -109,14 +110,16 @@ function actionsTable() {
 async function routes() {
   const { app, close } = await createWorld()
   await close()
-  const all = app.routes.filter(({ path }) => /^\/api\/(?!v\d)/.test(path))
+  const all = app.routes
+    .filter(({ path }) => /^\/api\/(?!v\d)/.test(path))
+    .map(({ method, path }) => ({ method, path: shown(path) }))
   const paths = [...new Set(all.map(({ path }) => path))].sort()
   const order = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
   const methodsOf = path =>
     order.filter(method => all.some(route => route.path === path && route.method === method))
   return table(
     ['Path', 'Methods'],
-    paths.map(path => [shown(path), methodsOf(path).join(', ')]),
+    paths.map(path => [code(path), methodsOf(path).join(', ')]),
   )
 }
 
@@ -131,7 +134,7 @@ function linksOf({ links }) {
 
 function members() {
   const rows = entities
-    .filter(([, { rest }]) => rest.list || rest.one)
+    .filter(([, { policy }]) => policy.read && policy.read.kind !== 'nobody')
     .map(([name, entity]) => [
       name,
       memberNames(entity)

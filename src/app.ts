@@ -10,9 +10,12 @@ import { graphiqlPage } from '#pages/graphiql.ts'
 import { send } from '#pages/page.ts'
 import { mountStart } from '#pages/start.ts'
 import { actions } from '#resources/index.ts'
+import { pictureOf } from '#resources/user/avatar.ts'
+import { reportGenerate } from '#reports/report.ts'
 import { avatarRead } from '#rest/avatar.ts'
 import { fail } from '#rest/fail.ts'
 import { noSuchPath } from '#rest/reads.ts'
+import { receiptRead } from '#rest/receipt.ts'
 import { mountRest } from '#rest/rest.ts'
 import { versionHeader, versions } from '#rest/version.ts'
 import type { Core } from '#write/core.ts'
@@ -25,6 +28,8 @@ export type AppOptions = {
   readonly version: string
   /** Whether the service can do its work now; the reason where it cannot. */
   readonly ready: () => Promise<string | null>
+  /** Why the store can only be read now; null where it can be written. */
+  readonly readOnly?: () => string | null
 }
 
 /** The error for a path that leads nowhere: a version that is not offered says so. */
@@ -49,7 +54,7 @@ const text = (status: number, body: string) => ({
 export const createApp = (options: AppOptions): App => {
   const { core, edge } = options
   const app: App = new Hono()
-  mountRest(app, core, edge, actions, [avatarRead])
+  mountRest(app, core, edge, actions, [avatarRead(pictureOf), receiptRead, reportGenerate])
   const page = async (c: Http) =>
     send(
       await graphiqlPage({ endpoint: '/graphql', introspection: options.graphql.introspection }),
@@ -76,8 +81,10 @@ export const createApp = (options: AppOptions): App => {
     '/readyz',
     exchange(quiet, fail, async () => {
       const reason = await options.ready()
+      const readOnly = options.readOnly?.() ?? null
+      // Still 200: taken out of service, it would not even be read.
       return reason === null
-        ? text(200, 'ready')
+        ? text(200, readOnly === null ? 'ready' : `read-only: ${readOnly}`)
         : { ...text(503, reason), headers: { ...text(503, '').headers, 'Retry-After': '2' } }
     }),
   )

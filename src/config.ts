@@ -113,6 +113,11 @@ export const settings = {
     '2000',
     'Most writes that wait; more are refused at once',
   ),
+  DUET_MIN_DISK: setting(
+    whole(0, 999_999_999_999),
+    '67108864',
+    'Least free room on the disk for writes, in bytes; below it they are refused. 0 is off',
+  ),
   DUET_QUEUE_WAIT: setting(
     whole(10, 60_000),
     '200',

@@ -16,6 +16,8 @@ export type Event =
   | { readonly kind: 'bug'; readonly requestId: string; readonly error: unknown }
   /** Something an operator should know. */
   | { readonly kind: 'notice'; readonly message: string }
+  /** What keeps a part of the work from being done, now. */
+  | { readonly kind: 'trouble'; readonly message: string }
   /** The store stopped; the process ends. */
   | { readonly kind: 'fatal'; readonly message: string }
 

@@ -101,6 +101,7 @@ export type Answered = {
   readonly status: number
   readonly headers: Headers
   readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: an answer may be anything; the assertion says what it is.
   readonly json: any
 }
 

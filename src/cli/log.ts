@@ -30,6 +30,9 @@ export const logging = (level: Level): Logging => {
       case 'notice':
         log.info(event.message)
         break
+      case 'trouble':
+        log.error(event.message)
+        break
       case 'fatal':
         log.fatal(event.message)
         break

@@ -16,6 +16,7 @@ import { holdStore } from '#engines/sqlite/lock.ts'
 import { cursorKey, migrateSqlite } from '#engines/sqlite/migrate.ts'
 import { createQueue } from '#http/queue.ts'
 import type { Core } from '#write/core.ts'
+import { startPurging } from '#write/purge.ts'
 
 const help = `Usage: duet serve
 
@@ -65,6 +66,9 @@ const hello = async (config: Config, url: string, secret: string | undefined): P
 const originsOf = (text: string) =>
   text === '*' ? text : text.split(',').map(origin => origin.trim())
 
+/** How long a service whose store stopped still answers, in milliseconds. */
+const lastAnswers = 300
+
 /** Begins to serve; resolves when it listens, with how to stop it. */
 export const start = async (config: Config, onFatal: () => void) => {
   const { values } = config
@@ -76,16 +80,24 @@ export const start = async (config: Config, onFatal: () => void) => {
   migrateSqlite(config.file)
   if (config.development) demoContent(config, model)
   const log = logging(values.DUET_LOG)
+  let draining = false
   const engine = openSqlite({
     file: config.file,
     digits: model.settings.currency.digits,
     limits: limitsOf(config),
     readTimeout: values.DUET_READ_TIMEOUT,
     queue: values.DUET_WRITE_QUEUE,
+    minDisk: values.DUET_MIN_DISK,
+    onTrouble: message => log.observe({ kind: 'trouble', message }),
     onFatal: message => {
+      draining = true
       log.observe({ kind: 'fatal', message })
-      log.flush()
-      onFatal()
+      process.stderr.write(`duet: ${message}; the service ends, start it again\n`)
+      // Those who wait are told first that the outcome is unknown.
+      setTimeout(() => {
+        log.flush()
+        onFatal()
+      }, lastAnswers)
     },
   })
   const core: Core = {
@@ -97,7 +109,6 @@ export const start = async (config: Config, onFatal: () => void) => {
     cursorKey: cursorKey(config.file),
     now: Date.now,
   }
-  let draining = false
   const edge = {
     authenticate,
     observe: log.observe,
@@ -123,7 +134,9 @@ export const start = async (config: Config, onFatal: () => void) => {
         error => (error as Error).message,
       )
     },
+    readOnly: engine.readOnly,
   })
+  const endPurging = startPurging({ writer: engine, dialect: engine.dialect, now: Date.now })
   // What is answered on the way to the end is the last answer on its connection.
   class Answer<Asked extends IncomingMessage> extends ServerResponse<Asked> {
     override writeHead(...head: readonly unknown[]): this {
@@ -156,6 +169,7 @@ export const start = async (config: Config, onFatal: () => void) => {
   const url = `http://${host === '0.0.0.0' || host === '[::]' ? '127.0.0.1' : host}:${port}`
   const stop = async () => {
     draining = true
+    endPurging()
     const forced = setTimeout(
       () => 'closeAllConnections' in server && server.closeAllConnections(),
       values.DUET_SHUTDOWN_TIMEOUT,

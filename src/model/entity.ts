@@ -67,7 +67,7 @@ export type Entity = {
     readonly selectable: boolean
     /** The writes at its own paths, and those at the paths below a parent. */
     readonly writes: readonly ('create' | 'replace' | 'update' | 'delete')[]
-    readonly nested: readonly ('create' | 'delete')[]
+    readonly nested: readonly ('one' | 'create' | 'delete')[]
     /** Relations whose rows stand in the object itself, each after one of its members. */
     readonly embedded: Readonly<Record<string, { readonly after: string }>>
   }

@@ -154,6 +154,10 @@ export const time = (options: Options = {}): Field =>
 export const flag = (options: Options = {}): Field =>
   field('flag', z.boolean('must be true or false'), options)
 
+/** Bytes, which no body gives as JSON: a picture. */
+export const bytes = (options: Options = {}): Field =>
+  field('bytes', z.instanceof(Uint8Array), options)
+
 const wholeId = z
   .int('must be the id of a thing that exists')
   .min(1, 'must be the id of a thing that exists')

@@ -50,13 +50,21 @@ const checkRelation = (entities: Entities, where: string, self: Entity, relation
     wrong(`${where} keys on ${relation.by}, which is not a field there`)
 }
 
+/** Whether a path of names leads over relations to a field. */
+const leadsToField = (
+  entities: Entities,
+  from: Entity | undefined,
+  [head = '', ...rest]: readonly string[],
+): boolean =>
+  rest.length === 0
+    ? from?.fields[head] !== undefined
+    : leadsToField(entities, entities[from?.relations[head]?.to ?? ''], rest)
+
 const checkRule = (entities: Entities, where: string, self: Entity, rule: Rule | undefined) => {
   if (rule?.kind !== 'self') return
-  for (const path of rule.fields) {
-    const [head = '', tail] = path.split('.')
-    const holder = tail === undefined ? self : entities[self.relations[head]?.to ?? '']
-    if (!holder?.fields[tail ?? head]) wrong(`${where} names ${path}, which is not a field`)
-  }
+  for (const path of rule.fields)
+    if (!leadsToField(entities, self, path.split('.')))
+      wrong(`${where} names ${path}, which is not a field`)
 }
 
 const checkEntity = (entities: Entities, name: string, self: Entity) => {

@@ -21,6 +21,15 @@ export const parseMinor = (
   return { minor: sign === '-' ? -minor : minor, rest: shift < 0 && all % scale !== 0n }
 }
 
+/** Minor units as a decimal number without needless zeros, exactly, however large: 1999n with two decimals is `19.99`. */
+export const formatMinor = (minor: bigint, digits: number): string => {
+  if (digits === 0) return String(minor)
+  const sign = minor < 0n ? '-' : ''
+  const padded = String(minor < 0n ? -minor : minor).padStart(digits + 1, '0')
+  const fraction = padded.slice(-digits).replace(/0+$/, '')
+  return `${sign}${padded.slice(0, -digits)}${fraction && `.${fraction}`}`
+}
+
 /** The currency of an ISO 4217 code, with its own number of decimals; undefined for an unknown code. */
 export const currencyOf = (code: string): Currency | undefined => {
   if (!Intl.supportedValuesOf('currency').includes(code)) return undefined

@@ -150,9 +150,9 @@ const goldens: readonly Golden[] = [
     slots: [2, 10, 0, 1, 0],
     statements: [
       'select "t"."id", "t"."name" from "users" as "t" where true order by "t"."id" limit ?1 offset ?2',
-      'select "t"."id", "t"."author_id", "t"."title" from json_each(?1) as "k" cross join "posts" as "t" where "t"."id" in (select "t"."id" from "posts" as "t" where "t"."author_id" = "k"."value" and true order by "t"."id" desc limit ?2 offset ?3) order by "t"."author_id", "t"."id" desc limit ?4',
-      'select "t"."id", "t"."post_id", "t"."text", "t"."author_id" from "comments" as "t" where "t"."post_id" in (select value from json_each(?1)) and true order by "t"."post_id", "t"."id" desc limit ?2',
-      'select "t"."id", "t"."name" from "users" as "t" where "t"."id" in (select value from json_each(?1)) and true limit ?2',
+      'select "t"."id", "t"."author_id", "t"."title" from json_each(?1) as "k" cross join "posts" as "t" on "t"."id" in (select "t"."id" from "posts" as "t" where "t"."author_id" = "k"."value" and true order by "t"."id" desc limit ?2 offset ?3) limit ?4',
+      'select "t"."id", "t"."post_id", "t"."text", "t"."author_id" from json_each(?1) as "k" cross join "comments" as "t" on "t"."post_id" = "k"."value" where true limit ?2',
+      'select "t"."id", "t"."name" from json_each(?1) as "k" cross join "users" as "t" on "t"."id" = "k"."value" where true limit ?2',
     ],
     answer:
       '[{"name":"Ada","posts":[]},{"name":"Ben","posts":[{"title":"Third","comments":[]}]},{"name":"Cleo","posts":[{"title":"Fourth","comments":[{"text":"c","author":{"name":"Ben"}}]}]},{"name":"Dan","posts":[]}]',
@@ -169,7 +169,7 @@ const goldens: readonly Golden[] = [
     slots: [null, 0, 0, 3],
     statements: [
       'select "t"."id" from "posts" as "t" where "t"."author_id" = ?1 order by "t"."id" limit ?2',
-      'select 1 from "users" where "id" = ?1',
+      'select 1 from "users" as "t" where "t"."id" = ?1 and true',
     ],
     answer: '[{"id":4}]',
   },

@@ -88,7 +88,8 @@ const levelSql = (
     case 'total':
       return totalSql(level, dialect)
     case 'exists':
-      return sql`select 1 from ${table} where ${name('id')} = ${slot(source.slot)}`
+      return sql`select 1 from ${table} as ${name(alias)}
+        where ${and([sql`${column(alias, 'id')} = ${slot(source.slot)}`, whereSql(level, dialect)])}`
     case 'one':
     case 'many': {
       const among: Among = {

@@ -19,33 +19,36 @@ export type Condition =
     }
   | { readonly kind: 'self'; readonly paths: readonly SelfPath[] }
 
-/** A column of the table itself, or of the row of `table` that its column `by` points to. */
-export type SelfPath = {
-  readonly column: string
-  readonly through?: { readonly table: string; readonly by: string }
+/** A column of the table itself, or below: a column `by` of it points to a row of `table`, and so on from there. */
+export type SelfPath =
+  | { readonly column: string }
+  | { readonly by: string; readonly table: string; readonly next: SelfPath }
+
+const pathOf = (
+  model: Model,
+  entity: Entity,
+  [head = '', ...rest]: readonly string[],
+): SelfPath => {
+  if (rest.length === 0) return { column: columnName(head) }
+  const relation = entity.relations[head]
+  if (!relation) throw new Error(`${entity.plural} have no relation ${head}`)
+  const target = entityOf(model, relation.to)
+  return { by: columnName(relation.by), table: target.table, next: pathOf(model, target, rest) }
 }
 
 /** The condition that the row is the viewer's, by the paths of a `self` rule. */
 export const selfCondition = (model: Model, entity: Entity, rule: Rule): Condition => {
   if (rule.kind !== 'self') throw new Error(`a ${rule.kind} rule is not about rows`)
-  const paths = rule.fields.map((path): SelfPath => {
-    const [head = '', tail] = path.split('.')
-    if (tail === undefined) return { column: columnName(head) }
-    const relation = entity.relations[head]
-    if (!relation) throw new Error(`${entity.plural} have no relation ${head}`)
-    const { table } = entityOf(model, relation.to)
-    return { column: columnName(tail), through: { table, by: columnName(relation.by) } }
-  })
-  return { kind: 'self', paths }
+  return { kind: 'self', paths: rule.fields.map(path => pathOf(model, entity, path.split('.'))) }
 }
 
 const alias = 't'
 
-const selfPath = (path: SelfPath, of: string): Sql => {
-  const { through } = path
-  if (!through) return sql`${column(of, path.column)} = ${slot(VIEWER)}`
-  return sql`exists (select 1 from ${name(through.table)} as ${name('o')}
-    where ${column('o', 'id')} = ${column(of, through.by)} and ${column('o', path.column)} = ${slot(VIEWER)})`
+/** By the key that the row holds: a list of one's own then comes from that key's index, not from a walk. */
+const selfPath = (path: SelfPath, columnOf: (column: string) => Sql): Sql => {
+  if ('column' in path) return sql`${columnOf(path.column)} = ${slot(VIEWER)}`
+  return sql`${columnOf(path.by)} in (select ${name('id')} from ${name(path.table)}
+    where ${selfPath(path.next, name)})`
 }
 
 /** A condition on the rows of `of`, an alias or a table's own name. */
@@ -57,7 +60,7 @@ export const conditionSql = (
 ): Sql => {
   if (condition.kind === 'self')
     return sql`(${join(
-      condition.paths.map(path => selfPath(path, of)),
+      condition.paths.map(path => selfPath(path, key => column(of, key))),
       sql` or `,
     )})`
   const left = column(of, condition.column.name)

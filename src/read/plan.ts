@@ -276,11 +276,13 @@ const planRoot = (context: Context, root: Root): PlannedRoot => {
   const total = root.total
     ? aside(entity.table, { kind: 'total', kept: keptCount(entity, root, rules) }, conditions)
     : null
-  const exists = root.exists.map(({ entity, slot }) => ({
-    level: aside(entityOf(model, entity).table, { kind: 'exists', slot }, []),
-    entity,
-    slot,
-  }))
+  const exists = root.exists.map(({ entity: parent, slot }) => {
+    const above = entityOf(model, parent)
+    // Whose thing it is counts here as well: for a stranger it is not there.
+    const rules = allow(context, above.policy.read, `reading ${above.plural}`, where)
+    const mine = rules.map(rule => selfCondition(model, above, rule))
+    return { level: aside(above.table, { kind: 'exists', slot }, mine), entity: parent, slot }
+  })
   const revision = hasRevision(entity, many) ? 1 : null
   return { level, many, page, peek, total, exists, revision, key: root.key, at: root.at }
 }

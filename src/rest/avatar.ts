@@ -1,9 +1,10 @@
-/** A user's picture: until one is stored, an identicon that is the same for ever for that id. */
+/** A user's picture: the stored one, or else an identicon that is the same for ever for that id. */
 import { hash } from 'node:crypto'
-import { plan } from '#read/plan.ts'
-import { notFound, prepare, read } from '#read/read.ts'
-import { after, type Mount, pathId, represent, type Serve } from '#rest/reads.ts'
+import { isNotModified } from '#http/conditional.ts'
+import { header } from '#http/request.ts'
+import { after, pathId, represent, representAs } from '#rest/reads.ts'
 import type { Extra } from '#rest/rest.ts'
+import type { Core } from '#write/core.ts'
 
 const cells = 5
 
@@ -26,37 +27,40 @@ const safe = {
   'X-Content-Type-Options': 'nosniff',
 }
 
-const serve = ({ core, edge }: Mount): Serve => {
-  const { model, dialect, limits } = core
-  // Whether the user is there: anyone may ask that, as anyone may see who wrote a post.
-  const where = [{ field: 'id', is: 'equals', slot: 1 }] as const
-  const items = [{ kind: 'field', key: 'id', field: 'id' }] as const
-  const root = {
-    entity: 'user',
-    items,
-    where,
-    exists: [],
-    sort: [],
-    many: false,
-    page: null,
-    peek: false,
-    total: false,
-  }
-  const there = prepare(
-    plan({ encoding: 'rest', roots: [root] }, model, 'user'),
-    dialect,
-    0,
-    limits,
-  )
-  return (c, viewer, named) => {
-    const id = pathId(c, 'id', 'user')
-    return after(read(core.reader, there, [viewer.id, id]), ([answer]) => {
-      if (answer?.text === 'null') throw notFound('user', id)
-      const reply = represent(c, edge, identicon(id), { named, isPublic: true })
-      const type = reply.status === 200 ? { 'Content-Type': 'image/svg+xml' } : {}
-      return { ...reply, headers: { ...reply.headers, ...safe, ...type } }
-    })
-  }
+type Stored = {
+  readonly type: string
+  readonly tag: string
+  readonly bytes: Uint8Array<ArrayBuffer> | null
 }
 
-export const avatarRead: Extra = { method: 'GET', path: '/users/:id/avatar', serve }
+/**
+ * Where pictures are: null where a user has none, `NOT_FOUND` where there is no such user, and without its bytes
+ * where the caller has that ETag.
+ */
+export type Pictures = (
+  core: Core,
+  id: number,
+  isKnown: (tag: string) => boolean,
+) => Stored | null | Promise<Stored | null>
+
+/** The read of avatars; anyone may, as anyone may see who wrote a post. */
+export const avatarRead = (pictureOf: Pictures): Extra => ({
+  method: 'GET',
+  path: '/users/:id/avatar',
+  serve:
+    ({ core, edge }) =>
+    (c, _viewer, named) => {
+      const id = pathId(c, 'id', 'user')
+      const sent = header(c, 'if-none-match')
+      return after(
+        pictureOf(core, id, tag => isNotModified(sent, tag)),
+        stored => {
+          const facts = { named, isPublic: true, type: stored?.type ?? 'image/svg+xml' }
+          const { headers, ...reply } = stored
+            ? representAs(c, edge, stored.bytes, stored.tag, facts)
+            : represent(c, edge, identicon(id), facts)
+          return { ...reply, headers: { ...headers, ...safe } }
+        },
+      )
+    },
+})

@@ -46,18 +46,32 @@ export const pathId = (c: Http, parameter: string, entity: string): number => {
 export const after = <T, R>(value: T | Promise<T>, then: (value: T) => R): R | Promise<R> =>
   value instanceof Promise ? value.then(then) : then(value)
 
+type Facts = {
+  readonly named: Named
+  readonly isPublic: boolean
+  readonly mark?: Mark | undefined
+  readonly link?: string
+  /** The Content-Type where it is not JSON. */
+  readonly type?: string
+}
+
 /** The reply to a GET: 200 or 304 with the same validators. */
-export const represent = (
+export const represent = (c: Http, edge: Edge, text: string, facts: Facts): Reply => {
+  const { mark } = facts
+  return representAs(c, edge, text, mark ? revisionTag(mark, text) : bodyTag(text), facts)
+}
+
+/** The same with an ETag of its own. */
+export const representAs = (
   c: Http,
   edge: Edge,
-  text: string,
-  facts: { named: Named; isPublic: boolean; mark?: Mark | undefined; link?: string },
+  body: Reply['body'],
+  tag: string,
+  { named, isPublic, link, type }: Facts,
 ): Reply => {
-  const { named, isPublic, mark, link } = facts
-  const tag = mark ? revisionTag(mark, text) : bodyTag(text)
   const fresh = edge.publicMaxAge > 0 ? `public, max-age=${edge.publicMaxAge}` : 'public, no-cache'
   const headers: Record<string, string> = {
-    'Content-Type': named.contentType,
+    'Content-Type': type ?? named.contentType,
     ETag: tag,
     'Cache-Control': isPublic ? fresh : 'private, no-cache',
     Vary: isPublic ? 'Accept, API-Version' : 'Accept, API-Version, Authorization',
@@ -68,7 +82,7 @@ export const represent = (
     delete headers['Content-Type']
     return { status: 304, headers, body: null }
   }
-  return { status: 200, headers, body: text }
+  return { status: 200, headers, body }
 }
 
 const isPublic = (core: Core, entity: Entity): boolean => {

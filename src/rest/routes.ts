@@ -81,7 +81,6 @@ const nestedRoutes = (name: string, entity: Entity, model: Model): readonly Rout
     const all = `/${entity.plural}/:parentId/${key}`
     return [
       route('list', all, relation.to, below),
-      ...(target.rest.one ? [route('one', `${all}/:id`, relation.to, below)] : []),
       ...target.rest.nested.map(kind =>
         route(kind, kind === 'create' ? all : `${all}/:id`, relation.to, below),
       ),

@@ -3,7 +3,7 @@
 import { allowedRevisions, bodyTag, revisionTag } from '#http/conditional.ts'
 import type { JsonObject } from '#http/json.ts'
 import type { Reply } from '#http/reply.ts'
-import { type Http, header, jsonBody } from '#http/request.ts'
+import { bodyBytes, type Http, header, jsonBody } from '#http/request.ts'
 import { entityOf } from '#model/model.ts'
 import type { Viewer } from '#model/viewer.ts'
 import type { Prepared } from '#read/read.ts'
@@ -199,18 +199,34 @@ export const serveDelete =
     return empty(named)
   }
 
+const noBytes = new Uint8Array()
+
+/** The body of an action, in the form that it takes. */
+const bodyOf = async (c: Http, { edge }: Mount, { bytes }: Action) =>
+  bytes === undefined
+    ? { body: await jsonBody(c, edge.bodyLimit, jsonTypes, true), bytes: noBytes }
+    : { body: {}, bytes: await bodyBytes(c, bytes) }
+
 /** An action on one thing. */
 export const serveAction = (mount: Mount, action: Action): Serve => {
-  const { core, edge } = mount
+  const { core } = mount
   const { answers: entity } = action
   const planFor = entity && answers(mount, { kind: 'one', method: 'GET', path: '', entity })
   return async (c, viewer, named) => {
     const writing = writingOf(mount, viewer)
     permit(writing, action.rule, action.name)
     const id = action.about === null ? 0 : pathId(c, 'id', action.about)
-    const body = await jsonBody(c, edge.bodyLimit, jsonTypes, true)
-    const once = action.method === 'POST' ? onceFor(c, mount, viewer, body) : undefined
-    const command = action.command(writing, { id, body, now: core.now() })
+    let once: Once | undefined
+    let command: Command
+    try {
+      const given = await bodyOf(c, mount, action)
+      if (action.method === 'POST') once = onceFor(c, mount, viewer, given.body)
+      command = action.command(writing, { id, ...given, now: core.now() })
+    } catch (error) {
+      // 403 and 404 come before what is wrong with the body.
+      if (action.standing) await run(mount, action.standing(writing, id), null)
+      throw error
+    }
     if (!planFor) {
       await run(mount, command, null)
       return empty(named)

@@ -42,6 +42,8 @@ export type Dialect = {
   readonly ordered: (column: Sql, nullable: boolean, descending: boolean) => Sql
   /** A bound value where nothing else tells its type. */
   readonly typed: (value: Sql, scalar: Scalar) => Sql
+  /** The whole days from 1970 to a moment, in UTC; before 1970 they are negative. */
+  readonly day: (time: Sql) => Sql
   /** Appended to a read in a writing transaction, so that what it saw still holds at the end of it. */
   readonly holding: Sql
 }

@@ -16,13 +16,18 @@ export type Action = {
   readonly about: string | null
   /** The entity it answers with, or null for an empty 204. */
   readonly answers: string | null
+  /** Its body is so many bytes at most, not a JSON object. */
+  readonly bytes?: number
+  /** Whether the viewer may do it to this thing at all: asked first where the body is at fault, changes nothing. */
+  readonly standing?: (writing: Writing, id: number) => Command
   /** Its steps and the status of its answer; throws `VALIDATION_ERROR` for a body that is not as it must be. */
   readonly command: (writing: Writing, given: Given) => Command
 }
 
-/** What an action is given: the id in its path (0 where there is none), the body, the moment. */
+/** What an action is given: the id in its path (0 where there is none), the body in one of two forms, the moment. */
 export type Given = {
   readonly id: number
   readonly body: Readonly<Record<string, unknown>>
+  readonly bytes: Uint8Array
   readonly now: number
 }

@@ -284,3 +284,21 @@ test('a field goes back to its initial value, or to null where it has none', () 
   assert.equal(initialValue(thing, 'name'), null)
   assert.equal(initialValue(thing, 'createdAt'), null)
 })
+
+test('an import takes a price as a single-precision program wrote it, and no other fraction of a cent', () => {
+  const priced = entity({
+    table: 'priced',
+    plural: 'priced',
+    description: '',
+    fields: { price: money({ max: 1000 }) },
+    policy: {},
+    rest: { list: false, one: false, listing: { paging: 'cursor', limit: 20 } },
+  })
+  const settings = { signup: true, currency: { code: 'USD', digits: 2 } }
+  const use = { mode: 'import', viewer: anonymous, settings, now: 0, what: 'priced' } as const
+  const checked = (price: number, more = {}) => checkInput(priced, { price }, { ...use, ...more })
+  assert.equal(checked(21.3500004).values.get('price'), 2135)
+  assert.equal(checked(123.790001).values.get('price'), 12_379)
+  assert.equal(checked(21.351).faults[0]?.field, 'price')
+  assert.equal(checked(21.3500004, { mode: 'create' }).faults[0]?.field, 'price')
+})

@@ -21,12 +21,17 @@ export type Values = ReadonlyMap<string, SqlValue>
 
 type Stored = { readonly value: SqlValue } | { readonly fault: string }
 
-const minorUnits = (value: number, settings: Settings): Stored => {
+/** Whether a number is the nearest single-precision one of an amount: other programs write 21.35 as 21.3500004. */
+const isSingleOf = (value: number, minor: number, digits: number): boolean =>
+  Math.fround(value) === Math.fround(minor / 10 ** digits)
+
+const minorUnits = (value: number, { settings, mode }: Use): Stored => {
   const { digits, code } = settings.currency
   const parsed = parseMinor(String(value), digits)
-  if (!parsed || parsed.rest)
-    return { fault: `must have at most ${digits} decimals, as ${code} has` }
-  return { value: Number(parsed.minor) }
+  if (parsed && !parsed.rest) return { value: Number(parsed.minor) }
+  const rounded = Math.round(value * 10 ** digits)
+  if (mode === 'import' && isSingleOf(value, rounded, digits)) return { value: rounded }
+  return { fault: `must have at most ${digits} decimals, as ${code} has` }
 }
 
 /** From a checked JSON value to what the database keeps. */
@@ -34,24 +39,24 @@ const storing = {
   id: value => ({ value: value as number }),
   text: value => ({ value: value as string }),
   int: value => ({ value: value as number }),
-  money: (value, settings) => minorUnits(value as number, settings),
+  money: (value, use) => minorUnits(value as number, use),
   time: value => ({ value: Date.parse(value as string) }),
   flag: value => ({ value: value === true ? 1 : 0 }),
   bytes: () => ({ fault: 'cannot be given as JSON' }),
-} satisfies Record<Scalar, (value: unknown, settings: Settings) => Stored>
+} satisfies Record<Scalar, (value: unknown, use: Use) => Stored>
 
-const storedValue = (field: Field, value: unknown, settings: Settings): Stored => {
+const storedValue = (field: Field, value: unknown, use: Use): Stored => {
   if (value === null) return field.nullable ? { value: null } : { fault: 'must not be null' }
   const checked = field.rule.safeParse(value)
   if (!checked.success) return { fault: checked.error.issues[0]?.message ?? 'is not valid' }
-  return storing[field.scalar](checked.data, settings)
+  return storing[field.scalar](checked.data, use)
 }
 
 /** Why the caller may not give this member; undefined where he may. */
 const closed = (field: Field | undefined, key: string, use: Use): string | undefined => {
-  const { mode, viewer, settings, given = {}, what } = use
-  if (!field || field.foldedFrom !== undefined || (!field.rest && field.graphql === 'hidden'))
-    return `is not a member of a ${what}`
+  const { mode, viewer, settings, given = {}, what, also = [] } = use
+  const isHidden = field && !field.rest && field.graphql === 'hidden' && !also.includes(key)
+  if (!field || field.foldedFrom !== undefined || isHidden) return `is not a member of a ${what}`
   if (mode === 'import') return undefined
   if (key in given) return 'is given by the path and may not be given here'
   if (field.once && mode !== 'create') return 'cannot be changed'
@@ -88,6 +93,8 @@ export type Use = {
   readonly what: string
   /** Values that come from elsewhere than the body: the path. */
   readonly given?: Readonly<Record<string, SqlValue>>
+  /** Fields that no voice shows and that may be given all the same: an import of an export. */
+  readonly also?: readonly string[]
 }
 
 /**
@@ -113,7 +120,7 @@ export const checkInput = (
     named.add(key)
     if (refusal !== undefined || !field)
       faults.push({ field: member, message: refusal ?? 'is unknown' })
-    else keep(key, member, storedValue(field, value, use.settings))
+    else keep(key, member, storedValue(field, value, use))
   }
   for (const [key, field] of Object.entries(entity.fields)) {
     if (named.has(key) || field.foldedFrom !== undefined) continue

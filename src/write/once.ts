@@ -70,7 +70,8 @@ export const onceOf = (dialect: Dialect, keyed: Keyed, now: number, part = ''): 
   }
 }
 
-const purgeBatch = 1000
+/** The most answers that one job drops. */
+export const purgeBatch = 1000
 
 /** The job that drops the oldest answers which are kept no longer, few enough not to be noticed. */
 export const purgeOf = (dialect: Dialect, now: number): Job => {

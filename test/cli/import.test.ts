@@ -41,6 +41,8 @@ const users = [
   },
 ]
 
+type Thing = Readonly<Record<string, unknown>>
+
 /** The lines of standard error that name a fault, without the file's name. */
 const faults = (stderr: string, path: string) =>
   stderr
@@ -78,8 +80,8 @@ test('users, posts, comments and products are kept with their ids and times, and
   const service = await serve(settings)
   const { stdout: token } = await duet(['token', '--user', '3', '--role', 'admin'], settings)
   const headers = { Authorization: `Bearer ${token.trim()}`, 'Content-Type': 'application/json' }
-  const get = async (path: string) =>
-    (await fetch(`${service.url}${path}`, { headers })).json() as any
+  const get = async <Shape = Thing>(path: string) =>
+    (await (await fetch(`${service.url}${path}`, { headers })).json()) as Shape
   const graphql = await fetch(`${service.url}/graphql`, {
     method: 'POST',
     headers,
@@ -97,9 +99,9 @@ test('users, posts, comments and products are kept with their ids and times, and
       },
     },
   })
-  const posts = await get('/api/posts')
+  const posts = await get<{ data: Thing[] }>('/api/posts')
   assert.deepEqual(
-    posts.data.map(({ id, authorId, createdAt }: any) => [id, authorId, createdAt]),
+    posts.data.map(({ id, authorId, createdAt }) => [id, authorId, createdAt]),
     [[20, 7, '2021-01-01T00:00:00.000Z']],
   )
   const bob = await get('/api/users/3')
@@ -115,7 +117,7 @@ test('users, posts, comments and products are kept with their ids and times, and
     headers,
     body: JSON.stringify({ name: 'New', email: 'new@example.org' }),
   })
-  assert.equal((await json(made)).id, 8)
+  assert.equal(((await made.json()) as Thing).id, 8)
   await service.end()
 })
 
@@ -326,6 +328,6 @@ test('a store that is served meanwhile takes an import, and the service tells of
   const path = fileOf('ndjson', [{ id: 500, name: 'Imported', category: 'c', price: 5 }])
   assert.equal((await importing(settings, 'products', path)).code, 0)
   const response = await fetch(`${service.url}/api/products/500`)
-  assert.equal((await json(response)).name, 'Imported')
+  assert.equal(((await response.json()) as Thing).name, 'Imported')
   await service.end()
 })

@@ -42,8 +42,17 @@ test('an order is placed with what it costs now, and takes its stock at once', a
     },
   })
   assert.deepEqual(Object.keys(made.json), [
-    'id', 'status', 'amount', 'currency', 'customerId', 'items', 'createdAt', 'paidAt',
-    'cancelledAt', 'refundedAt', '_links',
+    'id',
+    'status',
+    'amount',
+    'currency',
+    'customerId',
+    'items',
+    'createdAt',
+    'paidAt',
+    'cancelledAt',
+    'refundedAt',
+    '_links',
   ])
   assert.equal(await stockOf(1), before - 2)
   const read = await world.ask(`GET /api/orders/${id}`, { as: 2 })
@@ -95,7 +104,10 @@ test('an order is paid once, then refunded once, and its stock comes back', asyn
   assert.equal(again.json.error.code, 'INVALID_STATE')
   assert.match(again.json.error.message, /is paid, which allows refund/)
   assert.equal((await world.ask(`POST /api/orders/${id}/cancel`, { as: 2 })).status, 409)
-  assert.equal((await world.ask(`POST /api/orders/${id}/refund`, { as: 2 })).json.status, 'refunded')
+  assert.equal(
+    (await world.ask(`POST /api/orders/${id}/refund`, { as: 2 })).json.status,
+    'refunded',
+  )
   assert.equal(await stockOf(4), before)
 })
 
@@ -130,7 +142,9 @@ test('a key of a GraphQL mutation replays each of its fields', async () => {
 })
 
 test('a customer and its orders stay when the user goes', async () => {
-  const made = await world.gql('mutation { createUser(input: {name: "Gone", email: "gone@example.org"}) { id } }')
+  const made = await world.gql(
+    'mutation { createUser(input: {name: "Gone", email: "gone@example.org"}) { id } }',
+  )
   const id = Number(made.json.data.createUser.id)
   const order = (await place(id, [{ productId: 3, quantity: 1 }])).json
   assert.equal((await world.ask(`DELETE /api/users/${id}`, { as: id })).status, 204)
@@ -138,5 +152,8 @@ test('a customer and its orders stay when the user goes', async () => {
   assert.equal(customer.json.name, 'Gone')
   assert.equal((await world.ask(`GET /api/customers/${order.customerId}`, { as: 2 })).status, 404)
   const orders = await world.ask(`GET /api/customers/${order.customerId}/orders`, { as: 1 })
-  assert.deepEqual(orders.json.data.map(({ id }: { id: number }) => id), [order.id])
+  assert.deepEqual(
+    orders.json.data.map(({ id }: { id: number }) => id),
+    [order.id],
+  )
 })

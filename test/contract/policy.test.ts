@@ -20,12 +20,14 @@ type Scene = {
   readonly post: number
   readonly comment: number
   readonly product: number
+  readonly order: number
+  readonly customer: number
 }
 
 const ids = { admin: 1, other: 3, ghost: 999_999 }
 let count = 0
 
-const sceneIn = async (world: World, isSuspended: boolean): Promise<Scene> => {
+const sceneIn = async (world: World, isSuspended: boolean, isPaid = false): Promise<Scene> => {
   const make = async (as: number, path: string, body: unknown): Promise<number> => {
     const { status, json } = await world.ask(`POST /api${path}`, { as, body })
     assert.equal(status, 201)
@@ -35,10 +37,13 @@ const sceneIn = async (world: World, isSuspended: boolean): Promise<Scene> => {
   const user = await make(1, '/users', { name: 'Owner', email })
   const post = await make(user, `/users/${user}/posts`, { title: 't', content: 'c' })
   const comment = await make(user, `/posts/${post}/comments`, { text: 't' })
-  const product = await make(1, '/products', { name: 'p', category: 'c', price: 1 })
+  const product = await make(1, '/products', { name: 'p', category: 'c', price: 1, stock: 9 })
+  const order = await make(user, '/orders', { items: [{ productId: product, quantity: 1 }] })
+  const { customerId: customer } = (await world.ask(`GET /api/orders/${order}`, { as: 1 })).json
+  if (isPaid) await world.ask(`POST /api/orders/${order}/pay`, { as: 1 })
   if (isSuspended)
     await world.ask(`PATCH /api/users/${user}`, { as: 1, body: { status: 'suspended' } })
-  return { user, post, comment, product }
+  return { user, post, comment, product, order, customer }
 }
 
 const as = (viewer: ViewerName, scene: Scene): number | 'anonymous' => {
@@ -53,7 +58,14 @@ type RestRow = {
   readonly rule: string
   readonly verdicts: Verdicts<number>
   readonly path: (scene: Scene) => string
-  readonly body?: () => unknown
+  readonly body?: (scene: Scene) => unknown
+}
+
+const codes: Readonly<Record<number, string>> = {
+  401: 'UNAUTHENTICATED',
+  403: 'FORBIDDEN',
+  404: 'NOT_FOUND',
+  422: 'VALIDATION_ERROR',
 }
 
 const everybody: Verdicts<number> = [200, 200, 200, 200, 200, 200]
@@ -151,6 +163,43 @@ const rest: Readonly<Record<string, RestRow>> = {
     rule: 'like.read',
     verdicts: everybody,
     path: s => `/comments/${s.comment}/likes`,
+  },
+  'GET /orders': { rule: 'order.read', verdicts: signedIn, path: () => '/orders' },
+  'GET /orders/:id': {
+    rule: 'order.read',
+    verdicts: [401, 200, 404, 200, 404, 200],
+    path: s => `/orders/${s.order}`,
+  },
+  'POST /orders': {
+    rule: 'order.create',
+    verdicts: [401, 201, 201, 201, 403, 403],
+    path: () => '/orders',
+    body: s => ({ items: [{ productId: s.product, quantity: 1 }] }),
+  },
+  'POST /orders/:id/pay': {
+    rule: 'order.update',
+    verdicts: [401, 200, 404, 200, 404, 403],
+    path: s => `/orders/${s.order}/pay`,
+  },
+  'POST /orders/:id/cancel': {
+    rule: 'order.update',
+    verdicts: [401, 200, 404, 200, 404, 403],
+    path: s => `/orders/${s.order}/cancel`,
+  },
+  'POST /orders/:id/refund': {
+    rule: 'order.update',
+    verdicts: [401, 200, 404, 200, 404, 403],
+    path: s => `/orders/${s.order}/refund`,
+  },
+  'GET /customers/:id': {
+    rule: 'customer.read',
+    verdicts: [401, 200, 404, 200, 404, 200],
+    path: s => `/customers/${s.customer}`,
+  },
+  'GET /customers/:parentId/orders': {
+    rule: 'order.read',
+    verdicts: [401, 200, 404, 200, 404, 200],
+    path: s => `/customers/${s.customer}/orders`,
   },
   'POST /comments/:id/likes': {
     rule: 'like.create',
@@ -285,6 +334,8 @@ describe('the table', () => {
     const rows = [...Object.values(rest), ...Object.values(graphql)]
     for (const [name, { policy }] of Object.entries(usualModel.entities))
       for (const [operation, rule] of Object.entries(policy) as [string, Rule][]) {
+        // The items of an order stand in it, and nowhere else.
+        if (name === 'orderItem') continue
         // Below posts and comments anyone reads users; the fields' own rules are shown further down.
         const cases = rows
           .filter(row => row.rule === `${name}.${operation}`)
@@ -302,16 +353,16 @@ describe('REST', () => {
     for (const [index, viewer] of viewers.entries()) {
       const expected = verdicts[index] ?? 0
       test(`${operation} by ${viewer} is ${expected}`, async () => {
-        const scene = await sceneIn(world, viewer === 'suspended')
+        const scene = await sceneIn(world, viewer === 'suspended', operation.endsWith('/refund'))
         const [method] = operation.split(' ')
         const before = expected >= 400 ? await contentOf(world, scene) : []
         const answered = await world.ask(`${method} /api${path(scene)}`, {
           as: as(viewer, scene),
-          ...(body && { body: body() }),
+          ...(body && { body: body(scene) }),
         })
         assert.equal(answered.status, expected, answered.text)
         if (expected < 400) return
-        const code = expected === 401 ? 'UNAUTHENTICATED' : 'FORBIDDEN'
+        const code = codes[expected]
         assert.equal(answered.json.error.code, code)
         const challenge = answered.headers.get('www-authenticate')
         assert.equal(challenge, expected === 401 ? 'Bearer realm="duet"' : null)
@@ -397,7 +448,7 @@ test('a bad token is refused by every operation of both voices, public reads too
   for (const Authorization of ['Bearer x.y.z', `Bearer ${good}x`, `Basic ${good}`, good]) {
     for (const [operation, { path, body }] of Object.entries(rest)) {
       const [method] = operation.split(' ')
-      const asking = { headers: { Authorization }, ...(body && { body: body() }) }
+      const asking = { headers: { Authorization }, ...(body && { body: body(scene) }) }
       const answered = await world.ask(`${method} /api${path(scene)}`, asking)
       assert.equal(answered.status, 401, operation)
       assert.match(answered.headers.get('www-authenticate') ?? '', /error="invalid_token"/)

@@ -88,7 +88,9 @@ const sortsOf = (entity: Entity): readonly string[] => {
 const indexesOf = (entity: Entity): readonly Definition[] => {
   const fields = Object.entries(entity.fields)
   const keys = fields.flatMap(([key, { references, unique }]) =>
-    references || unique !== undefined ? [indexDdl(entity, [key], { unique: unique !== undefined })] : [],
+    references || unique !== undefined
+      ? [indexDdl(entity, [key], { unique: unique !== undefined })]
+      : [],
   )
   return [
     ...keys,

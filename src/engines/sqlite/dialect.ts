@@ -51,5 +51,7 @@ export const dialect: Dialect = {
     return nullable ? sql`${by} is null${direction}, ${by}${direction}` : sql`${by}${direction}`
   },
   typed: value => value,
+  // Integer division cuts off towards zero: a moment before 1970 belongs to the day below.
+  day: time => sql`(${time} - (${time} % 86400000 + 86400000) % 86400000) / 86400000`,
   holding: trusted(''),
 }

@@ -1,7 +1,9 @@
 /** The embedded store: reads on this thread's own connection, writes through the writer thread. */
+import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { connect, type Durability } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
+import { type Disk, watchDisk } from '#engines/sqlite/disk.ts'
 import type { Batch, Reply, Sent, WriterSetup } from '#engines/sqlite/protocol.ts'
 import { ApiError } from '#errors.ts'
 import type { ReadPlan } from '#read/plan.ts'
@@ -19,6 +21,10 @@ export type SqliteOptions = {
   /** How many writes may wait before more are refused. */
   readonly queue: number
   readonly sync?: Durability
+  /** Below so many free bytes on the disk writes are refused; 0 or none: they go on until it is full. */
+  readonly minDisk?: number
+  /** Told of what keeps writes from being done and lets the service live. */
+  readonly onTrouble?: (message: string) => void
   /** Told once when the writer has stopped and the process must end. */
   readonly onFatal: (message: string) => void
 }
@@ -28,6 +34,8 @@ export type Engine = Reader &
     readonly dialect: Dialect
     /** Settles when the store can be written; rejects with what is wrong. */
     readonly ready: () => Promise<void>
+    /** Why it can only be read now; null where it can be written. */
+    readonly readOnly: () => string | null
     readonly close: () => Promise<void>
   }
 
@@ -48,13 +56,23 @@ const nothingDone = {
     message: 'Another program writes to the store: nothing was written, reads go on',
     after: '2',
   },
+  broken: {
+    code: 'UNAVAILABLE',
+    message: 'The store failed before the commit: nothing was written',
+    after: '2',
+  },
 } as const
+
+const low = () =>
+  new ApiError('UNAVAILABLE', 'The disk is almost full: nothing was written, reads go on', {
+    headers: { 'Retry-After': '10' },
+  })
 
 /** The writer keeps so many plans ready; then it starts afresh. */
 const plansKept = 500
 
 /** `beforeAnswers` ends the open snapshot: whoever is told of a write sees it from then on. */
-const createWriter = (options: SqliteOptions, beforeAnswers: () => void) => {
+const createWriter = (options: SqliteOptions, disk: Disk, beforeAnswers: () => void) => {
   const setup: WriterSetup = {
     file: options.file,
     sync: options.sync ?? 'full',
@@ -120,7 +138,11 @@ const createWriter = (options: SqliteOptions, beforeAnswers: () => void) => {
         }
         return
       case 'full':
+        disk.wasFull()
+        return refuse(reply.ids, reply.kind)
       case 'busy':
+      case 'broken':
+        options.onTrouble?.(`${nothingDone[reply.kind].message} (${reply.message})`)
         return refuse(reply.ids, reply.kind)
       case 'unknown':
         return stop(`a commit failed, its outcome is unknown: ${reply.message}`)
@@ -136,6 +158,7 @@ const createWriter = (options: SqliteOptions, beforeAnswers: () => void) => {
   const write = (job: Job): Promise<Outcome> => {
     if (down) return Promise.reject(down)
     if (closing) return Promise.reject(new ApiError('UNAVAILABLE', 'The store is closed'))
+    if (disk.isLow()) return Promise.reject(low())
     if (waiting.size >= options.queue)
       return Promise.reject(
         new ApiError('OVERLOADED', 'Too many writes are waiting; try again soon', {
@@ -190,7 +213,8 @@ export const openSqlite = (options: SqliteOptions): Engine => {
   const leave = () => {
     if (!isOpen) return
     isOpen = false
-    reader.query(commit)
+    // A read that failed on the disk has ended the snapshot by itself.
+    if (reader.database.isTransaction) reader.query(commit)
   }
   const snapshot = <Result>(work: Work<Result>): Result => {
     if (!isOpen) {
@@ -201,11 +225,29 @@ export const openSqlite = (options: SqliteOptions): Engine => {
     deadline = performance.now() + options.readTimeout
     return drive(work, reader.query)
   }
-  const writer = createWriter(options, leave)
+  const disk = watchDisk({
+    folder: dirname(options.file),
+    min: options.minDisk ?? 0,
+    onChange: reason =>
+      options.onTrouble?.(
+        reason === null
+          ? 'there is room on the disk again: the store takes writes'
+          : `the store is read-only: ${reason}`,
+      ),
+  })
+  const writer = createWriter(options, disk, leave)
   const close = async () => {
+    disk.close()
     leave()
     reader.close()
     await writer.close()
   }
-  return { dialect, snapshot, write: writer.write, ready: writer.ready, close }
+  return {
+    dialect,
+    snapshot,
+    write: writer.write,
+    ready: writer.ready,
+    readOnly: disk.readOnly,
+    close,
+  }
 }

@@ -20,7 +20,14 @@ export type Batch = { readonly forget: boolean; readonly jobs: readonly Sent[] }
 export type Reply =
   | { readonly kind: 'ready' }
   | { readonly kind: 'outcomes'; readonly outcomes: readonly (readonly [number, Outcome])[] }
-  /** No room on the disk, or another program writes: nothing was done, and the next group may try. */
-  | { readonly kind: 'full' | 'busy'; readonly ids: readonly number[]; readonly message: string }
+  /**
+   * No room on the disk, another program writes, or the store failed before the commit: nothing was done, and the
+   * next group may try.
+   */
+  | {
+      readonly kind: 'full' | 'busy' | 'broken'
+      readonly ids: readonly number[]
+      readonly message: string
+    }
   /** It is not known whether the group is on the disk; the writer has stopped. */
   | { readonly kind: 'unknown'; readonly ids: readonly number[]; readonly message: string }

@@ -63,40 +63,58 @@ const errorCode = (error: unknown): number =>
 const BUSY = 5
 const FULL = 13
 const isStorageFault = (error: unknown): boolean =>
-  [7, 8, 10, 11, FULL, 14, 26].includes(errorCode(error))
+  [BUSY, 6, 7, 8, 10, 11, FULL, 14, 26].includes(errorCode(error))
 
-/** Why nothing was done: another program holds the file, or the disk has no room. Neither is the store's end. */
+/**
+ * Why nothing was done: another program holds the file, or the disk has no room. Neither is the store's end.
+ * That holds for a commit too: the frame that would make it count is then not whole in the log.
+ */
 const nothingDone = { [BUSY]: 'busy', [FULL]: 'full' } as const
 
-/** The group in one transaction. After another failure nobody knows what is on the disk. */
+/** Ends the transaction, which SQLite may have done by itself; false where it does not let go of it. */
+const isUndone = (): boolean => {
+  try {
+    if (connection.database.isTransaction) connection.query(rollback)
+  } catch {
+    // What counts is whether it is over.
+  }
+  return !connection.database.isTransaction
+}
+
+/** The group in one transaction. What fails before the commit is undone; after it nobody knows what is on the disk. */
 const runGroup = (group: readonly Ready[]): Reply => {
+  let isCommitting = false
   try {
     connection.query(begin)
     const outcomes = group.map(ready => [ready.sent.id, runJob(ready)] as const)
+    isCommitting = true
     connection.query(commit)
     return { kind: 'outcomes', outcomes }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    try {
-      connection.query(rollback)
-    } catch {
-      // SQLite has rolled back by itself already, or nothing had begun.
-    }
     const ids = group.map(({ sent }) => sent.id)
-    const kind = nothingDone[errorCode(error) as keyof typeof nothingDone]
-    return { kind: kind ?? 'unknown', ids, message }
+    const known = nothingDone[errorCode(error) as keyof typeof nothingDone]
+    const kind = known ?? (isCommitting ? 'unknown' : 'broken')
+    return { kind: isUndone() ? kind : 'unknown', ids, message }
   }
 }
 
+/** Tidies up and ends. On a full disk tidying fails and nothing is lost: the next start finds the log. */
 const end = (): void => {
-  connection.run('pragma optimize')
-  connection.run('pragma wal_checkpoint(truncate)')
+  for (const text of ['pragma optimize', 'pragma wal_checkpoint(truncate)'])
+    try {
+      connection.run(text)
+    } catch {}
   connection.close()
   port.close()
 }
 
+/** After an unknown outcome nothing more is written, whatever is still on its way here. */
+let hasStopped = false
+
 /** Runs all that waits, in groups; then ends where that is asked for. */
 const drain = (first: Batch | 'close'): void => {
+  if (hasStopped) return
   const queue: Ready[] = []
   let isLast = false
   const take = (message: Batch | 'close') => {
@@ -118,7 +136,10 @@ const drain = (first: Batch | 'close'): void => {
     if (queue.length === 0) break
     const reply = runGroup(queue.splice(0, groupSize))
     port.postMessage(reply)
-    if (reply.kind === 'unknown') return
+    if (reply.kind === 'unknown') {
+      hasStopped = true
+      return
+    }
   }
   if (isLast) end()
 }

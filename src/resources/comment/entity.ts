@@ -35,7 +35,7 @@ export const comment = entity({
     list: false,
     one: true,
     listing: { paging: 'cursor', limit: 20 },
-    nested: ['create', 'delete'],
+    nested: ['one', 'create', 'delete'],
   },
   graphql: { roots: false },
 })

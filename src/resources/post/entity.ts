@@ -35,7 +35,7 @@ export const post = entity({
     one: true,
     listing: { paging: 'cursor', limit: 20 },
     writes: ['update', 'delete'],
-    nested: ['create'],
+    nested: ['one', 'create'],
   },
   graphql: { filters: ['authorId'], mutations: ['create'] },
 })

@@ -1,0 +1,40 @@
+/** Rows of other programs' files: known members get the names they have here, or are left out. */
+import type { FieldFault } from '#errors.ts'
+import type { Kind } from './kinds.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+export type Homed = { readonly row: Row; readonly faults: readonly FieldFault[] }
+
+/** Renames and leaves out as the kind's table says, and remembers what it met. */
+export const homing = ({ foreign }: Kind) => {
+  const met = new Set<string>()
+  const home = (row: Row): Homed => {
+    const faults: FieldFault[] = []
+    const entries: [string, unknown][] = []
+    for (const [member, value] of Object.entries(row)) {
+      if (!Object.hasOwn(foreign, member)) {
+        entries.push([member, value])
+        continue
+      }
+      met.add(member)
+      const own = foreign[member] ?? null
+      if (own === null) continue
+      if (Object.hasOwn(row, own))
+        faults.push({ field: member, message: `stands for ${own}, which is given too` })
+      else entries.push([own, value])
+    }
+    return { row: Object.fromEntries(entries), faults }
+  }
+  /** One line on the foreign members; undefined where there were none. */
+  const notice = (): string | undefined => {
+    const names = [...met]
+    const kept = names.flatMap(name =>
+      foreign[name] ? [`${name} is kept as ${foreign[name]}`] : [],
+    )
+    const left = names.filter(name => foreign[name] === null)
+    const parts = left.length > 0 ? [...kept, `not kept: ${left.join(', ')}`] : kept
+    return parts.length > 0 ? parts.join('; ') : undefined
+  }
+  return { home, notice }
+}

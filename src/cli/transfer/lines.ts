@@ -1,0 +1,145 @@
+/** The rows of an NDJSON or CSV file, each with the line it begins on. */
+import { createReadStream } from 'node:fs'
+import { Readable } from 'node:stream'
+import { CsvError, parse as parseCsv } from 'csv-parse'
+import type { Entity } from '#model/entity.ts'
+import type { Scalar } from '#sql/dialect.ts'
+import { type Format, type Kind, nameOf } from './kinds.ts'
+
+/** One row of a file with the line it stands in. */
+export type Line = {
+  readonly line: number
+  readonly row?: Readonly<Record<string, unknown>>
+  readonly fault?: string
+}
+
+/** The text of a file in pieces, a byte order mark left out; throws where it is not UTF-8. */
+const textOf = async function* (file: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  try {
+    for await (const chunk of createReadStream(file)) yield decoder.decode(chunk, { stream: true })
+    yield decoder.decode()
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause
+    throw new Error(`${file} is not UTF-8; nothing was imported`, { cause })
+  }
+}
+
+const linesOf = async function* (file: string): AsyncGenerator<string> {
+  let rest = ''
+  for await (const text of textOf(file)) {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+  yield rest
+}
+
+const fromNdjson = async function* (file: string): AsyncGenerator<Line> {
+  let line = 0
+  for await (const text of linesOf(file)) {
+    line++
+    if (text.trim() === '') continue
+    try {
+      const row: unknown = JSON.parse(text)
+      if (typeof row !== 'object' || row === null || Array.isArray(row))
+        yield { line, fault: 'is no JSON object' }
+      else yield { line, row: row as Readonly<Record<string, unknown>> }
+    } catch (error) {
+      yield { line, fault: `is not JSON: ${(error as Error).message}` }
+    }
+  }
+}
+
+const number = (text: string): unknown => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text)
+const typed = {
+  id: number,
+  int: number,
+  money: number,
+  text: (text: string) => text,
+  time: (text: string) => text,
+  flag: (text: string) => (text === 'true' ? true : text === 'false' ? false : text),
+  bytes: (text: string) => text,
+} satisfies Record<Scalar, (text: string) => unknown>
+
+/** Lists stand in a cell as JSON; what is none stays text, which the row's check then refuses. */
+const list = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** What the text of a column's cells stands for. */
+const columnOf = (kind: Kind, entity: Entity, header: string): ((text: string) => unknown) => {
+  const name = nameOf(kind, header)
+  if (Object.hasOwn(entity.rest.embedded, name)) return list
+  const field = Object.hasOwn(entity.fields, name)
+    ? entity.fields[name]
+    : Object.values(entity.fields).find(({ nameInV1 }) => nameInV1 === name)
+  return field ? typed[field.scalar] : text => text
+}
+
+/** A CSV cell is text; an empty one is not given. */
+const typedRow = (
+  header: readonly string[],
+  columns: readonly ((text: string) => unknown)[],
+  cells: readonly string[],
+) =>
+  Object.fromEntries(
+    header.flatMap((key, index) => {
+      const text = cells[index] ?? ''
+      return text === '' ? [] : [[key, columns[index]?.(text)]]
+    }),
+  )
+
+type CsvRecord = { readonly record: readonly string[]; readonly info: { readonly lines: number } }
+
+const recordsOf = async function* (file: string): AsyncGenerator<CsvRecord> {
+  const parser = parseCsv({
+    info: true,
+    record_delimiter: ['\r\n', '\n'],
+    relax_column_count: true,
+    skip_empty_lines: true,
+  })
+  try {
+    yield* Readable.from(textOf(file)).compose(parser) as AsyncIterable<CsvRecord>
+  } catch (cause) {
+    if (!(cause instanceof CsvError)) throw cause
+    // With its quotes wrong, nobody knows where the next row begins.
+    throw new Error(
+      `${file}:${cause.lines}: is not CSV, so the rest cannot be read: ${cause.message}`,
+      { cause },
+    )
+  }
+}
+
+const fromCsv = async function* (file: string, kind: Kind, entity: Entity): AsyncGenerator<Line> {
+  let header: readonly string[] | undefined
+  let columns: readonly ((text: string) => unknown)[] = []
+  let counted = 0
+  for await (const { record, info } of recordsOf(file)) {
+    if (!header) {
+      const twice = record.find((name, index) => record.indexOf(name) < index)
+      if (twice !== undefined) throw new Error(`${file}: the header names ${twice} twice`)
+      header = record
+      columns = record.map(name => columnOf(kind, entity, name))
+      continue
+    }
+    const text = record.join('\0')
+    // csv-parse counts a CRLF inside quotes as two lines, and a row's last line as its own.
+    counted += text.split('\r\n').length - 1
+    const line = info.lines - counted - (text.split(/\r\n|\r|\n/).length - 1)
+    if (record.length === header.length) yield { line, row: typedRow(header, columns, record) }
+    else yield { line, fault: `has ${record.length} values, the header names ${header.length}` }
+  }
+}
+
+/** The rows of a file of that format. */
+export const linesIn = (
+  file: string,
+  format: Format,
+  kind: Kind,
+  entity: Entity,
+): AsyncGenerator<Line> => (format === 'csv' ? fromCsv(file, kind, entity) : fromNdjson(file))

@@ -1,0 +1,67 @@
+/** One row of an import on its way into the store: checked by the model's rules, or told what is wrong with it. */
+import { inserter } from '#cli/fill.ts'
+import type { Connection } from '#engines/sqlite/connection.ts'
+import { dialect } from '#engines/sqlite/dialect.ts'
+import type { FieldFault } from '#errors.ts'
+import type { Entity } from '#model/entity.ts'
+import { entityOf, type Model } from '#model/model.ts'
+import { ConstraintError } from '#sql/engine.ts'
+import { bind, name, sql, statement } from '#sql/sql.ts'
+import { checkInput, type Use, type Values } from '#write/input.ts'
+
+/** Puts a row in; gives its faults, and puts nothing in where it has any. */
+export type Put = (row: Readonly<Record<string, unknown>>) => readonly FieldFault[]
+
+/** What is wrong with a row that refers to something: that must be there. */
+export const dangling = (
+  connection: Connection,
+  model: Model,
+  entity: Entity,
+  values: Values,
+): readonly FieldFault[] =>
+  [...values].flatMap(([key, value]) => {
+    const { references } = entity.fields[key] ?? {}
+    if (!references || value === null) return []
+    const { table } = entityOf(model, references.entity)
+    const { text } = statement(
+      sql`select 1 from ${name(table)} where id = ${bind(null)}`,
+      dialect.placeholder,
+    )
+    return connection.query({ text, values: [value] }).length > 0
+      ? []
+      : [{ field: key, message: `names ${references.entity} ${value}, which does not exist` }]
+  })
+
+const taken = (error: ConstraintError, entity: Entity): FieldFault => {
+  const column = error.target.split('.')[1] ?? ''
+  const field =
+    Object.keys(entity.fields).find(key => key.toLowerCase() === column.replaceAll('_', '')) ??
+    column
+  const shown = entity.fields[field]?.foldedFrom ?? field
+  return {
+    field: shown,
+    message: error.kind === 'unique' ? 'is in use already' : 'is out of range',
+  }
+}
+
+/** Runs what puts a checked row in; a constraint of the store is a fault of the row. */
+export const orTaken = (entity: Entity, put: () => void): readonly FieldFault[] => {
+  try {
+    put()
+    return []
+  } catch (error) {
+    if (error instanceof ConstraintError) return [taken(error, entity)]
+    throw error
+  }
+}
+
+/** Puts rows of an entity in that is one table. */
+export const plainRows = (connection: Connection, model: Model, entity: Entity, use: Use): Put => {
+  const put = inserter(connection, entity)
+  return row => {
+    const { values, faults } = checkInput(entity, row, use)
+    if (faults.length > 0) return faults
+    const missing = dangling(connection, model, entity, values)
+    return missing.length > 0 ? missing : orTaken(entity, () => void put(values))
+  }
+}

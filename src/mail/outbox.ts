@@ -1,0 +1,86 @@
+/** Where messages wait to be sent: so many at most, a few at once, each tried twice; whoever puts one in never waits. */
+import type { Observe } from '#observe.ts'
+
+export type OutboxOptions<Letter> = {
+  readonly send: (letter: Letter) => Promise<void>
+  /** Why a sending failed, in one word that may be logged. */
+  readonly reasonOf: (error: unknown) => { readonly code: string; readonly isFinal: boolean }
+  readonly observe: Observe
+  /** How many may wait; what comes then is dropped. */
+  readonly size: number
+  readonly atOnce: number
+  /** How long after a failure a message is tried again, in milliseconds. */
+  readonly retryAfter: number
+}
+
+type Waiting<Letter> = { readonly letter: Letter; readonly isRetry: boolean }
+
+/** A queue of letters to users. */
+export const createOutbox = <Letter extends { readonly id: number }>(
+  options: OutboxOptions<Letter>,
+) => {
+  const { send, reasonOf, observe, size, atOnce, retryAfter } = options
+  const waiting: Waiting<Letter>[] = []
+  const later = new Map<NodeJS.Timeout, Letter>()
+  let running = 0
+  let isClosed = false
+  let idle: (() => void) | undefined
+  const drop = ({ id }: Letter, reason: string) =>
+    observe({ kind: 'mail failed', user: id, reason, again: false })
+  const tryAgain = (letter: Letter) => {
+    const timer = setTimeout(() => {
+      later.delete(timer)
+      waiting.push({ letter, isRetry: true })
+      work()
+    }, retryAfter)
+    timer.unref()
+    later.set(timer, letter)
+  }
+  const sendOne = async ({ letter, isRetry }: Waiting<Letter>) => {
+    try {
+      await send(letter)
+    } catch (error) {
+      const { code, isFinal } = reasonOf(error)
+      const again = !isRetry && !isFinal && !isClosed && later.size < size
+      observe({ kind: 'mail failed', user: letter.id, reason: code, again })
+      if (again) tryAgain(letter)
+    }
+    running--
+    work()
+  }
+  const work = () => {
+    while (running < atOnce) {
+      const next = waiting.shift()
+      if (!next) break
+      running++
+      void sendOne(next)
+    }
+    if (running === 0) idle?.()
+  }
+  return {
+    put: (letter: Letter): void => {
+      if (isClosed || waiting.length >= size) return drop(letter, isClosed ? 'closed' : 'full')
+      waiting.push({ letter, isRetry: false })
+      // After the answer to the request that asked for it.
+      setImmediate(work)
+    },
+    /** Takes no more, and resolves when the rest is sent or, `wait` milliseconds later, dropped. */
+    close: async (wait: number): Promise<void> => {
+      isClosed = true
+      for (const [timer, letter] of later) {
+        clearTimeout(timer)
+        waiting.push({ letter, isRetry: true })
+      }
+      later.clear()
+      await new Promise<void>(resolve => {
+        const timer = setTimeout(resolve, wait)
+        idle = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+        work()
+      })
+      for (const { letter } of waiting.splice(0)) drop(letter, 'closed')
+    },
+  }
+}

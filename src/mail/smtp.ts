@@ -1,0 +1,68 @@
+/** Hands messages to a mail server over SMTP. */
+import type { Transporter } from 'nodemailer'
+import type { Message } from '#mail/message.ts'
+
+/** Delivers a message; rejects where that failed. */
+export type Deliver = (message: Message, now: number) => Promise<void>
+
+/** The longest waits for a mail server, in milliseconds. */
+export type Waits = { readonly step: number; readonly whole: number }
+
+const usualWaits: Waits = { step: 10_000, whole: 30_000 }
+
+const isLoopback = (host: string) => /^(localhost|127(\.\d+){3}|::1)$/.test(host)
+
+const optionsOf = (address: string) => {
+  const { protocol, hostname, port, username, password } = new URL(address)
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const secure = protocol === 'smtps:'
+  const auth = { user: decodeURIComponent(username), pass: decodeURIComponent(password) }
+  return {
+    host,
+    secure,
+    ...(port !== '' && { port: Number(port) }),
+    ...(username !== '' && { auth }),
+    // A password goes over no open wire, even where somebody between hides that the server could encrypt.
+    requireTLS: username !== '' && !secure && !isLoopback(host),
+  }
+}
+
+/** Delivers through the server at `address`, a connection for each message. */
+export const smtp = (address: string, from: string, waits: Waits = usualWaits): Deliver => {
+  const { step, whole } = waits
+  let transport: Promise<Transporter> | undefined
+  const open = async (): Promise<Transporter> => {
+    // Loaded with the first message: most starts need none.
+    const { createTransport } = await import('nodemailer')
+    return createTransport({
+      ...optionsOf(address),
+      dnsTimeout: step,
+      connectionTimeout: step,
+      greetingTimeout: step,
+      socketTimeout: step,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    })
+  }
+  return async (message, now) => {
+    transport ??= open()
+    const { sendMail } = await transport.then(made => ({ sendMail: made.sendMail.bind(made) }))
+    await sendMail({
+      ...message,
+      from,
+      date: new Date(now),
+      // RFC 3834, section 5: no vacation notice is to answer this.
+      headers: { 'Auto-Submitted': 'auto-generated' },
+      signal: AbortSignal.timeout(whole),
+    })
+  }
+}
+
+/** Why a delivery failed, by code alone: a mail server's own words may repeat the address. */
+export const reasonOf = (error: unknown): { code: string; isFinal: boolean } => {
+  const { code, responseCode } = error as { code?: unknown; responseCode?: unknown }
+  const word = typeof code === 'string' && /^\w{1,40}$/.test(code) ? code : 'EUNKNOWN'
+  const answer = typeof responseCode === 'number' ? ` ${responseCode}` : ''
+  // RFC 5321, section 4.2.1: what was answered with 5yz is not to be tried again.
+  return { code: `${word}${answer}`, isFinal: Number(responseCode) >= 500 }
+}

@@ -1,0 +1,41 @@
+/** Kept answers that count no longer are dropped while the service runs, a few at a time. */
+import type { Dialect } from '#sql/dialect.ts'
+import type { Writer } from '#write/job.ts'
+import { purgeBatch, purgeOf } from '#write/once.ts'
+
+type Purging = {
+  readonly writer: Writer
+  readonly dialect: Dialect
+  readonly now: () => number
+  /** Milliseconds between two rounds. */
+  readonly every?: number
+}
+
+/** Drops what is too old, batch by batch, so that other writes go between; gives how many there were. */
+export const purge = async ({ writer, dialect, now }: Purging): Promise<number> => {
+  let sum = 0
+  for (;;) {
+    const outcome = await writer.write(purgeOf(dialect, now()))
+    const count = outcome.kind === 'done' ? (outcome.rows[0]?.length ?? 0) : 0
+    sum += count
+    if (count < purgeBatch) return sum
+  }
+}
+
+/** Drops what is too old now and each minute; gives what ends that. */
+export const startPurging = (purging: Purging): (() => void) => {
+  let isEnded = false
+  let timer: NodeJS.Timeout | undefined
+  const round = async () => {
+    // A store that refuses writes now takes them in some later minute.
+    await purge(purging).catch(() => {})
+    if (isEnded) return
+    timer = setTimeout(round, purging.every ?? 60_000)
+    timer.unref()
+  }
+  round()
+  return () => {
+    isEnded = true
+    clearTimeout(timer)
+  }
+}
