@@ -9,9 +9,10 @@ import { mountAssets } from '#pages/assets.ts'
 import { graphiqlPage } from '#pages/graphiql.ts'
 import { send } from '#pages/page.ts'
 import { mountStart } from '#pages/start.ts'
+import { mountVerify } from '#pages/verify.ts'
+import { reportGenerate } from '#reports/report.ts'
 import { actions } from '#resources/index.ts'
 import { pictureOf } from '#resources/user/avatar.ts'
-import { reportGenerate } from '#reports/report.ts'
 import { avatarRead } from '#rest/avatar.ts'
 import { fail } from '#rest/fail.ts'
 import { noSuchPath } from '#rest/reads.ts'
@@ -62,6 +63,7 @@ export const createApp = (options: AppOptions): App => {
     )
   mountGraphql(app, core, edge, { ...options.graphql, page })
   mountAssets(app)
+  mountVerify(app)
   mountStart(app, {
     development: options.development,
     introspection: options.graphql.introspection,

@@ -52,6 +52,19 @@ const bad: readonly (readonly [string, string, RegExp])[] = [
   ['DUET_MAX_RESPONSE', '99999999999', /^must be a whole number from 1024 to 1073741824$/],
   ['DUET_READ_TIMEOUT', '5s', /^must be a whole number from 10 to 600000$/],
   ['DUET_WRITE_QUEUE', '0', /^must be a whole number from 1 to 100000$/],
+  ['DUET_SMTP_URL', 'mail.example.org:25', /^must be smtp:\/\/ or smtps:\/\/ with a host/],
+  ['DUET_SMTP_URL', 'http://mail.example.org', /^must be smtp:/],
+  ['DUET_SMTP_URL', 'smtp://', /^must be smtp:/],
+  ['DUET_SMTP_URL', 'smtp://mail.example.org/inbox', /^must be smtp:/],
+  ['DUET_SMTP_URL', 'smtp://mail.example.org?pool=true', /^must be smtp:/],
+  ['DUET_MAIL_FROM', 'Duet', /^must be an address, such as Duet <duet@example\.org>$/],
+  ['DUET_MAIL_FROM', 'a@example.org, b@example.org', /^must be an address/],
+  ['DUET_MAIL_FROM', 'a@example.org\r\nBcc: b@example.org', /^must be an address/],
+  ['DUET_PUBLIC_URL', 'example.org', /^must be an http or https URL without query/],
+  ['DUET_PUBLIC_URL', 'ftp://example.org', /^must be an http or https URL/],
+  ['DUET_PUBLIC_URL', 'https://example.org/?a=b', /^must be an http or https URL/],
+  ['DUET_PUBLIC_URL', 'https://example.org/#a', /^must be an http or https URL/],
+  ['DUET_PUBLIC_URL', 'https://a:b@example.org/', /^must be an http or https URL/],
   ['DUET_SHUTDOWN_TIMEOUT', '600001', /^must be a whole number from 0 to 600000$/],
   ['DUET_LOG', 'debug', /^must be info, warn, error or silent$/],
 ]
@@ -104,6 +117,28 @@ test('one kind of key is chosen and not several', () => {
     faultsOf({ DUET_JWKS_URL: 'https://a.example/keys', DUET_JWKS_FILE: 'keys.json' })[0] ?? '',
     /^DUET_JWKS_URL and DUET_JWKS_FILE cannot be set together/,
   )
+})
+
+test('a mail server needs a sender, and in production the address that links lead to', () => {
+  const server = { DUET_SMTP_URL: 'smtp://user:p%40ss@mail.example.org:587' }
+  assert.deepEqual(faultsOf(server), ['DUET_MAIL_FROM is needed where DUET_SMTP_URL is set'])
+  assert.deepEqual(faultsOf({ ...server, DUET_ENV: 'production' }), [
+    'DUET_MAIL_FROM is needed where DUET_SMTP_URL is set',
+    'DUET_PUBLIC_URL is needed where DUET_SMTP_URL is set',
+  ])
+  const whole = {
+    ...server,
+    DUET_ENV: 'production',
+    DUET_MAIL_FROM: 'Duet <duet@example.org>',
+    DUET_PUBLIC_URL: 'https://example.org/content/',
+  }
+  assert.deepEqual(faultsOf(whole), [])
+  assert.equal(loadConfig(whole).values.DUET_PUBLIC_URL, 'https://example.org/content')
+})
+
+test('the sender may be an address alone, or none where there is no mail server', () => {
+  assert.deepEqual(faultsOf({ DUET_MAIL_FROM: 'duet@example.org' }), [])
+  assert.deepEqual(faultsOf({ DUET_SMTP_URL: 'smtps://[::1]', DUET_MAIL_FROM: 'a@b.example' }), [])
 })
 
 test('no value gets into a message: it may be a secret put into the wrong place', () => {

@@ -14,6 +14,25 @@ const whole = (min: number, max: number) =>
 const onOff = z.enum(['on', 'off'], 'must be on or off').transform(value => value === 'on')
 const isOrigin = (text: string) => URL.parse(text)?.origin === text
 
+const isMailServer = (text: string) => {
+  const { protocol, hostname, pathname, search, hash } = URL.parse(text) ?? {}
+  return (
+    /^smtps?:$/.test(protocol ?? '') &&
+    !!hostname &&
+    /^\/?$/.test(pathname ?? '') &&
+    !search &&
+    !hash
+  )
+}
+const isBase = (text: string) => {
+  const { protocol, username, search, hash } = URL.parse(text) ?? {}
+  return (
+    /^https?:$/.test(protocol ?? '') && !/[\s"<>?#]/.test(text) && !username && !search && !hash
+  )
+}
+const sender =
+  /^(?:[^<>"\p{Cc}]*<[^\s<>@,"\p{Cc}]+@[^\s<>@,"\p{Cc}]+>|[^\s<>@,"\p{Cc}]+@[^\s<>@,"\p{Cc}]+)$/u
+
 /** One setting: what it must be, what it is when it is not set, and what it is for. */
 type Setting = { readonly rule: z.ZodType; readonly usual: string; readonly about: string }
 
@@ -128,6 +147,24 @@ export const settings = {
     '5000',
     'Most requests that wait; more are refused at once',
   ),
+  DUET_SMTP_URL: setting(
+    z.string().refine(isMailServer, 'must be smtp:// or smtps:// with a host, and no path'),
+    '',
+    'Mail server, such as smtp://user:password@mail.example.org:587; without one, development shows mail and production sends none',
+  ),
+  DUET_MAIL_FROM: setting(
+    z.string().regex(sender, 'must be an address, such as Duet <duet@example.org>'),
+    '',
+    'Whom mail is from',
+  ),
+  DUET_PUBLIC_URL: setting(
+    z
+      .string()
+      .refine(isBase, 'must be an http or https URL without query, such as https://example.org')
+      .transform(text => text.replace(/\/+$/, '')),
+    '',
+    'Where people reach the service, for links in mail; needed in production with a mail server',
+  ),
   DUET_SHUTDOWN_TIMEOUT: setting(
     whole(0, 600_000),
     '10000',
@@ -210,6 +247,11 @@ export const loadConfig = (environment: Readonly<Record<string, string | undefin
   const keys = keySettings.filter(name => values[name] !== undefined)
   if (keys.length > 1)
     faults.push(`${keys.join(' and ')} cannot be set together: choose one source of keys`)
+  if (values.DUET_SMTP_URL !== undefined) {
+    const needed = development ? ['DUET_MAIL_FROM'] : ['DUET_MAIL_FROM', 'DUET_PUBLIC_URL']
+    for (const name of needed)
+      if (!environment[name]) faults.push(`${name} is needed where DUET_SMTP_URL is set`)
+  }
   const inPort = port.safeParse(environment.PORT || '3000')
   if (!inPort.success) faults.push(`PORT ${inPort.error.issues[0]?.message}`)
   if (faults.length > 0) throw new ConfigError(faults.join('\n'))

@@ -1,13 +1,25 @@
 /** The `duet` command line: finds the command, runs it, and tells what went wrong in one line. */
+import { backup } from '#cli/backup.ts'
+import { exportRows } from '#cli/export.ts'
 import { importRows } from '#cli/import.ts'
 import { migrate } from '#cli/migrate.ts'
+import { restore } from '#cli/restore.ts'
 import { seed } from '#cli/seed.ts'
 import { serve } from '#cli/serve.ts'
 import { token } from '#cli/token.ts'
 import { type CliCommand, UsageError } from '#cli/usage.ts'
 import { version } from '#cli/version.ts'
 
-const commands: readonly CliCommand[] = [serve, migrate, seed, token, importRows]
+const commands: readonly CliCommand[] = [
+  serve,
+  migrate,
+  seed,
+  token,
+  importRows,
+  exportRows,
+  backup,
+  restore,
+]
 
 const overview = `Usage: duet COMMAND [OPTIONS]
 

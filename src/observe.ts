@@ -14,6 +14,20 @@ export type Event =
     }
   /** Something thrown that is not the caller's: answered 500. */
   | { readonly kind: 'bug'; readonly requestId: string; readonly error: unknown }
+  /** A message that was not sent, by its user and a reason without the address; `again`: it is tried once more. */
+  | {
+      readonly kind: 'mail failed'
+      readonly user: number
+      readonly reason: string
+      readonly again: boolean
+    }
+  /** A message that is shown instead of being sent: in development, where no mail server is set. */
+  | {
+      readonly kind: 'mail'
+      readonly to: string
+      readonly subject: string
+      readonly text: string
+    }
   /** Something an operator should know. */
   | { readonly kind: 'notice'; readonly message: string }
   /** What keeps a part of the work from being done, now. */

@@ -21,8 +21,11 @@ const mayImport: Record<string, readonly string[] | 'everything'> = {
   engines: ['model', 'sql', 'read', 'write', 'observe.ts'],
   auth: ['model'],
   http: ['model', 'observe.ts'],
+  mail: ['observe.ts'],
   rest: ['model', 'read', 'write', 'http', 'type auth'],
   graphql: ['model', 'read', 'write', 'http', 'type auth'],
+  // A feature of its own above the REST voice: it counts what many resources have.
+  reports: ['model', 'sql', 'write', 'http', 'rest'],
   pages: ['model', 'http'],
   cli: 'everything',
   'app.ts': 'everything',

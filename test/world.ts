@@ -5,20 +5,19 @@ import { join } from 'node:path'
 import { createApp } from '#app.ts'
 import { createAuthenticator } from '#auth/authenticate.ts'
 import { mint } from '#auth/token.ts'
-import { inserter, inTransaction } from '#cli/fill.ts'
+import { inTransaction, putRows } from '#cli/fill.ts'
 import { connect } from '#engines/sqlite/connection.ts'
 import { type Engine, openSqlite, type SqliteOptions } from '#engines/sqlite/engine.ts'
-import { cursorKey, type Migration, migrateSqlite } from '#engines/sqlite/migrate.ts'
+import { cursorKey, type Migration, mailKey, migrateSqlite } from '#engines/sqlite/migrate.ts'
 import type { DocumentLimits } from '#graphql/limits.ts'
 import type { Edge } from '#http/exchange.ts'
 import { createQueue } from '#http/queue.ts'
 import type { App } from '#http/request.ts'
+import { createMail, type MailOptions } from '#mail/mail.ts'
 import type { Model } from '#model/model.ts'
-import { anonymous } from '#model/viewer.ts'
 import type { Event } from '#observe.ts'
 import { contentModel } from '#resources/index.ts'
 import type { Core } from '#write/core.ts'
-import { inputValues } from '#write/input.ts'
 
 export const secret = 'kX9vQ2mT7pLwZ4rB8nYc5hJd1sGf6aEu3oNi0tRq'
 
@@ -65,6 +64,8 @@ export const beginning = Date.UTC(2026, 0, 1)
 
 export type WorldOptions = {
   readonly rows?: typeof small
+  /** Where the store is; else in a folder of the world's own. */
+  readonly file?: string
   readonly model?: Model
   readonly migrations?: readonly Migration[]
   readonly edge?: Partial<Edge>
@@ -72,6 +73,8 @@ export type WorldOptions = {
   readonly engine?: Partial<SqliteOptions>
   readonly introspection?: boolean
   readonly now?: () => number
+  /** Mail is put into `letters` unless this says how it leaves. */
+  readonly mail?: Partial<MailOptions>
 }
 
 /** The contract's own limits. */
@@ -105,12 +108,17 @@ export type Answered = {
   readonly json: any
 }
 
+/** A message as a developer sees it. */
+export type Letter = Event & { readonly kind: 'mail' }
+
 export type World = {
   readonly app: App
   readonly engine: Engine
   readonly core: Core
   readonly file: string
   readonly events: Event[]
+  /** The messages that would have been sent; a sign-up's is there soon after its answer. */
+  readonly letters: Letter[]
   /** A token for user `id`; Ada's (1) has the role admin. */
   readonly token: (id: number, role?: 'user' | 'admin') => Promise<string>
   /** Asks as a user by id (or anonymous), with a JSON body or a raw one; 'GET /api/users/1'. */
@@ -125,33 +133,14 @@ export type World = {
 
 const fill = (file: string, model: Model, rows: typeof small) => {
   const connection = connect(file)
-  let moment = beginning
-  inTransaction(connection, () => {
-    for (const [name, list] of Object.entries(rows)) {
-      const entity = model.entities[name]
-      if (!entity) continue
-      const put = inserter(connection, entity)
-      for (const row of list) {
-        moment += 60_000
-        put(
-          inputValues(entity, row, {
-            mode: 'import',
-            viewer: anonymous,
-            settings: model.settings,
-            now: moment,
-            what: name,
-          }),
-        )
-      }
-    }
-  })
+  inTransaction(connection, () => putRows(connection, model, rows, beginning, 60_000))
   connection.close()
 }
 
 /** Makes a world; close it in the end. */
 export const createWorld = async (options: WorldOptions = {}): Promise<World> => {
   const folder = mkdtempSync(join(tmpdir(), 'duet-test-'))
-  const file = join(folder, 'duet.db')
+  const file = options.file ?? join(folder, 'duet.db')
   const model = options.model ?? usualModel
   migrateSqlite(file, options.migrations)
   fill(file, model, options.rows ?? small)
@@ -167,6 +156,17 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     ...options.engine,
   })
   const now = options.now ?? Date.now
+  const events: Event[] = []
+  const letters: Letter[] = []
+  const mail = createMail({
+    key: mailKey(file),
+    now,
+    // Messages are no part of the log.
+    observe: event => void (event.kind === 'mail' ? letters.push(event) : events.push(event)),
+    publicUrl: () => 'https://duet.example.org',
+    delivery: { kind: 'shown' },
+    ...options.mail,
+  })
   const core: Core = {
     model,
     dialect: engine.dialect,
@@ -174,9 +174,9 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     writer: engine,
     limits,
     cursorKey: cursorKey(file),
+    proofs: mail,
     now,
   }
-  const events: Event[] = []
   const edge: Edge = {
     authenticate: createAuthenticator({ secret }, now),
     observe: event => void events.push(event),
@@ -235,9 +235,10 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
       },
     })
   const close = async () => {
+    await mail.close(0)
     await engine.close()
     rmSync(folder, { recursive: true, force: true })
   }
   await engine.ready()
-  return { app, engine, core, file, events, token, ask, gql, close }
+  return { app, engine, core, file, events, letters, token, ask, gql, close }
 }

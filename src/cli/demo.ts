@@ -1,11 +1,9 @@
 /** A small world for an empty development store: enough to try everything on. */
 
-import { inserter, inTransaction, isEmpty } from '#cli/fill.ts'
+import { inTransaction, isEmpty, putRows } from '#cli/fill.ts'
 import type { Config } from '#config.ts'
 import { connect } from '#engines/sqlite/connection.ts'
-import { entityOf, type Model } from '#model/model.ts'
-import { anonymous } from '#model/viewer.ts'
-import { inputValues } from '#write/input.ts'
+import type { Model } from '#model/model.ts'
 
 const hour = 3_600_000
 
@@ -88,25 +86,7 @@ export const demoContent = (config: Config, model: Model): boolean => {
   const connection = connect(config.file)
   try {
     if (!isEmpty(connection, model.entities)) return false
-    inTransaction(connection, () => {
-      let moment = Date.UTC(2026, 0, 5, 9)
-      for (const [name, list] of Object.entries(rows)) {
-        const entity = entityOf(model, name)
-        const put = inserter(connection, entity)
-        for (const row of list) {
-          moment += hour
-          put(
-            inputValues(entity, row, {
-              mode: 'import',
-              viewer: anonymous,
-              settings: model.settings,
-              now: moment,
-              what: name,
-            }),
-          )
-        }
-      }
-    })
+    inTransaction(connection, () => putRows(connection, model, rows, Date.UTC(2026, 0, 5, 9), hour))
     return true
   } finally {
     connection.close()

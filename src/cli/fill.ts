@@ -2,10 +2,11 @@
 import type { Connection } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import type { Entity } from '#model/entity.ts'
-import { columnName } from '#model/model.ts'
+import { columnName, type Model } from '#model/model.ts'
+import { anonymous } from '#model/viewer.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import { bind, comma, join, name, sql, statement } from '#sql/sql.ts'
-import type { Values } from '#write/input.ts'
+import { inputValues, type Use, type Values } from '#write/input.ts'
 
 /** Puts rows of one entity in, given their values by field; throws the engine's errors. */
 export const inserter = (connection: Connection, entity: Entity) => {
@@ -36,6 +37,30 @@ export const inserter = (connection: Connection, entity: Entity) => {
       values: keys.map(key => values.get(key) as SqlValue),
     })
     return Number(row?.[0])
+  }
+}
+
+/** Rows by entity, with members as in an import. */
+export type RowsByEntity = Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>
+
+/** Puts the rows in, checked by the rules of the API; each is made `step` milliseconds after the one before it. */
+export const putRows = (
+  connection: Connection,
+  model: Model,
+  rows: RowsByEntity,
+  begin: number,
+  step: number,
+): void => {
+  let now = begin
+  for (const [name, list] of Object.entries(rows)) {
+    const entity = model.entities[name]
+    if (!entity) continue
+    const put = inserter(connection, entity)
+    for (const row of list) {
+      now += step
+      const use = { mode: 'import', viewer: anonymous, settings: model.settings, now, what: name }
+      put(inputValues(entity, row, use as Use))
+    }
   }
 }
 

@@ -42,7 +42,8 @@ const asked = (args: readonly string[]) => {
   if (!format) throw new UsageError(`${file} must end in .ndjson or .csv`)
   const found = statSync(file)
   if (!found.isFile()) throw new Error(`${file} is no file`)
-  if (found.size === 0) throw new Error(`${file} is empty`)
+  // No rows at all are none of NDJSON; of CSV there must be a header.
+  if (format === 'csv' && found.size === 0) throw new Error(`${file} is empty`)
   return { plural, kind, file, format, skipsBad: values['skip-bad'] === true }
 }
 

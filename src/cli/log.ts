@@ -13,6 +13,9 @@ const requestLine = (event: Event & { kind: 'request' }): string => {
   return `{"level":30,"time":${Date.now()},"requestId":"${requestId}","method":"${method}","path":${JSON.stringify(path)},"status":${status},"viewer":${viewer},"ms":${Math.round(milliseconds * 100) / 100}${fault},"msg":"request"}\n`
 }
 
+const shownMail = ({ to, subject, text }: Event & { kind: 'mail' }): string =>
+  `\nmail, shown here because DUET_SMTP_URL is not set:\n\n${`To: ${to}\nSubject: ${subject}\n\n${text}`.replace(/^(?=.)/gm, '  ')}\n`
+
 /** Listens to events and logs them on standard output, a line each; lines are written in batches. */
 export const logging = (level: Level): Logging => {
   const destination = pino.destination({ dest: 1, minLength: 16_000, sync: false })
@@ -26,6 +29,13 @@ export const logging = (level: Level): Logging => {
         break
       case 'bug':
         log.error({ requestId: event.requestId, err: event.error }, 'bug')
+        break
+      case 'mail failed':
+        log.warn({ user: event.user, reason: event.reason, again: event.again }, 'mail not sent')
+        break
+      case 'mail':
+        // Not into the log: it has an address and a token, which only a developer's own terminal may show.
+        if (level !== 'silent') process.stderr.write(shownMail(event))
         break
       case 'notice':
         log.info(event.message)

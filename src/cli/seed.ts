@@ -13,7 +13,7 @@ import type { SqlValue } from '#sql/sql.ts'
 const help = `Usage: duet seed [--users N] [--posts N] [--comments N] [--products N]
 
 Fills an empty store with made-up content: the same numbers give the same content.
-A few users write most posts, and get most comments. Without numbers: 100 users,
+A few users write most posts and comments, and get most comments. Without numbers: 100 users,
 500 posts, 2000 comments and 1000 products.`
 
 /** When the made-up content begins; a row a minute from then on. */
@@ -95,7 +95,7 @@ const seedComments = (
   const order = byAuthor(authors, users)
   times('comments', comments, index => {
     const postId = order[skewed(random, order.length)] ?? 1
-    const authorId = 1 + Math.floor(random() * users)
+    const authorId = 1 + skewed(random, users)
     put(
       rowOf({
         text: seedWords.paragraph(random, 1 + Math.floor(random() * 10)),

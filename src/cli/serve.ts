@@ -6,6 +6,7 @@ import { createAuthenticator } from '#auth/authenticate.ts'
 import { mint } from '#auth/token.ts'
 import { demoContent } from '#cli/demo.ts'
 import { logging } from '#cli/log.ts'
+import { mailOf } from '#cli/mail.ts'
 import { authSecret } from '#cli/secret.ts'
 import { modelOf } from '#cli/store.ts'
 import { type CliCommand, readArgs } from '#cli/usage.ts'
@@ -69,6 +70,9 @@ const originsOf = (text: string) =>
 /** How long a service whose store stopped still answers, in milliseconds. */
 const lastAnswers = 300
 
+/** How long messages that wait are still sent at the end, in milliseconds. */
+const lastMails = 3000
+
 /** Begins to serve; resolves when it listens, with how to stop it. */
 export const start = async (config: Config, onFatal: () => void) => {
   const { values } = config
@@ -100,6 +104,7 @@ export const start = async (config: Config, onFatal: () => void) => {
       }, lastAnswers)
     },
   })
+  const mail = mailOf(config, log.observe, () => url)
   const core: Core = {
     model,
     dialect: engine.dialect,
@@ -107,6 +112,7 @@ export const start = async (config: Config, onFatal: () => void) => {
     writer: engine,
     limits: limitsOf(config),
     cursorKey: cursorKey(config.file),
+    proofs: mail,
     now: Date.now,
   }
   const edge = {
@@ -176,6 +182,7 @@ export const start = async (config: Config, onFatal: () => void) => {
     )
     await new Promise(resolve => server.close(resolve))
     clearTimeout(forced)
+    await mail.close(lastMails)
     await engine.close()
     release()
     log.flush()

@@ -70,8 +70,6 @@ export const entriesOf = (
     return error.errors.map(fault => schemaEntry(fault, error.code))
   // What graphql-js throws while a request runs: a variable that is null where its argument may not be.
   if (error instanceof GraphQLError) return [schemaEntry(error, 'BAD_USER_INPUT')]
-  // What graphql-js finds in an argument's value while it is coerced.
-  if (error instanceof GraphQLError) return [schemaEntry(error, 'BAD_USER_INPUT')]
   if (error instanceof ApiError) return [entryOf(error, requestId, where)]
   return undefined
 }

@@ -18,6 +18,7 @@ import { entityOf, typeName } from '#model/model.ts'
 import type { Role, Viewer } from '#model/viewer.ts'
 import { notFound, type Prepared } from '#read/read.ts'
 import type { Command } from '#write/command.ts'
+import { commit } from '#write/commit.ts'
 import { type Core, prepareFor } from '#write/core.ts'
 import {
   claimOf,
@@ -202,7 +203,7 @@ const run = (mutating: Mutating, field: Writes, command: Command): Promise<Done>
   }
   // Each field is a write of its own, so its answer is kept by itself.
   const once = keyed && onceOf(core.dialect, keyed, core.now(), `#${key}`)
-  return write(core.writer, core.model, command, reading, once)
+  return commit(core, command, reading, once)
 }
 
 const commandOf = async (mutating: Mutating, field: Writes): Promise<Command> => {

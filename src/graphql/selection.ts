@@ -156,7 +156,9 @@ const pageOf = (
   const offset = argumentOf(field, node, 'offset')
   return {
     limit: selecting.slots.take(variables => limitOf(limit(variables), usual)),
-    offset: selecting.slots.take(variables => offsetOf(offset(variables))),
+    offset: node.arguments?.some(({ name }) => name.value === 'offset')
+      ? selecting.slots.take(variables => offsetOf(offset(variables)))
+      : null,
   }
 }
 

@@ -71,7 +71,8 @@ const isUtf8Json = (contentType: string, types: readonly string[]): boolean => {
   )
 }
 
-const noBody: JsonObject = {}
+/** What stands for a body that may be left out and is. */
+export const noBody: JsonObject = {}
 
 /**
  * The JSON object of a body. Throws 415 for another media type or a compressed body, 413 above the limit,

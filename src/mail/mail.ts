@@ -79,9 +79,9 @@ export const createMail = (options: MailOptions): Mail => {
     ...options.pace,
     observe,
     reasonOf,
-    send: async person => {
+    send: async (person, signal) => {
       const token = sealToken(key, person, now())
-      await deliver?.(messageOf(person, token, publicUrl()), now())
+      await deliver?.(messageOf(person, token, publicUrl()), now(), signal)
     },
   })
   return {

@@ -2,7 +2,7 @@
 import type { Observe } from '#observe.ts'
 
 export type OutboxOptions<Letter> = {
-  readonly send: (letter: Letter) => Promise<void>
+  readonly send: (letter: Letter, signal: AbortSignal) => Promise<void>
   /** Why a sending failed, in one word that may be logged. */
   readonly reasonOf: (error: unknown) => { readonly code: string; readonly isFinal: boolean }
   readonly observe: Observe
@@ -22,6 +22,7 @@ export const createOutbox = <Letter extends { readonly id: number }>(
   const { send, reasonOf, observe, size, atOnce, retryAfter } = options
   const waiting: Waiting<Letter>[] = []
   const later = new Map<NodeJS.Timeout, Letter>()
+  const ended = new AbortController()
   let running = 0
   let isClosed = false
   let idle: (() => void) | undefined
@@ -38,7 +39,7 @@ export const createOutbox = <Letter extends { readonly id: number }>(
   }
   const sendOne = async ({ letter, isRetry }: Waiting<Letter>) => {
     try {
-      await send(letter)
+      await send(letter, ended.signal)
     } catch (error) {
       const { code, isFinal } = reasonOf(error)
       const again = !isRetry && !isFinal && !isClosed && later.size < size
@@ -59,7 +60,10 @@ export const createOutbox = <Letter extends { readonly id: number }>(
   }
   return {
     put: (letter: Letter): void => {
-      if (isClosed || waiting.length >= size) return drop(letter, isClosed ? 'closed' : 'full')
+      if (isClosed || waiting.length >= size) {
+        drop(letter, isClosed ? 'closed' : 'full')
+        return
+      }
       waiting.push({ letter, isRetry: false })
       // After the answer to the request that asked for it.
       setImmediate(work)
@@ -81,6 +85,7 @@ export const createOutbox = <Letter extends { readonly id: number }>(
         work()
       })
       for (const { letter } of waiting.splice(0)) drop(letter, 'closed')
+      ended.abort()
     },
   }
 }

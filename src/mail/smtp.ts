@@ -3,7 +3,7 @@ import type { Transporter } from 'nodemailer'
 import type { Message } from '#mail/message.ts'
 
 /** Delivers a message; rejects where that failed. */
-export type Deliver = (message: Message, now: number) => Promise<void>
+export type Deliver = (message: Message, now: number, signal: AbortSignal) => Promise<void>
 
 /** The longest waits for a mail server, in milliseconds. */
 export type Waits = { readonly step: number; readonly whole: number }
@@ -44,16 +44,15 @@ export const smtp = (address: string, from: string, waits: Waits = usualWaits): 
       disableUrlAccess: true,
     })
   }
-  return async (message, now) => {
+  return async (message, now, signal) => {
     transport ??= open()
-    const { sendMail } = await transport.then(made => ({ sendMail: made.sendMail.bind(made) }))
-    await sendMail({
+    await (await transport).sendMail({
       ...message,
       from,
       date: new Date(now),
       // RFC 3834, section 5: no vacation notice is to answer this.
       headers: { 'Auto-Submitted': 'auto-generated' },
-      signal: AbortSignal.timeout(whole),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(whole)]),
     })
   }
 }

@@ -14,6 +14,8 @@ export type Entities = Readonly<Record<string, Entity>>
 export type Viewers = {
   readonly entity: string
   readonly barred: { readonly field: string; readonly value: string }
+  /** Its name and its address, where whoever is made is asked to prove the address. */
+  readonly asked?: readonly [name: string, address: string]
 }
 
 export type Model = {

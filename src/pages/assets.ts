@@ -25,6 +25,7 @@ const table = {
   'react-dom.js': { package: 'react-dom', file: 'umd/react-dom.production.min.js', type: script },
   'graphiql-page.js': { file: 'graphiql-page.js', type: script },
   'graphiql-page.css': { file: 'graphiql-page.css', type: style },
+  'verify-email.js': { file: 'verify-email.js', type: script },
   'pages.css': { file: 'pages.css', type: style },
   'mark.svg': { file: 'mark.svg', type: 'image/svg+xml' },
 } as const satisfies Record<string, Asset>

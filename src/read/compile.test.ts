@@ -150,7 +150,7 @@ const goldens: readonly Golden[] = [
     slots: [2, 10, 0, 1, 0],
     statements: [
       'select "t"."id", "t"."name" from "users" as "t" where true order by "t"."id" limit ?1 offset ?2',
-      'select "t"."id", "t"."author_id", "t"."title" from json_each(?1) as "k" cross join "posts" as "t" on "t"."id" in (select "t"."id" from "posts" as "t" where "t"."author_id" = "k"."value" and true order by "t"."id" desc limit ?2 offset ?3) limit ?4',
+      'select "t"."id", "t"."author_id", "t"."title" from json_each(?1) as "k" cross join "posts" as "t" on "t"."author_id" = "k"."value" and "t"."id" >= coalesce((select "t"."id" from "posts" as "t" where "t"."author_id" = "k"."value" and true order by "t"."id" desc limit 1 offset ?2 + ?3 - 1), 0) and "t"."id" <= (select "t"."id" from "posts" as "t" where "t"."author_id" = "k"."value" and true order by "t"."id" desc limit 1 offset ?4) where true limit ?5',
       'select "t"."id", "t"."post_id", "t"."text", "t"."author_id" from json_each(?1) as "k" cross join "comments" as "t" on "t"."post_id" = "k"."value" where true limit ?2',
       'select "t"."id", "t"."name" from json_each(?1) as "k" cross join "users" as "t" on "t"."id" = "k"."value" where true limit ?2',
     ],

@@ -60,7 +60,8 @@ const rootSql = (level: Level, dialect: Dialect): Sql => {
   if (page === null) return sql`${ordered} limit ${budget}`
   const most = capped(page.limit)
   const limit = peek ? sql`${most} + 1` : most
-  return sql`${ordered} limit ${limit} offset ${slot(page.offset)}`
+  const paged = sql`${ordered} limit ${limit}`
+  return page.offset === null ? paged : sql`${paged} offset ${slot(page.offset)}`
 }
 
 /** The number of rows, from the counts that the store keeps or by counting. */
@@ -104,8 +105,10 @@ const levelSql = (
       return dialect.below({
         ...among,
         by: column(alias, source.by),
-        order: source.oldestFirst ? sql`${column(alias, 'id')}` : sql`${column(alias, 'id')} desc`,
-        page: page && { limit: capped(page.limit), offset: slot(page.offset) },
+        page: page && {
+          limit: capped(page.limit),
+          offset: page.offset === null ? null : slot(page.offset),
+        },
       })
     }
     default:

@@ -6,11 +6,9 @@ import { judge, type Rule, refusal } from '#model/policy.ts'
 import type { Role } from '#model/viewer.ts'
 import { type Column, type Condition, selfCondition } from '#read/condition.ts'
 import { linksParts, merged, objectParts, type Part, textPart } from '#read/parts.ts'
-import type { Encoding, Item, Place, Root, Selection, Slot } from '#read/selection.ts'
+import type { Encoding, Item, Page, Place, Root, Selection, Slot } from '#read/selection.ts'
 
 export type Order = { readonly column: Column; readonly descending: boolean }
-
-type Page = { readonly limit: Slot; readonly offset: Slot } | null
 
 /** Where the rows of a level come from. */
 export type Source =

@@ -30,10 +30,13 @@ export type Item =
       readonly key: string
       readonly relation: string
       /** How many of each parent and after how many; null: all. */
-      readonly page: { readonly limit: Slot; readonly offset: Slot } | null
+      readonly page: Page
       readonly items: readonly Item[]
       readonly at?: Place
     }
+
+/** How many and after how many (null: from the first one on); no page: all. */
+export type Page = { readonly limit: Slot; readonly offset: Slot | null } | null
 
 export type Comparison =
   | 'equals'
@@ -58,7 +61,7 @@ export type Root = {
   readonly sort: readonly Sort[]
   /** One row or null, or a list: a page of it, or whole. */
   readonly many: boolean
-  readonly page: { readonly limit: Slot; readonly offset: Slot } | null
+  readonly page: Page
   /** One row more is read than `limit` says, to know whether there is a next page; it is not written. */
   readonly peek: boolean
   /** Whether the number of all rows that fit the conditions is wanted. */

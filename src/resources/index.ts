@@ -8,6 +8,7 @@ import { orderActions } from '#resources/order/actions.ts'
 import { order, orderEvent, orderItem } from '#resources/order/entity.ts'
 import { post } from '#resources/post/entity.ts'
 import { product } from '#resources/product/entity.ts'
+import { userActions } from '#resources/user/actions.ts'
 import { avatar, avatarActions } from '#resources/user/avatar.ts'
 import { user } from '#resources/user/entity.ts'
 import type { Action } from '#write/action.ts'
@@ -26,11 +27,20 @@ export const entities = defineModel({
 })
 
 /** What can be done beside plain writes. */
-export const actions: readonly Action[] = [...likeActions, ...orderActions, ...avatarActions]
+export const actions: readonly Action[] = [
+  ...likeActions,
+  ...orderActions,
+  ...avatarActions,
+  ...userActions,
+]
 
 /** The model with an operator's settings. A token speaks for a user; a suspended one may read and not write. */
 export const contentModel = (settings: Settings): Model => ({
   entities,
-  viewers: { entity: 'user', barred: { field: 'status', value: 'suspended' } },
+  viewers: {
+    entity: 'user',
+    barred: { field: 'status', value: 'suspended' },
+    asked: ['name', 'email'],
+  },
   settings,
 })

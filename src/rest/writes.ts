@@ -3,7 +3,7 @@
 import { allowedRevisions, bodyTag, revisionTag } from '#http/conditional.ts'
 import type { JsonObject } from '#http/json.ts'
 import type { Reply } from '#http/reply.ts'
-import { bodyBytes, type Http, header, jsonBody } from '#http/request.ts'
+import { bodyBytes, type Http, header, jsonBody, noBody } from '#http/request.ts'
 import { entityOf } from '#model/model.ts'
 import type { Viewer } from '#model/viewer.ts'
 import type { Prepared } from '#read/read.ts'
@@ -12,6 +12,7 @@ import type { Route } from '#rest/routes.ts'
 import type { Named } from '#rest/version.ts'
 import type { Action } from '#write/action.ts'
 import type { Command } from '#write/command.ts'
+import { commit } from '#write/commit.ts'
 import {
   claimOf,
   create,
@@ -25,7 +26,7 @@ import {
 import { inputValues, type Mode } from '#write/input.ts'
 import type { Once, Written } from '#write/job.ts'
 import { keyedOf, onceOf } from '#write/once.ts'
-import { type Done, type Reading, write } from '#write/write.ts'
+import type { Done, Reading } from '#write/write.ts'
 
 const jsonTypes = ['application/json']
 const patchTypes = ['application/json', 'application/merge-patch+json']
@@ -49,7 +50,7 @@ const writingOf = ({ core }: Mount, viewer: Viewer): Writing => ({
 })
 
 const run = (mount: Mount, command: Command, reading: Reading | null, once?: Once): Promise<Done> =>
-  write(mount.core.writer, mount.core.model, command, reading, once)
+  commit(mount.core, command, reading, once)
 
 /** The key under which a POST's answer is kept, where it has one. */
 const onceFor = (c: Http, { core }: Mount, viewer: Viewer, body: JsonObject): Once | undefined => {
@@ -202,10 +203,11 @@ export const serveDelete =
 const noBytes = new Uint8Array()
 
 /** The body of an action, in the form that it takes. */
-const bodyOf = async (c: Http, { edge }: Mount, { bytes }: Action) =>
-  bytes === undefined
-    ? { body: await jsonBody(c, edge.bodyLimit, jsonTypes, true), bytes: noBytes }
-    : { body: {}, bytes: await bodyBytes(c, bytes) }
+const bodyOf = async (c: Http, { edge }: Mount, { bytes }: Action) => {
+  if (bytes !== undefined) return { body: {}, hasBody: true, bytes: await bodyBytes(c, bytes) }
+  const body = await jsonBody(c, edge.bodyLimit, jsonTypes, true)
+  return { body, hasBody: body !== noBody, bytes: noBytes }
+}
 
 /** An action on one thing. */
 export const serveAction = (mount: Mount, action: Action): Serve => {
@@ -221,7 +223,7 @@ export const serveAction = (mount: Mount, action: Action): Serve => {
     try {
       const given = await bodyOf(c, mount, action)
       if (action.method === 'POST') once = onceFor(c, mount, viewer, given.body)
-      command = action.command(writing, { id, ...given, now: core.now() })
+      command = action.command(writing, { id, ...given, now: core.now(), proofs: core.proofs })
     } catch (error) {
       // 403 and 404 come before what is wrong with the body.
       if (action.standing) await run(mount, action.standing(writing, id), null)

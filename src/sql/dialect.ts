@@ -19,18 +19,14 @@ export type Among = {
 export type Below = Among & {
   /** The column that holds the parent's key, of alias `t`. */
   readonly by: Sql
-  /** The order among the rows of one parent. */
-  readonly order: Sql
-  /** How many of each parent, after how many; null: all of them. */
-  readonly page: { readonly limit: Sql; readonly offset: Sql } | null
+  /** How many of each parent, newest first, after how many (null: none); null: all of them. */
+  readonly page: { readonly limit: Sql; readonly offset: Sql | null } | null
 }
 
 export type Dialect = {
   readonly name: string
   readonly placeholder: (n: number) => string
   readonly columnType: Readonly<Record<Scalar, string>>
-  /** True: all levels in one statement, a CTE each. False: one statement a level in one read transaction. */
-  readonly together: boolean
   /** The rows whose ids are the keys. */
   readonly among: (among: Among) => Sql
   readonly below: (below: Below) => Sql

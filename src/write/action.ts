@@ -3,6 +3,7 @@
 import type { Rule } from '#model/policy.ts'
 import type { Command } from '#write/command.ts'
 import type { Writing } from '#write/derived.ts'
+import type { Proofs } from '#write/proof.ts'
 
 export type Action = {
   readonly method: 'POST' | 'PUT' | 'DELETE'
@@ -24,10 +25,13 @@ export type Action = {
   readonly command: (writing: Writing, given: Given) => Command
 }
 
-/** What an action is given: the id in its path (0 where there is none), the body in one of two forms, the moment. */
+/** What an action is given: the id in its path (0 where there is none), the body in one of two forms, the moment, the mail. */
 export type Given = {
   readonly id: number
   readonly body: Readonly<Record<string, unknown>>
+  /** False where the request had no body, which is not the same as an empty object. */
+  readonly hasBody: boolean
   readonly bytes: Uint8Array
   readonly now: number
+  readonly proofs: Proofs
 }

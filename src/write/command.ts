@@ -9,6 +9,8 @@ export type Command = {
   readonly steps: readonly Step[]
   /** The step that returns the id of what was written, as its first column; null: there is none. */
   readonly makes: number | null
+  /** The step whose row names whom to ask for a proof of an address afterwards: id, name, address. */
+  readonly asks?: number
   /** The status of its answer. */
   readonly status: Status
   /** Its answer where it reads nothing. */

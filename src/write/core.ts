@@ -8,6 +8,7 @@ import type { Limits } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Reader } from '#sql/engine.ts'
 import type { Writer } from '#write/job.ts'
+import type { Proofs } from '#write/proof.ts'
 
 export type Core = {
   readonly model: Model
@@ -17,6 +18,7 @@ export type Core = {
   readonly limits: Limits
   /** What cursors are signed with; it moves with the store. */
   readonly cursorKey: Uint8Array
+  readonly proofs: Proofs
   /** The moment, milliseconds since 1970. */
   readonly now: () => number
 }

@@ -24,7 +24,7 @@ import {
 } from '#sql/sql.ts'
 import type { Command } from '#write/command.ts'
 import { initialValue, type Values } from '#write/input.ts'
-import type { Status, Step } from '#write/job.ts'
+import type { Step } from '#write/job.ts'
 
 /** The error for a thing that a command is about and that is not there. */
 export const notThere = notFound
@@ -84,15 +84,15 @@ const standing = (
 export type GuardedStep = { readonly step: Step; readonly refused?: (rows: Rows) => ApiError }
 
 /** How a command answers: its status, and which of its steps returns the id of what it made (the last one). */
-type Answering = { readonly status?: Status; readonly makes?: number; readonly text?: string }
+type Answering = Partial<Pick<Command, 'status' | 'text' | 'asks'>> & { readonly makes?: number }
 
-/** Steps behind the check of who asks; `status` and `makes` count from the first of them. */
+/** Steps behind the check of who asks; `status`, `makes` and `asks` count from the first of them. */
 export const guarded = (
   writing: Writing,
   asSelf: boolean,
   name: string,
   steps: readonly GuardedStep[],
-  { status = 200, makes = steps.length - 1, text }: Answering = {},
+  { status = 200, makes = steps.length - 1, text, asks }: Answering = {},
 ): Command => {
   const checks = writing.viewer.id === null ? [] : [standing(writing, asSelf)]
   const all: readonly GuardedStep[] = [...checks, ...steps]
@@ -102,6 +102,7 @@ export const guarded = (
     makes: makes + checks.length,
     status: typeof status === 'number' ? status : { ...status, step: status.step + checks.length },
     ...(text !== undefined && { text }),
+    ...(asks !== undefined && { asks: asks + checks.length }),
     refused: (index, rows) =>
       all[index]?.refused?.(rows) ??
       new ApiError('CONFLICT', `${name}: what it needs is not so any more`),
@@ -150,13 +151,21 @@ const claim = (writing: Writing, entityName: string, values: Values) => {
 export const create = (writing: Writing, entityName: string, values: Values): Command => {
   const { entity, where, explain, refused, asSelf } = claim(writing, entityName, values)
   const columns = [...values.keys()].map(key => name(columnName(key)))
+  const { viewers } = writing.model
+  const asked = viewers.entity === entityName ? (viewers.asked ?? []) : []
   const given = [...values].map(([key, value]) =>
     writing.dialect.typed(bind(value), fieldOf(entity, key).scalar),
   )
   const insert = sql`insert into ${name(entity.table)} (${join(columns, comma)})
-    select ${join(given, comma)} where ${where} returning ${name('id')}`
+    select ${join(given, comma)} where ${where} returning ${join(
+      ['id', ...asked].map(key => name(columnName(key))),
+      comma,
+    )}`
   const step: Step = { statement: ready(insert, writing), expect: 'row', ...explain }
-  return guarded(writing, asSelf, `create ${entityName}`, [{ step, refused }], { status: 201 })
+  return guarded(writing, asSelf, `create ${entityName}`, [{ step, refused }], {
+    status: 201,
+    ...(asked.length > 0 && { asks: 0 }),
+  })
 }
 
 /** Whether a row could be made below these parents at all: what a create whose input is at fault asks first. */

@@ -56,7 +56,8 @@ const storedValue = (field: Field, value: unknown, use: Use): Stored => {
 const closed = (field: Field | undefined, key: string, use: Use): string | undefined => {
   const { mode, viewer, settings, given = {}, what, also = [] } = use
   const isHidden = field && !field.rest && field.graphql === 'hidden' && !also.includes(key)
-  if (!field || field.foldedFrom !== undefined || isHidden) return `is not a member of a ${what}`
+  if (!field || field.foldedFrom !== undefined || isHidden)
+    return `is not a member of ${/^[aeio]/.test(what) ? 'an' : 'a'} ${what}`
   if (mode === 'import') return undefined
   if (key in given) return 'is given by the path and may not be given here'
   if (field.once && mode !== 'create') return 'cannot be changed'

@@ -14,7 +14,7 @@ import { duet, folderOf, serve } from '../duet.ts'
 import { secret } from '../world.ts'
 
 const { folder, fresh } = folderOf('commands')
-const commands = ['serve', 'migrate', 'seed', 'token', 'import']
+const commands = ['serve', 'migrate', 'seed', 'token', 'import', 'export', 'backup', 'restore']
 
 test('every command has a help that begins with how it is used, whatever the settings are', async () => {
   for (const { name, help, about } of [serveCommand, migrate, seed, token, importRows]) {

@@ -24,6 +24,9 @@ type Scene = {
   readonly customer: number
 }
 
+/** As much of a PNG as tells that it is one. */
+const picture = new Uint8Array(Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1'))
+
 const ids = { admin: 1, other: 3, ghost: 999_999 }
 let count = 0
 
@@ -41,6 +44,7 @@ const sceneIn = async (world: World, isSuspended: boolean, isPaid = false): Prom
   const order = await make(user, '/orders', { items: [{ productId: product, quantity: 1 }] })
   const { customerId: customer } = (await world.ask(`GET /api/orders/${order}`, { as: 1 })).json
   if (isPaid) await world.ask(`POST /api/orders/${order}/pay`, { as: 1 })
+  await world.ask(`PUT /api/users/${user}/avatar`, { as: 1, raw: picture })
   if (isSuspended)
     await world.ask(`PATCH /api/users/${user}`, { as: 1, body: { status: 'suspended' } })
   return { user, post, comment, product, order, customer }
@@ -59,6 +63,8 @@ type RestRow = {
   readonly verdicts: Verdicts<number>
   readonly path: (scene: Scene) => string
   readonly body?: (scene: Scene) => unknown
+  /** A body that is no JSON. */
+  readonly raw?: Uint8Array<ArrayBuffer>
 }
 
 const codes: Readonly<Record<number, string>> = {
@@ -102,6 +108,27 @@ const rest: Readonly<Record<string, RestRow>> = {
   'GET /users/:id/avatar': {
     rule: 'user.read',
     verdicts: everybody,
+    path: s => `/users/${s.user}/avatar`,
+  },
+  'POST /users/:id/verify-email': {
+    rule: 'user.update',
+    verdicts: [401, 202, 403, 200, 403, 403],
+    path: s => `/users/${s.user}/verify-email`,
+  },
+  'POST /users/:id/actions/promote-to-admin': {
+    rule: 'promote-to-admin',
+    verdicts: [401, 403, 403, 200, 403, 403],
+    path: s => `/users/${s.user}/actions/promote-to-admin`,
+  },
+  'PUT /users/:id/avatar': {
+    rule: 'user.update',
+    verdicts: [401, 204, 403, 204, 403, 403],
+    path: s => `/users/${s.user}/avatar`,
+    raw: picture,
+  },
+  'DELETE /users/:id/avatar': {
+    rule: 'user.update',
+    verdicts: [401, 204, 403, 204, 403, 403],
     path: s => `/users/${s.user}/avatar`,
   },
   'GET /users/:parentId/posts': {
@@ -170,6 +197,11 @@ const rest: Readonly<Record<string, RestRow>> = {
     verdicts: [401, 200, 404, 200, 404, 200],
     path: s => `/orders/${s.order}`,
   },
+  'GET /orders/:id/receipt': {
+    rule: 'order.read',
+    verdicts: [401, 200, 404, 200, 404, 200],
+    path: s => `/orders/${s.order}/receipt`,
+  },
   'POST /orders': {
     rule: 'order.create',
     verdicts: [401, 201, 201, 201, 403, 403],
@@ -190,6 +222,12 @@ const rest: Readonly<Record<string, RestRow>> = {
     rule: 'order.update',
     verdicts: [401, 200, 404, 200, 404, 403],
     path: s => `/orders/${s.order}/refund`,
+  },
+  'POST /reports/generate': {
+    rule: 'admin',
+    verdicts: [401, 403, 403, 200, 403, 403],
+    path: () => '/reports/generate',
+    body: () => ({ type: 'users' }),
   },
   'GET /customers/:id': {
     rule: 'customer.read',
@@ -349,16 +387,21 @@ describe('the table', () => {
 })
 
 describe('REST', () => {
-  for (const [operation, { verdicts, path, body }] of Object.entries(rest))
+  for (const [operation, { verdicts, path, body, raw }] of Object.entries(rest))
     for (const [index, viewer] of viewers.entries()) {
       const expected = verdicts[index] ?? 0
       test(`${operation} by ${viewer} is ${expected}`, async () => {
-        const scene = await sceneIn(world, viewer === 'suspended', operation.endsWith('/refund'))
+        const scene = await sceneIn(
+          world,
+          viewer === 'suspended',
+          /\/(refund|receipt)$/.test(operation),
+        )
         const [method] = operation.split(' ')
         const before = expected >= 400 ? await contentOf(world, scene) : []
         const answered = await world.ask(`${method} /api${path(scene)}`, {
           as: as(viewer, scene),
           ...(body && { body: body(scene) }),
+          ...(raw && { raw }),
         })
         assert.equal(answered.status, expected, answered.text)
         if (expected < 400) return

@@ -33,7 +33,7 @@ const methodsAt = {
   '/api/users/2': 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS',
   '/api/users/2/posts': 'GET, HEAD, POST, OPTIONS',
   '/api/users/2/posts/1': 'GET, HEAD, OPTIONS',
-  '/api/users/2/avatar': 'GET, HEAD, OPTIONS',
+  '/api/users/2/avatar': 'PUT, DELETE, GET, HEAD, OPTIONS',
   '/api/posts': 'GET, HEAD, OPTIONS',
   '/api/posts/1': 'GET, HEAD, PATCH, DELETE, OPTIONS',
   '/api/posts/1/comments': 'GET, HEAD, POST, OPTIONS',

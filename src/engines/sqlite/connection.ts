@@ -76,9 +76,9 @@ const open = (file: string, sync: Durability): DatabaseSync => {
         attach: 0,
         likePatternLength: 300,
         variableNumber: 1000,
-        exprDepth: 100,
+        exprDepth: 50,
         compoundSelect: 10,
-        triggerDepth: 10,
+        triggerDepth: 5,
       },
     } as ConstructorParameters<typeof DatabaseSync>[1])
     database.exec(`pragma journal_mode = wal; pragma synchronous = ${sync};

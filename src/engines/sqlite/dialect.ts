@@ -1,23 +1,26 @@
 /** SQLite's text where databases differ. */
 import type { Among, Below, Dialect } from '#sql/dialect.ts'
-import { column, name, sql, trusted } from '#sql/sql.ts'
+import { column, name, type Sql, sql, trusted } from '#sql/sql.ts'
 
 const among = ({ table, columns, keys, where, budget }: Among) =>
   sql`select ${columns} from json_each(${keys}) as "k" cross join ${table} as "t"
     on "t"."id" = "k"."value" where ${where} limit ${budget}`
 
 /**
- * The rows below many parents. With a page, each parent's ids come from its own index range,
- * so that a parent with a million rows costs what its page costs.
+ * The rows below many parents. With a page, one step into each parent's own index range finds the id that the page
+ * ends with, so that a parent with a million rows costs what its page costs.
  */
-const below = ({ table, columns, by, keys, where, order, page, budget }: Below) =>
-  page === null
-    ? sql`select ${columns} from json_each(${keys}) as "k" cross join ${table} as "t"
-        on ${by} = "k"."value" where ${where} limit ${budget}`
-    : sql`select ${columns} from json_each(${keys}) as "k" cross join ${table} as "t"
-        on "t"."id" in (select "t"."id" from ${table} as "t" where ${by} = "k"."value" and ${where}
-          order by ${order} limit ${page.limit} offset ${page.offset})
-        limit ${budget}`
+const below = ({ table, columns, by, keys, where, page, budget }: Below) => {
+  const from = sql`select ${columns} from json_each(${keys}) as "k" cross join ${table} as "t"
+    on ${by} = "k"."value"`
+  if (page === null) return sql`${from} where ${where} limit ${budget}`
+  const idAt = (offset: Sql) => sql`(select "t"."id" from ${table} as "t"
+    where ${by} = "k"."value" and ${where} order by "t"."id" desc limit 1 offset ${offset})`
+  const { limit, offset } = page
+  const last = idAt(offset ? sql`${limit} + ${offset} - 1` : sql`${limit} - 1`)
+  const first = offset ? sql` and "t"."id" <= ${idAt(offset)}` : sql``
+  return sql`${from} and "t"."id" >= coalesce(${last}, 0)${first} where ${where} limit ${budget}`
+}
 
 /** The name of the trigram index over a folded column. */
 export const searchTable = (table: string, folded: string): string => `${table}_${folded}_search`
@@ -34,7 +37,6 @@ export const dialect: Dialect = {
     flag: 'integer',
     bytes: 'blob',
   },
-  together: false,
   among,
   below,
   tick: trusted('duet_tick()'),

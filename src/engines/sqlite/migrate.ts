@@ -66,11 +66,12 @@ export const migrateSqlite = (
         values: [name, now],
       })
     }
-    if (pending.length > 0 || cursorKeyIn(connection) === undefined)
-      connection.query({
-        text: "insert into secrets (name, value) values ('cursor', ?1) on conflict do nothing returning name",
-        values: [randomBytes(32)],
-      })
+    for (const name of secrets)
+      if (pending.length > 0 || secretIn(connection, name) === undefined)
+        connection.query({
+          text: 'insert into secrets (name, value) values (?1, ?2) on conflict do nothing returning name',
+          values: [name, randomBytes(32)],
+        })
     connection.run('commit')
     return pending.map(({ name }) => name)
   } finally {
@@ -78,10 +79,14 @@ export const migrateSqlite = (
   }
 }
 
-const cursorKeyIn = (connection: Connection): Uint8Array | undefined =>
+/** The keys that every store has of its own. */
+const secrets = ['cursor', 'mail'] as const
+type Secret = (typeof secrets)[number]
+
+const secretIn = (connection: Connection, name: Secret): Uint8Array | undefined =>
   connection.query({
-    text: "select value from secrets where name = 'cursor'",
-    values: [],
+    text: 'select value from secrets where name = ?1',
+    values: [name],
   })[0]?.[0] as Uint8Array | undefined
 
 /** What is not applied yet; an error where the store is newer, or was never made. */
@@ -94,14 +99,19 @@ export const pendingMigrations = (file: string): readonly string[] => {
   }
 }
 
-/** What cursors of this store are signed with. */
-export const cursorKey = (file: string): Uint8Array => {
+const secretOf = (file: string, name: Secret): Uint8Array => {
   const connection = connect(file, { readOnly: true })
   try {
-    const key = cursorKeyIn(connection)
-    if (!key) throw new Error('the store has no cursor key; run `duet migrate`')
+    const key = secretIn(connection, name)
+    if (!key) throw new Error(`the store has no ${name} key; run \`duet migrate\``)
     return key
   } finally {
     connection.close()
   }
 }
+
+/** What cursors of this store are signed with. */
+export const cursorKey = (file: string): Uint8Array => secretOf(file, 'cursor')
+
+/** What the tokens in this store's mail are signed with. */
+export const mailKey = (file: string): Uint8Array => secretOf(file, 'mail')

@@ -14,6 +14,7 @@ import { conditionOf, guarded, notThere, ready, standingOf, type Writing } from 
 
 /** The types that are kept, each with how its files begin: `.` stands for any byte. */
 const signatures = {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a PNG begins with just these.
   'image/png': /^\x89PNG\r\n\x1a\n\0\0\0\rIHDR/,
   'image/jpeg': /^\xff\xd8\xff[\xc0-\xfe]/,
   'image/webp': /^RIFF.{4}WEBPVP8[ LX]/s,

@@ -1,0 +1,119 @@
+/** The rows of a kind in the order of their ids, page by page, as `import` names and reads them. */
+import type { Connection } from '#engines/sqlite/connection.ts'
+import { dialect } from '#engines/sqlite/dialect.ts'
+import type { Entity } from '#model/entity.ts'
+import { columnName, entityOf, type Model } from '#model/model.ts'
+import { decimal, isoTime } from '#read/encode.ts'
+import type { Scalar } from '#sql/dialect.ts'
+import type { Row } from '#sql/engine.ts'
+import { bind, comma, join, name, type Sql, type SqlValue, sql, statement } from '#sql/sql.ts'
+import type { Kind } from './kinds.ts'
+
+/** A row on its way out: its members' values in the order of the header. */
+export type Members = readonly unknown[]
+
+type Query = { readonly text: string; readonly values: readonly SqlValue[] }
+type Ask = (query: Query) => readonly Row[]
+
+const pageSize = 200
+
+/** How a stored value is written in a file. A decimal of money is a number that JSON writes as it is. */
+const fileValue = (digits: number) =>
+  ({
+    id: Number,
+    int: Number,
+    text: value => value,
+    money: value => Number(decimal(Number(value), digits)),
+    time: value => isoTime(Number(value)),
+    flag: value => Number(value) === 1,
+    bytes: () => null,
+  }) satisfies Record<Scalar, (value: SqlValue) => unknown>
+
+const fieldsOf = (entity: Entity, also: readonly string[]): readonly string[] =>
+  Object.entries(entity.fields).flatMap(([key, { rest, scalar }]) =>
+    (rest && scalar !== 'bytes') || also.includes(key) ? [key] : [],
+  )
+
+const columnsOf = (keys: readonly string[]): Sql =>
+  join(
+    keys.map(key => name(columnName(key))),
+    comma,
+  )
+
+/** Reads the rows of an entity by a text whose places are `values`, as members in the order of its fields. */
+const reading = (entity: Entity, keys: readonly string[], digits: number) => {
+  const write = fileValue(digits)
+  const writers = keys.map(key => write[entity.fields[key]?.scalar ?? 'text'])
+  return (row: Row, from: number): unknown[] =>
+    writers.map((write, index) => {
+      const value = row[from + index] ?? null
+      return value === null ? null : write(value)
+    })
+}
+
+const textOf = (query: Sql): string => statement(query, dialect.placeholder).text
+
+/** The rows that stand in an object of another kind, by that one's id: for a page's ids, first to last. */
+const embedding = (model: Model, parent: Entity, relation: string, ask: Ask) => {
+  const { to, by } = parent.relations[relation] ?? {}
+  const entity = entityOf(model, to ?? relation)
+  const keys = fieldsOf(entity, [])
+  const toMembers = reading(entity, keys, model.settings.currency.digits)
+  const key = name(columnName(by ?? ''))
+  const text = textOf(
+    sql`select ${key}, ${columnsOf(keys)} from ${name(entity.table)}
+      where ${key} between ${bind(null)} and ${bind(null)} order by ${key}, id`,
+  )
+  return (first: SqlValue, last: SqlValue): ReadonlyMap<SqlValue, object[]> => {
+    const lists = new Map<SqlValue, object[]>()
+    for (const row of ask({ text, values: [first, last] })) {
+      const values = toMembers(row, 1)
+      const object = Object.fromEntries(keys.map((key, index) => [key, values[index]]))
+      const list = lists.get(row[0] ?? null)
+      if (list) list.push(object)
+      else lists.set(row[0] ?? null, [object])
+    }
+    return lists
+  }
+}
+
+/** The header of a kind, how many rows there are, and the rows themselves, read while they are asked for. */
+export const pagesOf = (connection: Connection, model: Model, kind: Kind) => {
+  const entity = entityOf(model, kind.entity)
+  const keys = fieldsOf(entity, kind.also)
+  const toMembers = reading(entity, keys, model.settings.currency.digits)
+  const embedded = Object.entries(entity.rest.embedded).map(([relation, { after }]) => ({
+    relation,
+    at: keys.indexOf(after) + 1,
+    listsFor: embedding(model, entity, relation, connection.query),
+  }))
+  const header = embedded.reduce<readonly string[]>(
+    (all, { relation, at }) => all.toSpliced(at, 0, relation),
+    keys,
+  )
+  const table = name(entity.table)
+  const text = textOf(
+    sql`select id, ${columnsOf(keys)} from ${table} where id > ${bind(null)} order by id limit ${bind(null)}`,
+  )
+  const count = Number(
+    connection.query({ text: textOf(sql`select count(*) from ${table}`), values: [] })[0]?.[0],
+  )
+  const pages = function* (): Generator<readonly Members[]> {
+    let last: SqlValue = 0
+    for (;;) {
+      const rows = connection.query({ text, values: [last, pageSize] })
+      const first = rows[0]?.[0] ?? null
+      if (first === null) return
+      last = rows.at(-1)?.[0] ?? null
+      const lists = embedded.map(({ at, listsFor }) => ({ at, byId: listsFor(first, last) }))
+      yield rows.map(row =>
+        lists.reduce<unknown[]>(
+          (all, { at, byId }) => all.toSpliced(at, 0, byId.get(row[0] ?? null) ?? []),
+          toMembers(row, 1),
+        ),
+      )
+      if (rows.length < pageSize) return
+    }
+  }
+  return { header, count, pages }
+}

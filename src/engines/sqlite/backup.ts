@@ -1,0 +1,164 @@
+/** Copies of a store: one made while it is served, and one put in its place. */
+import { copyFileSync, existsSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { backup, DatabaseSync } from 'node:sqlite'
+import { type Connection, connect } from '#engines/sqlite/connection.ts'
+import { putInPlace, sync } from '#engines/sqlite/files.ts'
+import { holdStore } from '#engines/sqlite/lock.ts'
+import { knownMigrations, NewerStoreError } from '#engines/sqlite/migrate.ts'
+
+/** What may be lost is in the way, and nobody said that it may go. */
+export class InTheWayError extends Error {
+  override readonly name = 'InTheWayError'
+}
+
+const BUSY = 5
+const companions = ['-wal', '-shm', '-journal'] as const
+const pagesAtOnce = 1000
+
+type Answer = readonly Readonly<Record<string, unknown>>[]
+
+const isOwn = (file: string, store: string): boolean => {
+  if ([store, `${store}.lock`, ...companions.map(end => store + end)].includes(file)) return true
+  return existsSync(file) && existsSync(store) && realpathSync(file) === realpathSync(store)
+}
+
+/** Makes one file of a copy, without anything beside it, and checks it; gives the names of its migrations. */
+const checkedCopy = (copy: string, what: string): readonly string[] => {
+  const database = new DatabaseSync(copy)
+  const ask = (text: string): Answer => database.prepare(text).all()
+  try {
+    database.exec('pragma journal_mode = delete; pragma trusted_schema = off')
+    const [first] = ask('pragma integrity_check(1)')
+    if (first?.integrity_check !== 'ok')
+      throw new Error(`it is damaged: ${String(first?.integrity_check).split('\n').at(-1)}`)
+    if (ask('pragma foreign_key_check').length > 0)
+      throw new Error('it is damaged: rows refer to rows that are not there')
+    const [{ n } = {}] = ask("select count(*) as n from sqlite_schema where name = 'migrations'")
+    if (n !== 1) throw new Error('it is no store of Duet')
+    return ask('select name from migrations order by name').map(({ name }) => String(name))
+  } catch (cause) {
+    throw new Error(`${what} is not good: ${(cause as Error).message}`, { cause })
+  } finally {
+    database.close()
+  }
+}
+
+export type BackupOptions = {
+  /** Replace a file that is there. */
+  readonly force: boolean
+  readonly onPages: (copied: number, total: number) => void
+}
+
+/** Copies a store, which others may write meanwhile, as it is at one moment; gives the copy's size in bytes. */
+export const backUp = async (
+  store: string,
+  target: string,
+  { force, onPages }: BackupOptions,
+): Promise<number> => {
+  if (!existsSync(store))
+    throw new Error(`there is no store ${store}; name it in DUET_DATABASE_URL`)
+  if (isOwn(target, store)) throw new InTheWayError(`${target} is the store itself`)
+  const before = () => {
+    if (!force && existsSync(target))
+      throw new InTheWayError(`${target} is there already; --force replaces it`)
+  }
+  before()
+  const copy = async (part: string) => {
+    const connection = connect(store, { readOnly: true })
+    try {
+      // An open snapshot: without it the copy begins anew whenever another connection writes.
+      connection.run('begin')
+      connection.query({ text: 'select count(*) from sqlite_schema', values: [] })
+      await backup(connection.database, part, {
+        rate: pagesAtOnce,
+        progress: ({ totalPages, remainingPages }) =>
+          onPages(totalPages - remainingPages, totalPages),
+      })
+    } finally {
+      connection.close()
+    }
+    checkedCopy(part, 'the copy')
+  }
+  await putInPlace(target, copy, { mode: statSync(store).mode & 0o777, before })
+  return statSync(target).size
+}
+
+/** Whether a store has content; one that cannot be read is taken to have some. */
+const hasContent = (store: string, tables: readonly string[]): boolean => {
+  if (!existsSync(store) || statSync(store).size === 0) return false
+  let connection: Connection | undefined
+  try {
+    connection = connect(store)
+    // Nobody else may be writing, an import say; closing then leaves nothing in the -wal file.
+    connection.run('begin immediate')
+    const present = new Set(
+      connection
+        .query({ text: "select name from sqlite_schema where type = 'table'", values: [] })
+        .map(([name]) => name),
+    )
+    const { query } = connection
+    return tables.some(
+      table =>
+        present.has(table) &&
+        query({ text: `select 1 from "${table}" limit 1`, values: [] }).length > 0,
+    )
+  } catch (cause) {
+    if ((cause as { errcode?: number }).errcode !== BUSY) return true
+    throw new Error(`${store} is being written by another process; wait for its end`, { cause })
+  } finally {
+    connection?.close()
+  }
+}
+
+const removeCompanions = (store: string) => {
+  for (const ending of companions) rmSync(`${store}${ending}`, { force: true })
+  sync(dirname(store))
+}
+
+export type RestoreOptions = {
+  /** Replace a store that has content in one of these tables, or that cannot be read. */
+  readonly force: boolean
+  readonly tables: readonly string[]
+}
+
+/** Puts a backup in the place of a store that nobody serves; gives the store's size in bytes. */
+export const restore = async (
+  source: string,
+  store: string,
+  { force, tables }: RestoreOptions,
+): Promise<number> => {
+  if (!statSync(source).isFile()) throw new Error(`${source} is no file`)
+  if (isOwn(source, store)) throw new InTheWayError(`${source} is the store itself`)
+  // Its last writes would be missing.
+  if (existsSync(`${source}-wal`) && statSync(`${source}-wal`).size > 0)
+    throw new Error(`${source} has a -wal file beside it: it is a store in use, and no backup`)
+  const release = holdStore(store)
+  const mayReplace = () => {
+    if (hasContent(store, tables) && !force)
+      throw new InTheWayError(`${store} has content already; --force replaces it`)
+  }
+  try {
+    mayReplace()
+    const place = existsSync(store) ? realpathSync(store) : store
+    const copy = async (part: string) => {
+      copyFileSync(source, part)
+      const known = new Set(knownMigrations().map(({ name }) => name))
+      const unknown = checkedCopy(part, source).filter(name => !known.has(name))
+      if (unknown.length > 0)
+        throw new NewerStoreError(
+          `${source} has the migration ${unknown.join(', ')}, which this program does not know: it is of a newer Duet; use that one`,
+        )
+    }
+    const mode = existsSync(place) ? statSync(place).mode & 0o777 : statSync(source).mode & 0o777
+    const before = () => {
+      mayReplace()
+      // Now, not later: SQLite would play the old file's log into the new one.
+      removeCompanions(place)
+    }
+    await putInPlace(place, copy, { mode, before })
+    return statSync(place).size
+  } finally {
+    release()
+  }
+}

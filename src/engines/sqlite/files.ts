@@ -1,0 +1,85 @@
+/** Files that are there whole or not at all: written beside their place, synced, and then renamed. */
+import { randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+const endings = ['', '-journal', '-wal', '-shm'] as const
+
+const removePart = (part: string) => {
+  for (const ending of endings) rmSync(`${part}${ending}`, { force: true })
+}
+
+/** Takes away what processes left that were killed while they wrote this file. */
+const removeLeftOvers = (target: string) => {
+  const form = /^\.(\d+)-[0-9a-f]{8}\.part(?:-journal|-wal|-shm)?$/
+  const folder = dirname(target)
+  for (const entry of readdirSync(folder)) {
+    if (!entry.startsWith(basename(target))) continue
+    const [, pid] = form.exec(entry.slice(basename(target).length)) ?? []
+    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(folder, entry), { force: true })
+  }
+}
+
+/** What was written to a file or a folder is on the disk when this returns. */
+export const sync = (path: string): void => {
+  const descriptor = openSync(path, 'r')
+  try {
+    fsyncSync(descriptor)
+  } catch (error) {
+    // Windows syncs no folder.
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+export type Place = {
+  /** Who may read the file: the mode of a file that holds the same, or the usual one. */
+  readonly mode?: number
+  /** The last thing before the file takes its place; throws where it may not. */
+  readonly before?: () => void
+}
+
+/** Has `write` make a file beside `target`, and puts it there when it is whole and on the disk. */
+export const putInPlace = async (
+  named: string,
+  write: (part: string) => Promise<void>,
+  { mode = 0o666, before = () => {} }: Place = {},
+): Promise<void> => {
+  // A link stays one: what it leads to is replaced.
+  const target = existsSync(named) ? realpathSync(named) : named
+  const folder = dirname(target)
+  if (existsSync(target) && !statSync(target).isFile()) throw new Error(`${target} is no file`)
+  removeLeftOvers(target)
+  const part = `${target}.${process.pid}-${randomBytes(4).toString('hex')}.part`
+  closeSync(openSync(part, 'wx', mode))
+  try {
+    await write(part)
+    sync(part)
+    before()
+    renameSync(part, target)
+  } catch (error) {
+    removePart(part)
+    throw error
+  }
+  sync(folder)
+}

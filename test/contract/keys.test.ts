@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { mint } from '#auth/token.ts'
+import { keptFor } from '#write/once.ts'
+import { purge, startPurging } from '#write/purge.ts'
+import { refuses } from '../rest.ts'
+import { checkBooks, rowsOf } from '../store/books.ts'
+import { createWorld, secret, type World } from '../world.ts'
+
+let world: World
+let now = Date.now()
+before(async () => {
+  world = await createWorld({ now: () => now })
+})
+after(() => world.close())
+
+let keys = 0
+const freshKey = () => `key-${++keys}`
+/** A token of this moment: the clock moves by days here. */
+const headersOf = async (as: number, key?: string) => ({
+  Authorization: `Bearer ${await mint({ sub: as, role: 'user', ttl: 3600 }, secret, now)}`,
+  ...(key !== undefined && { 'Idempotency-Key': key }),
+})
+const place = async (as: number, key?: string, quantity = 1) =>
+  world.ask('POST /api/orders', {
+    body: { items: [{ productId: 3, quantity }] },
+    headers: await headersOf(as, key),
+  })
+const pay = async (as: number, id: number, key?: string, body?: unknown) =>
+  world.ask(`POST /api/orders/${id}/pay`, {
+    ...(body !== undefined && { body }),
+    headers: await headersOf(as, key),
+  })
+const kept = () => Number(rowsOf(world.file, 'select count(*) from replies')[0]?.[0])
+
+test('a pay whose answer was lost is answered again byte for byte, also when the order moved on since', async () => {
+  for (let round = 0; round < 50; round++) {
+    const { id } = (await place(2)).json
+    const key = freshKey()
+    const lost = await pay(2, id, key)
+    if (round % 2 === 0) await world.ask(`POST /api/orders/${id}/refund`, { as: 2 })
+    const again = await pay(2, id, key)
+    assert.equal(again.status, 200)
+    assert.equal(again.text, lost.text)
+    assert.equal(again.headers.get('idempotency-replayed'), 'true')
+    assert.equal(again.headers.get('etag'), lost.headers.get('etag'))
+  }
+  checkBooks(world.file)
+})
+
+test('a key with another body, path or method is refused, does nothing, and keeps its first answer', async () => {
+  const key = freshKey()
+  const first = await place(2, key)
+  const orders = rowsOf(world.file, 'select count(*) from orders')
+  refuses(await place(2, key, 2), 422, 'IDEMPOTENCY_KEY_REUSED')
+  refuses(await pay(2, first.json.id, key), 422, 'IDEMPOTENCY_KEY_REUSED')
+  const user = { name: 'K', email: 'k@example.org' }
+  const headers = { 'Idempotency-Key': key }
+  refuses(
+    await world.ask('POST /api/users', { as: 1, body: user }).then(() =>
+      world.ask('POST /api/orders', {
+        as: 2,
+        body: { items: [{ productId: 4, quantity: 1 }] },
+        headers,
+      }),
+    ),
+    422,
+    'IDEMPOTENCY_KEY_REUSED',
+  )
+  assert.deepEqual(rowsOf(world.file, 'select count(*) from orders'), orders)
+  assert.equal((await place(2, key)).text, first.text)
+})
+
+test('twenty requests with one key at the same moment have one effect and one answer', async () => {
+  for (let round = 0; round < 25; round++) {
+    const before = Number(rowsOf(world.file, 'select count(*) from orders')[0]?.[0])
+    const key = freshKey()
+    const answers = await Promise.all(Array.from({ length: 20 }, () => place(2, key)))
+    assert.equal(new Set(answers.map(({ text }) => text)).size, 1)
+    assert.ok(answers.every(({ status }) => status === 201))
+    const first = answers.filter(({ headers }) => headers.get('idempotency-replayed') === null)
+    assert.equal(first.length, 1)
+    assert.deepEqual(rowsOf(world.file, 'select count(*) from orders'), [[before + 1]])
+  }
+})
+
+test('a key is its caller’s own: with another’s key one gets an effect of one’s own', async () => {
+  for (let round = 0; round < 20; round++) {
+    const key = freshKey()
+    const [ben, cleo] = await Promise.all([place(2, key), place(3, key)])
+    assert.notEqual(ben.json.id, cleo.json.id)
+    assert.notEqual(ben.json.customerId, cleo.json.customerId)
+    assert.equal(cleo.headers.get('idempotency-replayed'), null)
+    refuses(await pay(3, ben.json.id, key), 422, 'IDEMPOTENCY_KEY_REUSED')
+    refuses(await pay(3, ben.json.id, freshKey()), 404, 'NOT_FOUND')
+  }
+})
+
+test('a key of another form than 1 to 255 visible ASCII characters is refused and keeps nothing', async () => {
+  const before = kept()
+  const bad = [
+    '""',
+    'a b',
+    'a'.repeat(256),
+    'schlüssel',
+    'a\tb',
+    '"a b"',
+    `"${'a'.repeat(256)}"`,
+    'a, b',
+  ]
+  for (const key of bad) refuses(await place(2, key), 400, 'MALFORMED_REQUEST')
+  assert.equal(kept(), before)
+  for (const key of ['a', '"a"', '~!#$%&', 'b'.repeat(255)])
+    assert.equal((await place(2, key)).status, 201, key)
+})
+
+test('a request that did nothing does not use its key up', async () => {
+  const { id } = (await place(2)).json
+  const key = freshKey()
+  const headers = { 'Idempotency-Key': key }
+  const path = `POST /api/orders/${id}/pay`
+  const json = { 'Content-Type': 'application/json' }
+  const before = kept()
+  refuses(
+    await world.ask(path, { as: 2, raw: '{', headers: { ...headers, ...json } }),
+    400,
+    'MALFORMED_REQUEST',
+  )
+  refuses(await world.ask(path, { headers }), 401, 'UNAUTHENTICATED')
+  refuses(await pay(4, id, key), 403, 'FORBIDDEN')
+  refuses(await pay(3, id, key), 404, 'NOT_FOUND')
+  refuses(await pay(2, id, key, { odd: 1 }), 422, 'VALIDATION_ERROR')
+  refuses(
+    await world.ask(`POST /api/orders/${id}/refund`, { as: 2, headers }),
+    409,
+    'INVALID_STATE',
+  )
+  assert.equal(kept(), before)
+  const paid = await pay(2, id, key)
+  assert.equal(paid.status, 200)
+  assert.equal(paid.headers.get('idempotency-replayed'), null)
+})
+
+test('after a day a key counts no more and is dropped in small batches, and a paid order stays paid once', async () => {
+  const { id } = (await place(2)).json
+  const key = freshKey()
+  assert.equal((await pay(2, id, key)).status, 200)
+  now += keptFor - 1000
+  assert.equal((await pay(2, id, key)).headers.get('idempotency-replayed'), 'true')
+  now += 2000
+  refuses(await pay(2, id, key), 409, 'INVALID_STATE')
+  const young = freshKey()
+  assert.equal((await place(2, young)).status, 201)
+  const insert = (count: number) => ({
+    steps: [
+      {
+        statement: {
+          text: `with recursive n (i) as (select 1 union all select i + 1 from n where i < ${count})
+            insert into replies (scope, key, fingerprint, made_at, status, body)
+            select 'user 2', 'old ' || i, 'f', 1, 200, '' from n returning status`,
+          parameters: [],
+        },
+        expect: 'any' as const,
+      },
+    ],
+    status: 200,
+    answer: null,
+  })
+  await world.engine.write(insert(3500))
+  const sizes: number[] = []
+  const writer = {
+    write: async (job: Parameters<typeof world.engine.write>[0]) => {
+      const outcome = await world.engine.write(job)
+      if (outcome.kind === 'done') sizes.push(outcome.rows[0]?.length ?? 0)
+      return outcome
+    },
+  }
+  const old = kept() - 1
+  assert.equal(await purge({ writer, dialect: world.core.dialect, now: () => now }), old)
+  assert.ok(Math.max(...sizes) <= 1000)
+  assert.equal(kept(), 1)
+  assert.equal((await place(2, young)).headers.get('idempotency-replayed'), 'true')
+})
+
+test('a service drops old answers at its start and then each time, until it is told to end', async () => {
+  await place(2, freshKey())
+  const { engine, core } = world
+  const end = startPurging({ writer: engine, dialect: core.dialect, now: () => now, every: 20 })
+  const until = async (holds: () => boolean) => {
+    for (let tries = 0; !holds(); tries++) {
+      assert.ok(tries < 200)
+      await new Promise(resolve => setTimeout(resolve, 10))
+    }
+  }
+  assert.notEqual(kept(), 0)
+  now += keptFor + 1
+  await until(() => kept() === 0)
+  await place(2, freshKey())
+  now += keptFor + 1
+  await until(() => kept() === 0)
+  end()
+})

@@ -1,0 +1,379 @@
+/** Reports: for whom, what may be asked, that the figures are those of a plain recount, and their three forms. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { inserter, inTransaction } from '#cli/fill.ts'
+import { connect } from '#engines/sqlite/connection.ts'
+import { contentModel, entities } from '#resources/index.ts'
+import type { SqlValue } from '#sql/sql.ts'
+import { refuses } from '../rest.ts'
+import { createWorld, type World } from '../world.ts'
+
+let world: World
+before(async () => {
+  world = await createWorld()
+})
+after(() => world.close())
+
+type Row = Readonly<Record<string, SqlValue>>
+type Rows = Readonly<Partial<Record<keyof typeof entities, readonly Row[]>>>
+
+const put = (into: World, rows: Rows) => {
+  const connection = connect(into.file)
+  inTransaction(connection, () => {
+    for (const [name, list] of Object.entries(rows)) {
+      const insert = inserter(connection, entities[name as keyof typeof entities])
+      for (const row of list) insert(new Map(Object.entries(row)))
+    }
+  })
+  connection.close()
+}
+
+const generate = (body: unknown, headers: Record<string, string> = {}, from = world) =>
+  from.ask('POST /api/reports/generate', { as: 1, body, headers })
+
+/** Numbers that are the same at each run. */
+const random = (seed: number) => {
+  let state = seed
+  return (below: number): number => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+}
+
+const day = 86_400_000
+const begin = Date.UTC(1969, 10, 3)
+const days = 430
+
+/** Some thousands of rows of every kind, on either side of 1970, many at the first and last millisecond of a day. */
+const sample = (seed: number) => {
+  const next = random(seed)
+  const moment = () =>
+    begin + next(days) * day + ([0, day - 1, day / 2, next(day)][next(4)] as number)
+  const orders = Array.from({ length: 900 }, (_, n) => ({
+    id: n + 1,
+    status: ['pending', 'paid', 'paid', 'paid', 'cancelled', 'refunded'][next(6)] as string,
+    amount: next(4) === 0 ? 9_007_199_254_740_991 - next(1000) : next(10_000_000),
+    currency: next(20) === 0 ? 'EUR' : 'USD',
+    customerId: 1,
+    createdAt: moment(),
+  }))
+  const orderItem = orders.flatMap(({ id }) =>
+    Array.from({ length: 1 + next(3) }, (_, n) => ({
+      orderId: id,
+      productId: n + 1,
+      name: 'p',
+      quantity: 1 + next(1000),
+      price: next(1000),
+    })),
+  )
+  const times = (length: number) => Array.from({ length }, moment)
+  const user = times(300).map((createdAt, n) => ({
+    name: 'n',
+    email: `r${n}@example.org`,
+    emailKey: `r${n}@example.org`,
+    createdAt,
+  }))
+  const post = times(700).map(createdAt => ({ title: 't', content: 'c', authorId: 1, createdAt }))
+  const comment = times(900).map(createdAt => ({ text: 't', postId: 1, authorId: 1, createdAt }))
+  const like = times(200).map((createdAt, n) => ({ userId: n + 1, commentId: 1, createdAt }))
+  const customer = [{ id: 1, name: 'n', createdAt: 0 }]
+  return { customer, order: orders, orderItem, user, post, comment, like }
+}
+
+type Sample = ReturnType<typeof sample>
+type By = 'day' | 'month'
+
+const labelOf = (moment: number, by: By) =>
+  new Date(moment).toISOString().slice(0, by === 'day' ? 10 : 7)
+
+type Addition = readonly [number, Readonly<Record<string, bigint>>]
+
+/** What each row of the store adds to the row of its period, counted the plainest way. */
+const additions: Readonly<Record<'users' | 'content' | 'sales', (data: Sample) => Addition[]>> = {
+  users: ({ user }) => user.map(row => [row.createdAt, { signUps: 1n }]),
+  content: ({ post, comment, like }) => [
+    ...post.map((row): Addition => [row.createdAt, { posts: 1n }]),
+    ...comment.map((row): Addition => [row.createdAt, { comments: 1n }]),
+    ...like.map((row): Addition => [row.createdAt, { likes: 1n }]),
+  ],
+  sales: ({ order, orderItem }) =>
+    order
+      .filter(({ currency }) => currency === 'USD')
+      .flatMap(({ id, status, amount, createdAt }): Addition[] => {
+        const items = orderItem
+          .filter(({ orderId }) => orderId === id)
+          .reduce((sum, { quantity }) => sum + BigInt(quantity), 0n)
+        if (status === 'paid') return [[createdAt, { orders: 1n, items, amount: BigInt(amount) }]]
+        const back = { refundedOrders: 1n, refundedAmount: BigInt(amount) }
+        return status === 'refunded' ? [[createdAt, back]] : []
+      }),
+}
+
+const columns = {
+  users: ['signUps'],
+  content: ['posts', 'comments', 'likes'],
+  sales: ['orders', 'items', 'amount', 'refundedOrders', 'refundedAmount'],
+} as const
+
+const shown = (key: string, value: bigint): string => {
+  if (!/amount/i.test(key)) return String(value)
+  const cents = String(value % 100n).padStart(2, '0')
+  return `${value / 100n}.${cents}`.replace(/\.(?:00|(\d)0)$/, (_, tenth) =>
+    tenth ? `.${tenth}` : '',
+  )
+}
+
+/** The CSV that a report should be, from a plain recount. */
+const recount = (
+  data: Sample,
+  type: keyof typeof columns,
+  by: By,
+  from = Number.NEGATIVE_INFINITY,
+  to = Number.POSITIVE_INFINITY,
+): string => {
+  const found = new Map<string, Record<string, bigint>>()
+  const moments: number[] = []
+  for (const [at, values] of additions[type](data)) {
+    if (at < from || at >= to) continue
+    moments.push(at)
+    const row = found.get(labelOf(at, by)) ?? {}
+    found.set(labelOf(at, by), row)
+    for (const [key, value] of Object.entries(values)) row[key] = (row[key] ?? 0n) + value
+  }
+  const first = Number.isFinite(from) ? from : Math.min(...moments)
+  const last = Number.isFinite(to) ? to - 1 : Math.max(...moments)
+  const labels = new Set<string>()
+  for (let at = first; at <= last; at += day / 4) labels.add(labelOf(at, by))
+  labels.add(labelOf(last, by))
+  const rows = [...labels].map(label => [
+    label,
+    ...columns[type].map(key => shown(key, found.get(label)?.[key] ?? 0n)),
+  ])
+  return [['period', ...columns[type]], ...rows].map(row => `${row.join(',')}\r\n`).join('')
+}
+
+describe('the figures of random data', () => {
+  let full: World
+  const data = sample(7)
+  before(async () => {
+    full = await createWorld({ rows: {} as never })
+    put(full, data)
+  })
+  after(() => full.close())
+
+  const ranges = [
+    [undefined, undefined],
+    ['1970-01-01', undefined],
+    [undefined, '1970-01-01'],
+    ['1969-12-30T12:00:00Z', '1970-03-02T00:00:00.001Z'],
+    ['1969-12-31', '1970-01-01'],
+    ['1950-01-01', '1960-01-01'],
+    ['1970-02-28', '1976-03-01'],
+  ] as const
+  for (const type of ['sales', 'content', 'users'] as const)
+    for (const by of ['day', 'month'] as const)
+      for (const [from, to] of ranges)
+        test(`are those of a recount: ${type} by ${by} from ${from} to ${to}`, async () => {
+          const body = { type, by, ...(from && { from }), ...(to && { to }) }
+          const { text, status } = await generate(body, { Accept: 'text/csv' }, full)
+          assert.equal(status, 200, text)
+          const bound = (text: string | undefined) => (text ? Date.parse(text) : undefined)
+          assert.equal(text, recount(data, type, by, bound(from), bound(to)))
+        })
+  test('are the same as JSON, digit for digit, and add up to the totals', async () => {
+    const csv = await generate({ type: 'sales' }, { Accept: 'text/csv' }, full)
+    const { text } = await generate({ type: 'sales' }, {}, full)
+    const rows = [...text.matchAll(/\{"period":"([\d-]+)",([^}]*)\}/g)].map(
+      ([, period, members = '']) =>
+        [period, ...members.split(',').map(m => m.split(':')[1])].join(),
+    )
+    assert.deepEqual(rows, csv.text.trim().split('\r\n').slice(1))
+    const totals = /"totals":\{(.*),"currency":"USD"\}\}$/.exec(text)?.[1] ?? ''
+    const all = additions.sales(data).reduce((sum, [, { amount = 0n }]) => sum + amount, 0n)
+    assert.ok(all > 2n ** 53n)
+    assert.ok(totals.includes(`"amount":${shown('amount', all)},`), totals)
+  })
+})
+
+test('a report says what it is about, in this order', async () => {
+  const { status, json, headers } = await generate({ type: 'users', by: 'day' })
+  assert.equal(status, 200)
+  assert.deepEqual(Object.keys(json), ['type', 'generatedAt', 'from', 'to', 'by', 'rows', 'totals'])
+  const { generatedAt, ...report } = json
+  assert.ok(Math.abs(Date.parse(generatedAt) - Date.now()) < 60_000)
+  assert.deepEqual(report, {
+    type: 'users',
+    from: '2026-01-01T00:00:00.000Z',
+    to: '2026-01-02T00:00:00.000Z',
+    by: 'day',
+    rows: [{ period: '2026-01-01', signUps: 4 }],
+    totals: { signUps: 4 },
+  })
+  assert.equal(headers.get('cache-control'), 'no-store')
+  assert.match(headers.get('vary') ?? '', /Accept/)
+  assert.equal(headers.get('api-version'), '1')
+})
+
+test('it is by month unless asked otherwise, of everything, and of nothing where there is nothing', async () => {
+  const { json } = await generate({ type: 'content' })
+  assert.equal(json.by, 'month')
+  assert.deepEqual(json.rows, [{ period: '2026-01', posts: 4, comments: 3, likes: 2 }])
+  const { generatedAt: _, ...empty } = (await generate({ type: 'sales' })).json
+  const totals = { orders: 0, items: 0, amount: 0, refundedOrders: 0, refundedAmount: 0 }
+  assert.deepEqual(empty, {
+    ...{ type: 'sales', from: null, to: null, by: 'month', rows: [] },
+    totals: { ...totals, currency: 'USD' },
+  })
+})
+
+test('an order counts when it is paid, and apart when it is refunded', async t => {
+  const own = await createWorld()
+  t.after(() => own.close())
+  const figures = async () => (await generate({ type: 'sales' }, {}, own)).json.totals
+  const items = [{ productId: 1, quantity: 2 }]
+  const { id } = (await own.ask('POST /api/orders', { as: 2, body: { items } })).json
+  assert.equal((await figures()).orders, 0)
+  await own.ask(`POST /api/orders/${id}/pay`, { as: 2 })
+  const paid = { orders: 1, items: 2, amount: 159.8, refundedOrders: 0, refundedAmount: 0 }
+  assert.deepEqual(await figures(), { ...paid, currency: 'USD' })
+  await own.ask(`POST /api/orders/${id}/refund`, { as: 2 })
+  const back = { orders: 0, items: 0, amount: 0, refundedOrders: 1, refundedAmount: 159.8 }
+  assert.deepEqual(await figures(), { ...back, currency: 'USD' })
+})
+
+for (const [code, digits, minor, amount] of [
+  ['JPY', 0, 1999, 1999],
+  ['KWD', 3, 1999, 1.999],
+] as const)
+  test(`amounts in ${code} have its own decimals`, async t => {
+    const model = contentModel({ signup: true, currency: { code, digits } })
+    const own = await createWorld({ model, rows: {} as never })
+    t.after(() => own.close())
+    const paid = { status: 'paid', amount: minor, currency: code, customerId: 1, createdAt: 0 }
+    put(own, { customer: [{ id: 1, name: 'n', createdAt: 0 }], order: [paid] })
+    const { totals } = (await generate({ type: 'sales' }, {}, own)).json
+    assert.equal(totals.amount, amount)
+    assert.equal(totals.currency, code)
+  })
+
+test('reports are for admins', async () => {
+  const body = { type: 'nonsense' }
+  const path = 'POST /api/reports/generate'
+  refuses(await world.ask(path, { body }), 401, 'UNAUTHENTICATED')
+  refuses(await world.ask(path, { as: 2, body }), 403, 'FORBIDDEN')
+  refuses(await world.ask(path, { as: 2, raw: 'x' }), 403, 'FORBIDDEN')
+})
+
+test('all that is wrong with what is asked is told at once', async () => {
+  const cases: readonly (readonly [unknown, readonly string[]])[] = [
+    [{}, ['type']],
+    [{ type: 'Sales' }, ['type']],
+    [
+      { type: 1, by: 'week', from: 'x', to: '2026-02-30', more: 1 },
+      ['by', 'from', 'more', 'to', 'type'],
+    ],
+    [{ type: 'users', from: null, to: null, by: null }, ['by', 'from', 'to']],
+    [{ type: 'users', from: 0 }, ['from']],
+    [{ type: 'users', from: '2026-01-01T00:00:00' }, ['from']],
+    [{ type: 'users', from: '2026-01-01T00:00:00+02:00' }, ['from']],
+    [{ type: 'users', from: '2026-01' }, ['from']],
+    [{ type: 'users', from: '2026-01-02', to: '2026-01-02' }, ['to']],
+    [{ type: 'users', from: '2026-01-02', to: '2026-01-01', by: 'year' }, ['by', 'to']],
+    [{ type: 'users', from: '2000-01-01', to: '2026-01-01', by: 'day' }, ['by']],
+    [{ type: 'users', from: '1999-01-01', by: 'day' }, ['by']],
+    [{ type: 'users', to: '2999-01-01', by: 'day' }, ['by']],
+  ]
+  for (const [body, fields] of cases) refuses(await generate(body), 422, 'VALIDATION_ERROR', fields)
+  refuses(await generate([]), 400, 'MALFORMED_REQUEST')
+  const text = { 'Content-Type': 'text/plain' }
+  refuses(await generate({ type: 'users' }, text), 415, 'UNSUPPORTED_MEDIA_TYPE')
+})
+
+test('5,000 periods are given, and not one more', async () => {
+  const from = '2026-01-01'
+  const until = (days: number) => new Date(Date.parse(from) + days * day).toISOString()
+  const most = await generate({ type: 'users', by: 'day', from, to: until(5000) })
+  assert.equal(most.json.rows.length, 5000)
+  const more = await generate({ type: 'users', by: 'day', from, to: until(5001) })
+  refuses(more, 422, 'VALIDATION_ERROR', ['by'])
+  const years = { from: '0000-01-01', to: '0416-09-01' }
+  const { json } = await generate({ type: 'users', ...years })
+  assert.equal(json.rows.length, 5000)
+  assert.equal(json.rows[0].period, '0000-01')
+})
+
+test('an Idempotency-Key must be one and keeps nothing, as a report has no effect', async () => {
+  const key = { 'Idempotency-Key': 'report-1' }
+  for (const type of ['users', 'content', 'users']) {
+    const answer = await generate({ type }, key)
+    assert.equal(answer.status, 200)
+    assert.equal(answer.headers.get('idempotency-replayed'), null)
+  }
+  refuses(await generate({ type: 'users' }, { 'Idempotency-Key': 'a b' }), 400, 'MALFORMED_REQUEST')
+})
+
+describe('the form', () => {
+  const forms: readonly (readonly [string, RegExp])[] = [
+    ['application/json', /^application\/json/],
+    ['*/*', /^application\/json/],
+    ['application/vnd.duet.v1+json', /^application\/vnd\.duet\.v1\+json/],
+    ['text/csv', /^text\/csv; charset=utf-8; header=present$/],
+    ['text/*', /^text\/csv/],
+    ['image/svg+xml', /^image\/svg\+xml; charset=utf-8$/],
+    ['image/svg+xml;q=0.4, text/csv;q=0.5', /^text\/csv/],
+    ['application/pdf', /^application\/json/],
+  ]
+  for (const [accept, type] of forms)
+    test(`for ${accept} is ${type.source}`, async () => {
+      const answer = await generate({ type: 'users' }, { Accept: accept })
+      assert.equal(answer.status, 200)
+      assert.match(answer.headers.get('content-type') ?? '', type)
+    })
+  test('of an error is JSON whatever is asked for', async () => {
+    refuses(await generate({}, { Accept: 'text/csv' }), 422, 'VALIDATION_ERROR', ['type'])
+  })
+  test('of CSV is to be saved under a name', async () => {
+    const { headers } = await generate({ type: 'users', by: 'day' }, { Accept: 'text/csv' })
+    assert.equal(headers.get('content-disposition'), 'attachment; filename="users-by-day.csv"')
+  })
+})
+
+describe('the chart', () => {
+  let full: World
+  before(async () => {
+    full = await createWorld({ rows: {} as never })
+    put(full, sample(3))
+  })
+  after(() => full.close())
+  const cases = [
+    ['of nothing', { type: 'users', from: '2020-01-01', to: '2020-02-01', by: 'day' }],
+    ['of 3 days', { type: 'content', from: '1970-01-01', to: '1970-01-04', by: 'day' }],
+    ['of 23 months', { type: 'sales', from: '1969-01-01', to: '1970-12-01', by: 'month' }],
+    ['of 400 days', { type: 'content', from: '1969-11-20', to: '1970-12-25', by: 'day' }],
+    ['of 5,000 days', { type: 'users', from: '1965-01-01', to: '1978-09-10', by: 'day' }],
+  ] as const
+  for (const [name, body] of cases)
+    test(`${name} has a title and a description, marks that do not touch, and nothing that runs`, async () => {
+      const { text, headers } = await generate(body, { Accept: 'image/svg+xml' }, full)
+      assert.equal(headers.get('content-security-policy'), "default-src 'none'; sandbox")
+      assert.match(text, /<title id="title">[^<]+<\/title>\n<desc id="desc">[^<]+<\/desc>/)
+      assert.doesNotMatch(text, /<script|href|NaN|Infinity|undefined|style=/)
+      const below = [...text.matchAll(/<text x="([\d.]+)" y="452"[^>]*>([^<]+)</g)]
+      const marks = below.map(([, x, label = '']) => ({ x: Number(x), half: label.length * 3.7 }))
+      assert.ok(marks.length <= 12)
+      if (name !== 'of nothing') assert.ok(marks.length >= 3, `${marks.length} marks`)
+      for (const [n, mark] of marks.entries())
+        assert.ok(
+          n === 0 || mark.x - mark.half > (marks[n - 1]?.x ?? 0) + (marks[n - 1]?.half ?? 0),
+        )
+      const ys = [...text.matchAll(/(?:V| y=")(-?[\d.]+)/g)].map(([, y]) => Number(y))
+      assert.ok(ys.every(y => y >= 0 && y <= 480))
+    })
+  test('of few periods says each value in words', async () => {
+    const body = { type: 'users', by: 'month' }
+    const { text } = await generate(body, { Accept: 'image/svg+xml' }, full)
+    const { json } = await generate(body, {}, full)
+    for (const { period, signUps } of json.rows)
+      if (signUps > 0) assert.ok(text.includes(`<title>${period}: Sign-ups ${signUps}</title>`))
+  })
+})

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { folderOf, serve } from '../duet.ts'
+import { checkBooks, rowsOf } from '../store/books.ts'
+import { assertOneEffect, paysOf, raceAll, shopIn } from '../store/racer.ts'
+
+const orders = Number(process.env.DUET_TEST_ROUNDS ?? 2000)
+
+test(`of 50 pays of an order at the same moment exactly one takes effect, ${orders} times`, async t => {
+  const { file, settings } = folderOf('race').fresh()
+  // What is shed under load did nothing: here all of them are to be decided.
+  const service = await serve({ ...settings, DUET_QUEUE_WAIT: '10000' })
+  const shop = await shopIn(service, orders * 3)
+  const ids = await shop.placeMany(orders)
+  let replays = 0
+  const races = ids.map(id => paysOf(id, 50))
+  await raceAll(service, shop.token, races, (contenders, answers) => {
+    assertOneEffect(contenders, answers)
+    replays += answers.filter(({ replayed }) => replayed).length
+  })
+  await service.end()
+  const [row] = rowsOf(
+    file,
+    "select count(*), count(distinct order_id) from order_events where to_status = 'paid'",
+  )
+  assert.deepEqual(row, [orders, orders])
+  checkBooks(file, shop.stock)
+  t.diagnostic(`${orders * 50} pays, ${orders} effects, ${replays} replays`)
+})

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import fc from 'fast-check'
+import { contentModel } from '#resources/index.ts'
+import { createWorld, type World } from '../world.ts'
+import { checkBooks, rowsOf } from './books.ts'
+
+const worlds: World[] = []
+after(() => Promise.all(worlds.map(world => world.close())))
+
+const currencies = [
+  ['USD', 2],
+  ['JPY', 0],
+  ['KWD', 3],
+] as const
+
+/** The text of minor units: what JSON has to hold, without a number in between. */
+const decimal = (minor: bigint, digits: number): string => {
+  const text = String(minor).padStart(digits + 1, '0')
+  const fraction = digits === 0 ? '' : text.slice(-digits).replace(/0+$/, '')
+  const whole = digits === 0 ? text : text.slice(0, -digits)
+  return fraction === '' ? whole : `${whole}.${fraction}`
+}
+
+const shop = async (code: string, digits: number) => {
+  const model = contentModel({ signup: true, currency: { code, digits } })
+  const rows = { user: [{ name: 'Ada', email: 'ada@example.org' }] }
+  const world = await createWorld({ model, rows })
+  worlds.push(world)
+  const sell = async (minor: bigint, stock: number): Promise<number> => {
+    const price = decimal(minor, digits)
+    const raw = `{"name":"P","category":"c","price":${price},"stock":${stock}}`
+    const headers = { 'Content-Type': 'application/json' }
+    const made = await world.ask('POST /api/products', { as: 1, raw, headers })
+    assert.equal(made.status, 201, made.text)
+    assert.match(made.text, new RegExp(`"price":${price.replace('.', '\\.')}[,}]`))
+    return made.json.id
+  }
+  const order = (items: readonly { productId: number; quantity: number }[]) =>
+    world.ask('POST /api/orders', { as: 1, body: { items } })
+  return { world, sell, order }
+}
+
+/** Prices up to the largest of a currency. */
+const line = (digits: number) =>
+  fc.record({
+    minor: fc.oneof(fc.bigInt(0n, 99_999n), fc.bigInt(0n, 999_999_999n * 10n ** BigInt(digits))),
+    quantity: fc.integer({ min: 1, max: 1000 }),
+  })
+
+for (const [code, digits] of currencies)
+  test(`amounts in ${code} are exact sums of whole minor units`, async () => {
+    const { world, sell, order } = await shop(code, digits)
+    await fc.assert(
+      fc.asyncProperty(fc.array(line(digits), { minLength: 1, maxLength: 6 }), async lines => {
+        const items = []
+        for (const { minor, quantity } of lines)
+          items.push({ productId: await sell(minor, 2000), quantity })
+        const sum = lines.reduce((all, { minor, quantity }) => all + minor * BigInt(quantity), 0n)
+        const made = await order(items)
+        assert.equal(made.status, 201, made.text)
+        const amount = decimal(sum, digits).replace('.', '\\.')
+        assert.match(made.text, new RegExp(`"amount":${amount},"currency":"${code}"`))
+      }),
+      { numRuns: 60 },
+    )
+    checkBooks(world.file)
+  })
+
+test('an order that comes to more than a whole number can be is refused, and takes nothing', async () => {
+  const { world, sell, order } = await shop('KWD', 3)
+  const dear = await Promise.all(Array.from({ length: 10 }, () => sell(999_999_999_990n, 5000)))
+  const items = dear.map(productId => ({ productId, quantity: 1000 }))
+  const largest = await order(items.slice(0, 9))
+  const over = await order(items)
+  assert.equal(largest.status, 201, largest.text)
+  assert.equal(over.status, 422, over.text)
+  assert.equal(over.json.error.details[0].field, 'items')
+  assert.match(largest.text, /"amount":8999999999910,"currency":"KWD"/)
+  checkBooks(world.file, new Map(dear.map(id => [id, 5000])))
+})
+
+test('fifty buyers of ten pieces get ten, at the price of that moment, and the rest is told so', async () => {
+  const { world, sell } = await shop('USD', 2)
+  const product = await sell(1999n, 10)
+  const body = { items: [{ productId: product, quantity: 1 }] }
+  const prices = [...Array(50).keys()].map(index => ({ price: 20 + index / 100 }))
+  const answers = await Promise.all(
+    prices.flatMap(price => [
+      world.ask('POST /api/orders', { as: 1, body }),
+      world.ask(`PATCH /api/products/${product}`, { as: 1, body: price }).then(() => undefined),
+    ]),
+  )
+  const orders = answers.filter(answer => answer !== undefined)
+  const sold = orders.filter(({ status }) => status === 201)
+  assert.equal(sold.length, 10)
+  for (const { json } of sold) assert.equal(json.amount, json.items[0].price)
+  for (const { status, json } of orders.filter(({ status }) => status !== 201)) {
+    assert.equal(status, 409)
+    assert.equal(json.error.code, 'OUT_OF_STOCK')
+  }
+  checkBooks(world.file, new Map([[product, 10]]))
+})
+
+test('quantities that are no whole number from 1 to 1000 order nothing', async () => {
+  const { world, sell } = await shop('USD', 2)
+  const product = await sell(1n, 5000)
+  for (const quantity of [
+    '0',
+    '-1',
+    '1.5',
+    '1e309',
+    '"1"',
+    'null',
+    '1001',
+    'true',
+    '[1]',
+    '1e16',
+  ]) {
+    const raw = `{"items":[{"productId":${product},"quantity":${quantity}}]}`
+    const headers = { 'Content-Type': 'application/json' }
+    const { status } = await world.ask('POST /api/orders', { as: 1, raw, headers })
+    assert.ok(status === 422 || status === 400, `${quantity}: ${status}`)
+  }
+  assert.deepEqual(rowsOf(world.file, 'select count(*) from orders'), [[0]])
+  assert.deepEqual(rowsOf(world.file, `select stock from products where id = ${product}`), [[5000]])
+})

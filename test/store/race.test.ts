@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { SqlValue } from '#sql/sql.ts'
+import type { Job, Step } from '#write/job.ts'
+import { folderOf, serve } from '../duet.ts'
+import { createWorld } from '../world.ts'
+import { checkBooks, doubles, rowsOf } from './books.ts'
+import { assertOneEffect, paysOf, raceAll, shopIn } from './racer.ts'
+
+const { fresh } = folderOf('race')
+
+test('of 20 pays of an order at the same moment exactly one takes effect, 200 times', async t => {
+  const { file, settings } = fresh()
+  // What is shed under load did nothing: here all of them are to be decided.
+  const service = await serve({ ...settings, DUET_QUEUE_WAIT: '10000' })
+  const shop = await shopIn(service, 1000)
+  const orders = await shop.placeMany(200)
+  let replays = 0
+  const races = orders.map(order => paysOf(order, 20))
+  await raceAll(service, shop.token, races, (contenders, answers) => {
+    assertOneEffect(contenders, answers)
+    replays += answers.filter(({ replayed }) => replayed).length
+  })
+  await service.end()
+  const paid = rowsOf(
+    file,
+    "select order_id from order_events where from_status = 'pending' and to_status = 'paid' order by 1",
+  )
+  assert.deepEqual(
+    paid.map(([id]) => id),
+    orders.toSorted((a, b) => a - b),
+  )
+  checkBooks(file, shop.stock)
+  assert.ok(replays > 0)
+  t.diagnostic(`${replays} answers were replayed`)
+})
+
+test('of pays and cancels at the same moment one takes effect, and the stock is right after either', async t => {
+  const { file, settings } = fresh()
+  const service = await serve({ ...settings, DUET_QUEUE_WAIT: '10000' })
+  const shop = await shopIn(service, 500)
+  const orders = await shop.placeMany(60)
+  const ends = new Map<string, number>()
+  const races = orders.map(order =>
+    Array.from({ length: 20 }, (_, index) => ({
+      // Whichever comes first in the list has the better chance.
+      path: `/api/orders/${order}/${(index + order) % 2 === 0 ? 'pay' : 'cancel'}`,
+    })),
+  )
+  await raceAll(service, shop.token, races, (contenders, answers) => {
+    assertOneEffect(contenders, answers)
+    const { body } = answers.find(({ status }) => status === 200) ?? { body: '{}' }
+    const { status } = JSON.parse(body)
+    ends.set(status, (ends.get(status) ?? 0) + 1)
+  })
+  await service.end()
+  checkBooks(file, shop.stock)
+  assert.equal((ends.get('paid') ?? 0) + (ends.get('cancelled') ?? 0), 60)
+  t.diagnostic(JSON.stringify(Object.fromEntries(ends)))
+})
+
+const step = (text: string, values: readonly SqlValue[]): Step => ({
+  statement: { text, parameters: values.map(value => ({ kind: 'value', value })) },
+  expect: 'row',
+})
+
+/** The pay of the service, but for what it is guarded by. */
+const unguardedPay = (order: number): Job => ({
+  steps: [
+    step("update orders set status = 'paid', paid_at = 1 where id = ?1 returning id", [order]),
+    step(
+      "insert into order_events (order_id, at, from_status, to_status) values (?1, 1, 'pending', 'paid') returning id",
+      [order],
+    ),
+  ],
+  status: 200,
+  answer: null,
+})
+
+test('without its guard the same transition happens more than once, and the books show it', async () => {
+  const world = await createWorld()
+  const made = await world.ask('POST /api/orders', {
+    as: 2,
+    body: { items: [{ productId: 3, quantity: 1 }] },
+  })
+  const order = made.json.id
+  await Promise.all(Array.from({ length: 20 }, () => world.engine.write(unguardedPay(order))))
+  assert.deepEqual(doubles(world.file), [order])
+  assert.throws(() => checkBooks(world.file))
+  await world.close()
+})

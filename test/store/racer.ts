@@ -1,0 +1,174 @@
+/** Requests that arrive at the same moment: all but the last byte is sent ahead, the last ones in one turn. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect as dial, type Socket } from 'node:net'
+import { mint } from '#auth/token.ts'
+import type { Service } from '../duet.ts'
+import { secret } from '../world.ts'
+
+export type RawAnswer = {
+  readonly status: number
+  readonly head: string
+  readonly body: string
+  readonly replayed: boolean
+}
+
+export type RawLine = {
+  /** Sends a request but for its last byte. */
+  readonly prepare: (path: string, headers: Readonly<Record<string, string>>) => void
+  /** Sends the last byte; gives the answer. */
+  readonly release: () => Promise<RawAnswer>
+  readonly close: () => void
+}
+
+const answerIn = (text: Buffer): { answer: RawAnswer; rest: Buffer } | undefined => {
+  const end = text.indexOf('\r\n\r\n')
+  if (end < 0) return undefined
+  const head = text.subarray(0, end).toString('latin1')
+  const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0)
+  const start = end + 4
+  if (text.length < start + length) return undefined
+  const answer = {
+    status: Number(head.slice(9, 12)),
+    head,
+    body: text.toString('utf8', start, start + length),
+    replayed: /idempotency-replayed: true/i.test(head),
+  }
+  return { answer, rest: text.subarray(start + length) }
+}
+
+/** A connection for one request at a time, by hand. */
+export const openLine = async (port: number): Promise<RawLine> => {
+  const socket: Socket = dial(port, '127.0.0.1')
+  await once(socket, 'connect')
+  socket.setNoDelay(true)
+  let got: Buffer = Buffer.alloc(0)
+  let waiting: PromiseWithResolvers<RawAnswer> | undefined
+  socket.on('data', (data: Buffer) => {
+    got = Buffer.concat([got, data])
+    const found = answerIn(got)
+    if (!found) return
+    got = found.rest
+    waiting?.resolve(found.answer)
+  })
+  socket.on('error', error => waiting?.reject(error))
+  socket.on('close', () => waiting?.reject(new Error('the connection was closed')))
+  const prepare: RawLine['prepare'] = (path, headers) => {
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n${lines.join('')}\r\n{`,
+    )
+  }
+  const release = () => {
+    waiting = Promise.withResolvers<RawAnswer>()
+    socket.write('}')
+    return waiting.promise
+  }
+  return { prepare, release, close: () => socket.destroy() }
+}
+
+export type Contender = { readonly path: string; readonly key?: string }
+
+const sleep = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
+
+/** Lets them all go in one turn of the event loop, each on a line of its own. */
+export const race = async (
+  lines: readonly RawLine[],
+  token: string,
+  contenders: readonly Contender[],
+  wait = 5,
+): Promise<readonly RawAnswer[]> => {
+  for (const [index, { path, key }] of contenders.entries())
+    lines[index]?.prepare(path, {
+      Authorization: `Bearer ${token}`,
+      ...(key !== undefined && { 'Idempotency-Key': key }),
+    })
+  await sleep(wait)
+  return Promise.all(contenders.map((_, index) => (lines[index] as RawLine).release()))
+}
+
+/** A buyer with a product of his own in a running service. */
+export const shopIn = async ({ url }: Service, stock: number) => {
+  const post = async (path: string, body: unknown, token?: string, key?: string) => {
+    const response = await fetch(`${url}${path}`, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+        ...(key !== undefined && { 'Idempotency-Key': key }),
+      },
+      body: JSON.stringify(body),
+    })
+    const json = (await response.json()) as { id: number }
+    assert.equal(response.status, 201, JSON.stringify(json))
+    return json.id
+  }
+  const user = await post('/api/users', { name: 'B', email: `b${Math.random()}@example.org` })
+  const token = await mint({ sub: user, role: 'user', ttl: 7200 }, secret, Date.now())
+  const admin = await mint({ sub: user, role: 'admin', ttl: 7200 }, secret, Date.now())
+  const product = await post(
+    '/api/products',
+    { name: 'Lamp', category: 'c', price: 19.99, stock },
+    admin,
+  )
+  const place = (quantity = 1) =>
+    post('/api/orders', { items: [{ productId: product, quantity }] }, token)
+  /** Places so many orders, a few at a time. */
+  const placeMany = async (count: number): Promise<readonly number[]> => {
+    const ids: number[] = []
+    while (ids.length < count)
+      ids.push(
+        ...(await Promise.all(
+          Array.from({ length: Math.min(25, count - ids.length) }, (_, index) =>
+            place(1 + (index % 3)),
+          ),
+        )),
+      )
+    return ids
+  }
+  return { token, product, place, placeMany, stock: new Map([[product, stock]]) }
+}
+
+/** Half of the pays have a key: a third of those one between them, the others each their own. */
+export const paysOf = (order: number, count: number): readonly Contender[] =>
+  Array.from({ length: count }, (_, index) => ({
+    path: `/api/orders/${order}/pay`,
+    ...(index % 2 === 0 && { key: `pay-${order}-${index % 3 === 0 ? 'shared' : index}` }),
+  }))
+
+/** That exactly one had the effect; the others were told so, or were given its very answer. */
+export const assertOneEffect = (
+  contenders: readonly Contender[],
+  answers: readonly RawAnswer[],
+): void => {
+  const effects = answers.flatMap((answer, index) =>
+    answer.status === 200 && !answer.replayed ? [{ answer, key: contenders[index]?.key }] : [],
+  )
+  const what = contenders[0]?.path
+  assert.equal(effects.length, 1, `${what}: ${effects.length} effects`)
+  const { answer: effect, key } = effects[0] as (typeof effects)[number]
+  for (const [index, answer] of answers.entries()) {
+    if (answer.replayed) {
+      assert.equal(answer.body, effect.body, `${what}: a replay differs`)
+      assert.ok(key !== undefined && contenders[index]?.key === key, `${what}: a stranger's replay`)
+    } else if (answer.status !== 200) assert.equal(answer.status, 409, answer.body)
+  }
+}
+
+/** Races orders a few at a time; calls `judge` with what each came to. */
+export const raceAll = async (
+  service: Service,
+  token: string,
+  races: readonly (readonly Contender[])[],
+  judge: (contenders: readonly Contender[], answers: readonly RawAnswer[]) => void,
+  lanes = 4,
+): Promise<void> => {
+  const waiting = races.values()
+  const width = Math.max(...races.map(({ length }) => length))
+  const lane = async () => {
+    const lines = await Promise.all(Array.from({ length: width }, () => openLine(service.port)))
+    for (const contenders of waiting) judge(contenders, await race(lines, token, contenders))
+    for (const line of lines) line.close()
+  }
+  await Promise.all(Array.from({ length: lanes }, lane))
+}

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { watchDisk } from '#engines/sqlite/disk.ts'
+import { ApiError } from '#errors.ts'
+import type { Query, Rows } from '#sql/engine.ts'
+import type { Job } from '#write/job.ts'
+import { folderOf, serve } from '../duet.ts'
+import { createWorld, type World, type WorldOptions } from '../world.ts'
+
+const { folder, fresh } = folderOf('trouble')
+const worlds: World[] = []
+after(() => Promise.all(worlds.map(world => world.close())))
+
+const worldWith = async (options: WorldOptions['engine'] = {}) => {
+  const troubles: string[] = []
+  const fatal: string[] = []
+  const world = await createWorld({
+    engine: {
+      onTrouble: message => void troubles.push(message),
+      onFatal: message => void fatal.push(message),
+      ...options,
+    },
+  })
+  worlds.push(world)
+  return { world, troubles, fatal }
+}
+
+const job = (...texts: readonly string[]): Job => ({
+  steps: texts.map(text => ({ statement: { text, parameters: [] }, expect: 'any' })),
+  status: 200,
+  answer: null,
+})
+const insert = (name: string) =>
+  `insert into users (name, email, created_at, email_key) values ('A', '${name}', 1, '${name}') returning id`
+
+const unavailable = (pattern: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof ApiError)
+  assert.equal(error.code, 'UNAVAILABLE')
+  assert.ok(Number(error.headers['Retry-After']) > 0)
+  assert.match(error.message, pattern)
+  return true
+}
+
+test('a group whose transaction ends under it is written not at all, and the next one is written', async () => {
+  const { world, troubles, fatal } = await worldWith()
+  const group = [job(insert('before')), job('rollback'), job(insert('after'))]
+  for (const result of await Promise.allSettled(group.map(each => world.engine.write(each)))) {
+    assert.equal(result.status, 'rejected')
+    if (result.status === 'rejected') unavailable(/nothing was written/)(result.reason)
+  }
+  assert.equal((await world.engine.write(job(insert('later')))).kind, 'done')
+  const found = await world.ask('GET /api/users?limit=100&fields=email', { as: 1 })
+  const emails = found.json.data.map(({ email }: { email: string }) => email)
+  assert.ok(emails.includes('later') && !emails.includes('before') && !emails.includes('after'))
+  assert.equal(troubles.length, 1)
+  assert.deepEqual(fatal, [])
+})
+
+test('a snapshot that ends under its reads is their failure alone, and the next one is read', async () => {
+  const { world } = await worldWith()
+  const work = function* (text: string): Generator<Query, Rows, Rows> {
+    return yield { text, values: [] }
+  }
+  world.engine.snapshot(work('rollback'))
+  await new Promise(resolve => setImmediate(() => setImmediate(resolve)))
+  assert.deepEqual(world.engine.snapshot(work('select count(*) > 0 from users')), [[1]])
+  assert.equal((await world.ask('GET /api/products/1')).status, 200)
+})
+
+test('with less room than the least, writes are refused in both voices and reads go on', async () => {
+  const { world, troubles } = await worldWith({ minDisk: 1e18 })
+  const body = { name: 'A', email: 'low@example.org' }
+  const rest = await world.ask('POST /api/users', { body })
+  assert.equal(rest.status, 503)
+  assert.equal(rest.json.error.code, 'UNAVAILABLE')
+  assert.match(rest.json.error.message, /almost full: nothing was written/)
+  assert.ok(Number(rest.headers.get('retry-after')) > 0)
+  const graphql = await world.gql(
+    'mutation { createUser(input: {name: "A", email: "low@example.org"}) { id } }',
+  )
+  assert.equal(graphql.json.errors[0].extensions.code, 'UNAVAILABLE')
+  assert.equal((await world.ask('GET /api/products/1')).status, 200)
+  assert.match(world.engine.readOnly() ?? '', /less than/)
+  assert.equal(troubles.length, 1)
+})
+
+test('a service on a disk with too little room says that it is read-only, and still reads', async () => {
+  const service = await serve({ ...fresh().settings, DUET_MIN_DISK: '999999999999' })
+  const ready = await fetch(`${service.url}/readyz`)
+  assert.equal(ready.status, 200)
+  assert.match(await ready.text(), /^read-only: the disk has less than 999999999999 bytes free/)
+  assert.equal((await fetch(`${service.url}/api/products`)).status, 200)
+  assert.equal((await service.end()).code, 0)
+})
+
+test('a disk that was full is looked at until it has room, and no longer', async () => {
+  const changes: (string | null)[] = []
+  const disk = watchDisk({ folder, min: 0, onChange: reason => changes.push(reason), every: 20 })
+  assert.equal(disk.readOnly(), null)
+  disk.wasFull()
+  disk.wasFull()
+  assert.equal(disk.readOnly(), 'the disk is full')
+  assert.equal(disk.isLow(), false)
+  for (let tries = 0; disk.readOnly() !== null; tries++) {
+    assert.ok(tries < 200)
+    await new Promise(resolve => setTimeout(resolve, 10))
+  }
+  disk.close()
+  assert.deepEqual(changes, ['the disk is full', null])
+})
