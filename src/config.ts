@@ -139,7 +139,7 @@ export const settings = {
   ),
   DUET_QUEUE_WAIT: setting(
     whole(10, 60_000),
-    '200',
+    '1000',
     'Longest wait of a request for its turn, in milliseconds; then it is refused',
   ),
   DUET_QUEUE_SIZE: setting(

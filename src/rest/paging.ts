@@ -33,33 +33,24 @@ export const numberedPage = (query: Query, limit: number, hasOffset: boolean): N
   return { limit, offset: start, page: Math.floor(start / limit) + 1, byOffset: true }
 }
 
-const link = (
-  path: string,
-  query: Query,
-  own: Readonly<Record<string, string | number>>,
-  rel: string,
-): string => {
-  const parameters = query.without('page', 'offset', 'cursor')
-  for (const [name, value] of Object.entries(own)) parameters.set(name, String(value))
-  const text = parameters.toString()
-  return `<${path}${text && `?${text}`}>; rel="${rel}"`
+/** Where the pages of a list are: its path and the parameters that stay from page to page. */
+export type ListAddress = { readonly path: string; readonly others: string }
+
+const link = ({ path, others }: ListAddress, own: string, rel: string): string => {
+  const parameters = others !== '' && own !== '' ? `${others}&${own}` : others + own
+  return `<${path}${parameters && `?${parameters}`}>; rel="${rel}"`
 }
 
 /** The envelope of a numbered page, all six members, and its links (RFC 8288). */
-export const numberedEnvelope = (
-  answer: Answer,
-  asked: NumberedPage,
-  path: string,
-  query: Query,
-) => {
+export const numberedEnvelope = (answer: Answer, asked: NumberedPage, address: ListAddress) => {
   const { limit, page, offset, byOffset } = asked
   const total = answer.total ?? 0
   const totalPages = Math.ceil(total / limit)
   const hasNext = page * limit < total
   const hasPrev = page > 1
-  const body = `{"data":${answer.text},"pagination":${JSON.stringify({ page, limit, total, totalPages, hasNext, hasPrev })}}`
+  const body = `{"data":${answer.text},"pagination":{"page":${page},"limit":${limit},"total":${total},"totalPages":${totalPages},"hasNext":${hasNext},"hasPrev":${hasPrev}}}`
   const to = (start: number, rel: string) =>
-    link(path, query, byOffset ? { offset: start } : { page: Math.floor(start / limit) + 1 }, rel)
+    link(address, byOffset ? `offset=${start}` : `page=${Math.floor(start / limit) + 1}`, rel)
   const links = [to(0, 'first')]
   if (offset > 0)
     links.push(to(Math.max(Math.min(offset, Math.max(totalPages, 1) * limit) - limit, 0), 'prev'))
@@ -86,13 +77,12 @@ export const cursorEnvelope = (
   answer: Answer,
   key: Uint8Array,
   list: string,
-  path: string,
-  query: Query,
+  address: ListAddress,
 ) => {
   const next =
     answer.more && answer.last !== undefined ? encodeCursor(key, list, answer.last) : null
-  const links = [link(path, query, {}, 'first')]
-  if (next !== null) links.push(link(path, query, { cursor: next }, 'next'))
+  const links = [link(address, '', 'first')]
+  if (next !== null) links.push(link(address, `cursor=${next}`, 'next'))
   return {
     body: `{"data":${answer.text},"nextCursor":${JSON.stringify(next)}}`,
     link: links.join(', '),

@@ -9,8 +9,10 @@ export type Query = {
   /** A whole number; undefined where it is not given. */
   readonly whole: (name: string) => number | undefined
   readonly fault: (name: string, message: string) => void
-  /** The parameters without some, for links to other pages. */
-  readonly without: (...names: readonly string[]) => URLSearchParams
+  /** The parameters that do not say which page, for links to other pages. */
+  readonly others: () => string
+  /** Whether there were no faults. */
+  readonly isSound: () => boolean
   /** Throws `VALIDATION_ERROR` when there were faults. */
   readonly done: () => void
 }
@@ -36,13 +38,13 @@ export const parseQuery = (text: string): Query => {
     if (!wholeForm.test(value)) fault(name, 'must be a whole number')
     return Number(value)
   }
-  const without = (...names: readonly string[]) => {
+  const others = () => {
     const copy = new URLSearchParams(parameters)
-    for (const name of names) copy.delete(name)
-    return copy
+    for (const name of ['page', 'offset', 'cursor']) copy.delete(name)
+    return copy.toString()
   }
   const done = () => {
     if (faults.length > 0) throw invalid(faults)
   }
-  return { get, whole, fault, without, done }
+  return { get, whole, fault, others, done, isSound: () => faults.length === 0 }
 }

@@ -203,12 +203,11 @@ const listRoot = (route: Route, entity: Entity, items: Root['items'], listed: Li
   }
 }
 
-const shapeKey = (role: string, { fields, sort, filters }: Listed): string =>
+const shapeKey = ({ fields, sort, filters }: Listed): string =>
   [
-    role,
     fields?.join(),
-    sort.map(s => `${s.descending ? '-' : ''}${s.field}`),
-    filters.map(f => `${f.field} ${f.is}`),
+    sort.map(({ field, descending }) => `${descending ? '-' : ''}${field}`),
+    filters.map(({ field, is }) => `${field} ${is}`),
   ].join('|')
 
 /** The list's own name, to which its cursors are bound: its path and filters, without the version. */
@@ -225,48 +224,56 @@ export const serveList = (mount: Mount, route: Route): Serve => {
   const names = memberNames(entity)
   const open = isPublic(core, entity)
   const plans = lru<Prepared>(500)
-  const preparedFor = (listed: Listed, viewer: Viewer): Prepared => {
-    const key = shapeKey(viewer.role, listed)
-    const root = () =>
-      listRoot(route, entity, itemsOf(core.model, entity, prefix, listed.fields), listed)
-    return (
-      plans.get(key) ??
-      plans.set(key, prepareFor(core, { encoding: 'rest', roots: [root()] }, viewer.role))
-    )
+  const preparedFor = (listed: Listed, shape: string, { role }: Viewer): Prepared => {
+    const key = `${role}|${shape}`
+    const known = plans.get(key)
+    if (known) return known
+    const items = itemsOf(core.model, entity, prefix, listed.fields)
+    const roots = [listRoot(route, entity, items, listed)]
+    return plans.set(key, prepareFor(core, { encoding: 'rest', roots }, role))
   }
+  const bare: Listed = { fields: [], sort: [], filters: [] }
   const listedBy = (query: Query): Listed => ({
     fields: entity.rest.selectable ? fieldsOf(query, names) : null,
     sort: byCursor ? newestFirst : sortOf(entity, query),
     filters: filtersOf(entity, query, digits),
   })
-  return (c, viewer, named) => {
-    // The right comes before the parameters, whatever they ask for; chosen members have rules of their own.
-    preparedFor({ fields: [], sort: [], filters: [] }, viewer)
-    const parent = route.below ? pathId(c, 'parentId', route.below.entity) : null
-    const query = parseQuery(queryString(c))
+  const ask = (path: string, text: string) => {
+    const query = parseQuery(text)
     const listed = listedBy(query)
     const limit = limitOf(query, usual)
     const page = byCursor ? null : numberedPage(query, limit, paging === 'page or offset')
-    const path = c.req.path
     const list = listName(path.slice(prefix.length), listed.filters)
     const from = page ? page.offset : afterOf(query, core.cursorKey, list)
+    const address = { path, others: query.others() }
+    return { query, listed, shape: shapeKey(listed), limit, page, list, from, address }
+  }
+  const asks = lru<ReturnType<typeof ask>>(500)
+  const askedBy = (path: string, text: string) => {
+    const key = `${path}?${text}`
+    const known = asks.get(key)
+    if (known) return known
+    const asked = ask(path, text)
+    // Reading a query string anew took a fifth of a page of products; odd ones are not worth a place.
+    return asked.query.isSound() && key.length < 500 ? asks.set(key, asked) : asked
+  }
+  return (c, viewer, named) => {
+    // The right comes before the parameters, whatever they ask for; chosen members have rules of their own.
+    preparedFor(bare, '', viewer)
+    const parent = route.below ? pathId(c, 'parentId', route.below.entity) : null
+    const asked = askedBy(c.req.path, queryString(c))
+    const { query, listed, shape, limit, page, list, from, address } = asked
     // That a parent is not there comes before what is wrong with the parameters.
     if (!route.below) query.done()
-    const values: Value[] = [
-      viewer.id,
-      limit,
-      from,
-      parent,
-      0,
-      ...listed.filters.map(({ value }) => value),
-    ]
-    return after(read(core.reader, preparedFor(listed, viewer), values), ([answer]) => {
+    const values: Value[] = [viewer.id, limit, from, parent, 0]
+    for (const { value } of listed.filters) values.push(value)
+    return after(read(core.reader, preparedFor(listed, shape, viewer), values), ([answer]) => {
       if (!answer) throw new Error('a list has an answer')
       if (answer.missing) throw notFound(answer.missing.entity, answer.missing.id)
       query.done()
       const { body, link } = page
-        ? numberedEnvelope(answer, page, path, query)
-        : cursorEnvelope(answer, core.cursorKey, list, path, query)
+        ? numberedEnvelope(answer, page, address)
+        : cursorEnvelope(answer, core.cursorKey, list, address)
       return represent(c, edge, body, { named, isPublic: open, link })
     })
   }

@@ -83,7 +83,7 @@ const open = (file: string, sync: Durability): DatabaseSync => {
     } as ConstructorParameters<typeof DatabaseSync>[1])
     database.exec(`pragma journal_mode = wal; pragma synchronous = ${sync};
       pragma wal_autocheckpoint = 1000; pragma journal_size_limit = 67108864;
-      pragma trusted_schema = off; pragma cache_size = -16000; pragma temp_store = memory`)
+      pragma trusted_schema = off; pragma cache_size = -8000; pragma temp_store = memory`)
     return database
   } catch (cause) {
     throw new Error(`the store ${file} cannot be opened: ${(cause as Error).message}`, { cause })
