@@ -55,9 +55,10 @@ const nodeBody = (
       resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks)),
     )
     incoming.once('error', reject)
-    incoming.once('close', () =>
-      reject(new ApiError('MALFORMED_REQUEST', 'The body ended too early')),
-    )
+    incoming.once('close', () => {
+      // Every request closes in the end; only one that was cut off has no whole body.
+      if (!incoming.complete) reject(new ApiError('MALFORMED_REQUEST', 'The body ended too early'))
+    })
   })
 
 const charsetOf = (contentType: string): string | undefined =>
