@@ -180,6 +180,14 @@ const transition = (action: keyof typeof transitions): Action => {
     path: `/orders/:id/${action}`,
     about: 'order',
     answers: 'order',
+    standing: (writing, id) => {
+      const mine = conditionOf(writing, 'order', entity.policy.update)
+      const own = sql`select ${name('id')} from ${orders} where ${name('id')} = ${bind(id)} and ${mine}`
+      const step = { statement: ready(own, writing), expect: 'row' } as const
+      return guarded(writing, false, 'look at order', [
+        { step, refused: () => notThere('order', id) },
+      ])
+    },
     command: (writing, { id, body, now }) => {
       noMembers(body)
       const mine = conditionOf(writing, 'order', entity.policy.update)
