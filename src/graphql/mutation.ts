@@ -17,6 +17,7 @@ import {
 import { entityOf, typeName } from '#model/model.ts'
 import type { Role, Viewer } from '#model/viewer.ts'
 import { notFound, type Prepared } from '#read/read.ts'
+import { oneRow } from '#read/selection.ts'
 import type { Command } from '#write/command.ts'
 import { commit } from '#write/commit.ts'
 import { type Core, prepareFor } from '#write/core.ts'
@@ -32,9 +33,6 @@ import {
 import { inputValues, type Values } from '#write/input.ts'
 import { type Keyed, onceOf } from '#write/once.ts'
 import { type Done, write } from '#write/write.ts'
-
-/** Slot 1 of a payload's read holds the id of what was written. */
-const writtenSlot = 1
 
 type Payload = { readonly prepared: Prepared; readonly slots: Slots }
 
@@ -91,15 +89,7 @@ const payloadOf = (
     nodes.flatMap(({ selectionSet }) => selectionSet ?? []),
   )
   const selected = {
-    entity: root.entity,
-    items,
-    where: [{ field: 'id', is: 'equals', slot: writtenSlot }] as const,
-    exists: [],
-    sort: [],
-    many: false,
-    page: null,
-    peek: false,
-    total: false,
+    ...oneRow(root.entity, items),
     key,
     ...placeOf(nodes[0] as FieldNode),
   }

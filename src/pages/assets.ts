@@ -6,7 +6,8 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Env, Hono } from 'hono'
 import { ApiError } from '#errors.ts'
-import { isKnown, preferred } from './headers.ts'
+import { preferred } from '#http/accept.ts'
+import { isNotModified } from '#http/conditional.ts'
 
 type Asset = {
   /** The package the file is of; ours where none is named. */
@@ -95,7 +96,7 @@ const answer = async (asset: Loaded, request: Request): Promise<Response> => {
     'Cache-Control': cacheControl(asset, request),
     'X-Content-Type-Options': 'nosniff',
   }
-  if (isKnown(request.headers.get('if-none-match'), etag)) {
+  if (isNotModified(request.headers.get('if-none-match') ?? undefined, etag)) {
     return new Response(null, { status: 304, headers })
   }
   const body = await asset.encoded(coding)

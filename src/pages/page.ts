@@ -2,8 +2,8 @@
 
 import { createHash } from 'node:crypto'
 import { html } from 'hono/html'
+import { isNotModified } from '#http/conditional.ts'
 import type { AssetName, Assets } from './assets.ts'
-import { isKnown } from './headers.ts'
 
 export type Page = {
   readonly body: string
@@ -56,7 +56,7 @@ ${content.body}
 /** The answer to a request for the page: the page, or 304 where the caller has it. */
 export const send = ({ body, headers }: Page, request: Request): Response => {
   const etag = headers.ETag as string
-  const known = isKnown(request.headers.get('if-none-match'), etag)
+  const known = isNotModified(request.headers.get('if-none-match') ?? undefined, etag)
   return known
     ? new Response(null, { status: 304, headers })
     : new Response(body, { headers: { ...headers } })

@@ -2,8 +2,8 @@
 
 import type { Env, Hono } from 'hono'
 import { html } from 'hono/html'
+import { preferred } from '#http/accept.ts'
 import { type Assets, shippedAssets } from './assets.ts'
-import { preferred } from './headers.ts'
 import { htmlPage, type Page, page, send } from './page.ts'
 
 export type StartOptions = {

@@ -71,6 +71,19 @@ export type Root = {
   readonly at?: Place
 }
 
+/** The root of one row, by the id in slot 1. */
+export const oneRow = (entity: string, items: readonly Item[]): Root => ({
+  entity,
+  items,
+  where: [{ field: 'id', is: 'equals', slot: 1 }],
+  exists: [],
+  sort: [],
+  many: false,
+  page: null,
+  peek: false,
+  total: false,
+})
+
 /** How scalars are written: GraphQL writes ids as strings. */
 export type Encoding = 'rest' | 'graphql'
 

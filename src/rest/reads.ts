@@ -10,7 +10,7 @@ import { entityOf } from '#model/model.ts'
 import { judge } from '#model/policy.ts'
 import { anonymous, type Viewer } from '#model/viewer.ts'
 import { type Answer, notFound, type Prepared, read } from '#read/read.ts'
-import type { Root, Sort, Value } from '#read/selection.ts'
+import { oneRow, type Root, type Sort, type Value } from '#read/selection.ts'
 import { type Asked, filtersOf } from '#rest/filters.ts'
 import { itemsOf, memberNames } from '#rest/members.ts'
 import {
@@ -91,20 +91,11 @@ const isPublic = (core: Core, entity: Entity): boolean => {
 }
 
 /** The slots of one thing: the viewer, its id, and its parent's where the path names one. */
-const oneRoot = (route: Route, items: Root['items']): Root => ({
-  entity: route.entity,
-  items,
-  where: [
-    { field: 'id', is: 'equals', slot: 1 },
-    ...(route.below ? [{ field: route.below.field, is: 'equals', slot: 2 } as const] : []),
-  ],
-  exists: [],
-  sort: [],
-  many: false,
-  page: null,
-  peek: false,
-  total: false,
-})
+const oneRoot = ({ entity, below }: Route, items: Root['items']): Root => {
+  const root = oneRow(entity, items)
+  if (!below) return root
+  return { ...root, where: [...root.where, { field: below.field, is: 'equals', slot: 2 }] }
+}
 
 /** The plan that reads one thing whole, as writes answer with it. */
 export const wholeOne = (mount: Mount, route: Route, role: Viewer['role']): Prepared => {

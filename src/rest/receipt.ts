@@ -3,7 +3,7 @@ import { preferred } from '#http/accept.ts'
 import { header } from '#http/request.ts'
 import type { Viewer } from '#model/viewer.ts'
 import { notFound, type Prepared, read } from '#read/read.ts'
-import type { Item, Root } from '#read/selection.ts'
+import { type Item, oneRow, type Root } from '#read/selection.ts'
 import { after, type Mount, pathId, represent } from '#rest/reads.ts'
 import { receiptPage, receiptPolicy } from '#rest/receipt-page.ts'
 import type { Extra } from '#rest/rest.ts'
@@ -23,17 +23,7 @@ const relation = (name: string, items: readonly Item[]): Item => ({
   items,
 })
 
-const orderRoot = (items: readonly Item[]): Root => ({
-  entity: 'order',
-  items,
-  where: [{ field: 'id', is: 'equals', slot: 1 }],
-  exists: [],
-  sort: [],
-  many: false,
-  page: null,
-  peek: false,
-  total: false,
-})
+const orderRoot = (items: readonly Item[]): Root => oneRow('order', items)
 
 const members: readonly Item[] = [
   { kind: 'field', key: 'orderId', field: 'id' },
