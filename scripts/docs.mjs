@@ -1,12 +1,12 @@
 // Writes the parts of the documents that the code decides, between their markers; `npm run docs`.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { printSchema } from 'graphql'
-import { settings } from '../src/config.ts'
 import { errorTable } from '../src/errors.ts'
 import { deriveSchema } from '../src/graphql/schema.ts'
 import { inWords } from '../src/model/policy.ts'
 import { actions, contentModel } from '../src/resources/index.ts'
 import { memberNames } from '../src/rest/members.ts'
+import { settings } from '../src/settings.ts'
 import { createWorld } from '../test/world.ts'
 
 const model = contentModel({ signup: true, currency: { code: 'USD', digits: 2 } })

@@ -28,6 +28,7 @@ handOver(
     `--test-concurrency=${Math.max(2, availableParallelism() - 1)}`,
     `--test-timeout=${suite.secondsPerFile * 1000}`,
     `--import=${new URL('test-watchdog.mjs', import.meta.url)}`,
+    `--test-global-setup=${here('test-postgres.mjs')}`,
     ...reporters(),
     ...args.filter(arg => !isFile(arg)),
     ...(named.length > 0 ? named : suite.files),

@@ -1,0 +1,151 @@
+/** A program of a test with a folder of its own; both go when the test's process goes, however it went. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chownSync, closeSync, existsSync, mkdtempSync, openSync, readFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export type Guard = {
+  readonly folder: string
+  /** Starts a program in the folder, as a user without rights where this process is root's. */
+  readonly run: (program: string, args: readonly string[]) => Running
+  /** Ends the program that runs and removes the folder. */
+  readonly end: () => Promise<void>
+}
+
+export type Running = {
+  readonly child: ChildProcess
+  readonly gone: () => boolean
+  /** Resolves when the program has ended. */
+  readonly ended: Promise<unknown>
+  /** The line of its output that says what went wrong. */
+  readonly lastWords: () => string
+}
+
+// Told the program's id on its input, line by line. The input ends when the test's process does,
+// even by SIGKILL; a process of its own group is spared by Ctrl-C.
+const watchdog = `
+while read -r line; do pid=$line; done
+if [ -n "$pid" ]; then
+  kill -s "$1" "$pid"
+  tries=0
+  while kill -0 "$pid" && [ $tries -lt 50 ]; do sleep 0.1; tries=$((tries + 1)); done
+  kill -s KILL "$pid"
+fi
+rm -rf "$2" || { sleep 1; rm -rf "$2"; }
+`
+
+/** A new folder and its watchdog, which ends the program with the signal `bySignal`. */
+export const guarded = (name: string, bySignal: 'QUIT' | 'TERM'): Guard => {
+  const owner = ownerOfServers()
+  const folder = mkdtempSync(join(tmpdir(), `duet-${name}-`))
+  if (owner) chownSync(folder, owner.uid, owner.gid)
+  const dog = spawn('/bin/sh', ['-c', watchdog, 'sh', bySignal, folder], {
+    cwd: '/',
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  })
+  const dogEnded = once(dog, 'exit')
+  dog.unref()
+  dog.stdin.on('error', () => {}) // nobody is to fail because the watchdog was killed
+  if ('unref' in dog.stdin && typeof dog.stdin.unref === 'function') dog.stdin.unref()
+
+  const run = (program: string, args: readonly string[]): Running => {
+    const file = join(folder, 'log')
+    const log = openSync(file, 'w')
+    const child = spawn(program, args, {
+      ...owner,
+      cwd: folder,
+      env: { PATH: process.env.PATH, LC_ALL: 'C' },
+      stdio: ['ignore', log, log],
+      detached: true,
+    })
+    closeSync(log)
+    dog.stdin.write(`${child.pid ?? ''}\n`)
+    let failure = ''
+    const ended = new Promise<void>(resolve => {
+      child.once('error', error => {
+        failure = error.message
+        resolve()
+      })
+      child.once('exit', () => {
+        dog.stdin.write('\n')
+        resolve()
+      })
+    })
+    const gone = () => failure !== '' || child.exitCode !== null || child.signalCode !== null
+    const lastWords = () => failure || telling(readFileSync(file, 'utf8'))
+    return { child, gone, ended, lastWords }
+  }
+
+  const end = async () => {
+    dog.ref()
+    dog.stdin.end()
+    await dogEnded
+  }
+  return { folder, run, end }
+}
+
+/** The user whom servers run as that refuse to run as root; undefined if we are not root. */
+function ownerOfServers() {
+  if (process.getuid?.() !== 0) return undefined
+  const users = readFileSync('/etc/passwd', 'utf8').split('\n')
+  for (const name of ['postgres', 'nobody']) {
+    const [, , uid, gid] = users.find(line => line.startsWith(`${name}:`))?.split(':') ?? []
+    if (uid && gid) return { uid: Number(uid), gid: Number(gid) }
+  }
+  throw new Error('neither postgres nor nobody is a user here, and the server refuses to be root')
+}
+
+function telling(log: string): string {
+  const lines = log.trim().split('\n')
+  const line = lines.find(line => /fatal|error|panic|alert/i.test(line)) ?? lines.at(-1) ?? ''
+  return line.replace(/^[\d-]+ [\d:.]+ \w+ \[\d+\] /, '') // when, and which process
+}
+
+/** Where a program is; undefined if it is not installed. */
+export const installed = (name: string): string | undefined =>
+  [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
+    .map(folder => join(folder, name))
+    .find(file => existsSync(file))
+
+/**
+ * A free port that stays ours while its server is down: below the range from which systems hand
+ * out ports by themselves.
+ */
+export const freePort = async (): Promise<number> => {
+  for (;;) {
+    const port = 15_000 + Math.floor(Math.random() * 15_000)
+    const server = createServer()
+    const free = await new Promise<boolean>(resolve => {
+      server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true))
+    })
+    if (!free) continue
+    server.close()
+    await once(server, 'close')
+    return port
+  }
+}
+
+/** Waits until a program that was started takes connections on a port. */
+export const listening = async (running: Running, port: number): Promise<void> => {
+  for (const end = Date.now() + 10_000; Date.now() < end; await sleep(10)) {
+    if (running.gone()) throw new Error(running.lastWords())
+    const socket = connect(port, '127.0.0.1')
+    const open = await new Promise<boolean>(resolve => {
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+    })
+    socket.destroy()
+    if (open) return running.child.unref()
+  }
+  throw new Error(`nothing listens on port ${port}: ${running.lastWords()}`)
+}
+
+/** The same address on another port of this machine. */
+export const urlAt = (url: string, port: number): string => {
+  const moved = new URL(url)
+  moved.host = `127.0.0.1:${port}`
+  return moved.href
+}

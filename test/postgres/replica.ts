@@ -1,0 +1,59 @@
+/** A streaming replica of a test's server, whose replay can be held up. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ask } from './ask.ts'
+import { postgresBinaries } from './binaries.ts'
+import { guarded } from './guard.ts'
+import { noPostgres, type Postgres, postmaster, toItsEnd } from './server.ts'
+
+export type Replica = Postgres & {
+  /** Holds it in the past: it goes on to receive, but shows nothing of it. */
+  readonly pauseReplay: () => Promise<void>
+  readonly resumeReplay: () => Promise<void>
+  /** Waits until it shows all that the primary has committed until now. */
+  readonly caughtUp: () => Promise<void>
+}
+
+/** Why no replica can be made here, for a test that needs one to skip with; false if it can. */
+export const noReplica: string | false =
+  noPostgres ||
+  (!existsSync(join(postgresBinaries() ?? '', 'pg_basebackup')) &&
+    'PostgreSQL has no pg_basebackup here: apt-get install postgresql')
+
+/** Copies the primary and follows it from then on, on a port of its own. */
+export const startReplica = async (primary: Postgres): Promise<Replica> => {
+  const guard = guarded('replica', 'QUIT')
+  const data = join(guard.folder, 'data')
+  const copy = ['-d', primary.url, '-D', data, '-R', '-X', 'stream', '-c', 'fast', '--no-sync']
+  await toItsEnd(guard, join(primary.binaries, 'pg_basebackup'), copy)
+  const server = await postmaster(guard, primary.binaries, {
+    ...primary.settings,
+    // It looks for a primary that was away this often; 5 s if nothing is said.
+    wal_retrieve_retry_interval: '100ms',
+  })
+  // Not spread into a new one: its `pid` changes with each start.
+  return Object.assign(server, {
+    pauseReplay: async () => {
+      await ask(server.url, 'select pg_wal_replay_pause()')
+      while ((await ask(server.url, 'select pg_get_wal_replay_pause_state()')) !== 'paused')
+        await sleep(10)
+    },
+    resumeReplay: async () => {
+      await ask(server.url, 'select pg_wal_replay_resume()')
+    },
+    caughtUp: () => caughtUp(primary, server),
+  })
+}
+
+async function caughtUp(primary: Postgres, replica: Postgres): Promise<void> {
+  // A server that is not durable writes its log when it likes; this commit has it written so far.
+  const settings = encodeURIComponent('-c synchronous_commit=local')
+  const mark = `select pg_logical_emit_message(true, 'test', '')`
+  const position = await ask(`${primary.url}?options=${settings}`, mark)
+  for (const end = Date.now() + 20_000; Date.now() < end; await sleep(10)) {
+    const is = await ask(replica.url, `select pg_last_wal_replay_lsn() >= '${position}'`)
+    if (is) return
+  }
+  throw new Error('the replica does not catch up with the primary')
+}
