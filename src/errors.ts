@@ -19,6 +19,7 @@ const table = {
   UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'The body is of a type that is not read here' },
   VALIDATION_ERROR: { status: 422, title: 'Some values are not valid' },
   IDEMPOTENCY_KEY_REUSED: { status: 422, title: 'The key was used for another request' },
+  RATE_LIMITED: { status: 429, title: 'Too many requests of one caller in a minute' },
   INTERNAL: { status: 500, title: 'A fault of the server' },
   OVERLOADED: { status: 503, title: 'More work is waiting than can be done soon' },
   UNAVAILABLE: { status: 503, title: 'A part the service needs is away' },

@@ -1,5 +1,6 @@
 /** One request from its first header to its log line: who asks, what is answered, what went wrong. */
 import { ApiError } from '#errors.ts'
+import type { Limiter, RateHeaders } from '#http/limit/limiter.ts'
 import type { Queue } from '#http/queue.ts'
 import { corsHeaders, type Origins, type Reply } from '#http/reply.ts'
 import { checkPath, type Http, header, requestIdOf } from '#http/request.ts'
@@ -12,6 +13,8 @@ export type Edge = {
   readonly authenticate: (authorization: string | undefined) => Viewer | Promise<Viewer>
   readonly observe: Observe
   readonly queue: Queue
+  /** Absent where callers may ask as often as they like. */
+  readonly limiter?: Limiter | undefined
   readonly origins: Origins
   /** The largest JSON body, in bytes. */
   readonly bodyLimit: number
@@ -47,7 +50,7 @@ const asApiError = (error: unknown, requestId: string, observe: Observe): ApiErr
 
 /** A Hono handler around a voice's own: it authenticates, answers, and observes. */
 export const exchange = (edge: Edge, fail: Fail, handle: Handle) => {
-  const { origins, observe } = edge
+  const { origins, observe, limiter } = edge
   const everyone = origins === '*' ? corsHeaders('*', undefined) : undefined
   /** Adds what every response carries. The reply's headers are its own: a copy would cost as much as a small read. */
   const complete = (headers: Record<string, string>, c: Http, requestId: string) => {
@@ -62,10 +65,12 @@ export const exchange = (edge: Edge, fail: Fail, handle: Handle) => {
     const requestId = requestIdOf(c)
     let viewer = anonymous
     let code: string | undefined
+    let rate: RateHeaders | undefined
     const finish = (reply: Reply): Response => {
       const { status, headers, body } = reply
       const { method, path } = c.req
       complete(headers, c, requestId)
+      if (rate) Object.assign(headers, rate)
       // Given here, the server need not look for it; for HEAD nothing else would.
       if (body !== null) headers['Content-Length'] = String(Buffer.byteLength(body))
       const milliseconds = performance.now() - started
@@ -86,21 +91,44 @@ export const exchange = (edge: Edge, fail: Fail, handle: Handle) => {
       code = known.code
       return finish(fail(known, requestId, c))
     }
-    const proceed = (who: Viewer): Response | Promise<Response> => {
-      viewer = who
-      const reply = handle(c, who, requestId)
+    const answer = (): Response | Promise<Response> => {
+      const reply = handle(c, viewer, requestId)
       return reply instanceof Promise ? reply.then(finish).catch(failed) : finish(reply)
     }
-    const run = (): Response | Promise<Response> => {
+    /** Does what is next for a caller that is within its limit. */
+    const admit = (who: Viewer, next: typeof answer): Response | Promise<Response> => {
+      viewer = who
+      const go = (headers: RateHeaders | undefined) => {
+        rate = headers
+        return next()
+      }
       try {
-        if (c.req.url.length > edge.urlLimit)
-          throw new ApiError('URI_TOO_LONG', `The URL is longer than ${edge.urlLimit} characters`)
-        checkPath(c.req.path)
-        const who = edge.authenticate(header(c, 'authorization'))
-        return who instanceof Promise ? who.then(proceed).catch(failed) : proceed(who)
+        const counted = limiter?.count(c, who)
+        return counted instanceof Promise ? counted.then(go).catch(failed) : go(counted)
       } catch (error) {
         return failed(error)
       }
+    }
+    const proceed = (who: Viewer) => admit(who, answer)
+    // Whoever sends a bad token, or what cannot be read, counts by address.
+    const refuse = (error: unknown) =>
+      admit(anonymous, () => {
+        throw error
+      })
+    const identify = (): Viewer | Promise<Viewer> => {
+      if (c.req.url.length > edge.urlLimit)
+        throw new ApiError('URI_TOO_LONG', `The URL is longer than ${edge.urlLimit} characters`)
+      checkPath(c.req.path)
+      return edge.authenticate(header(c, 'authorization'))
+    }
+    const run = (): Response | Promise<Response> => {
+      let who: Viewer | Promise<Viewer>
+      try {
+        who = identify()
+      } catch (error) {
+        return refuse(error)
+      }
+      return who instanceof Promise ? who.then(proceed, refuse) : proceed(who)
     }
     return new Promise(resolve =>
       edge.queue.enter({ run: () => resolve(run()), shed: () => resolve(failed(overloaded())) }),

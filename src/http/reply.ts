@@ -8,7 +8,7 @@ export type Reply = {
 }
 
 const exposed =
-  'ETag, Link, Location, API-Version, Deprecation, Sunset, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Idempotency-Replayed'
+  'ETag, Link, Location, API-Version, Deprecation, Sunset, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Idempotency-Replayed, Duet-Position'
 
 /** Which web pages of other origins may read the answers: all of them, or those listed. */
 export type Origins = '*' | readonly string[]
@@ -31,6 +31,6 @@ export const corsHeaders = (
 /** What answers a preflight request beside the allowed methods. */
 export const preflightHeaders = {
   'Access-Control-Allow-Headers':
-    'Authorization, Content-Type, Accept, API-Version, If-Match, If-None-Match, Idempotency-Key, X-Request-Id',
+    'Authorization, Content-Type, Accept, API-Version, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, Duet-Position',
   'Access-Control-Max-Age': '7200',
 }

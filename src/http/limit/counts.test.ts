@@ -1,0 +1,194 @@
+/** The counts of a window, of one process and of several. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { createCounts } from './counts.ts'
+import type { Told } from './share.ts'
+
+/** Longer than what nobody waits for stays untold. */
+const told = 300
+
+/** Counts that processes share, as a store keeps them; `batches` is what it was told. */
+const createTotals = (delay = 1) => {
+  const totals = new Map<string, number>()
+  const batches: ReadonlyMap<string, number>[] = []
+  const tally: Told = async seen => {
+    batches.push(seen)
+    for (const [key, n] of seen) totals.set(key, (totals.get(key) ?? 0) + n)
+    const answer = new Map([...seen.keys()].map(key => [key, totals.get(key) ?? 0]))
+    await pause(delay)
+    return answer
+  }
+  return { tally, totals, batches }
+}
+
+const times = <Value>(n: number, make: () => Value): Value[] => Array.from({ length: n }, make)
+
+test('each caller has a count of its own', () => {
+  const { count } = createCounts({ limit: 2 })
+  assert.deepEqual(
+    times(4, () => count('user 1')),
+    [1, 2, 3, 3],
+  )
+  assert.equal(count('address 10.0.0.1'), 1)
+})
+
+test('where many callers have counts, new addresses are counted by provider and users by themselves', () => {
+  const { count } = createCounts({ limit: 100, most: 2 })
+  count('address 10.0.0.1')
+  count('address 2001:db8:0:1::/64')
+  assert.equal(count('address 192.0.2.1'), 1)
+  assert.equal(count('address 192.0.2.2'), 2)
+  assert.equal(count('address 2001:db9:1:1::/64'), 1)
+  assert.equal(count('address 2001:db9:2:2::/64'), 2)
+  assert.equal(count('user 1'), 1)
+  assert.equal(count('user 2'), 1)
+  assert.equal(count('address 198.51.100.1'), 1)
+  assert.equal(count('address 203.0.113.1'), 2)
+  assert.equal(count('address 192.0.2.3'), 3)
+  assert.equal(count('address 10.0.0.1'), 2)
+  assert.equal(count('address 2001:db8:0:1::/64'), 2)
+})
+
+test('far from the limit no request waits, and the store is told once in a while', async () => {
+  const { tally, batches } = createTotals()
+  const { count } = createCounts({ limit: 6000, told: tally })
+  assert.deepEqual(
+    times(80, () => count('user 1')),
+    times(
+      80,
+      (
+        n => () =>
+          ++n
+      )(0),
+    ),
+  )
+  count('user 2')
+  await pause(told)
+  assert.deepEqual(
+    batches.map(batch => [...batch]),
+    [
+      [
+        ['user 1', 80],
+        ['user 2', 1],
+      ],
+    ],
+  )
+})
+
+test('a caller that comes fast is told of at once, without waiting', async () => {
+  const { tally, batches } = createTotals()
+  const { count } = createCounts({ limit: 6000, told: tally })
+  assert.ok(times(119, () => count('user 1')).every(n => typeof n === 'number'))
+  await pause(20)
+  assert.equal(batches.length, 0)
+  assert.equal(count('user 1'), 120)
+  await pause(20)
+  assert.equal(batches.length, 1)
+})
+
+test('near the limit all processes together allow exactly the limit', async () => {
+  const { tally } = createTotals()
+  const processes = times(4, () => createCounts({ limit: 100, told: tally }))
+  const ask = (n: number) => processes.flatMap(({ count }) => times(n, () => count('user 1')))
+  const numbers: number[] = []
+  for (let round = 0; round < 40; round++) {
+    numbers.push(...(await Promise.all(ask(1))))
+    await pause(5)
+  }
+  assert.equal(numbers.filter(n => n <= 100).length, 100)
+})
+
+test('those who wait in one turn of the event loop are told together', async () => {
+  const { tally, batches } = createTotals()
+  const { count } = createCounts({ limit: 10, told: tally })
+  times(8, () => count('user 1'))
+  const waiting = times(5, () => count('user 1'))
+  times(8, () => count('user 2'))
+  const alsoWaiting = count('user 2')
+  assert.deepEqual(await Promise.all([...waiting, alsoWaiting]), [9, 10, 11, 11, 11, 9])
+  assert.deepEqual(
+    batches.map(batch => [...batch]),
+    [
+      [
+        ['user 1', 10],
+        ['user 2', 9],
+      ],
+    ],
+  )
+})
+
+test('a request that comes while a batch is on its way gets its number with the next', async () => {
+  const { tally, batches } = createTotals(20)
+  const { count } = createCounts({ limit: 10, told: tally })
+  times(8, () => count('user 1'))
+  const first = count('user 1')
+  await pause(5)
+  const second = count('user 1')
+  assert.deepEqual(await Promise.all([first, second]), [9, 10])
+  assert.deepEqual(
+    batches.map(batch => batch.get('user 1')),
+    [9, 1],
+  )
+})
+
+test('one process after the other, they allow exactly a small limit', async () => {
+  const { tally } = createTotals()
+  let allowed = 0
+  for (const { count } of times(2, () => createCounts({ limit: 20, told: tally })))
+    for (let n = 0; n < 15; n++) {
+      if ((await count('user 1')) <= 20) allowed++
+      await pause(2)
+    }
+  assert.equal(allowed, 20)
+})
+
+test('who is known to be above the limit is refused without asking', async () => {
+  const { tally, totals, batches } = createTotals()
+  totals.set('user 1', 99)
+  const { count } = createCounts({ limit: 10, told: tally })
+  assert.equal(count('user 1'), 1)
+  await pause(told)
+  assert.equal(batches.length, 1)
+  assert.ok((count('user 1') as number) > 10)
+  await pause(told)
+  assert.equal(batches.length, 1)
+})
+
+test('while the store cannot be reached, the own count decides, and is told later', async () => {
+  const { tally, totals } = createTotals()
+  let isAway = true
+  const { count } = createCounts({
+    limit: 10,
+    told: seen => (isAway ? Promise.reject(new Error('away')) : tally(seen)),
+  })
+  const asked = times(9, () => count('user 1'))
+  assert.deepEqual(await Promise.all(asked), [1, 2, 3, 4, 5, 6, 7, 8, 9])
+  assert.equal(count('user 1'), 10)
+  assert.equal(count('user 1'), 11)
+  isAway = false
+  await pause(told)
+  assert.equal(totals.get('user 1'), 10)
+})
+
+test('a store that does not answer is not waited for long', async () => {
+  const { count, end } = createCounts({ limit: 10, told: () => new Promise(() => {}) })
+  times(8, () => count('user 1'))
+  const began = performance.now()
+  const first = count('user 1')
+  const [n] = await Promise.all([first, pause(1000)])
+  assert.equal(n, 9)
+  assert.ok(performance.now() - began < 2000)
+  assert.equal(count('user 1'), 10)
+  end()
+})
+
+test('who waits when the window ends still gets the number that the store gives', async () => {
+  const { tally, totals } = createTotals()
+  totals.set('user 1', 1)
+  const { count, end } = createCounts({ limit: 10, told: tally })
+  times(8, () => count('user 1'))
+  const last = count('user 1')
+  end()
+  assert.equal(await last, 10)
+})

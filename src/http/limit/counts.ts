@@ -1,0 +1,58 @@
+/** The counts of one window: how many requests each caller has sent in it, here and, as far as is known, elsewhere. */
+import { createShare, type Told } from './share.ts'
+
+export type Counts = {
+  /** Counts a request; gives which one it is of its caller, above the limit where it must be refused. */
+  readonly count: (caller: string) => number | Promise<number>
+  /** The window is over: what nobody waits for is not told any more. */
+  readonly end: () => void
+}
+
+export type CountsOptions = {
+  readonly limit: number
+  /** Tells the store what was seen in this window; absent where this process counts alone. */
+  readonly told?: Told | undefined
+  /** How many callers have a count of their own before addresses are put together. */
+  readonly most?: number
+}
+
+/** From this part of the limit on, the store decides on each request. */
+const edge = 0.8
+
+/** So large a part of the limit is told at once: then what ten processes have not told yet fits between the edge and the limit. */
+const hurry = 0.02
+
+/** Some 30 MiB of keys: more callers than one process serves in a minute, unless addresses are made up to fill it. */
+const usualMost = 250_000
+
+/** The IPv4 network of 16 bits, or the IPv6 one of 32, that an address is in: what a provider has rather than a person. */
+const providerOf = (address: string): string =>
+  address.includes(':')
+    ? `${address.split(':', 2).join(':')}::/32`
+    : `${address.split('.', 2).join('.')}.0.0/16`
+
+/** Counts that begin at zero. */
+export const createCounts = ({ limit, told, most = usualMost }: CountsOptions): Counts => {
+  // The total that the store last said, and what was seen here since.
+  const counted = new Map<string, number>()
+  const learn = (key: string, total: number) => counted.set(key, total)
+  const share = told && createShare({ told, learn, hurry: Math.ceil(limit * hurry) })
+  const near = Math.floor(limit * edge)
+
+  /** Users are as many as have tokens; addresses can be had without end, so late ones are counted by their providers. */
+  const keyOf = (caller: string): string => {
+    if (counted.size < most || counted.has(caller) || caller.startsWith('user ')) return caller
+    const wide = providerOf(caller)
+    return counted.size < 2 * most || counted.has(wide) ? wide : 'address others'
+  }
+
+  const count = (caller: string): number | Promise<number> => {
+    const key = keyOf(caller)
+    const n = (counted.get(key) ?? 0) + 1
+    if (n > limit) return n
+    counted.set(key, n)
+    return share === undefined ? n : share.count(key, n, n > near)
+  }
+
+  return { count, end: () => share?.end() }
+}

@@ -1,0 +1,83 @@
+/** The rate limit: how many requests of one caller are served in a minute, and the headers that say how many are left. */
+import { ApiError } from '#errors.ts'
+import { type Http, header } from '#http/request.ts'
+import type { Viewer } from '#model/viewer.ts'
+import { clientOf, networkOf, trustOf } from './address.ts'
+import { type Counts, createCounts } from './counts.ts'
+import type { Tally } from './share.ts'
+
+export type LimiterOptions = {
+  /** The most requests of one caller in a minute. */
+  readonly limit: number
+  /** Milliseconds since 1970; windows are whole minutes of it. */
+  readonly now: () => number
+  /** The counts that all processes of a store share; without it, this process counts alone. */
+  readonly tally?: Tally | undefined
+  /** Addresses and networks whose `X-Forwarded-For` counts. */
+  readonly proxies?: readonly string[] | undefined
+}
+
+/** `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers). */
+export type RateHeaders = Readonly<Record<string, string>>
+
+export type Limiter = {
+  /**
+   * Counts a request and gives the headers for its answer: at once unless the store must be asked; undefined for
+   * what is not counted. Throws `RATE_LIMITED` above the limit.
+   */
+  readonly count: (c: Http, viewer: Viewer) => RateHeaders | undefined | Promise<RateHeaders>
+  readonly close: () => void
+}
+
+const minute = 60_000
+
+/** Pages, probes and preflights are not counted. */
+const isCounted = (method: string, path: string): boolean =>
+  method !== 'OPTIONS' && /^\/(?:api|graphql)(?:\/|$)/.test(path)
+
+/** A limiter; close it in the end. */
+export const createLimiter = ({ limit, now, tally, proxies = [] }: LimiterOptions): Limiter => {
+  const trust = trustOf(proxies)
+  const policy = `"default";q=${limit};w=60`
+  let present: { readonly window: number; readonly counts: Counts } | undefined
+
+  const callerOf = (c: Http, viewer: Viewer): string => {
+    if (viewer.id !== null) return `user ${viewer.id}`
+    const peer = c.env?.incoming?.socket.remoteAddress
+    // Asked without a socket: in tests, or through one that has no addresses.
+    if (peer === undefined) return 'address unknown'
+    return `address ${networkOf(clientOf(peer, () => header(c, 'x-forwarded-for'), trust))}`
+  }
+
+  const countsOf = (window: number): Counts => {
+    if (present?.window === window) return present.counts
+    present?.counts.end()
+    const told = tally && ((seen: ReadonlyMap<string, number>) => tally(window, seen))
+    const counts = createCounts({ limit, told })
+    present = { window, counts }
+    return counts
+  }
+
+  const judge = (n: number, window: number): RateHeaders => {
+    const seconds = Math.max(1, Math.ceil(((window + 1) * minute - now()) / 1000))
+    const headers = {
+      'RateLimit-Policy': policy,
+      RateLimit: `"default";r=${Math.max(0, limit - n)};t=${seconds}`,
+    }
+    if (n <= limit) return headers
+    throw new ApiError(
+      'RATE_LIMITED',
+      `More than ${limit} requests in a minute; try again in ${seconds} s`,
+      { headers: { ...headers, 'Retry-After': String(seconds) } },
+    )
+  }
+
+  const count: Limiter['count'] = (c, viewer) => {
+    if (!isCounted(c.req.method, c.req.path)) return undefined
+    const window = Math.floor(now() / minute)
+    const n = countsOf(window).count(callerOf(c, viewer))
+    return n instanceof Promise ? n.then(told => judge(told, window)) : judge(n, window)
+  }
+
+  return { count, close: () => present?.counts.end() }
+}

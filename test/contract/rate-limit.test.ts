@@ -1,0 +1,204 @@
+/** Rate limits: what a caller is told of them, what happens above, and who is counted with whom. */
+import assert from 'node:assert/strict'
+import type { AddressInfo } from 'node:net'
+import { after, test } from 'node:test'
+import { serve } from '@hono/node-server'
+import { createLimiter, type LimiterOptions } from '#http/limit/limiter.ts'
+import { refuses } from '../rest.ts'
+import { type Answered, createWorld, type World } from '../world.ts'
+
+/** A world in which each caller has so many requests a minute; a minute begins with it. */
+const limited = async (limit: number, options: Partial<LimiterOptions> = {}) => {
+  const clock = { now: Date.UTC(2026, 5, 1) }
+  const now = () => clock.now
+  const limiter = createLimiter({ limit, now, ...options })
+  const world = await createWorld({ edge: { limiter }, now })
+  after(world.close)
+  return { world, clock }
+}
+
+const rateOf = ({ headers }: Answered) => headers.get('ratelimit')
+
+const left = (answer: Answered) =>
+  Number(/^"default";r=(\d+);t=\d+$/.exec(rateOf(answer) ?? '')?.[1])
+
+const useUp = async (world: World, times: number, as?: number) => {
+  for (let n = 0; n < times; n++) await world.ask('GET /api/posts', as === undefined ? {} : { as })
+}
+
+/** Asserts that this is the refusal of the REST voice, with so many seconds to wait. */
+const isRefused = (answer: Answered, limit: number, seconds: number) => {
+  refuses(answer, 429, 'RATE_LIMITED')
+  assert.equal(answer.headers.get('retry-after'), String(seconds))
+  assert.equal(answer.headers.get('ratelimit-policy'), `"default";q=${limit};w=60`)
+  assert.equal(rateOf(answer), `"default";r=0;t=${seconds}`)
+}
+
+test('every answer of both voices says the limit, what is left and when it ends', async () => {
+  const { world, clock } = await limited(6000)
+  const { etag } = Object.fromEntries((await world.ask('GET /api/posts/1')).headers)
+  const lines: [string, number, object?][] = [
+    ['GET /api/posts', 200],
+    ['HEAD /api/posts', 200],
+    ['GET /api/posts/1', 304, { headers: { 'If-None-Match': etag } }],
+    ['GET /api/posts/99', 404],
+    ['GET /api/nothing', 404],
+    ['PUT /api/posts', 405],
+    ['GET /api/posts?limit=x', 422],
+    ['GET /api/users', 401],
+    ['GET /api/posts', 401, { headers: { Authorization: 'Bearer a.b.c' } }],
+    ['GET /api/posts/%ff', 400],
+    [`GET /api/posts?x=${'x'.repeat(5000)}`, 414],
+    ['GET /graphql?query={posts{id}}', 200],
+    ['POST /graphql', 200, { body: { query: '{nothing}' } }],
+    ['POST /graphql', 400, { body: {} }],
+    ['PUT /graphql', 405],
+  ]
+  let rest = 5999
+  for (const [line, status, asking] of lines) {
+    clock.now += 1000
+    const answer = await world.ask(line, asking)
+    assert.equal(answer.status, status, line)
+    assert.equal(answer.headers.get('ratelimit-policy'), '"default";q=6000;w=60', line)
+    rest--
+    const seconds = 60 - (5999 - rest)
+    assert.equal(rateOf(answer), `"default";r=${rest};t=${seconds}`, line)
+  }
+})
+
+test('the last request within the limit is served and the next is refused, until the minute is over', async () => {
+  const { world, clock } = await limited(3)
+  const answers = []
+  for (let n = 0; n < 3; n++) answers.push(await world.ask('GET /api/posts'))
+  assert.deepEqual(answers.map(left), [2, 1, 0])
+  assert.ok(answers.every(({ status, headers }) => status === 200 && !headers.has('retry-after')))
+  isRefused(await world.ask('GET /api/posts'), 3, 60)
+  clock.now += 59_999
+  isRefused(await world.ask('GET /api/posts'), 3, 1)
+  clock.now += 1
+  const next = await world.ask('GET /api/posts')
+  assert.equal(next.status, 200)
+  assert.equal(rateOf(next), '"default";r=2;t=60')
+})
+
+test('in GraphQL the refusal is 429 with its code in extensions, whatever is accepted', async () => {
+  const { world } = await limited(1)
+  await useUp(world, 1)
+  for (const accept of ['application/json', 'application/graphql-response+json', '*/*']) {
+    const answer = await world.gql('{ posts { id } }', { headers: { Accept: accept } })
+    assert.equal(answer.status, 429)
+    assert.deepEqual(Object.keys(answer.json), ['errors'])
+    assert.equal(answer.json.errors[0].extensions.code, 'RATE_LIMITED')
+    assert.equal(answer.headers.get('retry-after'), '60')
+    assert.equal(rateOf(answer), '"default";r=0;t=60')
+  }
+})
+
+test('an operation with ten mutations is one request', async () => {
+  const { world } = await limited(5)
+  const fields = Array.from(
+    { length: 10 },
+    (_, n) => `a${n}: updateUser(id: 2, input: {age: ${n}}) { age }`,
+  )
+  const answer = await world.gql(`mutation { ${fields.join(' ')} }`, { as: 2 })
+  assert.equal(answer.json.data.a9.age, 9)
+  assert.equal(left(answer), 4)
+})
+
+test('each user has a limit of their own, with all tokens together, and anonymous another', async () => {
+  const { world } = await limited(2)
+  await useUp(world, 2, 2)
+  isRefused(await world.ask('GET /api/posts', { as: 2 }), 2, 60)
+  const asAdmin = { headers: { Authorization: `Bearer ${await world.token(2, 'admin')}` } }
+  isRefused(await world.ask('GET /api/posts', asAdmin), 2, 60)
+  assert.equal(left(await world.ask('GET /api/posts', { as: 3 })), 1)
+  assert.equal(left(await world.ask('GET /api/posts')), 1)
+})
+
+test('a bad token counts for the address, and is refused with it', async () => {
+  const { world } = await limited(2)
+  const bad = { headers: { Authorization: 'Bearer a.b.c' } }
+  assert.equal((await world.ask('GET /api/posts', bad)).status, 401)
+  assert.equal(left(await world.ask('GET /api/posts')), 0)
+  isRefused(await world.ask('GET /api/posts', bad), 2, 60)
+})
+
+test('probes, pages and preflights are not counted and say nothing of limits', async () => {
+  const { world } = await limited(1)
+  const html = { headers: { Accept: 'text/html' } }
+  await useUp(world, 2)
+  const lines: [string, number, object?][] = [
+    ['GET /healthz', 200],
+    ['GET /readyz', 200],
+    ['GET /', 200, html],
+    ['GET /graphql', 200, html],
+    ['OPTIONS /api/posts', 204],
+    ['OPTIONS /graphql', 204],
+    ['GET /apis', 404],
+  ]
+  for (const [line, status, asking] of lines) {
+    const answer = await world.ask(line, asking)
+    assert.equal(answer.status, status, line)
+    assert.equal(rateOf(answer), null, line)
+    assert.equal(answer.headers.get('ratelimit-policy'), null, line)
+  }
+})
+
+test('a refused write does nothing, is not read, and leaves its Idempotency-Key free', async () => {
+  const { world, clock } = await limited(1)
+  const headers = { 'Idempotency-Key': 'once' }
+  const body = { title: 'New', content: 'new' }
+  await useUp(world, 1, 2)
+  isRefused(await world.ask('POST /api/users/2/posts', { as: 2, headers, body }), 1, 60)
+  isRefused(await world.ask('POST /api/users/2/posts', { as: 2, raw: '{' }), 1, 60)
+  clock.now += 60_000
+  const made = await world.ask('POST /api/users/2/posts', { as: 2, headers, body })
+  assert.equal(made.status, 201)
+  assert.equal(made.headers.get('idempotency-replayed'), null)
+  assert.equal(made.json.id, 5)
+})
+
+test('without a limit there are no such headers', async () => {
+  const world = await createWorld()
+  after(world.close)
+  const answer = await world.ask('GET /api/posts')
+  assert.equal(rateOf(answer), null)
+  assert.equal(answer.headers.get('ratelimit-policy'), null)
+})
+
+test('a process that others told of a caller waits for the count of all near the limit', async () => {
+  const { world } = await limited(10, {
+    tally: async (_, seen) => new Map([...seen].map(([key, n]) => [key, n + 8])),
+  })
+  await useUp(world, 1)
+  // The answer of the store comes with the next turn of the event loop.
+  await new Promise(resolve => setTimeout(resolve, 20))
+  assert.equal(left(await world.ask('GET /api/posts')), 1)
+})
+
+test('over a socket the address counts, and X-Forwarded-For from trusted proxies alone', async () => {
+  for (const [proxies, expected] of [
+    [[], [4, 3, 2, 1]],
+    [['127.0.0.1'], [4, 4, 3, 3]],
+  ] as const) {
+    const { world } = await limited(5, { proxies })
+    const server = serve({ fetch: world.app.fetch, hostname: '127.0.0.1', port: 0 })
+    if (!server.listening) await new Promise(resolve => server.once('listening', resolve))
+    const { port } = server.address() as AddressInfo
+    const rests = []
+    for (const forwarded of [
+      '203.0.113.1',
+      '203.0.113.2',
+      '1.1.1.1, ::ffff:203.0.113.1',
+      '9.9.9.9,203.0.113.2',
+    ]) {
+      const response = await fetch(`http://127.0.0.1:${port}/api/posts/1`, {
+        headers: { 'X-Forwarded-For': forwarded },
+      })
+      await response.arrayBuffer()
+      rests.push(Number(/r=(\d+)/.exec(response.headers.get('ratelimit') ?? '')?.[1]))
+    }
+    assert.deepEqual(rests, expected)
+    await new Promise(resolve => server.close(resolve))
+  }
+})
