@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ConfigError, loadConfig, settings } from '#config.ts'
+import { ConfigError, loadConfig } from '#config.ts'
+import { settings } from '#settings.ts'
 
 /** The faults of an environment, a sentence each; none where it is good. */
 const faultsOf = (environment: Readonly<Record<string, string>>): readonly string[] => {
@@ -26,6 +27,7 @@ const bad: readonly (readonly [string, string, RegExp])[] = [
   ['DUET_DATABASE_URL', './data/duet.db', /^must be sqlite:PATH/],
   ['DUET_DATABASE_URL', 'mysql://localhost/duet', /^must be sqlite:PATH/],
   ['DUET_DATABASE_URL', 'sqlite:', /^must be sqlite:PATH/],
+  ['DUET_DATABASE_URL', 'postgres://localhost', /or postgres:\/\/USER:PASSWORD@HOST\/DATABASE$/],
   ['DUET_JWKS_URL', 'keys.json', /^must be an http or https URL$/],
   ['DUET_JWKS_URL', 'file:///etc/passwd', /^must be an http or https URL$/],
   ['DUET_SIGNUP', 'yes', /^must be open or closed$/],
@@ -167,14 +169,23 @@ test('PORT counts where DUET_PORT is unset, and 3000 without either', () => {
 })
 
 test('the file of the store is an absolute path', () => {
-  assert.equal(
-    loadConfig({ DUET_DATABASE_URL: 'sqlite:/var/lib/duet.db' }).file,
-    '/var/lib/duet.db',
-  )
-  assert.equal(
-    loadConfig({ DUET_DATABASE_URL: 'sqlite:x/duet.db' }).file,
-    `${process.cwd()}/x/duet.db`,
-  )
+  const files = [
+    ['sqlite:/var/lib/duet.db', '/var/lib/duet.db'],
+    ['sqlite:x/duet.db', `${process.cwd()}/x/duet.db`],
+  ] as const
+  for (const [url, file] of files)
+    assert.deepEqual(loadConfig({ DUET_DATABASE_URL: url }).store, { kind: 'sqlite', file })
+})
+
+test('a store in PostgreSQL is named by its URL, and only such a store has replicas', () => {
+  const url = 'postgres://duet:p%40ss@db.example.org:5432/duet?sslmode=require'
+  assert.deepEqual(loadConfig({ DUET_DATABASE_URL: url }).store, { kind: 'postgres', url })
+  const replicas = { DUET_REPLICA_URLS: 'postgres://one/duet, postgresql://two/duet' }
+  assert.deepEqual(loadConfig({ DUET_DATABASE_URL: url, ...replicas }).values.DUET_REPLICA_URLS, [
+    'postgres://one/duet',
+    'postgresql://two/duet',
+  ])
+  assert.match(faultsOf(replicas)[0] ?? '', /^DUET_REPLICA_URLS is for PostgreSQL/)
 })
 
 test('every limit takes its least and its largest value', () => {

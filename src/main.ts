@@ -3,6 +3,7 @@ import { backup } from '#cli/backup.ts'
 import { exportRows } from '#cli/export.ts'
 import { importRows } from '#cli/import.ts'
 import { migrate } from '#cli/migrate.ts'
+import { move } from '#cli/move.ts'
 import { restore } from '#cli/restore.ts'
 import { seed } from '#cli/seed.ts'
 import { serve } from '#cli/serve.ts'
@@ -19,6 +20,7 @@ const commands: readonly CliCommand[] = [
   exportRows,
   backup,
   restore,
+  move,
 ]
 
 const overview = `Usage: duet COMMAND [OPTIONS]

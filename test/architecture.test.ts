@@ -12,7 +12,8 @@ import { fileURLToPath } from 'node:url'
 const mayImport: Record<string, readonly string[] | 'everything'> = {
   'errors.ts': [],
   'observe.ts': [],
-  'config.ts': [],
+  'config.ts': ['settings.ts'],
+  'settings.ts': [],
   sql: [],
   model: ['sql'],
   resources: ['model', 'sql', 'write'],

@@ -27,7 +27,8 @@ const plain = Object.fromEntries(
   ),
 )
 
-const start = (args: readonly string[], settings: Settings) => {
+/** Starts a command, which the test waits for or kills. */
+export const start = (args: readonly string[], settings: Settings) => {
   const child = spawn(process.execPath, [program, ...args], {
     env: { ...plain, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -74,8 +75,8 @@ export type Service = {
 }
 
 /** Starts to serve on a free port; resolves when it listens. */
-export const serve = async (settings: Settings): Promise<Service> => {
-  const running = start(['serve'], { DUET_PORT: '0', DUET_LOG: 'error', ...settings })
+export const serve = async (settings: Settings, ...args: readonly string[]): Promise<Service> => {
+  const running = start(['serve', ...args], { DUET_PORT: '0', DUET_LOG: 'error', ...settings })
   const { child, closed, stderr } = running
   while (!/listens on (\S+)/.test(stderr())) {
     await Promise.race([once(child.stderr, 'data'), closed])

@@ -1,14 +1,17 @@
-/** A running service for a test: a real SQLite file in a folder of its own, a small world in it, tokens for its people. */
+/** A running service for a test: a real store of its own, a small world in it, tokens for its people. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createApp } from '#app.ts'
 import { createAuthenticator } from '#auth/authenticate.ts'
 import { mint } from '#auth/token.ts'
-import { inTransaction, putRows } from '#cli/fill.ts'
-import { connect } from '#engines/sqlite/connection.ts'
-import { type Engine, openSqlite, type SqliteOptions } from '#engines/sqlite/engine.ts'
-import { cursorKey, type Migration, mailKey, migrateSqlite } from '#engines/sqlite/migrate.ts'
+import { putRows } from '#cli/fill.ts'
+import type { Line } from '#cli/store.ts'
+import type { Migration } from '#engines/migrations.ts'
+import { postgresStore } from '#engines/postgres/store.ts'
+import type { SqliteOptions } from '#engines/sqlite/engine.ts'
+import { sqliteStore } from '#engines/sqlite/store.ts'
+import type { Engine, Store } from '#engines/store.ts'
 import type { DocumentLimits } from '#graphql/limits.ts'
 import type { Edge } from '#http/exchange.ts'
 import { createQueue } from '#http/queue.ts'
@@ -18,6 +21,7 @@ import type { Model } from '#model/model.ts'
 import type { Event } from '#observe.ts'
 import { contentModel } from '#resources/index.ts'
 import type { Core } from '#write/core.ts'
+import { freshDatabase, templateFor } from './postgres/database.ts'
 
 export const secret = 'kX9vQ2mT7pLwZ4rB8nYc5hJd1sGf6aEu3oNi0tRq'
 
@@ -115,6 +119,7 @@ export type World = {
   readonly app: App
   readonly engine: Engine
   readonly core: Core
+  readonly store: Store
   readonly file: string
   readonly events: Event[]
   /** The messages that would have been sent; a sign-up's is there soon after its answer. */
@@ -131,10 +136,61 @@ export type World = {
   readonly close: () => Promise<void>
 }
 
-const fill = (file: string, model: Model, rows: typeof small) => {
-  const connection = connect(file)
-  inTransaction(connection, () => putRows(connection, model, rows, beginning, 60_000))
-  connection.close()
+/** Does something to a store in one transaction, behind the back of whoever serves it. */
+export const filling = async <Result>(
+  store: Store,
+  work: (line: Line) => Promise<Result>,
+): Promise<Result> => {
+  const session = await store.session('filling')
+  try {
+    return await session.transaction(() => work({ session, dialect: store.dialect }))
+  } finally {
+    await session.close()
+  }
+}
+
+/** Whether worlds are on PostgreSQL; test/postgres/suites says so. */
+export const onPostgres = process.env.DUET_TEST_STORE === 'postgres'
+
+/** A store with the rows in it; `file` says which one where several worlds share it. */
+type Filled = { readonly store: Store; readonly drop: () => Promise<void> }
+
+const filledFile = async (file: string, options: WorldOptions, fill: Fill): Promise<Filled> => {
+  const { sync, minDisk } = options.engine ?? {}
+  const store = sqliteStore({
+    file,
+    ...(options.migrations && { migrations: options.migrations }),
+    ...(sync && { sync }),
+    ...(minDisk !== undefined && { minDisk }),
+  })
+  await store.migrate()
+  await fill(store)
+  return { store, drop: async () => {} }
+}
+
+type Fill = (store: Store) => Promise<unknown>
+
+/** What a service that a test runs is given of PostgreSQL: few connections, since many such services run at once. */
+export const postgresOf = (url: string): Store =>
+  postgresStore({ url, replicas: [], prepare: true, readers: 2, pool: 10 })
+
+const shared = new Map<string, string>()
+
+const filledDatabase = async (options: WorldOptions, fill: Fill): Promise<Filled> => {
+  const known = options.file === undefined ? undefined : shared.get(options.file)
+  if (known !== undefined) return { store: postgresOf(known), drop: async () => {} }
+  const isUsual = options.rows === undefined && options.model === undefined
+  const template = await templateFor(isUsual ? 'small' : 'migrated', async url => {
+    const store = postgresOf(url)
+    await store.migrate()
+    if (isUsual) await fill(store)
+  })
+  const { url, drop } = await freshDatabase({ template })
+  const store = postgresOf(url)
+  if (!isUsual) await fill(store)
+  if (options.file !== undefined) shared.set(options.file, url)
+  // Others may still use a store that is shared; it goes with the test file.
+  return { store, drop: options.file === undefined ? drop : async () => {} }
 }
 
 /** Makes a world; close it in the end. */
@@ -142,24 +198,27 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
   const folder = mkdtempSync(join(tmpdir(), 'duet-test-'))
   const file = options.file ?? join(folder, 'duet.db')
   const model = options.model ?? usualModel
-  migrateSqlite(file, options.migrations)
-  fill(file, model, options.rows ?? small)
-  const limits = { objects: 10_000, bytes: 33_554_432, ...options.engine?.limits }
+  const { sync: _, minDisk: __, ...serving } = options.engine ?? {}
+  const fill = (store: Store) =>
+    filling(store, line => putRows(line, model, options.rows ?? small, beginning, 60_000))
+  const { store, drop } = onPostgres
+    ? await filledDatabase(options, fill)
+    : await filledFile(file, options, fill)
+  const limits = { objects: 10_000, bytes: 33_554_432, ...serving.limits }
   const { digits } = model.settings.currency
-  const engine = openSqlite({
-    file,
+  const engine = store.open({
     digits,
     limits,
     readTimeout: 5000,
     queue: 2000,
     onFatal: () => {},
-    ...options.engine,
+    ...serving,
   })
   const now = options.now ?? Date.now
   const events: Event[] = []
   const letters: Letter[] = []
   const mail = createMail({
-    key: mailKey(file),
+    key: await store.secret('mail'),
     now,
     // Messages are no part of the log.
     observe: event => void (event.kind === 'mail' ? letters.push(event) : events.push(event)),
@@ -173,7 +232,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     reader: engine,
     writer: engine,
     limits,
-    cursorKey: cursorKey(file),
+    cursorKey: await store.secret('cursor'),
     proofs: mail,
     now,
   }
@@ -237,8 +296,9 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
   const close = async () => {
     await mail.close(0)
     await engine.close()
+    await drop()
     rmSync(folder, { recursive: true, force: true })
   }
   await engine.ready()
-  return { app, engine, core, file, events, letters, token, ask, gql, close }
+  return { app, engine, core, store, file, events, letters, token, ask, gql, close }
 }

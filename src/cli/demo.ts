@@ -1,8 +1,7 @@
 /** A small world for an empty development store: enough to try everything on. */
 
-import { inTransaction, isEmpty, putRows } from '#cli/fill.ts'
-import type { Config } from '#config.ts'
-import { connect } from '#engines/sqlite/connection.ts'
+import { isEmpty, putRows } from '#cli/fill.ts'
+import type { Store } from '#engines/store.ts'
 import type { Model } from '#model/model.ts'
 
 const hour = 3_600_000
@@ -81,14 +80,18 @@ const rows: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]
   ],
 }
 
-/** Fills the store where it has no content at all; true where it did. */
-export const demoContent = (config: Config, model: Model): boolean => {
-  const connection = connect(config.file)
+/** Fills the migrated store where it has no content at all. */
+export const demoContent = async (store: Store, model: Model): Promise<void> => {
+  const session = await store.session('filling')
+  const line = { session, dialect: store.dialect }
   try {
-    if (!isEmpty(connection, model.entities)) return false
-    inTransaction(connection, () => putRows(connection, model, rows, Date.UTC(2026, 0, 5, 9), hour))
-    return true
+    // A transaction would wait for whoever writes to a store that has content; in it, nobody else can fill this one.
+    if (!(await isEmpty(line, model.entities))) return
+    await session.transaction(async () => {
+      if (await isEmpty(line, model.entities))
+        await putRows(line, model, rows, Date.UTC(2026, 0, 5, 9), hour)
+    })
   } finally {
-    connection.close()
+    await session.close()
   }
 }

@@ -3,13 +3,14 @@ import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { progress } from '#cli/progress.ts'
-import { modelOf, openForReading } from '#cli/store.ts'
+import { type Line, modelOf, openForReading, storeOf } from '#cli/store.ts'
 import { writers } from '#cli/transfer/format.ts'
 import { type Format, formatOf, kindOf, kinds } from '#cli/transfer/kinds.ts'
 import { pagesOf } from '#cli/transfer/pages.ts'
 import { type CliCommand, readArgs, UsageError } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
-import { putInPlace } from '#engines/sqlite/files.ts'
+import { putInPlace } from '#engines/files.ts'
+import type { Model } from '#model/model.ts'
 
 const help = `Usage: duet export KIND [FILE] [--format ndjson|csv]
 
@@ -44,32 +45,38 @@ const toStandardOutput = async (texts: Readable): Promise<boolean> => {
   }
 }
 
+type Asked = ReturnType<typeof asked>
+
+/** Writes the rows as they are at the moment of the transaction that this runs in. */
+const write = async (line: Line, model: Model, asked: Asked): Promise<void> => {
+  const { plural, kind, file, format } = asked
+  const { header, count, pages } = await pagesOf(line, model, kind)
+  const writer = writers[format]
+  const shown = progress(`exporting ${plural}`, count)
+  const texts = async function* () {
+    yield writer.head(header)
+    for await (const rows of pages()) {
+      yield rows.map(row => writer.row(header, row)).join('')
+      shown.step(rows.length)
+    }
+  }
+  const stream = Readable.from(texts(), { objectMode: false })
+  if (file !== undefined) await putInPlace(file, part => pipeline(stream, createWriteStream(part)))
+  else if (!(await toStandardOutput(stream))) return
+  shown.done()
+  const told = file === undefined ? process.stderr : process.stdout
+  told.write(`exported ${count} ${plural}\n`)
+}
+
 const run = async (args: readonly string[]): Promise<void> => {
-  const { plural, kind, file, format } = asked(args)
+  const task = asked(args)
   const config = loadConfig(process.env)
   const model = modelOf(config)
-  const connection = openForReading(config)
+  const line = await openForReading(await storeOf(config))
   try {
-    connection.run('begin')
-    const { header, count, pages } = pagesOf(connection, model, kind)
-    const writer = writers[format]
-    const shown = progress(`exporting ${plural}`, count)
-    const texts = function* () {
-      yield writer.head(header)
-      for (const rows of pages()) {
-        yield rows.map(row => writer.row(header, row)).join('')
-        shown.step(rows.length)
-      }
-    }
-    const stream = Readable.from(texts(), { objectMode: false })
-    if (file !== undefined)
-      await putInPlace(file, part => pipeline(stream, createWriteStream(part)))
-    else if (!(await toStandardOutput(stream))) return
-    shown.done()
-    const told = file === undefined ? process.stderr : process.stdout
-    told.write(`exported ${count} ${plural}\n`)
+    await line.session.transaction(() => write(line, model, task))
   } finally {
-    connection.close()
+    await line.session.close()
   }
 }
 

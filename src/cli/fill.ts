@@ -1,6 +1,5 @@
-/** Many rows at once: one transaction, statements that the model derives. */
-import type { Connection } from '#engines/sqlite/connection.ts'
-import { dialect } from '#engines/sqlite/dialect.ts'
+/** Many rows at once: statements that the model derives. */
+import type { Line } from '#cli/store.ts'
 import type { Entity } from '#model/entity.ts'
 import { columnName, type Model } from '#model/model.ts'
 import { anonymous } from '#model/viewer.ts'
@@ -8,31 +7,38 @@ import type { SqlValue } from '#sql/sql.ts'
 import { bind, comma, join, name, sql, statement } from '#sql/sql.ts'
 import { inputValues, type Use, type Values } from '#write/input.ts'
 
-/** Puts rows of one entity in, given their values by field; throws the engine's errors. */
-export const inserter = (connection: Connection, entity: Entity) => {
+const insertText = ({ dialect }: Line, { table }: Entity, keys: readonly string[]): string => {
+  const columns = keys.map(key => name(columnName(key)))
+  const places = keys.map(() => bind(null))
+  return statement(
+    sql`insert into ${name(table)} (${join(columns, comma)}) values (${join(places, comma)})
+      returning ${name('id')}`,
+    dialect.placeholder,
+  ).text
+}
+
+/**
+ * Puts rows of one entity in, given their values by field, and gives their ids; throws the engine's errors. Whoever
+ * gives ids has the session settle them in the end; before that, a row without one comes above those here by itself.
+ */
+export const inserter = (line: Line, entity: Entity) => {
+  const { session } = line
   const texts = new Map<string, string>()
   const textFor = (keys: readonly string[]): string => {
     const key = keys.join()
-    const known = texts.get(key)
-    if (known) return known
-    const columns = join(
-      keys.map(key => name(columnName(key))),
-      comma,
-    )
-    const places = join(
-      keys.map(() => bind(null)),
-      comma,
-    )
-    const { text } = statement(
-      sql`insert into ${name(entity.table)} (${columns}) values (${places}) returning ${name('id')}`,
-      dialect.placeholder,
-    )
+    const text = texts.get(key) ?? insertText(line, entity, keys)
     texts.set(key, text)
     return text
   }
-  return (values: Values): number => {
+  let isUnsettled = false
+  return async (values: Values): Promise<number> => {
     const keys = [...values.keys()]
-    const [row] = connection.query({
+    if (values.has('id')) isUnsettled = true
+    else if (isUnsettled) {
+      isUnsettled = false
+      await session.settleIds([entity.table])
+    }
+    const [row] = await session.query({
       text: textFor(keys),
       values: keys.map(key => values.get(key) as SqlValue),
     })
@@ -43,49 +49,44 @@ export const inserter = (connection: Connection, entity: Entity) => {
 /** Rows by entity, with members as in an import. */
 export type RowsByEntity = Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>
 
-/** Puts the rows in, checked by the rules of the API; each is made `step` milliseconds after the one before it. */
-export const putRows = (
-  connection: Connection,
+/**
+ * Puts the rows in, checked by the rules of the API; each is made `step` milliseconds after the
+ * one before it. For tables that are empty: rows are numbered from 1, since a table that was emptied, or whose rows
+ * were taken back, may have gone on to other ids.
+ */
+export const putRows = async (
+  line: Line,
   model: Model,
   rows: RowsByEntity,
   begin: number,
   step: number,
-): void => {
+): Promise<void> => {
+  const lists = Object.entries(rows).flatMap(([what, list]) => {
+    const entity = model.entities[what]
+    return entity ? [{ what, entity, list }] : []
+  })
   let now = begin
-  for (const [name, list] of Object.entries(rows)) {
-    const entity = model.entities[name]
-    if (!entity) continue
-    const put = inserter(connection, entity)
+  for (const { what, entity, list } of lists) {
+    const put = inserter(line, entity)
+    let id = 0
     for (const row of list) {
       now += step
-      const use = { mode: 'import', viewer: anonymous, settings: model.settings, now, what: name }
-      put(inputValues(entity, row, use as Use))
+      const use: Use = { mode: 'import', viewer: anonymous, settings: model.settings, now, what }
+      const values = inputValues(entity, row, use)
+      id = await put(new Map([['id', id + 1], ...values]))
     }
   }
-}
-
-/** Runs the work in one transaction; nothing of it stays where it throws. */
-export const inTransaction = <Result>(connection: Connection, work: () => Result): Result => {
-  connection.run('begin immediate')
-  try {
-    const result = work()
-    connection.run('commit')
-    return result
-  } catch (error) {
-    connection.run('rollback')
-    throw error
-  }
+  await line.session.settleIds(lists.map(({ entity }) => entity.table))
 }
 
 /** Whether there is no content yet. */
-export const isEmpty = (
-  connection: Connection,
+export const isEmpty = async (
+  { session, dialect }: Line,
   entities: Readonly<Record<string, Entity>>,
-): boolean =>
-  Object.values(entities).every(
-    ({ table }) =>
-      connection.query({
-        text: statement(sql`select 1 from ${name(table)} limit 1`, dialect.placeholder).text,
-        values: [],
-      }).length === 0,
-  )
+): Promise<boolean> => {
+  for (const { table } of Object.values(entities)) {
+    const { text } = statement(sql`select 1 from ${name(table)} limit 1`, dialect.placeholder)
+    if ((await session.query({ text, values: [] })).length > 0) return false
+  }
+  return true
+}

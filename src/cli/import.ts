@@ -1,16 +1,15 @@
 /** `duet import`: rows of NDJSON or CSV, checked by the rules of the API, kept with their ids and times. */
 import { statSync } from 'node:fs'
 import { progress } from '#cli/progress.ts'
-import { modelOf, openForFilling } from '#cli/store.ts'
+import { type Line, modelOf, openForFilling, storeOf } from '#cli/store.ts'
 import { homing } from '#cli/transfer/foreign.ts'
-import { formatOf, kindOf, kinds } from '#cli/transfer/kinds.ts'
+import { formatOf, type Kind, kindOf, kinds } from '#cli/transfer/kinds.ts'
 import { linesIn } from '#cli/transfer/lines.ts'
 import { orderRows } from '#cli/transfer/orders.ts'
-import { plainRows } from '#cli/transfer/rows.ts'
+import { type Put, plainRows } from '#cli/transfer/rows.ts'
 import { type CliCommand, readArgs, UsageError } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
-import type { FieldFault } from '#errors.ts'
-import { entityOf } from '#model/model.ts'
+import { entityOf, type Model } from '#model/model.ts'
 import { anonymous } from '#model/viewer.ts'
 
 const help = `Usage: duet import KIND FILE [--skip-bad]
@@ -61,12 +60,10 @@ const faultList = (file: string) => {
   return { tell, end }
 }
 
-const run = async (args: readonly string[]): Promise<void> => {
-  const { plural, kind, file, format, skipsBad } = asked(args)
-  const config = loadConfig(process.env)
-  const model = modelOf(config)
-  const entity = entityOf(model, kind.entity)
-  const connection = openForFilling(config)
+type Asked = ReturnType<typeof asked>
+
+/** Puts one row of a file in; gives its faults. */
+const putFor = (line: Line, model: Model, kind: Kind): Put => {
   const use = {
     mode: 'import',
     viewer: anonymous,
@@ -75,12 +72,17 @@ const run = async (args: readonly string[]): Promise<void> => {
     what: kind.entity,
     also: kind.also,
   } as const
-  const put =
-    kind.entity === 'order'
-      ? orderRows(connection, model, use)
-      : plainRows(connection, model, entity, use)
+  return kind.entity === 'order'
+    ? orderRows(line, model, use)
+    : plainRows(line, model, entityOf(model, kind.entity), use)
+}
+
+/** Puts the rows of the file in; throws where it has faults and nothing may be left out. */
+const fill = async (line: Line, model: Model, { plural, kind, file, format, skipsBad }: Asked) => {
+  const entity = entityOf(model, kind.entity)
+  const put = putFor(line, model, kind)
   const { home, notice } = homing(kind)
-  const faultsOf = (foreign: Readonly<Record<string, unknown>>): readonly FieldFault[] => {
+  const faultsOf = async (foreign: Readonly<Record<string, unknown>>) => {
     const { row, faults } = home(foreign)
     return faults.length > 0 ? faults : put(row)
   }
@@ -88,32 +90,38 @@ const run = async (args: readonly string[]): Promise<void> => {
   const shown = progress(`importing ${plural}`)
   let kept = 0
   let leftOut = 0
+  for await (const { line: at, row, fault } of linesIn(file, format, kind, entity)) {
+    const faults = row ? await faultsOf(row) : []
+    for (const { field, message } of faults) list.tell(at, `${field} ${message}`)
+    if (fault !== undefined) list.tell(at, fault)
+    if (faults.length === 0 && fault === undefined) kept++
+    else leftOut++
+    shown.step()
+  }
+  shown.done()
+  const bad = list.end()
+  if (bad > 0 && !skipsBad)
+    throw new Error(
+      `nothing was imported: ${file} has ${bad} ${bad === 1 ? 'fault' : 'faults'}; mend them, or leave those rows out with --skip-bad`,
+    )
+  await line.session.settleIds([entity.table])
+  return { kept, leftOut, notice: notice() }
+}
+
+const run = async (args: readonly string[]): Promise<void> => {
+  const task = asked(args)
+  const config = loadConfig(process.env)
+  const model = modelOf(config)
+  const line = await openForFilling(await storeOf(config))
+  const { session } = line
   try {
-    connection.run('begin immediate')
-    for await (const { line, row, fault } of linesIn(file, format, kind, entity)) {
-      const faults = row ? faultsOf(row) : []
-      for (const { field, message } of faults) list.tell(line, `${field} ${message}`)
-      if (fault !== undefined) list.tell(line, fault)
-      if (faults.length === 0 && fault === undefined) kept++
-      else leftOut++
-      shown.step()
-    }
-    shown.done()
-    const bad = list.end()
-    if (bad > 0 && !skipsBad) {
-      connection.run('rollback')
-      throw new Error(
-        `nothing was imported: ${file} has ${bad} ${bad === 1 ? 'fault' : 'faults'}; mend them, or leave those rows out with --skip-bad`,
-      )
-    }
-    connection.run('commit')
-    const told = notice()
-    if (told !== undefined) process.stderr.write(`${file}: ${told}\n`)
+    const { kept, leftOut, notice } = await session.transaction(() => fill(line, model, task))
+    if (notice !== undefined) process.stderr.write(`${task.file}: ${notice}\n`)
     process.stdout.write(
-      `imported ${kept} ${plural}${leftOut > 0 ? `, left out ${leftOut}` : ''}\n`,
+      `imported ${kept} ${task.plural}${leftOut > 0 ? `, left out ${leftOut}` : ''}\n`,
     )
   } finally {
-    connection.close()
+    await session.close()
   }
 }
 

@@ -1,6 +1,5 @@
 /** The mail as the settings have it: over SMTP, or shown to a developer, or none. */
 import type { Config } from '#config.ts'
-import { mailKey } from '#engines/sqlite/migrate.ts'
 import { createMail, type Delivery, type Mail } from '#mail/mail.ts'
 import type { Observe } from '#observe.ts'
 
@@ -11,9 +10,14 @@ const deliveryOf = ({ values, development }: Config): Delivery => {
 }
 
 /** The mail of a service that listens at `url()`, which links lead to unless a public address is set. */
-export const mailOf = (config: Config, observe: Observe, url: () => string): Mail =>
+export const mailOf = (
+  config: Config,
+  key: Uint8Array,
+  observe: Observe,
+  url: () => string,
+): Mail =>
   createMail({
-    key: mailKey(config.file),
+    key,
     now: Date.now,
     observe,
     publicUrl: () => config.values.DUET_PUBLIC_URL ?? url(),

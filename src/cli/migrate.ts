@@ -1,9 +1,9 @@
 /** `duet migrate`: brings the store to what this program needs, or drafts the next migration from the model. */
 
+import { storeOf } from '#cli/store.ts'
 import { type CliCommand, readArgs } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
 import { draftMigration } from '#engines/sqlite/draft.ts'
-import { migrateSqlite } from '#engines/sqlite/migrate.ts'
 import { entities } from '#resources/index.ts'
 
 const help = `Usage: duet migrate [--draft NAME]
@@ -23,8 +23,8 @@ const run = async (args: readonly string[]): Promise<void> => {
     )
     return
   }
-  const config = loadConfig(process.env)
-  const applied = migrateSqlite(config.file)
+  const store = await storeOf(loadConfig(process.env))
+  const applied = await store.migrate()
   process.stdout.write(
     applied.length === 0 ? 'the store is up to date\n' : `applied ${applied.join(', ')}\n`,
   )

@@ -1,26 +1,30 @@
 /** `duet restore`: puts a backup in the place of the store. */
 import { resolve } from 'node:path'
+import { fileOf } from '#cli/store.ts'
 import { type CliCommand, readArgs, UsageError } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
 import { restore as restoreStore } from '#engines/sqlite/backup.ts'
 import { entities } from '#resources/index.ts'
 
+const tool = 'pg_restore --clean --if-exists --single-transaction --dbname=URL FILE'
+
 const help = `Usage: duet restore FILE [--force]
 
 Puts the backup FILE in the place of the store that DUET_DATABASE_URL names, after it
 was checked: whole, undamaged, and of no newer Duet. Stop the server first. A store that
-has content is replaced only with --force; what it has is then lost. FILE stays as it is.`
+has content is replaced only with --force; what it has is then lost. FILE stays as it is.
+For a store in PostgreSQL use its own tools: ${tool}`
 
 const run = async (args: readonly string[]): Promise<void> => {
   const { values, positionals } = readArgs(args, { force: { type: 'boolean' } }, 1)
   const [file = ''] = positionals
   if (file === '') throw new UsageError('FILE is missing: duet restore FILE')
-  const config = loadConfig(process.env)
-  const size = await restoreStore(resolve(file), config.file, {
+  const store = fileOf(loadConfig(process.env), `put a copy back with ${tool}`)
+  const size = await restoreStore(resolve(file), store, {
     force: values.force === true,
     tables: Object.values(entities).map(({ table }) => table),
   })
-  process.stdout.write(`restored ${file} to ${config.file}, ${size.toLocaleString('en')} bytes\n`)
+  process.stdout.write(`restored ${file} to ${store}, ${size.toLocaleString('en')} bytes\n`)
 }
 
 export const restore: CliCommand = {

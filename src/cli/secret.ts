@@ -1,10 +1,12 @@
-/** The key of tokens: the operator's, or in development one that is made once and kept beside the store. */
+/** The key of tokens: the operator's, or in development one that is made once and kept in a file. */
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { type Config, ConfigError } from '#config.ts'
 
-const secretFile = (config: Config): string => join(dirname(config.file), 'secret')
+/** Beside a store that is a file; else where that would be. */
+const secretFile = ({ store }: Config): string =>
+  store.kind === 'sqlite' ? join(dirname(store.file), 'secret') : resolve('data/secret')
 
 /** The HS256 secret that signs and verifies tokens; undefined where keys come from a JWKS. */
 export const authSecret = (config: Config): string | undefined => {

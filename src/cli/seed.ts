@@ -1,12 +1,12 @@
 /** `duet seed`: made-up content of any size, the same for the same numbers, skewed as real content is. */
 
-import { inserter, inTransaction, isEmpty } from '#cli/fill.ts'
+import { inserter, isEmpty } from '#cli/fill.ts'
 import { progress } from '#cli/progress.ts'
-import { modelOf, openForFilling } from '#cli/store.ts'
+import { type Line, modelOf, openForFilling, storeOf } from '#cli/store.ts'
 import { type CliCommand, readArgs, UsageError, wholeOption } from '#cli/usage.ts'
 import { type Random, randomFrom, seedWords } from '#cli/words.ts'
 import { loadConfig } from '#config.ts'
-import { entityOf } from '#model/model.ts'
+import { entityOf, type Model } from '#model/model.ts'
 import { fold } from '#model/text.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
@@ -45,16 +45,32 @@ type Sizes = {
   readonly products: number
 }
 
-type Put = (values: ReadonlyMap<string, SqlValue>) => number
+/** Puts a row in that is the next of its table, counted from 0. */
+type Put = (index: number, values: Readonly<Record<string, SqlValue>>) => Promise<unknown>
 
-const rowOf = (values: Readonly<Record<string, SqlValue>>) => new Map(Object.entries(values))
+// Rows name each other by these ids, and what a table gives by itself may begin above 1 where it had rows before.
+const putFor = (line: Line, model: Model, name: string): Put => {
+  const put = inserter(line, entityOf(model, name))
+  return (index, values) =>
+    put(
+      new Map<string, SqlValue>([
+        ['id', index + 1],
+        ['createdAt', epoch + index * minute],
+        ...Object.entries(values),
+      ]),
+    )
+}
 
-const times = (label: string, count: number, one: (index: number) => void) => {
+/** So many rows are sent before any of them is waited for: a database over a network need not answer each. */
+const atOnce = 500
+
+const times = async (label: string, count: number, one: (index: number) => Promise<unknown>) => {
   if (count === 0) return
   const shown = progress(label, count)
-  for (let index = 0; index < count; index++) {
-    one(index)
-    shown.step()
+  for (let from = 0; from < count; from += atOnce) {
+    const length = Math.min(atOnce, count - from)
+    await Promise.all(Array.from({ length }, (_, index) => one(from + index)))
+    shown.step(length)
   }
   shown.done()
 }
@@ -65,23 +81,17 @@ const seedPeople = (put: Put, random: Random, count: number) =>
     const email = `${name.toLowerCase().replaceAll(' ', '.')}.${index + 1}@example.org`
     const age = random() < 0.2 ? null : 16 + Math.floor(random() * 70)
     const role = index === 0 ? 'admin' : 'user'
-    put(rowOf({ name, email, age, role, createdAt: epoch + index * minute, emailKey: fold(email) }))
+    return put(index, { name, email, age, role, emailKey: fold(email) })
   })
 
-const seedPosts = (put: Put, random: Random, { posts, users }: Sizes): Uint32Array => {
+const seedPosts = async (put: Put, random: Random, { posts, users }: Sizes) => {
   const authors = new Uint32Array(posts)
-  times('posts', posts, index => {
+  await times('posts', posts, index => {
     const authorId = 1 + skewed(random, users)
     authors[index] = authorId
     const title = seedWords.title(random)
-    put(
-      rowOf({
-        title,
-        content: seedWords.paragraph(random, 40 + Math.floor(random() * 120)),
-        authorId,
-        createdAt: epoch + index * minute,
-      }),
-    )
+    const content = seedWords.paragraph(random, 40 + Math.floor(random() * 120))
+    return put(index, { title, content, authorId })
   })
   return authors
 }
@@ -93,17 +103,11 @@ const seedComments = (
   authors: Uint32Array,
 ) => {
   const order = byAuthor(authors, users)
-  times('comments', comments, index => {
+  return times('comments', comments, index => {
     const postId = order[skewed(random, order.length)] ?? 1
     const authorId = 1 + skewed(random, users)
-    put(
-      rowOf({
-        text: seedWords.paragraph(random, 1 + Math.floor(random() * 10)),
-        postId,
-        authorId,
-        createdAt: epoch + index * minute,
-      }),
-    )
+    const text = seedWords.paragraph(random, 1 + Math.floor(random() * 10))
+    return put(index, { text, postId, authorId })
   })
 }
 
@@ -114,17 +118,7 @@ const seedProducts = (put: Put, random: Random, count: number) =>
     const price = 99 + Math.floor(random() ** 3 * 200_000)
     const stock = random() < 0.1 ? 0 : Math.floor(random() * 500)
     const image = random() < 0.5 ? `https://images.example.org/products/${index + 1}.jpg` : null
-    put(
-      rowOf({
-        name,
-        category,
-        price,
-        stock,
-        image,
-        createdAt: epoch + index * minute,
-        nameKey: fold(name),
-      }),
-    )
+    return put(index, { name, category, price, stock, image, nameKey: fold(name) })
   })
 
 const checkSizes = ({ users, posts, comments }: Sizes) => {
@@ -134,7 +128,18 @@ const checkSizes = ({ users, posts, comments }: Sizes) => {
     throw new UsageError('--comments needs --posts above 0: a comment stands below a post')
 }
 
-const run = async (args: readonly string[]): Promise<void> => {
+const seedAll = async (line: Line, model: Model, sizes: Sizes): Promise<void> => {
+  const put = (name: string): Put => putFor(line, model, name)
+  const random = randomFrom(20_240_101)
+  await seedPeople(put('user'), random, sizes.users)
+  const authors = await seedPosts(put('post'), random, sizes)
+  await seedComments(put('comment'), random, sizes, authors)
+  await seedProducts(put('product'), random, sizes.products)
+  const seeded = ['user', 'post', 'comment', 'product']
+  await line.session.settleIds(seeded.map(name => entityOf(model, name).table))
+}
+
+const askedSizes = (args: readonly string[]): Sizes => {
   const number = { type: 'string' } as const
   const { values } = readArgs(
     args,
@@ -150,23 +155,25 @@ const run = async (args: readonly string[]): Promise<void> => {
     products: wholeOption('products', values.products, usual(1000)),
   }
   checkSizes(sizes)
+  return sizes
+}
+
+const run = async (args: readonly string[]): Promise<void> => {
+  const sizes = askedSizes(args)
   const config = loadConfig(process.env)
   const model = modelOf(config)
-  const connection = openForFilling(config)
+  const store = await storeOf(config)
+  const line = await openForFilling(store)
+  const { session } = line
   try {
-    if (!isEmpty(connection, model.entities))
-      throw new Error(`${config.file} has content already; seed fills an empty store only`)
-    const put = (entity: string): Put => inserter(connection, entityOf(model, entity))
-    const random = randomFrom(20_240_101)
-    inTransaction(connection, () => {
-      seedPeople(put('user'), random, sizes.users)
-      const authors = seedPosts(put('post'), random, sizes)
-      seedComments(put('comment'), random, sizes, authors)
-      seedProducts(put('product'), random, sizes.products)
+    await session.transaction(async () => {
+      if (!(await isEmpty(line, model.entities)))
+        throw new Error(`${store.place} has content already; seed fills an empty store only`)
+      await seedAll(line, model, sizes)
     })
-    connection.run('pragma optimize = 0x10002')
+    await session.analyze()
   } finally {
-    connection.close()
+    await session.close()
   }
 }
 

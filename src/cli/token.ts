@@ -8,7 +8,7 @@ import { parseId } from '#model/id.ts'
 const help = `Usage: duet token --user ID [--role user|admin] [--ttl 1h]
 
 Prints a token for a user, signed with DUET_AUTH_SECRET (in development: with the
-secret that is kept beside the store). --ttl takes s, m or h; at most 24h.`
+secret that is kept beside the store, for PostgreSQL in data/). --ttl takes s, m or h; at most 24h.`
 
 const seconds = { s: 1, m: 60, h: 3600 } as const
 

@@ -10,7 +10,15 @@ import { deriveSchema } from '#graphql/schema.ts'
 import { bodyTag, isNotModified } from '#http/conditional.ts'
 import { type Edge, exchange } from '#http/exchange.ts'
 import type { Reply } from '#http/reply.ts'
-import { type App, type Http, header, jsonBody, queryString, requestIdOf } from '#http/request.ts'
+import {
+  type App,
+  type Http,
+  header,
+  jsonBody,
+  positionOf,
+  queryString,
+  requestIdOf,
+} from '#http/request.ts'
 import type { Viewer } from '#model/viewer.ts'
 import type { Core } from '#write/core.ts'
 import { type Keyed, keyedOf } from '#write/once.ts'
@@ -162,7 +170,7 @@ export const mountGraphql = (app: App, core: Core, edge: Edge, options: GraphqlO
     viewer: Viewer,
     method: string,
     requestId: string,
-    keyed: Keyed | undefined,
+    { keyed, after }: { readonly keyed: Keyed | undefined; readonly after: string | undefined },
   ): Promise<Result> => {
     try {
       const operation = getOperation(documents(params.query), params.operationName)
@@ -173,7 +181,7 @@ export const mountGraphql = (app: App, core: Core, edge: Edge, options: GraphqlO
         })
       const variables = coerced(operation.node.variableDefinitions ?? [], params.variables)
       if (kind === OperationTypeNode.MUTATION) {
-        const { data, error, replayed } = await runMutation({
+        const { data, error, replayed, position } = await runMutation({
           core,
           schema,
           operation,
@@ -181,11 +189,14 @@ export const mountGraphql = (app: App, core: Core, edge: Edge, options: GraphqlO
           viewer,
           keyed,
         })
-        const headers = replayed ? { 'Idempotency-Replayed': 'true' } : {}
+        const headers: Record<string, string> = {}
+        if (replayed) headers['Idempotency-Replayed'] = 'true'
+        if (position !== undefined) headers['Duet-Position'] = position
         if (!error) return { data, errors: [], status: 200, headers }
-        return { ...told(error.cause, requestId, error.where), data, status: 200 }
+        const failed = told(error.cause, requestId, error.where)
+        return { ...failed, data, status: 200, headers: { ...failed.headers, ...headers } }
       }
-      const { data, error } = await runQuery(core, schema, operation, variables, viewer)
+      const { data, error } = await runQuery(core, schema, operation, variables, viewer, after)
       return error
         ? { ...told(error, requestId), data, status: 200 }
         : { data, errors: [], status: 200 }
@@ -226,7 +237,12 @@ export const mountGraphql = (app: App, core: Core, edge: Edge, options: GraphqlO
     const asked = { method, path: at, body: params }
     const keyed =
       method === 'POST' ? keyedOf(header(c, 'idempotency-key'), viewer, asked) : undefined
-    return reply(c, await run(params, viewer, method, requestId, keyed), type, viewer)
+    return reply(
+      c,
+      await run(params, viewer, method, requestId, { keyed, after: positionOf(c) }),
+      type,
+      viewer,
+    )
   }
 
   /** Errors before there is a GraphQL request: broken bodies, bad tokens, wrong media types. */

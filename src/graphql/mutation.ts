@@ -16,7 +16,7 @@ import {
 } from '#graphql/selection.ts'
 import { entityOf, typeName } from '#model/model.ts'
 import type { Role, Viewer } from '#model/viewer.ts'
-import { notFound, type Prepared } from '#read/read.ts'
+import { notFound, type Position, type Prepared } from '#read/read.ts'
 import { oneRow } from '#read/selection.ts'
 import type { Command } from '#write/command.ts'
 import { commit } from '#write/commit.ts'
@@ -209,16 +209,21 @@ const commandOf = async (mutating: Mutating, field: Writes): Promise<Command> =>
 /** What a field wrote, as its text; deleting what is not there is `false`. */
 const runField = async (mutating: Mutating, field: Writes): Promise<Field> => {
   try {
-    const { answer, replayed } = await run(mutating, field, await commandOf(mutating, field))
-    return { text: answer?.text ?? 'null', replayed }
+    const done = await run(mutating, field, await commandOf(mutating, field))
+    return { text: done.answer?.text ?? 'null', replayed: done.replayed, position: done.position }
   } catch (error) {
     const isGone = error instanceof ApiError && error.code === 'NOT_FOUND'
-    if (isGone && field.root.kind === 'delete') return { text: 'false', replayed: false }
+    if (isGone && field.root.kind === 'delete')
+      return { text: 'false', replayed: false, position: undefined }
     throw error
   }
 }
 
-type Field = { readonly text: string; readonly replayed: boolean }
+type Field = {
+  readonly text: string
+  readonly replayed: boolean
+  readonly position: Position | undefined
+}
 
 /** The values of a payload's slots without the written id, which the write itself puts in. */
 const withoutWritten = ({ slots }: Payload, viewer: Viewer, variables: Variables) => {
@@ -246,6 +251,8 @@ export type Mutated = {
   readonly data: string
   /** Whether all of it is the kept answer of an earlier request. */
   readonly replayed: boolean
+  /** Where the store stands with the last of what was written. */
+  readonly position: Position | undefined
   readonly error?: { readonly cause: unknown; readonly where: Where }
 }
 
@@ -256,6 +263,7 @@ export const runMutation = async (mutating: Mutating): Promise<Mutated> => {
   if (writes.length > 1) await refuseEarly(mutating, writes)
   let data = '{'
   let replayed = writes.length > 0
+  let position: Position | undefined
   for (const field of fields) {
     if (data.length > 1) data += ','
     data += `${JSON.stringify(field.key)}:`
@@ -267,14 +275,16 @@ export const runMutation = async (mutating: Mutating): Promise<Mutated> => {
       const written = await runField(mutating, field)
       data += written.text
       replayed &&= written.replayed
+      position = written.position ?? position
     } catch (cause) {
       // Every mutation's type is non-null, so its error leaves no data (section 6.4.4); what came before is done.
       return {
         data: 'null',
         replayed: false,
+        position,
         error: { cause, where: whereOf(field) },
       }
     }
   }
-  return { data: `${data}}`, replayed }
+  return { data: `${data}}`, replayed, position }
 }

@@ -13,7 +13,7 @@ import {
   type Variables,
 } from '#graphql/selection.ts'
 import type { Viewer } from '#model/viewer.ts'
-import { type Answer, notFound, type Prepared, read } from '#read/read.ts'
+import { type Answer, notFound, type Position, type Prepared, read } from '#read/read.ts'
 import type { Root } from '#read/selection.ts'
 import { type Core, prepareFor } from '#write/core.ts'
 
@@ -123,6 +123,7 @@ export const runQuery = (
   operation: Operation,
   variables: Variables,
   viewer: Viewer,
+  after: Position | undefined,
 ): Queried | Promise<Queried> => {
   const conditions = operation.conditions.map(name => String(variables.coerced[name])).join()
   const collectedKey = `fields ${conditions}`
@@ -154,7 +155,7 @@ export const runQuery = (
     return { data: `${data}}` }
   }
   if (!prepared) return assemble([])
-  const answers = read(core.reader, prepared, slots.fill(viewer.id, variables))
+  const answers = read(core.reader, prepared, slots.fill(viewer.id, variables), after)
   return answers instanceof Promise ? answers.then(assemble) : assemble(answers)
 }
 

@@ -10,6 +10,7 @@ import {
   comma,
   join,
   name,
+  number,
   place,
   type Sql,
   type Statement,
@@ -38,7 +39,7 @@ const orderSql = (order: readonly Order[], dialect: Dialect): Sql => {
 }
 
 /** Whether finding the rows may mean a walk through the table, which must be stoppable. */
-const scans = ({ where, source }: Level): boolean =>
+export const scans = ({ where, source }: Level): boolean =>
   source.kind === 'total'
     ? source.kept === null
     : source.kind === 'root' &&
@@ -116,11 +117,74 @@ const levelSql = (
   }
 }
 
-/** One statement a level, in the order of the plan's levels: a level's keys are known when its turn comes. */
-export const compile = (plan: ReadPlan, dialect: Dialect): readonly Statement[] =>
+/** One statement a level: the keys of a level are known when its turn comes. */
+const apart = (plan: ReadPlan, dialect: Dialect): readonly Statement[] =>
   plan.levels.map(level =>
     statement(
       levelSql(level, dialect, (parent, column) => place({ kind: 'keys', level: parent, column })),
       dialect.placeholder,
     ),
   )
+
+const cte = (level: number): Sql => name(`l${level}`)
+
+/** How a level's columns are called where others select from it. */
+const labels = ({ source, columns }: Level): readonly string[] =>
+  source.kind === 'exists' ? ['n'] : columns.map(({ name }) => name)
+
+/**
+ * All levels in one statement, a CTE each. Each row begins with the number of its level, then come that level's
+ * columns as text, and nulls where another level has more. The rows of a CTE come in its own order: a CTE is read
+ * from its first row to its last, and `union all` appends one to the next.
+ */
+const together = (plan: ReadPlan, dialect: Dialect, asText: (column: Sql) => Sql): Statement => {
+  const levels = plan.levels.map(level =>
+    levelSql(
+      level,
+      dialect,
+      (parent, key) =>
+        sql`select ${name(labels(plan.levels[parent] as Level)[key] as string)} from ${cte(parent)}`,
+    ),
+  )
+  const [only] = levels
+  if (levels.length === 1 && only) return statement(only, dialect.placeholder)
+  const width = Math.max(...plan.levels.map(level => labels(level).length))
+  const ctes = plan.levels.map(
+    (level, index) =>
+      sql`${cte(index)} (${join(labels(level).map(name), comma)}) as (${levels[index] as Sql})`,
+  )
+  const selects = plan.levels.map((level, index) => {
+    const own = labels(level).map(label => asText(name(label)))
+    const padding = Array.from({ length: width - own.length }, () => sql`null`)
+    return sql`select ${number(index)}, ${join([...own, ...padding], comma)} from ${cte(index)}`
+  })
+  return statement(
+    sql`with ${join(ctes, comma)} ${join(selects, sql` union all `)}`,
+    dialect.placeholder,
+  )
+}
+
+/**
+ * The statement that looks up the rows of many keys at once, for a plan that looks up one row by its id and by nothing
+ * else; undefined for any other plan, and where levels are asked for apart.
+ */
+export const compileForMany = (plan: ReadPlan, dialect: Dialect): Statement | undefined => {
+  const [level, ...below] = plan.levels
+  const [condition, ...others] = level?.where ?? []
+  if (dialect.levels.are === 'apart' || !level || below.length > 0 || others.length > 0)
+    return undefined
+  if (level.source.kind !== 'root' || level.source.many) return undefined
+  if (condition?.kind !== 'field' || condition.is !== 'equals' || condition.column.name !== 'id')
+    return undefined
+  const ids = dialect.levels.listed(column(alias, 'id'), slot(condition.slot))
+  return statement(
+    sql`select ${columnsSql(level.columns)} from ${name(level.table)} as ${name(alias)} where ${ids}`,
+    dialect.placeholder,
+  )
+}
+
+/** The statements of a plan on one database: one a level in the order of its levels, or one for them all. */
+export const compile = (plan: ReadPlan, dialect: Dialect): readonly Statement[] =>
+  dialect.levels.are === 'apart'
+    ? apart(plan, dialect)
+    : [together(plan, dialect, dialect.levels.asText)]

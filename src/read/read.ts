@@ -1,12 +1,14 @@
 /** The door of the read core: a plan made ready once, then run with values as often as asked. */
 import { ApiError } from '#errors.ts'
 import { typeName } from '#model/model.ts'
-import { compile } from '#read/compile.ts'
+import { compile, compileForMany, scans } from '#read/compile.ts'
 import type { Level, PlannedRoot, ReadPlan } from '#read/plan.ts'
 import { type Limits, stitcher } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import type { Reader, Rows, Work } from '#sql/engine.ts'
+import type { Position, Reader, Row, Rows, Work } from '#sql/engine.ts'
 import type { SqlValue, Statement } from '#sql/sql.ts'
+
+export type { Position } from '#sql/engine.ts'
 
 /** What one root came to. */
 export type Answer = {
@@ -112,16 +114,18 @@ const mostRows = (
     : parents * (Number(slots[source.page.limit]) + 1)
 }
 
-/** Makes a plan ready for a database: compiled, with its stitcher; both are made once. */
-export const prepare = (
-  plan: ReadPlan,
-  dialect: Dialect,
-  digits: number,
-  limits: Limits,
-): Prepared => {
-  const statements = compile(plan, dialect)
-  const stitch = stitcher(plan, digits, limits)
-  const work = function* (slots: readonly SqlValue[]): Work<readonly Answer[]> {
+const tooMany = (limits: Limits) =>
+  new ApiError(
+    'RESPONSE_TOO_LARGE',
+    `The answer would hold more than ${limits.objects} objects; use \`limit\` on the lists in it`,
+  )
+
+/** How the rows of a plan's levels are fetched, with the values of its slots. */
+type Fetch = (slots: readonly SqlValue[]) => Work<Rows[]>
+
+/** A statement a level, each with the keys that the ones before it found. */
+const levelByLevel = (plan: ReadPlan, statements: readonly Statement[], limits: Limits): Fetch =>
+  function* (slots) {
     const results: Rows[] = []
     let budget = limits.objects + 1
     for (const [index, statement] of statements.entries()) {
@@ -137,13 +141,60 @@ export const prepare = (
         : { text: statement.text, values }
       results[index] = rows
       if (parts.length > 0) budget -= rows.length
-      if (budget <= 0) {
-        throw new ApiError(
-          'RESPONSE_TOO_LARGE',
-          `The answer would hold more than ${limits.objects} objects; use \`limit\` on the lists in it`,
-        )
-      }
+      if (budget <= 0) throw tooMany(limits)
     }
+    return results
+  }
+
+// A guard of memory only: how long the answer may be is said in characters, and is for stitch to decide.
+const bytesPerCharacter = 4
+
+/** All levels in one statement, which is a snapshot by itself; its rows are told apart by the number they begin with. */
+const allAtOnce = (
+  plan: ReadPlan,
+  [statement]: readonly Statement[],
+  limits: Limits,
+  dialect: Dialect,
+): Fetch => {
+  const { text } = statement as Statement
+  const alone = plan.levels.some(scans) ? 'slow' : 'quick'
+  const bytes = limits.bytes * bytesPerCharacter
+  const forMany = compileForMany(plan, dialect)?.text
+  const how = { bytes, alone, ...(forMany !== undefined && { forMany }) } as const
+  const hasParts = plan.levels.map(({ parts }) => parts.length > 0)
+  return function* (slots) {
+    const values = valuesOf(statement as Statement, slots, [], limits.objects + 1) as SqlValue[]
+    const rows = yield { text, values, ...how }
+    const results: Row[][] = plan.levels.length === 1 ? [rows as Row[]] : plan.levels.map(() => [])
+    let objects = plan.levels.length === 1 ? rows.length : 0
+    if (plan.levels.length > 1)
+      for (const row of rows) {
+        const level = Number(row[0])
+        results[level]?.push(row.slice(1))
+        if (hasParts[level]) objects++
+      }
+    if (objects > limits.objects) throw tooMany(limits)
+    return results
+  }
+}
+
+/** Makes a plan ready for a database: compiled, with its stitcher; both are made once. */
+export const prepare = (
+  plan: ReadPlan,
+  dialect: Dialect,
+  digits: number,
+  limits: Limits,
+): Prepared => {
+  const statements = compile(plan, dialect)
+  const stitch = stitcher(plan, digits, limits)
+  const fetch = (dialect.levels.are === 'apart' ? levelByLevel : allAtOnce)(
+    plan,
+    statements,
+    limits,
+    dialect,
+  )
+  const work = function* (slots: readonly SqlValue[]): Work<readonly Answer[]> {
+    const results = yield* fetch(slots)
     const missing = plan.roots.map(root => missingOf(root, slots, results))
     const pages = plan.roots.map(root => pageOf(root, slots, results))
     return stitch(results).map((written, index) => {
@@ -161,12 +212,13 @@ export const prepare = (
   return { plan, statements, work }
 }
 
-/** Runs a prepared read in one snapshot; at once where the database answers at once. */
+/** Runs a prepared read in one snapshot, not before `after`; at once where the database answers at once. */
 export const read = (
   reader: Reader,
   prepared: Prepared,
   values: readonly SqlValue[],
-): readonly Answer[] | Promise<readonly Answer[]> => reader.snapshot(prepared.work(values))
+  after?: Position,
+): readonly Answer[] | Promise<readonly Answer[]> => reader.snapshot(prepared.work(values), after)
 
 /** The error for a thing that is not there; its message contains "not found". */
 export const notFound = (entity: string, id: unknown, place?: ApiError['place']): ApiError =>

@@ -3,7 +3,7 @@ import { columnName, entityOf, type Model } from '#model/model.ts'
 import { type By, dayAt, periodOf, startOf, tooMany } from '#reports/periods.ts'
 import type { Asked, ReportType } from '#reports/request.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import type { Row, Work } from '#sql/engine.ts'
+import type { Position, Row, Work } from '#sql/engine.ts'
 import { and, bind, column, name, type Sql, type SqlValue, sql, statement } from '#sql/sql.ts'
 import type { Core } from '#write/core.ts'
 import { invalid } from '#write/input.ts'
@@ -164,8 +164,8 @@ const summed = function* (source: Source, now: number): Work<Report> {
   }
 }
 
-/** The report that is asked for, as the store is at this moment. */
-export const figuresOf = (core: Core, asked: Asked): Report | Promise<Report> => {
+/** The report that is asked for, as the store is at this moment, or at `after` where that is later than it has seen. */
+export const figuresOf = (core: Core, asked: Asked, after?: Position): Report | Promise<Report> => {
   const { model, dialect, reader } = core
-  return reader.snapshot(summed({ model, dialect, asked }, core.now()))
+  return reader.snapshot(summed({ model, dialect, asked }, core.now()), after)
 }

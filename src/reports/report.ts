@@ -1,6 +1,6 @@
 /** `POST /api/reports/generate`: figures by day or month, as JSON, CSV or a chart. */
 import { preferred } from '#http/accept.ts'
-import { header, jsonBody } from '#http/request.ts'
+import { header, jsonBody, positionOf } from '#http/request.ts'
 import type { Currency } from '#model/model.ts'
 import { admin } from '#model/policy.ts'
 import { chart } from '#reports/chart.ts'
@@ -60,7 +60,7 @@ export const reportGenerate: Extra = {
       const body = await jsonBody(c, edge.bodyLimit, ['application/json'])
       // A report has no effect, and a key is kept for effects alone: it must be one, and no more comes of it.
       parseKey(header(c, 'idempotency-key'))
-      const report = await figuresOf(core, parseRequest(body))
+      const report = await figuresOf(core, parseRequest(body), positionOf(c))
       const form = preferred(header(c, 'accept') ?? '', forms)
       const reply = shown(report, model.settings.currency, form, named)
       return {

@@ -1,7 +1,7 @@
 /** A user's picture: the stored one, or else an identicon that is the same for ever for that id. */
 import { hash } from 'node:crypto'
 import { isNotModified } from '#http/conditional.ts'
-import { header } from '#http/request.ts'
+import { header, positionOf } from '#http/request.ts'
 import { after, pathId, represent, representAs } from '#rest/reads.ts'
 import type { Extra } from '#rest/rest.ts'
 import type { Core } from '#write/core.ts'
@@ -41,6 +41,7 @@ export type Pictures = (
   core: Core,
   id: number,
   isKnown: (tag: string) => boolean,
+  after: string | undefined,
 ) => Stored | null | Promise<Stored | null>
 
 /** The read of avatars; anyone may, as anyone may see who wrote a post. */
@@ -53,7 +54,7 @@ export const avatarRead = (pictureOf: Pictures): Extra => ({
       const id = pathId(c, 'id', 'user')
       const sent = header(c, 'if-none-match')
       return after(
-        pictureOf(core, id, tag => isNotModified(sent, tag)),
+        pictureOf(core, id, tag => isNotModified(sent, tag), positionOf(c)),
         stored => {
           const facts = { named, isPublic: true, type: stored?.type ?? 'image/svg+xml' }
           const { headers, ...reply } = stored

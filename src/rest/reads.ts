@@ -3,7 +3,7 @@ import { ApiError } from '#errors.ts'
 import { bodyTag, isNotModified, type Mark, revisionTag } from '#http/conditional.ts'
 import type { Edge } from '#http/exchange.ts'
 import type { Reply } from '#http/reply.ts'
-import { type Http, header, queryString } from '#http/request.ts'
+import { type Http, header, positionOf, queryString } from '#http/request.ts'
 import type { Entity } from '#model/entity.ts'
 import { parseId } from '#model/id.ts'
 import { entityOf } from '#model/model.ts'
@@ -151,19 +151,22 @@ export const serveOne = (mount: Mount, route: Route): Serve => {
     try {
       fields = chosen(query)
     } catch (fault) {
-      return after(read(core.reader, entered, values), ([answer]) => {
+      return after(read(core.reader, entered, values, positionOf(c)), ([answer]) => {
         there(answer)
         throw fault
       })
     }
-    return after(read(core.reader, preparedFor(fields, viewer), values), ([found]) => {
-      const answer = there(found)
-      return represent(c, edge, answer.text, {
-        named,
-        isPublic: open,
-        mark: markOf(entity, answer),
-      })
-    })
+    return after(
+      read(core.reader, preparedFor(fields, viewer), values, positionOf(c)),
+      ([found]) => {
+        const answer = there(found)
+        return represent(c, edge, answer.text, {
+          named,
+          isPublic: open,
+          mark: markOf(entity, answer),
+        })
+      },
+    )
   }
 }
 
@@ -258,7 +261,8 @@ export const serveList = (mount: Mount, route: Route): Serve => {
     if (!route.below) query.done()
     const values: Value[] = [viewer.id, limit, from, parent, 0]
     for (const { value } of listed.filters) values.push(value)
-    return after(read(core.reader, preparedFor(listed, shape, viewer), values), ([answer]) => {
+    const found = read(core.reader, preparedFor(listed, shape, viewer), values, positionOf(c))
+    return after(found, ([answer]) => {
       if (!answer) throw new Error('a list has an answer')
       if (answer.missing) throw notFound(answer.missing.entity, answer.missing.id)
       query.done()

@@ -1,6 +1,6 @@
 /** The receipt of an order that was paid: as JSON, or as a page to print. */
 import { preferred } from '#http/accept.ts'
-import { header } from '#http/request.ts'
+import { header, positionOf } from '#http/request.ts'
 import type { Viewer } from '#model/viewer.ts'
 import { notFound, type Prepared, read } from '#read/read.ts'
 import { type Item, oneRow, type Root } from '#read/selection.ts'
@@ -55,7 +55,8 @@ const serve = (mount: Mount) => {
   const serveOne: ReturnType<Extra['serve']> = (c, viewer, named) => {
     const prepared = preparedFor(viewer.role)
     const id = pathId(c, 'id', 'order')
-    return after(read(core.reader, prepared, [viewer.id, id]), ([found, state]) => {
+    const answers = read(core.reader, prepared, [viewer.id, id], positionOf(c))
+    return after(answers, ([found, state]) => {
       if (!found || found.text === 'null') throw notFound('order', id)
       // What was never paid has no receipt.
       if (!withReceipt.includes(state?.text ?? '')) throw notFound('receipt', receiptNumber(id))

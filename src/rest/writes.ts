@@ -64,6 +64,12 @@ const answerOf = (done: Done): Written => {
   return done.answer
 }
 
+/** What every answer to a write says of it: whether it is a kept one, and what a read must name to see it. */
+const marks = ({ replayed, position }: Done): Record<string, string> => ({
+  ...(replayed && { 'Idempotency-Replayed': 'true' }),
+  ...(position !== undefined && { 'Duet-Position': position }),
+})
+
 /** The reply with an object that was written. RFC 9110, section 9.3.4: a PUT that changed what it was sent has no ETag. */
 const written = (
   mount: Mount,
@@ -84,7 +90,7 @@ const written = (
       'Cache-Control': 'no-store',
       'API-Version': String(named.version),
       ...(withTag && { ETag: mark ? revisionTag(mark, answer.text) : bodyTag(answer.text) }),
-      ...(done.replayed && { 'Idempotency-Replayed': 'true' }),
+      ...marks(done),
       ...(created && { Location: `${mount.prefix}/${entity.plural}/${answer.last}` }),
     },
     body: answer.text,
@@ -180,9 +186,9 @@ export const serveUpdate = (
   }
 }
 
-const empty = (named: Named): Reply => ({
+const empty = (named: Named, done: Done): Reply => ({
   status: 204,
-  headers: { 'API-Version': String(named.version) },
+  headers: { 'API-Version': String(named.version), ...marks(done) },
   body: null,
 })
 
@@ -196,8 +202,7 @@ export const serveDelete =
       entityOf(mount.core.model, route.entity).policy.delete,
       `deleting ${route.entity}s`,
     )
-    await run(mount, remove(writing, targetOf(c, mount, route)), null)
-    return empty(named)
+    return empty(named, await run(mount, remove(writing, targetOf(c, mount, route)), null))
   }
 
 const noBytes = new Uint8Array()
@@ -229,10 +234,7 @@ export const serveAction = (mount: Mount, action: Action): Serve => {
       if (action.standing) await run(mount, action.standing(writing, id), null)
       throw error
     }
-    if (!planFor) {
-      await run(mount, command, null)
-      return empty(named)
-    }
+    if (!planFor) return empty(named, await run(mount, command, null))
     const reading = { plan: planFor(viewer.role).plan, values: [viewer.id] }
     return written(mount, entity, await run(mount, command, reading, once), named)
   }

@@ -27,6 +27,18 @@ export type Dialect = {
   readonly name: string
   readonly placeholder: (n: number) => string
   readonly columnType: Readonly<Record<Scalar, string>>
+  /**
+   * How the levels of a read are asked for: apart, where a call costs next to nothing, or together in one statement,
+   * a CTE each, where a call is a way over the network. Together their columns must be of one type: text.
+   */
+  readonly levels:
+    | { readonly are: 'apart' }
+    | {
+        readonly are: 'together'
+        readonly asText: (column: Sql) => Sql
+        /** That a column is one of the keys in a list that takes one place. */
+        readonly listed: (column: Sql, keys: Sql) => Sql
+      }
   /** The rows whose ids are the keys. */
   readonly among: (among: Among) => Sql
   readonly below: (below: Below) => Sql

@@ -11,15 +11,39 @@ export type Query = {
   readonly values: readonly SqlValue[]
   /** Stop reading, with `RESPONSE_TOO_LARGE`, when the rows hold more than so many characters. */
   readonly bytes?: number
+  /** The only query of its work, which is then a snapshot by itself; a quick one may share a connection. */
+  readonly alone?: 'quick' | 'slow'
+  /**
+   * The same query for many keys at once, where it looks one row up by the only value it has: its place then takes a
+   * list of keys, and the first column of a row says whose it is.
+   */
+  readonly forMany?: string
 }
 
 /** Work on one connection: it asks for queries and is handed their rows, so one text serves sync and async drivers. */
 export type Work<Result> = Generator<Query, Result, Rows>
 
+/** How far the store had come when a write was kept; a read that names it sees that write. Opaque to callers. */
+export type Position = string
+
 /** Where reads go. */
 export type Reader = {
-  /** Runs work whose queries all see the same moment, later than every write that was answered. */
-  readonly snapshot: <Result>(work: Work<Result>) => Result | Promise<Result>
+  /** Runs work whose queries all see the same moment; with `after` one that is not before that position. */
+  readonly snapshot: <Result>(work: Work<Result>, after?: Position) => Result | Promise<Result>
+}
+
+/** A line to a store for a command of the command line: it asks, waits for the rows, and asks again. */
+export type Session = {
+  readonly query: (query: Query) => Promise<Rows>
+  /** Runs the work in one transaction; nothing of it stays where it throws. */
+  readonly transaction: <Result>(work: () => Promise<Result>) => Promise<Result>
+  /** Runs a part of a transaction; where it throws, only that part is undone, and the transaction may go on. */
+  readonly attempt: <Result>(work: () => Promise<Result>) => Promise<Result>
+  /** Tells the store that rows with ids of their own came in: later ids go on above them. Within the transaction. */
+  readonly settleIds: (tables: readonly string[]) => Promise<void>
+  /** Lets the store look at what it has now, for better plans. */
+  readonly analyze: () => Promise<void>
+  readonly close: () => Promise<void>
 }
 
 /** A constraint of the store that a statement ran into, by the names the model knows. */

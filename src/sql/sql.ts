@@ -51,6 +51,8 @@ export const bind = (value: SqlValue): Sql => place({ kind: 'value', value })
 /** A place for a value that comes with each run. */
 export const slot = (index: number): Sql => place({ kind: 'slot', slot: index })
 
+/** A whole number in the text itself. */
+export const number = (value: number): Sql => make([String(Math.trunc(value))], [])
 /** Text that a dialect's own file vouches for: keywords, functions and types, never a caller's words. */
 export const trusted = (text: string): Sql => make([text], [])
 

@@ -2,7 +2,7 @@
 import type { FieldFault } from '#errors.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import type { Answer } from '#read/read.ts'
-import type { Rows } from '#sql/engine.ts'
+import type { Position, Rows } from '#sql/engine.ts'
 import type { SqlValue, Statement } from '#sql/sql.ts'
 
 /** A guarded statement: what it expects, and what to look at when that does not hold. */
@@ -23,11 +23,15 @@ export type Status =
   | { readonly step: number; readonly some: number; readonly none: number }
 
 /**
- * A key under which the answer is kept in the transaction of the effect: the first time `lookup` finds nothing and
- * `store` keeps the answer (its last four places are status, text, id and revision); later it is found and given again.
+ * A key under which the answer is kept in the transaction of the effect. `reserve` takes the key and returns a row, or
+ * returns none where an answer is kept under it; a second one that comes meanwhile waits there for the first. `lookup`
+ * finds the kept answer. `store` keeps this one: its first four places are status, text, id and revision.
  */
 export type Once = {
+  /** The key with its scope. */
+  readonly name: string
   readonly fingerprint: string
+  readonly reserve: Statement
   readonly lookup: Statement
   readonly store: Statement
 }
@@ -53,6 +57,8 @@ export type Outcome =
       readonly answer: Written | null
       /** Whether this is the kept answer of an earlier request. */
       readonly replayed: boolean
+      /** Where the store stands with it, where it tells. */
+      readonly position?: Position
     }
   /** The key was used for another request. */
   | { readonly kind: 'reused' }

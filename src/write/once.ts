@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { ApiError } from '#errors.ts'
 import type { Viewer } from '#model/viewer.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import { bind, name, type Sql, sql, statement } from '#sql/sql.ts'
+import { bind, name, sql, statement } from '#sql/sql.ts'
 import type { Job, Once } from '#write/job.ts'
 
 /** How long an answer is kept, in milliseconds. */
@@ -44,29 +44,43 @@ export const keyedOf = (
 }
 
 const table = name('replies')
-const columns = ['scope', 'key', 'fingerprint', 'made_at', 'status', 'body', 'row_id', 'revision']
+const column = {
+  scope: name('scope'),
+  key: name('key'),
+  fingerprint: name('fingerprint'),
+  madeAt: name('made_at'),
+  status: name('status'),
+  body: name('body'),
+  rowId: name('row_id'),
+  revision: name('revision'),
+}
 
-/** The statements that look an answer up and keep it; `part` tells apart the writes of one request. */
+/** A place whose value is known when the job is done. */
+const later = bind(null)
+
+/** The statements that keep an answer under a key; `part` tells apart the writes of one request. */
 export const onceOf = (dialect: Dialect, keyed: Keyed, now: number, part = ''): Once => {
   const { scope, fingerprint } = keyed
   const key = `${keyed.key}${part}`
-  const lookup = sql`select ${name('fingerprint')}, ${name('status')}, ${name('body')}, ${name('row_id')}, ${name('revision')}
-    from ${table} where ${name('scope')} = ${bind(scope)} and ${name('key')} = ${bind(key)}
-      and ${name('made_at')} > ${bind(now - keptFor)}`
-  const later = bind(null)
-  const [first = sql``, ...rest] = columns.map(name)
-  const all = rest.reduce((list: Sql, column) => sql`${list}, ${column}`, first)
-  const fresh = columns.slice(2).map(column => sql`${name(column)} = excluded.${name(column)}`)
-  const sets = fresh.reduce((list: Sql, set) => sql`${list}, ${set}`)
-  // What conflicts is older than a day: the look-up has found nothing that counts.
-  const store = sql`insert into ${table} (${all})
-    values (${bind(scope)}, ${bind(key)}, ${bind(fingerprint)}, ${bind(now)}, ${later}, ${later}, ${later}, ${later})
-    on conflict (${name('scope')}, ${name('key')}) do update set ${sets} returning ${name('key')}`
-  const stored = statement(store, dialect.placeholder)
+  const { madeAt, status, body, rowId, revision } = column
+  const known = sql`${column.scope} = ${bind(scope)} and ${column.key} = ${bind(key)}`
+  const oldest = bind(now - keptFor)
+  const reserve = sql`insert into ${table} as r
+      (${column.scope}, ${column.key}, ${column.fingerprint}, ${madeAt}, ${status}, ${body})
+    values (${bind(scope)}, ${bind(key)}, ${bind(fingerprint)}, ${bind(now)}, 0, '')
+    on conflict (${column.scope}, ${column.key}) do update
+      set ${column.fingerprint} = excluded.${column.fingerprint}, ${madeAt} = excluded.${madeAt}
+      where r.${madeAt} <= ${oldest} returning ${column.key}`
+  const lookup = sql`select ${column.fingerprint}, ${status}, ${body}, ${rowId}, ${revision}
+    from ${table} where ${known}`
+  const store = sql`update ${table} set ${status} = ${later}, ${body} = ${later}, ${rowId} = ${later},
+    ${revision} = ${later} where ${known}`
   return {
+    name: `${scope} ${key}`,
     fingerprint,
+    reserve: statement(reserve, dialect.placeholder),
     lookup: statement(lookup, dialect.placeholder),
-    store: { ...stored, parameters: stored.parameters.slice(0, 4) },
+    store: statement(store, dialect.placeholder),
   }
 }
 
@@ -75,9 +89,9 @@ export const purgeBatch = 1000
 
 /** The job that drops the oldest answers which are kept no longer, few enough not to be noticed. */
 export const purgeOf = (dialect: Dialect, now: number): Job => {
-  const old = sql`delete from ${table} where (${name('scope')}, ${name('key')}) in (
-    select ${name('scope')}, ${name('key')} from ${table} where ${name('made_at')} <= ${bind(now - keptFor)}
-    limit ${bind(purgeBatch)}) returning ${name('key')}`
+  const old = sql`delete from ${table} where (${column.scope}, ${column.key}) in (
+    select ${column.scope}, ${column.key} from ${table} where ${column.madeAt} <= ${bind(now - keptFor)}
+    limit ${bind(purgeBatch)}) returning ${column.key}`
   return {
     steps: [{ statement: statement(old, dialect.placeholder), expect: 'any' }],
     status: 200,

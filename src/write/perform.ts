@@ -38,10 +38,12 @@ const answerOf = function* (
   return answer
 }
 
-/** The answer that is kept under the job's key; undefined where there is none yet. */
+/** The answer that is kept under the job's key; undefined where there is none, and the key is taken for this one. */
 const keptOf = function* (once: Once): Work<Outcome | undefined> {
+  const taken = yield queryOf(once.reserve, [])
+  if (taken.length > 0) return undefined
   const [row] = yield queryOf(once.lookup, [])
-  if (!row) return undefined
+  if (!row) throw new Error('an answer is neither kept nor to be kept')
   const [fingerprint, status, text, id, revision] = row
   if (fingerprint !== once.fingerprint) return { kind: 'reused' }
   const number = (value: SqlValue | undefined) => (value == null ? undefined : Number(value))
@@ -69,7 +71,7 @@ const steps = function* (job: Job, prepared: Prepared | undefined): Work<Outcome
   if (once) {
     const { text, values } = queryOf(once.store, results)
     const { last = null, revision = null } = answer ?? {}
-    yield { text, values: [...values, status, answer?.text ?? '', last, revision] }
+    yield { text, values: [status, answer?.text ?? '', last, revision, ...values.slice(4)] }
   }
   return { kind: 'done', rows: results, status, answer, replayed: false }
 }

@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { inserter } from '#cli/fill.ts'
-import { connect } from '#engines/sqlite/connection.ts'
 import { contentModel, entities } from '#resources/index.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import { refuses } from '../rest.ts'
-import { createWorld, type World } from '../world.ts'
+import { createWorld, filling, type World } from '../world.ts'
 
 let world: World
 before(async () => {
@@ -150,13 +149,13 @@ for (const [code, digits, amount, price, shown] of [
   })
 
 test('the largest amount is exact to its last minor unit in both forms', async () => {
-  const connection = connect(world.file)
-  const put = inserter(connection, entities.order)
-  const customer = connection.query({ text: 'select min(id) from customers', values: [] })[0]?.[0]
-  const values: Record<string, SqlValue> = { status: 'paid', amount: Number.MAX_SAFE_INTEGER }
-  Object.assign(values, { currency: 'USD', customerId: customer, createdAt: 0, paidAt: 0 })
-  const id = put(new Map(Object.entries(values)))
-  connection.close()
+  const id = await filling(world.store, async line => {
+    const text = 'select min(id) from customers'
+    const [row] = await line.session.query({ text, values: [] })
+    const values: Record<string, SqlValue> = { status: 'paid', amount: Number.MAX_SAFE_INTEGER }
+    Object.assign(values, { currency: 'USD', customerId: row?.[0], createdAt: 0, paidAt: 0 })
+    return inserter(line, entities.order)(new Map(Object.entries(values)))
+  })
   const path = `GET /api/orders/${id}/receipt`
   assert.match((await world.ask(path, { as: 1 })).text, /"amount":90071992547409\.91,/)
   const { text } = await world.ask(path, { as: 1, headers: page })

@@ -1,12 +1,11 @@
 /** Reports: for whom, what may be asked, that the figures are those of a plain recount, and their three forms. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { inserter, inTransaction } from '#cli/fill.ts'
-import { connect } from '#engines/sqlite/connection.ts'
+import { inserter } from '#cli/fill.ts'
 import { contentModel, entities } from '#resources/index.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import { refuses } from '../rest.ts'
-import { createWorld, type World } from '../world.ts'
+import { createWorld, filling, type World } from '../world.ts'
 
 let world: World
 before(async () => {
@@ -17,16 +16,15 @@ after(() => world.close())
 type Row = Readonly<Record<string, SqlValue>>
 type Rows = Readonly<Partial<Record<keyof typeof entities, readonly Row[]>>>
 
-const put = (into: World, rows: Rows) => {
-  const connection = connect(into.file)
-  inTransaction(connection, () => {
+const put = (into: World, rows: Rows) =>
+  filling(into.store, async line => {
     for (const [name, list] of Object.entries(rows)) {
-      const insert = inserter(connection, entities[name as keyof typeof entities])
-      for (const row of list) insert(new Map(Object.entries(row)))
+      const entity = entities[name as keyof typeof entities]
+      const insert = inserter(line, entity)
+      for (const row of list) await insert(new Map(Object.entries(row)))
+      await line.session.settleIds([entity.table])
     }
   })
-  connection.close()
-}
 
 const generate = (body: unknown, headers: Record<string, string> = {}, from = world) =>
   from.ask('POST /api/reports/generate', { as: 1, body, headers })
@@ -157,7 +155,7 @@ describe('the figures of random data', () => {
   const data = sample(7)
   before(async () => {
     full = await createWorld({ rows: {} as never })
-    put(full, data)
+    await put(full, data)
   })
   after(() => full.close())
 
@@ -250,7 +248,7 @@ for (const [code, digits, minor, amount] of [
     const own = await createWorld({ model, rows: {} as never })
     t.after(() => own.close())
     const paid = { status: 'paid', amount: minor, currency: code, customerId: 1, createdAt: 0 }
-    put(own, { customer: [{ id: 1, name: 'n', createdAt: 0 }], order: [paid] })
+    await put(own, { customer: [{ id: 1, name: 'n', createdAt: 0 }], order: [paid] })
     const { totals } = (await generate({ type: 'sales' }, {}, own)).json
     assert.equal(totals.amount, amount)
     assert.equal(totals.currency, code)
@@ -342,7 +340,7 @@ describe('the chart', () => {
   let full: World
   before(async () => {
     full = await createWorld({ rows: {} as never })
-    put(full, sample(3))
+    await put(full, sample(3))
   })
   after(() => full.close())
   const cases = [

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { mint } from '#auth/token.ts'
-import { mailKey } from '#engines/sqlite/migrate.ts'
 import type { Event } from '#observe.ts'
 import { mailServer, silentServer } from '../mail-server.ts'
 import { refuses } from '../rest.ts'
@@ -322,7 +321,8 @@ describe('the token', () => {
     const access = await world.token(made.id)
     isRefused(await verify(world, made.id, made.id, access))
     const [claims = ''] = token.split('.')
-    const plain = createHmac('sha256', mailKey(world.file)).update(claims).digest('base64url')
+    const key = await world.store.secret('mail')
+    const plain = createHmac('sha256', key).update(claims).digest('base64url')
     isRefused(await verify(world, made.id, made.id, `${claims}.${plain}`))
   })
 

@@ -3,9 +3,10 @@ import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
 import { printSchema } from 'graphql'
+import { type Migration, migrationsOf } from '#engines/migrations.ts'
 import { definitions } from '#engines/sqlite/ddl.ts'
 import { madeBy, missingStatements } from '#engines/sqlite/draft.ts'
-import { knownMigrations, type Migration, migrateSqlite } from '#engines/sqlite/migrate.ts'
+import { migrateSqlite } from '#engines/sqlite/migrate.ts'
 import { deriveSchema } from '#graphql/schema.ts'
 import { int, text } from '#model/field.ts'
 import { defineModel, type Entities, type Model } from '#model/model.ts'
@@ -25,14 +26,14 @@ const model: Model = { ...usualModel, entities: longer }
 /** The migration that a draft would write for these entities. */
 const draftFor = (added: Entities): Migration => ({
   name: '9999-draft',
-  text: missingStatements(added, madeBy(knownMigrations()))
+  text: missingStatements(added, madeBy(migrationsOf('sqlite')))
     .map(statement => `${statement};`)
     .join('\n'),
 })
 
 let world: World
 before(async () => {
-  world = await createWorld({ model, migrations: [...knownMigrations(), draftFor(longer)] })
+  world = await createWorld({ model, migrations: [...migrationsOf('sqlite'), draftFor(longer)] })
 })
 after(() => world.close())
 
@@ -142,9 +143,9 @@ const anatomy = (make: (database: DatabaseSync) => void) => {
 }
 
 test('the migrations make exactly what the model’s own definitions make', () => {
-  assert.deepEqual(missingStatements(entities, madeBy(knownMigrations())), [])
+  assert.deepEqual(missingStatements(entities, madeBy(migrationsOf('sqlite'))), [])
   const migrated = anatomy(database => {
-    for (const { text } of knownMigrations()) database.exec(text)
+    for (const { text } of migrationsOf('sqlite')) database.exec(text)
   })
   const defined = anatomy(database => {
     for (const { text } of definitions(entities)) database.exec(text)
@@ -172,7 +173,7 @@ test('the draft for added fields and an added index applies to a store that is f
     },
   })
   const full = await createWorld()
-  const migrations = [...knownMigrations(), draftFor(more)]
+  const migrations = [...migrationsOf('sqlite'), draftFor(more)]
   assert.deepEqual(migrateSqlite(full.file, migrations), ['9999-draft'])
   assert.deepEqual(missingStatements(more, madeBy(migrations)), [])
   const database = new DatabaseSync(full.file, { readOnly: true })

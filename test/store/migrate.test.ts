@@ -6,17 +6,14 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import {
-  cursorKey,
-  knownMigrations,
-  migrateSqlite,
-  NewerStoreError,
-  pendingMigrations,
-} from '#engines/sqlite/migrate.ts'
+import { migrationsOf } from '#engines/migrations.ts'
+import { migrateSqlite, pendingMigrations, secretOf } from '#engines/sqlite/migrate.ts'
+import { sqliteStore } from '#engines/sqlite/store.ts'
+import { NewerStoreError } from '#engines/store.ts'
 import { duet, folderOf, serve } from '../duet.ts'
 
 const { fresh } = folderOf('migrate')
-const known = knownMigrations()
+const known = migrationsOf('sqlite')
 const names = known.map(({ name }) => name)
 
 const hashOf = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex')
@@ -57,10 +54,10 @@ test('a store that is not there is made with its folder, and all migrations are 
 test('migrating again applies nothing and keeps the key of the cursors', () => {
   const { file } = fresh()
   migrateSqlite(file)
-  const key = cursorKey(file)
+  const key = secretOf(file, 'cursor')
   assert.equal(key.length, 32)
   assert.deepEqual(migrateSqlite(file), [])
-  assert.deepEqual(cursorKey(file), key)
+  assert.deepEqual(secretOf(file, 'cursor'), key)
 })
 
 test('a store is brought from any of its earlier states to the newest, with its rows', () => {
@@ -156,6 +153,28 @@ test('serve migrates by itself, fills an empty development store, and only that'
   })
   await plain.end()
   assert.equal(query(production.file, 'select count(*) as n from users')[0]?.n, 0)
+})
+
+test('serve --migrate is taken on SQLite too, where it says what is done anyway', async () => {
+  const { file, settings } = fresh()
+  const service = await serve(settings, '--migrate')
+  assert.equal((await service.end()).code, 0)
+  assert.deepEqual(appliedIn(file), names)
+})
+
+test('what a store lacks can be asked without a change to it, and none is made by asking', async () => {
+  const { file } = fresh()
+  const store = sqliteStore({ file })
+  const message = `there is no store ${file}; name it in DUET_DATABASE_URL`
+  await assert.rejects(store.pending(), { message })
+  await assert.rejects(store.secret('cursor'), { message })
+  assert.equal(existsSync(file), false)
+  const older = sqliteStore({ file, migrations: known.slice(0, 1) })
+  await older.migrate()
+  const before = hashOf(file)
+  assert.deepEqual(await store.pending(), names.slice(1))
+  await assert.rejects(sqliteStore({ file, migrations: [] }).pending(), NewerStoreError)
+  assert.equal(hashOf(file), before)
 })
 
 test('of several that migrate one store at once, one applies and the others find it done', async () => {

@@ -1,7 +1,6 @@
 /** One order of an import: its items, the amount they come to, its state with its times, and the record of both. */
 import { inserter } from '#cli/fill.ts'
-import type { Connection } from '#engines/sqlite/connection.ts'
-import { dialect } from '#engines/sqlite/dialect.ts'
+import type { Line } from '#cli/store.ts'
 import type { FieldFault } from '#errors.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import { decimal } from '#read/encode.ts'
@@ -42,26 +41,29 @@ const timeFaults = (values: Values): readonly FieldFault[] => {
   })
 }
 
-const productsOf = (connection: Connection) => {
+const productsOf = ({ session, dialect }: Line) => {
   const { text } = statement(
     sql`select name, price from ${name('products')} where id = ${bind(null)}`,
     dialect.placeholder,
   )
-  return (id: unknown) =>
-    typeof id === 'number' ? connection.query({ text, values: [id] })[0] : undefined
+  // Nobody has checked it yet, and a statement that fails would spoil the transaction.
+  return async (id: unknown) =>
+    Number.isSafeInteger(id)
+      ? (await session.query({ text, values: [id as number] }))[0]
+      : undefined
 }
 
 /** Checks items one by one; what an item does not say is the product's. */
-const itemCheck = (connection: Connection, model: Model, use: Use) => {
+const itemCheck = (line: Line, model: Model, use: Use) => {
   const entity = entityOf(model, 'orderItem')
-  const productOf = productsOf(connection)
-  return (item: unknown, at: string): Checked => {
+  const productOf = productsOf(line)
+  return async (item: unknown, at: string): Promise<Checked> => {
     if (!isObject(item))
       return {
         values: new Map(),
         faults: [{ field: at, message: 'must be an object with productId and quantity' }],
       }
-    const product = productOf(item.productId)
+    const product = await productOf(item.productId)
     const [name = '', price = 0] = product ?? []
     // The order's id is known only when the order is in.
     const given = {
@@ -97,7 +99,10 @@ const repeated = (lines: readonly Values[]): readonly FieldFault[] => {
 
 type Lines = { readonly lines: readonly Values[]; readonly faults: readonly FieldFault[] }
 
-const linesOf = (items: unknown, check: (item: unknown, at: string) => Checked): Lines => {
+const linesOf = async (
+  items: unknown,
+  check: (item: unknown, at: string) => Promise<Checked>,
+): Promise<Lines> => {
   if (items === undefined)
     return { lines: [], faults: [{ field: 'items', message: 'is required' }] }
   if (!Array.isArray(items) || items.length < 1 || items.length > mostItems)
@@ -105,7 +110,9 @@ const linesOf = (items: unknown, check: (item: unknown, at: string) => Checked):
       lines: [],
       faults: [{ field: 'items', message: `must be a list of 1 to ${mostItems} items` }],
     }
-  const checked = items.map((item: unknown, index) => check(item, `items.${index}`))
+  const checked = await Promise.all(
+    items.map((item: unknown, index) => check(item, `items.${index}`)),
+  )
   const lines = checked.map(({ values }) => values)
   return { lines, faults: [...checked.flatMap(({ faults }) => faults), ...repeated(lines)] }
 }
@@ -146,12 +153,12 @@ const eventsOf = (order: Values): readonly Values[] => {
 }
 
 /** Puts orders of the past in; they take nothing from the stock, which is today's. */
-export const orderRows = (connection: Connection, model: Model, use: Use): Put => {
+export const orderRows = (line: Line, model: Model, use: Use): Put => {
   const entity = entityOf(model, 'order')
-  const putOrder = inserter(connection, entity)
-  const putItem = inserter(connection, entityOf(model, 'orderItem'))
-  const putEvent = inserter(connection, entityOf(model, 'orderEvent'))
-  const checkItem = itemCheck(connection, model, use)
+  const putOrder = inserter(line, entity)
+  const putItem = inserter(line, entityOf(model, 'orderItem'))
+  const putEvent = inserter(line, entityOf(model, 'orderEvent'))
+  const checkItem = itemCheck(line, model, use)
 
   const checkOrder = ({ items, amount, currency, ...row }: Row, sum: bigint): Checked => {
     const status = statusOf(row)
@@ -164,19 +171,20 @@ export const orderRows = (connection: Connection, model: Model, use: Use): Put =
     return { values, faults: isWhole ? timeFaults(values) : checked.faults }
   }
 
-  return row => {
-    const { lines, faults: wrongItems } = linesOf(row.items, checkItem)
+  return async row => {
+    const { lines, faults: wrongItems } = await linesOf(row.items, checkItem)
     const sum = wrongItems.length === 0 ? sumOf(lines) : 0n
     const { values, faults: wrong } = checkOrder(row, sum)
     const money = wrongItems.length === 0 ? moneyFaults(row, sum, model) : []
     const faults = [...wrong, ...wrongItems, ...money]
     if (faults.length > 0) return faults
-    const missing = dangling(connection, model, entity, values)
+    const missing = await dangling(line, model, entity, values)
     if (missing.length > 0) return missing
-    return orTaken(entity, () => {
-      const orderId = putOrder(values)
-      for (const line of lines) putItem(new Map(line).set('orderId', orderId))
-      for (const event of eventsOf(values)) putEvent(new Map(event).set('orderId', orderId))
+    return orTaken(line, entity, async () => {
+      const orderId = await putOrder(values)
+      const below = (row: Values) => new Map(row).set('orderId', orderId)
+      for (const item of lines) await putItem(below(item))
+      for (const event of eventsOf(values)) await putEvent(below(event))
     })
   }
 }

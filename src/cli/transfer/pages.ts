@@ -1,6 +1,5 @@
 /** The rows of a kind in the order of their ids, page by page, as `import` names and reads them. */
-import type { Connection } from '#engines/sqlite/connection.ts'
-import { dialect } from '#engines/sqlite/dialect.ts'
+import type { Line } from '#cli/store.ts'
 import type { Entity } from '#model/entity.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
 import { decimal, isoTime } from '#read/encode.ts'
@@ -11,9 +10,6 @@ import type { Kind } from './kinds.ts'
 
 /** A row on its way out: its members' values in the order of the header. */
 export type Members = readonly unknown[]
-
-type Query = { readonly text: string; readonly values: readonly SqlValue[] }
-type Ask = (query: Query) => readonly Row[]
 
 const pageSize = 200
 
@@ -51,10 +47,10 @@ const reading = (entity: Entity, keys: readonly string[], digits: number) => {
     })
 }
 
-const textOf = (query: Sql): string => statement(query, dialect.placeholder).text
+const textOf = (query: Sql, { dialect }: Line): string => statement(query, dialect.placeholder).text
 
 /** The rows that stand in an object of another kind, by that one's id: for a page's ids, first to last. */
-const embedding = (model: Model, parent: Entity, relation: string, ask: Ask) => {
+const embedding = (line: Line, model: Model, parent: Entity, relation: string) => {
   const { to, by } = parent.relations[relation] ?? {}
   const entity = entityOf(model, to ?? relation)
   const keys = fieldsOf(entity, [])
@@ -63,10 +59,11 @@ const embedding = (model: Model, parent: Entity, relation: string, ask: Ask) => 
   const text = textOf(
     sql`select ${key}, ${columnsOf(keys)} from ${name(entity.table)}
       where ${key} between ${bind(null)} and ${bind(null)} order by ${key}, id`,
+    line,
   )
-  return (first: SqlValue, last: SqlValue): ReadonlyMap<SqlValue, object[]> => {
+  return async (first: SqlValue, last: SqlValue): Promise<ReadonlyMap<SqlValue, object[]>> => {
     const lists = new Map<SqlValue, object[]>()
-    for (const row of ask({ text, values: [first, last] })) {
+    for (const row of await line.session.query({ text, values: [first, last] })) {
       const values = toMembers(row, 1)
       const object = Object.fromEntries(keys.map((key, index) => [key, values[index]]))
       const list = lists.get(row[0] ?? null)
@@ -78,14 +75,15 @@ const embedding = (model: Model, parent: Entity, relation: string, ask: Ask) => 
 }
 
 /** The header of a kind, how many rows there are, and the rows themselves, read while they are asked for. */
-export const pagesOf = (connection: Connection, model: Model, kind: Kind) => {
+export const pagesOf = async (line: Line, model: Model, kind: Kind) => {
+  const { session } = line
   const entity = entityOf(model, kind.entity)
   const keys = fieldsOf(entity, kind.also)
   const toMembers = reading(entity, keys, model.settings.currency.digits)
   const embedded = Object.entries(entity.rest.embedded).map(([relation, { after }]) => ({
     relation,
     at: keys.indexOf(after) + 1,
-    listsFor: embedding(model, entity, relation, connection.query),
+    listsFor: embedding(line, model, entity, relation),
   }))
   const header = embedded.reduce<readonly string[]>(
     (all, { relation, at }) => all.toSpliced(at, 0, relation),
@@ -94,18 +92,20 @@ export const pagesOf = (connection: Connection, model: Model, kind: Kind) => {
   const table = name(entity.table)
   const text = textOf(
     sql`select id, ${columnsOf(keys)} from ${table} where id > ${bind(null)} order by id limit ${bind(null)}`,
+    line,
   )
-  const count = Number(
-    connection.query({ text: textOf(sql`select count(*) from ${table}`), values: [] })[0]?.[0],
-  )
-  const pages = function* (): Generator<readonly Members[]> {
+  const counting = { text: textOf(sql`select count(*) from ${table}`, line), values: [] }
+  const count = Number((await session.query(counting))[0]?.[0])
+  const pages = async function* (): AsyncGenerator<readonly Members[]> {
     let last: SqlValue = 0
     for (;;) {
-      const rows = connection.query({ text, values: [last, pageSize] })
+      const rows = await session.query({ text, values: [last, pageSize] })
       const first = rows[0]?.[0] ?? null
       if (first === null) return
       last = rows.at(-1)?.[0] ?? null
-      const lists = embedded.map(({ at, listsFor }) => ({ at, byId: listsFor(first, last) }))
+      const lists = await Promise.all(
+        embedded.map(async ({ at, listsFor }) => ({ at, byId: await listsFor(first, last) })),
+      )
       yield rows.map(row =>
         lists.reduce<unknown[]>(
           (all, { at, byId }) => all.toSpliced(at, 0, byId.get(row[0] ?? null) ?? []),

@@ -1,7 +1,6 @@
 /** One row of an import on its way into the store: checked by the model's rules, or told what is wrong with it. */
 import { inserter } from '#cli/fill.ts'
-import type { Connection } from '#engines/sqlite/connection.ts'
-import { dialect } from '#engines/sqlite/dialect.ts'
+import type { Line } from '#cli/store.ts'
 import type { FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
 import { entityOf, type Model } from '#model/model.ts'
@@ -10,27 +9,30 @@ import { bind, name, sql, statement } from '#sql/sql.ts'
 import { checkInput, type Use, type Values } from '#write/input.ts'
 
 /** Puts a row in; gives its faults, and puts nothing in where it has any. */
-export type Put = (row: Readonly<Record<string, unknown>>) => readonly FieldFault[]
+export type Put = (row: Readonly<Record<string, unknown>>) => Promise<readonly FieldFault[]>
 
 /** What is wrong with a row that refers to something: that must be there. */
-export const dangling = (
-  connection: Connection,
+export const dangling = async (
+  { session, dialect }: Line,
   model: Model,
   entity: Entity,
   values: Values,
-): readonly FieldFault[] =>
-  [...values].flatMap(([key, value]) => {
+): Promise<readonly FieldFault[]> => {
+  const faults: FieldFault[] = []
+  for (const [key, value] of values) {
     const { references } = entity.fields[key] ?? {}
-    if (!references || value === null) return []
+    if (!references || value === null) continue
     const { table } = entityOf(model, references.entity)
     const { text } = statement(
       sql`select 1 from ${name(table)} where id = ${bind(null)}`,
       dialect.placeholder,
     )
-    return connection.query({ text, values: [value] }).length > 0
-      ? []
-      : [{ field: key, message: `names ${references.entity} ${value}, which does not exist` }]
-  })
+    if ((await session.query({ text, values: [value] })).length > 0) continue
+    const message = `names ${references.entity} ${value}, which does not exist`
+    faults.push({ field: key, message })
+  }
+  return faults
+}
 
 const taken = (error: ConstraintError, entity: Entity): FieldFault => {
   const column = error.target.split('.')[1] ?? ''
@@ -44,10 +46,14 @@ const taken = (error: ConstraintError, entity: Entity): FieldFault => {
   }
 }
 
-/** Runs what puts a checked row in; a constraint of the store is a fault of the row. */
-export const orTaken = (entity: Entity, put: () => void): readonly FieldFault[] => {
+/** Runs what puts a checked row in; a constraint of the store is a fault of the row, and nothing of it stays. */
+export const orTaken = async (
+  { session }: Line,
+  entity: Entity,
+  put: () => Promise<unknown>,
+): Promise<readonly FieldFault[]> => {
   try {
-    put()
+    await session.attempt(put)
     return []
   } catch (error) {
     if (error instanceof ConstraintError) return [taken(error, entity)]
@@ -56,12 +62,12 @@ export const orTaken = (entity: Entity, put: () => void): readonly FieldFault[] 
 }
 
 /** Puts rows of an entity in that is one table. */
-export const plainRows = (connection: Connection, model: Model, entity: Entity, use: Use): Put => {
-  const put = inserter(connection, entity)
-  return row => {
+export const plainRows = (line: Line, model: Model, entity: Entity, use: Use): Put => {
+  const put = inserter(line, entity)
+  return async row => {
     const { values, faults } = checkInput(entity, row, use)
     if (faults.length > 0) return faults
-    const missing = dangling(connection, model, entity, values)
-    return missing.length > 0 ? missing : orTaken(entity, () => void put(values))
+    const missing = await dangling(line, model, entity, values)
+    return missing.length > 0 ? missing : orTaken(line, entity, () => put(values))
   }
 }

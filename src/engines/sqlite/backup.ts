@@ -2,10 +2,11 @@
 import { copyFileSync, existsSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
+import { putInPlace, sync } from '#engines/files.ts'
+import { migrationsOf } from '#engines/migrations.ts'
 import { type Connection, connect } from '#engines/sqlite/connection.ts'
-import { putInPlace, sync } from '#engines/sqlite/files.ts'
-import { holdStore } from '#engines/sqlite/lock.ts'
-import { knownMigrations, NewerStoreError } from '#engines/sqlite/migrate.ts'
+import { checkThere, holdStore } from '#engines/sqlite/lock.ts'
+import { NewerStoreError } from '#engines/store.ts'
 
 /** What may be lost is in the way, and nobody said that it may go. */
 export class InTheWayError extends Error {
@@ -56,8 +57,7 @@ export const backUp = async (
   target: string,
   { force, onPages }: BackupOptions,
 ): Promise<number> => {
-  if (!existsSync(store))
-    throw new Error(`there is no store ${store}; name it in DUET_DATABASE_URL`)
+  checkThere(store)
   if (isOwn(target, store)) throw new InTheWayError(`${target} is the store itself`)
   const before = () => {
     if (!force && existsSync(target))
@@ -143,7 +143,7 @@ export const restore = async (
     const place = existsSync(store) ? realpathSync(store) : store
     const copy = async (part: string) => {
       copyFileSync(source, part)
-      const known = new Set(knownMigrations().map(({ name }) => name))
+      const known = new Set(migrationsOf('sqlite').map(({ name }) => name))
       const unknown = checkedCopy(part, source).filter(name => !known.has(name))
       if (unknown.length > 0)
         throw new NewerStoreError(

@@ -37,6 +37,7 @@ export const dialect: Dialect = {
     flag: 'integer',
     bytes: 'blob',
   },
+  levels: { are: 'apart' },
   among,
   below,
   tick: trusted('duet_tick()'),

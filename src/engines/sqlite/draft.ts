@@ -1,8 +1,8 @@
 /** Drafts a migration: what the model has and the known migrations do not make. */
 import { writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { type Migration, migrationsOf } from '#engines/migrations.ts'
 import { addColumn, definitions } from '#engines/sqlite/ddl.ts'
-import { knownMigrations, type Migration } from '#engines/sqlite/migrate.ts'
 import type { Entity } from '#model/entity.ts'
 import { columnName, type Entities } from '#model/model.ts'
 
@@ -44,7 +44,7 @@ export const missingStatements = (
 
 /** Writes the next migration file; gives its path, or null where nothing is missing. */
 export const draftMigration = (entities: Entities, name: string): string | null => {
-  const known = knownMigrations()
+  const known = migrationsOf('sqlite')
   const statements = missingStatements(entities, madeBy(known))
   if (statements.length === 0) return null
   const number = String(known.length + 1).padStart(4, '0')

@@ -5,39 +5,20 @@ import { connect, type Durability } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { type Disk, watchDisk } from '#engines/sqlite/disk.ts'
 import type { Batch, Reply, Sent, WriterSetup } from '#engines/sqlite/protocol.ts'
+import type { Engine, Serving } from '#engines/store.ts'
 import { ApiError } from '#errors.ts'
 import type { ReadPlan } from '#read/plan.ts'
-import type { Limits } from '#read/stitch.ts'
-import type { Dialect } from '#sql/dialect.ts'
-import { drive, type Reader, type Work } from '#sql/engine.ts'
-import type { Job, Outcome, Writer } from '#write/job.ts'
+import { drive, type Work } from '#sql/engine.ts'
+import type { Job, Outcome } from '#write/job.ts'
 
-export type SqliteOptions = {
+export type SqliteFile = {
   readonly file: string
-  readonly digits: number
-  readonly limits: Limits
-  /** How long one read may take, in milliseconds. */
-  readonly readTimeout: number
-  /** How many writes may wait before more are refused. */
-  readonly queue: number
   readonly sync?: Durability
   /** Below so many free bytes on the disk writes are refused; 0 or none: they go on until it is full. */
   readonly minDisk?: number
-  /** Told of what keeps writes from being done and lets the service live. */
-  readonly onTrouble?: (message: string) => void
-  /** Told once when the writer has stopped and the process must end. */
-  readonly onFatal: (message: string) => void
 }
 
-export type Engine = Reader &
-  Writer & {
-    readonly dialect: Dialect
-    /** Settles when the store can be written; rejects with what is wrong. */
-    readonly ready: () => Promise<void>
-    /** Why it can only be read now; null where it can be written. */
-    readonly readOnly: () => string | null
-    readonly close: () => Promise<void>
-  }
+export type SqliteOptions = Serving & SqliteFile
 
 type Waiting = {
   readonly resolve: (outcome: Outcome) => void

@@ -1,56 +1,24 @@
-/** The history of the store: SQL files applied in order, each in one transaction with the note that it was. */
+/** Brings a SQLite store up to date: what it lacks, in one transaction with the notes that it was. */
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { type Migration, migrationsOf, missingOf } from '#engines/migrations.ts'
 import { type Connection, connect } from '#engines/sqlite/connection.ts'
+import { checkThere } from '#engines/sqlite/lock.ts'
+import { type Secret, secrets } from '#engines/store.ts'
 
-const folder = new URL('../../../migrations/sqlite/', import.meta.url)
-
-export type Migration = { readonly name: string; readonly text: string }
-
-/** The migrations that this program knows, in order. */
-export const knownMigrations = (): readonly Migration[] =>
-  readdirSync(folder)
-    .filter(file => file.endsWith('.sql'))
-    .sort()
-    .map(file => ({
-      name: file.slice(0, -'.sql'.length),
-      text: readFileSync(new URL(file, folder), 'utf8'),
-    }))
-
-const appliedNames = (connection: Connection): readonly string[] => {
-  connection.run(
-    'create table if not exists migrations (name text primary key, applied_at integer not null) strict',
+const appliedNames = ({ query }: Connection): readonly string[] => {
+  const table = "select 1 from sqlite_schema where type = 'table' and name = 'migrations'"
+  if (query({ text: table, values: [] }).length === 0) return []
+  return query({ text: 'select name from migrations order by name', values: [] }).map(([name]) =>
+    String(name),
   )
-  return connection
-    .query({ text: 'select name from migrations order by name', values: [] })
-    .map(([name]) => String(name))
-}
-
-/** The store was migrated by a newer program than this one. */
-export class NewerStoreError extends Error {
-  override readonly name = 'NewerStoreError'
-}
-
-const pendingIn = (
-  connection: Connection,
-  migrations: readonly Migration[],
-): readonly Migration[] => {
-  const applied = new Set(appliedNames(connection))
-  const unknown = [...applied].filter(
-    name => !migrations.some(migration => migration.name === name),
-  )
-  if (unknown.length > 0)
-    throw new NewerStoreError(
-      `the store has the migration ${unknown.join(', ')}, which this program does not know: it is of a newer Duet; use that one, or restore an older backup`,
-    )
-  return migrations.filter(({ name }) => !applied.has(name))
 }
 
 /** Applies what is missing; gives the names of what it applied. Throws NewerStoreError before it touches anything. */
 export const migrateSqlite = (
   file: string,
-  migrations: readonly Migration[] = knownMigrations(),
+  migrations: readonly Migration[] = migrationsOf('sqlite'),
   now = Date.now(),
 ): readonly string[] => {
   mkdirSync(dirname(file), { recursive: true })
@@ -58,7 +26,10 @@ export const migrateSqlite = (
   try {
     // Two programs that start at once: the second waits here, and then finds it done.
     connection.run('begin immediate')
-    const pending = pendingIn(connection, migrations)
+    const pending = missingOf(migrations, appliedNames(connection))
+    connection.run(
+      'create table if not exists migrations (name text primary key, applied_at integer not null) strict',
+    )
     for (const { name, text } of pending) {
       connection.run(text)
       connection.query({
@@ -79,27 +50,29 @@ export const migrateSqlite = (
   }
 }
 
-/** The keys that every store has of its own. */
-const secrets = ['cursor', 'mail'] as const
-type Secret = (typeof secrets)[number]
-
 const secretIn = (connection: Connection, name: Secret): Uint8Array | undefined =>
   connection.query({
     text: 'select value from secrets where name = ?1',
     values: [name],
   })[0]?.[0] as Uint8Array | undefined
 
-/** What is not applied yet; an error where the store is newer, or was never made. */
-export const pendingMigrations = (file: string): readonly string[] => {
-  const connection = connect(file)
+/** What is not applied yet; an error where the store is newer, or is not there. */
+export const pendingMigrations = (
+  file: string,
+  migrations: readonly Migration[] = migrationsOf('sqlite'),
+): readonly string[] => {
+  checkThere(file)
+  const connection = connect(file, { readOnly: true })
   try {
-    return pendingIn(connection, knownMigrations()).map(({ name }) => name)
+    return missingOf(migrations, appliedNames(connection)).map(({ name }) => name)
   } finally {
     connection.close()
   }
 }
 
-const secretOf = (file: string, name: Secret): Uint8Array => {
+/** A key of the store; an error where it was never migrated. */
+export const secretOf = (file: string, name: Secret): Uint8Array => {
+  checkThere(file)
   const connection = connect(file, { readOnly: true })
   try {
     const key = secretIn(connection, name)
@@ -109,9 +82,3 @@ const secretOf = (file: string, name: Secret): Uint8Array => {
     connection.close()
   }
 }
-
-/** What cursors of this store are signed with. */
-export const cursorKey = (file: string): Uint8Array => secretOf(file, 'cursor')
-
-/** What the tokens in this store's mail are signed with. */
-export const mailKey = (file: string): Uint8Array => secretOf(file, 'mail')

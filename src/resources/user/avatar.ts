@@ -6,7 +6,7 @@ import { bytes, choice, created, id, internal, reference, text } from '#model/fi
 import { columnName } from '#model/model.ts'
 import { refusal } from '#model/policy.ts'
 import { user } from '#resources/user/entity.ts'
-import type { Row, Work } from '#sql/engine.ts'
+import type { Position, Row, Work } from '#sql/engine.ts'
 import { and, bind, comma, join, name, type Sql, sql, statement } from '#sql/sql.ts'
 import type { Action } from '#write/action.ts'
 import type { Core } from '#write/core.ts'
@@ -142,6 +142,7 @@ export const pictureOf = (
   { reader, dialect }: Core,
   id: number,
   isKnown: (tag: string) => boolean,
+  after: Position | undefined,
 ): Stored | null | Promise<Stored | null> => {
   const query = (piece: Sql) => ({ text: statement(piece, dialect.placeholder).text, values: [id] })
   const found = sql`select ${column('type')}, ${column('digest')} from ${users} as ${name('u')}
@@ -162,5 +163,5 @@ export const pictureOf = (
       bytes: (kept?.[0] ?? null) as Uint8Array<ArrayBuffer> | null,
     }
   }
-  return reader.snapshot(work())
+  return reader.snapshot(work(), after)
 }

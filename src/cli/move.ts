@@ -1,0 +1,119 @@
+/** `duet move`: everything that a SQLite store has, into a PostgreSQL database. */
+import { createHash } from 'node:crypto'
+import { copyTables, remedy } from '#cli/move/copy.ts'
+import { contentTables } from '#cli/move/tables.ts'
+import { compare, isSame, tableText } from '#cli/move/verify.ts'
+import { fileOf, storeOf } from '#cli/store.ts'
+import { type CliCommand, readArgs, UsageError } from '#cli/usage.ts'
+import { type Config, loadConfig } from '#config.ts'
+import type { Target } from '#engines/postgres/moving.ts'
+import { StoreInUseError } from '#engines/sqlite/lock.ts'
+import { highestIds, machineryOf } from '#engines/sqlite/moving.ts'
+import type { Store } from '#engines/store.ts'
+import { entities } from '#resources/index.ts'
+import { isPostgres } from '#settings.ts'
+import type { Session } from '#sql/engine.ts'
+
+const help = `Usage: duet move --to postgres://USER:PASSWORD@HOST/DATABASE [--restart]
+
+Moves the SQLite store of DUET_DATABASE_URL into a PostgreSQL database that has no content:
+all rows with their ids, times and revisions, the kept answers of Idempotency-Keys, and the
+keys of cursors and mail, so that what callers hold stays good. Stop the server first. The
+store stays as it is. In the end both sides are compared, row for row.
+A move that was cut off goes on where it was when it is run again; until it has ended,
+nothing else works on the database. --restart takes out what it had put in, and begins anew.`
+
+type Task = { readonly to: string; readonly restarts: boolean }
+
+const asked = (args: readonly string[]): Task => {
+  const { values } = readArgs(args, { to: { type: 'string' }, restart: { type: 'boolean' } }, 0)
+  if (values.to === undefined) throw new UsageError('--to is missing: duet move --to postgres://…')
+  // Whatever it is, it may hold a password.
+  if (!isPostgres(values.to))
+    throw new UsageError(
+      '--to must be postgres://USER:PASSWORD@HOST/DATABASE: a store moves from SQLite to PostgreSQL only',
+    )
+  return { to: values.to, restarts: values.restart === true }
+}
+
+/** Takes the store, so that no server writes into it meanwhile. */
+const hold = (store: Store): (() => void) => {
+  try {
+    return store.hold()
+  } catch (cause) {
+    if (!(cause instanceof StoreInUseError)) throw cause
+    throw new Error(`a server serves ${store.place}: stop the server first, then move`, { cause })
+  }
+}
+
+/** What a store is known by, wherever it lies. */
+const identityOf = async (store: Store): Promise<string> =>
+  createHash('sha256')
+    .update('duet move ')
+    .update(await store.secret('cursor'))
+    .digest('hex')
+
+/** Copies and compares; throws where the two are not the same in the end. */
+const moveAll = async (
+  source: Session & Pick<Store, 'dialect'>,
+  identity: string,
+  target: Target,
+  restarts: boolean,
+): Promise<void> => {
+  const tables = [...(await machineryOf(source)), ...contentTables(entities)]
+  await target.begin({ source: identity, tables, restarts })
+  await copyTables(source, target, tables)
+  await target.analyze()
+  const compared = await compare(source, target, tables)
+  process.stdout.write(tableText(compared))
+  const different = compared.filter(table => !isSame(table)).map(({ name }) => name)
+  if (different.length > 0) throw new Error(`${different.join(', ')} not the same: ${remedy}`)
+  await target.finish(await highestIds(source))
+}
+
+const targetOf = async (config: Config, to: string) => {
+  // Loaded only here: their driver would delay every other command.
+  const { openTarget } = await import('#engines/postgres/moving.ts')
+  const { commandLine } = await import('#engines/postgres/migrate.ts')
+  return openTarget(commandLine(to, config.values.DUET_PG_PREPARE))
+}
+
+const run = async (args: readonly string[]): Promise<void> => {
+  const { to, restarts } = asked(args)
+  const config = loadConfig(process.env)
+  fileOf(config, 'duet move goes from SQLite to PostgreSQL only')
+  const store = await storeOf(config)
+  // Throws where there is none: to hold a store would make its folder.
+  await store.pending()
+  const release = hold(store)
+  try {
+    await store.migrate()
+    const identity = await identityOf(store)
+    const target = await targetOf(config, to)
+    try {
+      const session = await store.session('filling')
+      // A transaction that writes nothing: no other command writes either until it ends.
+      const source = { ...session, dialect: store.dialect }
+      try {
+        await session.transaction(() => moveAll(source, identity, target, restarts))
+      } finally {
+        await session.close()
+      }
+    } finally {
+      await target.close()
+    }
+  } finally {
+    release()
+  }
+  const { place } = await storeOf({ ...config, store: { kind: 'postgres', url: to } })
+  process.stdout.write(
+    `moved ${store.place} to ${place}; set DUET_DATABASE_URL to that database, and start the server\n`,
+  )
+}
+
+export const move: CliCommand = {
+  name: 'move',
+  about: 'move a SQLite store into PostgreSQL',
+  help,
+  run,
+}

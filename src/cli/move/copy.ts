@@ -1,0 +1,47 @@
+/** The rows of a table on their way: from where a move came to, to the end. */
+import { progress } from '#cli/progress.ts'
+import { countBehind, keyOf, type MovedTable, pageBehind, type Side } from '#engines/moving.ts'
+import type { Target } from '#engines/postgres/moving.ts'
+import { ConstraintError } from '#sql/engine.ts'
+
+/** What can be done where the copy cannot become what the source is. */
+export const remedy =
+  'the store was changed since the move began, or somebody wrote into the target; begin anew with --restart'
+
+const copyTable = async (source: Side, target: Target, table: MovedTable): Promise<void> => {
+  let after = await target.reached(table)
+  const shown = progress(`moving ${table.name}`, await countBehind(source, table, after))
+  let rows = await pageBehind(source, table, after)
+  for (let last = rows.at(-1); last; last = rows.at(-1)) {
+    const next = keyOf(table, last)
+    // The page behind is read while the target works.
+    const [isKept, following] = await Promise.all([
+      target.put(table, after, rows),
+      pageBehind(source, table, next),
+    ])
+    if (isKept) {
+      shown.step(rows.length)
+      after = next
+      rows = following
+    } else {
+      after = await target.reached(table)
+      rows = await pageBehind(source, table, after)
+    }
+  }
+  shown.done()
+}
+
+/** Copies what the target does not have yet of these tables. */
+export const copyTables = async (
+  source: Side,
+  target: Target,
+  tables: readonly MovedTable[],
+): Promise<void> => {
+  for (const table of tables)
+    try {
+      await copyTable(source, target, table)
+    } catch (cause) {
+      if (!(cause instanceof ConstraintError)) throw cause
+      throw new Error(`${table.name} cannot be moved (${cause.message}): ${remedy}`, { cause })
+    }
+}

@@ -1,0 +1,80 @@
+/** Several processes that serve one store on one port: started together, started again when one dies, ended together. */
+import cluster, { type Worker } from 'node:cluster'
+import { start } from '#cli/serve/start.ts'
+import type { Config } from '#config.ts'
+
+/** Whether this is one of several, started by `serveMany`. */
+export const isOneOfMany = cluster.isWorker
+
+/** Pauses before a process that died is started again, in milliseconds: the first, and the longest. */
+const pauses = { first: 100, longest: 5000 }
+
+/** A process that served for so long was well: the next pause is the first again. In milliseconds. */
+const isWellAfter = 30_000
+
+type Greeting = { readonly hello: string }
+
+/** Serves as one of several; ends when the first process does, however that came about. */
+export const serveAsOne = async (
+  config: Config,
+  endOnSignals: (stop: () => Promise<void>) => void,
+): Promise<void> => {
+  const running = await start(config, () => process.exit(1))
+  endOnSignals(running.stop)
+  process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+  process.send?.({ hello: running.hello } satisfies Greeting)
+}
+
+/** Starts so many processes; resolves with the first one's greeting when all of them listen. */
+export const serveMany = async (count: number) => {
+  let isEnding = false
+  let pause = pauses.first
+  const { promise: listening, resolve, reject } = Promise.withResolvers<string>()
+  let greetings = 0
+
+  const onExit = (worker: Worker, startedAt: number, listened: boolean) => {
+    if (isEnding) return
+    const how = worker.process.signalCode ?? `exit code ${worker.process.exitCode}`
+    // What keeps the first of them from listening keeps all others too, and each has said why.
+    if (!listened && greetings < count)
+      return reject(new Error(`a process ended at its start (${how})`))
+    if (performance.now() - startedAt > isWellAfter) pause = pauses.first
+    process.stderr.write(`duet: process ${worker.process.pid} ended (${how}); another is started\n`)
+    setTimeout(fork, pause)
+    pause = Math.min(pause * 2, pauses.longest)
+  }
+  const fork = () => {
+    if (isEnding) return
+    const startedAt = performance.now()
+    let listened = false
+    const worker = cluster.fork()
+    worker.once('message', ({ hello }: Greeting) => {
+      listened = true
+      greetings++
+      if (greetings === count) resolve(hello)
+    })
+    worker.once('exit', () => onExit(worker, startedAt, listened))
+  }
+  for (let number = 0; number < count; number++) fork()
+
+  const stop = async (): Promise<void> => {
+    isEnding = true
+    const workers = Object.values(cluster.workers ?? {}).filter(worker => worker !== undefined)
+    const codes = await Promise.all(
+      workers.map(
+        worker =>
+          new Promise<number | null>(resolve => {
+            worker.once('exit', resolve)
+            worker.process.kill('SIGTERM')
+          }),
+      ),
+    )
+    if (codes.some(code => code !== 0)) throw new Error('a process did not end cleanly')
+  }
+  try {
+    return { hello: await listening, stop }
+  } catch (error) {
+    await stop().catch(() => {})
+    throw error
+  }
+}

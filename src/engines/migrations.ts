@@ -1,0 +1,30 @@
+/** The history of a store: SQL files for each engine, applied in the order of their names. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { NewerStoreError } from '#engines/store.ts'
+
+export type Migration = { readonly name: string; readonly text: string }
+
+/** The migrations that this program knows for an engine, in order. */
+export const migrationsOf = (engine: 'sqlite' | 'postgres'): readonly Migration[] => {
+  const folder = new URL(`../../migrations/${engine}/`, import.meta.url)
+  return readdirSync(folder)
+    .filter(file => file.endsWith('.sql'))
+    .sort()
+    .map(file => ({
+      name: file.slice(0, -'.sql'.length),
+      text: readFileSync(new URL(file, folder), 'utf8'),
+    }))
+}
+
+/** Those that are not applied yet; throws NewerStoreError where some are applied that this program does not know. */
+export const missingOf = (
+  known: readonly Migration[],
+  applied: readonly string[],
+): readonly Migration[] => {
+  const unknown = applied.filter(name => !known.some(migration => migration.name === name))
+  if (unknown.length > 0)
+    throw new NewerStoreError(
+      `the store has the migration ${unknown.join(', ')}, which this program does not know: it is of a newer Duet; use that one, or restore an older backup`,
+    )
+  return known.filter(({ name }) => !applied.includes(name))
+}

@@ -1,0 +1,66 @@
+/** A table on its way from one engine to another: its rows in the order of their key, the same on both sides. */
+import type { Dialect, Scalar } from '#sql/dialect.ts'
+import type { Row, Rows, Session } from '#sql/engine.ts'
+import {
+  bind,
+  comma,
+  join,
+  name,
+  number,
+  type SqlValue,
+  sql,
+  statement,
+  trusted,
+} from '#sql/sql.ts'
+
+export type MovedTable = {
+  readonly name: string
+  /** The columns that no two rows share all of. */
+  readonly key: readonly string[]
+  readonly columns: Readonly<Record<string, Scalar>>
+  /** How many rows go at once. */
+  readonly page: number
+}
+
+/** Where in a table a row stands: the values of its key. */
+export type Key = readonly SqlValue[]
+
+/** One side of a move. */
+export type Side = Pick<Session, 'query'> & { readonly dialect: Dialect }
+
+export const keyOf = ({ key, columns }: MovedTable, row: Row): Key => {
+  const names = Object.keys(columns)
+  return key.map(column => row[names.indexOf(column)] ?? null)
+}
+
+const restOf = ({ name: table, key }: MovedTable, after: Key | null) => {
+  const behind = sql`(${join(key.map(name), comma)}) > (${join((after ?? []).map(bind), comma)})`
+  return sql`from ${name(table)} where ${after === null ? trusted('true') : behind}`
+}
+
+/** How many rows stand behind a key; behind null stand all. */
+export const countBehind = async (
+  { query, dialect }: Side,
+  table: MovedTable,
+  after: Key | null,
+): Promise<number> => {
+  const { text } = statement(sql`select count(*) ${restOf(table, after)}`, dialect.placeholder)
+  const [row] = await query({ text, values: after ?? [] })
+  return Number(row?.[0])
+}
+
+/** The next rows behind a key, values in the order of the columns; none at the end. */
+export const pageBehind = (
+  { query, dialect }: Side,
+  table: MovedTable,
+  after: Key | null,
+): Promise<Rows> => {
+  const columns = join(Object.keys(table.columns).map(name), comma)
+  const order = join(table.key.map(name), comma)
+  // The number stands in the text: a planner that knows it walks the index, and sorts nothing.
+  const { text } = statement(
+    sql`select ${columns} ${restOf(table, after)} order by ${order} limit ${number(table.page)}`,
+    dialect.placeholder,
+  )
+  return query({ text, values: after ?? [] })
+}

@@ -1,0 +1,57 @@
+/** PostgreSQL's text where databases differ. */
+import type { Among, Below, Dialect, Scalar } from '#sql/dialect.ts'
+import { type Sql, sql, trusted } from '#sql/sql.ts'
+
+// A list of keys, not a join: the planner then goes to the index once a key, whatever it guesses about their number.
+const keyed = (keys: Sql): Sql => sql`any (array(${keys}))`
+
+const among = ({ table, columns, keys, where, budget }: Among) =>
+  sql`select ${columns} from ${table} as "t" where "t"."id" = ${keyed(keys)} and ${where} limit ${budget}`
+
+/** With a page, one walk down each parent's own index range, so that a parent with a million rows costs its page. */
+const below = ({ table, columns, by, keys, where, page, budget }: Below) => {
+  if (page === null)
+    return sql`select ${columns} from ${table} as "t" where ${by} = ${keyed(keys)} and ${where} limit ${budget}`
+  const { limit, offset } = page
+  const rows = sql`select ${columns} from ${table} as "t" where ${by} = "k"."id" and ${where}
+    order by "t"."id" desc limit ${limit}`
+  const paged = offset ? sql`${rows} offset ${offset}` : rows
+  return sql`select "t".* from (${keys}) as "k" ("id") cross join lateral (${paged}) as "t" limit ${budget}`
+}
+
+const columnType = {
+  id: 'bigint',
+  text: 'text',
+  int: 'bigint',
+  money: 'bigint',
+  time: 'bigint',
+  flag: 'smallint',
+  bytes: 'bytea',
+} satisfies Record<Scalar, string>
+
+/** The needle of a `like` that finds it anywhere, with nothing in it that `like` takes for a sign of its own. */
+const anywhere = (needle: Sql): Sql =>
+  sql`'%' || replace(replace(replace(${needle}, '\\', '\\\\'), '%', '\\%'), '_', '\\_') || '%'`
+
+export const dialect: Dialect = {
+  name: 'postgres',
+  placeholder: n => `$${n}`,
+  columnType,
+  levels: {
+    are: 'together',
+    asText: column => sql`${column}::text`,
+    listed: (column, keys) => sql`${column} = any (${keys})`,
+  },
+  among,
+  below,
+  // The server's own statement_timeout.
+  tick: null,
+  contains: (_table, folded, needle, indexed) =>
+    indexed ? sql`${folded} like ${anywhere(needle)}` : sql`strpos(${folded}, ${needle}) > 0`,
+  // Null is after every value ascending and before it descending by itself.
+  ordered: (by, _nullable, descending) => (descending ? sql`${by} desc` : by),
+  typed: (value, scalar) => sql`${value}::${trusted(columnType[scalar])}`,
+  // Division cuts off towards zero here as well: a moment before 1970 belongs to the day below.
+  day: time => sql`(${time} - (${time} % 86400000 + 86400000) % 86400000) / 86400000`,
+  holding: trusted(' for share'),
+}

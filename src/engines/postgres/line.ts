@@ -1,0 +1,254 @@
+/** One connection to a PostgreSQL server: its settings, its queries one behind the other, its end. */
+import pg from 'pg'
+import { isStale, translated, UnreachableError } from '#engines/postgres/trouble.ts'
+import { ApiError } from '#errors.ts'
+import type { Query, Row, Rows } from '#sql/engine.ts'
+import type { SqlValue } from '#sql/sql.ts'
+
+export type LineOptions = {
+  readonly url: string
+  /** Whether statements are prepared by name; not behind a pooler that gives each transaction another connection. */
+  readonly prepare: boolean
+  /** Milliseconds that a statement may take, and that it may wait for a lock; 0: as long as it takes. */
+  readonly statementTimeout: number
+  readonly lockTimeout: number
+  /** Only reads are sent over it. */
+  readonly readOnly?: boolean
+  /** Milliseconds after which a server that says nothing is given up; 0: never. */
+  readonly patience: number
+}
+
+/** How long a connection may take to be made, in milliseconds. */
+const connectTimeout = 2000
+
+/** How long a transaction may stand still before the server ends it, in milliseconds. */
+const idleTimeout = 10_000
+
+const bool = 16
+const bytea = 17
+const numbers = new Set([20, 21, 23])
+
+type Convert = (text: string) => SqlValue
+
+const toNumber: Convert = text => {
+  const value = Number(text)
+  return Number.isSafeInteger(value) ? value : BigInt(text)
+}
+
+/** Whole numbers as numbers, flags as 0 and 1, bytes as bytes; the rest stays the text that it comes as. */
+const convertOf = (type: number): Convert | null => {
+  if (numbers.has(type)) return toNumber
+  if (type === bool) return text => (text === 't' ? 1 : 0)
+  if (type === bytea) return text => new Uint8Array(Buffer.from(text.slice(2), 'hex'))
+  return null
+}
+
+type Field = { readonly dataTypeID: number }
+type DataRow = { readonly fields: (string | null)[]; readonly length: number }
+
+/** The methods of pg's Query that this one stands in for; the package's types leave them out. */
+type Handlers = {
+  handleRowDescription(message: { readonly fields: readonly Field[] }): void
+  handleDataRow(message: DataRow): void
+}
+
+const RowQuery = pg.Query as unknown as new (
+  config: object,
+) => Handlers & { callback: (error: Error | null) => void }
+
+/**
+ * A query whose rows stay arrays of what the server sent, without pg's own parsing: that costs as much as all
+ * the rest of a small read. Rows beyond `most` bytes are let go of as they come.
+ */
+class ArrayQuery extends RowQuery {
+  readonly found: Row[] = []
+  bytes = 0
+  readonly most: number
+  #converts: readonly (readonly [number, Convert])[] = []
+
+  constructor(query: Query, name: string | undefined, done: (error: Error | null) => void) {
+    super({ text: query.text, values: query.values, name, callback: done, queryMode: 'extended' })
+    this.most = query.bytes ?? Number.POSITIVE_INFINITY
+  }
+
+  override handleRowDescription({ fields }: { readonly fields: readonly Field[] }): void {
+    this.#converts = fields.flatMap(({ dataTypeID }, index) => {
+      const convert = convertOf(dataTypeID)
+      return convert ? [[index, convert] as const] : []
+    })
+  }
+
+  override handleDataRow({ fields, length }: DataRow): void {
+    this.bytes += length
+    if (this.bytes > this.most) {
+      this.found.length = 0
+      return
+    }
+    const row = fields as SqlValue[]
+    for (const [index, convert] of this.#converts) {
+      const value = row[index]
+      if (value != null) row[index] = convert(value as string)
+    }
+    this.found.push(row)
+  }
+}
+
+export type Line = {
+  readonly query: (query: Query) => Promise<Rows>
+  /** Statements without values or rows; several with semicolons between them are one way there and back. */
+  readonly run: (text: string) => Promise<void>
+  /** How many queries are on their way. */
+  readonly waiting: () => number
+  readonly isOpen: () => boolean
+  /** Settles when the connection is gone, whoever ended it. */
+  readonly gone: Promise<void>
+  /** Waits for what is on its way, then says goodbye. */
+  readonly end: () => Promise<void>
+  /** Cuts it: whatever is on its way fails. */
+  readonly cut: () => void
+}
+
+/** What pg keeps inside a client, which its types leave out. */
+type Inside = {
+  readonly stream: { readonly destroy: () => void }
+  parsedStatements: object
+  submittedNamedStatements: object
+}
+
+const insideOf = (client: pg.ClientBase): Inside =>
+  (client as unknown as { readonly connection: Inside }).connection
+
+/** So many statements keep a name; then all names are dropped, so that neither side remembers them for ever. */
+const namesKept = 1000
+
+const namesOf = (client: pg.ClientBase) => {
+  let names = new Map<string, string>()
+  let generation = 0
+  return (text: string): string => {
+    const known = names.get(text)
+    if (known !== undefined) return known
+    if (names.size >= namesKept) {
+      names = new Map()
+      generation++
+      // Behind the queries that use the old names, before the first that uses a new one.
+      client.query('deallocate all', () => {})
+      const inside = insideOf(client)
+      inside.parsedStatements = {}
+      inside.submittedNamedStatements = {}
+    }
+    const name = `d${generation}_${names.size}`
+    names.set(text, name)
+    return name
+  }
+}
+
+const settingsOf = ({ prepare, statementTimeout, lockTimeout, readOnly }: LineOptions) =>
+  // A pooler knows no such settings of a session; who writes through one sets them in each transaction.
+  prepare
+    ? {
+        statement_timeout: statementTimeout,
+        lock_timeout: lockTimeout,
+        idle_in_transaction_session_timeout: idleTimeout,
+        // What a statement is given changes little about how it is best done; planning it anew costs more than it.
+        options: `-c plan_cache_mode=force_generic_plan${readOnly ? ' -c default_transaction_read_only=on' : ''}`,
+      }
+    : {}
+
+/** What a transaction behind a pooler begins with, since its connection has no settings of its own. */
+export const localSettings = ({ statementTimeout, lockTimeout }: LineOptions): string =>
+  `set local statement_timeout = ${statementTimeout}; set local lock_timeout = ${lockTimeout}; set local idle_in_transaction_session_timeout = ${idleTimeout}`
+
+/** What pg is told about a connection. */
+export const clientConfig = (options: LineOptions): pg.ClientConfig =>
+  ({
+    connectionString: options.url,
+    connectionTimeoutMillis: connectTimeout,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    pipeline: true,
+    application_name: 'duet',
+    ...settingsOf(options),
+  }) as pg.ClientConfig
+
+/** The line that a connected client is. */
+export const lineOf = (client: pg.ClientBase, { prepare, patience }: LineOptions): Line => {
+  const { promise: gone, resolve: setGone } = Promise.withResolvers<void>()
+  let open = true
+  let ending = false
+  let waiting = 0
+  let lastHeard = 0
+  const setClosed = () => {
+    open = false
+    clearInterval(watch)
+    setGone()
+  }
+  const cut = () => {
+    setClosed()
+    insideOf(client).stream.destroy()
+  }
+  // A server that has gone silent is found by this: something waits, and nothing came back for so long.
+  const look = () => {
+    if (waiting > 0 && performance.now() - lastHeard > patience) cut()
+  }
+  const watch = patience > 0 ? setInterval(look, Math.min(patience / 4, 1000)) : undefined
+  watch?.unref()
+  // Without a listener an error of an idle connection would end the process.
+  client.on('error', setClosed)
+  client.on('end', setClosed)
+
+  /** Sends one thing; `send` is given what to call when the answer is whole. */
+  const ask = (send: (done: (error: Error | null) => void) => void): Promise<void> =>
+    new Promise((resolve, reject) => {
+      if (!open || ending) return reject(new UnreachableError('the connection is closed'))
+      if (waiting === 0) lastHeard = performance.now()
+      waiting++
+      send(error => {
+        waiting--
+        lastHeard = performance.now()
+        if (!error) return resolve()
+        // What it prepared is not what it was: it starts afresh.
+        if (isStale(error)) cut()
+        reject(translated(error))
+      })
+    })
+  const nameOf = namesOf(client)
+  const query = async (asked: Query): Promise<Rows> => {
+    let sent: ArrayQuery | undefined
+    await ask(done => {
+      sent = new ArrayQuery(asked, prepare ? nameOf(asked.text) : undefined, done)
+      client.query(sent as unknown as pg.Query)
+    })
+    const { bytes, most, found } = sent as ArrayQuery
+    if (bytes <= most) return found
+    throw new ApiError(
+      'RESPONSE_TOO_LARGE',
+      'The answer would be too large; use `limit` on the lists in it',
+    )
+  }
+  const run = (text: string): Promise<void> => ask(done => client.query(text, done))
+  return {
+    query,
+    run,
+    waiting: () => waiting,
+    isOpen: () => open && !ending,
+    gone,
+    cut,
+    end: async () => {
+      ending = true
+      if (open && 'end' in client) await (client as pg.Client).end().catch(() => {})
+      setClosed()
+    },
+  }
+}
+
+/** Opens a connection. Throws an UnreachableError, or what is wrong with the address or the right to it. */
+export const connect = async (options: LineOptions): Promise<Line> => {
+  const client = new pg.Client(clientConfig(options))
+  client.on('error', () => {})
+  try {
+    await client.connect()
+  } catch (error) {
+    throw translated(error)
+  }
+  return lineOf(client, options)
+}

@@ -1,0 +1,56 @@
+/** Look-ups of one row each that come in the same moment are asked for together: one way there and back for all. */
+import type { Query, Row, Rows } from '#sql/engine.ts'
+import type { SqlValue } from '#sql/sql.ts'
+
+type Waiting = {
+  readonly resolve: (rows: Rows) => void
+  readonly reject: (error: unknown) => void
+}
+
+type Batch = { readonly first: Query; readonly waiting: Map<SqlValue, Waiting[]> }
+
+/** So many keys go into one query. */
+const most = 200
+
+/** A `query` that gathers look-ups before it hands them to `ask`, and everything else on at once. */
+export const gathering = (ask: (query: Query) => Promise<Rows>) => {
+  const batches = new Map<string, Batch>()
+
+  const answer = ({ waiting }: Batch, rows: Rows): void => {
+    const found = new Map<string, Row>(rows.map(row => [String(row[0]), row]))
+    for (const [key, all] of waiting) {
+      const row = found.get(String(key))
+      for (const { resolve } of all) resolve(row ? [row] : [])
+    }
+  }
+  const flush = async (text: string, batch: Batch): Promise<void> => {
+    if (batches.get(text) === batch) batches.delete(text)
+    const { first, waiting } = batch
+    const isOne = waiting.size === 1
+    const query = isOne ? first : { ...first, text, values: [`{${[...waiting.keys()].join()}}`] }
+    try {
+      answer(batch, await ask(query))
+    } catch (error) {
+      for (const { reject } of [...waiting.values()].flat()) reject(error)
+    }
+  }
+  const begin = (text: string, first: Query): Batch => {
+    const batch: Batch = { first, waiting: new Map() }
+    batches.set(text, batch)
+    // Behind all that the requests of this moment are about to ask.
+    queueMicrotask(() => flush(text, batch))
+    return batch
+  }
+  return (query: Query): Promise<Rows> => {
+    const { forMany } = query
+    if (forMany === undefined) return ask(query)
+    const open = batches.get(forMany)
+    const { waiting } = open && open.waiting.size < most ? open : begin(forMany, query)
+    const key = query.values[0] ?? null
+    return new Promise((resolve, reject) => {
+      const all = waiting.get(key)
+      if (all) all.push({ resolve, reject })
+      else waiting.set(key, [{ resolve, reject }])
+    })
+  }
+}

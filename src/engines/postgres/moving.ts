@@ -1,0 +1,199 @@
+/** A PostgreSQL store while another one is moved into it: batch by batch, each kept with how far it came. */
+import { type Key, keyOf, type MovedTable, type Side } from '#engines/moving.ts'
+import { dialect } from '#engines/postgres/dialect.ts'
+import type { LineOptions } from '#engines/postgres/line.ts'
+import { asking, migratePostgres } from '#engines/postgres/migrate.ts'
+import { openSession } from '#engines/postgres/session.ts'
+import type { Query, Rows, Session } from '#sql/engine.ts'
+import {
+  bind,
+  comma,
+  join,
+  name,
+  type Sql,
+  type SqlValue,
+  sql,
+  statement,
+  trusted,
+} from '#sql/sql.ts'
+
+const query = (text: string, ...values: readonly SqlValue[]): Query => ({ text, values })
+
+/** Throws where a move into this database has begun and not ended: what it has is a part of a store. */
+export const checkWhole = (options: LineOptions): Promise<void> =>
+  asking(options, async line => {
+    const [made] = await line.query(query(`select to_regclass('moves') is not null`))
+    if (made?.[0] !== 1) return
+    if ((await line.query(query('select 1 from moves limit 1'))).length > 0)
+      throw new Error(
+        'a move into this database has begun and not ended: run the same duet move again, and it goes on where it was',
+      )
+  })
+
+const othersThere = query(`select 1 from pg_stat_activity
+  where datname = current_database() and application_name = 'duet' and pid <> pg_backend_pid()`)
+
+/** Throws where another Duet is connected. A session whose process was just killed has a moment to go. */
+const checkAlone = async (session: Session): Promise<void> => {
+  for (let tries = 20; (await session.query(othersThere)).length > 0; tries--) {
+    if (tries === 0)
+      throw new Error('another Duet is connected to the target: stop it first, then move again')
+    await new Promise(resolve => setTimeout(resolve, 100))
+  }
+}
+
+/** What emptied tables must not keep: what was counted of their rows, and how far the move was. */
+const besides = ['counts', 'moves']
+
+// Triggers keep a record from being emptied as from being rewritten; here it is a copy that nobody has used.
+const empty = async (session: Session, tables: readonly string[]): Promise<void> => {
+  for (const table of tables)
+    await session.query(query(`alter table ${table} disable trigger user`))
+  await session.query(query(`truncate ${[...tables, ...besides].join(', ')} restart identity`))
+  for (const table of tables) await session.query(query(`alter table ${table} enable trigger user`))
+}
+
+const checkEmpty = async (session: Session, tables: readonly string[]): Promise<void> => {
+  for (const table of tables)
+    if ((await session.query(query(`select 1 from ${table} limit 1`))).length > 0)
+      throw new Error(
+        `the target has content already (${table}), and not from a move that was cut off; give one that has none`,
+      )
+}
+
+const putText = ({ name: table, columns }: MovedTable): string => {
+  const list = Object.entries(columns)
+  const given: Sql = join(
+    list.map(
+      ([column, scalar]) =>
+        sql`${name(column)} ${trusted(scalar === 'bytes' ? 'text' : dialect.columnType[scalar])}`,
+    ),
+    comma,
+  )
+  const values: Sql = join(
+    list.map(([column, scalar]) =>
+      scalar === 'bytes' ? sql`decode(${name(column)}, 'base64')` : name(column),
+    ),
+    comma,
+  )
+  const later = bind(null)
+  // Rows come in only where the move is still where they begin: a batch that a killed run left on its way may be kept
+  // after the next run has looked.
+  // Not one is waited for on the disk: what a crash takes back, it takes back from the end, with the note of it, and
+  // the last commit of the move waits for all before it.
+  return statement(
+    sql`with "at" as (
+      update "moves" set "last" = ${later} where "name" = ${later} and "last" is not distinct from ${later} returning 1
+    ), "put" as (
+      insert into ${name(table)} (${join(
+        list.map(([column]) => name(column)),
+        comma,
+      )})
+      select ${values} from json_to_recordset(${later}::json) as "r" (${given})
+      where exists (select 1 from "at") returning 1
+    ) select count(*), set_config('synchronous_commit', 'off', true) from "put"`,
+    dialect.placeholder,
+  ).text
+}
+
+const jsonValue = (value: SqlValue) =>
+  value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value
+
+const jsonOf = ({ columns }: MovedTable, rows: Rows): string => {
+  const names = Object.keys(columns)
+  return JSON.stringify(
+    rows.map(row =>
+      Object.fromEntries(names.map((name, index) => [name, jsonValue(row[index] ?? null)])),
+    ),
+  )
+}
+
+const keyText = (key: Key | null): string | null => (key === null ? null : JSON.stringify(key))
+
+export type Beginning = {
+  /** Which store is moved. */
+  readonly source: string
+  /** In an order in which they can be filled. */
+  readonly tables: readonly MovedTable[]
+  /** Whether what an unfinished move has put in is taken out first. */
+  readonly restarts: boolean
+}
+
+export type Target = Side & {
+  /** Begins, or goes on with what was begun. Throws where the database has content of its own. */
+  readonly begin: (beginning: Beginning) => Promise<void>
+  /** The key of the last row that a table has; null before the first. */
+  readonly reached: (table: MovedTable) => Promise<Key | null>
+  /** Puts rows in that follow the row of that key; false where the move is not there any more, and nothing was put. */
+  readonly put: (table: MovedTable, after: Key | null, rows: Rows) => Promise<boolean>
+  readonly analyze: () => Promise<void>
+  /** Ends the move: the tables' next ids are above those that were ever given out, and the store may be served. */
+  readonly finish: (highestIds: ReadonlyMap<string, number>) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+const beginOn =
+  (session: Session) =>
+  ({ source, tables, restarts }: Beginning): Promise<void> =>
+    session.transaction(async () => {
+      const names = tables.map(table => table.name)
+      const known = () => session.query(query('select distinct source from moves'))
+      if (restarts && (await known()).length > 0) await empty(session, names)
+      const [begun] = await known()
+      if (begun && begun[0] !== source)
+        throw new Error(
+          'a move of another store into the target has begun and not ended: go on with that one, or begin with this one by --restart',
+        )
+      if (!begun) {
+        // The target's own keys, which nobody has used, make room for those of the source.
+        const content = names.filter(table => table !== 'secrets')
+        await checkEmpty(session, content)
+        await session.query(query('delete from secrets'))
+      }
+      for (const table of names)
+        await session.query(
+          query(
+            'insert into moves (name, source) values ($1, $2) on conflict do nothing',
+            table,
+            source,
+          ),
+        )
+    })
+
+/** Opens a database to move a store into, brought to what this program needs. */
+export const openTarget = async (options: LineOptions): Promise<Target> => {
+  await migratePostgres(options)
+  const session = await openSession(options, 'filling')
+  // Behind a pooler connections outlive who used them.
+  if (options.prepare) await checkAlone(session)
+  return {
+    dialect,
+    query: session.query,
+    begin: beginOn(session),
+    reached: async table => {
+      const [row] = await session.query(query('select last from moves where name = $1', table.name))
+      return row?.[0] == null ? null : JSON.parse(String(row[0]))
+    },
+    put: async (table, after, rows) => {
+      const last = rows.at(-1)
+      if (!last) return true
+      const values = [keyText(keyOf(table, last)), table.name, keyText(after), jsonOf(table, rows)]
+      const [row] = await session.query(query(putText(table), ...values))
+      return Number(row?.[0]) === rows.length
+    },
+    analyze: session.analyze,
+    finish: async highestIds => {
+      for (const [table, id] of highestIds)
+        await session.query(
+          query(
+            `select setval(s, greatest($2::bigint, coalesce(pg_sequence_last_value(s::regclass), 0)))::text
+              from pg_get_serial_sequence($1, 'id') as s`,
+            table,
+            id,
+          ),
+        )
+      await session.query(query('delete from moves'))
+    },
+    close: session.close,
+  }
+}

@@ -1,0 +1,86 @@
+/** One PostgreSQL server as reads use it: the primary, or a replica. */
+import type { LineOptions } from '#engines/postgres/line.ts'
+import { gathering } from '#engines/postgres/lookups.ts'
+import { begin, createPool, driveOn, type Pool, rollBack } from '#engines/postgres/pool.ts'
+import { createShared, type Shared } from '#engines/postgres/shared.ts'
+import type { Query, Rows, Work } from '#sql/engine.ts'
+
+export type ServerOptions = {
+  readonly url: string
+  readonly prepare: boolean
+  /** How many connections quick reads share. */
+  readonly readers: number
+  /** How many connections there are for work that needs one for itself. */
+  readonly pool: number
+  /** How long one read may take, in milliseconds. */
+  readonly readTimeout: number
+  readonly onChange: (problem: string | null) => void
+}
+
+export type Server = {
+  /** The rows of a query that is alone. Throws an UnreachableError where the server is not there. */
+  readonly ask: (query: Query) => Promise<Rows>
+  /** Runs work, from its first query on, so that all its queries see the same moment. */
+  readonly inOneMoment: <Result>(first: Query, work: Work<Result>) => Promise<Result>
+  readonly shared: Shared
+  readonly close: () => Promise<void>
+}
+
+/** How much longer than a statement may take a server may be silent, in milliseconds. */
+const grace = 1000
+
+const inOneMoment = async <Result>(
+  pool: Pool,
+  options: LineOptions,
+  work: Work<Result>,
+): Promise<Result> =>
+  pool.use(async line => {
+    begin(line, options, 'isolation level repeatable read, read only')
+    try {
+      const result = await driveOn(work, line)
+      await line.run('commit')
+      return result
+    } catch (error) {
+      await rollBack(line)
+      throw error
+    }
+  })
+
+/** Puts a query that was taken from work already in front of the rest of it. */
+const resumed = function* <Result>(first: Query, work: Work<Result>): Work<Result> {
+  let step: IteratorResult<Query, Result> = { done: false, value: first }
+  while (!step.done) {
+    let rows: Rows
+    try {
+      rows = yield step.value
+    } catch (error) {
+      step = work.throw(error)
+      continue
+    }
+    step = work.next(rows)
+  }
+  return step.value
+}
+
+export const createServer = (options: ServerOptions): Server => {
+  const line: LineOptions = {
+    url: options.url,
+    prepare: options.prepare,
+    statementTimeout: options.readTimeout,
+    lockTimeout: 2000,
+    readOnly: true,
+    patience: options.readTimeout + grace,
+  }
+  const shared = createShared({ line, count: options.readers, onChange: options.onChange })
+  const pool = createPool(line, options.pool)
+  const lookUp = gathering(shared.query)
+  return {
+    shared,
+    // Not over the shared connections where it is slow: what is behind it there would wait for it.
+    ask: query => (query.alone === 'quick' ? lookUp(query) : pool.use(line => line.query(query))),
+    inOneMoment: (first, work) => inOneMoment(pool, line, resumed(first, work)),
+    close: async () => {
+      await Promise.all([shared.close(), pool.close()])
+    },
+  }
+}

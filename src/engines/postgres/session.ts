@@ -1,0 +1,59 @@
+/** A line to PostgreSQL for a command of the command line. */
+import { connect, type LineOptions } from '#engines/postgres/line.ts'
+import type { Session } from '#sql/engine.ts'
+
+// Ids that come with the rows must not meet those that a running service gives out meanwhile.
+const lockTables = `do $$
+declare t text;
+begin
+  for t in select c.table_name from information_schema.columns c
+    where c.table_schema = current_schema() and c.is_identity = 'YES' order by 1
+  loop execute format('lock table %I in share row exclusive mode', t); end loop;
+end $$`
+
+const begins = {
+  reading: 'begin isolation level repeatable read, read only',
+  filling: `begin; ${lockTables}`,
+} as const
+
+/** Opens it: to read one moment in each transaction, or to fill the store while nobody else writes. */
+export const openSession = async (
+  options: LineOptions,
+  purpose: keyof typeof begins,
+): Promise<Session> => {
+  const line = await connect(options)
+  const within = async <Result>(
+    work: () => Promise<Result>,
+    [first, last, undo]: readonly [string, string, string],
+  ): Promise<Result> => {
+    await line.run(first)
+    try {
+      const result = await work()
+      await line.run(last)
+      return result
+    } catch (error) {
+      await line.run(undo)
+      throw error
+    }
+  }
+  return {
+    query: line.query,
+    transaction: work => within(work, [begins[purpose], 'commit', 'rollback']),
+    attempt: work =>
+      within(work, [
+        'savepoint attempt',
+        'release attempt',
+        'rollback to attempt; release attempt',
+      ]),
+    settleIds: async tables => {
+      for (const table of tables)
+        await line.query({
+          text: `select setval(s, greatest(m, coalesce(pg_sequence_last_value(s::regclass), 0)))::text
+            from (select pg_get_serial_sequence($1, 'id') as s, max(id) as m from "${table}") as x where m is not null`,
+          values: [table],
+        })
+    },
+    analyze: () => line.run('analyze'),
+    close: line.end,
+  }
+}

@@ -1,0 +1,34 @@
+/** The counts that rate limits share: a row for each caller and window, added to by every process. */
+import type { Tally } from '#engines/store.ts'
+import type { Query, Rows } from '#sql/engine.ts'
+
+// In the order of the keys, so that two batches never wait for each other.
+const add = `insert into "rates" as "r" ("window", "key", "n")
+  select $1::bigint, "seen"."key", "seen"."value"::bigint from json_each_text($2::json) as "seen"
+  order by "seen"."key" collate "C"
+  on conflict ("window", "key") do update set "n" = "r"."n" + excluded."n"
+  returning "key", "n"`
+
+// Rows that another process is just deleting are left to it.
+const drop = `delete from "rates" where ("window", "key") in (
+  select "window", "key" from "rates" where "window" < $1::bigint for update skip locked)`
+
+/** The tally of a database. `query` runs a statement as a transaction of its own, on a line that may write. */
+export const createTally = (query: (query: Query) => Promise<Rows>): Tally => {
+  let dropped = 0
+  /** Once in each window; the one before is kept, since the clocks of processes differ. */
+  const dropOld = (window: number) => {
+    if (window <= dropped) return
+    dropped = window
+    // Nobody waits for it, and the next window tries again.
+    query({ text: drop, values: [window - 1] }).catch(() => {})
+  }
+  return async (window, seen) => {
+    const rows = await query({
+      text: add,
+      values: [window, JSON.stringify(Object.fromEntries(seen))],
+    })
+    dropOld(window)
+    return new Map(rows.map(([key, n]) => [String(key), Number(n)]))
+  }
+}

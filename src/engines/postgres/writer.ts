@@ -1,0 +1,177 @@
+/** Writes: each job in a transaction of its own, tried again where it lost against another, answered when it is kept. */
+import type { Line, LineOptions } from '#engines/postgres/line.ts'
+import { begin, createPool, driveOn, rollBack } from '#engines/postgres/pool.ts'
+import { isLocked, isSurelyUndone, mayTryAgain } from '#engines/postgres/trouble.ts'
+import { ApiError } from '#errors.ts'
+import type { ReadPlan } from '#read/plan.ts'
+import { type Prepared, prepare } from '#read/read.ts'
+import type { Limits } from '#read/stitch.ts'
+import type { Dialect } from '#sql/dialect.ts'
+import type { Position, Query, Work } from '#sql/engine.ts'
+import type { Job, Outcome, Writer } from '#write/job.ts'
+import { perform } from '#write/perform.ts'
+
+export type WriterOptions = {
+  readonly url: string
+  readonly prepare: boolean
+  readonly pool: number
+  readonly dialect: Dialect
+  readonly digits: number
+  readonly limits: Limits
+  /** How many writes may wait for a connection before more are refused. */
+  readonly queue: number
+}
+
+/** Milliseconds: a statement of a write, a lock it waits for, a duplicate of a key that waits for the first. */
+const timeouts = { statement: 5000, lock: 2000, key: 5000, patience: 7000 }
+
+/** How often a job is tried that loses against others. */
+const tries = 4
+
+const pause = (attempt: number): Promise<void> =>
+  new Promise(resolve => setTimeout(resolve, attempt * (5 + Math.random() * 20)))
+
+const inFlight = () =>
+  new ApiError(
+    'IDEMPOTENCY_IN_FLIGHT',
+    'The first request with this Idempotency-Key still runs; ask again in a moment',
+    { headers: { 'Retry-After': '1' } },
+  )
+
+const unknown = (cause: unknown) =>
+  new ApiError(
+    'UNAVAILABLE',
+    'The database was lost at the end; whether this was written is unknown. Send it again with the same Idempotency-Key, or look',
+    { cause, headers: { 'Retry-After': '2' } },
+  )
+
+/** Where the log stands; behind a commit it is not before it. */
+const logEnd: Query = { text: 'select pg_current_wal_lsn()::text', values: [] }
+
+/** Keeps what was done; gives the position of it. Sent together, so that it is one way there and back. */
+const commit = async (line: Line): Promise<Position | undefined> => {
+  const kept = line.run('commit')
+  const end = line.query(logEnd).catch(() => [])
+  try {
+    await kept
+  } catch (error) {
+    throw isSurelyUndone(error) ? error : unknown(error)
+  }
+  const [row] = await end
+  return row?.[0] == null ? undefined : String(row[0])
+}
+
+/** Counts what work asks for. */
+const counting = function* <Result>(work: Work<Result>, tally: { queries: number }): Work<Result> {
+  let step = work.next()
+  while (!step.done) {
+    tally.queries++
+    try {
+      step = work.next(yield step.value)
+    } catch (error) {
+      step = work.throw(error)
+    }
+  }
+  return step.value
+}
+
+/** Jobs of one key go one after another within the process: a duplicate that waits holds no connection. */
+const createTurns = () => {
+  const last = new Map<string, Promise<unknown>>()
+  const late = (promise: Promise<unknown>): Promise<void> => {
+    const { promise: over, resolve, reject } = Promise.withResolvers<void>()
+    const timer = setTimeout(() => reject(inFlight()), timeouts.key)
+    promise.finally(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+    return over
+  }
+  return async <Result>(key: string | undefined, work: () => Promise<Result>): Promise<Result> => {
+    if (key === undefined) return work()
+    const before = last.get(key)
+    const { promise: turn, resolve: over } = Promise.withResolvers<void>()
+    const mine = before ? Promise.allSettled([before, turn]) : turn
+    last.set(key, mine)
+    try {
+      if (before) await late(before)
+      return await work()
+    } finally {
+      over()
+      if (last.get(key) === mine) last.delete(key)
+    }
+  }
+}
+
+const createAnswers = ({ dialect, digits, limits }: WriterOptions) => {
+  const known = new WeakMap<ReadPlan, Prepared>()
+  return ({ answer }: Job): Prepared | undefined => {
+    if (!answer) return undefined
+    const found = known.get(answer.plan) ?? prepare(answer.plan, dialect, digits, limits)
+    known.set(answer.plan, found)
+    return found
+  }
+}
+
+export const createWriter = (options: WriterOptions) => {
+  const settings = (lock: number): LineOptions => ({
+    url: options.url,
+    prepare: options.prepare,
+    statementTimeout: timeouts.statement,
+    lockTimeout: lock,
+    patience: timeouts.patience,
+  })
+  const usual = settings(timeouts.lock)
+  const pool = createPool(usual, options.pool)
+  const answers = createAnswers(options)
+  const inTurn = createTurns()
+
+  const attempt = (job: Job): Promise<Outcome> =>
+    pool.use(async line => {
+      begin(line, usual, 'isolation level read committed')
+      if (job.once) line.run(`set local lock_timeout = ${timeouts.key}`).catch(() => {})
+      const tally = { queries: 0 }
+      let outcome: Outcome
+      try {
+        outcome = await driveOn(counting(perform(job, answers(job)), tally), line)
+      } catch (error) {
+        await rollBack(line)
+        // The first thing that a job with a key waits for is the key.
+        throw job.once && tally.queries === 1 && isLocked(error) ? inFlight() : error
+      }
+      if (outcome.kind !== 'done') {
+        await rollBack(line)
+        return outcome
+      }
+      const position = await commit(line)
+      return position === undefined ? outcome : { ...outcome, position }
+    })
+
+  /** What another kept in between changes what a guard says: the next try sees it. */
+  const lostAgainst = (outcome: Outcome): boolean =>
+    outcome.kind === 'violation' && outcome.constraint === 'reference'
+
+  const write = async (job: Job): Promise<Outcome> => {
+    if (pool.waiting() >= options.queue)
+      throw new ApiError('OVERLOADED', 'Too many writes are waiting; try again soon', {
+        headers: { 'Retry-After': '1' },
+      })
+    return inTurn(job.once?.name, async () => {
+      for (let number = 1; ; number++) {
+        try {
+          const outcome = await attempt(job)
+          if (number === tries || !lostAgainst(outcome)) return outcome
+        } catch (error) {
+          if (number === tries || !mayTryAgain(error)) throw error
+        }
+        await pause(number)
+      }
+    })
+  }
+  return {
+    write,
+    /** One statement that is a transaction of its own. */
+    query: (query: Query) => pool.use(line => line.query(query)),
+    close: pool.close,
+  } satisfies Writer & Record<string, unknown>
+}

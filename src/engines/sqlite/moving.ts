@@ -1,0 +1,37 @@
+/** What a move takes from a SQLite store beside the content. */
+import type { MovedTable } from '#engines/moving.ts'
+import type { Scalar } from '#sql/dialect.ts'
+import type { Session } from '#sql/engine.ts'
+
+/** Signed with, and answered from, after the move as before it. */
+const kept = ['secrets', 'replies']
+
+const scalarOf: Readonly<Record<string, Scalar>> = { INTEGER: 'int', TEXT: 'text', BLOB: 'bytes' }
+
+/** The tables of the service's own that go along. */
+export const machineryOf = ({ query }: Session): Promise<readonly MovedTable[]> =>
+  Promise.all(
+    kept.map(async table => {
+      const rows = await query({
+        text: 'select name, type, pk from pragma_table_info(?1) order by cid',
+        values: [table],
+      })
+      const columns = rows.map(([name, type]) => [
+        String(name),
+        scalarOf[String(type).toUpperCase()] ?? 'text',
+      ])
+      const key = rows.filter(([, , place]) => Number(place) > 0)
+      return {
+        name: table,
+        key: key.toSorted((a, b) => Number(a[2]) - Number(b[2])).map(([name]) => String(name)),
+        columns: Object.fromEntries(columns),
+        page: 200,
+      }
+    }),
+  )
+
+/** The highest id that each table ever gave out, those of rows that are gone too. */
+export const highestIds = async ({ query }: Session): Promise<ReadonlyMap<string, number>> => {
+  const rows = await query({ text: 'select name, seq from sqlite_sequence', values: [] })
+  return new Map(rows.map(([table, id]) => [String(table), Number(id)]))
+}

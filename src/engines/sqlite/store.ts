@@ -1,0 +1,32 @@
+/** A SQLite file as a store: its lock, its migrations, its keys, lines for commands, and the engine that serves it. */
+import type { Migration } from '#engines/migrations.ts'
+import { connect } from '#engines/sqlite/connection.ts'
+import { dialect } from '#engines/sqlite/dialect.ts'
+import { openSqlite, type SqliteFile } from '#engines/sqlite/engine.ts'
+import { holdStore } from '#engines/sqlite/lock.ts'
+import { migrateSqlite, pendingMigrations, secretOf } from '#engines/sqlite/migrate.ts'
+import { sqliteSession } from '#engines/sqlite/session.ts'
+import type { Store } from '#engines/store.ts'
+
+type Options = SqliteFile & {
+  /** Its history; the program's own unless a test has another. */
+  readonly migrations?: readonly Migration[]
+}
+
+/** The store in a file, which need not be there yet. */
+export const sqliteStore = ({ migrations, ...options }: Options): Store => {
+  const { file, sync = 'full' } = options
+  return {
+    place: file,
+    dialect,
+    hold: () => holdStore(file),
+    migrate: async () => migrateSqlite(file, migrations),
+    pending: async () => pendingMigrations(file, migrations),
+    secret: async name => secretOf(file, name),
+    session: async purpose =>
+      purpose === 'reading'
+        ? sqliteSession(connect(file, { readOnly: true }), 'begin')
+        : sqliteSession(connect(file, { sync }), 'begin immediate'),
+    open: serving => openSqlite({ ...serving, ...options }),
+  }
+}

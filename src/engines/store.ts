@@ -1,0 +1,64 @@
+/** What a configuration names: a database with all that the program does to it. Each engine makes one of its own. */
+import type { Limits } from '#read/stitch.ts'
+import type { Dialect } from '#sql/dialect.ts'
+import type { Reader, Session } from '#sql/engine.ts'
+import type { Writer } from '#write/job.ts'
+
+/** The keys that every store has of its own, made with it: what cursors and what tokens in mail are signed with. */
+export const secrets = ['cursor', 'mail'] as const
+export type Secret = (typeof secrets)[number]
+
+/** The store was migrated by a newer program than this one. */
+export class NewerStoreError extends Error {
+  override readonly name = 'NewerStoreError'
+}
+
+export type Serving = {
+  /** Decimals of the store's currency. */
+  readonly digits: number
+  readonly limits: Limits
+  /** How long one read may take, in milliseconds. */
+  readonly readTimeout: number
+  /** How many writes may wait before more are refused. */
+  readonly queue: number
+  /** Told of what keeps the store from its work and lets the service live. */
+  readonly onTrouble?: (message: string) => void
+  /** Told once when nothing can be written any more and the process must end. */
+  readonly onFatal: (message: string) => void
+}
+
+/** How often each key was seen in a window of time, by all processes of a store: what a rate limit counts with. */
+export type Tally = (
+  window: number,
+  seen: ReadonlyMap<string, number>,
+) => Promise<ReadonlyMap<string, number>>
+
+/** A store that is served. */
+export type Engine = Reader &
+  Writer & {
+    readonly dialect: Dialect
+    /** Settles when the store can be used; rejects with what is wrong. */
+    readonly ready: () => Promise<void>
+    /** Why it can only be read now; null where it can be written. */
+    readonly readOnly: () => string | null
+    /** Adds to the counts that all processes share; absent where one process serves the store alone. */
+    readonly tally?: Tally
+    readonly close: () => Promise<void>
+  }
+
+export type Store = {
+  /** What it is called in messages; never with a password. */
+  readonly place: string
+  readonly dialect: Dialect
+  /** Takes it for this process where only one may serve it; gives what lets go of it. Throws where another has it. */
+  readonly hold: () => () => void
+  /** Applies the migrations that it lacks; gives their names. Throws NewerStoreError before it touches anything. */
+  readonly migrate: () => Promise<readonly string[]>
+  /** The migrations that it lacks; throws NewerStoreError, or says that there is no store. Changes nothing. */
+  readonly pending: () => Promise<readonly string[]>
+  /** A key of the store; throws where it was never migrated. */
+  readonly secret: (name: Secret) => Promise<Uint8Array>
+  /** A line for a command: to read one moment of it, or to fill it. */
+  readonly session: (purpose: 'reading' | 'filling') => Promise<Session>
+  readonly open: (serving: Serving) => Engine
+}

@@ -1,0 +1,239 @@
+/** Every setting there is: what it must be, what it is when it is not set, and what it is for. */
+import { isIP } from 'node:net'
+import { z } from 'zod'
+
+const number = (min: number, max: number, message: string) =>
+  z
+    .string()
+    .regex(/^\d{1,12}$/, message)
+    .transform(Number)
+    .refine(value => value >= min && value <= max, message)
+export const port = number(0, 65_535, 'must be a port number, 0 to 65535')
+const whole = (min: number, max: number) =>
+  number(min, max, `must be a whole number from ${min} to ${max}`)
+const onOff = z.enum(['on', 'off'], 'must be on or off').transform(value => value === 'on')
+const isOrigin = (text: string) => URL.parse(text)?.origin === text
+
+const isMailServer = (text: string) => {
+  const { protocol, hostname, pathname, search, hash } = URL.parse(text) ?? {}
+  return (
+    /^smtps?:$/.test(protocol ?? '') &&
+    !!hostname &&
+    /^\/?$/.test(pathname ?? '') &&
+    !search &&
+    !hash
+  )
+}
+const isBase = (text: string) => {
+  const { protocol, username, search, hash } = URL.parse(text) ?? {}
+  return (
+    /^https?:$/.test(protocol ?? '') && !/[\s"<>?#]/.test(text) && !username && !search && !hash
+  )
+}
+const isNetwork = (text: string): boolean => {
+  const [address = '', bits, ...rest] = text.split('/')
+  const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
+  if (most < 0 || rest.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most)
+}
+
+export const isPostgres = (text: string) => {
+  const { protocol, pathname } = URL.parse(text) ?? {}
+  return /^postgres(ql)?:$/.test(protocol ?? '') && (pathname ?? '').length > 1
+}
+
+const sender =
+  /^(?:[^<>"\p{Cc}]*<[^\s<>@,"\p{Cc}]+@[^\s<>@,"\p{Cc}]+>|[^\s<>@,"\p{Cc}]+@[^\s<>@,"\p{Cc}]+)$/u
+
+/** One setting: what it must be, what it is when it is not set, and what it is for. */
+export type Setting = { readonly rule: z.ZodType; readonly usual: string; readonly about: string }
+
+const setting = <Rule extends z.ZodType, const Usual extends string>(
+  rule: Rule,
+  usual: Usual,
+  about: string,
+) => ({ rule, usual, about })
+
+/** Every setting there is, for the docs too. An empty `usual` is unset. */
+export const settings = {
+  DUET_ENV: setting(
+    z.enum(['development', 'production'], 'must be development or production'),
+    'development',
+    'What the service is run for',
+  ),
+  DUET_HOST: setting(
+    z.string(),
+    '',
+    'Address to listen on: loopback in development, all in production',
+  ),
+  DUET_PORT: setting(
+    port,
+    '',
+    'Port to listen on; 0 takes a free one. PORT counts where this is unset; 3000 without either',
+  ),
+  DUET_DATABASE_URL: setting(
+    z
+      .string()
+      .refine(
+        text => /^sqlite:./.test(text) || isPostgres(text),
+        'must be sqlite:PATH, such as sqlite:./data/duet.db, or postgres://USER:PASSWORD@HOST/DATABASE',
+      ),
+    'sqlite:./data/duet.db',
+    'Where the content is stored: a file, or a PostgreSQL database',
+  ),
+  DUET_REPLICA_URLS: setting(
+    z
+      .string()
+      .transform(text => text.split(',').map(url => url.trim()))
+      .refine(urls => urls.every(isPostgres), 'must be postgres:// URLs with commas between them'),
+    '',
+    'Read replicas of the PostgreSQL database, with commas between; reads go to them',
+  ),
+  DUET_PG_PREPARE: setting(
+    onOff,
+    'on',
+    'Whether statements are prepared by name on PostgreSQL; off behind PgBouncer in transaction mode',
+  ),
+  DUET_PG_READERS: setting(
+    whole(1, 64),
+    '2',
+    'Connections to PostgreSQL, and to each replica, that quick reads share',
+  ),
+  DUET_PG_POOL: setting(
+    whole(1, 1000),
+    '10',
+    'Connections to PostgreSQL for writes and for long reads, each used by one at a time',
+  ),
+  DUET_AUTH_SECRET: setting(z.string(), '', 'Secret of HS256 tokens, 32 bytes or more'),
+  DUET_JWKS_URL: setting(
+    z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
+    '',
+    'Where the public keys of tokens are served',
+  ),
+  DUET_JWKS_FILE: setting(z.string(), '', 'A file with the public keys of tokens'),
+  DUET_AUTH_ISSUER: setting(z.string(), '', 'What `iss` of a token must be'),
+  DUET_AUTH_AUDIENCE: setting(z.string(), '', 'What `aud` of a token must have'),
+  DUET_SIGNUP: setting(
+    z.enum(['open', 'closed'], 'must be open or closed'),
+    'open',
+    'Whether anonymous may create users',
+  ),
+  DUET_CURRENCY: setting(
+    z.enum(Intl.supportedValuesOf('currency'), 'must be an ISO 4217 code, such as USD'),
+    'USD',
+    'Currency of all prices of the store',
+  ),
+  DUET_INTROSPECTION: setting(
+    onOff,
+    '',
+    'Whether GraphQL introspection answers: on in development, off in production',
+  ),
+  DUET_CORS_ORIGINS: setting(
+    z
+      .string()
+      .refine(
+        text => text === '*' || text.split(',').every(origin => isOrigin(origin.trim())),
+        'must be * or origins such as https://example.org, with commas between',
+      ),
+    '*',
+    'Origins whose pages may read answers, with commas between, or *',
+  ),
+  DUET_PUBLIC_MAX_AGE: setting(
+    whole(0, 31_536_000),
+    '0',
+    'Seconds for which caches may keep what anonymous may read',
+  ),
+  DUET_MAX_BODY: setting(whole(1024, 104_857_600), '1048576', 'Largest JSON body, in bytes'),
+  DUET_MAX_URL: setting(whole(256, 16_384), '4096', 'Longest URL, in characters'),
+  DUET_MAX_DEPTH: setting(whole(1, 100), '8', 'Deepest GraphQL operation, in selection levels'),
+  DUET_MAX_SOURCE: setting(
+    whole(64, 1_048_576),
+    '16384',
+    'Longest GraphQL document, in characters',
+  ),
+  DUET_MAX_TOKENS: setting(whole(10, 100_000), '1000', 'Most tokens in a GraphQL document'),
+  DUET_MAX_COMMENTS: setting(whole(0, 100_000), '100', 'Most comments in a GraphQL document'),
+  DUET_MAX_ALIASES: setting(whole(0, 10_000), '30', 'Most aliases in a GraphQL operation'),
+  DUET_MAX_DIRECTIVES: setting(whole(0, 10_000), '20', 'Most directives in a GraphQL document'),
+  DUET_MAX_ROOT_FIELDS: setting(whole(1, 1000), '20', 'Most root fields in a GraphQL operation'),
+  DUET_MAX_OBJECTS: setting(whole(1, 1_000_000), '10000', 'Most objects in one response'),
+  DUET_MAX_RESPONSE: setting(
+    whole(1024, 1_073_741_824),
+    '33554432',
+    'Longest response, in characters',
+  ),
+  DUET_READ_TIMEOUT: setting(
+    whole(10, 600_000),
+    '5000',
+    'Longest time for one read, in milliseconds',
+  ),
+  DUET_WRITE_QUEUE: setting(
+    whole(1, 100_000),
+    '2000',
+    'Most writes that wait; more are refused at once',
+  ),
+  DUET_MIN_DISK: setting(
+    whole(0, 999_999_999_999),
+    '67108864',
+    'Least free room on the disk for writes, in bytes; below it they are refused. 0 is off',
+  ),
+  DUET_QUEUE_WAIT: setting(
+    whole(10, 60_000),
+    '1000',
+    'Longest wait of a request for its turn, in milliseconds; then it is refused',
+  ),
+  DUET_QUEUE_SIZE: setting(
+    whole(10, 1_000_000),
+    '5000',
+    'Most requests that wait; more are refused at once',
+  ),
+  DUET_RATE_LIMIT: setting(
+    whole(0, 100_000_000),
+    '',
+    'Most requests of one caller in a minute; 0 is off. 6000 in production, off in development',
+  ),
+  DUET_TRUSTED_PROXIES: setting(
+    z
+      .string()
+      .transform(text => text.split(',').map(network => network.trim()))
+      .refine(
+        networks => networks.every(isNetwork),
+        'must be addresses or networks such as 10.0.0.0/8, with commas between them',
+      ),
+    '',
+    'Proxies whose X-Forwarded-For counts: addresses or networks, with commas between',
+  ),
+  DUET_SMTP_URL: setting(
+    z.string().refine(isMailServer, 'must be smtp:// or smtps:// with a host, and no path'),
+    '',
+    'Mail server, such as smtp://user:password@mail.example.org:587; without one, development shows mail and production sends none',
+  ),
+  DUET_MAIL_FROM: setting(
+    z.string().regex(sender, 'must be an address, such as Duet <duet@example.org>'),
+    '',
+    'Whom mail is from',
+  ),
+  DUET_PUBLIC_URL: setting(
+    z
+      .string()
+      .refine(isBase, 'must be an http or https URL without query, such as https://example.org')
+      .transform(text => text.replace(/\/+$/, '')),
+    '',
+    'Where people reach the service, for links in mail; needed in production with a mail server',
+  ),
+  DUET_DRAIN_WAIT: setting(
+    whole(0, 600_000),
+    '0',
+    'How long new connections are still taken at the end while /readyz says so, in milliseconds; behind a balancer, longer than its checks need',
+  ),
+  DUET_SHUTDOWN_TIMEOUT: setting(
+    whole(0, 600_000),
+    '10000',
+    'Longest wait for running requests at the end, in milliseconds',
+  ),
+  DUET_LOG: setting(
+    z.enum(['info', 'warn', 'error', 'silent'], 'must be info, warn, error or silent'),
+    'info',
+    'What is logged: info has a line for each request',
+  ),
+} as const satisfies Record<string, Setting>

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { openForFilling, openForReading, storeOf } from '#cli/store.ts'
+import { loadConfig } from '#config.ts'
+import { dialect } from '#engines/sqlite/dialect.ts'
+import { ConstraintError } from '#sql/engine.ts'
+import { duet, folderOf } from '../duet.ts'
+import { secret } from '../world.ts'
+
+const { folder, fresh } = folderOf('store')
+const postgres = 'postgres://duet:hunter2@db.invalid:5432/content'
+
+const named = (url: string) => storeOf(loadConfig({ DUET_DATABASE_URL: url }))
+const count = { text: 'select count(*) from users', values: [] }
+const person = (id: number) => ({
+  text: `insert into users (id, name, email, created_at, email_key) values (${id}, 'A', '${id}', 1, '${id}') returning id`,
+  values: [],
+})
+const users = { text: 'select id from users order by id', values: [] }
+
+test('the URL chooses the store, which is called by its file, or by its place without user and password', async () => {
+  const { file, settings } = fresh()
+  const sqlite = await named(settings.DUET_DATABASE_URL)
+  assert.deepEqual([sqlite.place, sqlite.dialect], [file, dialect])
+  const other = await named(postgres)
+  assert.equal(other.dialect.name, 'postgres')
+  assert.ok(other.place.includes('db.invalid') && other.place.includes('content'), other.place)
+  assert.doesNotMatch(other.place, /hunter2|duet:/)
+})
+
+test('a store that is to be read must be there and up to date; one that is to be filled is made', async () => {
+  const { file, settings } = fresh()
+  const store = await named(settings.DUET_DATABASE_URL)
+  await assert.rejects(openForReading(store), /^Error: there is no store .*DUET_DATABASE_URL$/)
+  assert.equal(existsSync(file), false)
+  const filling = await openForFilling(store)
+  await filling.session.close()
+  const { session } = await openForReading(store)
+  assert.deepEqual(await session.query(count), [[0]])
+  await assert.rejects(session.query(person(1)), /readonly|read-only|attempt to write/)
+  await session.close()
+})
+
+test('of a transaction that throws nothing stays, of an attempt in it only what was done before', async () => {
+  const store = await named(fresh().settings.DUET_DATABASE_URL)
+  const { session } = await openForFilling(store)
+  const gone = session.transaction(async () => {
+    await session.query(person(1))
+    throw new Error('enough')
+  })
+  await assert.rejects(gone, /enough/)
+  assert.deepEqual(await session.query(users), [])
+  const kept = await session.transaction(async () => {
+    await session.query(person(1))
+    const failed = session.attempt(async () => {
+      await session.query(person(2))
+      await session.query(person(1))
+    })
+    await assert.rejects(failed, ConstraintError)
+    await session.attempt(() => session.query(person(3)))
+    return 'kept'
+  })
+  assert.equal(kept, 'kept')
+  assert.deepEqual(await session.query(users), [[1], [3]])
+  await session.close()
+})
+
+test('backup and restore leave a PostgreSQL store to its own tools, which they name, and never show its password', async () => {
+  const settings = { DUET_DATABASE_URL: postgres, DUET_AUTH_SECRET: secret }
+  const file = join(folder, 'copy.db')
+  for (const [command, tool] of [
+    ['backup', 'pg_dump'],
+    ['restore', 'pg_restore'],
+  ] as const) {
+    const { code, stdout, stderr } = await duet([command, file], settings)
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.match(
+      stderr,
+      new RegExp(`^duet: the store is a PostgreSQL database: [^\\n]+ with ${tool} [^\\n]+\\n$`),
+    )
+    assert.doesNotMatch(stderr, /hunter2/)
+    assert.equal(existsSync(file), false)
+  }
+})
