@@ -1,6 +1,6 @@
 /** Measures Duet beside its peers: `npm run bench -- --help`. Finds the pinned Node and installs the peers first. */
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { ableNode, handOver } from '../scripts/hand-over.mjs'
 import { recentEnough } from '../scripts/pinned-node.mjs'
@@ -14,9 +14,21 @@ async function run() {
   // The one before this was killed outright: end as on a signal, children first.
   process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'))
   process.channel?.unref()
-  if (!existsSync(`${here}node_modules`)) installPeers()
+  if (!arePeersInstalled()) installPeers()
   const { main } = await import('./lib/main.mjs')
   process.exitCode = await main(process.argv.slice(2))
+}
+
+function arePeersInstalled() {
+  const read = file => JSON.parse(readFileSync(`${here}${file}`, 'utf8'))
+  const wanted = Object.entries(read('package.json').dependencies)
+  try {
+    return wanted.every(
+      ([name, version]) => read(`node_modules/${name}/package.json`).version === version,
+    )
+  } catch {
+    return false
+  }
 }
 
 function installPeers() {

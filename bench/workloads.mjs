@@ -76,5 +76,80 @@ export const targets = [
   { workload: 'graphql-rows', beside: 'few', most: 1.3 },
 ]
 
+// The nested operation of the run on PostgreSQL: without the ids that PostGraphile would not be asked for.
+const names = ({ offset }) => `{
+  users(limit: 10, offset: ${offset}) {
+    id name
+    posts(limit: 5) { title comments(limit: 4) { text author { name } } }
+  }
+}`
+
+const namesByPostgraphile = ({ offset }) => `{
+  users: allUsers(first: 10, offset: ${offset}, orderBy: PRIMARY_KEY_ASC) {
+    nodes {
+      id: rowId name
+      posts: postsByAuthorId(first: 5, orderBy: PRIMARY_KEY_DESC) {
+        nodes {
+          title
+          comments: commentsByPostId(first: 4, orderBy: PRIMARY_KEY_DESC) {
+            nodes { text author: userByAuthorId { name } }
+          }
+        }
+      }
+    }
+  }
+}`
+
+/**
+ * What is asked in the run on PostgreSQL: of Duet by `ask`, of PostGraphile in its own names by `postgraphile`, and
+ * of the driver alone by `driver`, whose one row `read` turns into what Duet answers.
+ */
+export const postgresWorkloads = [
+  {
+    name: 'graphql-tree',
+    title: 'GraphQL 10 users × 5 posts × 4 comments × author',
+    ask: facts => graphql(names(facts)),
+    postgraphile: facts => graphql(namesByPostgraphile(facts)),
+    driver: ({ offset }) => ({
+      job: 'statement',
+      values: [offset],
+      read: ([text]) => ({ data: JSON.parse(text) }),
+    }),
+  },
+  {
+    name: 'graphql-user',
+    title: 'GraphQL user(id) { id name email }',
+    ask: facts =>
+      graphql('query($id: ID!) { user(id: $id) { id name email } }', { id: String(facts.userId) }),
+    postgraphile: facts =>
+      graphql('query($id: BigInt!) { user: userByRowId(rowId: $id) { id: rowId name email } }', {
+        id: String(facts.userId),
+      }),
+  },
+  {
+    name: 'user',
+    title: 'GET one user',
+    ask: readUser,
+    driver: ({ userId }) => ({
+      job: 'lookup',
+      values: [userId],
+      // The row has more than the answer shows, and no links: that it is the same user is enough.
+      read: ([id, name, email], user) => ({ ...user, id: like(user.id, id), name, email }),
+    }),
+  },
+]
+
+const like = (shown, id) => (typeof shown === 'number' ? Number(id) : String(id))
+
+export const postgresTargets = [
+  { workload: 'graphql-tree', beside: 'postgraphile', least: 8 },
+  { workload: 'graphql-tree', beside: 'statement', least: 1.3 },
+  { workload: 'graphql-user', beside: 'postgraphile', least: 4 },
+  { workload: 'user', beside: 'lookup', least: 0.6 },
+]
+
+/** Of the reads' p99 while orders are written through their p99 when nothing is. */
+export const readsWithin = 2
+
 export const startWithin = 500 // milliseconds
 export const memoryWithin = 200 * 2 ** 20

@@ -1,32 +1,37 @@
 /** Duet as it runs in production, from the outside: its commands, its server, its tokens. */
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { finish } from './processes.mjs'
 import { startServer } from './servers.mjs'
 
-/** What `bin` can do with one store after another; the secret lives as long as this process. */
+/** What `bin` can do with one store after another, a file or a database's URL; the secret lives as long as this process. */
 export function duetAt(bin) {
   const secret = randomBytes(32).toString('hex')
-  const environment = file => ({
+  // Each request is counted as in production, but the bench is one caller. An older checkout knows no limit.
+  const limit = existsSync(join(bin, '../../src/settings.ts')) && { DUET_RATE_LIMIT: '100000000' }
+  const environment = store => ({
     ...foreign(process.env),
+    ...limit,
     DUET_ENV: 'production',
     DUET_AUTH_SECRET: secret,
-    DUET_DATABASE_URL: `sqlite:${file}`,
+    DUET_DATABASE_URL: store.startsWith('postgres:') ? store : `sqlite:${store}`,
     DUET_HOST: '127.0.0.1',
     DUET_PORT: '0',
   })
   return {
     /** Runs a command to its end; its progress is seen on this process's stderr if `shown`. */
-    command: (file, args, shown = false) =>
+    command: (store, args, shown = false) =>
       finish(process.execPath, [bin, ...args], {
-        env: environment(file),
+        env: environment(store),
         stdio: ['ignore', 'pipe', shown ? 'inherit' : 'pipe'],
       }),
-    token: async file => {
-      const args = [bin, 'token', '--user', '1', '--role', 'user', '--ttl', '12h']
-      return (await finish(process.execPath, args, { env: environment(file) })).trim()
+    token: async (store, role = 'user') => {
+      const args = [bin, 'token', '--user', '1', '--role', role, '--ttl', '12h']
+      return (await finish(process.execPath, args, { env: environment(store) })).trim()
     },
     /** Starts the server; its log goes to a file, as it would on a machine that serves. */
-    serve: (file, log) => startServer([bin, 'serve'], { env: environment(file), log }),
+    serve: (store, log) => startServer([bin, 'serve'], { env: environment(store), log }),
   }
 }
 

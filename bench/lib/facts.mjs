@@ -1,8 +1,8 @@
 /** Finds in a store what is worth asking for: things that exist, and the page of users with the most below them. */
 
 const perPage = 10
-const perUser = 5
-const perPost = 4
+export const perUser = 5
+export const perPost = 4
 
 /** `offset` is the page's place among all users, `fewOffset` among those that are shown. */
 export function factsOf(db) {
@@ -10,6 +10,8 @@ export function factsOf(db) {
   const middle = table =>
     all(`select id from ${table} order by id limit 1 offset (select count(*) / 2 from ${table})`)[0]
       .id
+  const some = table =>
+    all(`select id from ${table} order by id * 7919 % 10007, id limit 500`).map(({ id }) => id)
   const { category, count: inCategory } = all(
     'select category, count(*) as count from products group by category order by count desc, category',
   )[0]
@@ -23,6 +25,8 @@ export function factsOf(db) {
   return {
     userId: middle('users'),
     productId: middle('products'),
+    someUsers: some('users'),
+    someProducts: some('products'),
     category,
     inCategory,
     offset,
@@ -41,16 +45,21 @@ function newest(all, table, parent, ids, limit) {
   return all(sql, JSON.stringify(ids), limit).map(row => row.id)
 }
 
-// The first of the pages within a twentieth of the fullest: a deep offset would measure skipping.
 function fullestPage(all) {
-  const users = all(`
+  return fullest(
+    all(`
     select users.id, coalesce(sum(1 + min(${perPost}, replies)), 0) as objects
     from users left join (
       select author_id, row_number() over (partition by author_id order by id desc) as place,
         (select count(*) from comments where post_id = posts.id) as replies
       from posts
     ) as latest on latest.author_id = users.id and place <= ${perUser}
-    group by users.id order by users.id`)
+    group by users.id order by users.id`),
+  )
+}
+
+/** The first of the pages within a twentieth of the fullest, as a deep offset would measure skipping; users come by id. */
+export function fullest(users) {
   const pages = users.slice(perPage - 1).map((_, offset) => {
     const page = users.slice(offset, offset + perPage)
     return {

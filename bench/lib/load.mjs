@@ -1,13 +1,12 @@
-/** Sends one request over and over, on 32 connections from one thread, and gives rate and latency. */
+/** Sends one request over and over, on 32 connections or as many as asked from one thread, and gives rate and latency. */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { cores, finish } from './processes.mjs'
 
-const connections = 32
 const script = name => fileURLToPath(new URL(name, import.meta.url))
 
 const tools = {
-  wrk: (seconds, url) => [
+  wrk: (connections, seconds, url) => [
     'wrk',
     [
       '-t1',
@@ -21,7 +20,7 @@ const tools = {
       url,
     ],
   ],
-  autocannon: (seconds, url) => [
+  autocannon: (connections, seconds, url) => [
     process.execPath,
     [script('autocannon.mjs'), connections, seconds, url],
   ],
@@ -31,10 +30,10 @@ const tools = {
 export const chooseTool = asked => asked ?? (spawnSync('wrk', ['-v']).error ? 'autocannon' : 'wrk')
 
 /** One measurement; an answer that is not 2xx, or none, fails it. */
-export async function load(tool, { url, method, body, token }, seconds) {
+export async function load(tool, { url, method, body, token }, seconds, connections = 32) {
   const env = { ...process.env, BENCH_METHOD: method, BENCH_TOKEN: token }
   if (body) env.BENCH_BODY = body
-  const [command, args] = tools[tool](seconds, url)
+  const [command, args] = tools[tool](connections, seconds, url)
   const out = await finish(command, args, { core: cores.load, env })
   const { requests, failed, seconds: took, p50, p99 } = JSON.parse(out.trim().split('\n').at(-1))
   if (failed > 0 || requests === 0)

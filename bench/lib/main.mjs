@@ -1,4 +1,4 @@
-/** One run: make the data, start the servers, measure each workload, print what came out. */
+/** The usual run: make the data, start the servers, measure each workload, print what came out. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,6 +7,8 @@ import { prepare, sizes } from './dataset.mjs'
 import { duetAt } from './duet.mjs'
 import { chooseTool } from './load.mjs'
 import { answerOf, checkSame, measure } from './measure.mjs'
+import { benchOnPostgres, names as namesOnPostgres } from './on-postgres.mjs'
+import { benchWrites } from './on-sqlite.mjs'
 import { readOptions, UsageError, usage } from './options.mjs'
 import { stopAll } from './processes.mjs'
 import { printHead, printTargets, printWorkload } from './report.mjs'
@@ -15,7 +17,12 @@ import { measureStart } from './startup.mjs'
 import { judge } from './verdicts.mjs'
 
 const logs = fileURLToPath(new URL('../.data/logs/', import.meta.url))
-const names = [...workloads.map(workload => workload.name), 'start']
+const names = {
+  usual: [...workloads.map(workload => workload.name), 'start'],
+  postgres: namesOnPostgres,
+  writes: [],
+}
+const benches = { usual: bench, postgres: benchOnPostgres, writes: benchWrites }
 
 /** Runs the bench with these arguments and gives its exit code. */
 export async function main(args) {
@@ -23,7 +30,7 @@ export async function main(args) {
   try {
     const options = readOptions(args, { workloads: names, datasets: Object.keys(sizes) })
     if (options.help) console.log(usage)
-    else await bench(options)
+    else await run(options)
     return 0
   } catch (error) {
     return complain(error)
@@ -32,17 +39,20 @@ export async function main(args) {
   }
 }
 
-async function bench(options) {
+async function run(options) {
   rmSync(logs, { recursive: true, force: true })
   mkdirSync(logs, { recursive: true })
   const tool = chooseTool(options.load)
-  const duet = duetAt(options.duet)
+  const log = name => join(logs, `${name}.log`)
+  await benches[options.run]({ ...options, tool }, { duet: duetAt(options.duet), log })
+}
+
+async function bench(options, { duet, log }) {
   const { files, facts } = await prepare(duet, options)
-  const run = { ...options, tool, token: await duet.token(files.all) }
+  const run = { ...options, token: await duet.token(files.all) }
   const wanted = name => options.only.length === 0 || options.only.includes(name)
   const head = printHead(run, sizes[options.data], facts)
 
-  const log = name => join(logs, `${name}.log`)
   const start = wanted('start')
     ? await measureStart(
         name => duet.serve(files.all, log(name)),

@@ -4,12 +4,15 @@ import { load } from './load.mjs'
 import { residentMemory } from './processes.mjs'
 
 /**
- * Each of `contenders` is `{ name, server, ask }`; the first is Duet, `same` marks those whose
- * answer must be Duet's. Gives the medians of each, and `times`: Duet's rate through the other's.
+ * Each of `contenders` is `{ name, server, ask }`, or has a `run` of its own where no HTTP is spoken; the first
+ * is Duet. Gives the medians of each, and `times`: Duet's rate through the other's.
  */
 export async function measure(contenders, { tool, token, seconds, rounds }) {
-  const run = async ({ server, ask }, length) => {
-    const figures = await load(tool, { ...ask, url: server.url + ask.path, token }, length)
+  const run = async (contender, length) => {
+    const { server, ask } = contender
+    const figures = contender.run
+      ? await contender.run(length)
+      : await load(tool, { ...ask, url: server.url + ask.path, token }, length)
     server.emptyLog()
     return figures
   }

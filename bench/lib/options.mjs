@@ -6,7 +6,13 @@ import { parseArgs } from 'node:util'
 /** The `bin/duet` of this checkout. */
 export const ownDuet = fileURLToPath(new URL('../../bin/duet', import.meta.url))
 
-export const usage = `Usage: npm run bench -- [options]
+/** The runs there are: the usual one is the one that is not named. */
+export const runs = ['usual', 'postgres', 'writes']
+
+export const usage = `Usage: npm run bench -- [postgres | writes] [options]
+
+  postgres        on PostgreSQL: beside PostGraphile, beside the driver alone, and reads while orders are written
+  writes          on SQLite: reads while 64 callers write
 
   --seconds N     length of one measurement (5)
   --rounds N      measurements of each server, in turns; the median counts (3)
@@ -33,12 +39,14 @@ const spec = {
 
 /** The options, checked; throws a UsageError naming the first that is wrong. */
 export function readOptions(args, { workloads, datasets }) {
-  const { values } = parsed(args)
+  const { values, positionals } = parsed(args)
+  const run = runOf(positionals)
   oneOf('data', values.data, datasets)
   if (values.load !== undefined) oneOf('load', values.load, ['wrk', 'autocannon'])
-  for (const name of values.only) oneOf('only', name, workloads)
+  for (const name of values.only) oneOf('only', name, workloads[run])
   return {
     ...values,
+    run,
     seconds: count('seconds', values),
     rounds: count('rounds', values),
     duet: resolve(values.duet),
@@ -49,10 +57,17 @@ export class UsageError extends Error {}
 
 function parsed(args) {
   try {
-    return parseArgs({ args, options: spec })
+    return parseArgs({ args, options: spec, allowPositionals: true })
   } catch (error) {
     throw new UsageError(error.message)
   }
+}
+
+function runOf([name = 'usual', ...more]) {
+  if (runs.includes(name) && more.length === 0) return name
+  throw new UsageError(
+    `a run is one of ${runs.slice(1).join(', ')}; without a name it is the usual one`,
+  )
 }
 
 function oneOf(name, value, allowed) {

@@ -3,13 +3,22 @@ import { availableParallelism, cpus } from 'node:os'
 import { pinning } from './processes.mjs'
 import { label } from './verdicts.mjs'
 
+const machine = () => ({
+  date: new Date().toISOString(),
+  node: process.version,
+  cpu: `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown'}`,
+  pinned: pinning,
+})
+const pins = pinning ? 'servers on core 0, load on core 1' : 'no cores pinned'
+const counts = things =>
+  Object.entries(things)
+    .map(([kind, n]) => `${n.toLocaleString('en')} ${kind}`)
+    .join(', ')
+
 /** Prints what the figures stand on, and gives it. */
 export function printHead({ tool, seconds, rounds, data }, size, { inCategory, offset, shown }) {
   const head = {
-    date: new Date().toISOString(),
-    node: process.version,
-    cpu: `${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown'}`,
-    pinned: pinning,
+    ...machine(),
     tool,
     seconds,
     rounds,
@@ -19,19 +28,36 @@ export function printHead({ tool, seconds, rounds, data }, size, { inCategory, o
     offset,
     inCategory,
   }
-  const counts = things =>
-    Object.entries(things)
-      .map(([kind, n]) => `${n.toLocaleString('en')} ${kind}`)
-      .join(', ')
-  console.log(
-    `Node ${head.node} on ${head.cpu}; ${pinning ? 'servers on core 0, load on core 1' : 'no cores pinned'}`,
-  )
+  console.log(`Node ${head.node} on ${head.cpu}; ${pins}`)
   console.log(`${tool}, 32 connections, ${rounds} rounds of ${seconds} s`)
   console.log(`Store (${data}): ${counts(size)}`)
   console.log(
     `The nested query shows ${counts(head.shown)} (offset ${offset}); the category holds ${inCategory} products\n`,
   )
   return head
+}
+
+/** The same for the run on PostgreSQL. */
+export function printPostgresHead({ tool, seconds, rounds, data }, size, version) {
+  const head = { ...machine(), postgres: version, tool, seconds, rounds, data, size }
+  console.log(
+    `Node ${head.node} and PostgreSQL ${version} on ${head.cpu}; ${pins}, PostgreSQL on both`,
+  )
+  console.log(`${tool}, 32 connections, ${rounds} rounds of ${seconds} s`)
+  console.log(`Store (${data}): ${counts(size)}\n`)
+  return head
+}
+
+/** Prints how long reads took, alone and beside writers. */
+export function printReads({ title, idle, busy, written, times }) {
+  console.log(`Reads of users and products, timed from when they were due`)
+  printLine(['', 'requests/s', 'p50 ms', 'p99 ms', 'p99'])
+  const line = (name, { rate, p50, p99 }, last = '') =>
+    printLine([name, Math.round(rate).toLocaleString('en'), p50.toFixed(2), p99.toFixed(2), last])
+  line('nothing is written', idle)
+  line(title, busy, `${times.toFixed(2)} ×`)
+  line('the orders themselves', written)
+  console.log()
 }
 
 /** Prints one workload, a line for each server. */

@@ -1,5 +1,12 @@
 /** Says of each target what was measured for it and whether it is reached. */
-import { memoryWithin, startWithin, targets, workloads } from '../workloads.mjs'
+import {
+  memoryWithin,
+  postgresWorkloads,
+  readsWithin,
+  startWithin,
+  targets,
+  workloads,
+} from '../workloads.mjs'
 
 export const label = {
   duet: 'Duet',
@@ -8,19 +15,16 @@ export const label = {
   few: 'Duet, few rows',
   mercurius: 'mercurius + jit + loaders',
   yoga: 'yoga + DataLoader',
+  postgraphile: 'PostGraphile 5',
+  statement: 'pg, one nested statement',
+  lookup: 'pg, pipelined lookups',
 }
 
 /** One entry for each target; `measured` and `reached` are undefined where nothing was measured. */
 export function judge(results, start) {
-  const speeds = targets.map(target => {
-    const times = rowOf(results, target)?.times
-    return target.most === undefined
-      ? verdict(speedTarget(target), times, times >= target.least, inTimes)
-      : verdict(timeTarget(target), times && 1 / times, 1 / times <= target.most, inTimes)
-  })
   const memory = memoryOf(results)
   return [
-    ...speeds,
+    ...judgeSpeeds(results, targets),
     verdict(`start to first answer under ${startWithin} ms`, start, start < startWithin, inMs),
     verdict(
       `resident memory under load under ${inMegabytes(memoryWithin)}`,
@@ -31,6 +35,24 @@ export function judge(results, start) {
   ]
 }
 
+/** The targets that compare Duet's speed with another's. */
+export const judgeSpeeds = (results, targets) =>
+  targets.map(target => {
+    const times = rowOf(results, target)?.times
+    return target.most === undefined
+      ? verdict(speedTarget(target), times, times >= target.least, inTimes)
+      : verdict(timeTarget(target), times && 1 / times, 1 / times <= target.most, inTimes)
+  })
+
+/** Whether reads stay quick while 200 orders/s are written. */
+export const judgeReads = reads =>
+  verdict(
+    `p99 of reads while 200 orders/s are written: at most ${inTimes(readsWithin)} idle`,
+    reads?.times,
+    reads?.times <= readsWithin,
+    inTimes,
+  )
+
 const verdict = (target, measured, reached, show) =>
   measured === undefined ? { target } : { target, measured, shown: show(measured), reached }
 
@@ -40,7 +62,8 @@ const speedTarget = ({ workload, beside, least }) =>
 const timeTarget = ({ workload, beside, most }) =>
   `${titleOf(workload)}: at most ${inTimes(most)} the time of ${label[beside]}`
 
-const titleOf = name => workloads.find(workload => workload.name === name).title
+const titleOf = name =>
+  [...workloads, ...postgresWorkloads].find(workload => workload.name === name).title
 
 const rowOf = (results, { workload, beside }) =>
   results.find(result => result.workload === workload)?.rows.find(row => row.server === beside)

@@ -1,0 +1,106 @@
+/** How long reads take while others write: a steady trickle of small reads, alone and beside the writers. */
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { load } from './load.mjs'
+import { median } from './measure.mjs'
+import { cores, finish } from './processes.mjs'
+
+const script = fileURLToPath(new URL('steady.mjs', import.meta.url))
+const readsPerSecond = 500
+const products = 50
+const lead = 1 // seconds in which the writers come up to speed
+
+/** Orders at a fixed rate, whatever the service makes of it. */
+export const ordersPerSecond = {
+  title: '200 orders/s are written',
+  start: ({ server, token, orders, seconds }) =>
+    steady({ url: server.url, token, rate: 200, seconds, requests: orders }),
+}
+
+/** As many orders as 64 callers get through, each sending its next when the last is answered. */
+export const manyCallers = {
+  title: '64 callers write orders',
+  start: ({ tool, server, token, orders: [{ method, path, body }], seconds }) =>
+    load(tool, { method, url: server.url + path, body, token }, seconds, 64),
+}
+
+/**
+ * Gives medians over the rounds of the reads' p50 and p99, alone and beside the writers of `write`; `times`
+ * is the one p99 through the other, of each round.
+ */
+export async function measureReads({ duet, store, server, facts, write, ...run }) {
+  const { seconds, rounds, token } = run
+  const requests = readsOf(facts)
+  const orders = await ordersOf(server.url, await duet.token(store, 'admin'))
+  const reads = length =>
+    steady({ url: server.url, token, rate: readsPerSecond, seconds: length, requests })
+  const beside = async length => {
+    const writing = write.start({ ...run, server, orders, seconds: length + lead })
+    const [figures, written] = await Promise.all([
+      sleep(lead * 1000).then(() => reads(length)),
+      writing,
+    ])
+    server.emptyLog()
+    return { ...figures, written }
+  }
+  await beside(Math.min(seconds, 2))
+  const idle = []
+  const busy = []
+  for (let round = 0; round < rounds; round += 1) {
+    idle.push(await reads(seconds))
+    busy.push(await beside(seconds))
+  }
+  const of = (list, key) => median(list.map(figures => figures[key]))
+  const row = list => ({ rate: of(list, 'rate'), p50: of(list, 'p50'), p99: of(list, 'p99') })
+  return {
+    title: write.title,
+    idle: row(idle),
+    busy: row(busy),
+    written: row(busy.map(({ written }) => written)),
+    times: median(busy.map(({ p99 }, round) => p99 / idle[round].p99)),
+  }
+}
+
+function readsOf({ someUsers, someProducts }) {
+  return someUsers.flatMap((user, i) => [
+    { method: 'GET', path: `/api/users/${user}` },
+    { method: 'GET', path: `/api/products/${someProducts[i % someProducts.length]}` },
+  ])
+}
+
+// Of products with enough in stock, each order of one: so that none is refused, and few wait for the same row.
+async function ordersOf(url, token) {
+  const label = randomBytes(4).toString('hex')
+  const ids = []
+  for (let i = 0; i < products; i += 1) {
+    const response = await fetch(`${url}/api/products`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        name: `Bench ${label} ${i}`,
+        category: 'Bench',
+        price: 19.99,
+        stock: 1_000_000,
+      }),
+    })
+    if (response.status !== 201)
+      throw new Error(`a product is answered ${response.status}: ${await response.text()}`)
+    ids.push((await response.json()).id)
+  }
+  return ids.map(productId => ({
+    method: 'POST',
+    path: '/api/orders',
+    body: JSON.stringify({ items: [{ productId: Number(productId), quantity: 1 }] }),
+  }))
+}
+
+async function steady(task) {
+  const out = await finish(process.execPath, [script, JSON.stringify(task)], { core: cores.load })
+  const figures = JSON.parse(out.trim().split('\n').at(-1))
+  if (figures.failed > 0)
+    throw new Error(
+      `${figures.failed} of ${figures.requests} requests failed: ${task.requests[0].path} and others`,
+    )
+  return figures
+}
