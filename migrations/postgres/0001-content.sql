@@ -2,11 +2,13 @@
 
 create extension if not exists pg_trgm;
 
+create sequence counts_part minvalue 16;
+
 create table counts (
   entity text collate "C" not null,
   field text collate "C" not null,
   value text collate "C" not null,
-  part smallint not null,
+  part bigint not null,
   n bigint not null,
   primary key (entity, field, value, part)
 ) with (fillfactor = 50);
@@ -71,7 +73,7 @@ create index users_by_created_at_down on users (created_at desc, id);
 create function users_count_insert() returns trigger language plpgsql as $$
 begin
   insert into counts as c (entity, field, value, part, n)
-    select 'users', s.field, s.value, pg_backend_pid() % 16, sum(s.n)
+    select 'users', s.field, s.value, case current_setting('duet.counting', true) when 'apart' then nextval('counts_part') else pg_backend_pid() % 16 end, sum(s.n)
     from (select '', '', 1 from changed
       union all select 'role', role::text, 1 from changed
       union all select 'status', status::text, 1 from changed) as s (field, value, n)
@@ -86,7 +88,7 @@ create trigger users_count_insert after insert on users referencing new table as
 create function users_count_delete() returns trigger language plpgsql as $$
 begin
   insert into counts as c (entity, field, value, part, n)
-    select 'users', s.field, s.value, pg_backend_pid() % 16, sum(s.n)
+    select 'users', s.field, s.value, case current_setting('duet.counting', true) when 'apart' then nextval('counts_part') else pg_backend_pid() % 16 end, sum(s.n)
     from (select '', '', -1 from changed
       union all select 'role', role::text, -1 from changed
       union all select 'status', status::text, -1 from changed) as s (field, value, n)
@@ -101,7 +103,7 @@ create trigger users_count_delete after delete on users referencing old table as
 create function users_count_role() returns trigger language plpgsql as $$
 begin
   insert into counts as c (entity, field, value, part, n)
-    select 'users', s.field, s.value, pg_backend_pid() % 16, sum(s.n)
+    select 'users', s.field, s.value, case current_setting('duet.counting', true) when 'apart' then nextval('counts_part') else pg_backend_pid() % 16 end, sum(s.n)
     from (values ('role', old.role::text, -1), ('role', new.role::text, 1)) as s (field, value, n)
     group by s.field, s.value having sum(s.n) <> 0 order by s.field, s.value
     on conflict (entity, field, value, part) do update set n = c.n + excluded.n;
@@ -114,7 +116,7 @@ create trigger users_count_role after update of role on users for each row when 
 create function users_count_status() returns trigger language plpgsql as $$
 begin
   insert into counts as c (entity, field, value, part, n)
-    select 'users', s.field, s.value, pg_backend_pid() % 16, sum(s.n)
+    select 'users', s.field, s.value, case current_setting('duet.counting', true) when 'apart' then nextval('counts_part') else pg_backend_pid() % 16 end, sum(s.n)
     from (values ('status', old.status::text, -1), ('status', new.status::text, 1)) as s (field, value, n)
     group by s.field, s.value having sum(s.n) <> 0 order by s.field, s.value
     on conflict (entity, field, value, part) do update set n = c.n + excluded.n;
@@ -190,7 +192,7 @@ create index products_by_category_price_down on products (category, price desc, 
 create function products_count_insert() returns trigger language plpgsql as $$
 begin
   insert into counts as c (entity, field, value, part, n)
-    select 'products', s.field, s.value, pg_backend_pid() % 16, sum(s.n)
+    select 'products', s.field, s.value, case current_setting('duet.counting', true) when 'apart' then nextval('counts_part') else pg_backend_pid() % 16 end, sum(s.n)
     from (select '', '', 1 from changed
       union all select 'category', category::text, 1 from changed) as s (field, value, n)
     group by s.field, s.value having sum(s.n) <> 0 order by s.field, s.value
@@ -204,7 +206,7 @@ create trigger products_count_insert after insert on products referencing new ta
 create function products_count_delete() returns trigger language plpgsql as $$
 begin
   insert into counts as c (entity, field, value, part, n)
-    select 'products', s.field, s.value, pg_backend_pid() % 16, sum(s.n)
+    select 'products', s.field, s.value, case current_setting('duet.counting', true) when 'apart' then nextval('counts_part') else pg_backend_pid() % 16 end, sum(s.n)
     from (select '', '', -1 from changed
       union all select 'category', category::text, -1 from changed) as s (field, value, n)
     group by s.field, s.value having sum(s.n) <> 0 order by s.field, s.value
@@ -218,7 +220,7 @@ create trigger products_count_delete after delete on products referencing old ta
 create function products_count_category() returns trigger language plpgsql as $$
 begin
   insert into counts as c (entity, field, value, part, n)
-    select 'products', s.field, s.value, pg_backend_pid() % 16, sum(s.n)
+    select 'products', s.field, s.value, case current_setting('duet.counting', true) when 'apart' then nextval('counts_part') else pg_backend_pid() % 16 end, sum(s.n)
     from (values ('category', old.category::text, -1), ('category', new.category::text, 1)) as s (field, value, n)
     group by s.field, s.value having sum(s.n) <> 0 order by s.field, s.value
     on conflict (entity, field, value, part) do update set n = c.n + excluded.n;

@@ -7,14 +7,42 @@ import type { SqlValue } from '#sql/sql.ts'
 import { bind, comma, join, name, sql, statement } from '#sql/sql.ts'
 import { inputValues, type Use, type Values } from '#write/input.ts'
 
-const insertText = ({ dialect }: Line, { table }: Entity, keys: readonly string[]): string => {
+const insertText = (
+  { dialect }: Line,
+  { table }: Entity,
+  keys: readonly string[],
+  rows = 1,
+): string => {
   const columns = keys.map(key => name(columnName(key)))
-  const places = keys.map(() => bind(null))
+  const places = join(
+    keys.map(() => bind(null)),
+    comma,
+  )
+  const lists = Array.from({ length: rows }, () => sql`(${places})`)
   return statement(
-    sql`insert into ${name(table)} (${join(columns, comma)}) values (${join(places, comma)})
+    sql`insert into ${name(table)} (${join(columns, comma)}) values ${join(lists, comma)}
       returning ${name('id')}`,
     dialect.placeholder,
   ).text
+}
+
+/** The most values that one statement takes: SQLite is opened with a limit of 1000. */
+const mostValues = 900
+
+/** Puts many rows of one entity in, all with the same fields: as many in each statement as it takes. */
+export const manyInserter = (line: Line, entity: Entity) => {
+  const texts = new Map<number, string>()
+  return async (rows: readonly Values[]): Promise<void> => {
+    const keys = [...(rows[0]?.keys() ?? [])]
+    const most = Math.max(1, Math.floor(mostValues / keys.length))
+    for (let from = 0; from < rows.length; from += most) {
+      const some = rows.slice(from, from + most)
+      const text = texts.get(some.length) ?? insertText(line, entity, keys, some.length)
+      texts.set(some.length, text)
+      const values = some.flatMap(row => keys.map(key => row.get(key) as SqlValue))
+      await line.session.query({ text, values })
+    }
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 /** `duet seed`: made-up content of any size, the same for the same numbers, skewed as real content is. */
 
-import { inserter, isEmpty } from '#cli/fill.ts'
+import { isEmpty, manyInserter } from '#cli/fill.ts'
 import { progress } from '#cli/progress.ts'
 import { type Line, modelOf, openForFilling, storeOf } from '#cli/store.ts'
 import { type CliCommand, readArgs, UsageError, wholeOption } from '#cli/usage.ts'
@@ -45,53 +45,51 @@ type Sizes = {
   readonly products: number
 }
 
-/** Puts a row in that is the next of its table, counted from 0. */
-type Put = (index: number, values: Readonly<Record<string, SqlValue>>) => Promise<unknown>
+type RowAt = (index: number) => Readonly<Record<string, SqlValue>>
+
+/** Puts so many rows into a table, each as `rowAt` makes it from its number, counted from 0. */
+type Put = (label: string, count: number, rowAt: RowAt) => Promise<void>
+
+/** So many rows are made before they are put in. */
+const atOnce = 500
 
 // Rows name each other by these ids, and what a table gives by itself may begin above 1 where it had rows before.
 const putFor = (line: Line, model: Model, name: string): Put => {
-  const put = inserter(line, entityOf(model, name))
-  return (index, values) =>
-    put(
-      new Map<string, SqlValue>([
-        ['id', index + 1],
-        ['createdAt', epoch + index * minute],
-        ...Object.entries(values),
-      ]),
-    )
-}
-
-/** So many rows are sent before any of them is waited for: a database over a network need not answer each. */
-const atOnce = 500
-
-const times = async (label: string, count: number, one: (index: number) => Promise<unknown>) => {
-  if (count === 0) return
-  const shown = progress(label, count)
-  for (let from = 0; from < count; from += atOnce) {
-    const length = Math.min(atOnce, count - from)
-    await Promise.all(Array.from({ length }, (_, index) => one(from + index)))
-    shown.step(length)
+  const put = manyInserter(line, entityOf(model, name))
+  return async (label, count, rowAt) => {
+    if (count === 0) return
+    const shown = progress(label, count)
+    for (let from = 0; from < count; from += atOnce) {
+      const length = Math.min(atOnce, count - from)
+      const rows = Array.from({ length }, (_, offset) => {
+        const index = from + offset
+        const given = { id: index + 1, createdAt: epoch + index * minute, ...rowAt(index) }
+        return new Map<string, SqlValue>(Object.entries(given))
+      })
+      await put(rows)
+      shown.step(length)
+    }
+    shown.done()
   }
-  shown.done()
 }
 
 const seedPeople = (put: Put, random: Random, count: number) =>
-  times('users', count, index => {
+  put('users', count, index => {
     const name = seedWords.name(random)
     const email = `${name.toLowerCase().replaceAll(' ', '.')}.${index + 1}@example.org`
     const age = random() < 0.2 ? null : 16 + Math.floor(random() * 70)
     const role = index === 0 ? 'admin' : 'user'
-    return put(index, { name, email, age, role, emailKey: fold(email) })
+    return { name, email, age, role, emailKey: fold(email) }
   })
 
 const seedPosts = async (put: Put, random: Random, { posts, users }: Sizes) => {
   const authors = new Uint32Array(posts)
-  await times('posts', posts, index => {
+  await put('posts', posts, index => {
     const authorId = 1 + skewed(random, users)
     authors[index] = authorId
     const title = seedWords.title(random)
     const content = seedWords.paragraph(random, 40 + Math.floor(random() * 120))
-    return put(index, { title, content, authorId })
+    return { title, content, authorId }
   })
   return authors
 }
@@ -103,22 +101,22 @@ const seedComments = (
   authors: Uint32Array,
 ) => {
   const order = byAuthor(authors, users)
-  return times('comments', comments, index => {
+  return put('comments', comments, () => {
     const postId = order[skewed(random, order.length)] ?? 1
     const authorId = 1 + skewed(random, users)
     const text = seedWords.paragraph(random, 1 + Math.floor(random() * 10))
-    return put(index, { text, postId, authorId })
+    return { text, postId, authorId }
   })
 }
 
 const seedProducts = (put: Put, random: Random, count: number) =>
-  times('products', count, index => {
+  put('products', count, index => {
     const name = seedWords.product(random)
     const category = seedWords.category(random)
     const price = 99 + Math.floor(random() ** 3 * 200_000)
     const stock = random() < 0.1 ? 0 : Math.floor(random() * 500)
     const image = random() < 0.5 ? `https://images.example.org/products/${index + 1}.jpg` : null
-    return put(index, { name, category, price, stock, image, nameKey: fold(name) })
+    return { name, category, price, stock, image, nameKey: fold(name) }
   })
 
 const checkSizes = ({ users, posts, comments }: Sizes) => {

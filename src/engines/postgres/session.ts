@@ -11,15 +11,24 @@ begin
   loop execute format('lock table %I in share row exclusive mode', t); end loop;
 end $$`
 
-const begins = {
-  reading: 'begin isolation level repeatable read, read only',
-  filling: `begin; ${lockTables}`,
+// Each statement counted apart (see ddl.ts); in the end the parts are folded into one.
+const foldCounts = `with apart as (delete from counts where part >= 16 returning entity, field, value, n)
+  insert into counts as c (entity, field, value, part, n)
+  select entity, field, value, 0, sum(n) from apart group by 1, 2, 3
+  on conflict (entity, field, value, part) do update set n = c.n + excluded.n`
+
+const frames = {
+  reading: { begin: 'begin isolation level repeatable read, read only', end: 'commit' },
+  filling: {
+    begin: `begin; set local duet.counting = 'apart'; ${lockTables}`,
+    end: `${foldCounts}; commit`,
+  },
 } as const
 
 /** Opens it: to read one moment in each transaction, or to fill the store while nobody else writes. */
 export const openSession = async (
   options: LineOptions,
-  purpose: keyof typeof begins,
+  purpose: keyof typeof frames,
 ): Promise<Session> => {
   const line = await connect(options)
   const within = async <Result>(
@@ -38,7 +47,7 @@ export const openSession = async (
   }
   return {
     query: line.query,
-    transaction: work => within(work, [begins[purpose], 'commit', 'rollback']),
+    transaction: work => within(work, [frames[purpose].begin, frames[purpose].end, 'rollback']),
     attempt: work =>
       within(work, [
         'savepoint attempt',
