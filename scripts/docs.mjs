@@ -8,6 +8,7 @@ import { actions, contentModel } from '../src/resources/index.ts'
 import { memberNames } from '../src/rest/members.ts'
 import { settings } from '../src/settings.ts'
 import { createWorld } from '../test/world.ts'
+import { sizingRows } from './sizing.mjs'
 
 const model = contentModel({ signup: true, currency: { code: 'USD', digits: 2 } })
 const entities = Object.entries(model.entities)
@@ -21,6 +22,7 @@ const table = (head, rows) =>
 /** The parts by document and name. */
 export const parts = {
   'ARCHITECTURE.md': { rooms },
+  'docs/scaling.md': { sizing },
   'docs/settings.md': { settings: settingsTable },
   'docs/errors.md': { errors: errorsTable },
   'docs/policy.md': { operations, fields, actions: actionsTable },
@@ -40,6 +42,10 @@ function rooms() {
         : 'everything',
     ]),
   )
+}
+
+function sizing() {
+  return table(['What', 'How', 'So much'], sizingRows(read('docs/scaling.md')))
 }
 
 function settingsTable() {

@@ -7,6 +7,7 @@ import { fileOf, storeOf } from '#cli/store.ts'
 import { type CliCommand, readArgs, UsageError } from '#cli/usage.ts'
 import { type Config, loadConfig } from '#config.ts'
 import type { Target } from '#engines/postgres/moving.ts'
+import { UnreachableError } from '#engines/postgres/trouble.ts'
 import { StoreInUseError } from '#engines/sqlite/lock.ts'
 import { highestIds, machineryOf } from '#engines/sqlite/moving.ts'
 import type { Store } from '#engines/store.ts'
@@ -78,6 +79,35 @@ const targetOf = async (config: Config, to: string) => {
   return openTarget(commandLine(to, config.values.DUET_PG_PREPARE))
 }
 
+/** Works with a thing that is closed in the end. */
+const closing = async <Thing extends { readonly close: () => Promise<void> }>(
+  thing: Thing,
+  work: (thing: Thing) => Promise<void>,
+): Promise<void> => {
+  try {
+    await work(thing)
+  } finally {
+    await thing.close()
+  }
+}
+
+/** Moves the store that this process holds. */
+const moveHeld = async (store: Store, target: Target, restarts: boolean): Promise<void> => {
+  const identity = await identityOf(store)
+  await closing(await store.session('filling'), async session => {
+    const source = { ...session, dialect: store.dialect }
+    try {
+      // A transaction that writes nothing: no other command writes either until it ends.
+      await session.transaction(() => moveAll(source, identity, target, restarts))
+    } catch (cause) {
+      if (!(cause instanceof UnreachableError)) throw cause
+      throw new Error(`${cause.message}; run the same again, and it goes on where it was`, {
+        cause,
+      })
+    }
+  })
+}
+
 const run = async (args: readonly string[]): Promise<void> => {
   const { to, restarts } = asked(args)
   const config = loadConfig(process.env)
@@ -88,20 +118,7 @@ const run = async (args: readonly string[]): Promise<void> => {
   const release = hold(store)
   try {
     await store.migrate()
-    const identity = await identityOf(store)
-    const target = await targetOf(config, to)
-    try {
-      const session = await store.session('filling')
-      // A transaction that writes nothing: no other command writes either until it ends.
-      const source = { ...session, dialect: store.dialect }
-      try {
-        await session.transaction(() => moveAll(source, identity, target, restarts))
-      } finally {
-        await session.close()
-      }
-    } finally {
-      await target.close()
-    }
+    await closing(await targetOf(config, to), target => moveHeld(store, target, restarts))
   } finally {
     release()
   }

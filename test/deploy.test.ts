@@ -1,0 +1,152 @@
+/** Holds that the files of deploy/ and docs/scaling.md agree with the code and with each other. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { settings } from '#settings.ts'
+import { installed } from './postgres/guard.ts'
+import { at, parseYaml, type Yaml } from './yaml.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const read = (name: string) => readFileSync(join(root, name), 'utf8')
+
+const files = globSync('deploy/*', { cwd: root })
+const dockerfile = read('deploy/Dockerfile')
+const unit = read('deploy/duet@.service')
+const [compose] = parseYaml(read('deploy/compose.yaml'))
+const manifests = parseYaml(read('deploy/kubernetes.yaml'))
+
+const manifest = (kind: string): Yaml => {
+  const found = manifests.find(one => at(one, 'kind') === kind)
+  assert.ok(found, kind)
+  return found
+}
+const container = at(manifest('Deployment'), 'spec', 'template', 'spec', 'containers', 0)
+
+for (const name of [...files, 'docs/scaling.md'])
+  test(`every setting that ${name} names is one`, () => {
+    for (const [setting] of read(name).matchAll(/\bDUET_[A-Z_]+\b/g))
+      assert.ok(setting in settings, setting)
+  })
+
+test('the Dockerfile copies what is there, and its builder is sent all of that', () => {
+  const sent = read('deploy/Dockerfile.dockerignore')
+  const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, from = '']) =>
+    from.split(' '),
+  )
+  assert.ok(copied.length >= 8)
+  for (const path of copied) {
+    assert.ok(existsSync(join(root, path)), path)
+    assert.ok(sent.includes(`\n!${path}\n`), `${path} is not sent`)
+  }
+})
+
+test('the Dockerfile brings the scripts that the install and bin/duet run', () => {
+  const { scripts } = JSON.parse(read('package.json'))
+  const [, postinstall = ''] = /^node (\S+)$/.exec(scripts.postinstall) ?? []
+  const started = [...read('bin/duet').matchAll(/\.\.\/(scripts\/[\w-]+\.mjs)/g)].map(([, x]) => x)
+  assert.equal(started.length, 2)
+  for (const script of [postinstall, ...started]) assert.match(dockerfile, new RegExp(`${script} `))
+})
+
+test('the image is of the version of the package, runs as nobody in particular, and has no secret', () => {
+  const { version } = JSON.parse(read('package.json'))
+  for (const name of ['Dockerfile', 'compose.yaml', 'kubernetes.yaml'])
+    for (const [, tag] of read(`deploy/${name}`).matchAll(/\bduet:([\w.]+)$/gm))
+      assert.equal(tag, version, name)
+  assert.equal([...dockerfile.matchAll(/^USER (\d+):\d+$/gm)].at(-1)?.[1], '10001')
+  assert.doesNotMatch(dockerfile, /SECRET|PASSWORD/)
+  assert.equal(at(manifest('Secret'), 'stringData', 'DUET_AUTH_SECRET'), '')
+})
+
+test('every image of somebody else is pinned to a version', () => {
+  const names = files.flatMap(name => [
+    ...[...read(name).matchAll(/^FROM (\S+)/gm)].map(([, image = '']) => image),
+    ...[...read(name).matchAll(/^\s+image: (\S+)$/gm)].map(([, image = '']) => image),
+  ])
+  assert.ok(names.length >= 8)
+  for (const image of names) assert.match(image, /:\d+\.\d+(\.\d+)?(-[\w.-]+)?$/, image)
+})
+
+test('all ask on one port, for their life at /healthz and for readiness at /readyz', () => {
+  const port = /DUET_PORT=(\d+)/.exec(dockerfile)?.[1]
+  assert.match(dockerfile, new RegExp(`^EXPOSE ${port}$`, 'm'))
+  assert.match(dockerfile, new RegExp(`http://127\\.0\\.0\\.1:${port}/healthz`))
+  assert.equal(at(manifest('ConfigMap'), 'data', 'DUET_PORT'), port)
+  assert.equal(at(container, 'ports', 0, 'containerPort'), port)
+  assert.equal(at(manifest('Service'), 'spec', 'ports', 0, 'targetPort'), 'http')
+  const environment = at(compose, 'services', 'haproxy', 'environment')
+  assert.equal(at(environment, 'FIRST'), `duet-1:${port}`)
+  assert.equal(at(environment, 'SECOND'), `duet-2:${port}`)
+  for (const service of ['duet-1', 'duet-2']) assert.ok(at(compose, 'services', service))
+  const paths = ['startupProbe', 'readinessProbe', 'livenessProbe'].map(probe =>
+    at(container, probe, 'httpGet', 'path'),
+  )
+  assert.deepEqual(paths, ['/healthz', '/readyz', '/healthz'])
+  const app = read('src/app.ts')
+  for (const path of ['/healthz', '/readyz']) assert.ok(app.includes(`'${path}'`), path)
+})
+
+test('whoever stops it waits longer than it takes', () => {
+  const own = Number(settings.DUET_SHUTDOWN_TIMEOUT.usual) / 1000 + 3
+  const pod = at(manifest('Deployment'), 'spec', 'template', 'spec')
+  const [, before] = at(container, 'lifecycle', 'preStop', 'exec', 'command') as string[]
+  assert.ok(Number(at(pod, 'terminationGracePeriodSeconds')) > own + Number(before))
+  assert.ok(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1]) > own)
+  for (const service of ['duet-1', 'duet-2'])
+    assert.ok(
+      Number.parseInt(String(at(compose, 'services', service, 'stop_grace_period')), 10) > own,
+    )
+})
+
+test('what selects the pods selects them', () => {
+  const labels = at(manifest('Deployment'), 'spec', 'template', 'metadata', 'labels')
+  for (const kind of ['Deployment', 'PodDisruptionBudget'])
+    assert.deepEqual(at(manifest(kind), 'spec', 'selector', 'matchLabels'), labels)
+  assert.deepEqual(at(manifest('Service'), 'spec', 'selector'), labels)
+  assert.notDeepEqual(at(manifest('Job'), 'spec', 'template', 'metadata', 'labels'), labels)
+})
+
+const haproxy = installed('haproxy')
+
+test('HAProxy takes haproxy.cfg, with its own addresses and with those of compose', {
+  skip: haproxy === undefined && 'HAProxy is not installed: apt-get install haproxy',
+}, () => {
+  const names = at(compose, 'services', 'haproxy', 'environment') as Record<string, string>
+  for (const env of [{}, names]) {
+    const args = ['-c', '-f', join(root, 'deploy/haproxy.cfg')]
+    const { status, stderr } = spawnSync(String(haproxy), args, {
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH, ...env },
+    })
+    assert.equal(status, 0, stderr)
+  }
+})
+
+const analyze = installed('systemd-analyze')
+
+test('systemd finds no fault with the unit', {
+  skip: analyze === undefined && 'systemd-analyze is not installed',
+}, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'duet-unit-'))
+  try {
+    const file = join(folder, 'duet@3001.service')
+    // It looks whether the programs are there, so it is shown those of this checkout.
+    writeFileSync(
+      file,
+      unit
+        .replaceAll('/opt/duet/node_modules/.bin/node', process.execPath)
+        .replaceAll('/opt/duet', root),
+    )
+    const { status, stderr } = spawnSync(String(analyze), ['verify', '--man=no', file], {
+      encoding: 'utf8',
+    })
+    assert.equal(status, 0, stderr)
+    assert.doesNotMatch(stderr, /duet@/)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
