@@ -3,23 +3,31 @@
 import { storeOf } from '#cli/store.ts'
 import { type CliCommand, readArgs } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
-import { draftMigration } from '#engines/sqlite/draft.ts'
+import { draftMigrations } from '#engines/draft.ts'
+import { migrationsFolder } from '#engines/migrations.ts'
+import { postgresDrafting } from '#engines/postgres/draft.ts'
+import { sqliteDrafting } from '#engines/sqlite/draft.ts'
 import { entities } from '#resources/index.ts'
 
 const help = `Usage: duet migrate [--draft NAME]
 
 Applies the migrations that the store lacks; refuses a store of a newer program.
---draft NAME writes the next migration from what the model has and the migrations
-do not make, for a person to read. It changes no store.`
+--draft NAME writes the next migration, a file for each engine, from what the model
+has and the migrations do not make, for a person to read. It changes no store.`
 
 const run = async (args: readonly string[]): Promise<void> => {
   const { values } = readArgs(args, { draft: { type: 'string' } }, 0)
   if (values.draft !== undefined) {
-    const file = draftMigration(entities, values.draft)
+    const files = draftMigrations(
+      [sqliteDrafting, postgresDrafting],
+      entities,
+      values.draft,
+      migrationsFolder,
+    )
     process.stdout.write(
-      file === null
+      files.length === 0
         ? 'the migrations make all that the model has\n'
-        : `wrote ${file}; read it before you commit it\n`,
+        : `wrote ${files.join(', ')}; read what they say before you commit them\n`,
     )
     return
   }

@@ -4,9 +4,18 @@ import { NewerStoreError } from '#engines/store.ts'
 
 export type Migration = { readonly name: string; readonly text: string }
 
+/** The engines that have a history of their own, each in a folder of that name. */
+export type EngineName = 'sqlite' | 'postgres'
+
+/** Where the histories of all engines are. */
+export const migrationsFolder = new URL('../../migrations/', import.meta.url)
+
 /** The migrations that this program knows for an engine, in order. */
-export const migrationsOf = (engine: 'sqlite' | 'postgres'): readonly Migration[] => {
-  const folder = new URL(`../../migrations/${engine}/`, import.meta.url)
+export const migrationsOf = (
+  engine: EngineName,
+  within: URL = migrationsFolder,
+): readonly Migration[] => {
+  const folder = new URL(`${engine}/`, within)
   return readdirSync(folder)
     .filter(file => file.endsWith('.sql'))
     .sort()
@@ -28,3 +37,15 @@ export const missingOf = (
     )
   return known.filter(({ name }) => !applied.includes(name))
 }
+
+/** What a migration failed with, and which one it was. */
+export const failed = ({ name }: Migration, cause: unknown): Error =>
+  new Error(`the migration ${name} failed: ${cause instanceof Error ? cause.message : cause}`, {
+    cause,
+  })
+
+/**
+ * What a migration begins with whose statements run one by one and in no transaction, where PostgreSQL does not do
+ * them in one. Each must be one that can be run again, since a break leaves those before it done.
+ */
+export const outsideMark = '-- outside a transaction\n'

@@ -3,14 +3,16 @@ import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
 import { printSchema } from 'graphql'
+import { lackOf, migrationsFor } from '#engines/draft.ts'
 import { type Migration, migrationsOf } from '#engines/migrations.ts'
 import { definitions } from '#engines/sqlite/ddl.ts'
-import { madeBy, missingStatements } from '#engines/sqlite/draft.ts'
+import { sqliteDrafting } from '#engines/sqlite/draft.ts'
 import { migrateSqlite } from '#engines/sqlite/migrate.ts'
 import { deriveSchema } from '#graphql/schema.ts'
 import { int, text } from '#model/field.ts'
 import { defineModel, type Entities, type Model } from '#model/model.ts'
 import { entities } from '#resources/index.ts'
+import { leftovers } from '../store/leftovers.ts'
 import { createWorld, usualModel, type World } from '../world.ts'
 
 const { post } = entities
@@ -23,17 +25,20 @@ const longer = defineModel({
 })
 const model: Model = { ...usualModel, entities: longer }
 
-/** The migration that a draft would write for these entities. */
-const draftFor = (added: Entities): Migration => ({
-  name: '9999-draft',
-  text: missingStatements(added, madeBy(migrationsOf('sqlite')))
-    .map(statement => `${statement};`)
-    .join('\n'),
-})
+const known = migrationsOf('sqlite')
+const lack = (added: Entities, migrations: readonly Migration[]) =>
+  lackOf(sqliteDrafting, added, migrations)
+const nothing = { together: [], apart: [] }
+
+/** The migrations with the one that a draft would write for these entities. */
+const withDraft = (added: Entities): readonly Migration[] => [
+  ...known,
+  ...migrationsFor(lack(added, known), 9999, 'draft'),
+]
 
 let world: World
 before(async () => {
-  world = await createWorld({ model, migrations: [...migrationsOf('sqlite'), draftFor(longer)] })
+  world = await createWorld({ model, migrations: withDraft(longer) })
 })
 after(() => world.close())
 
@@ -123,35 +128,62 @@ test('without the line the field is unknown everywhere', async () => {
   await plain.close()
 })
 
-/** All that a database is made of: its things by name, with their text without white space, and its columns. */
+/** A statement however it is spaced, and a table's in whatever order its columns stand. */
+const settled = (of: string, sql: string) =>
+  sql
+    .replaceAll('"', '')
+    .split(/,\s*/)
+    .map(part => part.replace(/^CREATE TABLE \w+ ?\(\s*|\s*\) ?strict$/gi, ''))
+    .filter(part => !leftovers.includes(`${of}.${part.split(/\s/)[0]}`))
+    .map(part => part.replaceAll(/\s/g, ''))
+    .sort()
+
+/** All that a database is made of: its things by name with their text, and its columns. */
 const anatomy = (make: (database: DatabaseSync) => void) => {
   const database = new DatabaseSync(':memory:')
   make(database)
   const things = database
     .prepare(
-      "select type, name, tbl_name, replace(replace(replace(sql, char(10), ''), ' ', ''), '\"', '') as sql from sqlite_schema order by name",
+      "select type, name, tbl_name, coalesce(sql, '') as sql from sqlite_schema order by name",
     )
     .all()
+    .map(thing => ({ ...thing, sql: settled(String(thing.name), String(thing.sql)) }))
   const columns = database
     .prepare(
       `select s.name as of, c.name, c.type, c."notnull", c.dflt_value, c.pk from sqlite_schema s, pragma_table_xinfo(s.name) c
-        where s.type = 'table' order by s.name, c.cid`,
+        where s.type = 'table' order by s.name, c.name`,
     )
     .all()
+    .filter(({ of, name }) => !leftovers.includes(`${of}.${name}`))
   database.close()
   return { things, columns }
 }
 
+/** A database that these migrations make, and one that is made of what the model itself defines. */
+const migratedBy = (migrations: readonly Migration[]) =>
+  anatomy(database => {
+    for (const { text } of migrations) database.exec(text)
+  })
+const definedBy = (model: Entities) =>
+  anatomy(database => {
+    for (const { text } of definitions(model)) database.exec(text)
+  })
+
 test('the migrations make exactly what the model’s own definitions make', () => {
-  assert.deepEqual(missingStatements(entities, madeBy(migrationsOf('sqlite'))), [])
-  const migrated = anatomy(database => {
-    for (const { text } of migrationsOf('sqlite')) database.exec(text)
-  })
-  const defined = anatomy(database => {
-    for (const { text } of definitions(entities)) database.exec(text)
-  })
-  assert.deepEqual(migrated, defined)
+  assert.deepEqual(lack(entities, known), nothing)
+  const migrated = migratedBy(known)
+  assert.deepEqual(migrated, definedBy(entities))
   assert.ok(migrated.things.length > 40)
+})
+
+test('a draft makes the same, wherever the field stands in the model', () => {
+  const { id, ...others } = post.fields
+  const subtitle = text({ max: 200, nullable: true })
+  const more = {
+    ...entities,
+    post: { ...post, fields: { id, subtitle, ...others }, counted: ['authorId'] },
+  }
+  assert.deepEqual(migratedBy(withDraft(more)), definedBy(more))
 })
 
 test('definitions and migrations name each thing once', () => {
@@ -173,9 +205,9 @@ test('the draft for added fields and an added index applies to a store that is f
     },
   })
   const full = await createWorld()
-  const migrations = [...migrationsOf('sqlite'), draftFor(more)]
+  const migrations = withDraft(more)
   assert.deepEqual(migrateSqlite(full.file, migrations), ['9999-draft'])
-  assert.deepEqual(missingStatements(more, madeBy(migrations)), [])
+  assert.deepEqual(lack(more, migrations), nothing)
   const database = new DatabaseSync(full.file, { readOnly: true })
   const rows = database.prepare('select distinct weight, label from products').all()
   assert.deepEqual(
@@ -190,4 +222,88 @@ test('the draft for added fields and an added index applies to a store that is f
   database.close()
   assert.equal((await full.ask('GET /api/products/1')).json.name, 'Desk lamp')
   await full.close()
+})
+
+test('the draft for a field that is counted from now on counts what is there and what comes', async () => {
+  const more = defineModel({
+    ...entities,
+    product: {
+      ...entities.product,
+      fields: {
+        ...entities.product.fields,
+        shelf: text({ max: 20, initial: { value: 'A' } }),
+      },
+      counted: ['category', 'stock', 'shelf'],
+    },
+    post: { ...entities.post, counted: [] },
+  })
+  const full = await createWorld({ on: 'sqlite' })
+  const migrations = withDraft(more)
+  migrateSqlite(full.file, migrations)
+  assert.deepEqual(lack(more, migrations), nothing)
+  await full.ask('DELETE /api/products/2', { as: 1 })
+  await full.ask('PATCH /api/products/1', { as: 1, body: { stock: 3 } })
+  await full.ask('POST /api/users/2/posts', { as: 2, body: { title: 'A', content: 'B' } })
+  const database = new DatabaseSync(full.file, { readOnly: true })
+  const rows = database
+    .prepare(
+      "select entity || ' ' || field || ' ' || value || ' ' || n as row from counts where entity <> 'users' and n <> 0 order by 1",
+    )
+    .all()
+  database.close()
+  assert.deepEqual(
+    rows.map(({ row }) => row),
+    [
+      'posts   5',
+      'products   4',
+      'products category decor 1',
+      'products category kitchen 1',
+      'products category lighting 1',
+      'products category office 1',
+      'products shelf A 4',
+      'products stock 230 1',
+      'products stock 3 2',
+      'products stock 31 1',
+    ],
+  )
+  await full.close()
+})
+
+test('the draft for a field that is searched from now on finds what is there', async () => {
+  const { listing } = entities.post.rest
+  const filters = { ...listing.filters, search: { kind: 'contains', field: 'title' } as const }
+  const more = defineModel({
+    ...entities,
+    post: {
+      ...entities.post,
+      rest: { ...entities.post.rest, listing: { ...listing, filters } },
+    },
+  })
+  const full = await createWorld({ on: 'sqlite' })
+  migrateSqlite(full.file, withDraft(more))
+  const database = new DatabaseSync(full.file, { readOnly: true })
+  const found = database
+    .prepare("select rowid from posts_title_search where posts_title_search match 'Fir'")
+    .all()
+  database.close()
+  assert.deepEqual(
+    found.map(({ rowid }) => rowid),
+    [1],
+  )
+  await full.close()
+})
+
+test('the draft for a model that counts by a field no longer makes its triggers anew', () => {
+  const less = { ...entities, product: { ...entities.product, counted: [] } }
+  const { together, apart } = lack(less, known)
+  assert.deepEqual(apart, [])
+  assert.deepEqual(
+    together.map(text => /^\w+ \w+ \w+/.exec(text)?.[0]),
+    [
+      'drop trigger products_count_insert',
+      'create trigger products_count_insert',
+      'drop trigger products_count_delete',
+      'create trigger products_count_delete',
+    ],
+  )
 })

@@ -25,18 +25,18 @@ export const serveAsOne = async (
   process.send?.({ hello: running.hello } satisfies Greeting)
 }
 
-/** Starts so many processes; resolves with the first one's greeting when all of them listen. */
+/** Starts so many processes, the first one ahead; resolves with its greeting when all of them listen. */
 export const serveMany = async (count: number) => {
   let isEnding = false
   let pause = pauses.first
   const { promise: listening, resolve, reject } = Promise.withResolvers<string>()
-  let greetings = 0
+  let greeted = 0
 
   const onExit = (worker: Worker, startedAt: number, listened: boolean) => {
     if (isEnding) return
     const how = worker.process.signalCode ?? `exit code ${worker.process.exitCode}`
-    // What keeps the first of them from listening keeps all others too, and each has said why.
-    if (!listened && greetings < count)
+    // What keeps it from listening would keep the next too; it has said why.
+    if (!listened && greeted < count)
       return reject(new Error(`a process ended at its start (${how})`))
     if (performance.now() - startedAt > isWellAfter) pause = pauses.first
     process.stderr.write(`duet: process ${worker.process.pid} ended (${how}); another is started\n`)
@@ -50,12 +50,14 @@ export const serveMany = async (count: number) => {
     const worker = cluster.fork()
     worker.once('message', ({ hello }: Greeting) => {
       listened = true
-      greetings++
-      if (greetings === count) resolve(hello)
+      greeted++
+      if (greeted === 1) for (let number = 1; number < count; number++) fork()
+      if (greeted === count) resolve(hello)
     })
     worker.once('exit', () => onExit(worker, startedAt, listened))
   }
-  for (let number = 0; number < count; number++) fork()
+  // One ahead of the others: what is wrong is told once.
+  fork()
 
   const stop = async (): Promise<void> => {
     isEnding = true

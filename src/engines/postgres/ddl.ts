@@ -1,20 +1,16 @@
 /** The tables, indexes and triggers of a model in PostgreSQL: what migrations are drafted from and compared with. */
+import {
+  type Definition,
+  type Index,
+  indexesOf,
+  initialOf,
+  searchedColumns,
+  spaced,
+} from '#engines/ddl.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { columnName, type Entities } from '#model/model.ts'
-
-/** One thing of the schema: its name and the statement that makes it. */
-export type Definition = { readonly name: string; readonly text: string }
-
-const quoted = (value: unknown) =>
-  typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)
-
-/** The default that lets a column be added to a table that has rows. */
-const initialOf = ({ initial }: Field): string =>
-  initial === undefined || typeof initial === 'string' || initial.value === null
-    ? ''
-    : `default ${quoted(initial.value)}`
 
 /** Texts are compared and sorted by their bytes, as the embedded store does, whatever the database's own locale. */
 const typeOf = ({ scalar }: Field): string =>
@@ -26,16 +22,14 @@ const columnDdl = (entities: Entities, key: string, field: Field): string => {
   const { references, scalar, nullable } = field
   const column = columnName(key)
   const target = references && entities[references.entity]
-  return [
+  return spaced([
     column,
     typeOf(field),
     nullable ? '' : 'not null',
     initialOf(field),
     scalar === 'flag' ? `check (${column} in (0, 1))` : '',
     target ? `references ${target.table} (id) on delete ${references.onDelete}` : '',
-  ]
-    .filter(part => part !== '')
-    .join(' ')
+  ])
 }
 
 const tableDdl = (entities: Entities, entity: Entity): Definition => {
@@ -48,46 +42,15 @@ const tableDdl = (entities: Entities, entity: Entity): Definition => {
   }
 }
 
-type Term = { readonly column: string; readonly descending: boolean }
-
-const termOf = (signed: string): Term => {
-  const descending = signed.startsWith('-')
-  return { column: columnName(descending ? signed.slice(1) : signed), descending }
-}
-
 /** Every order ends with the id, and so does every index that serves one. */
-const indexDdl = ({ table }: Entity, signed: readonly string[], isUnique = false): Definition => {
-  const terms = signed.map(termOf)
-  const label = terms
-    .map(({ column, descending }) => `${column}${descending ? '_down' : ''}`)
-    .join('_')
-  const name = `${table}_by_${label}`
+const indexDdl = ({ table }: Entity, { name, terms, unique }: Index): Definition => {
   const columns = terms.map(({ column, descending }) => `${column}${descending ? ' desc' : ''}`)
-  const all = isUnique ? columns : [...columns, 'id']
+  const all = unique ? columns : [...columns, 'id']
   return {
     name,
-    text: `create ${isUnique ? 'unique ' : ''}index ${name} on ${table} (${all.join(', ')})`,
+    of: table,
+    text: `create ${unique ? 'unique ' : ''}index ${name} on ${table} (${all.join(', ')})`,
   }
-}
-
-/** The sorts that a list offers, each in the directions it has: ties are always by id ascending. */
-const sortsOf = (entity: Entity): readonly string[] => {
-  const { sort } = entity.rest.listing
-  if (!sort) return []
-  const fields = sort.fields.filter(field => field !== 'id')
-  return sort.style === 'signed list' ? fields : fields.flatMap(field => [field, `-${field}`])
-}
-
-const indexesOf = (entity: Entity): readonly Definition[] => {
-  const keys = Object.entries(entity.fields).flatMap(([key, { references, unique }]) =>
-    references || unique !== undefined ? [indexDdl(entity, [key], unique !== undefined)] : [],
-  )
-  return [
-    ...keys,
-    ...sortsOf(entity).map(sort => indexDdl(entity, [sort])),
-    ...entity.indexes.map(terms => indexDdl(entity, terms)),
-    ...entity.sets.map(terms => indexDdl(entity, terms, true)),
-  ]
 }
 
 /** So many rows hold one count, so that writers seldom wait for each other; a total is their sum. */
@@ -111,6 +74,24 @@ const routine = (name: string, body: string): Definition => ({
   text: `create function ${name}() returns trigger language plpgsql as $$\nbegin\n  ${body}\n  return null;\nend\n$$`,
 })
 
+const trigger = (table: string, name: string, when: string, fill?: Definition['fill']) => ({
+  name,
+  of: table,
+  text: `create trigger ${name} ${when} execute function ${name}()`,
+  ...(fill && { fill }),
+})
+
+/** Counts the rows that are there; the trigger that was made before it keeps writers away meanwhile. */
+const recount = (table: string, column: string | null): readonly string[] => {
+  const [value, end] =
+    column === null ? ["''", 'having count(*) > 0'] : [`${column}::text`, `group by ${column}`]
+  return [
+    `delete from counts where entity = '${table}' and field = '${column ?? ''}'`,
+    `insert into counts (entity, field, value, part, n)
+  select '${table}', '${column ?? ''}', ${value}, 0, count(*) from ${table} ${end}`,
+  ]
+}
+
 /** The triggers that keep the numbers of rows: once a statement, so that many rows cost one addition. */
 const countTriggers = ({ table, counted }: Entity): readonly Definition[] => {
   if (counted === null) return []
@@ -120,39 +101,31 @@ const countTriggers = ({ table, counted }: Entity): readonly Definition[] => {
       `select '', '', ${sign}1 from changed`,
       ...columns.map(column => `select '${column}', ${column}::text, ${sign}1 from changed`),
     ].join('\n      union all ')
-  const whole = (event: 'insert' | 'delete') => {
+  const whole = (event: 'insert' | 'delete', rows: 'new' | 'old', fill?: Definition['fill']) => {
     const name = `${table}_count_${event}`
+    const when = `after ${event} on ${table} referencing ${rows} table as changed for each statement`
     return [
-      routine(name, addition(table, changed(event === 'insert' ? '' : '-'))),
-      {
-        name,
-        text: `create trigger ${name} after ${event} on ${table} referencing ${event === 'insert' ? 'new' : 'old'} table as changed for each statement execute function ${name}()`,
-      },
+      routine(name, addition(table, changed(rows === 'new' ? '' : '-'))),
+      trigger(table, name, when, fill),
     ]
   }
   const moved = columns.flatMap(column => {
     const name = `${table}_count_${column}`
     const rows = `values ('${column}', old.${column}::text, -1), ('${column}', new.${column}::text, 1)`
+    const when = `after update of ${column} on ${table} for each row when (old.${column} is distinct from new.${column})`
     return [
       routine(name, addition(table, rows)),
-      {
-        name,
-        text: `create trigger ${name} after update of ${column} on ${table} for each row when (old.${column} is distinct from new.${column}) execute function ${name}()`,
-      },
+      trigger(table, name, when, recount(table, column)),
     ]
   })
-  return [...whole('insert'), ...whole('delete'), ...moved]
+  return [...whole('insert', 'new', recount(table, null)), ...whole('delete', 'old'), ...moved]
 }
-
-const searchedFields = (entity: Entity): readonly string[] =>
-  Object.values(entity.rest.listing.filters ?? {}).flatMap(filter =>
-    filter.kind === 'contains' ? [columnName(filter.field)] : [],
-  )
 
 const searchDdl = ({ table }: Entity, column: string): Definition => {
   const name = `${table}_${column}_search`
   return {
     name,
+    of: table,
     text: `create index ${name} on ${table} using gin (${column} gin_trgm_ops)`,
   }
 }
@@ -163,10 +136,7 @@ const appendOnlyTriggers = ({ table, appendOnly }: Entity): readonly Definition[
   const name = `${table}_append_only`
   return [
     routine(name, `raise exception '${table} are only ever added';`),
-    {
-      name,
-      text: `create trigger ${name} before update or delete or truncate on ${table} for each statement execute function ${name}()`,
-    },
+    trigger(table, name, `before update or delete or truncate on ${table} for each statement`),
   ]
 }
 
@@ -222,7 +192,11 @@ const machinery: readonly Definition[] = [
   primary key (scope, key)
 )`,
   },
-  { name: 'replies_by_made_at', text: 'create index replies_by_made_at on replies (made_at)' },
+  {
+    name: 'replies_by_made_at',
+    of: 'replies',
+    text: 'create index replies_by_made_at on replies (made_at)',
+  },
 ]
 
 /** Everything that a store of these entities is made of, in the order in which it can be made. */
@@ -230,10 +204,10 @@ export const definitions = (entities: Entities): readonly Definition[] => [
   ...machinery,
   ...Object.values(entities).flatMap(entity => [
     tableDdl(entities, entity),
-    ...indexesOf(entity),
+    ...indexesOf(entity).map(index => indexDdl(entity, index)),
     ...countTriggers(entity),
     ...appendOnlyTriggers(entity),
-    ...searchedFields(entity).map(column => searchDdl(entity, column)),
+    ...searchedColumns(entity).map(column => searchDdl(entity, column)),
   ]),
 ]
 

@@ -1,14 +1,16 @@
 /** The PostgreSQL store as it is served: reads on shared connections and replicas, writes each in its transaction. */
 import { dialect } from '#engines/postgres/dialect.ts'
+import { placeIn } from '#engines/postgres/position.ts'
 import { createReplicas } from '#engines/postgres/replicas.ts'
-import { createServer, type ServerOptions } from '#engines/postgres/server.ts'
+import { createServer, type Server, type ServerOptions } from '#engines/postgres/server.ts'
 import type { PostgresOptions } from '#engines/postgres/store.ts'
 import { createTally } from '#engines/postgres/tally.ts'
-import { mayTryAgain, UnreachableError } from '#engines/postgres/trouble.ts'
+import { hasLost, mayTryAgain, UnreachableError } from '#engines/postgres/trouble.ts'
+import { endsWithin } from '#engines/postgres/within.ts'
 import { createWriter } from '#engines/postgres/writer.ts'
 import type { Engine, Serving } from '#engines/store.ts'
 import { ApiError } from '#errors.ts'
-import type { Position, Query, Rows, Work } from '#sql/engine.ts'
+import type { Position, Rows, Work } from '#sql/engine.ts'
 
 /** Work of one query: its rows go in, its result comes out. */
 const finish = <Result>(work: Work<Result>, rows: Rows): Result => {
@@ -17,10 +19,16 @@ const finish = <Result>(work: Work<Result>, rows: Rows): Result => {
   return value
 }
 
+/** A read whose connection was lost within so many milliseconds is begun again; a later one has had its time. */
+const quicklyLost = 1000
+
+/** How long the database may take to say that it is there, in milliseconds. */
+const readyWithin = 2000
+
 /** Opens it: connections are made at once and made again whenever they are lost. */
 export const openPostgres = (options: PostgresOptions & Serving): Engine => {
   const told = (what: string) => (problem: string | null) =>
-    options.onTrouble?.(problem === null ? `${what} is there` : `${what} is not there: ${problem}`)
+    options.onTrouble?.(problem === null ? `${what} is there` : `${what} is away: ${problem}`)
   const serverOptions = (url: string, what: string): ServerOptions => ({
     url,
     prepare: options.prepare,
@@ -31,41 +39,69 @@ export const openPostgres = (options: PostgresOptions & Serving): Engine => {
   })
   const primary = createServer(serverOptions(options.url, 'the database'))
   const replicas = createReplicas(
+    primary,
     options.replicas.map((url, index) => serverOptions(url, `replica ${index + 1}`)),
   )
   const writer = createWriter({ ...options, dialect })
 
-  /** What the caller is told of a server that is not there. */
-  const told503 = (error: unknown): unknown =>
-    error instanceof UnreachableError
-      ? new ApiError('UNAVAILABLE', 'The database is not there now; nothing was changed', {
-          cause: error,
-          headers: { 'Retry-After': String(primary.shared.nextTry()) },
-        })
-      : error
+  /** What the caller is told of a server that is not there, and of work that lost against others each time. */
+  const told503 = (error: unknown): unknown => {
+    if (error instanceof UnreachableError)
+      return new ApiError('UNAVAILABLE', 'The database is not there now; nothing was changed', {
+        cause: error,
+        headers: { 'Retry-After': String(primary.shared.nextTry()) },
+      })
+    if (!hasLost(error)) return error
+    return new ApiError('OVERLOADED', 'Others change the same things now; try again', {
+      cause: error,
+      headers: { 'Retry-After': '1' },
+    })
+  }
 
-  /** Asks a replica where one fits, and the primary where none does or it was lost meanwhile. */
-  const ask = async (query: Query, after: Position | undefined): Promise<Rows> => {
-    const replica = await replicas.choose(after)
-    if (!replica) return primary.ask(query)
+  const runOn = async <Result>(server: Server, begin: () => Work<Result>): Promise<Result> => {
+    const work = begin()
+    const { done, value } = work.next()
+    if (done) return value
+    return value.alone ? finish(work, await server.ask(value)) : server.inOneMoment(value, work)
+  }
+
+  /** Begun once more where its connection was lost, and the server was not. */
+  const onPrimary = async <Result>(begin: () => Work<Result>): Promise<Result> => {
+    const begun = performance.now()
     try {
-      return await replica.ask(query)
+      return await runOn(primary, begin)
     } catch (error) {
-      if (mayTryAgain(error)) return primary.ask(query)
-      throw error
+      const isLate = performance.now() - begun > quicklyLost
+      if (!mayTryAgain(error) || isLate || !primary.shared.isUp()) throw error
+      return await runOn(primary, begin)
     }
   }
 
-  const snapshot = async <Result>(work: Work<Result>, after?: Position): Promise<Result> => {
-    const first = work.next()
-    if (first.done) return first.value
+  /** On a replica where one fits; on the primary where none does, or it was lost or cancelled the work meanwhile. */
+  const snapshot = async <Result>(begin: () => Work<Result>, after?: Position): Promise<Result> => {
+    const place = after === undefined ? undefined : placeIn(after)
     try {
-      if (first.value.alone) return finish(work, await ask(first.value, after))
-      const server = (await replicas.choose(after)) ?? primary
-      return await server.inOneMoment(first.value, work)
+      const replica = await replicas.choose(place)
+      if (!replica) return await onPrimary(begin)
+      try {
+        return await runOn(replica, begin)
+      } catch (error) {
+        if (!mayTryAgain(error)) throw error
+        return await onPrimary(begin)
+      }
     } catch (error) {
       throw told503(error)
     }
+  }
+
+  const answers = async () => {
+    await primary.shared.ready()
+    await primary.shared.query({ text: 'select 1', values: [] })
+  }
+  const ready = async () => {
+    // Why is in the log: where the database is concerns nobody who asks from outside.
+    const isThere = await endsWithin(readyWithin, answers()).catch(() => false)
+    if (!isThere) throw new ApiError('UNAVAILABLE', 'the database does not answer')
   }
 
   return {
@@ -78,10 +114,7 @@ export const openPostgres = (options: PostgresOptions & Serving): Engine => {
         throw told503(error)
       }
     },
-    ready: async () => {
-      await primary.shared.ready()
-      await primary.shared.query({ text: 'select 1', values: [] })
-    },
+    ready,
     readOnly: () => null,
     tally: createTally(query => writer.query(query)),
     close: async () => {

@@ -1,6 +1,8 @@
 /** One connection to a PostgreSQL server: its settings, its queries one behind the other, its end. */
 import pg from 'pg'
+import { refused } from '#engines/postgres/place.ts'
 import { isStale, translated, UnreachableError } from '#engines/postgres/trouble.ts'
+import { endsWithin } from '#engines/postgres/within.ts'
 import { ApiError } from '#errors.ts'
 import type { Query, Row, Rows } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
@@ -20,6 +22,10 @@ export type LineOptions = {
 
 /** How long a connection may take to be made, in milliseconds. */
 const connectTimeout = 2000
+
+/** How often a silent server is looked for, and how long a goodbye may take, in milliseconds. */
+const lookEvery = 250
+const goodbye = 1000
 
 /** How long a transaction may stand still before the server ends it, in milliseconds. */
 const idleTimeout = 10_000
@@ -102,7 +108,7 @@ export type Line = {
   readonly isOpen: () => boolean
   /** Settles when the connection is gone, whoever ended it. */
   readonly gone: Promise<void>
-  /** Waits for what is on its way, then says goodbye. */
+  /** Waits a moment for what is on its way, and says goodbye. */
   readonly end: () => Promise<void>
   /** Cuts it: whatever is on its way fails. */
   readonly cut: () => void
@@ -117,6 +123,18 @@ type Inside = {
 
 const insideOf = (client: pg.ClientBase): Inside =>
   (client as unknown as { readonly connection: Inside }).connection
+
+/** Ends clients in good order where that goes fast, else as it is. */
+export const endAll = async (clients: Iterable<pg.ClientBase>, end: () => Promise<void>) => {
+  if (
+    await endsWithin(
+      goodbye,
+      end().catch(() => {}),
+    )
+  )
+    return
+  for (const client of clients) insideOf(client).stream.destroy()
+}
 
 /** So many statements keep a name; then all names are dropped, so that neither side remembers them for ever. */
 const namesKept = 1000
@@ -142,6 +160,12 @@ const namesOf = (client: pg.ClientBase) => {
   }
 }
 
+const planning = [
+  'plan_cache_mode=force_generic_plan',
+  'jit=off',
+  'max_parallel_workers_per_gather=0',
+]
+
 const settingsOf = ({ prepare, statementTimeout, lockTimeout, readOnly }: LineOptions) =>
   // A pooler knows no such settings of a session; who writes through one sets them in each transaction.
   prepare
@@ -150,7 +174,10 @@ const settingsOf = ({ prepare, statementTimeout, lockTimeout, readOnly }: LineOp
         lock_timeout: lockTimeout,
         idle_in_transaction_session_timeout: idleTimeout,
         // What a statement is given changes little about how it is best done; planning it anew costs more than it.
-        options: `-c plan_cache_mode=force_generic_plan${readOnly ? ' -c default_transaction_read_only=on' : ''}`,
+        // Nor is it compiled, or shared between processes of the server: that is for statements of seconds.
+        options: [...planning, ...(readOnly ? ['default_transaction_read_only=on'] : [])]
+          .map(setting => `-c ${setting}`)
+          .join(' '),
       }
     : {}
 
@@ -190,7 +217,7 @@ export const lineOf = (client: pg.ClientBase, { prepare, patience }: LineOptions
   const look = () => {
     if (waiting > 0 && performance.now() - lastHeard > patience) cut()
   }
-  const watch = patience > 0 ? setInterval(look, Math.min(patience / 4, 1000)) : undefined
+  const watch = patience > 0 ? setInterval(look, Math.min(patience / 4, lookEvery)) : undefined
   watch?.unref()
   // Without a listener an error of an idle connection would end the process.
   client.on('error', setClosed)
@@ -235,20 +262,20 @@ export const lineOf = (client: pg.ClientBase, { prepare, patience }: LineOptions
     cut,
     end: async () => {
       ending = true
-      if (open && 'end' in client) await (client as pg.Client).end().catch(() => {})
+      if (open && 'end' in client) await endAll([client], () => (client as pg.Client).end())
       setClosed()
     },
   }
 }
 
-/** Opens a connection. Throws an UnreachableError, or what is wrong with the address or the right to it. */
+/** Opens a connection. Throws an UnreachableError that says where it was to be, and what to do. */
 export const connect = async (options: LineOptions): Promise<Line> => {
   const client = new pg.Client(clientConfig(options))
   client.on('error', () => {})
   try {
     await client.connect()
   } catch (error) {
-    throw translated(error)
+    throw refused(error, options.url)
   }
   return lineOf(client, options)
 }

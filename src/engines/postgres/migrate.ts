@@ -1,8 +1,8 @@
 /** Brings a PostgreSQL store up to date: one program at a time, each migration with the note that it was. */
 import { randomBytes } from 'node:crypto'
 import { type Migration, migrationsOf, missingOf } from '#engines/migrations.ts'
+import { apply } from '#engines/postgres/apply.ts'
 import { connect, type Line, type LineOptions } from '#engines/postgres/line.ts'
-import { isLocked } from '#engines/postgres/trouble.ts'
 import { type Secret, secrets } from '#engines/store.ts'
 
 /** A command waits for a statement as long as it takes; `prepare` as the store has it. */
@@ -27,6 +27,27 @@ const appliedNames = async (line: Line): Promise<readonly string[]> => {
 // Any number that no other program is likely to take.
 const lockKey = 7_308_332_019_273
 
+/** How often it is asked for, in milliseconds. */
+const every = 100
+
+/**
+ * Takes the lock if it can be had, in a transaction that holds it. A statement that waited for it would be one that an
+ * index made concurrently waits for in turn, and so would an old snapshot.
+ */
+const locks = async (guard: Line): Promise<boolean> => {
+  await guard.run(
+    'begin; set local idle_in_transaction_session_timeout = 0; set local statement_timeout = 0',
+  )
+  const rows = await guard.query({
+    text: 'select pg_try_advisory_xact_lock($1)',
+    values: [lockKey],
+  })
+  const isOurs = rows[0]?.[0] === 1
+  // A question keeps its snapshot until the next one, or the end of the transaction.
+  await guard.run(isOurs ? 'select 1' : 'rollback')
+  return isOurs
+}
+
 /**
  * Works while no other program migrates this store. The lock belongs to a transaction on a connection of its own, so
  * that it holds behind a pooler too, and whatever the work does.
@@ -37,52 +58,11 @@ const alone = async <Result>(
 ): Promise<Result> => {
   const guard = await connect(options)
   try {
-    await guard.run(
-      'begin; set local idle_in_transaction_session_timeout = 0; set local statement_timeout = 0',
-    )
-    await guard.query({ text: 'select pg_advisory_xact_lock($1)::text', values: [lockKey] })
+    while (!(await locks(guard))) await new Promise(resolve => setTimeout(resolve, every))
     return await work()
   } finally {
     await guard.end()
   }
-}
-
-/** How long a migration waits for a table that is in use, in milliseconds: who comes behind it waits as long. */
-const lockTimeout = 3000
-const tries = 20
-
-/** Such a migration is one statement, one that can be run again: what PostgreSQL does not do in a transaction. */
-const outside = /^-- outside a transaction\n/
-
-const apply = async (line: Line, { name, text }: Migration, now: number): Promise<void> => {
-  const note = {
-    text: 'insert into migrations (name, applied_at) values ($1, $2)',
-    values: [name, now],
-  }
-  if (outside.test(text)) {
-    await line.run(text)
-    await line.query(note)
-    return
-  }
-  await line.run(`begin; set local lock_timeout = ${lockTimeout}`)
-  try {
-    await line.run(text)
-    await line.query(note)
-    await line.run('commit')
-  } catch (error) {
-    await line.run('rollback')
-    throw error
-  }
-}
-
-const patiently = async (work: () => Promise<void>): Promise<void> => {
-  for (let number = 1; ; number++)
-    try {
-      return await work()
-    } catch (error) {
-      if (!isLocked(error) || number === tries) throw error
-      await new Promise(resolve => setTimeout(resolve, 500))
-    }
 }
 
 const makeSecrets = async (line: Line): Promise<void> => {
@@ -107,7 +87,7 @@ export const migratePostgres = (
       await line.run(
         'create table if not exists migrations (name text primary key, applied_at bigint not null)',
       )
-      for (const migration of pending) await patiently(() => apply(line, migration, now))
+      for (const migration of pending) await apply(line, migration, now)
       await makeSecrets(line)
       return pending.map(({ name }) => name)
     } finally {
@@ -137,9 +117,12 @@ export const pendingOn = (options: LineOptions): Promise<readonly string[]> =>
 /** A key of the store. */
 export const secretOn = (options: LineOptions, name: Secret): Promise<Uint8Array> =>
   asking(options, async line => {
-    const rows = await line
-      .query({ text: 'select value from secrets where name = $1', values: [name] })
-      .catch(() => [])
+    const [isMigrated] = await line.query({
+      text: `select to_regclass('secrets') is not null`,
+      values: [],
+    })
+    const text = 'select value from secrets where name = $1'
+    const rows = isMigrated?.[0] === 1 ? await line.query({ text, values: [name] }) : []
     const key = rows[0]?.[0]
     if (!(key instanceof Uint8Array))
       throw new Error(`the store has no ${name} key; run \`duet migrate\``)

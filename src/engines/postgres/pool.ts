@@ -2,12 +2,13 @@
 import pg from 'pg'
 import {
   clientConfig,
+  endAll,
   type Line,
   type LineOptions,
   lineOf,
   localSettings,
 } from '#engines/postgres/line.ts'
-import { translated, UnreachableError } from '#engines/postgres/trouble.ts'
+import { refused } from '#engines/postgres/place.ts'
 import { ApiError } from '#errors.ts'
 import { ConstraintError, type Rows, type Work } from '#sql/engine.ts'
 
@@ -24,6 +25,10 @@ export type Pool = {
   readonly close: () => Promise<void>
 }
 
+/** Whether the pool said so of a wait for a connection that others have, not of one that it opens. */
+const isFull = (error: unknown): boolean =>
+  error instanceof Error && error.message === 'timeout exceeded when trying to connect'
+
 export const createPool = (options: LineOptions, max: number): Pool => {
   const pool = new pg.Pool({
     ...clientConfig(options),
@@ -33,17 +38,18 @@ export const createPool = (options: LineOptions, max: number): Pool => {
   } as pg.PoolConfig)
   // Idle connections that are lost are nobody's trouble: the pool opens others.
   pool.on('error', () => {})
+  const clients = new Set<pg.PoolClient>()
+  pool.on('connect', client => clients.add(client))
+  pool.on('remove', client => clients.delete(client))
   const lines = new WeakMap<pg.PoolClient, Line>()
   const take = async (): Promise<pg.PoolClient> => {
     try {
       return await pool.connect()
     } catch (error) {
-      if (pool.totalCount >= max)
-        throw new ApiError('OVERLOADED', 'All connections to the database are busy; try again', {
-          headers: { 'Retry-After': '1' },
-        })
-      const known = translated(error)
-      throw known instanceof Error ? known : new UnreachableError(String(error))
+      if (!isFull(error)) throw refused(error, options.url)
+      throw new ApiError('OVERLOADED', 'All connections to the database are busy; try again', {
+        headers: { 'Retry-After': '1' },
+      })
     }
   }
   const use: Pool['use'] = async work => {
@@ -56,7 +62,7 @@ export const createPool = (options: LineOptions, max: number): Pool => {
       client.release(!line.isOpen())
     }
   }
-  return { use, waiting: () => pool.waitingCount, close: () => pool.end() }
+  return { use, waiting: () => pool.waitingCount, close: () => endAll(clients, () => pool.end()) }
 }
 
 /** Runs work to its end on a connection, query by query. */

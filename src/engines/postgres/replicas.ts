@@ -1,83 +1,133 @@
 /** Replicas that reads go to: the one with the least to do, if it is there and has come far enough. */
 import { placeIn } from '#engines/postgres/position.ts'
 import { createServer, type Server, type ServerOptions } from '#engines/postgres/server.ts'
-import { UnreachableError } from '#engines/postgres/trouble.ts'
-import type { Position } from '#sql/engine.ts'
+import type { Query } from '#sql/engine.ts'
 
 /** How long a read waits for a replica to come as far as the read must see, in milliseconds. */
 const shortWait = 100
 /** Milliseconds between two looks meanwhile. */
 const lookEvery = 10
 
-const replayed = {
-  text: 'select pg_last_wal_replay_lsn()::text',
+/** A replica that lacks what the primary had so many milliseconds ago is left out until it has that. */
+const mostBehind = 10_000
+/** Milliseconds between two looks at how far all have come. */
+const watchEvery = 1000
+
+const placeOf = (expression: string): Query => ({
+  text: `select ${expression}::text`,
   values: [],
   alone: 'quick',
-} as const
+})
+const written = placeOf('pg_current_wal_lsn()')
+const replayed = placeOf('pg_last_wal_replay_lsn()')
 
-type Replica = {
-  readonly server: Server
-  /** How far it had come when it was last asked. */
-  readonly known: () => bigint
-  /** Asks it how far it has come. */
-  readonly look: () => Promise<bigint>
+/** Asks a server for a place in its log; 0 where it has none, as one that is no replica. */
+const askPlace = async ({ shared }: Server, query: Query): Promise<bigint> => {
+  const [row] = await shared.query(query)
+  return row?.[0] == null ? 0n : placeIn(String(row[0]))
 }
 
-const createReplica = (options: ServerOptions): Replica => {
-  const server = createServer(options)
+const createReplica = (options: ServerOptions) => {
   let known = 0n
-  const look = async (): Promise<bigint> => {
-    const [row] = await server.shared.query(replayed)
-    const place = row?.[0] == null ? 0n : placeIn(String(row[0]))
-    if (place > known) known = place
-    return known
+  let looking: Promise<bigint> | undefined
+  let isBehind = false
+  const server = createServer({
+    ...options,
+    onChange: problem => {
+      // What comes back in its place may be another one, made from an older copy.
+      known = 0n
+      options.onChange(problem)
+      if (problem === null) look().catch(() => {})
+    },
+  })
+  /** Asks how far it has come, once for all who want to know meanwhile. */
+  const look = (): Promise<bigint> => {
+    looking ??= askPlace(server, replayed)
+      .then(place => {
+        known = place
+        return place
+      })
+      .finally(() => {
+        looking = undefined
+      })
+    return looking
   }
-  return { server, known: () => known, look }
+  /** Says once that it lacks what it should have by now, and once that it has it. */
+  const judge = async (least: bigint) => {
+    const wasBehind = isBehind
+    isBehind = (await look()) < least
+    if (isBehind !== wasBehind)
+      options.onChange(isBehind ? `it is more than ${mostBehind / 1000} s behind` : null)
+  }
+  return { server, known: () => known, look, judge }
 }
 
-export type Replicas = {
-  /** The replica for a read that must see `after`; undefined where the primary must answer. */
-  readonly choose: (after: Position | undefined) => Promise<Server | undefined> | Server | undefined
-  readonly close: () => Promise<void>
-}
+type Replica = ReturnType<typeof createReplica>
 
 /** Waits a moment until the replica has come to a place; false where it does not, or is lost. */
-const reaches = async (replica: Replica, place: bigint): Promise<boolean> => {
+const reaches = async ({ look }: Replica, place: bigint): Promise<boolean> => {
   const last = performance.now() + shortWait
   try {
-    for (;;) {
-      if ((await replica.look()) >= place) return true
+    while ((await look()) < place) {
       if (performance.now() >= last) return false
       await new Promise(resolve => setTimeout(resolve, lookEvery))
     }
-  } catch (error) {
-    if (error instanceof UnreachableError) return false
-    throw error
+    return true
+  } catch {
+    return false
   }
 }
 
-export const createReplicas = (servers: readonly ServerOptions[]): Replicas => {
+/** Looks at the primary and its replicas now and then; gives how far a replica must have come at the least. */
+const watch = (primary: Server, replicas: readonly Replica[]) => {
+  const places: { readonly at: number; readonly place: bigint }[] = []
+  const look = async () => {
+    const at = performance.now()
+    places.push({ at, place: await askPlace(primary, written) })
+    // The first stays until a second one is old enough: what has just begun has no older one.
+    while (places[1] && at - places[1].at >= mostBehind) places.shift()
+  }
+  const lookAtAll = async () => {
+    // Without the primary the last that it said holds.
+    await look().catch(() => {})
+    const [first] = places
+    const isOld = first !== undefined && performance.now() - first.at >= mostBehind
+    for (const { judge, look } of replicas) (isOld ? judge(first.place) : look()).catch(() => {})
+  }
+  const timer = setInterval(lookAtAll, watchEvery).unref()
+  lookAtAll()
+  return { least: () => places[0]?.place, end: () => clearInterval(timer) }
+}
+
+export type Replicas = {
+  /** The replica for a read that must see that place; undefined where the primary must answer. */
+  readonly choose: (place: bigint | undefined) => Promise<Server | undefined> | Server | undefined
+  readonly close: () => Promise<void>
+}
+
+/** The replicas of a primary. */
+export const createReplicas = (primary: Server, servers: readonly ServerOptions[]): Replicas => {
   const replicas = servers.map(createReplica)
+  const watching = replicas.length > 0 ? watch(primary, replicas) : undefined
   const best = (): Replica | undefined => {
+    const least = watching?.least()
+    if (least === undefined) return undefined
     let found: Replica | undefined
     for (const replica of replicas) {
       const { shared } = replica.server
-      if (shared.isUp() && (!found || shared.waiting() < found.server.shared.waiting()))
-        found = replica
+      if (!shared.isUp() || replica.known() < least) continue
+      if (!found || shared.waiting() < found.server.shared.waiting()) found = replica
     }
     return found
   }
-  const choose: Replicas['choose'] = after => {
+  const choose: Replicas['choose'] = place => {
     const replica = best()
-    if (!replica || after === undefined) return replica?.server
-    const place = placeIn(after)
-    if (replica.known() >= place) return replica.server
+    if (!replica || place === undefined || replica.known() >= place) return replica?.server
     return reaches(replica, place).then(isThere => (isThere ? replica.server : undefined))
   }
-  return {
-    choose,
-    close: async () => {
-      await Promise.all(replicas.map(({ server }) => server.close()))
-    },
+  const close = async () => {
+    watching?.end()
+    await Promise.all(replicas.map(({ server }) => server.close()))
   }
+  return { choose, close }
 }

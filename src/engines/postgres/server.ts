@@ -46,6 +46,11 @@ const inOneMoment = async <Result>(
     }
   })
 
+/** Work of one query, whose result its rows are. */
+const alone = function* (query: Query): Work<Rows> {
+  return yield query
+}
+
 /** Puts a query that was taken from work already in front of the rest of it. */
 const resumed = function* <Result>(first: Query, work: Work<Result>): Work<Result> {
   let step: IteratorResult<Query, Result> = { done: false, value: first }
@@ -74,10 +79,13 @@ export const createServer = (options: ServerOptions): Server => {
   const shared = createShared({ line, count: options.readers, onChange: options.onChange })
   const pool = createPool(line, options.pool)
   const lookUp = gathering(shared.query)
+  // Behind a pooler only a transaction has a limit of time.
+  const slowly = (query: Query): Promise<Rows> =>
+    line.prepare ? pool.use(({ query: ask }) => ask(query)) : inOneMoment(pool, line, alone(query))
   return {
     shared,
     // Not over the shared connections where it is slow: what is behind it there would wait for it.
-    ask: query => (query.alone === 'quick' ? lookUp(query) : pool.use(line => line.query(query))),
+    ask: query => (query.alone === 'quick' ? lookUp(query) : slowly(query)),
     inOneMoment: (first, work) => inOneMoment(pool, line, resumed(first, work)),
     close: async () => {
       await Promise.all([shared.close(), pool.close()])

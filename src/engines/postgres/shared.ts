@@ -4,10 +4,16 @@ import { mayTryAgain, UnreachableError } from '#engines/postgres/trouble.ts'
 import type { Query, Rows } from '#sql/engine.ts'
 
 /** Pauses between tries to connect, in milliseconds: from the first to the longest, each twice the one before. */
-const pauses = { first: 100, longest: 5000 }
+const pauses = { first: 100, longest: 2000 }
+
+/** A connection that lasted so long was well: the next pause is the first again. In milliseconds. */
+const wellAfter = 1000
 
 /** How long a read waits for a connection that is being opened, in milliseconds. */
 const shortWait = 250
+
+/** A read that was lost within so many milliseconds is tried again; one on a silent line has had its time. */
+const quicklyLost = 1000
 
 export type Shared = {
   /** The rows of a query that is a work of its own; tried again on another connection where one was lost. */
@@ -49,10 +55,11 @@ const createSlot = (options: LineOptions, onChange: (error: Error | null) => voi
       const made = await connect(options)
       if (closed) return void made.end()
       line = made
-      pause = 0
+      const madeAt = performance.now()
       made.gone.then(() => {
         line = undefined
         if (closed) return
+        if (performance.now() - madeAt > wellAfter) pause = 0
         onChange(new UnreachableError('the connection to the database was lost'))
         later()
       })
@@ -121,11 +128,13 @@ export const createShared = ({ line, count, onChange }: Options): Shared => {
     }
   }
   const query = async (asked: Query): Promise<Rows> => {
+    const begun = performance.now()
     const line = best() ?? (await soon())
     try {
       return await line.query(asked)
     } catch (error) {
-      if (!mayTryAgain(error) || closed) throw error
+      const isLate = performance.now() - begun > quicklyLost
+      if (!mayTryAgain(error) || isLate || closed) throw error
       return (await soon()).query(asked)
     }
   }

@@ -3,6 +3,7 @@ import { dialect } from '#engines/postgres/dialect.ts'
 import { openPostgres } from '#engines/postgres/engine.ts'
 import { commandLine, migratePostgres, pendingOn, secretOn } from '#engines/postgres/migrate.ts'
 import { checkWhole } from '#engines/postgres/moving.ts'
+import { placeOf, withRight } from '#engines/postgres/place.ts'
 import { openSession } from '#engines/postgres/session.ts'
 import type { Store } from '#engines/store.ts'
 
@@ -18,28 +19,21 @@ export type PostgresOptions = {
   readonly pool: number
 }
 
-/** The address without user and password. */
-export const placeOf = (url: string): string => {
-  const { host = '', pathname = '' } = URL.parse(url) ?? {}
-  return `postgres://${host}${pathname}`
-}
-
 export const postgresStore = (options: PostgresOptions): Store => {
   const line = commandLine(options.url, options.prepare)
+  const whole = <Result>(work: () => Promise<Result>) =>
+    withRight(options.url, async () => {
+      await checkWhole(line)
+      return work()
+    })
   return {
     place: placeOf(options.url),
     dialect,
     // Any number of processes may serve it.
     hold: () => () => {},
-    migrate: async () => {
-      await checkWhole(line)
-      return migratePostgres(line)
-    },
-    pending: async () => {
-      await checkWhole(line)
-      return pendingOn(line)
-    },
-    secret: name => secretOn(line, name),
+    migrate: () => whole(() => migratePostgres(line)),
+    pending: () => whole(() => pendingOn(line)),
+    secret: name => withRight(options.url, () => secretOn(line, name)),
     session: purpose => openSession(line, purpose),
     open: serving => openPostgres({ ...options, ...serving }),
   }

@@ -57,7 +57,10 @@ export const translated = (error: unknown): unknown => {
         after(5),
       )
     case '55P03':
-      return new ApiError('OVERLOADED', 'What this changes is being changed; try again', after(1))
+      return new ApiError('OVERLOADED', 'What this needs is being changed; try again', {
+        cause: error,
+        ...after(1),
+      })
     case '25006':
       return new ApiError('UNAVAILABLE', 'The database can only be read now', after(2))
     case '53100':
@@ -70,9 +73,10 @@ export const translated = (error: unknown): unknown => {
   }
 }
 
-const codeOf = (error: unknown): string => {
+/** The SQLSTATE of an error, or of what caused it. */
+export const codeOf = (error: unknown): string => {
   const { code } = (error instanceof Error ? error : {}) as DatabaseError
-  if (code !== undefined) return code
+  if (code !== undefined && !(error instanceof ApiError)) return code
   return error instanceof Error && error.cause !== undefined ? codeOf(error.cause) : ''
 }
 
@@ -85,6 +89,9 @@ export const mayTryAgain = (error: unknown): boolean =>
 
 /** Whether a COMMIT that failed with this error has surely kept nothing. */
 export const isSurelyUndone = (error: unknown): boolean => /^(23|40)/.test(codeOf(error))
+
+/** Whether a transaction only lost against another one. */
+export const hasLost = (error: unknown): boolean => /^(40001|40P01)$/.test(codeOf(error))
 
 /** Whether a lock was not to be had in time. */
 export const isLocked = (error: unknown): boolean => codeOf(error) === '55P03'

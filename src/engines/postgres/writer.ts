@@ -23,10 +23,10 @@ export type WriterOptions = {
 }
 
 /** Milliseconds: a statement of a write, a lock it waits for, a duplicate of a key that waits for the first. */
-const timeouts = { statement: 5000, lock: 2000, key: 5000, patience: 7000 }
+const timeouts = { statement: 5000, lock: 2000, key: 4500, patience: 5500 }
 
-/** How often a job is tried that loses against others. */
-const tries = 4
+/** How often a job is tried that loses against others, and until when a try may begin, in milliseconds. */
+const tries = { most: 10, within: 3000 }
 
 const pause = (attempt: number): Promise<void> =>
   new Promise(resolve => setTimeout(resolve, attempt * (5 + Math.random() * 20)))
@@ -45,8 +45,8 @@ const unknown = (cause: unknown) =>
     { cause, headers: { 'Retry-After': '2' } },
   )
 
-/** Where the log stands; behind a commit it is not before it. */
-const logEnd: Query = { text: 'select pg_current_wal_lsn()::text', values: [] }
+/** Where the log ends; behind a commit it is not before it, even where commits do not wait for the disk. */
+const logEnd: Query = { text: 'select pg_current_wal_insert_lsn()::text', values: [] }
 
 /** Keeps what was done; gives the position of it. Sent together, so that it is one way there and back. */
 const commit = async (line: Line): Promise<Position | undefined> => {
@@ -157,12 +157,15 @@ export const createWriter = (options: WriterOptions) => {
         headers: { 'Retry-After': '1' },
       })
     return inTurn(job.once?.name, async () => {
+      const begun = performance.now()
+      const isLast = (number: number) =>
+        number === tries.most || performance.now() - begun > tries.within
       for (let number = 1; ; number++) {
         try {
           const outcome = await attempt(job)
-          if (number === tries || !lostAgainst(outcome)) return outcome
+          if (!lostAgainst(outcome) || isLast(number)) return outcome
         } catch (error) {
-          if (number === tries || !mayTryAgain(error)) throw error
+          if (!mayTryAgain(error) || isLast(number)) throw error
         }
         await pause(number)
       }

@@ -197,14 +197,14 @@ export const openSqlite = (options: SqliteOptions): Engine => {
     // A read that failed on the disk has ended the snapshot by itself.
     if (reader.database.isTransaction) reader.query(commit)
   }
-  const snapshot = <Result>(work: Work<Result>): Result => {
+  const snapshot = <Result>(work: () => Work<Result>): Result => {
     if (!isOpen) {
       reader.query(begin)
       isOpen = true
       setImmediate(leave)
     }
     deadline = performance.now() + options.readTimeout
-    return drive(work, reader.query)
+    return drive(work(), reader.query)
   }
   const disk = watchDisk({
     folder: dirname(options.file),

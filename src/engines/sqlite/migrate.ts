@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { type Migration, migrationsOf, missingOf } from '#engines/migrations.ts'
+import { failed, type Migration, migrationsOf, missingOf } from '#engines/migrations.ts'
 import { type Connection, connect } from '#engines/sqlite/connection.ts'
 import { checkThere } from '#engines/sqlite/lock.ts'
 import { type Secret, secrets } from '#engines/store.ts'
@@ -13,6 +13,18 @@ const appliedNames = ({ query }: Connection): readonly string[] => {
   return query({ text: 'select name from migrations order by name', values: [] }).map(([name]) =>
     String(name),
   )
+}
+
+const apply = (connection: Connection, migration: Migration, now: number): void => {
+  try {
+    connection.run(migration.text)
+  } catch (error) {
+    throw failed(migration, error)
+  }
+  connection.query({
+    text: 'insert into migrations (name, applied_at) values (?1, ?2) returning name',
+    values: [migration.name, now],
+  })
 }
 
 /** Applies what is missing; gives the names of what it applied. Throws NewerStoreError before it touches anything. */
@@ -30,13 +42,7 @@ export const migrateSqlite = (
     connection.run(
       'create table if not exists migrations (name text primary key, applied_at integer not null) strict',
     )
-    for (const { name, text } of pending) {
-      connection.run(text)
-      connection.query({
-        text: 'insert into migrations (name, applied_at) values (?1, ?2) returning name',
-        values: [name, now],
-      })
-    }
+    for (const migration of pending) apply(connection, migration, now)
     for (const name of secrets)
       if (pending.length > 0 || secretIn(connection, name) === undefined)
         connection.query({

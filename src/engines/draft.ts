@@ -1,0 +1,105 @@
+/** Drafts migrations: what the model has and the known migrations do not make, for each engine in its own words. */
+import { writeFileSync } from 'node:fs'
+import type { Definition } from '#engines/ddl.ts'
+import { type EngineName, type Migration, migrationsOf, outsideMark } from '#engines/migrations.ts'
+import { columnName, type Entities } from '#model/model.ts'
+
+/** What migrations make: the text of each thing by its name; a column, by `table.column`, has none. */
+export type Made = ReadonlyMap<string, string>
+
+/** What an engine knows of its own DDL. */
+export type Drafting = {
+  readonly engine: EngineName
+  readonly madeBy: (migrations: readonly Migration[]) => Made
+  readonly definitions: (entities: Entities) => readonly Definition[]
+  readonly addColumn: (entities: Entities, entity: string, key: string) => string
+  /** The statements that give a function or a trigger another text. */
+  readonly replace: (definition: Definition) => readonly string[]
+  /** The statement that makes a thing of a table in use, where that must be outside a transaction; else null. */
+  readonly apart: (definition: Definition) => string | null
+}
+
+/** What a store lacks: statements that run in one transaction, and then those that run outside any. */
+type Lack = { readonly together: readonly string[]; readonly apart: readonly string[] }
+
+const isCode = ({ text }: Definition) => /^create (function|trigger) /.test(text)
+
+/** A text as it is compared: however it is spaced, and whether it may stand in for another. */
+const plain = (text: string) =>
+  text
+    .replace(/\s+/g, ' ')
+    .replace(/^create (or replace )?/i, 'create ')
+    .replace(/^create trigger/i, 'create trigger')
+
+/** What these entities have and the migrations do not make, in the order in which it can be made. */
+export const lackOf = (
+  drafting: Drafting,
+  entities: Entities,
+  migrations: readonly Migration[],
+): Lack => {
+  const made = drafting.madeBy(migrations)
+  const together = Object.entries(entities).flatMap(([name, { table, fields }]) =>
+    made.has(table)
+      ? Object.keys(fields)
+          .filter(key => !made.has(`${table}.${columnName(key)}`))
+          .map(key => drafting.addColumn(entities, name, key))
+      : [],
+  )
+  const apart: string[] = []
+  for (const definition of drafting.definitions(entities)) {
+    const { name, text, of, fill = [] } = definition
+    const there = made.get(name)
+    const isInUse = of !== undefined && made.has(of)
+    const alone = isInUse ? drafting.apart(definition) : null
+    if (there !== undefined) {
+      if (isCode(definition) && plain(there) !== plain(text))
+        together.push(...drafting.replace(definition))
+    } else if (alone !== null) apart.push(alone)
+    else together.push(text, ...(isInUse ? fill : []))
+  }
+  return { together, apart }
+}
+
+const numbered = (number: number, name: string) => `${String(number).padStart(4, '0')}-${name}`
+
+const textOf = (statements: readonly string[]) => `${statements.join(';\n\n')};\n`
+
+/** The migrations that make what is missing: none, one, or where some of it is outside a transaction, two. */
+export const migrationsFor = (
+  { together, apart }: Lack,
+  number: number,
+  name: string,
+): readonly Migration[] => {
+  const first = together.length === 0 ? [] : [{ name, text: textOf(together) }]
+  const last = together.length === 0 ? name : `${name}-indexes`
+  const second = apart.length === 0 ? [] : [{ name: last, text: outsideMark + textOf(apart) }]
+  return [...first, ...second].map(({ name, text }, index) => ({
+    name: numbered(number + index, name),
+    text,
+  }))
+}
+
+/** Writes the next migration for each engine that lacks something, with one number and name; gives the paths. */
+export const draftMigrations = (
+  draftings: readonly Drafting[],
+  entities: Entities,
+  title: string,
+  folder: URL,
+): readonly string[] => {
+  const name = title
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+  const known = draftings.map(({ engine }) => migrationsOf(engine, folder))
+  // An engine that lacked nothing of an earlier migration has no file of its number.
+  const number = Math.max(0, ...known.flat().map(({ name }) => Number.parseInt(name, 10))) + 1
+  return draftings.flatMap((drafting, index) =>
+    migrationsFor(lackOf(drafting, entities, known[index] ?? []), number, name).map(
+      ({ name, text }) => {
+        const file = `${drafting.engine}/${name}.sql`
+        writeFileSync(new URL(file, folder), text, { flag: 'wx' })
+        return `migrations/${file}`
+      },
+    ),
+  )
+}

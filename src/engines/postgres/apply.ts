@@ -1,0 +1,112 @@
+/** Applies one migration to a PostgreSQL store that may be in use meanwhile, with the note that it was. */
+import { failed, type Migration, outsideMark } from '#engines/migrations.ts'
+import type { Line } from '#engines/postgres/line.ts'
+import { rollBack } from '#engines/postgres/pool.ts'
+import { codeOf, isLocked } from '#engines/postgres/trouble.ts'
+import { statementsOf } from '#engines/statements.ts'
+
+/**
+ * How long a migration waits for a table that is in use, in milliseconds. Whoever comes behind it waits as long, so it
+ * soon gives way, lets the others pass, and asks again.
+ */
+const lockTimeout = 500
+const pause = 1000
+const tries = 60
+
+/** Why an extension is not made, and what to do. */
+const without = (extension: string, cause: unknown): unknown => {
+  const then = 'then run duet migrate again'
+  switch (codeOf(cause)) {
+    case '42501':
+      return new Error(
+        `this user may not create the extension ${extension}: let a superuser run \`create extension ${extension}\` in this database, ${then}`,
+        { cause },
+      )
+    case '0A000':
+    case '58P01':
+      return new Error(
+        `this PostgreSQL has no extension ${extension}: install what it contributes (postgresql-contrib), ${then}`,
+        { cause },
+      )
+    default:
+      return cause
+  }
+}
+
+/** Makes the extensions that statements ask for, each by itself: what keeps one away is for a person to mend. */
+const makeExtensions = async (line: Line, statements: readonly string[]): Promise<void> => {
+  for (const statement of statements) {
+    const [, extension] = /^create extension if not exists (\w+)/i.exec(statement) ?? []
+    if (extension === undefined) continue
+    try {
+      await line.run(statement)
+    } catch (error) {
+      throw without(extension, error)
+    }
+  }
+}
+
+type Note = { readonly text: string; readonly values: readonly (string | number)[] }
+
+const inside = async (line: Line, text: string, note: Note): Promise<void> => {
+  await line.run(`begin; set local lock_timeout = ${lockTimeout}`)
+  try {
+    await makeExtensions(line, statementsOf(text))
+    await line.run(text)
+    await line.query(note)
+    await line.run('commit')
+  } catch (error) {
+    await rollBack(line)
+    throw error
+  }
+}
+
+/** An index whose making was broken off has its name already and serves nothing: it is made anew. */
+const dropBroken = async (line: Line, statement: string): Promise<void> => {
+  const [, index] =
+    /^create (?:unique )?index concurrently if not exists (\w+)/i.exec(statement) ?? []
+  if (index === undefined) return
+  const broken = await line.query({
+    text: 'select 1 from pg_index where indexrelid = to_regclass($1) and not indisvalid',
+    values: [index],
+  })
+  if (broken.length > 0) await line.run(`drop index concurrently ${index}`)
+}
+
+const outside = async (line: Line, text: string, note: Note): Promise<void> => {
+  for (const statement of statementsOf(text)) {
+    await dropBroken(line, statement)
+    await line.run(statement)
+  }
+  await line.query(note)
+}
+
+const patiently = async (work: () => Promise<void>): Promise<void> => {
+  for (let number = 1; ; number++)
+    try {
+      return await work()
+    } catch (error) {
+      if (!isLocked(error)) throw error
+      if (number === tries)
+        throw new Error(
+          'a table that it changes was in use all the time: end the transactions that have it (pg_stat_activity tells which), then run duet migrate again',
+          { cause: error },
+        )
+      await new Promise(resolve => setTimeout(resolve, pause))
+    }
+}
+
+/** Applies it whole or not at all, unless it says that it runs outside a transaction. */
+export const apply = async (line: Line, migration: Migration, now: number): Promise<void> => {
+  const { name, text } = migration
+  const note = {
+    text: 'insert into migrations (name, applied_at) values ($1, $2)',
+    values: [name, now],
+  }
+  const way = text.startsWith(outsideMark) ? outside : inside
+  try {
+    await patiently(() => way(line, text, note))
+  } catch (error) {
+    throw failed(migration, error)
+  }
+}

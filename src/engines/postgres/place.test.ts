@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { placeOf, refused, withRight } from '#engines/postgres/place.ts'
+import { UnreachableError } from '#engines/postgres/trouble.ts'
+
+const url = 'postgres://duet:hunter2@db.example.org:5433/content?sslmode=require'
+const place = 'postgres://db.example.org:5433/content'
+
+const fault = (code: string, message: string) => Object.assign(new Error(message), { code })
+
+test('a database is named by its host, port and name alone', () => {
+  assert.equal(placeOf(url), place)
+  assert.equal(placeOf('postgres:///content'), 'postgres:///content')
+})
+
+test('why a session is refused is told with the place and what to do, and without the password', () => {
+  const cases = [
+    [
+      fault('28P01', 'password authentication failed for user "duet"'),
+      'refuses the user',
+      'password',
+    ],
+    [fault('28000', 'role "duet" does not exist'), 'refuses the user', 'let it in'],
+    [fault('3D000', 'database "content" does not exist'), 'cannot be used', 'create it'],
+    [fault('42501', 'permission denied for database "content"'), 'cannot be used', 'the right'],
+    [fault('53300', 'sorry, too many clients already'), 'has no connection left', 'fewer'],
+    [fault('ECONNREFUSED', 'connect ECONNREFUSED ::1:5433'), 'cannot be reached', 'start it'],
+    [new Error('SASL: client password must be a string'), 'refuses the user', 'password'],
+  ] as const
+  for (const [error, what, remedy] of cases) {
+    const told = refused(error, url)
+    assert.ok(told instanceof UnreachableError)
+    assert.equal(told.cause, error)
+    assert.ok(told.message.startsWith(`${place} ${what} (${error.message}): `), told.message)
+    assert.ok(told.message.endsWith(remedy) || told.message.includes(remedy), told.message)
+    assert.doesNotMatch(told.message, /hunter2|\n/)
+  }
+})
+
+test('of a host with several addresses the code is told, since their errors are without words', () => {
+  const error = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' })
+  assert.match(refused(error, url).message, /cannot be reached \(ECONNREFUSED\)/)
+})
+
+test('a right that is missing is told with the place; any other error stays what it is', async () => {
+  const denied = fault('42501', 'permission denied for table users')
+  await assert.rejects(
+    withRight(url, () => Promise.reject(denied)),
+    {
+      message:
+        /^postgres:\/\/db\.example\.org:5433\/content cannot be used \(permission denied for table users\): give /,
+    },
+  )
+  const other = new Error('other')
+  await assert.rejects(
+    withRight(url, () => Promise.reject(other)),
+    other,
+  )
+})

@@ -1,0 +1,51 @@
+/** A database as messages name it: where it is, and why it cannot be had there; never with a password. */
+import { UnreachableError } from '#engines/postgres/trouble.ts'
+
+/** The address without user and password. */
+export const placeOf = (url: string): string => {
+  const { host = '', pathname = '' } = URL.parse(url) ?? {}
+  return `postgres://${host}${pathname}`
+}
+
+type Fault = Error & { readonly code?: string }
+
+/** Why a server takes no session, and what to do, by SQLSTATE (PostgreSQL manual, appendix A). */
+const refusals: Readonly<Record<string, (place: string, said: string) => string>> = {
+  '28P01': (place, said) => `${place} refuses the user (${said}): correct the user or the password`,
+  '28000': (place, said) => `${place} refuses the user (${said}): correct the user, or let it in`,
+  '3D000': (place, said) => `${place} cannot be used (${said}): create it, or correct its name`,
+  '42501': (place, said) => `${place} cannot be used (${said}): give the user the right to it`,
+  '53300': (place, said) =>
+    `${place} has no connection left (${said}): allow it more, or use fewer`,
+}
+
+const usual = (place: string, said: string) =>
+  `${place} cannot be reached (${said}): start it, or correct its address`
+
+/** What keeps a session from being opened, in one line with what to do about it. */
+export const refused = (error: unknown, url: string): UnreachableError => {
+  const { code = '', message } = error as Fault
+  const place = placeOf(url)
+  // Of several addresses of one host none answered, and each is an error of its own.
+  const said = error instanceof AggregateError ? code : message
+  // The driver's own words where a password is asked for and none was given.
+  const word = /^SASL:/.test(message) ? refusals['28P01'] : refusals[code]
+  return new UnreachableError((word ?? usual)(place, said), { cause: error })
+}
+
+const isForbidden = (error: unknown): error is Error =>
+  error instanceof Error && (error as Fault).code === '42501'
+
+/** Works on a database; where the user lacks a right to it, says so and where. */
+export const withRight = async <Result>(
+  url: string,
+  work: () => Promise<Result>,
+): Promise<Result> => {
+  try {
+    return await work()
+  } catch (cause) {
+    if (!isForbidden(cause)) throw cause
+    const remedy = 'give the user the right to it, or name another user'
+    throw new Error(`${placeOf(url)} cannot be used (${cause.message}): ${remedy}`, { cause })
+  }
+}

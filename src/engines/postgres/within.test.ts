@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { endsWithin } from '#engines/postgres/within.ts'
+
+test('work that ends in time did, work that does not did not, and an error in time is thrown', async () => {
+  assert.equal(await endsWithin(1000, Promise.resolve()), true)
+  assert.equal(await endsWithin(5, new Promise(() => {})), false)
+  await assert.rejects(endsWithin(1000, Promise.reject(new Error('in time'))), /in time/)
+})
+
+test('an error that comes too late is nobody’s', async () => {
+  const late = new Promise((_, reject) => setTimeout(reject, 20, new Error('late')))
+  assert.equal(await endsWithin(5, late), false)
+  await new Promise(resolve => setTimeout(resolve, 40))
+})

@@ -1,0 +1,349 @@
+/** Migrations of a PostgreSQL store: what they make, who may run them at once, and what goes wrong with them. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { lackOf, migrationsFor } from '#engines/draft.ts'
+import { type Migration, migrationsOf, outsideMark } from '#engines/migrations.ts'
+import { definitions } from '#engines/postgres/ddl.ts'
+import { postgresDrafting } from '#engines/postgres/draft.ts'
+import { commandLine, migratePostgres } from '#engines/postgres/migrate.ts'
+import { text } from '#model/field.ts'
+import { defineModel, type Entities } from '#model/model.ts'
+import { entities } from '#resources/index.ts'
+import { duet, type Ended, type Settings, serve } from '../duet.ts'
+import { secret } from '../world.ts'
+import { ask, connected, until } from './ask.ts'
+import { catalogOf } from './catalog.ts'
+import { freshDatabase, noDatabase } from './database.ts'
+
+const known = migrationsOf('postgres')
+const names = known.map(({ name }) => name)
+
+const migrate = (url: string, migrations: readonly Migration[] = known) =>
+  migratePostgres(commandLine(url, true), migrations)
+
+const settingsOf = (url: string): Settings => ({
+  DUET_DATABASE_URL: url,
+  DUET_AUTH_SECRET: secret,
+  DUET_ENV: 'production',
+  DUET_HOST: '127.0.0.1',
+})
+
+const migrated = async (): Promise<string> => {
+  const { url } = await freshDatabase()
+  await migrate(url)
+  return url
+}
+
+const rowsOf = async (url: string, sql: string): Promise<readonly unknown[]> => {
+  const client = await connected(url)
+  const { rows } = await client.query({ text: sql, rowMode: 'array' })
+  await client.end()
+  return rows.map(row => (row.length === 1 ? row[0] : row))
+}
+
+const appliedIn = (url: string) => rowsOf(url, 'select name from migrations order by name')
+
+/** A database made of what the model itself defines. */
+const defined = async (model: Entities): Promise<string> => {
+  const { url } = await freshDatabase()
+  const client = await connected(url)
+  for (const { text } of definitions(model)) await client.query(text)
+  await client.end()
+  return url
+}
+
+const isRefused = ({ code, stderr, stdout }: Ended, message: RegExp) => {
+  assert.match(stderr, message)
+  assert.equal(code, 1)
+  assert.equal(stdout, '')
+}
+
+const more = defineModel({
+  ...entities,
+  product: {
+    ...entities.product,
+    fields: {
+      ...entities.product.fields,
+      shelf: text({ max: 20, initial: { value: 'A' } }),
+      label: text({ max: 20, nullable: true }),
+    },
+    indexes: [...entities.product.indexes, ['shelf', '-price']],
+    counted: ['category', 'stock', 'shelf'],
+  },
+  post: { ...entities.post, counted: [] },
+})
+
+const drafted = migrationsFor(lackOf(postgresDrafting, more, known), 9998, 'draft')
+
+const folder = mkdtempSync(join(tmpdir(), 'duet-migrate-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('a store in PostgreSQL', { skip: noDatabase }, () => {
+  test('that is migrated has exactly what the model’s own definitions make', async () => {
+    const made = await catalogOf(await migrated())
+    assert.ok(made.length > 200, String(made.length))
+    assert.deepEqual(made, await catalogOf(await defined(entities)))
+  })
+
+  test('that a draft was applied to has exactly what the longer model’s definitions make', async () => {
+    const url = await migrated()
+    assert.deepEqual(await migrate(url, [...known, ...drafted]), [
+      '9998-draft',
+      '9999-draft-indexes',
+    ])
+    assert.deepEqual(await catalogOf(url), await catalogOf(await defined(more)))
+  })
+
+  test('counts by a field that is counted from now on what is there and what comes', async () => {
+    const url = await migrated()
+    const put = (id: number, stock: number) =>
+      `insert into products (name, category, price, stock, created_at, name_key) values ('p${id}', 'c', ${id}, ${stock}, 1, 'p')`
+    for (const [id, stock] of [5, 5, 7].entries()) await ask(url, put(id, stock))
+    await ask(
+      url,
+      "insert into users (name, email, email_key, created_at) values ('a', 'a', 'a', 1)",
+    )
+    await ask(
+      url,
+      "insert into posts (title, content, author_id, created_at) values ('a', 'b', 1, 1)",
+    )
+    await migrate(url, [...known, ...drafted])
+    await ask(url, put(4, 5))
+    await ask(url, 'update products set stock = 8 where id = 1')
+    await ask(url, 'delete from products where id = 3')
+    await ask(
+      url,
+      "insert into posts (title, content, author_id, created_at) values ('a', 'b', 1, 1)",
+    )
+    assert.deepEqual(
+      await rowsOf(
+        url,
+        `select entity || ' ' || field || ' ' || value || ' ' || sum(n) from counts
+          where entity <> 'users' group by entity, field, value having sum(n) <> 0 order by 1`,
+      ),
+      [
+        'posts   2',
+        'products   3',
+        'products category c 3',
+        'products shelf A 3',
+        'products stock 5 2',
+        'products stock 8 1',
+      ],
+    )
+  })
+
+  for (const count of [2, 10])
+    test(`that is empty is migrated once by ${count} processes that start at once`, async () => {
+      const { url } = await freshDatabase()
+      const settings = settingsOf(url)
+      const serving = Array.from({ length: count / 2 }, () => serve(settings, '--migrate'))
+      const runs = Array.from({ length: count / 2 }, () => duet(['migrate'], settings))
+      for (const { code, stderr } of await Promise.all(runs)) {
+        assert.equal(stderr, '')
+        assert.equal(code, 0)
+      }
+      for (const service of await Promise.all(serving))
+        assert.equal((await fetch(`${service.url}/api/posts`)).status, 200)
+      for (const service of await Promise.all(serving)) assert.equal((await service.end()).code, 0)
+      assert.deepEqual(await appliedIn(url), names)
+      assert.deepEqual(await rowsOf(url, 'select name from secrets order by name'), [
+        'cursor',
+        'mail',
+      ])
+    })
+
+  test('that a newer Duet has migrated is refused by name, and not changed', async () => {
+    const url = await migrated()
+    await ask(url, "insert into migrations values ('9999-from-the-future', 1)")
+    const before = await catalogOf(url)
+    const settings = settingsOf(url)
+    const file = join(folder, 'users.ndjson')
+    writeFileSync(file, '{"name":"A","email":"a@example.org"}\n')
+    const message =
+      /^duet: the store has the migration 9999-from-the-future, which this program does not know[^\n]*\n$/
+    const runs = [
+      ['serve'],
+      ['serve', '--migrate'],
+      ['migrate'],
+      ['import', 'users', file],
+      ['seed', '--users', '1'],
+    ].map(args => duet(args, { ...settings, DUET_PORT: '0' }))
+    for (const run of await Promise.all(runs)) isRefused(run, message)
+    assert.deepEqual(await appliedIn(url), [...names, '9999-from-the-future'])
+    assert.deepEqual(await catalogOf(url), before)
+    assert.equal(await ask(url, 'select count(*)::int from users'), 0)
+  })
+
+  test('that is empty or outdated is not served, and what to do is told', async () => {
+    const { url: empty } = await freshDatabase()
+    const { url: old } = await freshDatabase()
+    await migrate(old, known.slice(0, 1))
+    const remedy = 'run duet migrate first, or duet serve --migrate'
+    for (const [url, missing] of [
+      [empty, names],
+      [old, names.slice(1)],
+    ] as const)
+      isRefused(
+        await duet(['serve'], { ...settingsOf(url), DUET_PORT: '0' }),
+        new RegExp(`^duet: the store lacks the migration ${missing.join(', ')}; ${remedy}\n$`),
+      )
+    assert.deepEqual(
+      await catalogOf(empty).then(lines => lines.filter(line => !/^extension/.test(line))),
+      [],
+    )
+  })
+
+  test('is brought from any of its earlier states to the newest, with its rows', async () => {
+    const { url } = await freshDatabase()
+    for (const [index, name] of names.entries()) {
+      assert.deepEqual(await migrate(url, known.slice(0, index + 1)), [name])
+      await ask(
+        url,
+        `insert into users (name, email, email_key, created_at) values ('a', 'a', '${name}', 1)`,
+      )
+    }
+    assert.equal(await ask(url, 'select count(*)::int from users'), names.length)
+    assert.deepEqual(await migrate(url), [])
+  })
+
+  test('keeps nothing of a migration that fails, which is named, and what was before it', async () => {
+    const url = await migrated()
+    const good = { name: '0998-good', text: 'create table good (a int);' }
+    const bad = { name: '0999-bad', text: 'create table half (a int);\nselect 1 from nowhere;' }
+    await assert.rejects(migrate(url, [...known, good, bad]), {
+      message: 'the migration 0999-bad failed: relation "nowhere" does not exist',
+    })
+    assert.deepEqual(await appliedIn(url), [...names, good.name])
+    assert.equal(await ask(url, "select to_regclass('half') is null"), true)
+    const mended = { ...bad, text: 'create table half (a int);' }
+    assert.deepEqual(await migrate(url, [...known, good, mended]), [bad.name])
+  })
+
+  test('keeps its keys when it is migrated again', async () => {
+    const { url } = await freshDatabase()
+    await migrate(url, known.slice(0, 1))
+    const keys = () => rowsOf(url, "select name || encode(value, 'hex') from secrets order by name")
+    const before = await keys()
+    await migrate(url)
+    assert.deepEqual(await keys(), before)
+    assert.equal(before.length, 2)
+  })
+})
+
+describe('the extension that searches use', { skip: noDatabase }, () => {
+  test('is for a superuser to make where the user of Duet may not', async () => {
+    const { url, drop } = await freshDatabase()
+    const role = `duet_plain_${process.pid}`
+    await ask(url, `create role ${role} login password 'plain'`)
+    try {
+      await ask(url, `grant all on schema public to ${role}`)
+      const asRole = Object.assign(new URL(url), { username: role, password: 'plain' }).href
+      isRefused(
+        await duet(['migrate'], settingsOf(asRole)),
+        /^duet: the migration 0001-content failed: this user may not create the extension pg_trgm: let a superuser run `create extension pg_trgm` in this database, then run duet migrate again\n$/,
+      )
+      await ask(url, 'create extension pg_trgm')
+      assert.deepEqual(await duet(['migrate'], settingsOf(asRole)), {
+        code: 0,
+        signal: null,
+        stdout: `applied ${names.join(', ')}\n`,
+        stderr: '',
+      })
+    } finally {
+      await drop()
+      const { url: other } = await freshDatabase()
+      await ask(other, `drop role ${role}`)
+    }
+  })
+
+  test('is for whoever keeps the server where it has none', async () => {
+    const { url } = await freshDatabase()
+    const strange = { name: '0001-strange', text: 'create extension if not exists of_no_one;' }
+    await assert.rejects(migrate(url, [strange]), {
+      message:
+        'the migration 0001-strange failed: this PostgreSQL has no extension of_no_one: install what it contributes (postgresql-contrib), then run duet migrate again',
+    })
+  })
+})
+
+describe('a migration outside a transaction', { skip: noDatabase }, () => {
+  const statement = (name: string, of: string) =>
+    `create index concurrently if not exists ${name} on ${of} (created_at desc);\n`
+  const indexes: Migration = {
+    name: '0999-indexes',
+    text: outsideMark + statement('users_late', 'users') + statement('posts_late', 'posts'),
+  }
+  const all = [...known, indexes]
+  const valid = (url: string) =>
+    rowsOf(
+      url,
+      "select indexrelid::regclass || ' ' || indisvalid from pg_index where indexrelid::regclass::text ~ '_late' order by 1",
+    )
+
+  /** A transaction that has a row of posts, so that an index on them has to wait. */
+  const held = async (url: string) => {
+    const holder = await connected(url)
+    await holder.query('begin; lock table posts in row exclusive mode')
+    return holder
+  }
+
+  test('runs statement by statement, once, also where two programs begin at once', async () => {
+    const url = await migrated()
+    const holder = await held(url)
+    const runs = Promise.all([migrate(url, all), migrate(url, all)])
+    await until(async () => (await valid(url)).length === 2)
+    await holder.end()
+    assert.deepEqual((await runs).flat(), [indexes.name])
+    assert.deepEqual(await valid(url), ['posts_late true', 'users_late true'])
+    assert.deepEqual(await appliedIn(url), [...names, indexes.name])
+  })
+
+  test('that was broken off is run again, and what it left half done is made anew', async () => {
+    const url = await migrated()
+    const holder = await held(url)
+    const run = migrate(url, all)
+    const refused = assert.rejects(run, /^Error: the migration 0999-indexes failed: /)
+    await until(async () => (await valid(url)).length === 2)
+    await ask(
+      url,
+      "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query ~ '^create index concurrently'",
+    )
+    await refused
+    await holder.end()
+    assert.deepEqual(await valid(url), ['posts_late false', 'users_late true'])
+    assert.deepEqual(await appliedIn(url), names)
+    assert.deepEqual(await migrate(url, all), [indexes.name])
+    assert.deepEqual(await valid(url), ['posts_late true', 'users_late true'])
+  })
+
+  test('fills rows in portions, each kept by itself, and stops where all are filled', async () => {
+    const url = await migrated()
+    await ask(
+      url,
+      "insert into users (name, email, email_key, created_at) select 'u', 'u', n::text, 1 from generate_series(1, 2500) n",
+    )
+    const add = { name: '0998-add', text: 'alter table users add column nick text;' }
+    const fill = {
+      name: '0999-fill',
+      text: `${outsideMark}do $$
+begin
+  loop
+    update users set nick = name || txid_current()
+      where id in (select id from users where nick is null limit 1000);
+    exit when not found;
+    commit;
+  end loop;
+end
+$$;
+`,
+    }
+    assert.deepEqual(await migrate(url, [...known, add, fill]), [add.name, fill.name])
+    assert.deepEqual(
+      await rowsOf(url, 'select count(*)::int from users group by nick order by 1'),
+      [500, 1000, 1000],
+    )
+  })
+})
