@@ -59,6 +59,10 @@ test('If-Match with a weak tag, another thing’s tag or a tag of somebody else 
   assert.deepEqual(allowedRevisions('"abc"', of), [])
 })
 
+test('If-Match with a revision beyond every number of ours allows none', () => {
+  assert.deepEqual(allowedRevisions('"users-7-99999999999999999999-x"', of), [])
+})
+
 for (const header of ['abc', '"a" "b"', `${tag} x`, '"a', `${tag}, b`, 'W/ "a"', ''])
   test(`If-Match ${header} is no list of tags and allows no revision`, () => {
     assert.deepEqual(allowedRevisions(header, of), [])

@@ -47,7 +47,9 @@ export const allowedRevisions = (
   if (header.trim() === '*') return 'any'
   const revisions = (tagsOf(header) ?? []).flatMap(({ weak, tag }) => {
     const [, table, id, revision] = ours.exec(tag) ?? []
-    return !weak && table === of.table && Number(id) === of.id ? [Number(revision)] : []
+    const isOf = !weak && table === of.table && Number(id) === of.id
+    // No revision is that far up, and no store could be asked for it.
+    return isOf && Number.isSafeInteger(Number(revision)) ? [Number(revision)] : []
   })
   return [...new Set(revisions)]
 }

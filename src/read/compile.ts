@@ -158,8 +158,11 @@ const together = (plan: ReadPlan, dialect: Dialect, asText: (column: Sql) => Sql
     const padding = Array.from({ length: width - own.length }, () => sql`null`)
     return sql`select ${number(index)}, ${join([...own, ...padding], comma)} from ${cte(index)}`
   })
+  // What is not shown is one row a level at the most; of all the rest no more is read than makes it too much.
+  const unseen = plan.levels.filter(({ parts }) => parts.length === 0).length
+  const most = unseen === 0 ? budget : sql`${budget} + ${number(unseen)}`
   return statement(
-    sql`with ${join(ctes, comma)} ${join(selects, sql` union all `)}`,
+    sql`with ${join(ctes, comma)} ${join(selects, sql` union all `)} limit ${most}`,
     dialect.placeholder,
   )
 }

@@ -218,7 +218,8 @@ export const read = (
   prepared: Prepared,
   values: readonly SqlValue[],
   after?: Position,
-): readonly Answer[] | Promise<readonly Answer[]> => reader.snapshot(prepared.work(values), after)
+): readonly Answer[] | Promise<readonly Answer[]> =>
+  reader.snapshot(() => prepared.work(values), after)
 
 /** The error for a thing that is not there; its message contains "not found". */
 export const notFound = (entity: string, id: unknown, place?: ApiError['place']): ApiError =>

@@ -167,5 +167,5 @@ const summed = function* (source: Source, now: number): Work<Report> {
 /** The report that is asked for, as the store is at this moment, or at `after` where that is later than it has seen. */
 export const figuresOf = (core: Core, asked: Asked, after?: Position): Report | Promise<Report> => {
   const { model, dialect, reader } = core
-  return reader.snapshot(summed({ model, dialect, asked }, core.now()), after)
+  return reader.snapshot(() => summed({ model, dialect, asked }, core.now()), after)
 }

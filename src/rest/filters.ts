@@ -1,5 +1,6 @@
 /** The filters of a list, as query parameters ask for them. */
 import type { Entity, Filter } from '#model/entity.ts'
+import { parseId } from '#model/id.ts'
 import { fieldOf } from '#model/model.ts'
 import { parseMinor } from '#model/money.ts'
 import { codePoints, fold } from '#model/text.ts'
@@ -30,6 +31,10 @@ const numberOf = (
   return Number(bound > most ? most : bound < -most ? -most : bound)
 }
 
+/** Stores read a text beside a number each in its own way: an id that names nothing is 0, which no row has. */
+const equalTo = (entity: Entity, field: string, text: string): Value =>
+  fieldOf(entity, field).scalar === 'id' ? (parseId(text) ?? 0) : text
+
 const askedBy = (
   entity: Entity,
   name: string,
@@ -42,7 +47,7 @@ const askedBy = (
   const { field } = filter
   switch (filter.kind) {
     case 'equals':
-      return text === '' ? undefined : { field, is: 'equals', value: text }
+      return text === '' ? undefined : { field, is: 'equals', value: equalTo(entity, field, text) }
     case 'above zero':
       return text === 'true' ? { field, is: 'above zero', value: null } : undefined
     case 'contains': {

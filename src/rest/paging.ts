@@ -8,10 +8,8 @@ export const mostPerPage = 100
 
 /** How many items a request asks for: `limit`, brought into 1 to 100. */
 export const limitOf = (query: Query, usual: number): number => {
-  const limit = query.whole('limit')
-  return limit === undefined || Number.isNaN(limit)
-    ? usual
-    : Math.min(Math.max(limit, 1), mostPerPage)
+  const limit = query.whole('limit') ?? usual
+  return Math.min(Math.max(limit, 1), mostPerPage)
 }
 
 export type NumberedPage = {
@@ -25,10 +23,9 @@ export type NumberedPage = {
 export const numberedPage = (query: Query, limit: number, hasOffset: boolean): NumberedPage => {
   const last = Math.floor(Number.MAX_SAFE_INTEGER / limit)
   const asked = query.whole('page') ?? 1
-  const page = Math.min(Math.max(Number.isNaN(asked) ? 1 : asked, 1), last)
+  const page = Math.min(Math.max(asked, 1), last)
   const offset = hasOffset ? query.whole('offset') : undefined
-  if (offset === undefined || Number.isNaN(offset))
-    return { limit, offset: (page - 1) * limit, page, byOffset: false }
+  if (offset === undefined) return { limit, offset: (page - 1) * limit, page, byOffset: false }
   const start = Math.min(Math.max(offset, 0), Number.MAX_SAFE_INTEGER - mostPerPage)
   return { limit, offset: start, page: Math.floor(start / limit) + 1, byOffset: true }
 }

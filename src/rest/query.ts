@@ -6,7 +6,7 @@ import { invalid } from '#write/input.ts'
 /** The parameters of a request, and the faults found in them so far. */
 export type Query = {
   readonly get: (name: string) => string | undefined
-  /** A whole number; undefined where it is not given. */
+  /** A whole number; undefined where none is given. */
   readonly whole: (name: string) => number | undefined
   readonly fault: (name: string, message: string) => void
   /** The parameters that do not say which page, for links to other pages. */
@@ -35,8 +35,9 @@ export const parseQuery = (text: string): Query => {
   const whole = (name: string) => {
     const value = get(name)
     if (value === undefined) return undefined
-    if (!wholeForm.test(value)) fault(name, 'must be a whole number')
-    return Number(value)
+    if (wholeForm.test(value)) return Number(value)
+    fault(name, 'must be a whole number')
+    return undefined
   }
   const others = () => {
     const copy = new URLSearchParams(parameters)

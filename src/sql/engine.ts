@@ -28,8 +28,14 @@ export type Position = string
 
 /** Where reads go. */
 export type Reader = {
-  /** Runs work whose queries all see the same moment; with `after` one that is not before that position. */
-  readonly snapshot: <Result>(work: Work<Result>, after?: Position) => Result | Promise<Result>
+  /**
+   * Runs work whose queries all see the same moment; with `after` one that is not before that position. Begun
+   * again where the server it ran on was lost.
+   */
+  readonly snapshot: <Result>(
+    begin: () => Work<Result>,
+    after?: Position,
+  ) => Result | Promise<Result>
 }
 
 /** A line to a store for a command of the command line: it asks, waits for the rows, and asks again. */

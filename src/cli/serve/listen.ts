@@ -1,5 +1,6 @@
 /** The HTTP server: sockets, their limits, and how they come to their end. */
 import { type IncomingMessage, ServerResponse } from 'node:http'
+import { setImmediate } from 'node:timers/promises'
 import { serve } from '@hono/node-server'
 import type { Config } from '#config.ts'
 import type { App } from '#http/request.ts'
@@ -53,6 +54,8 @@ export const listen = async (
       () => 'closeAllConnections' in server && server.closeAllConnections(),
       limit,
     )
+    // A look at the sockets first: who has knocked, or asked on a connection that was kept, is still answered.
+    await setImmediate()
     await new Promise(resolve => server.close(resolve))
     clearTimeout(forced)
   }

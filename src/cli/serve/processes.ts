@@ -62,16 +62,17 @@ export const serveMany = async (count: number) => {
   const stop = async (): Promise<void> => {
     isEnding = true
     const workers = Object.values(cluster.workers ?? {}).filter(worker => worker !== undefined)
-    const codes = await Promise.all(
+    const ends = await Promise.all(
       workers.map(
         worker =>
-          new Promise<number | null>(resolve => {
-            worker.once('exit', resolve)
+          new Promise<boolean>(resolve => {
+            // One that has only just begun dies of the signal, with nothing at hand.
+            worker.once('exit', (code, signal) => resolve(code === 0 || signal === 'SIGTERM'))
             worker.process.kill('SIGTERM')
           }),
       ),
     )
-    if (codes.some(code => code !== 0)) throw new Error('a process did not end cleanly')
+    if (ends.includes(false)) throw new Error('a process did not end cleanly')
   }
   try {
     return { hello: await listening, stop }

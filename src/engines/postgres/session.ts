@@ -30,7 +30,7 @@ export const openSession = async (
   options: LineOptions,
   purpose: keyof typeof frames,
 ): Promise<Session> => {
-  const line = await connect(options)
+  const line = await connect({ ...options, readOnly: purpose === 'reading' })
   const within = async <Result>(
     work: () => Promise<Result>,
     [first, last, undo]: readonly [string, string, string],

@@ -7,7 +7,7 @@ import type { Query, Rows } from '#sql/engine.ts'
 const pauses = { first: 100, longest: 2000 }
 
 /** A connection that lasted so long was well: the next pause is the first again. In milliseconds. */
-const wellAfter = 1000
+const wellAfter = 100
 
 /** How long a read waits for a connection that is being opened, in milliseconds. */
 const shortWait = 250

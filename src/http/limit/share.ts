@@ -11,8 +11,8 @@ export type Told = (seen: ReadonlyMap<string, number>) => Promise<ReadonlyMap<st
 
 export type Share = {
   /**
-   * Takes a request to be told. Gives `guess`, its number as far as this process knows, at once; with `exactly` the
-   * number that the store gives it, unless the store is away.
+   * Takes a request to be told. Gives `guess`, its number as far as this process knows, at once; with `exactly`, or
+   * where much of its key is untold, the number that the store gives it, unless the store is away.
    */
   readonly count: (key: string, guess: number, exactly: boolean) => number | Promise<number>
   readonly end: () => void
@@ -40,7 +40,7 @@ export type ShareOptions = {
   readonly told: Told
   /** Handed what is now known of a key: its total, and what is still untold. */
   readonly learn: (key: string, total: number) => void
-  /** How many requests of one key are told without waiting for the interval's end. */
+  /** So many requests of one key are told without waiting for the interval's end, and the last of them waits for that. */
   readonly hurry: number
 }
 
@@ -113,9 +113,8 @@ export const createShare = ({ told, learn, hurry }: ShareOptions): Share => {
   const count: Share['count'] = (key, guess, exactly) => {
     const place = (untold.get(key) ?? 0) + 1
     untold.set(key, place)
-    if (!exactly || isAway) {
-      if (place < hurry || isAway) later()
-      else soon()
+    if (isAway || (!exactly && place < hurry)) {
+      later()
       return guess
     }
     soon()

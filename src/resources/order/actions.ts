@@ -159,17 +159,22 @@ const allowedIn = (status: string): string => {
   return actions.length === 0 ? 'nothing more' : actions.join(' or ')
 }
 
-const restocked = (writing: Writing, id: number): GuardedStep => ({
-  step: {
-    statement: ready(
-      sql`update ${products} set ${name('stock')} = case when ${name('stock')} > 2147483647 - l.quantity then 2147483647 else ${name('stock')} + l.quantity end,
+const restocked = (writing: Writing, id: number): GuardedStep => {
+  // An import may list a product twice, and an update takes just one row for each that it changes.
+  const listed = sql`(select product_id, sum(quantity) as quantity from ${items}
+    where order_id = ${bind(id)} group by product_id)`
+  return {
+    step: {
+      statement: ready(
+        sql`update ${products} set ${name('stock')} = case when ${name('stock')} > 2147483647 - l.quantity then 2147483647 else ${name('stock')} + l.quantity end,
           ${name('revision')} = ${name('revision')} + 1
-        from ${items} as l where l.order_id = ${bind(id)} and l.product_id = products.id returning products.id`,
-      writing,
-    ),
-    expect: 'any',
-  },
-})
+        from ${listed} as l where l.product_id = products.id returning products.id`,
+        writing,
+      ),
+      expect: 'any',
+    },
+  }
+}
 
 const transition = (action: keyof typeof transitions): Action => {
   const { from, to, at, restocks } = transitions[action]

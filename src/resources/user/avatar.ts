@@ -163,5 +163,5 @@ export const pictureOf = (
       bytes: (kept?.[0] ?? null) as Uint8Array<ArrayBuffer> | null,
     }
   }
-  return reader.snapshot(work(), after)
+  return reader.snapshot(work, after)
 }
