@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { lookAtFile, ownStore } from './stores.ts'
 import { secret } from './world.ts'
 
 const program = fileURLToPath(new URL('../bin/duet', import.meta.url))
@@ -67,6 +68,7 @@ export type Service = {
   readonly url: string
   readonly port: number
   readonly child: ChildProcess
+  readonly stdout: () => string
   readonly stderr: () => string
   /** Sends a signal; gives the exit code, the signal it died of, and how many milliseconds that took. */
   readonly end: (signal?: NodeJS.Signals) => Promise<{ code: number | null; ms: number }>
@@ -77,7 +79,7 @@ export type Service = {
 /** Starts to serve on a free port; resolves when it listens. */
 export const serve = async (settings: Settings, ...args: readonly string[]): Promise<Service> => {
   const running = start(['serve', ...args], { DUET_PORT: '0', DUET_LOG: 'error', ...settings })
-  const { child, closed, stderr } = running
+  const { child, closed, stdout, stderr } = running
   while (!/listens on (\S+)/.test(stderr())) {
     await Promise.race([once(child.stderr, 'data'), closed])
     if (child.exitCode !== null || child.signalCode !== null)
@@ -90,7 +92,7 @@ export const serve = async (settings: Settings, ...args: readonly string[]): Pro
     const [code] = await closed
     return { code, ms: performance.now() - begun }
   }
-  return { url, port: Number(new URL(url).port), child, stderr, end, gone: closed }
+  return { url, port: Number(new URL(url).port), child, stdout, stderr, end, gone: closed }
 }
 
 /** A folder for one test file, with the settings of a store in it; it is taken away in the end. */
@@ -101,7 +103,14 @@ export const folderOf = (name: string) => {
   /** Settings of a store of its own that nobody has made yet. */
   const fresh = () => {
     const file = join(folder, `store-${++stores}`, 'duet.db')
-    return { file, settings: { DUET_DATABASE_URL: `sqlite:${file}`, DUET_AUTH_SECRET: secret } }
+    const settings = { DUET_DATABASE_URL: `sqlite:${file}`, DUET_AUTH_SECRET: secret }
+    return { file, rows: lookAtFile(file), settings }
   }
-  return { folder, fresh }
+  /** The same on the engine of the run, with a look into it; \`bare\`: without even its tables. */
+  const freshStore = async ({ bare = false } = {}) => {
+    const { file } = fresh()
+    const { url, rows } = await ownStore(file, bare)
+    return { rows, file, settings: { DUET_DATABASE_URL: url, DUET_AUTH_SECRET: secret } }
+  }
+  return { folder, fresh, freshStore }
 }

@@ -8,9 +8,7 @@ import { mint } from '#auth/token.ts'
 import { putRows } from '#cli/fill.ts'
 import type { Line } from '#cli/store.ts'
 import type { Migration } from '#engines/migrations.ts'
-import { postgresStore } from '#engines/postgres/store.ts'
 import type { SqliteOptions } from '#engines/sqlite/engine.ts'
-import { sqliteStore } from '#engines/sqlite/store.ts'
 import type { Engine, Store } from '#engines/store.ts'
 import type { DocumentLimits } from '#graphql/limits.ts'
 import type { Edge } from '#http/exchange.ts'
@@ -21,7 +19,17 @@ import type { Model } from '#model/model.ts'
 import type { Event } from '#observe.ts'
 import { contentModel } from '#resources/index.ts'
 import type { Core } from '#write/core.ts'
-import { freshDatabase, templateFor } from './postgres/database.ts'
+import {
+  changeIn,
+  filledDatabase,
+  filledFile,
+  filling,
+  type Look,
+  lookInto,
+  onPostgres,
+} from './stores.ts'
+
+export { filling, onPostgres } from './stores.ts'
 
 export const secret = 'kX9vQ2mT7pLwZ4rB8nYc5hJd1sGf6aEu3oNi0tRq'
 
@@ -67,7 +75,11 @@ const small: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[
 export const beginning = Date.UTC(2026, 0, 1)
 
 export type WorldOptions = {
+  /** Which database it is on; else the one that the test run is on. */
+  readonly on?: 'sqlite' | 'postgres'
   readonly rows?: typeof small
+  /** Puts more than rows into the store before it is served. */
+  readonly also?: (line: Line) => Promise<void>
   /** Where the store is; else in a folder of the world's own. */
   readonly file?: string
   readonly model?: Model
@@ -121,6 +133,9 @@ export type World = {
   readonly core: Core
   readonly store: Store
   readonly file: string
+  /** Looks into the store behind the service's back, and changes it there. */
+  readonly rows: Look
+  readonly change: Look
   readonly events: Event[]
   /** The messages that would have been sent; a sign-up's is there soon after its answer. */
   readonly letters: Letter[]
@@ -136,74 +151,31 @@ export type World = {
   readonly close: () => Promise<void>
 }
 
-/** Does something to a store in one transaction, behind the back of whoever serves it. */
-export const filling = async <Result>(
-  store: Store,
-  work: (line: Line) => Promise<Result>,
-): Promise<Result> => {
-  const session = await store.session('filling')
-  try {
-    return await session.transaction(() => work({ session, dialect: store.dialect }))
-  } finally {
-    await session.close()
-  }
-}
-
-/** Whether worlds are on PostgreSQL; test/postgres/suites says so. */
-export const onPostgres = process.env.DUET_TEST_STORE === 'postgres'
-
-/** A store with the rows in it; `file` says which one where several worlds share it. */
-type Filled = { readonly store: Store; readonly drop: () => Promise<void> }
-
-const filledFile = async (file: string, options: WorldOptions, fill: Fill): Promise<Filled> => {
-  const { sync, minDisk } = options.engine ?? {}
-  const store = sqliteStore({
-    file,
-    ...(options.migrations && { migrations: options.migrations }),
-    ...(sync && { sync }),
-    ...(minDisk !== undefined && { minDisk }),
-  })
-  await store.migrate()
-  await fill(store)
-  return { store, drop: async () => {} }
-}
-
-type Fill = (store: Store) => Promise<unknown>
-
-/** What a service that a test runs is given of PostgreSQL: few connections, since many such services run at once. */
-export const postgresOf = (url: string): Store =>
-  postgresStore({ url, replicas: [], prepare: true, readers: 2, pool: 10 })
-
-const shared = new Map<string, string>()
-
-const filledDatabase = async (options: WorldOptions, fill: Fill): Promise<Filled> => {
-  const known = options.file === undefined ? undefined : shared.get(options.file)
-  if (known !== undefined) return { store: postgresOf(known), drop: async () => {} }
-  const isUsual = options.rows === undefined && options.model === undefined
-  const template = await templateFor(isUsual ? 'small' : 'migrated', async url => {
-    const store = postgresOf(url)
-    await store.migrate()
-    if (isUsual) await fill(store)
-  })
-  const { url, drop } = await freshDatabase({ template })
-  const store = postgresOf(url)
-  if (!isUsual) await fill(store)
-  if (options.file !== undefined) shared.set(options.file, url)
-  // Others may still use a store that is shared; it goes with the test file.
-  return { store, drop: options.file === undefined ? drop : async () => {} }
-}
-
 /** Makes a world; close it in the end. */
 export const createWorld = async (options: WorldOptions = {}): Promise<World> => {
   const folder = mkdtempSync(join(tmpdir(), 'duet-test-'))
   const file = options.file ?? join(folder, 'duet.db')
   const model = options.model ?? usualModel
-  const { sync: _, minDisk: __, ...serving } = options.engine ?? {}
+  const { sync, minDisk, ...serving } = options.engine ?? {}
   const fill = (store: Store) =>
-    filling(store, line => putRows(line, model, options.rows ?? small, beginning, 60_000))
-  const { store, drop } = onPostgres
-    ? await filledDatabase(options, fill)
-    : await filledFile(file, options, fill)
+    filling(store, async line => {
+      await putRows(line, model, options.rows ?? small, beginning, 60_000)
+      await options.also?.(line)
+    })
+  const on = options.on ?? (onPostgres ? 'postgres' : 'sqlite')
+  const isUsual = !options.rows && !options.model && !options.also
+  const { store, drop } =
+    on === 'postgres'
+      ? await filledDatabase(fill, {
+          isUsual,
+          shared: options.file,
+        })
+      : await filledFile(fill, {
+          file,
+          ...(options.migrations && { migrations: options.migrations }),
+          ...(sync && { sync }),
+          ...(minDisk !== undefined && { minDisk }),
+        })
   const limits = { objects: 10_000, bytes: 33_554_432, ...serving.limits }
   const { digits } = model.settings.currency
   const engine = store.open({
@@ -293,12 +265,16 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
         ...(operationName && { operationName }),
       },
     })
+  const look = lookInto(store)
   const close = async () => {
     await mail.close(0)
+    await look.close()
     await engine.close()
     await drop()
     rmSync(folder, { recursive: true, force: true })
   }
   await engine.ready()
-  return { app, engine, core, store, file, events, letters, token, ask, gql, close }
+  const { rows } = look
+  const change = changeIn(store)
+  return { app, engine, core, store, file, rows, change, events, letters, token, ask, gql, close }
 }

@@ -11,12 +11,6 @@ export type Part =
       readonly column: number
       readonly cases: Readonly<Record<string, readonly Part[]>>
     }
-  /** Other parts by what a column says; the last resort is none. */
-  | {
-      readonly kind: 'case'
-      readonly column: number
-      readonly cases: Readonly<Record<string, readonly Part[]>>
-    }
   | { readonly kind: 'child'; readonly level: number; readonly key: number; readonly many: boolean }
 
 export const textPart = (text: string): Part => ({ kind: 'text', text })

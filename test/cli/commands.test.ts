@@ -13,7 +13,7 @@ import { type CliCommand, UsageError } from '#cli/usage.ts'
 import { duet, folderOf, serve } from '../duet.ts'
 import { secret } from '../world.ts'
 
-const { folder, fresh } = folderOf('commands')
+const { folder, fresh, freshStore } = folderOf('commands')
 const commands = ['serve', 'migrate', 'seed', 'token', 'import', 'export', 'backup', 'restore']
 
 test('every command has a help that begins with how it is used, whatever the settings are', async () => {
@@ -56,7 +56,7 @@ const oneLine = async (cases: readonly Case[], settings: Readonly<Record<string,
 }
 
 test('wrong usage is one line that names what is wrong and where to read on, and exit 2', async () => {
-  const { file, settings } = fresh()
+  const { file, settings } = await freshStore()
   await oneLine(
     [
       ['an unknown command', ['destroy'], 2, /there is no command destroy; duet --help lists them/],
@@ -130,7 +130,7 @@ for (const [what, command, args, message] of wrong)
   })
 
 test('what fails is one line that names the thing and the remedy, and exit 1', async () => {
-  const { file, settings } = fresh()
+  const { file, settings } = await freshStore()
   const empty = join(folder, 'empty.csv')
   writeFileSync(empty, '')
   const folderLike = join(folder, 'folder.csv')
@@ -152,7 +152,7 @@ test('what fails is one line that names the thing and the remedy, and exit 1', a
 })
 
 test('settings that are wrong are told all at once, a line each, before anything is touched', async () => {
-  const { file, settings } = fresh()
+  const { file, settings } = await freshStore()
   const bad = { ...settings, DUET_PORT: 'x', DUET_SIGNUP: 'maybe', DUET_NONSENSE: '1' }
   for (const { code, stderr } of await Promise.all([
     duet(['serve'], bad),
@@ -172,7 +172,7 @@ test('settings that are wrong are told all at once, a line each, before anything
 test('the mark of a hand-over from an older Node is taken for no setting', async () => {
   for (const starter of [process.pid, 1]) {
     const { code, stderr } = await duet(['migrate'], {
-      ...fresh().settings,
+      ...(await freshStore()).settings,
       DUET_HANDED_OVER_BY: String(starter),
     })
     assert.deepEqual([code, stderr], [0, ''])
@@ -185,14 +185,14 @@ test('a port in use is named, with how to take another', async () => {
   const { port } = taken.address() as AddressInfo
   await oneLine(
     [['a port in use', ['serve'], 1, new RegExp(`port ${port} is in use already; set DUET_PORT`)]],
-    { ...fresh().settings, DUET_PORT: String(port) },
+    { ...(await freshStore()).settings, DUET_PORT: String(port) },
   )
   taken.close()
 })
 
 test('an address that this machine does not have is named', async () => {
   await oneLine([['a foreign address', ['serve'], 1, /no address 192\.0\.2\.1; set DUET_HOST/]], {
-    ...fresh().settings,
+    ...(await freshStore()).settings,
     DUET_PORT: '0',
     DUET_HOST: '192.0.2.1',
   })
@@ -224,7 +224,7 @@ test('a data folder that cannot be made or written is named', async () => {
 
 test('production does not start without a key for tokens, nor with a weak one, and never shows it', async () => {
   const production = {
-    ...fresh().settings,
+    ...(await freshStore()).settings,
     DUET_ENV: 'production',
     DUET_PORT: '0',
     DUET_HOST: '127.0.0.1',
@@ -254,7 +254,7 @@ test('production does not start without a key for tokens, nor with a weak one, a
 })
 
 test('a token of the command is accepted by the server, with its role and no longer than its life', async () => {
-  const { settings } = fresh()
+  const { settings } = await freshStore()
   const service = await serve(settings)
   const [user, admin, short] = (
     await Promise.all([
@@ -301,7 +301,7 @@ test('development makes a secret once, for the owner alone, and token and server
 })
 
 test('the curl lines that serve prints work as they stand', async () => {
-  const { settings } = fresh()
+  const { settings } = await freshStore()
   const service = await serve(settings)
   const lines = service
     .stderr()
@@ -328,7 +328,7 @@ test('the curl lines that serve prints work as they stand', async () => {
 
 test('production prints where it listens and no token', async () => {
   const service = await serve({
-    ...fresh().settings,
+    ...(await freshStore()).settings,
     DUET_ENV: 'production',
     DUET_HOST: '127.0.0.1',
   })

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { duet, folderOf, type Settings, serve } from '../duet.ts'
 
-const { folder, fresh } = folderOf('import')
+const { folder, freshStore } = folderOf('import')
 
 let files = 0
 /** A file of that text, or of these rows as NDJSON. */
@@ -20,13 +19,6 @@ const fileOf = (
     isRows ? content.map(row => `${JSON.stringify(row)}\n`).join('') : (content as string),
   )
   return path
-}
-
-const query = (file: string, text: string) => {
-  const database = new DatabaseSync(file, { readOnly: true })
-  const rows = database.prepare(text).all()
-  database.close()
-  return rows.map(row => ({ ...row }))
 }
 
 const users = [
@@ -54,7 +46,7 @@ const importing = (settings: Settings, kind: string, path: string, ...more: read
   duet(['import', kind, path, ...more], settings)
 
 test('users, posts, comments and products are kept with their ids and times, and both voices tell of them alike', async () => {
-  const { settings } = fresh()
+  const { settings } = await freshStore()
   const steps = [
     ['users', fileOf('ndjson', users)],
     [
@@ -122,7 +114,7 @@ test('users, posts, comments and products are kept with their ids and times, and
 })
 
 test('one bad row and nothing is kept; each fault is named by its line and member', async () => {
-  const { file, settings } = fresh()
+  const { rows, settings } = await freshStore()
   const path = fileOf(
     'ndjson',
     [
@@ -165,12 +157,12 @@ test('one bad row and nothing is kept; each fault is named by its line and membe
     stderr,
     /\nduet: nothing was imported: .* has 13 faults; mend them, or leave those rows out with --skip-bad\n$/,
   )
-  assert.deepEqual(query(file, 'select count(*) as n from users'), [{ n: 0 }])
-  assert.deepEqual(query(file, 'select sum(n) as n from counts'), [{ n: null }])
+  assert.deepEqual(await rows('select count(*) from users'), [[0]])
+  assert.deepEqual(await rows('select sum(n) from counts'), [[null]])
 })
 
 test('with --skip-bad the bad rows are left out, told, and the rest is kept', async () => {
-  const { file, settings } = fresh()
+  const { rows, settings } = await freshStore()
   const path = fileOf('ndjson', [
     users[0] as object,
     { id: 8, name: 'X', email: 'x', age: 'old' },
@@ -180,12 +172,12 @@ test('with --skip-bad the bad rows are left out, told, and the rest is kept', as
   assert.equal(code, 0)
   assert.equal(stdout, 'imported 2 users, left out 1\n')
   assert.equal(faults(stderr, path).length, 2)
-  assert.deepEqual(query(file, 'select id from users order by id'), [{ id: 3 }, { id: 7 }])
-  assert.deepEqual(query(file, "select n from counts where field = ''"), [{ n: 2 }])
+  assert.deepEqual(await rows('select id from users order by id'), [[3], [7]])
+  assert.deepEqual(await rows("select cast(sum(n) as bigint) from counts where field = ''"), [[2]])
 })
 
 test('no more than twenty faults are shown, and the rest is counted', async () => {
-  const { settings } = fresh()
+  const { settings } = await freshStore()
   const path = fileOf(
     'ndjson',
     Array.from({ length: 30 }, (_, id) => ({ id: id + 1, name: 'A', email: 'x' })),
@@ -196,7 +188,7 @@ test('no more than twenty faults are shown, and the rest is counted', async () =
 })
 
 test('what a row refers to must be there', async () => {
-  const { file, settings } = fresh()
+  const { rows, settings } = await freshStore()
   await importing(settings, 'users', fileOf('ndjson', users))
   const path = fileOf('ndjson', [
     { id: 1, authorId: 3, title: 'A', content: 'a' },
@@ -209,49 +201,43 @@ test('what a row refers to must be there', async () => {
     '2: authorId names user 99, which does not exist',
     '3: authorId is required',
   ])
-  assert.deepEqual(query(file, 'select count(*) as n from posts'), [{ n: 0 }])
+  assert.deepEqual(await rows('select count(*) from posts'), [[0]])
 })
 
 test('a row that is imported twice is refused the second time, and changes nothing', async () => {
-  const { file, settings } = fresh()
+  const { rows, settings } = await freshStore()
   const path = fileOf('ndjson', users)
   assert.equal((await importing(settings, 'users', path)).code, 0)
-  const before = query(file, 'select * from users')
+  const before = await rows('select * from users order by id')
   const { code, stderr } = await importing(settings, 'users', path)
   assert.equal(code, 1)
   assert.deepEqual(faults(stderr, path), ['1: id is in use already', '2: id is in use already'])
-  assert.deepEqual(query(file, 'select * from users'), before)
+  assert.deepEqual(await rows('select * from users order by id'), before)
 })
 
 test('CSV: quotes, commas, line ends of two kinds and a byte order mark are read as what they are', async () => {
-  const { file, settings } = fresh()
-  const rows = [
+  const { rows, settings } = await freshStore()
+  const lines = [
     '\ufeffname,category,price,image',
     '"Lamp, ""large""",light,1.5,https://images.example.org/a.jpg',
     '',
     '"Two\r\nlines",light,2,',
     'café ☕,light,0.01,',
   ]
-  const path = fileOf('csv', rows.join('\r\n'))
+  const path = fileOf('csv', lines.join('\r\n'))
   assert.equal((await importing(settings, 'products', path)).stdout, 'imported 3 products\n')
   assert.deepEqual(
-    query(file, 'select id, name, price, image, name_key from products order by id'),
+    await rows('select id, name, price, image, name_key from products order by id'),
     [
-      {
-        id: 1,
-        name: 'Lamp, "large"',
-        price: 150,
-        image: 'https://images.example.org/a.jpg',
-        name_key: 'lamp, "large"',
-      },
-      { id: 2, name: 'Two\r\nlines', price: 200, image: null, name_key: 'two\r\nlines' },
-      { id: 3, name: 'café ☕', price: 1, image: null, name_key: 'café ☕' },
+      [1, 'Lamp, "large"', 150, 'https://images.example.org/a.jpg', 'lamp, "large"'],
+      [2, 'Two\r\nlines', 200, null, 'two\r\nlines'],
+      [3, 'café ☕', 1, null, 'café ☕'],
     ],
   )
 })
 
 test('CSV: a fault is named by the line on which its row begins, whatever the rows above hold', async () => {
-  const { settings } = fresh()
+  const { settings } = await freshStore()
   for (const end of ['\n', '\r\n']) {
     const rows = [
       'name,category,price',
@@ -273,20 +259,17 @@ test('CSV: a fault is named by the line on which its row begins, whatever the ro
 })
 
 test('CSV: rows of the wrong length are left out with --skip-bad, and those after them are kept', async () => {
-  const { file, settings } = fresh()
+  const { rows, settings } = await freshStore()
   const path = fileOf('csv', 'name,category,price\na,b,1\nc,d\ne,f,2\n')
   assert.equal(
     (await importing(settings, 'products', path, '--skip-bad')).stdout,
     'imported 2 products, left out 1\n',
   )
-  assert.deepEqual(query(file, 'select name from products order by id'), [
-    { name: 'a' },
-    { name: 'e' },
-  ])
+  assert.deepEqual(await rows('select name from products order by id'), [['a'], ['e']])
 })
 
 test('what cannot be read to its end is not imported at all, even with --skip-bad', async () => {
-  const { file, settings } = fresh()
+  const { rows, settings } = await freshStore()
   const cases = [
     [
       'csv',
@@ -313,17 +296,17 @@ test('what cannot be read to its end is not imported at all, even with --skip-ba
     assert.equal(stdout, '')
     assert.match(stderr.split('\n').at(-2) ?? '', message)
   }
-  assert.deepEqual(query(file, 'select count(*) as n from products'), [{ n: 0 }])
+  assert.deepEqual(await rows('select count(*) from products'), [[0]])
 })
 
 test('NDJSON: a byte order mark, line ends of Windows and a missing last one are no fault', async () => {
-  const { settings } = fresh()
+  const { settings } = await freshStore()
   const path = fileOf('ndjson', `\ufeff${users.map(user => JSON.stringify(user)).join('\r\n')}`)
   assert.equal((await importing(settings, 'users', path)).stdout, 'imported 2 users\n')
 })
 
 test('a store that is served meanwhile takes an import, and the service tells of it', async () => {
-  const { settings } = fresh()
+  const { settings } = await freshStore()
   const service = await serve(settings)
   const path = fileOf('ndjson', [{ id: 500, name: 'Imported', category: 'c', price: 5 }])
   assert.equal((await importing(settings, 'products', path)).code, 0)

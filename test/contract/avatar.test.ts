@@ -1,6 +1,5 @@
 /** Avatars: what is taken, by its bytes alone; for whom; and how it is served so that nothing in it runs. */
 import assert from 'node:assert/strict'
-import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
 import { refuses } from '../rest.ts'
 import { createWorld, type World } from '../world.ts'
@@ -176,15 +175,10 @@ test('a user that is deleted leaves no picture behind', async () => {
   const body = { name: 'Gone', email: 'gone@example.org' }
   const { id } = (await world.ask('POST /api/users', { as: 1, body })).json
   await world.ask(`PUT /api/users/${id}/avatar`, { as: id, raw: png })
-  const count = () => {
-    const database = new DatabaseSync(world.file, { readOnly: true })
-    const row = database.prepare('select count(*) as n from avatars where user_id = ?').get(id)
-    database.close()
-    return row?.n
-  }
-  assert.equal(count(), 1)
+  const count = () => world.rows('select count(*) from avatars where user_id = ?1', id)
+  assert.deepEqual(await count(), [[1]])
   assert.equal((await world.ask(`DELETE /api/users/${id}`, { as: id })).status, 204)
-  assert.equal(count(), 0)
+  assert.deepEqual(await count(), [[0]])
   refuses(await world.ask(`GET /api/users/${id}/avatar`), 404, 'NOT_FOUND')
 })
 

@@ -279,18 +279,17 @@ describe('the objects of one response', () => {
     Object.assign(large.core, {
       reader: {
         ...large.core.reader,
-        snapshot: ((work: Parameters<typeof snapshot>[0]) =>
-          snapshot(
-            (function* () {
-              let step = work.next()
-              while (!step.done) {
-                const rows = yield step.value
-                read += rows.length
-                step = work.next(rows)
-              }
-              return step.value
-            })(),
-          )) as typeof snapshot,
+        snapshot: ((begin: Parameters<typeof snapshot>[0]) =>
+          snapshot(function* () {
+            const work = begin()
+            let step = work.next()
+            while (!step.done) {
+              const rows = yield step.value
+              read += rows.length
+              step = work.next(rows)
+            }
+            return step.value
+          })) as typeof snapshot,
       },
     })
     await large.gql(

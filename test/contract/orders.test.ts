@@ -116,6 +116,29 @@ test('an order is paid once, then refunded once, and its stock comes back', asyn
   assert.equal(await stockOf(4), before)
 })
 
+test('stock comes back for each line of an order, though two name one product', async () => {
+  const before = await stockOf(4)
+  const { id } = (await place(2, [{ productId: 4, quantity: 5 }])).json
+  // As an import may have brought it.
+  await world.change(
+    'insert into order_items (order_id, product_id, name, quantity, price) values (?1, 4, ?2, 2, 1450)',
+    id,
+    'CAFÉ bowl 100%',
+  )
+  await world.ask(`POST /api/orders/${id}/cancel`, { as: 2 })
+  assert.equal(await stockOf(4), before + 2)
+})
+
+test('the orders of a customer who cannot be are none', async () => {
+  const { customerId } = (await place(2, [{ productId: 3, quantity: 1 }])).json
+  const ordersOf = async (customer: unknown) =>
+    (await world.ask(`GET /api/orders?customerId=${customer}`, { as: 1 })).json.data.length
+  assert.ok((await ordersOf(customerId)) > 0)
+  for (const none of [`${customerId}.0`, `0${customerId}`, `%20${customerId}`, 'x', '-1'])
+    assert.equal(await ordersOf(none), 0, none)
+  assert.equal(await ordersOf('9223372036854775808'), 0)
+})
+
 test('a key replays the answer byte for byte and has its effect once', async () => {
   const before = await stockOf(3)
   const headers = { 'Idempotency-Key': '"order-1"' }

@@ -199,6 +199,11 @@ test('unknown parameters are ignored, those of other lists too', async () => {
     assert.equal((await get(`/api/posts?${query}`)).text, posts, query)
 })
 
+test('a number that is none is refused below a parent as well', async () => {
+  for (const query of ['limit=1.5', 'limit=x', 'limit=', 'limit=1e3'])
+    refuses(await get(`/api/users/1/posts?${query}`), 422, 'VALIDATION_ERROR', ['limit'])
+})
+
 const sorted = (by: (index: number) => string | number | null, descending: boolean) =>
   from(0, 12)
     .sort((a, b) => {

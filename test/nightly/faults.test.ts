@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { connect } from '#engines/sqlite/connection.ts'
 import { migrateSqlite } from '#engines/sqlite/migrate.ts'
 import { folderOf, type Service, type Settings, serve } from '../duet.ts'
-import { rowsOf } from '../store/books.ts'
+import { lookAtFile } from '../stores.ts'
 import { serveTraced, without } from './trace.ts'
 
 const rounds = Math.min(Number(process.env.DUET_TEST_ROUNDS ?? 20), 50)
@@ -72,11 +72,11 @@ const heals = async (
   const service = await serve(settings)
   for (const name of doubtful) assert.equal((await signUp(service.url, name))?.status, 201, name)
   await service.end()
-  const emails = rowsOf(file, 'select email from users').map(([email]) => String(email))
+  const emails = (await lookAtFile(file)('select email from users')).map(([email]) => String(email))
   assert.equal(new Set(emails).size, emails.length)
   const expected = [...acknowledged, ...doubtful].map(name => `${name}@example.org`)
   assert.deepEqual(emails.toSorted(), [...new Set(expected)].sort())
-  assert.deepEqual(rowsOf(file, 'pragma integrity_check'), [['ok']])
+  assert.deepEqual(await lookAtFile(file)('pragma integrity_check'), [['ok']])
 }
 
 for (const [calls, fault] of [
@@ -131,7 +131,7 @@ for (const [calls, fault] of [
 
 test('a writer that takes a failed commit for undone and goes on is wrong: the row comes back', {
   skip,
-}, () => {
+}, async () => {
   const writer = fileURLToPath(new URL('careless-writer.ts', import.meta.url))
   let wrong = 0
   for (let nth = 1; nth <= 8; nth++) {
@@ -149,7 +149,7 @@ test('a writer that takes a failed commit for undone and goes on is wrong: the r
       { encoding: 'utf8' },
     )
     const undone = /undone (\d+)/.exec(stdout)?.[1]
-    const there = rowsOf(file, 'select id from t').map(([id]) => String(id))
+    const there = (await lookAtFile(file)('select id from t')).map(([id]) => String(id))
     if (undone !== undefined && there.includes(undone)) wrong++
   }
   assert.ok(wrong > 0)
@@ -230,12 +230,14 @@ const fillDisk = async (minDisk: number) => {
   const recovered = await until(async () => (await signUp(service.url, 'after'))?.status === 201)
   await until(async () => (await (await fetch(`${service.url}/readyz`)).text()) === 'ready\n')
   assert.equal((await service.end()).code, 0)
-  const emails = new Set(rowsOf(file, 'select email from users').map(([email]) => String(email)))
+  const emails = new Set(
+    (await lookAtFile(file)('select email from users')).map(([email]) => String(email)),
+  )
   assert.deepEqual(
     acknowledged.filter(name => !emails.has(`${name}@example.org`)),
     [],
   )
-  assert.deepEqual(rowsOf(file, 'pragma integrity_check'), [['ok']])
+  assert.deepEqual(await lookAtFile(file)('pragma integrity_check'), [['ok']])
   return { refusal, ready: ready.status, readyText, reads, recovered, count: acknowledged.length }
 }
 

@@ -34,7 +34,7 @@ const payWith = async (
 }
 
 test(`${kills} times kill -9 amid pays: with its key each is paid once, and its answer stays the same`, async t => {
-  const { file, settings } = fresh()
+  const { rows, settings } = fresh()
   let service = serve(settings)
   const shop = await shopIn(await service, 1_000_000)
   const answers = new Map<number, string>()
@@ -68,7 +68,7 @@ test(`${kills} times kill -9 amid pays: with its key each is paid once, and its 
   }
   await last.end()
   assert.equal(answers.size, kills * perRound)
-  checkBooks(file, shop.stock)
+  await checkBooks(rows, shop.stock)
   assert.ok(retried > 0)
   t.diagnostic(
     `${answers.size} pays, ${retried} of them sent again, slowest start ${Math.round(slowest)} ms`,

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { folderOf, serve } from '../duet.ts'
-import { checkBooks, rowsOf } from '../store/books.ts'
+import { checkBooks } from '../store/books.ts'
 import { assertOneEffect, paysOf, raceAll, shopIn } from '../store/racer.ts'
 
 const orders = Number(process.env.DUET_TEST_ROUNDS ?? 2000)
 
 test(`of 50 pays of an order at the same moment exactly one takes effect, ${orders} times`, async t => {
-  const { file, settings } = folderOf('race').fresh()
+  const { rows, settings } = folderOf('race').fresh()
   // What is shed under load did nothing: here all of them are to be decided.
   const service = await serve({ ...settings, DUET_QUEUE_WAIT: '10000' })
   const shop = await shopIn(service, orders * 3)
@@ -19,11 +19,10 @@ test(`of 50 pays of an order at the same moment exactly one takes effect, ${orde
     replays += answers.filter(({ replayed }) => replayed).length
   })
   await service.end()
-  const [row] = rowsOf(
-    file,
+  const [row] = await rows(
     "select count(*), count(distinct order_id) from order_events where to_status = 'paid'",
   )
   assert.deepEqual(row, [orders, orders])
-  checkBooks(file, shop.stock)
+  await checkBooks(rows, shop.stock)
   t.diagnostic(`${orders * 50} pays, ${orders} effects, ${replays} replays`)
 })

@@ -80,5 +80,14 @@ export const serveTraced = async (
     return { code: child.exitCode, ms: performance.now() - begun }
   }
   const port = Number(new URL(url).port)
-  return { url, port, child, stderr: () => stderr, end, gone, code: () => child.exitCode }
+  return {
+    url,
+    port,
+    child,
+    stdout: () => '',
+    stderr: () => stderr,
+    end,
+    gone,
+    code: () => child.exitCode,
+  }
 }

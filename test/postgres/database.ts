@@ -40,7 +40,8 @@ let count = 0
 export const freshDatabase = async ({ template = 'template0' } = {}): Promise<Database> => {
   const name = `${prefix}_${process.pid}_${++count}`
   const url = urlOf(name)
-  await pool.query(`create database ${name} template ${template}`)
+  // Copied as files: to write the copy to the log takes three times as long.
+  await pool.query(`create database ${name} template ${template} strategy file_copy`)
   const drop = async () => {
     alive.delete(database)
     await pool.query(`drop database if exists ${name} with (force)`)

@@ -1,26 +1,16 @@
-/** The books of a store: whether its orders, their records and the stock agree, counted from the file itself. */
+/** The books of a store: whether its orders, their records and the stock agree, counted behind the service's back. */
 import assert from 'node:assert/strict'
-import { connect } from '#engines/sqlite/connection.ts'
 import { transitions } from '#resources/order/entity.ts'
-import type { SqlValue } from '#sql/sql.ts'
-
-/** The rows of a statement, asked on a line of its own. */
-export const rowsOf = (file: string, text: string): readonly (readonly SqlValue[])[] => {
-  const connection = connect(file)
-  try {
-    return connection.query({ text, values: [] })
-  } finally {
-    connection.close()
-  }
-}
+import { type Look, onPostgres } from '../stores.ts'
 
 /** Orders that took one step of their life more than once. */
-export const doubles = (file: string): readonly number[] =>
-  rowsOf(
-    file,
+export const doubles = async (rows: Look): Promise<readonly number[]> => {
+  const found = await rows(
     `select distinct order_id from order_events
       group by order_id, from_status, to_status having count(*) > 1 order by 1`,
-  ).map(([id]) => Number(id))
+  )
+  return found.map(([id]) => Number(id))
+}
 
 const legal = new Set([
   ' pending',
@@ -28,10 +18,9 @@ const legal = new Set([
 ])
 
 /** Each order's record is one legal path that ends in the state that the order is in. */
-const checkRecords = (file: string) => {
+const checkRecords = async (rows: Look) => {
   const path = new Map<number, string>()
-  const events = rowsOf(
-    file,
+  const events = await rows(
     "select order_id, coalesce(from_status, ''), to_status from order_events order by id",
   )
   for (const [id, from, to] of events) {
@@ -39,7 +28,7 @@ const checkRecords = (file: string) => {
     assert.equal(path.get(Number(id)) ?? '', from, `order ${id} skipped a step`)
     path.set(Number(id), String(to))
   }
-  const orders = rowsOf(file, 'select id, status from orders order by id')
+  const orders = await rows('select id, status from orders order by id')
   assert.deepEqual(
     orders.map(([id, status]) => [Number(id), status]),
     [...path].sort(([a], [b]) => a - b),
@@ -47,10 +36,9 @@ const checkRecords = (file: string) => {
 }
 
 /** What is in stock and what orders hold come to what there was. */
-const checkStock = (file: string, stock: ReadonlyMap<number, number>) => {
+const checkStock = async (rows: Look, stock: Stock) => {
   for (const [id, all] of stock) {
-    const [row] = rowsOf(
-      file,
+    const [row] = await rows(
       `select stock, (select coalesce(sum(i.quantity), 0) from order_items as i
           join orders as o on o.id = i.order_id
           where i.product_id = p.id and o.status in ('pending', 'paid'))
@@ -62,14 +50,23 @@ const checkStock = (file: string, stock: ReadonlyMap<number, number>) => {
   }
 }
 
-/** Fails where anything in the books is not so; `stock`: what there was of each product at first. */
-export const checkBooks = (file: string, stock: ReadonlyMap<number, number> = new Map()): void => {
-  assert.deepEqual(doubles(file), [])
-  checkRecords(file)
+/** What there was of each product at first. */
+type Stock = ReadonlyMap<number, number>
+
+/** Fails where anything in the accounts is not so, on whichever engine. */
+export const checkAccounts = async (rows: Look, stock: Stock = new Map()): Promise<void> => {
+  assert.deepEqual(await doubles(rows), [])
+  await checkRecords(rows)
   const unequal = `select o.id from orders as o where o.amount <>
     (select coalesce(sum(i.price * i.quantity), 0) from order_items as i where i.order_id = o.id)`
-  assert.deepEqual(rowsOf(file, unequal), [])
-  checkStock(file, stock)
-  assert.deepEqual(rowsOf(file, 'pragma foreign_key_check'), [])
-  assert.deepEqual(rowsOf(file, 'pragma integrity_check'), [['ok']])
+  assert.deepEqual(await rows(unequal), [])
+  await checkStock(rows, stock)
+}
+
+/** Fails where anything in the books is not so, or a file that they are in is not whole. */
+export const checkBooks = async (rows: Look, stock?: Stock): Promise<void> => {
+  await checkAccounts(rows, stock)
+  if (onPostgres) return
+  assert.deepEqual(await rows('pragma foreign_key_check'), [])
+  assert.deepEqual(await rows('pragma integrity_check'), [['ok']])
 }

@@ -30,7 +30,7 @@ const pragma = async (name: string) => {
   const filling = connect(world.file)
   const own = filling.query({ text, values: [] })[0]?.[0]
   filling.close()
-  const read = (await world.engine.snapshot(asking(text)()))[0]?.[0]
+  const read = (await world.engine.snapshot(asking(text)))[0]?.[0]
   const outcome = await world.engine.write({
     steps: [{ statement: { text, parameters: [] }, expect: 'any' }],
     status: 200,
@@ -60,7 +60,7 @@ for (const [name, value, why] of pragmas)
 test('the reader can write nothing', async () => {
   assert.deepEqual(await pragma('query_only'), { filling: 0, reader: 1, writer: 0 })
   await assert.rejects(
-    async () => world.engine.snapshot(asking('delete from products')()),
+    async () => world.engine.snapshot(asking('delete from products')),
     /readonly|read-only|attempt to write/,
   )
 })

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { connect } from '#engines/sqlite/connection.ts'
 import { fold } from '#model/text.ts'
-import { createWorld, type World } from '../world.ts'
+import { createWorld, filling, onPostgres, type World } from '../world.ts'
 
 let world: World
 before(async () => {
@@ -14,12 +13,7 @@ after(() => world.close())
 
 const admin = { as: 1 }
 
-const rowsOf = (text: string) => {
-  const connection = connect(world.file)
-  const rows = connection.query({ text, values: [] })
-  connection.close()
-  return rows
-}
+const rowsOf = (text: string) => world.rows(text)
 
 const recounts = [
   ['users', ''],
@@ -29,14 +23,15 @@ const recounts = [
   ['products', 'category'],
 ] as const
 
-const assertCounts = () => {
+const assertCounts = async () => {
   for (const [table, field] of recounts) {
     const by = field === '' ? "''" : field
     assert.deepEqual(
-      rowsOf(
-        `select value, n from counts where entity = '${table}' and field = '${field}' and n <> 0 order by value`,
+      await rowsOf(
+        `select value, cast(sum(n) as bigint) from counts where entity = '${table}' and field = '${field}'
+          group by value having sum(n) <> 0 order by value`,
       ),
-      rowsOf(`select ${by}, count(*) from ${table} group by 1 order by 1`),
+      await rowsOf(`select ${by}, count(*) from ${table} group by 1 order by 1`),
       `${table} by ${field || 'all'}`,
     )
   }
@@ -110,17 +105,18 @@ test('the kept counts are those of a recount after any writes, deletions of what
           }
         }),
       )
-      assertCounts()
+      await assertCounts()
     }),
     { numRuns: 60 },
   )
   const { json } = await world.ask('GET /api/users?role=admin&limit=1', admin)
   assert.equal(
     json.pagination.total,
-    rowsOf("select count(*) from users where role = 'admin'")[0]?.[0],
+    (await rowsOf("select count(*) from users where role = 'admin'"))[0]?.[0],
   )
-  assert.deepEqual(rowsOf('pragma foreign_key_check'), [])
-  assert.deepEqual(rowsOf('pragma integrity_check'), [['ok']])
+  if (onPostgres) return
+  assert.deepEqual(await rowsOf('pragma foreign_key_check'), [])
+  assert.deepEqual(await rowsOf('pragma integrity_check'), [['ok']])
 })
 
 test('a search finds what its definition says after any writes, whatever is looked for', async () => {
@@ -153,7 +149,7 @@ test('a search finds what its definition says after any writes, whatever is look
   const name = fc.array(letters, { minLength: 1, maxLength: 7 }).map(parts => `x${parts.join('')}y`)
   const needle = fc.array(letters, { minLength: 1, maxLength: 4 }).map(parts => parts.join(''))
   const names = new Map<number, string>()
-  for (const [id, text] of rowsOf('select id, name from products'))
+  for (const [id, text] of await rowsOf('select id, name from products'))
     names.set(Number(id), String(text))
   const step = fc.record({
     name,
@@ -201,16 +197,16 @@ test('a search finds what its definition says after any writes, whatever is look
             each,
           )
         }
-        assertCounts()
+        await assertCounts()
       },
     ),
     { numRuns: 80 },
   )
-  const connection = connect(world.file)
-  connection.run(
+  if (onPostgres) return
+  // Fails where the index and the table do not agree.
+  await world.change(
     "insert into products_name_key_search (products_name_key_search) values ('integrity-check')",
   )
-  connection.close()
 })
 
 test('an id is not given out again after the newest was deleted', async () => {
@@ -249,6 +245,8 @@ test('an id is not used up by a write that failed, and ids ascend in the order o
       return Number(json.id)
     }),
   )
+  // On PostgreSQL writes run beside each other, and an id that was drawn is not put back.
+  if (onPostgres) return assert.equal(new Set(ids).size, 20)
   assert.deepEqual(
     ids,
     [...ids].sort((a, b) => a - b),
@@ -257,18 +255,18 @@ test('an id is not used up by a write that failed, and ids ascend in the order o
 })
 
 test('when the last id is given out the next creation is refused, and nothing is stored', async () => {
-  const connection = connect(world.file)
-  connection.query({
-    text: "insert into products (id, name, category, price, created_at, name_key) values (?1, 'last', 'c', 1, 1, 'last') returning id",
-    values: [Number.MAX_SAFE_INTEGER],
+  await filling(world.store, async ({ session, dialect }) => {
+    const text = `insert into products (id, name, category, price, created_at, name_key)
+      values (${dialect.placeholder(1)}, 'last', 'c', 1, 1, 'last') returning id`
+    await session.query({ text, values: [Number.MAX_SAFE_INTEGER] })
+    await session.settleIds(['products'])
   })
-  connection.close()
   const { status } = await world.ask('POST /api/products', {
     ...admin,
     body: { name: 'next', category: 'c', price: 1 },
   })
   assert.equal(status, 409)
   assert.equal((await world.ask('GET /api/products/9007199254740991')).json.name, 'last')
-  assert.deepEqual(rowsOf("select count(*) from products where name = 'next'"), [[0]])
-  assertCounts()
+  assert.deepEqual(await rowsOf("select count(*) from products where name = 'next'"), [[0]])
+  await assertCounts()
 })

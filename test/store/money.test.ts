@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { contentModel } from '#resources/index.ts'
 import { createWorld, type World } from '../world.ts'
-import { checkBooks, rowsOf } from './books.ts'
+import { checkBooks } from './books.ts'
 
 const worlds: World[] = []
 after(() => Promise.all(worlds.map(world => world.close())))
@@ -64,7 +64,7 @@ for (const [code, digits] of currencies)
       }),
       { numRuns: 60 },
     )
-    checkBooks(world.file)
+    await checkBooks(world.rows)
   })
 
 test('an order that comes to more than a whole number can be is refused, and takes nothing', async () => {
@@ -77,7 +77,7 @@ test('an order that comes to more than a whole number can be is refused, and tak
   assert.equal(over.status, 422, over.text)
   assert.equal(over.json.error.details[0].field, 'items')
   assert.match(largest.text, /"amount":8999999999910,"currency":"KWD"/)
-  checkBooks(world.file, new Map(dear.map(id => [id, 5000])))
+  await checkBooks(world.rows, new Map(dear.map(id => [id, 5000])))
 })
 
 test('fifty buyers of ten pieces get ten, at the price of that moment, and the rest is told so', async () => {
@@ -99,7 +99,7 @@ test('fifty buyers of ten pieces get ten, at the price of that moment, and the r
     assert.equal(status, 409)
     assert.equal(json.error.code, 'OUT_OF_STOCK')
   }
-  checkBooks(world.file, new Map([[product, 10]]))
+  await checkBooks(world.rows, new Map([[product, 10]]))
 })
 
 test('quantities that are no whole number from 1 to 1000 order nothing', async () => {
@@ -122,6 +122,6 @@ test('quantities that are no whole number from 1 to 1000 order nothing', async (
     const { status } = await world.ask('POST /api/orders', { as: 1, raw, headers })
     assert.ok(status === 422 || status === 400, `${quantity}: ${status}`)
   }
-  assert.deepEqual(rowsOf(world.file, 'select count(*) from orders'), [[0]])
-  assert.deepEqual(rowsOf(world.file, `select stock from products where id = ${product}`), [[5000]])
+  assert.deepEqual(await world.rows('select count(*) from orders'), [[0]])
+  assert.deepEqual(await world.rows('select stock from products where id = ?1', product), [[5000]])
 })

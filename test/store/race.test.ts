@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Store } from '#engines/store.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import type { Job, Step } from '#write/job.ts'
 import { folderOf, serve } from '../duet.ts'
+import { placed } from '../stores.ts'
 import { createWorld } from '../world.ts'
-import { checkBooks, doubles, rowsOf } from './books.ts'
+import { checkBooks, doubles } from './books.ts'
 import { assertOneEffect, paysOf, raceAll, shopIn } from './racer.ts'
 
-const { fresh } = folderOf('race')
+const { freshStore } = folderOf('race')
 
 test('of 20 pays of an order at the same moment exactly one takes effect, 200 times', async t => {
-  const { file, settings } = fresh()
+  const { rows, settings } = await freshStore()
   // What is shed under load did nothing: here all of them are to be decided.
   const service = await serve({ ...settings, DUET_QUEUE_WAIT: '10000' })
   const shop = await shopIn(service, 1000)
@@ -22,21 +24,20 @@ test('of 20 pays of an order at the same moment exactly one takes effect, 200 ti
     replays += answers.filter(({ replayed }) => replayed).length
   })
   await service.end()
-  const paid = rowsOf(
-    file,
+  const paid = await rows(
     "select order_id from order_events where from_status = 'pending' and to_status = 'paid' order by 1",
   )
   assert.deepEqual(
     paid.map(([id]) => id),
     orders.toSorted((a, b) => a - b),
   )
-  checkBooks(file, shop.stock)
+  await checkBooks(rows, shop.stock)
   assert.ok(replays > 0)
   t.diagnostic(`${replays} answers were replayed`)
 })
 
 test('of pays and cancels at the same moment one takes effect, and the stock is right after either', async t => {
-  const { file, settings } = fresh()
+  const { rows, settings } = await freshStore()
   const service = await serve({ ...settings, DUET_QUEUE_WAIT: '10000' })
   const shop = await shopIn(service, 500)
   const orders = await shop.placeMany(60)
@@ -54,21 +55,27 @@ test('of pays and cancels at the same moment one takes effect, and the stock is 
     ends.set(status, (ends.get(status) ?? 0) + 1)
   })
   await service.end()
-  checkBooks(file, shop.stock)
+  await checkBooks(rows, shop.stock)
   assert.equal((ends.get('paid') ?? 0) + (ends.get('cancelled') ?? 0), 60)
   t.diagnostic(JSON.stringify(Object.fromEntries(ends)))
 })
 
-const step = (text: string, values: readonly SqlValue[]): Step => ({
-  statement: { text, parameters: values.map(value => ({ kind: 'value', value })) },
+const step = (store: Store, text: string, values: readonly SqlValue[]): Step => ({
+  statement: {
+    text: placed(text, store),
+    parameters: values.map(value => ({ kind: 'value', value })),
+  },
   expect: 'row',
 })
 
 /** The pay of the service, but for what it is guarded by. */
-const unguardedPay = (order: number): Job => ({
+const unguardedPay = (store: Store, order: number): Job => ({
   steps: [
-    step("update orders set status = 'paid', paid_at = 1 where id = ?1 returning id", [order]),
+    step(store, "update orders set status = 'paid', paid_at = 1 where id = ?1 returning id", [
+      order,
+    ]),
     step(
+      store,
       "insert into order_events (order_id, at, from_status, to_status) values (?1, 1, 'pending', 'paid') returning id",
       [order],
     ),
@@ -77,15 +84,17 @@ const unguardedPay = (order: number): Job => ({
   answer: null,
 })
 
-test('without its guard the same transition happens more than once, and the books show it', async () => {
+test('without its guard the same transition happens more than once, and the books show it', async t => {
   const world = await createWorld()
+  t.after(() => world.close())
   const made = await world.ask('POST /api/orders', {
     as: 2,
     body: { items: [{ productId: 3, quantity: 1 }] },
   })
   const order = made.json.id
-  await Promise.all(Array.from({ length: 20 }, () => world.engine.write(unguardedPay(order))))
-  assert.deepEqual(doubles(world.file), [order])
-  assert.throws(() => checkBooks(world.file))
-  await world.close()
+  await Promise.all(
+    Array.from({ length: 20 }, () => world.engine.write(unguardedPay(world.store, order))),
+  )
+  assert.deepEqual(await doubles(world.rows), [order])
+  await assert.rejects(checkBooks(world.rows), assert.AssertionError)
 })

@@ -61,9 +61,12 @@ test('a snapshot that ends under its reads is their failure alone, and the next 
   const work = function* (text: string): Generator<Query, Rows, Rows> {
     return yield { text, values: [] }
   }
-  world.engine.snapshot(work('rollback'))
+  world.engine.snapshot(() => work('rollback'))
   await new Promise(resolve => setImmediate(() => setImmediate(resolve)))
-  assert.deepEqual(world.engine.snapshot(work('select count(*) > 0 from users')), [[1]])
+  assert.deepEqual(
+    world.engine.snapshot(() => work('select count(*) > 0 from users')),
+    [[1]],
+  )
   assert.equal((await world.ask('GET /api/products/1')).status, 200)
 })
 

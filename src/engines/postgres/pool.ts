@@ -39,7 +39,11 @@ export const createPool = (options: LineOptions, max: number): Pool => {
   // Idle connections that are lost are nobody's trouble: the pool opens others.
   pool.on('error', () => {})
   const clients = new Set<pg.PoolClient>()
-  pool.on('connect', client => clients.add(client))
+  pool.on('connect', client => {
+    clients.add(client)
+    // It can be ended in the very turn in which it is made, before the line listens.
+    client.on('error', () => {})
+  })
   pool.on('remove', client => clients.delete(client))
   const lines = new WeakMap<pg.PoolClient, Line>()
   const take = async (): Promise<pg.PoolClient> => {

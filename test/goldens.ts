@@ -1,0 +1,201 @@
+/** Reads, the SQL that each database is asked for them, and their answer in the small world of tests. */
+import type { Item, Root } from '#read/selection.ts'
+import type { SqlValue } from '#sql/sql.ts'
+
+export const field = (name: string): Item => ({ kind: 'field', key: name, field: name })
+export const relation = (
+  name: string,
+  items: readonly Item[],
+  page: readonly [number, number] | null,
+): Item => ({
+  kind: 'relation',
+  key: name,
+  relation: name,
+  items,
+  page: page && { limit: page[0], offset: page[1] },
+})
+export const root = (entity: string, items: readonly Item[], more: Partial<Root> = {}): Root => ({
+  entity,
+  items,
+  where: [],
+  exists: [],
+  sort: [],
+  many: true,
+  page: { limit: 1, offset: 2 },
+  peek: false,
+  total: false,
+  ...more,
+})
+
+type Golden = {
+  readonly title: string
+  readonly roots: readonly Root[]
+  readonly slots: readonly SqlValue[]
+  readonly sqlite: readonly string[]
+  /** One for all levels, and one that looks many rows up at once where there is such a one. */
+  readonly postgres: string
+  readonly forMany?: string
+  readonly answer: string
+}
+
+export const goldens: readonly Golden[] = [
+  {
+    title: 'one row by its id',
+    roots: [
+      root('user', [field('id'), field('name')], {
+        many: false,
+        page: null,
+        where: [{ field: 'id', is: 'equals', slot: 1 }],
+      }),
+    ],
+    slots: [2, 2],
+    sqlite: ['select "t"."id", "t"."revision", "t"."name" from "users" as "t" where "t"."id" = ?1'],
+    postgres: 'select "t"."id", "t"."revision", "t"."name" from "users" as "t" where "t"."id" = $1',
+    forMany:
+      'select "t"."id", "t"."revision", "t"."name" from "users" as "t" where "t"."id" = any ($1)',
+    answer: '{"id":2,"name":"Ben"}',
+  },
+  {
+    title: 'a page of a list by a filter and two sorts, with its total',
+    roots: [
+      root('product', [field('id'), field('price')], {
+        where: [{ field: 'category', is: 'equals', slot: 3 }],
+        sort: [
+          { field: 'price', descending: true },
+          { field: 'name', descending: false },
+        ],
+        total: true,
+      }),
+    ],
+    slots: [null, 20, 0, 'lighting'],
+    sqlite: [
+      'select "t"."id", "t"."price" from "products" as "t" where "t"."category" = ?1 order by "t"."price" desc, "t"."name", "t"."id" limit ?2 offset ?3',
+      'select coalesce(sum("n"), 0) from "counts" where "entity" = ?1 and "field" = ?2 and "value" = ?3',
+    ],
+    postgres:
+      'with "l0" ("id", "price") as (select "t"."id", "t"."price" from "products" as "t" where "t"."category" = $1 order by "t"."price" desc, "t"."name", "t"."id" limit $2 offset $3), "l1" ("n") as (select coalesce(sum("n"), 0) from "counts" where "entity" = $4 and "field" = $5 and "value" = $6) select 0, "id"::text, "price"::text from "l0" union all select 1, "n"::text, null from "l1" limit $7 + 1',
+    answer: '[{"id":1,"price":79.9},{"id":2,"price":14.5}]',
+  },
+  {
+    title: 'a list ordered by what may be null',
+    roots: [root('user', [field('id')], { sort: [{ field: 'age', descending: true }] })],
+    slots: [1, 10, 0],
+    sqlite: [
+      'select "t"."id" from "users" as "t" where true order by "t"."age" is null desc, "t"."age" desc, "t"."id" limit ?1 offset ?2',
+    ],
+    postgres:
+      'select "t"."id" from "users" as "t" where true order by "t"."age" desc, "t"."id" limit $1 offset $2',
+    answer: '[{"id":3},{"id":1},{"id":2},{"id":4}]',
+  },
+  {
+    title: 'a search with an index, which may scan and so can be stopped',
+    roots: [
+      root('product', [field('name')], {
+        where: [
+          { field: 'nameKey', is: 'contains', slot: 3 },
+          { field: 'price', is: 'at most', slot: 4 },
+        ],
+        sort: [{ field: 'id', descending: false }],
+        total: true,
+      }),
+    ],
+    slots: [null, 20, 0, 'café', 5000],
+    sqlite: [
+      `select "t"."id", "t"."name" from "products" as "t" where duet_tick() and "t"."id" in (select rowid from "products_name_key_search" where "products_name_key_search" match '"' || replace(?1, '"', '""') || '"') and instr("t"."name_key", ?2) > 0 and "t"."price" <= ?3 order by "t"."id" limit ?4 offset ?5`,
+      `select count(*) from "products" as "t" where duet_tick() and "t"."id" in (select rowid from "products_name_key_search" where "products_name_key_search" match '"' || replace(?1, '"', '""') || '"') and instr("t"."name_key", ?2) > 0 and "t"."price" <= ?3`,
+    ],
+    postgres: String.raw`with "l0" ("id", "name") as (select "t"."id", "t"."name" from "products" as "t" where "t"."name_key" like '%' || replace(replace(replace($1, '\', '\\'), '%', '\%'), '_', '\_') || '%' and "t"."price" <= $2 order by "t"."id" limit $3 offset $4), "l1" ("n") as (select count(*) from "products" as "t" where "t"."name_key" like '%' || replace(replace(replace($5, '\', '\\'), '%', '\%'), '_', '\_') || '%' and "t"."price" <= $6) select 0, "id"::text, "name"::text from "l0" union all select 1, "n"::text, null from "l1" limit $7 + 1`,
+    answer: '[{"name":"CAFÉ bowl 100%"}]',
+  },
+  {
+    title: 'a search for signs that `like` has a meaning for',
+    roots: [
+      root('product', [field('name')], {
+        where: [{ field: 'nameKey', is: 'contains', slot: 3 }],
+      }),
+    ],
+    slots: [null, 20, 0, '100%'],
+    sqlite: [
+      `select "t"."id", "t"."name" from "products" as "t" where duet_tick() and "t"."id" in (select rowid from "products_name_key_search" where "products_name_key_search" match '"' || replace(?1, '"', '""') || '"') and instr("t"."name_key", ?2) > 0 order by "t"."id" limit ?3 offset ?4`,
+    ],
+    postgres: String.raw`select "t"."id", "t"."name" from "products" as "t" where "t"."name_key" like '%' || replace(replace(replace($1, '\', '\\'), '%', '\%'), '_', '\_') || '%' order by "t"."id" limit $2 offset $3`,
+    answer: '[{"name":"CAFÉ bowl 100%"}]',
+  },
+  {
+    title: 'a search for what is too short for the index',
+    roots: [
+      root('product', [field('id')], {
+        where: [{ field: 'nameKey', is: 'contains short', slot: 3 }],
+      }),
+    ],
+    slots: [null, 20, 0, '0%'],
+    sqlite: [
+      'select "t"."id" from "products" as "t" where duet_tick() and instr("t"."name_key", ?1) > 0 order by "t"."id" limit ?2 offset ?3',
+    ],
+    postgres:
+      'select "t"."id" from "products" as "t" where strpos("t"."name_key", $1) > 0 order by "t"."id" limit $2 offset $3',
+    answer: '[{"id":4}]',
+  },
+  {
+    title: 'a cursor page that looks one row further',
+    roots: [
+      root('post', [field('id')], {
+        where: [{ field: 'id', is: 'below', slot: 3 }],
+        sort: [{ field: 'id', descending: true }],
+        peek: true,
+      }),
+    ],
+    slots: [null, 2, 0, 9],
+    sqlite: [
+      'select "t"."id" from "posts" as "t" where "t"."id" < ?1 order by "t"."id" desc limit ?2 + 1 offset ?3',
+    ],
+    postgres:
+      'select "t"."id" from "posts" as "t" where "t"."id" < $1 order by "t"."id" desc limit $2 + 1 offset $3',
+    answer: '[{"id":4},{"id":3}]',
+  },
+  {
+    title: 'users, a page of the posts of each, all their comments and who wrote them',
+    roots: [
+      root('user', [
+        field('name'),
+        relation(
+          'posts',
+          [
+            field('title'),
+            relation('comments', [field('text'), relation('author', [field('name')], null)], null),
+          ],
+          [3, 4],
+        ),
+      ]),
+    ],
+    slots: [2, 10, 0, 1, 0],
+    sqlite: [
+      'select "t"."id", "t"."name" from "users" as "t" where true order by "t"."id" limit ?1 offset ?2',
+      'select "t"."id", "t"."author_id", "t"."title" from json_each(?1) as "k" cross join "posts" as "t" on "t"."author_id" = "k"."value" and "t"."id" >= coalesce((select "t"."id" from "posts" as "t" where "t"."author_id" = "k"."value" and true order by "t"."id" desc limit 1 offset ?2 + ?3 - 1), 0) and "t"."id" <= (select "t"."id" from "posts" as "t" where "t"."author_id" = "k"."value" and true order by "t"."id" desc limit 1 offset ?4) where true limit ?5',
+      'select "t"."id", "t"."post_id", "t"."text", "t"."author_id" from json_each(?1) as "k" cross join "comments" as "t" on "t"."post_id" = "k"."value" where true limit ?2',
+      'select "t"."id", "t"."name" from json_each(?1) as "k" cross join "users" as "t" on "t"."id" = "k"."value" where true limit ?2',
+    ],
+    postgres:
+      'with "l0" ("id", "name") as (select "t"."id", "t"."name" from "users" as "t" where true order by "t"."id" limit $1 offset $2), "l1" ("id", "author_id", "title") as (select "t".* from (select "id" from "l0") as "k" ("id") cross join lateral (select "t"."id", "t"."author_id", "t"."title" from "posts" as "t" where "t"."author_id" = "k"."id" and true order by "t"."id" desc limit $3 offset $4) as "t" limit $5), "l2" ("id", "post_id", "text", "author_id") as (select "t"."id", "t"."post_id", "t"."text", "t"."author_id" from "comments" as "t" where "t"."post_id" = any (array(select "id" from "l1")) and true limit $6), "l3" ("id", "name") as (select "t"."id", "t"."name" from "users" as "t" where "t"."id" = any (array(select "author_id" from "l2")) and true limit $7) select 0, "id"::text, "name"::text, null, null from "l0" union all select 1, "id"::text, "author_id"::text, "title"::text, null from "l1" union all select 2, "id"::text, "post_id"::text, "text"::text, "author_id"::text from "l2" union all select 3, "id"::text, "name"::text, null, null from "l3" limit $8',
+    answer:
+      '[{"name":"Ada","posts":[]},{"name":"Ben","posts":[{"title":"Third","comments":[]}]},{"name":"Cleo","posts":[{"title":"Fourth","comments":[{"text":"c","author":{"name":"Ben"}}]}]},{"name":"Dan","posts":[]}]',
+  },
+  {
+    title: 'a nested list whose parent must be there',
+    roots: [
+      root('post', [field('id')], {
+        where: [{ field: 'authorId', is: 'equals', slot: 3 }],
+        exists: [{ entity: 'user', slot: 3 }],
+        page: null,
+      }),
+    ],
+    slots: [null, 0, 0, 3],
+    sqlite: [
+      'select "t"."id" from "posts" as "t" where "t"."author_id" = ?1 order by "t"."id" limit ?2',
+      'select 1 from "users" as "t" where "t"."id" = ?1 and true',
+    ],
+    postgres:
+      'with "l0" ("id") as (select "t"."id" from "posts" as "t" where "t"."author_id" = $1 order by "t"."id" limit $2), "l1" ("n") as (select 1 from "users" as "t" where "t"."id" = $3 and true) select 0, "id"::text from "l0" union all select 1, "n"::text from "l1" limit $4 + 1',
+    answer: '[{"id":4}]',
+  },
+]

@@ -1,0 +1,4 @@
+import { groups } from './groups.ts'
+import { onPostgres } from './on-postgres.ts'
+
+await onPostgres(groups.transfer)
