@@ -22,7 +22,7 @@ defaults
   timeout connect 2s
   timeout client 60s
   timeout server 60s
-  timeout check 1s
+  timeout check 10s
 frontend all
   bind 127.0.0.1:${port}
   default_backend services
@@ -33,7 +33,10 @@ backend services
   default-server check inter 100ms fall 1 rise 1
 ${targets.map(target => `  server port${target} 127.0.0.1:${target}\n`).join('')}`
 
-/** Starts one that tries each request once, at the services on these ports in turn. */
+/**
+ * Starts one that tries each request once, at the services on these ports in turn. One that says it is not
+ * ready is left out at once; one that is slow to say anything is not.
+ */
 export const startHaproxy = async (targets: readonly number[]): Promise<Haproxy> => {
   if (program === undefined) throw new Error(String(noHaproxy))
   const guard = guarded('haproxy', 'TERM')

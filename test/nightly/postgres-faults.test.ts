@@ -1,0 +1,85 @@
+/** What test/postgres/faults.test.ts does, for longer. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Settings } from '../duet.ts'
+import { away } from '../postgres/away-rounds.ts'
+import { crashRounds, cutRounds, silentWire } from '../postgres/fault-rounds.ts'
+import { loseMutations, losePays, losePaysWithoutKey } from '../postgres/lost-commits.ts'
+import { noPgbouncer, startPgbouncer } from '../postgres/pgbouncer.ts'
+import { behindPgbouncer } from '../postgres/pooled-rounds.ts'
+import { startProxy } from '../postgres/proxy.ts'
+import { noPostgres, type Postgres, startPostgres } from '../postgres/server.ts'
+import { freshOn, openShop } from '../postgres/shop.ts'
+import { crossableShop, crossing } from '../postgres/slow-rounds.ts'
+
+const rounds = Number(process.env.DUET_TEST_ROUNDS ?? 20)
+
+describe('a service on PostgreSQL, for long', { skip: noPostgres }, () => {
+  let server: Postgres
+  before(async () => {
+    server = await startPostgres({ durable: true })
+  })
+  after(() => server.end())
+
+  const shopWith = async (settings: Settings = {}) => openShop(await freshOn(server), settings)
+  const wiredShop = async () => {
+    const proxy = await startProxy(server.port)
+    const database = await freshOn(server)
+    const shop = await openShop(database, { DUET_DATABASE_URL: proxy.through(database.url) })
+    return { shop, proxy }
+  }
+
+  for (const how of ['immediate', 'kill'] as const)
+    test(`outlives ${rounds} crashes of the server (${how})`, async t => {
+      const shop = await shopWith()
+      t.diagnostic(JSON.stringify(await crashRounds(shop, server, Array(rounds).fill(how))))
+      await shop.service.end()
+    })
+
+  // The control: what the rounds look for is there where nobody waits for the disk.
+  test('loses what was acknowledged where commits do not wait, and the rounds show it', async () => {
+    const careless = await startPostgres()
+    const shop = await openShop(await freshOn(careless))
+    await assert.rejects(crashRounds(shop, careless, Array(5).fill('immediate')))
+    await shop.service.end('SIGKILL')
+    await careless.end()
+  })
+
+  test(`does nothing twice where the replies to ${rounds * 60} commits are lost`, async () => {
+    const { shop, proxy } = await wiredShop()
+    await losePays(shop, proxy, rounds * 50)
+    await losePaysWithoutKey(shop, proxy, rounds * 5)
+    await loseMutations(shop, proxy, rounds * 5)
+    await shop.service.end()
+  })
+
+  test(`hardly notices sessions that are ended for ${rounds * 3} s`, async t => {
+    const shop = await shopWith()
+    t.diagnostic(JSON.stringify(await cutRounds(shop, server, rounds * 3000)))
+    await shop.service.end()
+  })
+
+  test('answers in time on a wire that is silent for 30 s', async t => {
+    const { shop, proxy } = await wiredShop()
+    t.diagnostic(JSON.stringify(await silentWire(shop, proxy.faults, 30_000)))
+  })
+
+  test('says that the database is away until it is back, a minute later', async t => {
+    const { shop, proxy } = await wiredShop()
+    t.diagnostic(`read again after ${await away(shop, proxy.faults, 60_000)} ms`)
+    await shop.service.end()
+  })
+
+  test(`tries ${rounds * 100} writes again where they were locked crosswise`, async t => {
+    const shop = await crossableShop(server)
+    t.diagnostic(JSON.stringify(await crossing(shop, rounds * 100)))
+    await shop.service.end()
+  })
+
+  test('runs behind PgBouncer in transaction mode for a minute', { skip: noPgbouncer }, async t => {
+    const { through, end } = await startPgbouncer(server.port)
+    const told = await behindPgbouncer(server, through, { ms: rounds * 3000, races: rounds * 10 })
+    t.diagnostic(JSON.stringify(told))
+    await end()
+  })
+})

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { noDatabase } from '../postgres/database.ts'
+import { noHaproxy } from '../postgres/haproxy.ts'
+import { assertUnnoticed, rollingRounds } from '../postgres/restart-rounds.ts'
+
+const restarts = Number(process.env.DUET_TEST_ROUNDS ?? 20)
+
+test(`${restarts} restarts in turn behind HAProxy at 300 requests a second fail no request`, {
+  skip: noDatabase || noHaproxy,
+}, async t => {
+  assertUnnoticed(await rollingRounds(restarts), text => t.diagnostic(text))
+})
+
+test('without a wait at the end callers do notice: it is needed, and this sees it', {
+  skip: noDatabase || noHaproxy,
+}, async () => {
+  const { errors } = await rollingRounds(4, 0)
+  assert.ok(errors.length > 0)
+})

@@ -1,0 +1,141 @@
+/** A database that is away, or does not let the program in: what its callers and its operator are told. */
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { duet, type Settings } from '../duet.ts'
+import { secret } from '../world.ts'
+import { ask, until } from './ask.ts'
+import { freePort } from './guard.ts'
+import type { Faults } from './proxy.ts'
+import type { Postgres } from './server.ts'
+import { assertWell, type Database, freshOn, password, type Shop } from './shop.ts'
+
+/** Refuses all connections for so long: callers are told when to come again, and the log says little. */
+export const away = async (shop: Shop, faults: Faults, ms: number) => {
+  faults.refuse()
+  faults.cut()
+  for (const over = performance.now() + ms; performance.now() < over; await sleep(100)) {
+    const answers = await Promise.all([
+      shop.send(`GET /api/products/${shop.product}`),
+      shop.send(`POST /api/orders`, {
+        body: { items: [{ productId: shop.product, quantity: 1 }] },
+      }),
+    ])
+    for (const { status, headers, json, ms } of answers) {
+      assert.deepEqual([status, json.error.code], [503, 'UNAVAILABLE'])
+      const seconds = Number(headers.get('retry-after'))
+      assert.ok(seconds >= 1 && seconds <= 3, `Retry-After: ${seconds}`)
+      assert.ok(ms < 1500, `${ms} ms`)
+      assert.doesNotMatch(json.error.message, /127\.0\.0\.1|postgres/)
+    }
+    assert.equal((await shop.send('GET /healthz')).status, 200)
+  }
+  const ready = await shop.send('GET /readyz')
+  assert.deepEqual([ready.status, ready.text], [503, 'the database does not answer\n'])
+  await faults.heal()
+  const begun = performance.now()
+  await shop.insist(`GET /api/products/${shop.product}`)
+  const took = performance.now() - begun
+  assert.ok(took < 3000, `read again after ${Math.round(took)} ms`)
+  assertWell(shop)
+  const log = () => shop.service.stdout().trim().split('\n')
+  await until(() => log().length >= 2)
+  assert.equal(log().length, 2, shop.service.stdout())
+  assert.match(log()[0] ?? '', /the database is away: /)
+  assert.match(log()[1] ?? '', /the database is there/)
+  return Math.round(took)
+}
+
+/** Lets users in without a password as before, but for those named `locked…`. */
+const lockIn = async ({ folder, url }: Postgres) => {
+  const file = join(folder, 'data/pg_hba.conf')
+  const first = 'host all /^locked 127.0.0.1/32 scram-sha-256\n'
+  const older = 'host all locked 127.0.0.1/32 scram-sha-256\n'
+  const version = Number(await ask(url, 'show server_version_num'))
+  writeFileSync(file, `${version >= 160_000 ? first : older}${readFileSync(file, 'utf8')}`)
+  await ask(url, `create role locked login password '${password}'`)
+  await ask(url, 'select pg_reload_conf()')
+}
+
+const at = ({ url }: Database, change: (url: URL) => void): Settings => {
+  const changed = new URL(url)
+  change(changed)
+  return { DUET_DATABASE_URL: changed.href, DUET_AUTH_SECRET: secret, DUET_PORT: '0' }
+}
+
+/** Each way not to be let in, with what the line says of it. */
+const refusals = async (server: Postgres): Promise<[string, Settings, RegExp][]> => {
+  await lockIn(server)
+  const full = await freshOn(server)
+  const bare = await freshOn(server, { bare: true })
+  await ask(
+    server.url,
+    `revoke connect on database ${new URL(bare.url).pathname.slice(1)} from public`,
+  )
+  await ask(full.url, 'revoke create on schema public from public')
+  const port = String(await freePort())
+  const nobody = at(full, url => {
+    url.port = port
+  })
+  const wrong = at(full, url => {
+    url.username = 'locked'
+    url.password = `${password}-not`
+  })
+  const none = at(full, url => {
+    url.username = 'locked'
+    url.password = ''
+  })
+  const unknown = at(full, url => {
+    url.username = 'nobody_here'
+  })
+  const nowhere = at(full, url => {
+    url.pathname = '/no_such_store'
+  })
+  const closed = at(bare, url => {
+    url.username = 'locked'
+  })
+  const rightless = at(full, url => {
+    url.username = 'locked'
+  })
+  return [
+    [
+      'the password is wrong',
+      wrong,
+      /refuses the user \(password .*locked.*\): correct .* password/,
+    ],
+    ['the password is missing', none, /refuses the user \(.*password.*\): correct .* password/],
+    [
+      'the database is unknown',
+      nowhere,
+      /cannot be used \(database "no_such_store" does not exist\): create it/,
+    ],
+    ['the user is unknown', unknown, /refuses the user \(role "nobody_here" does not exist\)/],
+    ['nothing listens there', nobody, /cannot be reached \(.*ECONNREFUSED.*\): start it/],
+    [
+      'the database is closed to the user',
+      closed,
+      /cannot be used \(permission denied for database .*\): give/,
+    ],
+    [
+      'the tables are closed to the user',
+      rightless,
+      /cannot be used \(permission denied for table .*\): give/,
+    ],
+  ]
+}
+
+/** Whoever is not let in is told so in one line with the place and what to do. */
+export const refused = async (server: Postgres) => {
+  for (const [index, [name, settings, pattern]] of (await refusals(server)).entries()) {
+    // The two open the store alike; every second case is enough to know it.
+    const commands = index % 2 === 0 ? ['serve', 'migrate'] : ['serve']
+    const all = await Promise.all(commands.map(command => duet([command], settings)))
+    for (const { code, stdout, stderr } of all) {
+      assert.deepEqual([code, stdout], [1, ''], name)
+      assert.match(stderr, /^duet: [^\n]*postgres:\/\/127\.0\.0\.1:\d+\/\w+ [^\n]+\n$/, name)
+      assert.match(stderr, pattern, name)
+      assert.doesNotMatch(stderr, /hunter2/, name)
+    }
+  }
+}

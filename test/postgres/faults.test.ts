@@ -1,0 +1,88 @@
+/** Holds that a service outlives whatever befalls its PostgreSQL, loses nothing acknowledged, and does nothing twice. */
+import { after, before, describe, test } from 'node:test'
+import type { Settings } from '../duet.ts'
+import { away, refused } from './away-rounds.ts'
+import { crashRounds, cutRounds, silentWire } from './fault-rounds.ts'
+import { loseMutations, losePays, losePaysWithoutKey, loseUnguarded } from './lost-commits.ts'
+import { noPgbouncer, startPgbouncer } from './pgbouncer.ts'
+import { behindPgbouncer } from './pooled-rounds.ts'
+import { startProxy } from './proxy.ts'
+import { noPostgres, type Postgres, startPostgres } from './server.ts'
+import { freshOn, openShop } from './shop.ts'
+import { crossableShop, crossing, fullPool, lockedRow, slowReads } from './slow-rounds.ts'
+
+describe('a service on PostgreSQL', { skip: noPostgres }, () => {
+  let server: Postgres
+  before(async () => {
+    server = await startPostgres({ durable: true })
+  })
+  after(() => server.end())
+
+  const shopWith = async (settings: Settings = {}) => openShop(await freshOn(server), settings)
+  const wiredShop = async () => {
+    const proxy = await startProxy(server.port)
+    const database = await freshOn(server)
+    const shop = await openShop(database, { DUET_DATABASE_URL: proxy.through(database.url) })
+    return { shop, proxy }
+  }
+
+  test('outlives crashes of the server, and loses nothing that was acknowledged', async t => {
+    const shop = await shopWith()
+    const told = await crashRounds(shop, server, ['immediate', 'kill', 'immediate', 'immediate'])
+    t.diagnostic(JSON.stringify(told))
+    await shop.service.end()
+  })
+
+  describe('that has', { concurrency: true }, () => {
+    test('lost the reply to a commit says so, and does nothing twice', async () => {
+      const { shop, proxy } = await wiredShop()
+      await losePays(shop, proxy, 200)
+      await losePaysWithoutKey(shop, proxy, 20)
+      await loseMutations(shop, proxy, 20)
+      await loseUnguarded(shop, proxy)
+      await shop.service.end()
+    })
+
+    test('a silent wire answers in time', async t => {
+      const { shop, proxy } = await wiredShop()
+      t.diagnostic(JSON.stringify(await silentWire(shop, proxy.faults, 7000)))
+    })
+
+    test('no database says so until it is back', async t => {
+      const { shop, proxy } = await wiredShop()
+      t.diagnostic(`read again after ${await away(shop, proxy.faults, 3000)} ms`)
+      await shop.service.end()
+    })
+
+    test('a locked database answers in time, and writes nothing late', async () => {
+      const shop = await shopWith({ DUET_READ_TIMEOUT: '500', DUET_PG_POOL: '2' })
+      await slowReads(shop)
+      await fullPool(shop)
+      await lockedRow(shop)
+      await shop.service.end()
+    })
+
+    test('no right to its database does not start, and says why', () => refused(server))
+  })
+
+  describe('under load', { concurrency: true }, () => {
+    test('hardly notices sessions that are ended', async t => {
+      const shop = await shopWith()
+      t.diagnostic(JSON.stringify(await cutRounds(shop, server, 3000)))
+      await shop.service.end()
+    })
+
+    test('tries again what was locked crosswise', async t => {
+      const shop = await crossableShop(server)
+      t.diagnostic(JSON.stringify(await crossing(shop, 200)))
+      await shop.service.end()
+    })
+
+    test('runs behind PgBouncer in transaction mode', { skip: noPgbouncer }, async t => {
+      const { through, end } = await startPgbouncer(server.port)
+      const told = await behindPgbouncer(server, through, { ms: 1500, races: 10 })
+      t.diagnostic(JSON.stringify(told))
+      await end()
+    })
+  })
+})

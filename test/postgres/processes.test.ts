@@ -1,0 +1,234 @@
+/** `duet serve --processes`: one port, one store, and what the end of each process does to the others. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { duet, folderOf, type Service, type Settings, serve } from '../duet.ts'
+import { assertOneEffect, openLine, paysOf, race, raceAll, shopIn } from '../store/racer.ts'
+import { secret } from '../world.ts'
+import { ask, until } from './ask.ts'
+import { freshDatabase, noDatabase } from './database.ts'
+import { childrenOf, isAlive } from './family.ts'
+import { tokenOf } from './voice.ts'
+
+const skip = noDatabase
+let url = ''
+let settings: Settings = {}
+/** Those of processes that lost their first one would go on if they did not end by themselves. */
+const started = new Set<number>()
+
+const serveTwo = async (more: Settings = {}): Promise<Service> => {
+  const service = await serve({ ...settings, ...more }, '--processes', '2')
+  for (const pid of await childrenOf(service.child.pid)) started.add(pid)
+  return service
+}
+
+before(async () => {
+  if (skip) return
+  url = (await freshDatabase()).url
+  settings = { DUET_DATABASE_URL: url, DUET_AUTH_SECRET: secret, DUET_QUEUE_WAIT: '10000' }
+  assert.equal((await duet(['migrate'], settings)).code, 0)
+})
+after(() => {
+  for (const pid of started) if (isAlive(pid)) process.kill(pid, 'SIGKILL')
+})
+
+describe('--processes is refused with exit code 2 and the reason', () => {
+  const sqlite = folderOf('processes').fresh().settings
+  const postgres = { DUET_DATABASE_URL: 'postgres://127.0.0.1/duet', DUET_AUTH_SECRET: secret }
+  const cases: readonly (readonly [string, Settings, RegExp])[] = [
+    ['2', sqlite, /^duet: --processes is for PostgreSQL: one process alone may write to SQLite/],
+    ...['0', 'x', '257'].map(
+      count => [count, postgres, /--processes must be a whole number/] as const,
+    ),
+  ]
+  for (const [count, given, reason] of cases)
+    test(`${count} on ${given === sqlite ? 'SQLite' : 'PostgreSQL'}`, async () => {
+      const { code, stderr } = await duet(['serve', `--processes=${count}`], given)
+      assert.equal(code, 2, stderr)
+      assert.match(stderr, reason)
+      assert.equal(stderr.trim().split('\n').length, 1, stderr)
+    })
+})
+
+describe('two processes', { skip }, () => {
+  let service: Service
+  before(async () => {
+    service = await serveTwo()
+  })
+  after(() => service?.end('SIGKILL'))
+
+  /** Connections of which each process has half: one by one they are handed out in turn. */
+  const inTurn = async <Line>(count: number, open: () => Promise<Line>): Promise<Line[]> => {
+    const lines: Line[] = []
+    while (lines.length < count) lines.push(await open())
+    return lines
+  }
+
+  test('pays of an order at the same moment, over both: exactly one takes effect, 50 times', async t => {
+    const shop = await shopIn(service, 500)
+    const orders = await shop.placeMany(50)
+    let replays = 0
+    const races = orders.map(order => paysOf(order, 20))
+    await raceAll(service, shop.token, races, (contenders, answers) => {
+      assertOneEffect(contenders, answers)
+      replays += answers.filter(({ replayed }) => replayed).length
+    })
+    const paid = `select count(*)::int || ' of ' || count(distinct order_id)::int from order_events where to_status = 'paid'`
+    assert.equal(await ask(url, paid), '50 of 50')
+    t.diagnostic(`${replays} answers were replayed`)
+  })
+
+  test('one key at the same moment to both: one effect, and the same answer from each', async () => {
+    const shop = await shopIn(service, 500)
+    const lines = await inTurn(10, () => openLine(service.port))
+    for (let round = 0; round < 10; round++) {
+      const path = `/api/orders/${await shop.place()}/pay`
+      const contenders = lines.map(() => ({ path, key: `round-${round}` }))
+      const answers = await race(lines, shop.token, contenders)
+      const different = new Set(answers.map(({ status, body }) => `${status} ${body}`))
+      assert.equal(different.size, 1)
+      assert.match([...different].join(), /^200 /)
+      assert.equal(answers.filter(({ replayed }) => !replayed).length, 1)
+    }
+    for (const line of lines) line.close()
+  })
+
+  test('both serve, and one that is killed is started again while the other goes on', async () => {
+    const first = await childrenOf(service.child.pid)
+    assert.equal(first.length, 2)
+    for (const killed of first) {
+      const sockets = await inTurn(10, () => keptAlive(service))
+      process.kill(killed, 'SIGKILL')
+      await until(() => sockets.some(({ isClosed }) => isClosed()))
+      await sleep(50)
+      const left = sockets.filter(({ isClosed }) => !isClosed())
+      assert.ok(left.length > 0 && left.length < 10, `${left.length} of 10 are left`)
+      for (const { asks } of left) assert.match(await asks(), /^HTTP\/1.1 200 /)
+      for (let number = 0; number < 10; number++)
+        assert.equal((await fetch(`${service.url}/readyz`)).status, 200)
+      await until(async () => (await childrenOf(service.child.pid)).length === 2)
+      for (const pid of await childrenOf(service.child.pid)) started.add(pid)
+      await until(() => service.stderr().includes(`process ${killed} ended (SIGKILL)`))
+      // The new one listens a moment after it is there.
+      await sleep(1000)
+      for (const { close } of sockets) close()
+    }
+    assert.equal((await fetch(`${service.url}/readyz`)).status, 200)
+  })
+
+  test('SIGTERM to the first ends all with exit code 0, and nothing acknowledged is lost', async t => {
+    const acknowledged: string[] = []
+    const statuses = new Set<number>()
+    const writing = Array.from({ length: 16 }, async (_, name) => {
+      for (let count = 0; ; count++) {
+        const email = `w${name}.${count}@example.org`
+        try {
+          const { status } = await fetch(`${service.url}/api/users`, {
+            method: 'POST',
+            headers: { 'Content-Type': 'application/json' },
+            body: JSON.stringify({ name: 'W', email }),
+          })
+          statuses.add(status)
+          if (status === 201) acknowledged.push(email)
+        } catch {
+          return
+        }
+      }
+    })
+    await sleep(400)
+    const pids = await childrenOf(service.child.pid)
+    const { code, ms } = await service.end('SIGTERM')
+    await Promise.all(writing)
+    assert.equal(code, 0, service.stderr())
+    assert.ok(ms < 5000, `${ms} ms`)
+    assert.deepEqual(pids.filter(isAlive), [])
+    assert.deepEqual([...statuses], [201])
+    assert.ok(acknowledged.length > 50)
+    const stored = `select count(*)::int from users where email in ('${acknowledged.join("','")}')`
+    assert.equal(await ask(url, stored), acknowledged.length)
+    t.diagnostic(`${acknowledged.length} writes were acknowledged, ended in ${Math.round(ms)} ms`)
+  })
+})
+
+/** A connection that asks again and again. */
+const keptAlive = async (service: Service) => {
+  const socket = connect(service.port, '127.0.0.1')
+  let isClosed = false
+  socket.on('error', () => {})
+  socket.on('close', () => {
+    isClosed = true
+  })
+  await once(socket, 'connect')
+  const asks = async (): Promise<string> => {
+    socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
+    const [answer] = await once(socket, 'data')
+    return String(answer)
+  }
+  await asks()
+  return { asks, isClosed: () => isClosed, close: () => socket.destroy() }
+}
+
+test('when the first process is killed outright the others end by themselves', {
+  skip,
+}, async () => {
+  const service = await serveTwo()
+  const pids = await childrenOf(service.child.pid)
+  assert.equal(pids.length, 2)
+  const line = await keptAlive(service)
+  await service.end('SIGKILL')
+  await until(() => !pids.some(isAlive))
+  assert.equal(line.isClosed(), true)
+})
+
+describe('what is wrong from the start is told once, with exit code 1, and nothing is tried again', {
+  skip,
+}, () => {
+  const failing = async (more: Settings) => {
+    const begun = performance.now()
+    const { code, stderr } = await duet(['serve', '--processes', '2'], { ...settings, ...more })
+    assert.equal(code, 1, stderr)
+    assert.ok(performance.now() - begun < 8000)
+    return stderr.trim().split('\n')
+  }
+  test('a setting', async () => {
+    const told = await failing({ DUET_AUTH_SECRET: 'short' })
+    assert.equal(told.length, 1)
+    assert.match(told[0] ?? '', /DUET_AUTH_SECRET/)
+  })
+  test('a port that is in use', async t => {
+    const other = createServer().listen(0, '127.0.0.1')
+    t.after(() => other.close())
+    await once(other, 'listening')
+    const { port } = other.address() as { port: number }
+    const told = await failing({ DUET_PORT: String(port) })
+    assert.deepEqual(told, [
+      `duet: port ${port} is in use already; set DUET_PORT to another, or to 0 for a free one`,
+      'duet: a process ended at its start (exit code 1)',
+    ])
+  })
+})
+
+test('both count requests together: of 80 at once over both, with a limit of 50, exactly 50 are let through', {
+  skip,
+}, async t => {
+  const service = await serveTwo({ DUET_RATE_LIMIT: '50' })
+  t.after(() => service.end())
+  const token = await tokenOf(999)
+  // All within one minute of the clock.
+  const left = 60_000 - (Date.now() % 60_000)
+  if (left < 3000) await sleep(left)
+  const answers = await Promise.all(
+    Array.from({ length: 80 }, () =>
+      fetch(`${service.url}/api/products`, {
+        headers: { Authorization: `Bearer ${token}`, Connection: 'close' },
+      }),
+    ),
+  )
+  const statuses = answers.map(({ status }) => status)
+  assert.deepEqual(
+    [200, 429].map(status => statuses.filter(is => is === status).length),
+    [50, 30],
+  )
+})

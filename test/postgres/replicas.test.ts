@@ -1,0 +1,341 @@
+/** Replicas as callers see them: who answers a read, when a write is seen, and what the end of a replica does. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Service, type Settings, serve } from '../duet.ts'
+import { createWorld, secret } from '../world.ts'
+import { ask as askServer, connected, until } from './ask.ts'
+import { freePort } from './guard.ts'
+import { noReplica, type Replica, startReplica } from './replica.ts'
+import { type Postgres, startPostgres } from './server.ts'
+import { type Voice, voiceOf } from './voice.ts'
+
+const skip = noReplica
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+let primary: Postgres
+let replica: Replica
+let service: Service
+let voice: Voice
+
+const settingsWith = (...replicas: readonly string[]): Settings => ({
+  DUET_DATABASE_URL: primary.url,
+  DUET_AUTH_SECRET: secret,
+  ...(replicas.length > 0 && { DUET_REPLICA_URLS: replicas.join() }),
+})
+
+before(async () => {
+  if (skip) return
+  // A commit is in the log when it is answered, as in production; and a replica waits for no read with what it is sent.
+  primary = await startPostgres({
+    durable: true,
+    settings: { fsync: 'off', max_standby_streaming_delay: '0' },
+  })
+  const first = await serve(settingsWith(), '--migrate')
+  await first.end()
+  replica = await startReplica(primary)
+  service = await serve(settingsWith(replica.url))
+  voice = voiceOf(service)
+  await until(isUsed)
+})
+after(async () => {
+  if (skip) return
+  await service?.end()
+  await replica?.end()
+  await primary?.end()
+})
+
+let names = 0
+/** Renames the user 2; gives the name and the position. */
+const rename = async (by = voice) => {
+  const name = `Name ${++names}`
+  const written = await by.ask('PATCH /api/users/2', { as: 1, body: { name } })
+  assert.equal(written.status, 200, written.text)
+  return { name, position: written.headers.get('duet-position') ?? '' }
+}
+
+const nameOf = async (headers: Record<string, string> = {}, by = voice) =>
+  (await by.ask('GET /api/users/2', { as: 1, headers })).json.name
+
+/** Whether reads are answered by the replica: while it is held up, they do not see what was just written. */
+const isUsed = (): Promise<boolean> =>
+  inThePast(async () => {
+    const { name } = await rename()
+    return (await nameOf()) !== name
+  })
+
+/** Does something while the replica stays where it is. */
+async function inThePast<Result>(work: () => Promise<Result>): Promise<Result> {
+  await replica.pauseReplay()
+  try {
+    return await work()
+  } finally {
+    await replica.resumeReplay()
+    await replica.caughtUp()
+  }
+}
+
+/** How soon the primary answers what a replica does not show: the wait for it, and what a busy machine adds. */
+const soon = 400
+
+test('reads go to the replica: without a position they may be as old as it is', {
+  skip,
+}, async () => {
+  const report = { type: 'users' }
+  const reads: Readonly<Record<string, () => Promise<string>>> = {
+    'one thing': () => voice.ask('GET /api/users/2', { as: 1 }).then(({ text }) => text),
+    'a list': () => voice.ask('GET /api/users?search=Name', { as: 1 }).then(({ text }) => text),
+    'a picture': () => voice.ask('GET /api/users/2/avatar').then(({ text }) => text),
+    'a report': () =>
+      voice
+        .ask('POST /api/reports/generate', { as: 1, body: report })
+        .then(({ json }) => JSON.stringify(json.totals)),
+    'a query': () =>
+      voice.gql('{ user(id: 2) { name } users { name } }', { as: 1 }).then(({ text }) => text),
+  }
+  const all = async () => {
+    const answers: Record<string, string> = {}
+    for (const [what, read] of Object.entries(reads)) answers[what] = await read()
+    return answers
+  }
+  const before = await all()
+  await inThePast(async () => {
+    await rename()
+    const picture = { 'Content-Type': 'image/png' }
+    const stored = await voice.ask('PUT /api/users/2/avatar', { as: 2, headers: picture, raw: png })
+    assert.equal(stored.status, 204, stored.text)
+    const body = { name: 'Name', email: `${Math.random()}@example.org` }
+    assert.equal((await voice.ask('POST /api/users', { body })).status, 201)
+    assert.deepEqual(await all(), before)
+  })
+  const now = await all()
+  for (const what of Object.keys(reads)) assert.notEqual(now[what], before[what], what)
+})
+
+test("a read that names the position of a write sees it at once, and is the replica's as soon as that shows it", {
+  skip,
+}, async () => {
+  const seen = async ({ name, position }: { readonly name: string; readonly position: string }) => {
+    const headers = { 'Duet-Position': position }
+    const one = await voice.ask('GET /api/users/2', { as: 1, headers })
+    const query = await voice.gql('{ user(id: 2) { name } }', { as: 1, headers })
+    assert.equal(one.json.name, name)
+    assert.equal(query.json.data.user.name, name)
+    return Math.max(one.ms, query.ms)
+  }
+  const written = await inThePast(async () => {
+    const one = await rename()
+    assert.ok((await seen(one)) < soon)
+    assert.notEqual(await nameOf(), one.name)
+    return one
+  })
+  await inThePast(async () => {
+    await rename()
+    // Old now, but not before the position: the primary was not asked.
+    await seen(written)
+  })
+})
+
+test('a write is seen by the very next read that names it, 200 times', { skip }, async t => {
+  let slowest = 0
+  for (let round = 0; round < 200; round++) {
+    const { name, position } = await rename()
+    const headers = { 'Duet-Position': position }
+    const { json, ms } = await voice.ask('GET /api/users/2', { as: 1, headers })
+    assert.equal(json.name, name)
+    slowest = Math.max(slowest, ms)
+  }
+  t.diagnostic(`slowest ${Math.round(slowest)} ms`)
+})
+
+test('every write answers with its position, in both voices, without a body too, and again with its key', {
+  skip,
+}, async () => {
+  const form = /^[0-9A-F]+\/[0-9A-F]+$/
+  const key = { 'Idempotency-Key': 'one-key' }
+  const email = () => `${Math.random()}@example.org`
+  const post = { title: 'T', content: 'c' }
+  const order = { items: [{ productId: 3, quantity: 1 }] }
+  const { json: made } = await voice.ask('POST /api/orders', { as: 2, body: order })
+  const { json: liked } = await voice.ask('GET /api/comments?limit=1', { as: 1 })
+  const like = `/api/comments/${liked.data?.[0]?.id ?? 1}/likes`
+  const writes: readonly (readonly [string, Parameters<Voice['ask']>[1], number])[] = [
+    ['POST /api/users', { body: { name: 'A', email: email() } }, 201],
+    ['PUT /api/users/2', { as: 1, body: { name: 'B', email: 'ben@example.org' } }, 200],
+    ['POST /api/users/2/posts', { as: 2, body: post, headers: key }, 201],
+    ['POST /api/users/2/posts', { as: 2, body: post, headers: key }, 201],
+    [`POST ${like}`, { as: 2 }, 0],
+    [`DELETE ${like}`, { as: 2 }, 204],
+    ['DELETE /api/users/2/avatar', { as: 2 }, 204],
+    [`POST /api/orders/${made.id}/pay`, { as: 2 }, 200],
+  ]
+  for (const [line, asking, status] of writes) {
+    const written = await voice.ask(line, asking)
+    if (status > 0) assert.equal(written.status, status, `${line} ${written.text}`)
+    assert.match(written.headers.get('duet-position') ?? '', form, line)
+  }
+  const mutation = `mutation { createUser(input: {name: "C", email: "${email()}"}) { id } }`
+  const first = await voice.gql(mutation, { as: 1, headers: { 'Idempotency-Key': 'another' } })
+  const again = await voice.gql(mutation, { as: 1, headers: { 'Idempotency-Key': 'another' } })
+  assert.deepEqual(again.json, first.json)
+  assert.equal(again.headers.get('idempotency-replayed'), 'true')
+  for (const { headers } of [first, again]) assert.match(headers.get('duet-position') ?? '', form)
+})
+
+const bad = ['x', '1', '0/', '/0', '0/G', '0/123456789', '0/1, 0/2', '-1/0', '0/0/0', "0/0'", '٣/٤']
+
+test('what is no position is refused with 400, with replicas and without', { skip }, async t => {
+  const alone = await serve(settingsWith())
+  t.after(() => alone.end())
+  for (const asked of [voice, voiceOf(alone)])
+    for (const text of bad) {
+      const headers = { 'Duet-Position': encoded(text) }
+      const one = await asked.ask('GET /api/users/2', { as: 1, headers })
+      assert.equal(one.status, 400, text)
+      assert.equal(one.json.error.code, 'MALFORMED_REQUEST')
+      assert.match(one.json.error.message, /Duet-Position/)
+      const query = await asked.gql('{ users { id } }', {
+        as: 1,
+        headers: { ...headers, Accept: 'application/graphql-response+json' },
+      })
+      assert.equal(query.status, 400, text)
+      assert.equal(query.json.errors[0].extensions.code, 'MALFORMED_REQUEST')
+    }
+})
+
+test('on SQLite, which has no positions, it is passed over', async t => {
+  const world = await createWorld()
+  t.after(() => world.close())
+  for (const text of bad) {
+    const headers = { 'Duet-Position': encoded(text) }
+    assert.equal((await world.ask('GET /api/users/2', { as: 1, headers })).status, 200)
+    assert.equal((await world.gql('{ users { id } }', { as: 1, headers })).json.errors, undefined)
+  }
+})
+
+/** Header values are bytes. */
+const encoded = (text: string) => Buffer.from(text).toString('latin1')
+
+test("a position that nobody has come to is the primary's to answer, soon", { skip }, async () => {
+  const { name } = await rename()
+  const headers = { 'Duet-Position': 'FFFFFFFF/FFFFFFFF' }
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, () => voice.ask('GET /api/users/2', { as: 1, headers })),
+  )
+  for (const { json } of answers) assert.equal(json.name, name)
+  const slowest = Math.max(...answers.map(({ ms }) => ms))
+  assert.ok(slowest < soon, `${slowest} ms`)
+})
+
+/** Reads of every kind, one after another in some lanes, until `work` is done; fails where one is not answered. */
+const whileReading = async (work: () => Promise<unknown>): Promise<number> => {
+  let reads = 0
+  let isOver = false
+  const failures: string[] = []
+  const lane = async () => {
+    for (let number = 0; !isOver; number++) {
+      const answered = await [
+        () => voice.ask('GET /api/users/2', { as: 1 }),
+        () => voice.ask('GET /api/users?search=e', { as: 1 }),
+        () => voice.gql('{ users { name posts { comments { text } } } }', { as: 1 }),
+        () => voice.ask('POST /api/reports/generate', { as: 1, body: { type: 'sales' } }),
+        () => voice.ask('GET /api/users/1/avatar'),
+      ][number % 5]?.()
+      reads++
+      if (answered?.status !== 200 || answered.json?.errors) failures.push(answered?.text ?? '')
+    }
+  }
+  const lanes = Array.from({ length: 8 }, lane)
+  try {
+    await work()
+  } finally {
+    isOver = true
+    await Promise.all(lanes)
+  }
+  assert.deepEqual([...new Set(failures)], [], `${failures.length} of ${reads} reads`)
+  return reads
+}
+
+for (const mode of ['fast', 'immediate'] as const)
+  test(`a replica that is stopped (${mode}) under load fails no read, and is taken back when it is there`, {
+    skip,
+  }, async t => {
+    const reads = await whileReading(async () => {
+      await sleep(300)
+      await replica.stop(mode)
+      await sleep(500)
+      await replica.start()
+      await until(async () => Number(await sessionsOn(replica)) > 0)
+      await sleep(200)
+    })
+    await until(isUsed)
+    t.diagnostic(`${reads} reads`)
+  })
+
+const sessionsOn = ({ url }: Postgres) =>
+  askServer(url, "select count(*)::int from pg_stat_activity where application_name = 'duet'")
+
+test('reads that a replica cancels for what it is sent are answered by the primary', {
+  skip,
+}, async t => {
+  const order = { items: [{ productId: 3, quantity: 1 }] }
+  assert.equal((await voice.ask('POST /api/orders', { as: 2, body: order })).status, 201)
+  // Enough for a report to take a while.
+  await askServer(
+    primary.url,
+    `insert into orders (customer_id, status, amount, currency, created_at)
+      select (select min(id) from customers), 'paid', 100, 'USD', n * 60000 from generate_series(1, 20000::bigint) as n`,
+  )
+  await replica.caughtUp()
+  const client = await connected(primary.url)
+  t.after(() => client.end())
+  const cancelled = () =>
+    askServer(
+      replica.url,
+      'select (sum(confl_lock) + sum(confl_snapshot))::int from pg_stat_database_conflicts',
+    )
+  const reads = await whileReading(async () => {
+    for (let round = 0; round < 20; round++) {
+      await client.query('begin; lock table orders in access exclusive mode; commit')
+      await sleep(30)
+    }
+  })
+  const count = Number(await cancelled())
+  assert.ok(count > 0)
+  t.diagnostic(`${count} of ${reads} reads were cancelled`)
+})
+
+test('a service whose replica is not there starts, says so, and reads from the primary', {
+  skip,
+}, async t => {
+  const nowhere = `postgres://postgres@127.0.0.1:${await freePort()}/postgres`
+  const alone = await serve(settingsWith(nowhere))
+  t.after(() => alone.end())
+  const asked = voiceOf(alone)
+  const { name } = await rename(asked)
+  assert.equal(await nameOf({}, asked), name)
+  assert.equal((await asked.ask('GET /readyz')).status, 200)
+  await until(() => alone.stdout().includes('replica 1 is away'))
+})
+
+describe('a replica that is far behind', { skip }, () => {
+  test('is left out until it has caught up, and both are told', async () => {
+    const name = await inThePast(async () => {
+      const { name } = await rename()
+      const begun = performance.now()
+      assert.notEqual(await nameOf(), name)
+      while ((await nameOf()) !== name) {
+        assert.ok(performance.now() - begun < 15_000, 'it is used for ever')
+        await sleep(100)
+      }
+      assert.ok(performance.now() - begun > 8000)
+      return name
+    })
+    assert.equal(await nameOf(), name)
+    await sleep(1500)
+    await until(isUsed)
+    await until(() => /10 s behind.*replica 1 is there/s.test(service.stdout()))
+  })
+})

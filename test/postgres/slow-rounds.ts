@@ -1,0 +1,161 @@
+/** A database that is there and slow: locked by others, or with nobody free to ask it. */
+import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { mint } from '#auth/token.ts'
+import { checkAccounts } from '../store/books.ts'
+import { secret } from '../world.ts'
+import { ask, connected } from './ask.ts'
+import type { Postgres } from './server.ts'
+import { type Answer, assertWell, callerOf, freshOn, inLanes, openShop, type Shop } from './shop.ts'
+
+/** Holds what a statement locks while the work runs. */
+const holding = async <Result>(
+  { database }: Shop,
+  statement: string,
+  work: () => Promise<Result>,
+): Promise<Result> => {
+  const client = await connected(database.url)
+  try {
+    await client.query(`begin; ${statement}`)
+    return await work()
+  } finally {
+    await client.query('rollback')
+    await client.end()
+  }
+}
+
+const refusedAs = (
+  code: string | RegExp,
+  { status, headers, json, text, ms }: Answer,
+  most: number,
+) => {
+  assert.equal(status, 503, text)
+  assert.match(json.error.code, new RegExp(code))
+  assert.ok(Number(headers.get('retry-after')) >= 1)
+  assert.ok(ms <= most, `${code} came after ${Math.round(ms)} ms`)
+}
+
+/** A read that takes longer than `DUET_READ_TIMEOUT`, here a second or less, ends then; the next one is read. */
+export const slowReads = async (shop: Shop, code = /^TIMEOUT$/) => {
+  const path = `GET /api/users/${shop.user}/posts`
+  await holding(shop, 'lock table posts in access exclusive mode', async () => {
+    refusedAs(code, await shop.send(path), 3500)
+    const query = '{ posts(limit: 3) { title } }'
+    const { json } = await shop.send('POST /graphql', { body: { query } })
+    assert.match(json.errors[0].extensions.code, code)
+  })
+  assert.equal((await shop.insist(path)).status, 200)
+}
+
+/** All connections wait, here two: who comes then is refused soon, and what needs none is quick. */
+export const fullPool = async (shop: Shop) => {
+  const [order] = await shop.placeMany(1)
+  const pay = () => shop.send(`POST /api/orders/${order}/pay`)
+  await holding(shop, `select from orders where id = ${order} for update`, async () => {
+    const waiting = [pay(), pay()]
+    await sleep(300)
+    const third = pay()
+    for (let number = 0; number < 10; number++) {
+      const health = await shop.send('GET /healthz')
+      const read = await shop.send(`GET /api/products/${shop.product}`)
+      assert.deepEqual([health.status, read.status], [200, 200])
+      assert.ok(health.ms < 500 && read.ms < 1000, `${health.ms} ms, ${read.ms} ms`)
+    }
+    refusedAs('OVERLOADED', await third, 1500)
+    // The second waits for the first one's place in the row's queue, and then for the row.
+    for (const answer of await Promise.all(waiting)) refusedAs(/OVERLOADED|TIMEOUT/, answer, 6000)
+  })
+  await stillPending(shop, Number(order))
+}
+
+const stillPending = async ({ send }: Shop, order: number) => {
+  const { json } = await send(`GET /api/orders/${order}`)
+  assert.deepEqual([json.status, json.paidAt], ['pending', null])
+}
+
+/** A row that another session holds for long: refused in time, nothing written, and the key is free. */
+export const lockedRow = async (shop: Shop) => {
+  const [order = 0] = await shop.placeMany(1)
+  const pay = () => shop.send(`POST /api/orders/${order}/pay`, { key: `locked-${order}` })
+  const held = `select from orders where id = ${order} for update`
+  await holding(shop, held, async () => refusedAs('OVERLOADED', await pay(), 5500))
+  await stillPending(shop, order)
+  assert.equal((await pay()).status, 200)
+  const steps = await shop.database.rows(
+    `select to_status from order_events where order_id = ${order} order by id`,
+  )
+  assert.deepEqual(steps.flat(), ['pending', 'paid'])
+}
+
+const otherProduct = async ({ service, user }: Shop): Promise<number> => {
+  const admin = callerOf(
+    service,
+    await mint({ sub: user, role: 'admin', ttl: 600 }, secret, Date.now()),
+  )
+  const body = { name: 'Vase', category: 'c', price: 5, stock: 100_000 }
+  return (await admin.send('POST /api/products', { body })).json.id
+}
+
+/** Another program that changes the two products the other way round; gives how often it lost against the service. */
+const crossWith = ({ database }: Shop, pair: readonly number[]) => {
+  let isOver = false
+  let lost = 0
+  const [first, second] = pair.toReversed()
+  const change = async () => {
+    const client = await connected(database.url)
+    const touch = (id: number | undefined) =>
+      client.query(`update products set stock = stock where id = ${id}`)
+    for (; !isOver; await sleep(300)) {
+      try {
+        await client.query('begin')
+        await touch(first)
+        await sleep(5)
+        await touch(second)
+        await client.query('commit')
+      } catch (error) {
+        assert.equal((error as { code?: string }).code, '40P01')
+        lost++
+        await client.query('rollback')
+      }
+    }
+    await client.end()
+  }
+  const changing = change()
+  changing.catch(() => {})
+  return async () => {
+    isOver = true
+    await changing
+    return lost
+  }
+}
+
+/** A shop on a database that finds deadlocks soon: usually each stands for a second. */
+export const crossableShop = async (server: Postgres): Promise<Shop> => {
+  const database = await freshOn(server)
+  const name = new URL(database.url).pathname.slice(1)
+  await ask(server.url, `alter database ${name} set deadlock_timeout = '50ms'`)
+  return openShop(database)
+}
+
+/** Orders of two products that are placed and cancelled while another program crosses them. */
+export const crossing = async (shop: Shop, count: number) => {
+  const pair = [shop.product, await otherProduct(shop)]
+  const endCrossing = crossWith(shop, pair)
+  await inLanes(4, Array(count / 2).keys(), async number => {
+    const named = number % 2 === 0 ? pair : pair.toReversed()
+    const items = named.map(productId => ({ productId, quantity: 1 }))
+    const placed = await shop.send('POST /api/orders', { body: { items } })
+    assert.equal(placed.status, 201, placed.text)
+    const ended = await shop.send(`POST /api/orders/${placed.json.id}/cancel`)
+    assert.equal(ended.status, 200, ended.text)
+  })
+  const lost = await endCrossing()
+  await checkAccounts(shop.database.rows, shop.stock)
+  assertWell(shop)
+  const [row] = await shop.database.rows(
+    'select deadlocks from pg_stat_database where datname = current_database()',
+  )
+  const won = Number(row?.[0]) - lost
+  assert.ok(won > 0, 'the service never lost in a deadlock')
+  return { lost, won, slowest: Math.round(shop.met.slowest) }
+}

@@ -1,0 +1,141 @@
+/** Stores for tests, on the engine that the run is on: SQLite, or PostgreSQL where test/postgres/suites says so. */
+import type { Line } from '#cli/store.ts'
+import { postgresStore } from '#engines/postgres/store.ts'
+import { sqliteStore } from '#engines/sqlite/store.ts'
+import type { Store } from '#engines/store.ts'
+import type { Dialect } from '#sql/dialect.ts'
+import type { Rows, Session } from '#sql/engine.ts'
+import type { SqlValue } from '#sql/sql.ts'
+import { freshDatabase, templateFor } from './postgres/database.ts'
+import { reusedDatabase } from './postgres/reused.ts'
+
+/** Whether the run is on PostgreSQL. A test asks only where the engines differ and may, and says why. */
+export const onPostgres = process.env.DUET_TEST_STORE === 'postgres'
+
+/** What a service that a test runs is given of PostgreSQL: few connections, since many such services run at once. */
+export const postgresOf = (url: string): Store =>
+  postgresStore({ url, replicas: [], prepare: true, readers: 1, pool: 10 })
+
+const migrate = (url: string) =>
+  postgresOf(url)
+    .migrate()
+    .then(() => {})
+
+/** Does something to a store in one transaction, behind the back of whoever serves it. */
+export const filling = async <Result>(
+  store: Store,
+  work: (line: Line) => Promise<Result>,
+): Promise<Result> => {
+  const session = await store.session('filling')
+  try {
+    return await session.transaction(() => work({ session, dialect: store.dialect }))
+  } finally {
+    await session.close()
+  }
+}
+
+type Fill = (store: Store) => Promise<unknown>
+
+/** A store with rows in it, and how to be rid of it. */
+export type Filled = { readonly store: Store; readonly drop: () => Promise<void> }
+
+/** One in a file. */
+export const filledFile = async (
+  fill: Fill,
+  options: Parameters<typeof sqliteStore>[0],
+): Promise<Filled> => {
+  const store = sqliteStore(options)
+  await store.migrate()
+  await fill(store)
+  return { store, drop: async () => {} }
+}
+
+/** A database with the usual rows in it. */
+const usualDatabase = (fill: Fill) =>
+  reusedDatabase('usual world', async url => {
+    await migrate(url)
+    await fill(postgresOf(url))
+  })
+
+const shared = new Map<string, string>()
+
+/** One in PostgreSQL; `shared` names one that several worlds use, which goes with the test file. */
+export const filledDatabase = async (
+  fill: Fill,
+  of: { readonly isUsual: boolean; readonly shared: string | undefined },
+): Promise<Filled> => {
+  const known = of.shared === undefined ? undefined : shared.get(of.shared)
+  if (known !== undefined) return { store: postgresOf(known), drop: async () => {} }
+  const { url, drop } = await (of.isUsual
+    ? usualDatabase(fill)
+    : reusedDatabase('empty world', migrate))
+  const store = postgresOf(url)
+  if (!of.isUsual) await fill(store)
+  if (of.shared === undefined) return { store, drop }
+  shared.set(of.shared, url)
+  return { store, drop: async () => {} }
+}
+
+/** Asks a store itself for rows; values stand at `?1`, `?2` … whatever the engine writes there. */
+export type Look = (text: string, ...values: readonly SqlValue[]) => Promise<Rows>
+
+/** A text with its places, `?1`, `?2` …, as the engine writes them. */
+export const placed = (text: string, { dialect }: { readonly dialect: Dialect }): string =>
+  text.replace(/\?(\d+)/g, (_, n) => dialect.placeholder(Number(n)))
+
+const queryFor = (store: Store, text: string, values: readonly SqlValue[]) => ({
+  text: placed(text, store),
+  values,
+})
+
+/** A look behind the back of whoever serves a store. It stays connected until it is closed. */
+export const lookInto = (
+  store: Store,
+): { readonly rows: Look; readonly close: () => Promise<void> } => {
+  let session: Promise<Session> | undefined
+  return {
+    rows: async (text, ...values) => {
+      session ??= store.session('reading')
+      return (await session).query(queryFor(store, text, values))
+    },
+    close: async () => (await session)?.close(),
+  }
+}
+
+/** Changes a store behind the back of whoever serves it; gives what the statement returns. */
+export const changeIn =
+  (store: Store): Look =>
+  (text, ...values) =>
+    filling(store, ({ session }) => session.query(queryFor(store, text, values)))
+
+/** What a command says of a store that nobody has made; a database is there before its tables are. */
+export const notMade = onPostgres
+  ? /the store lacks the migration .*; run duet migrate first/
+  : /there is no store .*DUET_DATABASE_URL/
+
+/** A store of its own for services and commands: what their settings name it, and a look into it. */
+export type OwnStore = { readonly url: string; readonly rows: Look }
+
+/** Opens for one look: the service or command beside it shall not meet connections of ours. */
+const lookOnce =
+  (store: Store): Look =>
+  async (text, ...values) => {
+    const look = lookInto(store)
+    try {
+      return await look.rows(text, ...values)
+    } finally {
+      await look.close()
+    }
+  }
+
+/** A look into a file. */
+export const lookAtFile = (file: string): Look => lookOnce(sqliteStore({ file }))
+
+/** A store that nobody has filled: on SQLite `file`, not there yet; on PostgreSQL a database, with its tables or bare. */
+export const ownStore = async (file: string, bare: boolean): Promise<OwnStore> => {
+  if (!onPostgres) return { url: `sqlite:${file}`, rows: lookAtFile(file) }
+  const { url } = await freshDatabase(
+    bare ? {} : { template: await templateFor('migrated', migrate) },
+  )
+  return { url, rows: lookOnce(postgresOf(url)) }
+}
