@@ -25,7 +25,7 @@ handOver(
   [
     '--test',
     // A process for each file: one that hangs or exits takes no other with it.
-    `--test-concurrency=${Math.max(2, availableParallelism() - 1)}`,
+    `--test-concurrency=${Math.max(3, availableParallelism() - 1)}`,
     `--test-timeout=${suite.secondsPerFile * 1000}`,
     `--import=${new URL('test-watchdog.mjs', import.meta.url)}`,
     `--test-global-setup=${here('test-postgres.mjs')}`,

@@ -1,31 +1,58 @@
 /** The `duet` command line: finds the command, runs it, and tells what went wrong in one line. */
-import { backup } from '#cli/backup.ts'
-import { exportRows } from '#cli/export.ts'
-import { importRows } from '#cli/import.ts'
-import { migrate } from '#cli/migrate.ts'
-import { move } from '#cli/move.ts'
-import { restore } from '#cli/restore.ts'
-import { seed } from '#cli/seed.ts'
-import { serve } from '#cli/serve.ts'
-import { token } from '#cli/token.ts'
 import { type CliCommand, UsageError } from '#cli/usage.ts'
 import { version } from '#cli/version.ts'
 
-const commands: readonly CliCommand[] = [
-  serve,
-  migrate,
-  seed,
-  token,
-  importRows,
-  exportRows,
-  backup,
-  restore,
-  move,
-]
+type Listed = {
+  /** One line for the list of commands. */
+  readonly about: string
+  readonly load: () => Promise<CliCommand>
+}
+
+/** Each is loaded when it is asked for: what the others need would be half of a short command's time. */
+const commands: Readonly<Record<string, Listed>> = {
+  serve: {
+    about: 'serve both voices',
+    load: async () => (await import('#cli/serve.ts')).serve,
+  },
+  migrate: {
+    about: 'bring the store up to date',
+    load: async () => (await import('#cli/migrate.ts')).migrate,
+  },
+  seed: {
+    about: 'fill an empty store with made-up content',
+    load: async () => (await import('#cli/seed.ts')).seed,
+  },
+  token: {
+    about: 'mint a token',
+    load: async () => (await import('#cli/token.ts')).token,
+  },
+  import: {
+    about: 'read rows from NDJSON or CSV',
+    load: async () => (await import('#cli/import.ts')).importRows,
+  },
+  export: {
+    about: 'write rows as NDJSON or CSV',
+    load: async () => (await import('#cli/export.ts')).exportRows,
+  },
+  backup: {
+    about: 'copy the store while it is served',
+    load: async () => (await import('#cli/backup.ts')).backup,
+  },
+  restore: {
+    about: 'put a backup in the place of the store',
+    load: async () => (await import('#cli/restore.ts')).restore,
+  },
+  move: {
+    about: 'move a SQLite store into PostgreSQL',
+    load: async () => (await import('#cli/move.ts')).move,
+  },
+}
 
 const overview = `Usage: duet COMMAND [OPTIONS]
 
-${commands.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join('\n')}
+${Object.entries(commands)
+  .map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`)
+  .join('\n')}
 
 duet COMMAND --help tells more. Settings come from the environment: docs/settings.md.`
 
@@ -39,8 +66,9 @@ const run = async ([name, ...args]: readonly string[]): Promise<void> => {
     if (name === undefined) process.exitCode = 2
     return
   }
-  const command = commands.find(command => command.name === name)
-  if (!command) throw new UsageError(`there is no command ${name}; duet --help lists them`)
+  const listed = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (!listed) throw new UsageError(`there is no command ${name}; duet --help lists them`)
+  const command = await listed.load()
   if (args.some(isHelp)) return void process.stdout.write(`${command.help}\n`)
   try {
     await command.run(args)

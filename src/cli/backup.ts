@@ -33,9 +33,4 @@ const run = async (args: readonly string[]): Promise<void> => {
   process.stdout.write(`backed up to ${file}, ${size.toLocaleString('en')} bytes\n`)
 }
 
-export const backup: CliCommand = {
-  name: 'backup',
-  about: 'copy the store while it is served',
-  help,
-  run,
-}
+export const backup: CliCommand = { help, run }

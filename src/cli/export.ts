@@ -80,9 +80,4 @@ const run = async (args: readonly string[]): Promise<void> => {
   }
 }
 
-export const exportRows: CliCommand = {
-  name: 'export',
-  about: 'write rows as NDJSON or CSV',
-  help,
-  run,
-}
+export const exportRows: CliCommand = { help, run }

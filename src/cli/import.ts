@@ -125,9 +125,4 @@ const run = async (args: readonly string[]): Promise<void> => {
   }
 }
 
-export const importRows: CliCommand = {
-  name: 'import',
-  about: 'read rows from NDJSON or CSV',
-  help,
-  run,
-}
+export const importRows: CliCommand = { help, run }

@@ -38,9 +38,4 @@ const run = async (args: readonly string[]): Promise<void> => {
   )
 }
 
-export const migrate: CliCommand = {
-  name: 'migrate',
-  about: 'bring the store up to date',
-  help,
-  run,
-}
+export const migrate: CliCommand = { help, run }

@@ -128,9 +128,4 @@ const run = async (args: readonly string[]): Promise<void> => {
   )
 }
 
-export const move: CliCommand = {
-  name: 'move',
-  about: 'move a SQLite store into PostgreSQL',
-  help,
-  run,
-}
+export const move: CliCommand = { help, run }

@@ -27,9 +27,4 @@ const run = async (args: readonly string[]): Promise<void> => {
   process.stdout.write(`restored ${file} to ${store}, ${size.toLocaleString('en')} bytes\n`)
 }
 
-export const restore: CliCommand = {
-  name: 'restore',
-  about: 'put a backup in the place of the store',
-  help,
-  run,
-}
+export const restore: CliCommand = { help, run }

@@ -175,9 +175,4 @@ const run = async (args: readonly string[]): Promise<void> => {
   }
 }
 
-export const seed: CliCommand = {
-  name: 'seed',
-  about: 'fill an empty store with made-up content',
-  help,
-  run,
-}
+export const seed: CliCommand = { help, run }

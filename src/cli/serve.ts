@@ -69,4 +69,4 @@ const run = async (args: readonly string[]): Promise<void> => {
   process.stderr.write(`${running.hello}\n`)
 }
 
-export const serve: CliCommand = { name: 'serve', about: 'serve both voices', help, run }
+export const serve: CliCommand = { help, run }

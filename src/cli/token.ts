@@ -43,4 +43,4 @@ const run = async (args: readonly string[]): Promise<void> => {
   process.stdout.write(`${token}\n`)
 }
 
-export const token: CliCommand = { name: 'token', about: 'mint a token', help, run }
+export const token: CliCommand = { help, run }

@@ -7,9 +7,6 @@ export class UsageError extends Error {
 }
 
 export type CliCommand = {
-  readonly name: string
-  /** One line for the list of commands. */
-  readonly about: string
   /** The text of `duet NAME --help`. */
   readonly help: string
   readonly run: (args: readonly string[]) => Promise<void>

@@ -14,13 +14,22 @@ import { duet, folderOf, serve } from '../duet.ts'
 import { secret } from '../world.ts'
 
 const { folder, fresh, freshStore } = folderOf('commands')
-const commands = ['serve', 'migrate', 'seed', 'token', 'import', 'export', 'backup', 'restore']
+const commands = [
+  'serve',
+  'migrate',
+  'seed',
+  'token',
+  'import',
+  'export',
+  'backup',
+  'restore',
+  'move',
+]
 
 test('every command has a help that begins with how it is used, whatever the settings are', async () => {
-  for (const { name, help, about } of [serveCommand, migrate, seed, token, importRows]) {
+  const helps = { serve: serveCommand, migrate, seed, token, import: importRows }
+  for (const [name, { help }] of Object.entries(helps))
     assert.ok(help.startsWith(`Usage: duet ${name}`), help)
-    assert.ok(about.length > 0)
-  }
   const { code, stdout, stderr } = await duet(['serve', '--help'], { DUET_PORT: 'nonsense' })
   assert.deepEqual([code, stdout, stderr], [0, `${serveCommand.help}\n`, ''])
 })
@@ -122,7 +131,7 @@ const wrong: readonly (readonly [string, CliCommand, readonly string[], RegExp])
   ],
 ]
 for (const [what, command, args, message] of wrong)
-  test(`${what} is wrong usage of duet ${command.name}`, async () => {
+  test(`${what} is wrong usage (${args.join(' ')})`, async () => {
     await assert.rejects(
       command.run(args),
       (error: unknown) => error instanceof UsageError && message.test(error.message),
