@@ -42,7 +42,7 @@ create table users (
   created_at bigint not null,
   email_key text collate "C" not null,
   revision bigint not null default 1
-);
+) with (fillfactor = 90);
 
 create unique index users_by_email_key on users (email_key);
 
@@ -133,7 +133,7 @@ create table posts (
   author_id bigint not null references users (id) on delete cascade,
   created_at bigint not null,
   revision bigint not null default 1
-);
+) with (fillfactor = 90);
 
 create index posts_by_author_id on posts (author_id, id);
 
@@ -144,7 +144,7 @@ create table comments (
   author_id bigint not null references users (id) on delete cascade,
   created_at bigint not null,
   revision bigint not null default 1
-);
+) with (fillfactor = 90);
 
 create index comments_by_post_id on comments (post_id, id);
 
@@ -155,7 +155,7 @@ create table likes (
   user_id bigint not null references users (id) on delete cascade,
   comment_id bigint not null references comments (id) on delete cascade,
   created_at bigint not null
-);
+) with (fillfactor = 90);
 
 create index likes_by_user_id on likes (user_id, id);
 
@@ -173,7 +173,7 @@ create table products (
   created_at bigint not null,
   name_key text collate "C" not null,
   revision bigint not null default 1
-);
+) with (fillfactor = 90);
 
 create index products_by_price on products (price, id);
 

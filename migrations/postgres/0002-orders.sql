@@ -18,7 +18,7 @@ create table customers (
   email text collate "C",
   created_at bigint not null,
   user_id bigint references users (id) on delete set null
-);
+) with (fillfactor = 90);
 
 create unique index customers_by_user_id on customers (user_id);
 
@@ -33,7 +33,7 @@ create table orders (
   cancelled_at bigint,
   refunded_at bigint,
   revision bigint not null default 1
-);
+) with (fillfactor = 90);
 
 create index orders_by_customer_id on orders (customer_id, id);
 
@@ -48,7 +48,7 @@ create table order_items (
   name text collate "C" not null,
   quantity bigint not null,
   price bigint not null
-);
+) with (fillfactor = 90);
 
 create index order_items_by_order_id on order_items (order_id, id);
 
@@ -61,7 +61,7 @@ create table order_events (
   by_user bigint,
   from_status text collate "C",
   to_status text collate "C" not null
-);
+) with (fillfactor = 90);
 
 create index order_events_by_order_id on order_events (order_id, id);
 

@@ -5,6 +5,6 @@ create table avatars (
   digest text collate "C" not null,
   created_at bigint not null,
   bytes bytea not null
-);
+) with (fillfactor = 90);
 
 create unique index avatars_by_user_id on avatars (user_id);

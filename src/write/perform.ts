@@ -5,7 +5,8 @@ import { ConstraintError, type Query, type Rows, type Work } from '#sql/engine.t
 import type { SqlValue, Statement } from '#sql/sql.ts'
 import type { Job, Late, Once, Outcome, Status, Written } from '#write/job.ts'
 
-const queryOf = (statement: Statement, results: readonly Rows[]): Query => ({
+/** A statement with its values, of which some are columns of what earlier steps returned. */
+export const queryOf = (statement: Statement, results: readonly Rows[]): Query => ({
   text: statement.text,
   values: statement.parameters.map(parameter => {
     if (parameter.kind === 'value') return parameter.value

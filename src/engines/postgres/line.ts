@@ -1,4 +1,5 @@
 /** One connection to a PostgreSQL server: its settings, its queries one behind the other, its end. */
+import type { Socket } from 'node:net'
 import pg from 'pg'
 import { refused } from '#engines/postgres/place.ts'
 import { isStale, translated, UnreachableError } from '#engines/postgres/trouble.ts'
@@ -14,6 +15,8 @@ export type LineOptions = {
   /** Milliseconds that a statement may take, and that it may wait for a lock; 0: as long as it takes. */
   readonly statementTimeout: number
   readonly lockTimeout: number
+  /** Whether what is sent finds its rows by an index, however small or unknown to the planner a table is. */
+  readonly byIndex?: boolean
   /** Only reads are sent over it. */
   readonly readOnly?: boolean
   /** Milliseconds after which a server that says nothing is given up; 0: never. */
@@ -116,7 +119,7 @@ export type Line = {
 
 /** What pg keeps inside a client, which its types leave out. */
 type Inside = {
-  readonly stream: { readonly destroy: () => void }
+  readonly stream: Pick<Socket, 'cork' | 'uncork' | 'destroy'>
   parsedStatements: object
   submittedNamedStatements: object
 }
@@ -166,7 +169,7 @@ const planning = [
   'max_parallel_workers_per_gather=0',
 ]
 
-const settingsOf = ({ prepare, statementTimeout, lockTimeout, readOnly }: LineOptions) =>
+const settingsOf = ({ prepare, statementTimeout, lockTimeout, byIndex, readOnly }: LineOptions) =>
   // A pooler knows no such settings of a session; who writes through one sets them in each transaction.
   prepare
     ? {
@@ -175,7 +178,11 @@ const settingsOf = ({ prepare, statementTimeout, lockTimeout, readOnly }: LineOp
         idle_in_transaction_session_timeout: idleTimeout,
         // What a statement is given changes little about how it is best done; planning it anew costs more than it.
         // Nor is it compiled, or shared between processes of the server: that is for statements of seconds.
-        options: [...planning, ...(readOnly ? ['default_transaction_read_only=on'] : [])]
+        options: [
+          ...planning,
+          ...(byIndex ? ['enable_seqscan=off'] : []),
+          ...(readOnly ? ['default_transaction_read_only=on'] : []),
+        ]
           .map(setting => `-c ${setting}`)
           .join(' '),
       }
@@ -223,12 +230,26 @@ export const lineOf = (client: pg.ClientBase, { prepare, patience }: LineOptions
   client.on('error', setClosed)
   client.on('end', setClosed)
 
+  let isGathering = false
+  /** All that is sent in one turn of the event loop leaves in one packet. */
+  const gather = () => {
+    if (isGathering) return
+    isGathering = true
+    const { stream } = insideOf(client)
+    stream.cork()
+    process.nextTick(() => {
+      isGathering = false
+      stream.uncork()
+    })
+  }
+
   /** Sends one thing; `send` is given what to call when the answer is whole. */
   const ask = (send: (done: (error: Error | null) => void) => void): Promise<void> =>
     new Promise((resolve, reject) => {
       if (!open || ending) return reject(new UnreachableError('the connection is closed'))
       if (waiting === 0) lastHeard = performance.now()
       waiting++
+      gather()
       send(error => {
         waiting--
         lastHeard = performance.now()

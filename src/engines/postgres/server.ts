@@ -76,7 +76,11 @@ export const createServer = (options: ServerOptions): Server => {
     readOnly: true,
     patience: options.readTimeout + grace,
   }
-  const shared = createShared({ line, count: options.readers, onChange: options.onChange })
+  const shared = createShared({
+    line: { ...line, byIndex: true },
+    count: options.readers,
+    onChange: options.onChange,
+  })
   const pool = createPool(line, options.pool)
   const lookUp = gathering(shared.query)
   // Behind a pooler only a transaction has a limit of time.

@@ -1,4 +1,5 @@
 /** Writes: each job in a transaction of its own, tried again where it lost against another, answered when it is kept. */
+import { driveAhead, WentAnotherWay } from '#engines/postgres/ahead.ts'
 import type { Line, LineOptions } from '#engines/postgres/line.ts'
 import { begin, createPool, driveOn, rollBack } from '#engines/postgres/pool.ts'
 import { isLocked, isSurelyUndone, mayTryAgain } from '#engines/postgres/trouble.ts'
@@ -119,6 +120,7 @@ export const createWriter = (options: WriterOptions) => {
     prepare: options.prepare,
     statementTimeout: timeouts.statement,
     lockTimeout: lock,
+    byIndex: true,
     patience: timeouts.patience,
   })
   const usual = settings(timeouts.lock)
@@ -126,14 +128,15 @@ export const createWriter = (options: WriterOptions) => {
   const answers = createAnswers(options)
   const inTurn = createTurns()
 
-  const attempt = (job: Job): Promise<Outcome> =>
+  const attempt = (job: Job, isAhead: boolean): Promise<Outcome> =>
     pool.use(async line => {
       begin(line, usual, 'isolation level read committed')
       if (job.once) line.run(`set local lock_timeout = ${timeouts.key}`).catch(() => {})
       const tally = { queries: 0 }
       let outcome: Outcome
       try {
-        outcome = await driveOn(counting(perform(job, answers(job)), tally), line)
+        const work = counting(perform(job, answers(job)), tally)
+        outcome = await (isAhead ? driveAhead(job, work, line) : driveOn(work, line))
       } catch (error) {
         await rollBack(line)
         // The first thing that a job with a key waits for is the key.
@@ -160,11 +163,16 @@ export const createWriter = (options: WriterOptions) => {
       const begun = performance.now()
       const isLast = (number: number) =>
         number === tries.most || performance.now() - begun > tries.within
+      let isAhead = true
       for (let number = 1; ; number++) {
         try {
-          const outcome = await attempt(job)
+          const outcome = await attempt(job, isAhead)
           if (!lostAgainst(outcome) || isLast(number)) return outcome
         } catch (error) {
+          if (error instanceof WentAnotherWay) {
+            isAhead = false
+            continue
+          }
           if (!mayTryAgain(error) || isLast(number)) throw error
         }
         await pause(number)
