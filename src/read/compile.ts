@@ -1,6 +1,6 @@
 /** A read plan as statements of one database: total, it cannot fail because of the caller. */
 
-import { type Column, conditionSql } from '#read/condition.ts'
+import { type Column, conditionOnEach, conditionSql } from '#read/condition.ts'
 import type { Level, Order, ReadPlan } from '#read/plan.ts'
 import type { Among, Dialect } from '#sql/dialect.ts'
 import {
@@ -46,7 +46,10 @@ export const scans = ({ where, source }: Level): boolean =>
       where.some(c => c.kind === 'field' && c.is !== 'equals' && c.is !== 'below')
 
 const whereSql = (level: Level, dialect: Dialect): Sql => {
-  const conditions = level.where.map(condition => conditionSql(condition, level.table, dialect))
+  const isKeyed = level.source.kind === 'one' || level.source.kind === 'many'
+  const conditions = level.where.map(condition =>
+    (isKeyed ? conditionOnEach : conditionSql)(condition, level.table, dialect),
+  )
   // First: it must count the rows that the conditions leave out as well.
   return and(dialect.tick && scans(level) ? [dialect.tick, ...conditions] : conditions)
 }

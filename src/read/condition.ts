@@ -51,6 +51,23 @@ const selfPath = (path: SelfPath, columnOf: (column: string) => Sql): Sql => {
     where ${selfPath(path.next, name)})`
 }
 
+/** Whose a row is, looked up from the row itself: it costs the same however much the viewer has. */
+const ownerOf = (path: SelfPath, columnOf: (column: string) => Sql): Sql => {
+  if ('column' in path) return columnOf(path.column)
+  const { table, by, next } = path
+  return sql`(select ${ownerOf(next, key => column(table, key))} from ${name(table)}
+    where ${column(table, 'id')} = ${columnOf(by)})`
+}
+
+/** A condition on rows that were found by their keys already. */
+export const conditionOnEach = (condition: Condition, table: string, dialect: Dialect): Sql => {
+  if (condition.kind !== 'self') return conditionSql(condition, table, dialect)
+  const owners = condition.paths.map(
+    path => sql`${ownerOf(path, key => column(alias, key))} = ${slot(VIEWER)}`,
+  )
+  return sql`(${join(owners, sql` or `)})`
+}
+
 /** A condition on the rows of `of`, an alias or a table's own name. */
 export const conditionSql = (
   condition: Condition,
