@@ -11,7 +11,7 @@ export async function globalSetup() {
   process.env.DUET_TEST_RUN = run
   if (process.env.DUET_TEST_POSTGRES_URL) return
   try {
-    const { startPostgres } = await import('../test/postgres/server.ts')
+    const { startPostgres } = await import('../test/postgres/tools/server.ts')
     server = await startPostgres()
     process.env.DUET_TEST_POSTGRES_URL = server.url
   } catch (error) {

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { settings } from '#settings.ts'
-import { installed } from './postgres/guard.ts'
+import { installed } from './postgres/tools/guard.ts'
 import { at, parseYaml, type Yaml } from './yaml.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))

@@ -6,8 +6,8 @@ import type { Store } from '#engines/store.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Rows, Session } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
-import { freshDatabase, templateFor } from './postgres/database.ts'
-import { reusedDatabase } from './postgres/reused.ts'
+import { freshDatabase, templateFor } from './postgres/tools/database.ts'
+import { reusedDatabase } from './postgres/tools/reused.ts'
 
 /** Whether the run is on PostgreSQL. A test asks only where the engines differ and may, and says why. */
 export const onPostgres = process.env.DUET_TEST_STORE === 'postgres'

@@ -1,6 +1,6 @@
 /** A PostgreSQL server of the bench's own, and what is worth asking the store that Duet makes in it. */
 import pg from 'pg'
-import { startPostgres } from '../../test/postgres/server.ts'
+import { startPostgres } from '../../test/postgres/tools/server.ts'
 import { fullest, perPost, perUser } from './facts.mjs'
 
 /** Starts one as durable as by default, with an empty database; it goes when the bench goes, however that ends. */

@@ -10,7 +10,7 @@ import type { Root } from '#read/selection.ts'
 import type { Query, Work } from '#sql/engine.ts'
 import type { SqlValue, Statement } from '#sql/sql.ts'
 import { field, goldens, relation, root } from '../../test/goldens.ts'
-import { noDatabase } from '../../test/postgres/database.ts'
+import { noDatabase } from '../../test/postgres/tools/database.ts'
 import { createWorld, usualModel, type World } from '../../test/world.ts'
 
 let world: World

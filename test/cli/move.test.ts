@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import type { Client } from 'pg'
 import { mint } from '#auth/token.ts'
 import { duet, folderOf, type Settings, serve, start } from '../duet.ts'
-import { connected, until } from '../postgres/ask.ts'
-import { freshDatabase, noDatabase } from '../postgres/database.ts'
+import { connected, until } from '../postgres/tools/ask.ts'
+import { freshDatabase, noDatabase } from '../postgres/tools/database.ts'
 import { secret } from '../world.ts'
 
 const skip = noDatabase

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { noDatabase } from '../postgres/database.ts'
-import { noHaproxy } from '../postgres/haproxy.ts'
-import { assertUnnoticed, rollingRounds } from '../postgres/restart-rounds.ts'
+import { assertUnnoticed, rollingRounds } from '../postgres/rounds/restart-rounds.ts'
+import { noDatabase } from '../postgres/tools/database.ts'
+import { noHaproxy } from '../postgres/tools/haproxy.ts'
 
 const restarts = Number(process.env.DUET_TEST_ROUNDS ?? 20)
 

@@ -1,6 +1,6 @@
 /** All that a database is made of, as its catalog tells it. */
 import { leftovers } from '../store/leftovers.ts'
-import { connected } from './ask.ts'
+import { connected } from './tools/ask.ts'
 
 const query = `
 with own as (

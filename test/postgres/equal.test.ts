@@ -3,14 +3,14 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
 import { type Draw, drawing, numbers } from '../operations.ts'
-import { until } from './ask.ts'
-import { noDatabase } from './database.ts'
 import { alsoBy, rowsBy } from './equal/content.ts'
 import { graphqlReads, graphqlWrites } from './equal/graphql.ts'
 import { type Answered, type Asked, learn, type Memory, newMemory } from './equal/memory.ts'
 import { reads } from './equal/reads.ts'
 import { createTwins } from './equal/twins.ts'
 import { writes } from './equal/writes.ts'
+import { until } from './tools/ask.ts'
+import { noDatabase } from './tools/database.ts'
 
 const seed = Number(process.env.DUET_TEST_SEED ?? Date.now() % 1_000_000)
 const runs = Number(process.env.DUET_TEST_RUNS ?? 5000)

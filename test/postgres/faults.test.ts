@@ -1,15 +1,20 @@
 /** Holds that a service outlives whatever befalls its PostgreSQL, loses nothing acknowledged, and does nothing twice. */
 import { after, before, describe, test } from 'node:test'
 import type { Settings } from '../duet.ts'
-import { away, refused } from './away-rounds.ts'
-import { crashRounds, cutRounds, silentWire } from './fault-rounds.ts'
-import { loseMutations, losePays, losePaysWithoutKey, loseUnguarded } from './lost-commits.ts'
-import { noPgbouncer, startPgbouncer } from './pgbouncer.ts'
-import { behindPgbouncer } from './pooled-rounds.ts'
-import { startProxy } from './proxy.ts'
-import { noPostgres, type Postgres, startPostgres } from './server.ts'
-import { freshOn, openShop } from './shop.ts'
-import { crossableShop, crossing, fullPool, lockedRow, slowReads } from './slow-rounds.ts'
+import { away, refused } from './rounds/away-rounds.ts'
+import { crashRounds, cutRounds, silentWire } from './rounds/fault-rounds.ts'
+import {
+  loseMutations,
+  losePays,
+  losePaysWithoutKey,
+  loseUnguarded,
+} from './rounds/lost-commits.ts'
+import { behindPgbouncer } from './rounds/pooled-rounds.ts'
+import { freshOn, openShop } from './rounds/shop.ts'
+import { crossableShop, crossing, fullPool, lockedRow, slowReads } from './rounds/slow-rounds.ts'
+import { noPgbouncer, startPgbouncer } from './tools/pgbouncer.ts'
+import { startProxy } from './tools/proxy.ts'
+import { noPostgres, type Postgres, startPostgres } from './tools/server.ts'
 
 describe('a service on PostgreSQL', { skip: noPostgres }, () => {
   let server: Postgres

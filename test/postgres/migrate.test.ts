@@ -14,9 +14,9 @@ import { defineModel, type Entities } from '#model/model.ts'
 import { entities } from '#resources/index.ts'
 import { duet, type Ended, type Settings, serve } from '../duet.ts'
 import { secret } from '../world.ts'
-import { ask, connected, until } from './ask.ts'
 import { catalogOf } from './catalog.ts'
-import { freshDatabase, noDatabase } from './database.ts'
+import { ask, connected, until } from './tools/ask.ts'
+import { freshDatabase, noDatabase } from './tools/database.ts'
 
 const known = migrationsOf('postgres')
 const names = known.map(({ name }) => name)

@@ -4,11 +4,11 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Service, type Settings, serve } from '../duet.ts'
 import { createWorld, secret } from '../world.ts'
-import { ask as askServer, connected, until } from './ask.ts'
-import { freePort } from './guard.ts'
-import { noReplica, type Replica, startReplica } from './replica.ts'
-import { type Postgres, startPostgres } from './server.ts'
-import { type Voice, voiceOf } from './voice.ts'
+import { type Voice, voiceOf } from './rounds/voice.ts'
+import { ask as askServer, connected, until } from './tools/ask.ts'
+import { freePort } from './tools/guard.ts'
+import { noReplica, type Replica, startReplica } from './tools/replica.ts'
+import { type Postgres, startPostgres } from './tools/server.ts'
 
 const skip = noReplica
 const png = Buffer.from(

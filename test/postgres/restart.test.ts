@@ -1,7 +1,7 @@
 import { test } from 'node:test'
-import { noDatabase } from './database.ts'
-import { noHaproxy } from './haproxy.ts'
-import { assertUnnoticed, rollingRounds } from './restart-rounds.ts'
+import { assertUnnoticed, rollingRounds } from './rounds/restart-rounds.ts'
+import { noDatabase } from './tools/database.ts'
+import { noHaproxy } from './tools/haproxy.ts'
 
 test('services behind HAProxy are restarted in turn at 300 requests a second, and no request fails', {
   skip: noDatabase || noHaproxy,

@@ -12,8 +12,8 @@ import { defineModel } from '#model/model.ts'
 import { entities } from '#resources/index.ts'
 import { type Service, serve } from '../duet.ts'
 import { secret } from '../world.ts'
-import { ask, connected, until } from './ask.ts'
-import { freshDatabase, noDatabase } from './database.ts'
+import { ask, connected, until } from './tools/ask.ts'
+import { freshDatabase, noDatabase } from './tools/database.ts'
 
 const known = migrationsOf('postgres')
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { refuses } from '../rest.ts'
 import { createWorld, type World } from '../world.ts'
-import { noDatabase } from './database.ts'
+import { noDatabase } from './tools/database.ts'
 
 describe('on PostgreSQL', { skip: noDatabase }, () => {
   let world: World

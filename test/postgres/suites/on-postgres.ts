@@ -1,6 +1,6 @@
 /** Test files that run on SQLite, run again on PostgreSQL: the same tests, the same answers. */
 import { suite, test } from 'node:test'
-import { noDatabase } from '../database.ts'
+import { noDatabase } from '../tools/database.ts'
 
 /** Runs test files, named from test/, one after another on PostgreSQL; skips them aloud where there is none. */
 export const onPostgres = async (files: readonly string[]): Promise<void> => {

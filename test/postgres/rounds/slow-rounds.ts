@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { mint } from '#auth/token.ts'
-import { checkAccounts } from '../store/books.ts'
-import { secret } from '../world.ts'
-import { ask, connected } from './ask.ts'
-import type { Postgres } from './server.ts'
+import { checkAccounts } from '../../store/books.ts'
+import { secret } from '../../world.ts'
+import { ask, connected } from '../tools/ask.ts'
+import type { Postgres } from '../tools/server.ts'
 import { type Answer, assertWell, callerOf, freshOn, inLanes, openShop, type Shop } from './shop.ts'
 
 /** Holds what a statement locks while the work runs. */

@@ -5,9 +5,9 @@ import type { Engine } from '#engines/store.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import type { Job, Step } from '#write/job.ts'
 import { onceOf } from '#write/once.ts'
-import { checkAccounts, doubles } from '../store/books.ts'
-import { postgresOf } from '../stores.ts'
-import type { Proxy as Wire } from './proxy.ts'
+import { checkAccounts, doubles } from '../../store/books.ts'
+import { postgresOf } from '../../stores.ts'
+import type { Proxy as Wire } from '../tools/proxy.ts'
 import { type Answer, assertWell, inLanes, type Shop } from './shop.ts'
 
 const isUnknown = ({ status, headers, json }: Answer) => {

@@ -1,6 +1,6 @@
 /** Orders, pays, posts and reads of many callers at once, and whether all that was acknowledged is there. */
 import assert from 'node:assert/strict'
-import { checkAccounts } from '../store/books.ts'
+import { checkAccounts } from '../../store/books.ts'
 import type { Shop } from './shop.ts'
 
 export type Load = {

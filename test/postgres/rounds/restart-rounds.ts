@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { duet, type Service, type Settings, serve } from '../duet.ts'
-import { secret } from '../world.ts'
-import { ask, until } from './ask.ts'
-import { freshDatabase } from './database.ts'
-import { freePort } from './guard.ts'
-import { type Haproxy, startHaproxy } from './haproxy.ts'
+import { duet, type Service, type Settings, serve } from '../../duet.ts'
+import { secret } from '../../world.ts'
+import { ask, until } from '../tools/ask.ts'
+import { freshDatabase } from '../tools/database.ts'
+import { freePort } from '../tools/guard.ts'
+import { type Haproxy, startHaproxy } from '../tools/haproxy.ts'
 import { tokenOf } from './voice.ts'
 
 const perSecond = 300

@@ -1,12 +1,12 @@
 /** A service on a database of a test's own server, and what its callers are told while that is disturbed. */
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Service, type Settings, serve } from '../duet.ts'
-import { shopIn } from '../store/racer.ts'
-import { type Look, lookInto, postgresOf } from '../stores.ts'
-import { secret } from '../world.ts'
-import { ask } from './ask.ts'
-import type { Postgres } from './server.ts'
+import { type Service, type Settings, serve } from '../../duet.ts'
+import { shopIn } from '../../store/racer.ts'
+import { type Look, lookInto, postgresOf } from '../../stores.ts'
+import { secret } from '../../world.ts'
+import { ask } from '../tools/ask.ts'
+import type { Postgres } from '../tools/server.ts'
 
 /** A migrated database of its own on a server. */
 export type Database = { readonly url: string; readonly settings: Settings; readonly rows: Look }

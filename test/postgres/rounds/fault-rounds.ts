@@ -1,9 +1,9 @@
 /** What befalls a database under load, again and again, with what the service must have made of it. */
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connected } from './ask.ts'
-import type { Faults } from './proxy.ts'
-import type { Postgres } from './server.ts'
+import { connected } from '../tools/ask.ts'
+import type { Faults } from '../tools/proxy.ts'
+import type { Postgres } from '../tools/server.ts'
 import { assertWell, type Shop } from './shop.ts'
 import { checkLedger, createLedger, startLoad } from './shop-load.ts'
 

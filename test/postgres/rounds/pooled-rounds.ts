@@ -1,9 +1,9 @@
 /** A service behind PgBouncer in transaction mode, where each transaction may get another session. */
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { duet, type Settings } from '../duet.ts'
-import { assertOneEffect, paysOf, raceAll } from '../store/racer.ts'
-import type { Postgres } from './server.ts'
+import { duet, type Settings } from '../../duet.ts'
+import { assertOneEffect, paysOf, raceAll } from '../../store/racer.ts'
+import type { Postgres } from '../tools/server.ts'
 import { assertWell, freshOn, openShop } from './shop.ts'
 import { checkLedger, createLedger, startLoad } from './shop-load.ts'
 import { slowReads } from './slow-rounds.ts'

@@ -1,6 +1,6 @@
 /** Asks a service that runs, over HTTP, as tests ask a world. */
 import { mint } from '#auth/token.ts'
-import { type Answered, type Asking, secret } from '../world.ts'
+import { type Answered, type Asking, secret } from '../../world.ts'
 
 export type Voice = {
   /** Asks as a user by id, of whom the first is an admin, or as nobody; 'GET /api/users/1'. */
