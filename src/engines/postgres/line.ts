@@ -2,11 +2,11 @@
 import type { Socket } from 'node:net'
 import pg from 'pg'
 import { refused } from '#engines/postgres/place.ts'
+import { ArrayQuery } from '#engines/postgres/rows.ts'
 import { isStale, translated, UnreachableError } from '#engines/postgres/trouble.ts'
 import { endsWithin } from '#engines/postgres/within.ts'
 import { ApiError } from '#errors.ts'
-import type { Query, Row, Rows } from '#sql/engine.ts'
-import type { SqlValue } from '#sql/sql.ts'
+import type { Query, Rows } from '#sql/engine.ts'
 
 export type LineOptions = {
   readonly url: string
@@ -32,75 +32,6 @@ const goodbye = 1000
 
 /** How long a transaction may stand still before the server ends it, in milliseconds. */
 const idleTimeout = 10_000
-
-const bool = 16
-const bytea = 17
-const numbers = new Set([20, 21, 23])
-
-type Convert = (text: string) => SqlValue
-
-const toNumber: Convert = text => {
-  const value = Number(text)
-  return Number.isSafeInteger(value) ? value : BigInt(text)
-}
-
-/** Whole numbers as numbers, flags as 0 and 1, bytes as bytes; the rest stays the text that it comes as. */
-const convertOf = (type: number): Convert | null => {
-  if (numbers.has(type)) return toNumber
-  if (type === bool) return text => (text === 't' ? 1 : 0)
-  if (type === bytea) return text => new Uint8Array(Buffer.from(text.slice(2), 'hex'))
-  return null
-}
-
-type Field = { readonly dataTypeID: number }
-type DataRow = { readonly fields: (string | null)[]; readonly length: number }
-
-/** The methods of pg's Query that this one stands in for; the package's types leave them out. */
-type Handlers = {
-  handleRowDescription(message: { readonly fields: readonly Field[] }): void
-  handleDataRow(message: DataRow): void
-}
-
-const RowQuery = pg.Query as unknown as new (
-  config: object,
-) => Handlers & { callback: (error: Error | null) => void }
-
-/**
- * A query whose rows stay arrays of what the server sent, without pg's own parsing: that costs as much as all
- * the rest of a small read. Rows beyond `most` bytes are let go of as they come.
- */
-class ArrayQuery extends RowQuery {
-  readonly found: Row[] = []
-  bytes = 0
-  readonly most: number
-  #converts: readonly (readonly [number, Convert])[] = []
-
-  constructor(query: Query, name: string | undefined, done: (error: Error | null) => void) {
-    super({ text: query.text, values: query.values, name, callback: done, queryMode: 'extended' })
-    this.most = query.bytes ?? Number.POSITIVE_INFINITY
-  }
-
-  override handleRowDescription({ fields }: { readonly fields: readonly Field[] }): void {
-    this.#converts = fields.flatMap(({ dataTypeID }, index) => {
-      const convert = convertOf(dataTypeID)
-      return convert ? [[index, convert] as const] : []
-    })
-  }
-
-  override handleDataRow({ fields, length }: DataRow): void {
-    this.bytes += length
-    if (this.bytes > this.most) {
-      this.found.length = 0
-      return
-    }
-    const row = fields as SqlValue[]
-    for (const [index, convert] of this.#converts) {
-      const value = row[index]
-      if (value != null) row[index] = convert(value as string)
-    }
-    this.found.push(row)
-  }
-}
 
 export type Line = {
   readonly query: (query: Query) => Promise<Rows>
