@@ -8,8 +8,11 @@ const suites = {
   usual: {
     files: ['src/**/*.test.ts', 'test/*.test.ts', 'test/!(nightly)/**/*.test.ts'],
     secondsPerFile: 120,
+    // Many of them wait for programs to start and to end.
+    atOnce: Math.max(3, availableParallelism() - 1),
   },
-  nightly: { files: ['test/nightly/**/*.test.ts'], secondsPerFile: 3600 },
+  // Some of these measure.
+  nightly: { files: ['test/nightly/**/*.test.ts'], secondsPerFile: 3600, atOnce: 2 },
 }
 
 const here = name => fileURLToPath(new URL(name, import.meta.url))
@@ -25,7 +28,7 @@ handOver(
   [
     '--test',
     // A process for each file: one that hangs or exits takes no other with it.
-    `--test-concurrency=${Math.max(3, availableParallelism() - 1)}`,
+    `--test-concurrency=${suite.atOnce}`,
     `--test-timeout=${suite.secondsPerFile * 1000}`,
     `--import=${new URL('test-watchdog.mjs', import.meta.url)}`,
     `--test-global-setup=${here('test-postgres.mjs')}`,
