@@ -77,7 +77,8 @@ describe('on PostgreSQL', { skip: noDatabase }, () => {
       const steps = work([2, 0, 0])
       const { value } = steps.next()
       const rows = yield value as Query
-      read = rows.length
+      // The posts of three lists, and how many there are of each.
+      read = rows.flatMap(([, firsts]) => String(firsts).match(/\d+/g) ?? []).length
       steps.next(rows)
       return []
     }

@@ -2,7 +2,7 @@
 
 import { type Column, conditionOnEach, conditionSql } from '#read/condition.ts'
 import type { Level, Order, ReadPlan } from '#read/plan.ts'
-import type { Among, Dialect } from '#sql/dialect.ts'
+import type { Among, Dialect, Together } from '#sql/dialect.ts'
 import {
   and,
   bind,
@@ -54,7 +54,7 @@ const whereSql = (level: Level, dialect: Dialect): Sql => {
   return and(dialect.tick && scans(level) ? [dialect.tick, ...conditions] : conditions)
 }
 
-const rootSql = (level: Level, dialect: Dialect): Sql => {
+const rootSql = (level: Level, dialect: Dialect, budget: Sql): Sql => {
   if (level.source.kind !== 'root') throw new Error('not a root')
   const { order, page, peek, many } = level.source
   const from = sql`select ${columnsSql(level.columns)} from ${name(level.table)} as ${name(alias)}
@@ -84,12 +84,13 @@ const levelSql = (
   level: Level,
   dialect: Dialect,
   keysOf: (level: number, column: number) => Sql,
+  budget: Sql,
 ): Sql => {
   const { source } = level
   const table = name(level.table)
   switch (source.kind) {
     case 'root':
-      return rootSql(level, dialect)
+      return rootSql(level, dialect, budget)
     case 'total':
       return totalSql(level, dialect)
     case 'exists':
@@ -124,48 +125,45 @@ const levelSql = (
 const apart = (plan: ReadPlan, dialect: Dialect): readonly Statement[] =>
   plan.levels.map(level =>
     statement(
-      levelSql(level, dialect, (parent, column) => place({ kind: 'keys', level: parent, column })),
+      levelSql(
+        level,
+        dialect,
+        (parent, column) => place({ kind: 'keys', level: parent, column }),
+        budget,
+      ),
       dialect.placeholder,
     ),
   )
 
 const cte = (level: number): Sql => name(`l${level}`)
 
-/** How a level's columns are called where others select from it. */
-const labels = ({ source, columns }: Level): readonly string[] =>
-  source.kind === 'exists' ? ['n'] : columns.map(({ name }) => name)
-
-/**
- * All levels in one statement, a CTE each. Each row begins with the number of its level, then come that level's
- * columns as text, and nulls where another level has more. The rows of a CTE come in its own order: a CTE is read
- * from its first row to its last, and `union all` appends one to the next.
- */
-const together = (plan: ReadPlan, dialect: Dialect, asText: (column: Sql) => Sql): Statement => {
-  const levels = plan.levels.map(level =>
-    levelSql(
-      level,
-      dialect,
-      (parent, key) =>
-        sql`select ${name(labels(plan.levels[parent] as Level)[key] as string)} from ${cte(parent)}`,
-    ),
-  )
+/** All levels in one statement, a CTE each. It gives a row for each level: its number, and each column as one text. */
+const together = (plan: ReadPlan, dialect: Dialect, { gathered }: Together): Statement => {
+  const { levels, roots } = plan
+  const keysOf = (parent: number, key: number) =>
+    sql`select ${name(levels[parent]?.columns[key]?.name ?? 'id')} from ${cte(parent)}`
   const [only] = levels
-  if (levels.length === 1 && only) return statement(only, dialect.placeholder)
-  const width = Math.max(...plan.levels.map(level => labels(level).length))
-  const ctes = plan.levels.map(
-    (level, index) =>
-      sql`${cte(index)} (${join(labels(level).map(name), comma)}) as (${levels[index] as Sql})`,
-  )
-  const selects = plan.levels.map((level, index) => {
-    const own = labels(level).map(label => asText(name(label)))
+  if (levels.length === 1 && only)
+    return statement(levelSql(only, dialect, keysOf, budget), dialect.placeholder)
+  /** What the levels before one leave of the budget; of a single tree each level is bounded by the one above it. */
+  const leftAt = (index: number): Sql => {
+    const before = levels.flatMap(({ parts }, at) => (at < index && parts.length > 0 ? [at] : []))
+    if (roots.length === 1 || before.length === 0) return budget
+    const counts = before.map(at => sql`(select count(*) from ${cte(at)})`)
+    return sql`greatest(${budget} - ${join(counts, sql` - `)}, 0)`
+  }
+  const width = Math.max(...levels.map(({ columns }) => columns.length))
+  const ctes = levels.map((level, index) => {
+    const labels = level.columns.map(({ name: label }) => name(label))
+    return sql`${cte(index)} (${join(labels, comma)}) as (${levelSql(level, dialect, keysOf, leftAt(index))})`
+  })
+  const selects = levels.map(({ columns }, index) => {
+    const own = columns.map(({ name: label, scalar }) => gathered(name(label), scalar))
     const padding = Array.from({ length: width - own.length }, () => sql`null`)
     return sql`select ${number(index)}, ${join([...own, ...padding], comma)} from ${cte(index)}`
   })
-  // What is not shown is one row a level at the most; of all the rest no more is read than makes it too much.
-  const unseen = plan.levels.filter(({ parts }) => parts.length === 0).length
-  const most = unseen === 0 ? budget : sql`${budget} + ${number(unseen)}`
   return statement(
-    sql`with ${join(ctes, comma)} ${join(selects, sql` union all `)} limit ${most}`,
+    sql`with ${join(ctes, comma)} ${join(selects, sql` union all `)}`,
     dialect.placeholder,
   )
 }
@@ -191,6 +189,4 @@ export const compileForMany = (plan: ReadPlan, dialect: Dialect): Statement | un
 
 /** The statements of a plan on one database: one a level in the order of its levels, or one for them all. */
 export const compile = (plan: ReadPlan, dialect: Dialect): readonly Statement[] =>
-  dialect.levels.are === 'apart'
-    ? apart(plan, dialect)
-    : [together(plan, dialect, dialect.levels.asText)]
+  dialect.levels.are === 'apart' ? apart(plan, dialect) : [together(plan, dialect, dialect.levels)]

@@ -4,7 +4,7 @@ import { typeName } from '#model/model.ts'
 import { compile, compileForMany, scans } from '#read/compile.ts'
 import type { Level, PlannedRoot, ReadPlan } from '#read/plan.ts'
 import { type Limits, stitcher } from '#read/stitch.ts'
-import type { Dialect } from '#sql/dialect.ts'
+import type { Dialect, Together } from '#sql/dialect.ts'
 import type { Position, Reader, Row, Rows, Work } from '#sql/engine.ts'
 import type { SqlValue, Statement } from '#sql/sql.ts'
 
@@ -149,30 +149,46 @@ const levelByLevel = (plan: ReadPlan, statements: readonly Statement[], limits: 
 // A guard of memory only: how long the answer may be is said in characters, and is for stitch to decide.
 const bytesPerCharacter = 4
 
-/** All levels in one statement, which is a snapshot by itself; its rows are told apart by the number they begin with. */
+/** The rows of a level from the texts of its columns. */
+const rowsOf = ({ columns }: Level, texts: Row, { spread }: Together): Row[] => {
+  const lists = columns.map(({ scalar }, index) => {
+    const text = texts[index]
+    return typeof text === 'string' ? spread(text, scalar) : []
+  })
+  const rows: SqlValue[][] = []
+  for (let at = 0; at < (lists[0]?.length ?? 0); at++) {
+    const row: SqlValue[] = []
+    for (const list of lists) row.push(list[at] as SqlValue)
+    rows.push(row)
+  }
+  return rows
+}
+
+/** All levels in one statement, which is a snapshot by itself. */
 const allAtOnce = (
   plan: ReadPlan,
   [statement]: readonly Statement[],
   limits: Limits,
   dialect: Dialect,
+  together: Together,
 ): Fetch => {
   const { text } = statement as Statement
-  const alone = plan.levels.some(scans) ? 'slow' : 'quick'
+  const { levels } = plan
+  const alone = levels.some(scans) ? 'slow' : 'quick'
   const bytes = limits.bytes * bytesPerCharacter
   const forMany = compileForMany(plan, dialect)?.text
   const how = { bytes, alone, ...(forMany !== undefined && { forMany }) } as const
-  const hasParts = plan.levels.map(({ parts }) => parts.length > 0)
   return function* (slots) {
     const values = valuesOf(statement as Statement, slots, [], limits.objects + 1) as SqlValue[]
     const rows = yield { text, values, ...how }
-    const results: Row[][] = plan.levels.length === 1 ? [rows as Row[]] : plan.levels.map(() => [])
-    let objects = plan.levels.length === 1 ? rows.length : 0
-    if (plan.levels.length > 1)
-      for (const row of rows) {
-        const level = Number(row[0])
-        results[level]?.push(row.slice(1))
-        if (hasParts[level]) objects++
-      }
+    const results: Rows[] = levels.length === 1 ? [rows] : []
+    if (levels.length > 1)
+      for (const [at, ...texts] of rows)
+        results[Number(at)] = rowsOf(levels[Number(at)] as Level, texts, together)
+    const objects = results.reduce(
+      (sum, rows, at) => sum + (levels[at]?.parts.length ? rows.length : 0),
+      0,
+    )
     if (objects > limits.objects) throw tooMany(limits)
     return results
   }
@@ -187,12 +203,10 @@ export const prepare = (
 ): Prepared => {
   const statements = compile(plan, dialect)
   const stitch = stitcher(plan, digits, limits)
-  const fetch = (dialect.levels.are === 'apart' ? levelByLevel : allAtOnce)(
-    plan,
-    statements,
-    limits,
-    dialect,
-  )
+  const fetch =
+    dialect.levels.are === 'apart'
+      ? levelByLevel(plan, statements, limits)
+      : allAtOnce(plan, statements, limits, dialect, dialect.levels)
   const work = function* (slots: readonly SqlValue[]): Work<readonly Answer[]> {
     const results = yield* fetch(slots)
     const missing = plan.roots.map(root => missingOf(root, slots, results))

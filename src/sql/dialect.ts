@@ -1,5 +1,5 @@
 /** What differs between databases: text, and what they can do as data. Nothing outside `engines/` asks which one it is. */
-import type { Sql } from '#sql/sql.ts'
+import type { Sql, SqlValue } from '#sql/sql.ts'
 
 /** The kinds of values that content is made of. */
 export type Scalar = 'id' | 'text' | 'int' | 'money' | 'time' | 'flag' | 'bytes'
@@ -23,22 +23,25 @@ export type Below = Among & {
   readonly page: { readonly limit: Sql; readonly offset: Sql | null } | null
 }
 
+/** What one statement for many levels needs. */
+export type Together = {
+  /** All values of a column as one text, in the order of its rows; null where there are no rows. */
+  readonly gathered: (column: Sql, scalar: Scalar) => Sql
+  /** The values in such a text; what is no text stays as it is written there. */
+  readonly spread: (text: string, scalar: Scalar) => readonly SqlValue[]
+  /** That a column is one of the keys in a list that takes one place. */
+  readonly listed: (column: Sql, keys: Sql) => Sql
+}
+
 export type Dialect = {
   readonly name: string
   readonly placeholder: (n: number) => string
   readonly columnType: Readonly<Record<Scalar, string>>
   /**
    * How the levels of a read are asked for: apart, where a call costs next to nothing, or together in one statement,
-   * a CTE each, where a call is a way over the network. Together their columns must be of one type: text.
+   * a CTE each, where a call is a way over the network.
    */
-  readonly levels:
-    | { readonly are: 'apart' }
-    | {
-        readonly are: 'together'
-        readonly asText: (column: Sql) => Sql
-        /** That a column is one of the keys in a list that takes one place. */
-        readonly listed: (column: Sql, keys: Sql) => Sql
-      }
+  readonly levels: { readonly are: 'apart' } | ({ readonly are: 'together' } & Together)
   /** The rows whose ids are the keys. */
   readonly among: (among: Among) => Sql
   readonly below: (below: Below) => Sql
