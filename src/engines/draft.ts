@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import type { Definition } from '#engines/ddl.ts'
 import { type EngineName, type Migration, migrationsOf, outsideMark } from '#engines/migrations.ts'
+import type { Field } from '#model/field.ts'
 import { columnName, type Entities } from '#model/model.ts'
 
 /** What migrations make: the text of each thing by its name; a column, by `table.column`, has none. */
@@ -12,7 +13,7 @@ export type Drafting = {
   readonly engine: EngineName
   readonly madeBy: (migrations: readonly Migration[]) => Made
   readonly definitions: (entities: Entities) => readonly Definition[]
-  readonly addColumn: (entities: Entities, entity: string, key: string) => string
+  readonly columnDdl: (entities: Entities, key: string, field: Field) => string
   /** The statements that give a function or a trigger another text. */
   readonly replace: (definition: Definition) => readonly string[]
   /** The statement that makes a thing of a table in use, where that must be outside a transaction; else null. */
@@ -38,11 +39,14 @@ export const lackOf = (
   migrations: readonly Migration[],
 ): Lack => {
   const made = drafting.madeBy(migrations)
-  const together = Object.entries(entities).flatMap(([name, { table, fields }]) =>
+  const together = Object.values(entities).flatMap(({ table, fields }) =>
     made.has(table)
-      ? Object.keys(fields)
-          .filter(key => !made.has(`${table}.${columnName(key)}`))
-          .map(key => drafting.addColumn(entities, name, key))
+      ? Object.entries(fields)
+          .filter(([key]) => !made.has(`${table}.${columnName(key)}`))
+          .map(
+            ([key, field]) =>
+              `alter table ${table} add column ${drafting.columnDdl(entities, key, field)}`,
+          )
       : [],
   )
   const apart: string[] = []

@@ -1,15 +1,13 @@
 /** What test/postgres/faults.test.ts does, for longer. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Settings } from '../duet.ts'
 import { away } from '../postgres/rounds/away-rounds.ts'
 import { crashRounds, cutRounds, silentWire } from '../postgres/rounds/fault-rounds.ts'
 import { loseMutations, losePays, losePaysWithoutKey } from '../postgres/rounds/lost-commits.ts'
 import { behindPgbouncer } from '../postgres/rounds/pooled-rounds.ts'
-import { freshOn, openShop } from '../postgres/rounds/shop.ts'
+import { freshOn, openShop, shopsOn } from '../postgres/rounds/shop.ts'
 import { crossableShop, crossing } from '../postgres/rounds/slow-rounds.ts'
 import { noPgbouncer, startPgbouncer } from '../postgres/tools/pgbouncer.ts'
-import { startProxy } from '../postgres/tools/proxy.ts'
 import { noPostgres, type Postgres, startPostgres } from '../postgres/tools/server.ts'
 
 const rounds = Number(process.env.DUET_TEST_ROUNDS ?? 20)
@@ -21,13 +19,7 @@ describe('a service on PostgreSQL, for long', { skip: noPostgres }, () => {
   })
   after(() => server.end())
 
-  const shopWith = async (settings: Settings = {}) => openShop(await freshOn(server), settings)
-  const wiredShop = async () => {
-    const proxy = await startProxy(server.port)
-    const database = await freshOn(server)
-    const shop = await openShop(database, { DUET_DATABASE_URL: proxy.through(database.url) })
-    return { shop, proxy }
-  }
+  const { shopWith, wiredShop } = shopsOn(() => server)
 
   for (const how of ['immediate', 'kill'] as const)
     test(`outlives ${rounds} crashes of the server (${how})`, async t => {

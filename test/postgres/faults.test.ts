@@ -1,6 +1,5 @@
 /** Holds that a service outlives whatever befalls its PostgreSQL, loses nothing acknowledged, and does nothing twice. */
 import { after, before, describe, test } from 'node:test'
-import type { Settings } from '../duet.ts'
 import { away, refused } from './rounds/away-rounds.ts'
 import { crashRounds, cutRounds, silentWire } from './rounds/fault-rounds.ts'
 import {
@@ -10,10 +9,9 @@ import {
   loseUnguarded,
 } from './rounds/lost-commits.ts'
 import { behindPgbouncer } from './rounds/pooled-rounds.ts'
-import { freshOn, openShop } from './rounds/shop.ts'
+import { shopsOn } from './rounds/shop.ts'
 import { crossableShop, crossing, fullPool, lockedRow, slowReads } from './rounds/slow-rounds.ts'
 import { noPgbouncer, startPgbouncer } from './tools/pgbouncer.ts'
-import { startProxy } from './tools/proxy.ts'
 import { noPostgres, type Postgres, startPostgres } from './tools/server.ts'
 
 describe('a service on PostgreSQL', { skip: noPostgres }, () => {
@@ -23,13 +21,7 @@ describe('a service on PostgreSQL', { skip: noPostgres }, () => {
   })
   after(() => server.end())
 
-  const shopWith = async (settings: Settings = {}) => openShop(await freshOn(server), settings)
-  const wiredShop = async () => {
-    const proxy = await startProxy(server.port)
-    const database = await freshOn(server)
-    const shop = await openShop(database, { DUET_DATABASE_URL: proxy.through(database.url) })
-    return { shop, proxy }
-  }
+  const { shopWith, wiredShop } = shopsOn(() => server)
 
   test('outlives crashes of the server, and loses nothing that was acknowledged', async t => {
     const shop = await shopWith()

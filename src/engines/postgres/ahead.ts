@@ -1,8 +1,8 @@
 /** Sends the steps of a job ahead of their turn: those that need no answer of one before them go the way together. */
 import type { Line } from '#engines/postgres/line.ts'
-import { ConstraintError, type Query, type Rows, type Work } from '#sql/engine.ts'
+import type { Query, Rows } from '#sql/engine.ts'
 import type { Statement } from '#sql/sql.ts'
-import type { Job, Outcome } from '#write/job.ts'
+import type { Job } from '#write/job.ts'
 import { queryOf } from '#write/perform.ts'
 
 /**
@@ -19,11 +19,13 @@ type Sent = { readonly query: Query; readonly rows: Promise<Rows> }
 const isReady = ({ parameters }: Statement, answered: number): boolean =>
   parameters.every(parameter => parameter.kind !== 'result' || parameter.step < answered)
 
-/** Runs the work of a job to its end on a connection. Throws WentAnotherWay. */
-export const driveAhead = async (job: Job, work: Work<Outcome>, line: Line): Promise<Outcome> => {
+/** What answers the queries of a job's work, in their order; it throws WentAnotherWay. */
+export const askingAhead = (job: Job, line: Line): ((query: Query) => Promise<Rows>) => {
   const results: Rows[] = []
   const sent: Sent[] = []
   let next = 0
+  // With a key nothing goes ahead of the question whether it was used.
+  let isHeld = job.once !== undefined
   const sendAhead = () => {
     for (; next < job.steps.length; next++) {
       const statement = job.steps[next]?.statement
@@ -35,29 +37,17 @@ export const driveAhead = async (job: Job, work: Work<Outcome>, line: Line): Pro
       sent.push({ query, rows })
     }
   }
-  const answer = async (query: Query): Promise<Rows> => {
+  return async query => {
+    if (!isHeld) sendAhead()
     const head = sent.shift()
-    if (!head) return line.query(query)
+    if (!head) {
+      const rows = await line.query(query)
+      if (rows.length > 0) isHeld = false
+      return rows
+    }
     if (head.query.text !== query.text) throw new WentAnotherWay()
     const rows = await head.rows
     results.push(rows)
     return rows
   }
-  // With a key nothing goes ahead of the question whether it was used.
-  let isHeld = job.once !== undefined
-  let step = work.next()
-  while (!step.done) {
-    if (!isHeld) sendAhead()
-    let rows: Rows
-    try {
-      rows = await answer(step.value)
-    } catch (error) {
-      if (!(error instanceof ConstraintError)) throw error
-      step = work.throw(error)
-      continue
-    }
-    if (isHeld && rows.length > 0) isHeld = false
-    step = work.next(rows)
-  }
-  return step.value
 }

@@ -62,7 +62,8 @@ export const openPostgres = (options: PostgresOptions & Serving): Engine => {
     const work = begin()
     const { done, value } = work.next()
     if (done) return value
-    return value.alone ? finish(work, await server.ask(value)) : server.inOneMoment(value, work)
+    // Work that asks for more has asked for nothing yet: it begins again, in a transaction.
+    return value.alone ? finish(work, await server.ask(value)) : server.inOneMoment(begin())
   }
 
   /** Begun once more where its connection was lost, and the server was not. */

@@ -10,7 +10,7 @@ import {
 } from '#engines/postgres/line.ts'
 import { refused } from '#engines/postgres/place.ts'
 import { ApiError } from '#errors.ts'
-import { ConstraintError, type Rows, type Work } from '#sql/engine.ts'
+import { ConstraintError, type Query, type Rows, type Work } from '#sql/engine.ts'
 
 /** How long work waits for a connection, in milliseconds. */
 const longestWait = 1000
@@ -69,13 +69,16 @@ export const createPool = (options: LineOptions, max: number): Pool => {
   return { use, waiting: () => pool.waitingCount, close: () => endAll(clients, () => pool.end()) }
 }
 
-/** Runs work to its end on a connection, query by query. */
-export const driveOn = async <Result>(work: Work<Result>, line: Line): Promise<Result> => {
+/** Runs work to its end, query by query, each as `ask` answers it. */
+export const driveBy = async <Result>(
+  work: Work<Result>,
+  ask: (query: Query) => Promise<Rows>,
+): Promise<Result> => {
   let step = work.next()
   while (!step.done) {
     let rows: Rows
     try {
-      rows = await line.query(step.value)
+      rows = await ask(step.value)
     } catch (error) {
       // Only what the data decides is the work's own affair.
       if (!(error instanceof ConstraintError)) throw error

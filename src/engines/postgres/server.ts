@@ -1,7 +1,7 @@
 /** One PostgreSQL server as reads use it: the primary, or a replica. */
 import type { LineOptions } from '#engines/postgres/line.ts'
 import { gathering } from '#engines/postgres/lookups.ts'
-import { begin, createPool, driveOn, type Pool, rollBack } from '#engines/postgres/pool.ts'
+import { begin, createPool, driveBy, type Pool, rollBack } from '#engines/postgres/pool.ts'
 import { createShared, type Shared } from '#engines/postgres/shared.ts'
 import type { Query, Rows, Work } from '#sql/engine.ts'
 
@@ -20,8 +20,8 @@ export type ServerOptions = {
 export type Server = {
   /** The rows of a query that is alone. Throws an UnreachableError where the server is not there. */
   readonly ask: (query: Query) => Promise<Rows>
-  /** Runs work, from its first query on, so that all its queries see the same moment. */
-  readonly inOneMoment: <Result>(first: Query, work: Work<Result>) => Promise<Result>
+  /** Runs work so that all its queries see the same moment. */
+  readonly inOneMoment: <Result>(work: Work<Result>) => Promise<Result>
   readonly shared: Shared
   readonly close: () => Promise<void>
 }
@@ -37,7 +37,7 @@ const inOneMoment = async <Result>(
   pool.use(async line => {
     begin(line, options, 'isolation level repeatable read, read only')
     try {
-      const result = await driveOn(work, line)
+      const result = await driveBy(work, line.query)
       await line.run('commit')
       return result
     } catch (error) {
@@ -49,22 +49,6 @@ const inOneMoment = async <Result>(
 /** Work of one query, whose result its rows are. */
 const alone = function* (query: Query): Work<Rows> {
   return yield query
-}
-
-/** Puts a query that was taken from work already in front of the rest of it. */
-const resumed = function* <Result>(first: Query, work: Work<Result>): Work<Result> {
-  let step: IteratorResult<Query, Result> = { done: false, value: first }
-  while (!step.done) {
-    let rows: Rows
-    try {
-      rows = yield step.value
-    } catch (error) {
-      step = work.throw(error)
-      continue
-    }
-    step = work.next(rows)
-  }
-  return step.value
 }
 
 export const createServer = (options: ServerOptions): Server => {
@@ -90,7 +74,7 @@ export const createServer = (options: ServerOptions): Server => {
     shared,
     // Not over the shared connections where it is slow: what is behind it there would wait for it.
     ask: query => (query.alone === 'quick' ? lookUp(query) : slowly(query)),
-    inOneMoment: (first, work) => inOneMoment(pool, line, resumed(first, work)),
+    inOneMoment: work => inOneMoment(pool, line, work),
     close: async () => {
       await Promise.all([shared.close(), pool.close()])
     },

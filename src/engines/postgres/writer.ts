@@ -1,14 +1,14 @@
 /** Writes: each job in a transaction of its own, tried again where it lost against another, answered when it is kept. */
-import { driveAhead, WentAnotherWay } from '#engines/postgres/ahead.ts'
+import { askingAhead, WentAnotherWay } from '#engines/postgres/ahead.ts'
 import type { Line, LineOptions } from '#engines/postgres/line.ts'
-import { begin, createPool, driveOn, rollBack } from '#engines/postgres/pool.ts'
+import { begin, createPool, driveBy, rollBack } from '#engines/postgres/pool.ts'
 import { isLocked, isSurelyUndone, mayTryAgain } from '#engines/postgres/trouble.ts'
 import { ApiError } from '#errors.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import { type Prepared, prepare } from '#read/read.ts'
 import type { Limits } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import type { Position, Query, Work } from '#sql/engine.ts'
+import type { Position, Query } from '#sql/engine.ts'
 import type { Job, Outcome, Writer } from '#write/job.ts'
 import { perform } from '#write/perform.ts'
 
@@ -62,20 +62,6 @@ const commit = async (line: Line): Promise<Position | undefined> => {
   return row?.[0] == null ? undefined : String(row[0])
 }
 
-/** Counts what work asks for. */
-const counting = function* <Result>(work: Work<Result>, tally: { queries: number }): Work<Result> {
-  let step = work.next()
-  while (!step.done) {
-    tally.queries++
-    try {
-      step = work.next(yield step.value)
-    } catch (error) {
-      step = work.throw(error)
-    }
-  }
-  return step.value
-}
-
 /** Jobs of one key go one after another within the process: a duplicate that waits holds no connection. */
 const createTurns = () => {
   const last = new Map<string, Promise<unknown>>()
@@ -115,32 +101,34 @@ const createAnswers = ({ dialect, digits, limits }: WriterOptions) => {
 }
 
 export const createWriter = (options: WriterOptions) => {
-  const settings = (lock: number): LineOptions => ({
+  const settings: LineOptions = {
     url: options.url,
     prepare: options.prepare,
     statementTimeout: timeouts.statement,
-    lockTimeout: lock,
+    lockTimeout: timeouts.lock,
     byIndex: true,
     patience: timeouts.patience,
-  })
-  const usual = settings(timeouts.lock)
-  const pool = createPool(usual, options.pool)
+  }
+  const pool = createPool(settings, options.pool)
   const answers = createAnswers(options)
   const inTurn = createTurns()
 
   const attempt = (job: Job, isAhead: boolean): Promise<Outcome> =>
     pool.use(async line => {
-      begin(line, usual, 'isolation level read committed')
+      begin(line, settings, 'isolation level read committed')
       if (job.once) line.run(`set local lock_timeout = ${timeouts.key}`).catch(() => {})
-      const tally = { queries: 0 }
+      const ask = isAhead ? askingAhead(job, line) : line.query
+      let asked = 0
       let outcome: Outcome
       try {
-        const work = counting(perform(job, answers(job)), tally)
-        outcome = await (isAhead ? driveAhead(job, work, line) : driveOn(work, line))
+        outcome = await driveBy(perform(job, answers(job)), query => {
+          asked++
+          return ask(query)
+        })
       } catch (error) {
         await rollBack(line)
         // The first thing that a job with a key waits for is the key.
-        throw job.once && tally.queries === 1 && isLocked(error) ? inFlight() : error
+        throw job.once && asked === 1 && isLocked(error) ? inFlight() : error
       }
       if (outcome.kind !== 'done') {
         await rollBack(line)

@@ -4,6 +4,7 @@ import {
   type Index,
   indexesOf,
   initialOf,
+  repliesByMadeAt,
   searchedColumns,
   spaced,
   type Term,
@@ -13,7 +14,8 @@ import type { Entity } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { columnName, type Entities } from '#model/model.ts'
 
-const columnDdl = (entities: Entities, key: string, field: Field): string => {
+/** A column as a table is made with it, or has it added. */
+export const columnDdl = (entities: Entities, key: string, field: Field): string => {
   if (key === 'id')
     return 'id integer primary key autoincrement check (id between 1 and 9007199254740991)'
   const { references, scalar, nullable } = field
@@ -165,11 +167,7 @@ const replies: readonly Definition[] = [
   primary key (scope, key)
 ) strict`,
   },
-  {
-    name: 'replies_by_made_at',
-    of: 'replies',
-    text: 'create index replies_by_made_at on replies (made_at)',
-  },
+  repliesByMadeAt,
 ]
 
 /** Everything that a store of these entities is made of, in the order in which it can be made. */
@@ -184,9 +182,3 @@ export const definitions = (entities: Entities): readonly Definition[] => [
     ...searchedColumns(entity).flatMap(column => searchDdl(entity, column)),
   ]),
 ]
-
-/** The statement that adds a field to a table that exists. */
-export const addColumn = (entities: Entities, entity: string, key: string): string => {
-  const { table, fields } = entities[entity] as Entity
-  return `alter table ${table} add column ${columnDdl(entities, key, fields[key] as Field)}`
-}

@@ -1,7 +1,7 @@
 /** What a draft for SQLite goes by: a store that the migrations make in memory. */
 import { DatabaseSync } from 'node:sqlite'
 import type { Drafting } from '#engines/draft.ts'
-import { addColumn, definitions } from '#engines/sqlite/ddl.ts'
+import { columnDdl, definitions } from '#engines/sqlite/ddl.ts'
 
 const columns = `select s.name || '.' || c.name as name, '' as text
   from sqlite_schema s, pragma_table_info(s.name) c where s.type = 'table'`
@@ -18,7 +18,7 @@ export const sqliteDrafting: Drafting = {
     return new Map(rows.map(({ name, text }) => [String(name), String(text)]))
   },
   definitions,
-  addColumn,
+  columnDdl,
   replace: ({ name, text }) => [`drop trigger ${name}`, text],
   apart: () => null,
 }

@@ -293,23 +293,17 @@ const account: Make = (draw, memory) => {
   const { of, chance, upTo } = draw
   const id = idText(draw, memory.highest.users)
   const picture = new Uint8Array(Buffer.from(of(...pictures) + '00ff'.repeat(upTo(40)), 'hex'))
+  const put = () => ({
+    ...sent(draw, memory, {
+      kind: 'put avatar',
+      line: `PUT /api/users/${id}/avatar`,
+      as: selfOr(draw, id),
+    }),
+    body: picture,
+  })
   return of<() => Asked>(
-    () => ({
-      ...sent(draw, memory, {
-        kind: 'put avatar',
-        line: `PUT /api/users/${id}/avatar`,
-        as: selfOr(draw, id),
-      }),
-      body: picture,
-    }),
-    () => ({
-      ...sent(draw, memory, {
-        kind: 'put avatar',
-        line: `PUT /api/users/${id}/avatar`,
-        as: selfOr(draw, id),
-      }),
-      body: picture,
-    }),
+    put,
+    put,
     () =>
       sent(draw, memory, {
         kind: 'delete avatar',

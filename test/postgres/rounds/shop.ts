@@ -6,6 +6,7 @@ import { shopIn } from '../../store/racer.ts'
 import { type Look, lookInto, postgresOf } from '../../stores.ts'
 import { secret } from '../../world.ts'
 import { ask } from '../tools/ask.ts'
+import { startProxy } from '../tools/proxy.ts'
 import type { Postgres } from '../tools/server.ts'
 
 /** A migrated database of its own on a server. */
@@ -180,3 +181,14 @@ export const inLanes = async <Item>(
   }
   await Promise.all(Array.from({ length: lanes }, lane))
 }
+
+/** How shops are opened on a server that a test has begun: straight, or over a wire that can fail. */
+export const shopsOn = (server: () => Postgres) => ({
+  shopWith: async (settings: Settings = {}) => openShop(await freshOn(server()), settings),
+  wiredShop: async () => {
+    const proxy = await startProxy(server().port)
+    const database = await freshOn(server())
+    const shop = await openShop(database, { DUET_DATABASE_URL: proxy.through(database.url) })
+    return { shop, proxy }
+  },
+})
