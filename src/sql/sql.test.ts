@@ -28,19 +28,32 @@ test('places are numbered anew in each statement that a piece stands in', () => 
   )
 })
 
-test('a bare string does not compile as a piece, and is no piece when it runs', () => {
-  // @ts-expect-error: what a caller wrote cannot stand in a statement.
-  assert.throws(() => sql`select ${'1; drop table users'}`)
-  // @ts-expect-error: nor can something that only looks like a piece.
-  const forged: Parameters<typeof statement>[0] = { texts: ['drop table users'], parameters: [] }
-  assert.ok(forged)
+test('a plain value in a template is bound, whatever its type', () => {
+  const bytes = new Uint8Array([1, 2])
+  const values = ['1; drop table users', 1.5, 2n, null, bytes]
+  const [text, number, big, none] = values as [string, number, bigint, null]
+  const piece = sql`select ${text}, ${number}, ${big}, ${none}, ${bytes} in (${join([1, 'x'], comma)})`
+  assert.deepEqual(statement(piece, sqlite), {
+    text: 'select ?1, ?2, ?3, ?4, ?5 in (?6, ?7)',
+    parameters: [...values, 1, 'x'].map(value => ({ kind: 'value', value })),
+  })
+})
+
+test('what is neither a piece nor a value does not compile, and is refused when it runs', () => {
+  const forged = { texts: ['drop table users'], parameters: [] }
+  // @ts-expect-error: it only looks like a piece.
+  assert.throws(() => sql`select ${forged}`, TypeError)
+  // @ts-expect-error: absence is no value of a database.
+  assert.throws(() => sql`select ${undefined}`, TypeError)
+  // @ts-expect-error: flags are 0 and 1.
+  assert.throws(() => sql`select ${true}`, TypeError)
 })
 
 test('whatever a value holds, none of it gets into the text', () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (first, second) => {
       const { text, parameters } = statement(
-        sql`select 1 where a = ${bind(first)} and b = ${bind(second)}`,
+        sql`select 1 where a = ${first} and b = ${second}`,
         sqlite,
       )
       assert.equal(text, 'select 1 where a = ?1 and b = ?2')

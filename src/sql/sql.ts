@@ -56,24 +56,41 @@ export const number = (value: number): Sql => make([String(Math.trunc(value))], 
 /** Text that a dialect's own file vouches for: keywords, functions and types, never a caller's words. */
 export const trusted = (text: string): Sql => make([text], [])
 
-/** The only way to write SQL: other pieces go in whole, with their parameters. */
-export const sql = (strings: TemplateStringsArray, ...parts: readonly Sql[]): Sql => {
+/** What may stand in a template: another piece, which goes in whole, or a value, which is bound. */
+export type Part = Sql | SqlValue
+
+const isValue = (part: Part): part is SqlValue =>
+  part === null || part instanceof Uint8Array || /^(string|number|bigint)$/.test(typeof part)
+
+const pieceOf = (part: Part): Sql => {
+  if (isValue(part)) return bind(part)
+  // Types are gone by now: an object that only looks like a piece must not get its text in.
+  if (part?.[brand] !== true) throw new TypeError('not a piece of SQL')
+  return part
+}
+
+/**
+ * The only way to write SQL: pieces go in with their parameters, values become parameters.
+ * Known names stand in the template's text; a name that comes from the model goes in through `name()`.
+ */
+export const sql = (strings: TemplateStringsArray, ...parts: readonly Part[]): Sql => {
   const texts: string[] = [strings[0] as string]
   const parameters: Parameter[] = []
   for (const [index, part] of parts.entries()) {
-    texts[texts.length - 1] += part.texts[0] as string
-    texts.push(...part.texts.slice(1))
-    parameters.push(...part.parameters)
+    const piece = pieceOf(part)
+    texts[texts.length - 1] += piece.texts[0] as string
+    texts.push(...piece.texts.slice(1))
+    parameters.push(...piece.parameters)
     texts[texts.length - 1] += strings[index + 1] as string
   }
   return make(texts, parameters)
 }
 
-/** The pieces one after another, with `separator` between them; an empty list is an empty piece. */
-export const join = (pieces: readonly Sql[], separator: Sql): Sql =>
-  pieces.length === 0
+/** The parts one after another, with `separator` between them; an empty list is an empty piece. */
+export const join = (parts: readonly Part[], separator: Sql): Sql =>
+  parts.length === 0
     ? make([''], [])
-    : pieces.reduce((all, next) => sql`${all}${separator}${next}`)
+    : parts.map(pieceOf).reduce((all, next) => sql`${all}${separator}${next}`)
 
 export const comma = make([', '], [])
 
