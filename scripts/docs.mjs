@@ -1,9 +1,10 @@
 // Writes the parts of the documents that the code decides, between their markers; `npm run docs`.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { printSchema } from 'graphql'
-import { errorTable } from '../src/errors.ts'
+import { machineErrors, mergeErrors } from '../src/errors.ts'
 import { deriveSchema } from '../src/graphql/schema.ts'
 import { inWords } from '../src/model/policy.ts'
+import { errors } from '../src/resources/errors.ts'
 import { actions, contentModel } from '../src/resources/index.ts'
 import { memberNames } from '../src/rest/members.ts'
 import { settings } from '../src/settings.ts'
@@ -58,11 +59,9 @@ function settingsTable() {
 }
 
 function errorsTable() {
-  const rows = Object.entries(errorTable).map(([name, { status, title }]) => [
-    code(name),
-    status,
-    title,
-  ])
+  const rows = [...mergeErrors(machineErrors, errors).values()].map(
+    ({ code: name, status, title }) => [code(name), status, title],
+  )
   return table(['Code', 'Status', 'What it says'], rows)
 }
 

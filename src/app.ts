@@ -1,8 +1,9 @@
 /** Model, engine and voices made one app: the only place that knows every room. */
 import { Hono } from 'hono'
-import { ApiError } from '#errors.ts'
+import { ApiError, machineErrors, mergeErrors } from '#errors.ts'
 import { type GraphqlOptions, mountGraphql } from '#graphql/graphql.ts'
 import { type Edge, exchange } from '#http/exchange.ts'
+import { retryAfterHeader } from '#http/reply.ts'
 import type { App, Http } from '#http/request.ts'
 import { type Known, unrouted } from '#http/unrouted.ts'
 import { mountAssets } from '#pages/assets.ts'
@@ -11,6 +12,7 @@ import { send } from '#pages/page.ts'
 import { mountStart } from '#pages/start.ts'
 import { mountVerify } from '#pages/verify.ts'
 import { reportGenerate } from '#reports/report.ts'
+import { errors } from '#resources/errors.ts'
 import { actions } from '#resources/index.ts'
 import { pictureOf } from '#resources/user/avatar.ts'
 import { avatarRead } from '#rest/avatar.ts'
@@ -54,6 +56,8 @@ const text = (status: number, body: string) => ({
 /** The whole service as one Hono app; `app.request()` asks it without a port. */
 export const createApp = (options: AppOptions): App => {
   const { core, edge } = options
+  // A code that is defined twice stops the start.
+  mergeErrors(machineErrors, errors)
   const app: App = new Hono()
   mountRest(app, core, edge, actions, [avatarRead(pictureOf), receiptRead, reportGenerate])
   const page = async (c: Http) =>
@@ -87,7 +91,7 @@ export const createApp = (options: AppOptions): App => {
       // Still 200: taken out of service, it would not even be read.
       return reason === null
         ? text(200, readOnly === null ? 'ready' : `read-only: ${readOnly}`)
-        : { ...text(503, reason), headers: { ...text(503, '').headers, 'Retry-After': '2' } }
+        : { ...text(503, reason), headers: { ...text(503, '').headers, ...retryAfterHeader(2) } }
     }),
   )
   const known: Known[] = app.routes.map(({ method, path }) => ({ method, path }))

@@ -1,6 +1,48 @@
-/** Every error this service can answer with: one class, one table. The voices print it; nothing else decides a status. */
+/** Every error this service can answer with: one class, a table of the machine's own codes, and a way to define more. */
 
-const table = {
+/** What an error code stands for. */
+export type ErrorKind<Code extends string = string> = {
+  readonly code: Code
+  /** The HTTP status where a throw names no other. */
+  readonly status: number
+  /** The message where a throw gives none. */
+  readonly title: string
+}
+
+type Described = Readonly<Record<string, Omit<ErrorKind, 'code'>>>
+
+/**
+ * The error kinds of a table, to throw as `new ApiError(errors.OUT_OF_STOCK, message)`. Throws a plain error for a code
+ * that is not in capitals and for a status that is no error's.
+ */
+export const defineErrors = <const Table extends Described>(
+  table: Table,
+): { readonly [Code in keyof Table & string]: ErrorKind<Code> } => {
+  const kinds = Object.entries(table).map(([code, { status, title }]) => {
+    if (!/^[A-Z][A-Z0-9_]*$/.test(code))
+      throw new Error(`The error code ${code} is not in capitals: write it as OUT_OF_STOCK`)
+    if (!Number.isInteger(status) || status < 400 || status > 599)
+      throw new Error(`The error code ${code} has the status ${status}: give it one of 400 to 599`)
+    return [code, { code, status, title }]
+  })
+  return Object.fromEntries(kinds)
+}
+
+/** The error kinds of several tables by code; throws a plain error where two define the same code. */
+export const mergeErrors = (
+  ...tables: readonly Readonly<Record<string, ErrorKind>>[]
+): ReadonlyMap<string, ErrorKind> => {
+  const merged = new Map<string, ErrorKind>()
+  for (const kind of tables.flatMap(table => Object.values(table))) {
+    if (merged.has(kind.code))
+      throw new Error(`The error code ${kind.code} is defined twice: give one of them another name`)
+    merged.set(kind.code, kind)
+  }
+  return merged
+}
+
+/** The codes that the machine itself answers with, whatever the content. */
+export const machineErrors = defineErrors({
   MALFORMED_REQUEST: { status: 400, title: 'The request cannot be understood' },
   UNAUTHENTICATED: { status: 401, title: 'A valid token is needed' },
   FORBIDDEN: { status: 403, title: 'The token does not give this right' },
@@ -8,10 +50,7 @@ const table = {
   METHOD_NOT_ALLOWED: { status: 405, title: 'The path exists, the method does not' },
   UNSUPPORTED_VERSION: { status: 400, title: 'No such version of the API' },
   NOT_ACCEPTABLE: { status: 406, title: 'No representation fits the Accept header' },
-  EMAIL_TAKEN: { status: 409, title: 'The email address is in use' },
   CONFLICT: { status: 409, title: 'The change conflicts with what is stored' },
-  INVALID_STATE: { status: 409, title: 'The thing is not in a state that allows this' },
-  OUT_OF_STOCK: { status: 409, title: 'There is not enough in stock' },
   IDEMPOTENCY_IN_FLIGHT: { status: 409, title: 'The first request with this key still runs' },
   PRECONDITION_FAILED: { status: 412, title: 'The If-Match header does not hold' },
   PAYLOAD_TOO_LARGE: { status: 413, title: 'The body is too large' },
@@ -22,8 +61,8 @@ const table = {
   RATE_LIMITED: { status: 429, title: 'Too many requests of one caller in a minute' },
   INTERNAL: { status: 500, title: 'A fault of the server' },
   OVERLOADED: { status: 503, title: 'More work is waiting than can be done soon' },
-  UNAVAILABLE: { status: 503, title: 'A part the service needs is away' },
-  // The GraphQL voice alone; the status holds for `application/graphql-response+json`.
+  UNAVAILABLE: { status: 503, title: 'A dependency is unavailable' },
+  // Met in GraphQL, the last two also in REST; the status holds for `application/graphql-response+json`.
   GRAPHQL_PARSE_FAILED: { status: 400, title: 'The document does not parse' },
   GRAPHQL_VALIDATION_FAILED: { status: 400, title: 'The document does not fit the schema' },
   BAD_USER_INPUT: { status: 400, title: 'Some values are not valid' },
@@ -31,12 +70,9 @@ const table = {
   QUERY_TOO_COMPLEX: { status: 400, title: 'The operation asks too much' },
   RESPONSE_TOO_LARGE: { status: 400, title: 'The answer would be too large' },
   TIMEOUT: { status: 503, title: 'Reading took too long' },
-} as const satisfies Record<string, { status: number; title: string }>
+})
 
-export type ErrorCode = keyof typeof table
-
-/** The codes of the table with their statuses and titles, for the documents made from it. */
-export const errorTable: Readonly<Record<ErrorCode, { status: number; title: string }>> = table
+export type ErrorCode = keyof typeof machineErrors
 
 /** One field at fault: its path in dots (`items.0.productId`) and what is wrong with it. */
 export type FieldFault = { readonly field: string; readonly message: string }
@@ -49,9 +85,13 @@ export type ErrorPlace = {
 
 type Facts = {
   /** The single fields at fault, when fields are. */
-  readonly details?: readonly FieldFault[]
-  /** Response headers that belong to the error (`Allow`, `Retry-After`, `WWW-Authenticate`). */
+  readonly details?: readonly FieldFault[] | undefined
+  /** Response headers that belong to this error alone (`Allow`, `RateLimit`). */
   readonly headers?: Readonly<Record<string, string>>
+  /** Seconds after which trying again may help. */
+  readonly retryAfter?: number | undefined
+  /** A token was sent and is not accepted. */
+  readonly badToken?: boolean
   /** Where a code has several statuses (`UNSUPPORTED_VERSION`), the one that holds. */
   readonly status?: number
   readonly place?: ErrorPlace | undefined
@@ -61,18 +101,29 @@ type Facts = {
 /** What the caller did or met. Everything else that is thrown is a bug, answered 500 with its message kept in the log. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
-  readonly code: ErrorCode
+  readonly code: string
   readonly status: number
   readonly details: readonly FieldFault[] | undefined
   readonly headers: Readonly<Record<string, string>>
+  readonly retryAfter: number | undefined
+  readonly badToken: boolean
   readonly place: ErrorPlace | undefined
 
-  constructor(code: ErrorCode, message: string = table[code].title, facts: Facts = {}) {
-    super(message, facts.cause === undefined ? undefined : { cause: facts.cause })
+  constructor(of: ErrorCode | ErrorKind, message?: string, facts: Facts = {}) {
+    const { code, status, title } = typeof of === 'string' ? machineErrors[of] : of
+    super(message ?? title, facts.cause === undefined ? undefined : { cause: facts.cause })
     this.code = code
-    this.status = facts.status ?? table[code].status
+    this.status = facts.status ?? status
     this.details = facts.details
     this.headers = facts.headers ?? {}
+    this.retryAfter = facts.retryAfter
+    this.badToken = facts.badToken ?? false
     this.place = facts.place
+  }
+
+  /** The same error, at a place in a GraphQL operation. */
+  at(place: ErrorPlace): ApiError {
+    const { code, status, message } = this
+    return new ApiError({ code, status, title: message }, message, { ...this, place })
   }
 }

@@ -3,20 +3,19 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
-import { ApiError } from '#errors.ts'
 import { anonymous } from '#model/viewer.ts'
-import { createAuthenticator, unauthenticated } from './authenticate.ts'
 import {
   base64url,
   claims,
-  forge,
   hmac,
   hs256,
   isRefused,
   type Json,
   secret,
+  signToken,
   start,
-} from './forge.ts'
+} from '../../test/support/tokens.ts'
+import { createAuthenticator } from './authenticate.ts'
 import { createVerified } from './verified.ts'
 
 const user = { id: 7, role: 'user' }
@@ -51,13 +50,6 @@ const tokenOfSize = (size: number): string => {
 
 describe('no header', () => {
   test('is anonymous, at once', () => assert.equal(world().authenticate(undefined), anonymous))
-
-  test('where a token is needed is answered by a challenge that names no error', () => {
-    const error = unauthenticated()
-    assert.ok(error instanceof ApiError)
-    assert.deepEqual([error.code, error.status], ['UNAUTHENTICATED', 401])
-    assert.deepEqual(error.headers, { 'WWW-Authenticate': 'Bearer realm="duet"' })
-  })
 })
 
 describe('the form of the header', () => {
@@ -116,7 +108,7 @@ describe('the form of the header', () => {
       `Bearer ${base64url('null')}.${payload}.${signature}`,
       badHeader,
     ],
-    ['a header without alg', `Bearer ${forge({}, claims(), hmac(secret))}`, badAlg],
+    ['a header without alg', `Bearer ${signToken({}, claims(), hmac(secret))}`, badAlg],
     [
       'the claims of another token',
       `Bearer ${head}.${base64url(claims({ sub: '1' }))}.${signature}`,
@@ -124,10 +116,10 @@ describe('the form of the header', () => {
     ],
     [
       'the secret of another',
-      `Bearer ${forge({ alg: 'HS256' }, claims(), hmac(`${secret}x`))}`,
+      `Bearer ${signToken({ alg: 'HS256' }, claims(), hmac(`${secret}x`))}`,
       badSignature,
     ],
-    ['an empty key', `Bearer ${forge({ alg: 'HS256' }, claims(), hmac(''))}`, badSignature],
+    ['an empty key', `Bearer ${signToken({ alg: 'HS256' }, claims(), hmac(''))}`, badSignature],
     ['half a signature', `Bearer ${token.slice(0, -22)}`, badSpelling],
   ]
   for (const [name, header, why] of refusals)
@@ -192,13 +184,13 @@ describe('algorithms, where a secret is set', () => {
   for (const hash of ['sha384', 'sha512'])
     test(`a signature by ${hash} under the name HS256 is refused`, () =>
       assert.rejects(
-        world().ask(forge({ alg: 'HS256' }, claims(), hmac(secret, hash))),
+        world().ask(signToken({ alg: 'HS256' }, claims(), hmac(secret, hash))),
         isRefused(badSignature),
       ))
 
   test('an alg that the header only inherits is none', () =>
     assert.rejects(
-      world().ask(forge('{"__proto__":{"alg":"HS256"}}', claims(), hmac(secret))),
+      world().ask(signToken('{"__proto__":{"alg":"HS256"}}', claims(), hmac(secret))),
       isRefused(badAlg),
     ))
 
@@ -242,7 +234,7 @@ describe('keys that a token brings or names', () => {
     ]
     const { ask } = world()
     for (const header of headers) {
-      const forged = forge({ alg: 'HS256', ...header }, claims(), hmac(own))
+      const forged = signToken({ alg: 'HS256', ...header }, claims(), hmac(own))
       await assert.rejects(ask(forged), isRefused(badSignature))
       assert.deepEqual(await ask(hs256({}, header)), user)
     }
@@ -350,7 +342,7 @@ describe('a token that was verified', () => {
     const { send, ask, authenticate } = world()
     const header = `Bearer ${hs256()}`
     await send(header)
-    const forged = forge({ alg: 'RS256' }, claims(), hmac(secret))
+    const forged = signToken({ alg: 'RS256' }, claims(), hmac(secret))
     const failures = Array.from({ length: 10_001 }, (_, at) =>
       ask(`${forged.slice(0, -4)}${1000 + at}`),
     )

@@ -1,9 +1,8 @@
 /** Who is asking: turns the `Authorization` header of a request into a viewer, or refuses it. */
 import { compactVerify, decodeProtectedHeader, errors, type ProtectedHeaderParameters } from 'jose'
-import { ApiError } from '#errors.ts'
 import { anonymous, type Viewer } from '#model/viewer.ts'
 import { type KeyConfig, type Keys, keysOf, type VerifyingKey } from './keys.ts'
-import { challenge, refused } from './refusals.ts'
+import { refused } from './refusals.ts'
 import type { KeyName } from './renewal.ts'
 import { grantOf, type Parties } from './token.ts'
 import { createVerified } from './verified.ts'
@@ -39,13 +38,6 @@ export const createAuthenticator = (config: AuthConfig, now: () => number): Auth
       ? anonymous
       : (verified.viewerOf(authorization) ?? admit(authorization))
 }
-
-/**
- * The error where a token is needed and none was sent (RFC 6750, section 3.1: then the challenge
- * names no error).
- */
-export const unauthenticated = (): ApiError =>
-  new ApiError('UNAUTHENTICATED', undefined, { headers: { 'WWW-Authenticate': challenge } })
 
 const checkParties = ({ issuer, audience }: Parties): void => {
   // An empty name would look like a check and be met by no token.

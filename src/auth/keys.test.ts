@@ -9,11 +9,9 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, type TestContext, test } from 'node:test'
-import { type AuthConfig, createAuthenticator } from './authenticate.ts'
 import {
   type Alg,
   claims,
-  forge,
   hmac,
   type Issuer,
   isAway,
@@ -22,9 +20,11 @@ import {
   type Json,
   secret,
   setOf,
+  signToken,
   start,
   weakRsa,
-} from './forge.ts'
+} from '../../test/support/tokens.ts'
+import { type AuthConfig, createAuthenticator } from './authenticate.ts'
 import { readUrlText } from './read.ts'
 
 const user = { id: 7, role: 'user' }
@@ -205,7 +205,7 @@ describe('a configuration that is accepted', () => {
   }
   for (const [name, strong] of Object.entries(secrets))
     test(`a secret of ${name}`, async () => {
-      const token = forge({ alg: 'HS256' }, claims(), hmac(strong))
+      const token = signToken({ alg: 'HS256' }, claims(), hmac(strong))
       assert.deepEqual(await worldOf({ secret: strong }).ask(token), user)
     })
 
@@ -258,7 +258,7 @@ describe('algorithms, where a key set is configured', () => {
     for (const [form, bytes] of Object.entries(publicTexts))
       test(`HS256 with the public ${by} key as ${form} for its secret is refused`, async () => {
         const { ask } = withFile(setOf(ed, ec, rsa))
-        const forged = (alg: string) => forge({ alg, kid: by }, claims(), hmac(bytes))
+        const forged = (alg: string) => signToken({ alg, kid: by }, claims(), hmac(bytes))
         await assert.rejects(ask(forged('HS256')), isRefused(badAlg))
         await assert.rejects(ask(forged(by)), isRefused(badSignature))
       })
@@ -283,7 +283,7 @@ describe('algorithms, where a key set is configured', () => {
     const oct = {
       jwk: { kty: 'oct', k: Buffer.from(secret).toString('base64url'), alg: 'HS256', kid: 'o' },
     }
-    const forged = forge({ alg: 'HS256', kid: 'o' }, claims(), hmac(secret))
+    const forged = signToken({ alg: 'HS256', kid: 'o' }, claims(), hmac(secret))
     await assert.rejects(withFile(setOf(oct, ed)).ask(forged), isRefused(badAlg))
   })
 

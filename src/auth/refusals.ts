@@ -1,8 +1,5 @@
-/** What the caller is told when a token is missing or bad, or cannot be judged now. */
+/** What the caller is told when a token is bad, or cannot be judged now. */
 import { ApiError } from '#errors.ts'
-
-// RFC 6750, section 3.1: where no token was sent, the challenge names no error.
-export const challenge = 'Bearer realm="duet"'
 
 /**
  * The error for a token that is not accepted: 401, `invalid_token` (RFC 6750, section 3.1). `why`
@@ -11,11 +8,7 @@ export const challenge = 'Bearer realm="duet"'
  * token goes to a log.
  */
 export const refused = (why: string): ApiError =>
-  new ApiError('UNAUTHENTICATED', why, {
-    headers: {
-      'WWW-Authenticate': `${challenge}, error="invalid_token", error_description="${why}"`,
-    },
-  })
+  new ApiError('UNAUTHENTICATED', why, { badToken: true })
 
 /**
  * The error for a token whose key may be good but cannot be asked for: 503, with the seconds until
@@ -23,6 +16,6 @@ export const refused = (why: string): ApiError =>
  */
 export const keysAway = (milliseconds: number, cause: unknown): ApiError =>
   new ApiError('UNAVAILABLE', 'The keys that tokens are checked with cannot be read just now', {
-    headers: { 'Retry-After': String(Math.max(1, Math.ceil(milliseconds / 1000))) },
+    retryAfter: milliseconds / 1000,
     cause,
   })

@@ -2,8 +2,17 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { decodeJwt, jwtVerify } from 'jose'
+import {
+  claims,
+  hmac,
+  hs256,
+  isRefused,
+  type Json,
+  secret,
+  signToken,
+  start,
+} from '../../test/support/tokens.ts'
 import { type AuthConfig, createAuthenticator } from './authenticate.ts'
-import { claims, forge, hmac, hs256, isRefused, type Json, secret, start } from './forge.ts'
 import { mint } from './token.ts'
 
 const at = (seconds: number) => () => seconds * 1000
@@ -174,13 +183,13 @@ describe('claims that are not the own members of the object', () => {
   ]
   for (const payload of stays)
     test(`${payload.replace(own, '…')} is user 7 and no admin`, async () => {
-      const token = forge({ alg: 'HS256' }, payload, hmac(secret))
+      const token = signToken({ alg: 'HS256' }, payload, hmac(secret))
       assert.deepEqual(await ask(token), { id: 7, role: 'user' })
       assert.equal(({} as Json).role, undefined)
     })
   for (const payload of lacks)
     test(`${payload.replace(own, '…')} names no user`, () =>
-      assert.rejects(ask(forge({ alg: 'HS256' }, payload, hmac(secret))), isRefused(noUser)))
+      assert.rejects(ask(signToken({ alg: 'HS256' }, payload, hmac(secret))), isRefused(noUser)))
 })
 
 describe('minting', () => {

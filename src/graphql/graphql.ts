@@ -9,7 +9,7 @@ import { runQuery } from '#graphql/query.ts'
 import { deriveSchema } from '#graphql/schema.ts'
 import { bodyTag, isNotModified } from '#http/conditional.ts'
 import { type Edge, exchange } from '#http/exchange.ts'
-import type { Reply } from '#http/reply.ts'
+import { errorHeaders, type Reply } from '#http/reply.ts'
 import {
   type App,
   type Http,
@@ -143,7 +143,7 @@ export const mountGraphql = (app: App, core: Core, edge: Edge, options: GraphqlO
         data: undefined,
         errors: entries,
         status: statusOf(error),
-        ...(error instanceof ApiError && { headers: error.headers }),
+        ...(error instanceof ApiError && { headers: errorHeaders(error) }),
       }
     edge.observe({ kind: 'bug', requestId, error })
     const hidden = new ApiError(
@@ -257,7 +257,7 @@ export const mountGraphql = (app: App, core: Core, edge: Edge, options: GraphqlO
         'Content-Type': type,
         'Cache-Control': 'no-store',
         Vary: 'Accept, Authorization',
-        ...error.headers,
+        ...errorHeaders(error),
       },
       body: envelope(result),
     }

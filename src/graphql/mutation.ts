@@ -113,14 +113,11 @@ const planned = (mutating: Mutating): readonly Planned[] => {
       permit(
         writingOf(mutating),
         policy[root.kind as 'create' | 'update' | 'delete'],
-        `${root.kind} of ${plural}`,
+        `${root.kind} ${plural}`,
       )
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      throw new ApiError(error.code, error.message, {
-        headers: error.headers,
-        place: { path: [key], ...placeOf(node) },
-      })
+      throw error.at({ path: [key], ...placeOf(node) })
     }
     return {
       key,
@@ -240,9 +237,7 @@ const refuseEarly = async (mutating: Mutating, fields: readonly Writes[]): Promi
     const error: unknown = result.status === 'rejected' ? result.reason : undefined
     const field = fields[index]
     if (field && error instanceof ApiError && error.code === 'FORBIDDEN')
-      throw new ApiError(error.code, error.message, {
-        place: { path: [field.key], ...placeOf(field.node) },
-      })
+      throw error.at({ path: [field.key], ...placeOf(field.node) })
   }
 }
 

@@ -29,7 +29,7 @@ const overloaded = () =>
     'OVERLOADED',
     'The server has more to do than it can do soon; try again in a moment',
     {
-      headers: { 'Retry-After': String(1 + Math.floor(Math.random() * 3)) },
+      retryAfter: 1 + Math.floor(Math.random() * 3),
     },
   )
 

@@ -1,4 +1,5 @@
 /** Answers as data before they are responses, and what every response carries. */
+import type { ApiError } from '#errors.ts'
 
 export type Reply = {
   readonly status: number
@@ -6,6 +7,24 @@ export type Reply = {
   readonly headers: Record<string, string>
   readonly body: string | Uint8Array<ArrayBuffer> | null
 }
+
+/** `Retry-After` (RFC 9110, section 10.2.3), in whole seconds and at least one. */
+export const retryAfterHeader = (seconds: number): { readonly 'Retry-After': string } => ({
+  'Retry-After': String(Math.max(1, Math.ceil(seconds))),
+})
+
+/** RFC 6750, section 3: the challenge names an error only where a token was sent. The message is ASCII without quotes there. */
+const challengeOf = ({ badToken, message }: ApiError): string =>
+  badToken
+    ? `Bearer realm="duet", error="invalid_token", error_description="${message}"`
+    : 'Bearer realm="duet"'
+
+/** The response headers that belong to an error. */
+export const errorHeaders = (error: ApiError): Readonly<Record<string, string>> => ({
+  ...error.headers,
+  ...(error.retryAfter !== undefined && retryAfterHeader(error.retryAfter)),
+  ...(error.code === 'UNAUTHENTICATED' && { 'WWW-Authenticate': challengeOf(error) }),
+})
 
 const exposed =
   'ETag, Link, Location, API-Version, Deprecation, Sunset, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Idempotency-Replayed, Duet-Position'

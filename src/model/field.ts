@@ -1,5 +1,6 @@
 /** What one field is, said once. Every voice and engine derives its own view of a field from this. */
 import { z } from 'zod'
+import type { ErrorKind } from '#errors.ts'
 import { anyone, nobody, type Rule } from '#model/policy.ts'
 import { codePoints, isStorable } from '#model/text.ts'
 import type { Scalar } from '#sql/dialect.ts'
@@ -35,7 +36,7 @@ export type Field = {
   /** The field whose change takes this one back to its initial value. */
   readonly resetBy: string | undefined
   /** No two rows share it; the error for a second one. */
-  readonly unique: 'EMAIL_TAKEN' | 'CONFLICT' | undefined
+  readonly unique: ErrorKind | 'CONFLICT' | undefined
   /** It may be given when the row is made and not changed afterwards. */
   readonly once: boolean
   /** Its values may be so long that rows are counted by bytes while they are read. */

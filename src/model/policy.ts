@@ -63,16 +63,10 @@ export const judge = (
   }
 }
 
-/** RFC 6750, section 3.1: where no token was sent, the challenge names no error. */
-const challenge = { 'WWW-Authenticate': 'Bearer realm="duet"' }
-
-/** The error for a viewer who lacks a right: without a token 401, with one 403. `what` is the thing refused. */
+/** The error for a viewer who lacks a right: without a token 401, with one 403. `what` is a verb phrase: `change posts`. */
 export const refusal = (viewer: Viewer, what: string, place?: ErrorPlace): ApiError =>
   viewer.role === 'anonymous'
-    ? new ApiError('UNAUTHENTICATED', `A token is needed for ${what}`, {
-        headers: challenge,
-        ...(place && { place }),
-      })
+    ? new ApiError('UNAUTHENTICATED', `A token is needed to ${what}`, place && { place })
     : new ApiError('FORBIDDEN', `This token gives no right to ${what}`, place && { place })
 
 /** The rule in a person's words, for the documents. */

@@ -144,7 +144,7 @@ const planLevel = (context: Context, draft: Draft): number => {
         return [textPart(item.json)]
       case 'field': {
         const field = fieldOf(entity, item.field)
-        const what = `reading the ${item.field} of a ${draft.entity}`
+        const what = `read the ${item.field} of a ${draft.entity}`
         allow(context, field.readableBy, what, spot([...draft.path, item.key], item.at))
         return [{ kind: 'column', column: set.indexOf(item.field), as: 'value' }]
       }
@@ -187,7 +187,7 @@ const planRelation = (
   if (!relation) throw new Error(`${entity.plural} have no relation ${item.relation}`)
   const target = entityOf(context.model, relation.to)
   const below = [...path, item.key]
-  const rules = allow(context, target.policy.read, `reading ${target.plural}`, spot(below, item.at))
+  const rules = allow(context, target.policy.read, `read ${target.plural}`, spot(below, item.at))
   const where = rules.map(rule => selfCondition(context.model, target, rule))
   const key = relation.kind === 'one' ? indexOf(relation.by) : 0
   const source: Source =
@@ -227,7 +227,7 @@ const planRoot = (context: Context, root: Root): PlannedRoot => {
   const rules = allow(
     context,
     entity.policy.enter ?? entity.policy.read,
-    `reading ${entity.plural}`,
+    `read ${entity.plural}`,
     where,
   )
   // What a viewer may not read, he may not filter or sort by either.
@@ -235,7 +235,7 @@ const planRoot = (context: Context, root: Root): PlannedRoot => {
     allow(
       context,
       fieldOf(entity, field).readableBy,
-      `choosing ${entity.plural} by ${field}`,
+      `filter or sort ${entity.plural} by ${field}`,
       where,
     )
   const conditions: Condition[] = [
@@ -277,7 +277,7 @@ const planRoot = (context: Context, root: Root): PlannedRoot => {
   const exists = root.exists.map(({ entity: parent, slot }) => {
     const above = entityOf(model, parent)
     // Whose thing it is counts here as well: for a stranger it is not there.
-    const rules = allow(context, above.policy.read, `reading ${above.plural}`, where)
+    const rules = allow(context, above.policy.read, `read ${above.plural}`, where)
     const mine = rules.map(rule => selfCondition(model, above, rule))
     return { level: aside(above.table, { kind: 'exists', slot }, mine), entity: parent, slot }
   })

@@ -56,7 +56,7 @@ export const reportGenerate: Extra = {
     ({ core, edge }) =>
     async (c, viewer, named) => {
       const { model, dialect } = core
-      permit({ model, dialect, viewer }, admin, 'generating reports')
+      permit({ model, dialect, viewer }, admin, 'generate reports')
       const body = await jsonBody(c, edge.bodyLimit, ['application/json'])
       // A report has no effect, and a key is kept for effects alone: it must be one, and no more comes of it.
       parseKey(header(c, 'idempotency-key'))

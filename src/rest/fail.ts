@@ -1,17 +1,17 @@
 /** Errors as the REST voice prints them: one shape everywhere. */
 import type { ApiError } from '#errors.ts'
-import type { Reply } from '#http/reply.ts'
+import { errorHeaders, type Reply } from '#http/reply.ts'
 
 /** The error as `{"error": {code, message, details, requestId}}` with its own status. */
 export const fail = (error: ApiError, requestId: string): Reply => {
-  const { code, message, details, headers, status } = error
+  const { code, message, details, status } = error
   return {
     status,
     headers: {
       'Content-Type': 'application/json; charset=utf-8',
       'Cache-Control': 'no-store',
       'API-Version': '1',
-      ...headers,
+      ...errorHeaders(error),
     },
     body: JSON.stringify({ error: { code, message, ...(details && { details }), requestId } }),
   }

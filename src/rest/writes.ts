@@ -104,7 +104,7 @@ export const serveCreate = (mount: Mount, route: Route): Serve => {
   const planFor = answers(mount, route)
   return async (c, viewer, named) => {
     const writing = writingOf(mount, viewer)
-    permit(writing, entity.policy.create, `making ${entity.plural}`)
+    permit(writing, entity.policy.create, `create ${entity.plural}`)
     const given = route.below && { [route.below.field]: pathId(c, 'parentId', route.below.entity) }
     const valuesOf = (body: JsonObject) =>
       inputValues(entity, body, {
@@ -159,7 +159,7 @@ export const serveUpdate = (
   const planFor = answers(mount, route)
   return async (c, viewer, named) => {
     const writing = writingOf(mount, viewer)
-    permit(writing, entity.policy.update, `changing ${entity.plural}`)
+    permit(writing, entity.policy.update, `change ${entity.plural}`)
     const target = targetOf(c, mount, route)
     const read = async () => {
       try {
@@ -200,7 +200,7 @@ export const serveDelete =
     permit(
       writing,
       entityOf(mount.core.model, route.entity).policy.delete,
-      `deleting ${route.entity}s`,
+      `delete ${entityOf(mount.core.model, route.entity).plural}`,
     )
     return empty(named, await run(mount, remove(writing, targetOf(c, mount, route)), null))
   }

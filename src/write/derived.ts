@@ -105,7 +105,7 @@ export const guarded = (
     ...(asks !== undefined && { asks: asks + checks.length }),
     refused: (index, rows) =>
       all[index]?.refused?.(rows) ??
-      new ApiError('CONFLICT', `${name}: what it needs is not so any more`),
+      new ApiError('CONFLICT', `Cannot ${name}: what it needs is not so any more`),
   }
 }
 
@@ -124,7 +124,7 @@ const claim = (writing: Writing, entityName: string, values: Values) => {
   const { model, viewer } = writing
   const entity = entityOf(model, entityName)
   const rule = entity.policy.create
-  const what = `making ${entity.plural}`
+  const what = `create ${entity.plural}`
   const verdict = permit(writing, rule, what)
   const isForOther =
     verdict === 'row' &&
@@ -224,7 +224,7 @@ const aim = (writing: Writing, target: Target, verdict: 'yes' | 'row', rule: Rul
   const refused = (rows: Rows): ApiError => {
     const [row] = rows
     if (!row) return notFound(target.entity, target.id)
-    if (!row[0]) return refusal(viewer, `changing this ${target.entity}`)
+    if (!row[0]) return refusal(viewer, `change this ${target.entity}`)
     return new ApiError(
       'PRECONDITION_FAILED',
       `The ${target.entity} was changed since: read it again, then repeat the change`,
@@ -237,7 +237,7 @@ const aim = (writing: Writing, target: Target, verdict: 'yes' | 'row', rule: Rul
 export const update = (writing: Writing, target: Target, values: Values): Command => {
   const entity = entityOf(writing.model, target.entity)
   const rule = entity.policy.update
-  const verdict = permit(writing, rule, `changing ${entity.plural}`)
+  const verdict = permit(writing, rule, `change ${entity.plural}`)
   const { where, explain, refused } = aim(writing, target, verdict, rule)
   const sets = [...values].map(
     ([key, value]) =>
@@ -263,7 +263,7 @@ export const update = (writing: Writing, target: Target, values: Values): Comman
 export const remove = (writing: Writing, target: Target): Command => {
   const entity = entityOf(writing.model, target.entity)
   const rule = entity.policy.delete
-  const verdict = permit(writing, rule, `deleting ${entity.plural}`)
+  const verdict = permit(writing, rule, `delete ${entity.plural}`)
   const { where, explain, refused } = aim(writing, target, verdict, rule)
   const change = sql`delete from ${name(entity.table)} where ${where} returning ${name('id')}`
   const step: Step = { statement: ready(change, writing), expect: 'row', explain }
@@ -284,7 +284,7 @@ export const standingOf = (
 ): Command => {
   const entity = entityOf(writing.model, target.entity)
   const rule = entity.policy[operation]
-  const verdict = permit(writing, rule, `changing ${entity.plural}`)
+  const verdict = permit(writing, rule, `change ${entity.plural}`)
   const { revisions: _, ...anyRevision } = target
   const { where, explain, refused } = aim(writing, anyRevision, verdict, rule)
   const look = sql`select ${name('id')} from ${name(entity.table)} where ${where}`

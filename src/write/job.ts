@@ -74,6 +74,7 @@ export type Outcome =
   | {
       readonly kind: 'failed'
       readonly code: string
+      readonly status: number
       readonly message: string
       readonly details?: readonly FieldFault[]
     }

@@ -88,7 +88,7 @@ export const perform = function* (job: Job, prepared: Prepared | undefined): Wor
     if (error instanceof ConstraintError)
       return { kind: 'violation', constraint: error.kind, target: error.target }
     if (error instanceof ApiError)
-      return { kind: 'failed', code: error.code, message: error.message }
+      return { kind: 'failed', status: error.status, code: error.code, message: error.message }
     throw error
   }
 }

@@ -1,5 +1,5 @@
 /** The door of the write core: a command and the read of what it makes, in one transaction. */
-import { ApiError, type ErrorCode, errorTable } from '#errors.ts'
+import { ApiError } from '#errors.ts'
 import { columnName, type Model } from '#model/model.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import type { SqlValue } from '#sql/sql.ts'
@@ -23,10 +23,8 @@ const violated = (model: Model, target: string): ApiError => {
   })
 }
 
-const isCode = (code: string): code is ErrorCode => Object.hasOwn(errorTable, code)
-
-const failed = (code: string, message: string): Error =>
-  isCode(code) && code !== 'INTERNAL' ? new ApiError(code, message) : new Error(message)
+const failed = ({ code, status, message }: Outcome & { kind: 'failed' }): Error =>
+  code === 'INTERNAL' ? new Error(message) : new ApiError({ code, status, title: message })
 
 const errorOf = (
   model: Model,
@@ -39,14 +37,14 @@ const errorOf = (
     case 'violation':
       return outcome.constraint === 'unique'
         ? violated(model, outcome.target)
-        : new ApiError('CONFLICT', `${command.name}: it conflicts with what is stored`)
+        : new ApiError('CONFLICT', `Cannot ${command.name}: it conflicts with what is stored`)
     case 'reused':
       return new ApiError(
         'IDEMPOTENCY_KEY_REUSED',
         'This Idempotency-Key was used for another request; take a new key for a new request',
       )
     case 'failed':
-      return failed(outcome.code, outcome.message)
+      return failed(outcome)
     default:
       return outcome satisfies never
   }

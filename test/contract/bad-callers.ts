@@ -1,5 +1,5 @@
 /** Bad REST requests by who asks: bad tokens, none, and those without the right. */
-import { forge, hmac, type Json } from '#auth/forge.ts'
+import { hmac, type Json, signToken } from '../support/tokens.ts'
 import { secret } from '../world.ts'
 import type { BadRequest } from './bad-requests.ts'
 
@@ -12,7 +12,7 @@ const claims = (changed: Json) => ({
   ...changed,
 })
 const token = (changed: Json, header: Json = {}) =>
-  forge({ alg: 'HS256', ...header }, claims(changed), hmac(secret))
+  signToken({ alg: 'HS256', ...header }, claims(changed), hmac(secret))
 const good = token({})
 
 /** An `Authorization` header and the reason it is refused for, on a public read. */
@@ -93,7 +93,7 @@ export const badCallers: readonly BadRequest[] = [
   ...tokens(
     [`Bearer ${good.slice(0, -3)}`, noFit],
     [`Bearer ${good}AAAA`, noFit],
-    [`Bearer ${forge({ alg: 'HS256' }, claims({}), hmac('x'))}`, noFit],
+    [`Bearer ${signToken({ alg: 'HS256' }, claims({}), hmac('x'))}`, noFit],
   ),
   ...tokens([
     `Bearer ${good.slice(0, -1)}${String.fromCharCode(good.charCodeAt(good.length - 1) + 1)}`,

@@ -1,6 +1,9 @@
 /** Bad REST requests by their path, query and headers, each with the one answer it gets. */
 import type { ErrorCode } from '#errors.ts'
+import type { errors } from '#resources/errors.ts'
 import type { Asking } from '../world.ts'
+
+type Code = ErrorCode | keyof typeof errors
 
 export type As = number | 'anonymous'
 
@@ -13,14 +16,14 @@ export type BadRequest = {
   readonly body?: unknown
   readonly raw?: NonNullable<Asking['raw']>
   readonly status: number
-  readonly code: ErrorCode
+  readonly code: Code
   /** The members or parameters at fault, all of them. */
   readonly fields?: readonly string[]
   /** The whole `WWW-Authenticate`. */
   readonly challenge?: string
 }
 
-const bad = (status: number, code: ErrorCode, ...lines: string[]): BadRequest[] =>
+const bad = (status: number, code: Code, ...lines: string[]): BadRequest[] =>
   lines.map(line => ({
     line,
     what: 'its path',
@@ -43,7 +46,7 @@ const queries = (path: string, ...rows: [query: string, ...fields: string[]][]):
 
 const versions = (
   status: number,
-  code: ErrorCode,
+  code: Code,
   path: string,
   ...headers: Record<string, string>[]
 ): BadRequest[] =>

@@ -643,7 +643,7 @@ describe('errors', () => {
     assert.deepEqual(answered.json, {
       errors: [
         {
-          message: 'A token is needed for reading the email of a user',
+          message: 'A token is needed to read the email of a user',
           locations: [{ line: 3, column: 25 }],
           path: ['posts', 'comments', 'author', 'mail'],
           extensions: { code: 'UNAUTHENTICATED' },

@@ -36,7 +36,7 @@ const insert = (name: string) =>
 const unavailable = (pattern: RegExp) => (error: unknown) => {
   assert.ok(error instanceof ApiError)
   assert.equal(error.code, 'UNAVAILABLE')
-  assert.ok(Number(error.headers['Retry-After']) > 0)
+  assert.ok((error.retryAfter ?? 0) > 0)
   assert.match(error.message, pattern)
   return true
 }

@@ -203,7 +203,7 @@ test('writes of one moment share their commits, and so their waits for the disk'
 const rejection = (code: string) => (error: unknown) => {
   assert.ok(error instanceof ApiError, String(error))
   assert.equal(error.code, code)
-  assert.ok(Number(error.headers['Retry-After']) > 0)
+  assert.ok((error.retryAfter ?? 0) > 0)
   return true
 }
 

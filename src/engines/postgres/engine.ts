@@ -49,12 +49,12 @@ export const openPostgres = (options: PostgresOptions & Serving): Engine => {
     if (error instanceof UnreachableError)
       return new ApiError('UNAVAILABLE', 'The database is not there now; nothing was changed', {
         cause: error,
-        headers: { 'Retry-After': String(primary.shared.nextTry()) },
+        retryAfter: primary.shared.nextTry(),
       })
     if (!hasLost(error)) return error
     return new ApiError('OVERLOADED', 'Others change the same things now; try again', {
       cause: error,
-      headers: { 'Retry-After': '1' },
+      retryAfter: 1,
     })
   }
 

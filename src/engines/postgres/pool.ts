@@ -52,7 +52,7 @@ export const createPool = (options: LineOptions, max: number): Pool => {
     } catch (error) {
       if (!isFull(error)) throw refused(error, options.url)
       throw new ApiError('OVERLOADED', 'All connections to the database are busy; try again', {
-        headers: { 'Retry-After': '1' },
+        retryAfter: 1,
       })
     }
   }

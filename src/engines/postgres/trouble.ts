@@ -40,7 +40,7 @@ const targetOf = ({ table = '', constraint = '' }: DatabaseError): string => {
   return `${table}.${constraint === `${table}_pkey` ? 'id' : column}`
 }
 
-const after = (seconds: number) => ({ headers: { 'Retry-After': String(seconds) } })
+const after = (seconds: number) => ({ retryAfter: seconds })
 
 /** The error as the model and the voices know it; what is not known is a bug and comes back as it is. */
 export const translated = (error: unknown): unknown => {

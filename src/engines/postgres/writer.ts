@@ -36,14 +36,14 @@ const inFlight = () =>
   new ApiError(
     'IDEMPOTENCY_IN_FLIGHT',
     'The first request with this Idempotency-Key still runs; ask again in a moment',
-    { headers: { 'Retry-After': '1' } },
+    { retryAfter: 1 },
   )
 
 const unknown = (cause: unknown) =>
   new ApiError(
     'UNAVAILABLE',
     'The database was lost at the end; whether this was written is unknown. Send it again with the same Idempotency-Key, or look',
-    { cause, headers: { 'Retry-After': '2' } },
+    { cause, retryAfter: 2 },
   )
 
 /** Where the log ends; behind a commit it is not before it, even where commits do not wait for the disk. */
@@ -145,7 +145,7 @@ export const createWriter = (options: WriterOptions) => {
   const write = async (job: Job): Promise<Outcome> => {
     if (pool.waiting() >= options.queue)
       throw new ApiError('OVERLOADED', 'Too many writes are waiting; try again soon', {
-        headers: { 'Retry-After': '1' },
+        retryAfter: 1,
       })
     return inTurn(job.once?.name, async () => {
       const begun = performance.now()

@@ -30,23 +30,23 @@ const nothingDone = {
   full: {
     code: 'UNAVAILABLE',
     message: 'The disk is full: nothing was written, reads go on',
-    after: '10',
+    after: 10,
   },
   busy: {
     code: 'OVERLOADED',
     message: 'Another program writes to the store: nothing was written, reads go on',
-    after: '2',
+    after: 2,
   },
   broken: {
     code: 'UNAVAILABLE',
     message: 'The store failed before the commit: nothing was written',
-    after: '2',
+    after: 2,
   },
 } as const
 
 const low = () =>
   new ApiError('UNAVAILABLE', 'The disk is almost full: nothing was written, reads go on', {
-    headers: { 'Retry-After': '10' },
+    retryAfter: 10,
   })
 
 /** The writer keeps so many plans ready; then it starts afresh. */
@@ -93,7 +93,7 @@ const createWriter = (options: SqliteOptions, disk: Disk, beforeAnswers: () => v
   const stop = (message: string) => {
     if (down) return
     down = new ApiError('UNAVAILABLE', 'The store stopped; whether this was written is unknown', {
-      headers: { 'Retry-After': '2' },
+      retryAfter: 2,
     })
     for (const { reject } of waiting.values()) reject(down)
     waiting.clear()
@@ -103,7 +103,7 @@ const createWriter = (options: SqliteOptions, disk: Disk, beforeAnswers: () => v
   const refuse = (ids: readonly number[], kind: keyof typeof nothingDone) => {
     const { code, message, after } = nothingDone[kind]
     for (const id of ids) {
-      waiting.get(id)?.reject(new ApiError(code, message, { headers: { 'Retry-After': after } }))
+      waiting.get(id)?.reject(new ApiError(code, message, { retryAfter: after }))
       waiting.delete(id)
     }
   }
@@ -143,7 +143,7 @@ const createWriter = (options: SqliteOptions, disk: Disk, beforeAnswers: () => v
     if (waiting.size >= options.queue)
       return Promise.reject(
         new ApiError('OVERLOADED', 'Too many writes are waiting; try again soon', {
-          headers: { 'Retry-After': '1' },
+          retryAfter: 1,
         }),
       )
     const [plan, sentBefore] = planNumber(job)
@@ -183,7 +183,7 @@ export const openSqlite = (options: SqliteOptions): Engine => {
   reader.database.function('duet_tick', () => {
     if ((++ticks & 0xff) === 0 && performance.now() > deadline)
       throw new ApiError('TIMEOUT', 'Reading took too long; ask for less', {
-        headers: { 'Retry-After': '5' },
+        retryAfter: 5,
       })
     return 1
   })

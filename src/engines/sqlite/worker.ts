@@ -38,6 +38,7 @@ const preparedOf = (sent: Sent): Prepared | undefined => {
 const failure = (error: unknown): Outcome => ({
   kind: 'failed',
   code: 'INTERNAL',
+  status: 500,
   message: error instanceof Error ? `${error.message}\n${error.stack}` : String(error),
 })
 

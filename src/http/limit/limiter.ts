@@ -68,7 +68,7 @@ export const createLimiter = ({ limit, now, tally, proxies = [] }: LimiterOption
     throw new ApiError(
       'RATE_LIMITED',
       `More than ${limit} requests in a minute; try again in ${seconds} s`,
-      { headers: { ...headers, 'Retry-After': String(seconds) } },
+      { headers, retryAfter: seconds },
     )
   }
 

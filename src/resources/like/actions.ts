@@ -13,7 +13,7 @@ const comments = name('comments')
 
 const like: Action = {
   method: 'POST',
-  name: 'liking comments',
+  name: 'like comments',
   rule: entity.policy.create,
   path: '/comments/:id/likes',
   about: 'comment',
@@ -43,7 +43,7 @@ const like: Action = {
 
 const unlike: Action = {
   method: 'DELETE',
-  name: 'unliking comments',
+  name: 'unlike comments',
   rule: entity.policy.delete,
   path: '/comments/:id/likes',
   about: 'comment',

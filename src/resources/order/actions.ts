@@ -1,6 +1,7 @@
 /** Placing an order, and the steps of its life: each happens once, however many ask at the same moment. */
 import { ApiError, type FieldFault } from '#errors.ts'
 import { columnName, type Settings } from '#model/model.ts'
+import { errors } from '#resources/errors.ts'
 import { order as entity, orderEvent, orderItem, transitions } from '#resources/order/entity.ts'
 import { type Items, parseItems } from '#resources/order/items.ts'
 import type { Rows } from '#sql/engine.ts'
@@ -69,7 +70,7 @@ const lacking = (given: Items, rows: Rows): ApiError => {
   }
   if (unknown.length > 0) return invalid(unknown)
   return new ApiError(
-    'OUT_OF_STOCK',
+    errors.OUT_OF_STOCK,
     short.map(({ message }) => message).join('; ') || 'There is not enough in stock',
     { details: short },
   )
@@ -139,7 +140,7 @@ const placed = (
 
 const placing: Action = {
   method: 'POST',
-  name: 'placing orders',
+  name: 'place orders',
   rule: entity.policy.create,
   path: '/orders',
   about: null,
@@ -180,7 +181,7 @@ const transition = (action: keyof typeof transitions): Action => {
   const { from, to, at, restocks } = transitions[action]
   return {
     method: 'POST',
-    name: `to ${action} orders`,
+    name: `${action} orders`,
     rule: entity.policy.update,
     path: `/orders/:id/${action}`,
     about: 'order',
@@ -205,7 +206,7 @@ const transition = (action: keyof typeof transitions): Action => {
         // Somebody else's order is not there for him.
         if (status == null) return notThere('order', id)
         return new ApiError(
-          'INVALID_STATE',
+          errors.INVALID_STATE,
           `Order ${id} is ${status}, which allows ${allowedIn(String(status))}; ${action} needs it to be ${from}`,
         )
       }

@@ -85,7 +85,7 @@ const atOnce = (writing: Writing, given: Given): Command => {
 const askAgain = (writing: Writing, given: Given): Command => {
   if (!given.proofs.canSend)
     throw new ApiError('UNAVAILABLE', 'This service sends no mail: its operator has set none up', {
-      headers: { 'Retry-After': '3600' },
+      retryAfter: 3600,
     })
   const person = sql`select ${id}, ${name('name')}, ${email} from ${users} where ${id} = ${bind(given.id)} and ${mine(writing)}`
   const step: GuardedStep = { step: { statement: ready(person, writing), expect: 'row' } }
@@ -107,7 +107,7 @@ const stands = (writing: Writing, of: number): GuardedStep => {
 
 const verifyEmail: Action = {
   method: 'POST',
-  name: 'verifying this address',
+  name: 'verify this address',
   rule: entity.policy.update,
   path: '/users/:id/verify-email',
   about: 'user',
@@ -121,7 +121,7 @@ const verifyEmail: Action = {
 
 const promote: Action = {
   method: 'POST',
-  name: 'promoting users',
+  name: 'promote users',
   rule: admin,
   path: '/users/:id/actions/promote-to-admin',
   about: 'user',

@@ -74,13 +74,13 @@ const explained = (writing: Writing, id: number, otherwise: () => ApiError) => (
   ),
   refused: ([row]: readonly Row[]): ApiError => {
     if (!row) return notThere('user', id)
-    return row[0] ? otherwise() : refusal(writing.viewer, 'changing this user')
+    return row[0] ? otherwise() : refusal(writing.viewer, 'change this user')
   },
 })
 
 const put: Action = {
   method: 'PUT',
-  name: 'changing avatars',
+  name: 'change avatars',
   rule: user.policy.update,
   path: '/users/:id/avatar',
   about: 'user',
@@ -111,7 +111,7 @@ const put: Action = {
 
 const remove: Action = {
   method: 'DELETE',
-  name: 'removing avatars',
+  name: 'remove avatars',
   rule: user.policy.update,
   path: '/users/:id/avatar',
   about: 'user',

@@ -13,6 +13,7 @@ import {
   text,
 } from '#model/field.ts'
 import { admin, anyone, self, user as signedIn, whileOpen } from '#model/policy.ts'
+import { errors } from '#resources/errors.ts'
 
 const forAdmins = { settableBy: admin, readableBy: signedIn, graphql: 'hidden' } as const
 
@@ -45,7 +46,7 @@ export const user = entity({
       description: 'Whether the address was proved to be theirs; a new address is not.',
     }),
     createdAt: created({ readableBy: signedIn, graphql: 'hidden' }),
-    emailKey: folded('email', { unique: 'EMAIL_TAKEN' }),
+    emailKey: folded('email', { unique: errors.EMAIL_TAKEN }),
     revision: revision(),
   },
   relations: { posts: many('post', 'authorId', { description: 'Their posts, newest first.' }) },

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { ApiError } from '#errors.ts'
+import { errorHeaders } from '#http/reply.ts'
 
 export const secret = 'v8Qm2Zr7Lx0TfKpW4sYhC6nJdE1uGaB9+oXi3Rk5'
 
@@ -35,13 +36,13 @@ export const hmac =
     createHmac(hash, key).update(input).digest()
 
 /** A token of these parts; those that are texts are taken as they are, whatever they hold. */
-export const forge = (header: Json | string, payload: Json | string, by: Sign): string => {
+export const signToken = (header: Json | string, payload: Json | string, by: Sign): string => {
   const input = `${base64url(header)}.${base64url(payload)}`
   return `${input}.${by(input).toString('base64url')}`
 }
 
 export const hs256 = (changed: Json = {}, header: Json = {}): string =>
-  forge({ alg: 'HS256', ...header }, claims(changed), hmac(secret))
+  signToken({ alg: 'HS256', ...header }, claims(changed), hmac(secret))
 
 export type Alg = 'EdDSA' | 'ES256' | 'RS256'
 
@@ -74,7 +75,7 @@ export const issuer = (alg: Alg, kid: string, pair = pairs[alg]()): Issuer => {
     publicKey,
     jwk: { ...publicKey.export({ format: 'jwk' }), alg, kid, use: 'sig' },
     sign: by,
-    token: (changed = {}, header = {}) => forge({ alg, kid, ...header }, claims(changed), by),
+    token: (changed = {}, header = {}) => signToken({ alg, kid, ...header }, claims(changed), by),
   }
 }
 
@@ -90,7 +91,7 @@ export const isRefused =
   (error: unknown): true => {
     assert.ok(error instanceof ApiError, `not an ApiError: ${error}`)
     assert.deepEqual([error.code, error.status, error.message], ['UNAUTHENTICATED', 401, why])
-    assert.deepEqual(error.headers, {
+    assert.deepEqual(errorHeaders(error), {
       'WWW-Authenticate': `Bearer realm="duet", error="invalid_token", error_description="${why}"`,
     })
     return true
@@ -102,7 +103,7 @@ export const isAway =
   (error: unknown): true => {
     assert.ok(error instanceof ApiError, `not an ApiError: ${error}`)
     assert.deepEqual([error.code, error.status], ['UNAVAILABLE', 503])
-    assert.deepEqual(error.headers, { 'Retry-After': String(seconds) })
+    assert.deepEqual(errorHeaders(error), { 'Retry-After': String(seconds) })
     assert.doesNotMatch(error.message, /127\.0\.0\.1|jwks|\//i)
     return true
   }

@@ -1,0 +1,8 @@
+/** The error codes of the content, beside those of the machine. */
+import { defineErrors } from '#errors.ts'
+
+export const errors = defineErrors({
+  EMAIL_TAKEN: { status: 409, title: 'The email address is in use' },
+  INVALID_STATE: { status: 409, title: 'The thing is not in a state that allows this' },
+  OUT_OF_STOCK: { status: 409, title: 'There is not enough in stock' },
+})
