@@ -1,17 +1,17 @@
 // Writes the parts of the documents that the code decides, between their markers; `npm run docs`.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { printSchema } from 'graphql'
+import { content } from '../content/index.ts'
+import { modelOf } from '../src/content.ts'
 import { machineErrors, mergeErrors } from '../src/errors.ts'
 import { deriveSchema } from '../src/graphql/schema.ts'
 import { inWords } from '../src/model/policy.ts'
-import { errors } from '../src/resources/errors.ts'
-import { actions, contentModel } from '../src/resources/index.ts'
 import { memberNames } from '../src/rest/members.ts'
 import { settings } from '../src/settings.ts'
 import { createWorld } from '../test/world.ts'
 import { sizingRows } from './sizing.mjs'
 
-const model = contentModel({ signup: true, currency: { code: 'USD', digits: 2 } })
+const model = modelOf(content, { switches: { signup: true }, currency: { code: 'USD', digits: 2 } })
 const entities = Object.entries(model.entities)
 const read = name => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8')
 
@@ -50,16 +50,14 @@ function sizing() {
 }
 
 function settingsTable() {
-  const rows = Object.entries(settings).map(([name, { usual, about }]) => [
-    code(name),
-    code(usual),
-    about,
-  ])
+  const rows = Object.entries({ ...settings, ...content.settings }).map(
+    ([name, { usual, about }]) => [code(name), code(usual), about],
+  )
   return table(['Setting', 'Unless set', 'What it is'], rows)
 }
 
 function errorsTable() {
-  const rows = [...mergeErrors(machineErrors, errors).values()].map(
+  const rows = [...mergeErrors(machineErrors, content.errors).values()].map(
     ({ code: name, status, title }) => [code(name), status, title],
   )
   return table(['Code', 'Status', 'What it says'], rows)
@@ -103,7 +101,7 @@ function fields() {
 const shown = path => path.replace(/(\w+)s\/:\w+/g, '$1s/{$1Id}')
 
 function actionsTable() {
-  const rows = actions.map(({ name, method, path, rule }) => [
+  const rows = content.actions.map(({ name, method, path, rule }) => [
     name,
     code(`${method} ${shown(`/api${path}`)}`),
     rule ? inWords(rule) : 'nobody',

@@ -6,7 +6,7 @@ import { ableNode, handOver } from './hand-over.mjs'
 
 const suites = {
   usual: {
-    files: ['src/**/*.test.ts', 'test/*.test.ts', 'test/!(nightly)/**/*.test.ts'],
+    files: ['{src,content}/**/*.test.ts', 'test/*.test.ts', 'test/!(nightly)/**/*.test.ts'],
     secondsPerFile: 120,
     // Many of them wait for programs to start and to end.
     atOnce: Math.max(3, availableParallelism() - 1),

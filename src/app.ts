@@ -1,29 +1,25 @@
-/** Model, engine and voices made one app: the only place that knows every room. */
+/** Content, engine and APIs made one app: the only place that knows every room. */
 import { Hono } from 'hono'
-import { ApiError, machineErrors, mergeErrors } from '#errors.ts'
+import type { Content } from '#content.ts'
+import { ApiError } from '#errors.ts'
 import { type GraphqlOptions, mountGraphql } from '#graphql/graphql.ts'
 import { type Edge, exchange } from '#http/exchange.ts'
 import { retryAfterHeader } from '#http/reply.ts'
 import type { App, Http } from '#http/request.ts'
 import { type Known, unrouted } from '#http/unrouted.ts'
-import { mountAssets } from '#pages/assets.ts'
+import { machineAssets, mountAssets, openAssets } from '#pages/assets.ts'
 import { graphiqlPage } from '#pages/graphiql.ts'
 import { send } from '#pages/page.ts'
 import { mountStart } from '#pages/start.ts'
-import { mountVerify } from '#pages/verify.ts'
-import { reportGenerate } from '#reports/report.ts'
-import { errors } from '#resources/errors.ts'
-import { actions } from '#resources/index.ts'
-import { pictureOf } from '#resources/user/avatar.ts'
-import { avatarRead } from '#rest/avatar.ts'
+import { graphqlPath, restPath } from '#paths.ts'
 import { fail } from '#rest/fail.ts'
 import { noSuchPath } from '#rest/reads.ts'
-import { receiptRead } from '#rest/receipt.ts'
 import { mountRest } from '#rest/rest.ts'
 import { versionHeader, versions } from '#rest/version.ts'
 import type { Core } from '#write/core.ts'
 
 export type AppOptions = {
+  readonly content: Content
   readonly core: Core
   readonly edge: Edge
   readonly graphql: Omit<GraphqlOptions, 'page'>
@@ -35,9 +31,11 @@ export type AppOptions = {
   readonly readOnly?: () => string | null
 }
 
+const versionInPath = new RegExp(`^${restPath}/v(\\d+)(/|$)`)
+
 /** The error for a path that leads nowhere: a version that is not offered says so. */
 const noPath = (path: string): ApiError => {
-  const named = /^\/api\/v(\d+)(\/|$)/.exec(path)?.[1]
+  const named = versionInPath.exec(path)?.[1]
   if (named === undefined || (versions as readonly number[]).includes(Number(named)))
     return noSuchPath(path)
   return new ApiError(
@@ -53,47 +51,51 @@ const text = (status: number, body: string) => ({
   body: `${body}\n`,
 })
 
-/** The whole service as one Hono app; `app.request()` asks it without a port. */
-export const createApp = (options: AppOptions): App => {
-  const { core, edge } = options
-  // A code that is defined twice stops the start.
-  mergeErrors(machineErrors, errors)
-  const app: App = new Hono()
-  mountRest(app, core, edge, actions, [avatarRead(pictureOf), receiptRead, reportGenerate])
-  const page = async (c: Http) =>
-    send(
-      await graphiqlPage({ endpoint: '/graphql', introspection: options.graphql.introspection }),
-      c.req.raw,
-    )
-  mountGraphql(app, core, edge, { ...options.graphql, page })
-  mountAssets(app)
-  mountVerify(app)
-  mountStart(app, {
-    development: options.development,
-    introspection: options.graphql.introspection,
-    version: options.version,
-  })
+/** The pages for people: the start page, GraphiQL and the content's own, with the files they load. */
+const mountPages = (app: App, { content, core, graphql, development, version }: AppOptions) => {
+  const ownAssets = content.pages.map(({ assets }) => assets)
+  const assets = openAssets(Object.assign({}, machineAssets, ...ownAssets))
+  const { introspection } = graphql
+  mountAssets(app, assets)
+  for (const { path, page } of content.pages)
+    app.get(path, async c => send(await page(assets), c.req.raw))
+  const { model } = core
+  const start = { model, examples: content.examples, development, introspection, version }
+  mountStart(app, start, assets)
+  const graphiql = { endpoint: graphqlPath, introspection }
+  return async (c: Http) => send(await graphiqlPage(graphiql, assets), c.req.raw)
+}
+
+const mountProbes = (app: App, { edge, ready, readOnly }: AppOptions) => {
   // Probes ask often and without a token; they are neither authenticated nor logged.
   const quiet = {
     ...edge,
     authenticate: () => ({ id: null, role: 'anonymous' as const }),
     observe: () => {},
   }
+  const readiness = async () => {
+    const reason = await ready()
+    const why = readOnly?.() ?? null
+    // Still 200: taken out of service, it would not even be read.
+    if (reason === null) return text(200, why === null ? 'ready' : `read-only: ${why}`)
+    const reply = text(503, reason)
+    return { ...reply, headers: { ...reply.headers, ...retryAfterHeader(2) } }
+  }
   app.get(
     '/healthz',
     exchange(quiet, fail, () => text(200, 'ok')),
   )
-  app.get(
-    '/readyz',
-    exchange(quiet, fail, async () => {
-      const reason = await options.ready()
-      const readOnly = options.readOnly?.() ?? null
-      // Still 200: taken out of service, it would not even be read.
-      return reason === null
-        ? text(200, readOnly === null ? 'ready' : `read-only: ${readOnly}`)
-        : { ...text(503, reason), headers: { ...text(503, '').headers, ...retryAfterHeader(2) } }
-    }),
-  )
+  app.get('/readyz', exchange(quiet, fail, readiness))
+}
+
+/** The whole service as one Hono app; `app.request()` asks it without a port. */
+export const createApp = (options: AppOptions): App => {
+  const { core, edge, content } = options
+  const app: App = new Hono()
+  mountRest(app, core, edge, content.actions, content.routes)
+  const graphiql = mountPages(app, options)
+  mountGraphql(app, core, edge, { ...options.graphql, page: graphiql })
+  mountProbes(app, options)
   const known: Known[] = app.routes.map(({ method, path }) => ({ method, path }))
   app.notFound(unrouted(known, edge, fail, noPath, versionHeader))
   app.onError((error, c) => {

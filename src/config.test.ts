@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ConfigError, loadConfig } from '#config.ts'
-import { settings } from '#settings.ts'
+import { loadConfig } from '#config.ts'
+import { ConfigError, settings } from '#settings.ts'
 
 /** The faults of an environment, a sentence each; none where it is good. */
 const faultsOf = (environment: Readonly<Record<string, string>>): readonly string[] => {
@@ -30,10 +30,6 @@ const bad: readonly (readonly [string, string, RegExp])[] = [
   ['DUET_DATABASE_URL', 'postgres://localhost', /or postgres:\/\/USER:PASSWORD@HOST\/DATABASE$/],
   ['DUET_JWKS_URL', 'keys.json', /^must be an http or https URL$/],
   ['DUET_JWKS_URL', 'file:///etc/passwd', /^must be an http or https URL$/],
-  ['DUET_SIGNUP', 'yes', /^must be open or closed$/],
-  ['DUET_CURRENCY', 'euro', /^must be an ISO 4217 code/],
-  ['DUET_CURRENCY', 'usd', /^must be an ISO 4217 code/],
-  ['DUET_CURRENCY', 'XYZ', /^must be an ISO 4217 code/],
   ['DUET_INTROSPECTION', 'true', /^must be on or off$/],
   ['DUET_CORS_ORIGINS', 'example.org', /^must be \* or origins such as https:\/\/example\.org/],
   ['DUET_CORS_ORIGINS', 'https://example.org/', /^must be \* or origins/],
@@ -82,7 +78,7 @@ for (const [name, value, sentence] of bad)
 test('all faults are told at once, a line each', () => {
   const faults = faultsOf({
     DUET_PORT: 'x',
-    DUET_SIGNUP: 'x',
+    DUET_LOG: 'x',
     DUET_MAX_DEPTH: 'x',
     DUET_NONSENSE: 'x',
   })

@@ -1,11 +1,13 @@
 /** The environment as a Config, checked once and whole: every fault is named in one go. */
 import { resolve } from 'node:path'
-import type { z } from 'zod'
-import { isPostgres, port, type Setting, settings } from '#settings.ts'
-
-type Name = keyof typeof settings
-type Value<S extends Setting> = z.output<S['rule']> | (S['usual'] extends '' ? undefined : never)
-type Values = { readonly [K in Name]: Value<(typeof settings)[K]> }
+import {
+  ConfigError,
+  isPostgres,
+  port,
+  type SettingTable,
+  settings,
+  type ValuesOf,
+} from '#settings.ts'
 
 export type Config = {
   readonly development: boolean
@@ -15,17 +17,12 @@ export type Config = {
   readonly store:
     | { readonly kind: 'sqlite'; readonly file: string }
     | { readonly kind: 'postgres'; readonly url: string }
-  readonly values: Values
-}
-
-/** Settings that are wrong, a sentence each; shown to the operator as they are. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError'
+  readonly values: ValuesOf<typeof settings>
+  /** The values of the content's own settings. */
+  readonly content: Readonly<Record<string, unknown>>
 }
 
 const keySettings = ['DUET_AUTH_SECRET', 'DUET_JWKS_URL', 'DUET_JWKS_FILE'] as const
-
-const isName = (name: string): name is Name => Object.hasOwn(settings, name)
 
 /** How many letters must be changed, added or taken away to make one text of another. */
 const distance = (from: string, to: string): number => {
@@ -41,16 +38,15 @@ const distance = (from: string, to: string): number => {
 }
 
 /** The setting that an unknown name was meant for. */
-const nearest = (name: string): string | undefined => {
-  const names = Object.keys(settings)
+const nearest = (name: string, names: readonly string[]): string | undefined => {
   const part = name.slice('DUET_'.length)
   const [near] = names.toSorted((a, b) => distance(a, name) - distance(b, name))
   if (near !== undefined && distance(near, name) <= 2) return near
   return part === '' ? undefined : names.find(known => known.includes(part))
 }
 
-const unknown = (name: string): string => {
-  const meant = nearest(name)
+const unknown = (name: string, names: readonly string[]): string => {
+  const meant = nearest(name, names)
   return meant === undefined
     ? `${name} is no setting; docs/settings.md lists them all`
     : `${name} is no setting; did you mean ${meant}?`
@@ -61,13 +57,13 @@ const storeOf = (url: string): Config['store'] =>
     ? { kind: 'sqlite', file: resolve(url.slice('sqlite:'.length)) }
     : { kind: 'postgres', url }
 
-/** The Config of an environment. Throws a ConfigError that names every fault. */
-export const loadConfig = (environment: Readonly<Record<string, string | undefined>>): Config => {
-  const faults: string[] = []
-  for (const name of Object.keys(environment))
-    if (name.startsWith('DUET_') && !isName(name)) faults.push(unknown(name))
+type Environment = Readonly<Record<string, string | undefined>>
+type Raw = Readonly<Record<string, unknown>>
+
+/** The values of the settings of a table; what is wrong goes into `faults`. */
+const readTable = (table: SettingTable, environment: Environment, faults: string[]): Raw => {
   const values: Record<string, unknown> = {}
-  for (const [name, { rule, usual }] of Object.entries(settings)) {
+  for (const [name, { rule, usual }] of Object.entries(table)) {
     const given = environment[name] || usual
     if (given === '') continue
     const checked = rule.safeParse(given)
@@ -76,25 +72,45 @@ export const loadConfig = (environment: Readonly<Record<string, string | undefin
       faults.push(`${name} ${checked.error.issues[0]?.message ?? 'is not valid'}`)
     else values[name] = checked.data
   }
-  const development = values.DUET_ENV !== 'production'
+  return values
+}
+
+/** What is wrong between settings that are right by themselves. */
+const contradictions = (values: Raw, environment: Environment): readonly string[] => {
+  const faults: string[] = []
   const keys = keySettings.filter(name => values[name] !== undefined)
   if (keys.length > 1)
     faults.push(`${keys.join(' and ')} cannot be set together: choose one source of keys`)
   if (values.DUET_SMTP_URL !== undefined) {
-    const needed = development ? ['DUET_MAIL_FROM'] : ['DUET_MAIL_FROM', 'DUET_PUBLIC_URL']
+    const isProduction = values.DUET_ENV === 'production'
+    const needed = isProduction ? ['DUET_MAIL_FROM', 'DUET_PUBLIC_URL'] : ['DUET_MAIL_FROM']
     for (const name of needed)
       if (!environment[name]) faults.push(`${name} is needed where DUET_SMTP_URL is set`)
   }
   if (values.DUET_REPLICA_URLS !== undefined && !isPostgres(String(values.DUET_DATABASE_URL)))
     faults.push('DUET_REPLICA_URLS is for PostgreSQL: DUET_DATABASE_URL must be a postgres:// URL')
+  return faults
+}
+
+/** The Config of an environment, with the content's own settings. Throws a ConfigError that names every fault. */
+export const loadConfig = (environment: Environment, own: SettingTable = {}): Config => {
+  const faults: string[] = []
+  const names = [...Object.keys(settings), ...Object.keys(own)]
+  for (const name of Object.keys(environment))
+    if (name.startsWith('DUET_') && !names.includes(name)) faults.push(unknown(name, names))
+  const values = readTable(settings, environment, faults) as Config['values']
+  const content = readTable(own, environment, faults)
+  faults.push(...contradictions(values, environment))
   const inPort = port.safeParse(environment.PORT || '3000')
   if (!inPort.success) faults.push(`PORT ${inPort.error.issues[0]?.message}`)
   if (faults.length > 0) throw new ConfigError(faults.join('\n'))
+  const development = values.DUET_ENV !== 'production'
   return {
     development,
-    host: (values.DUET_HOST as string | undefined) ?? (development ? '127.0.0.1' : '0.0.0.0'),
-    port: (values.DUET_PORT as number | undefined) ?? inPort.data ?? 3000,
-    store: storeOf(values.DUET_DATABASE_URL as string),
-    values: values as Values,
+    host: values.DUET_HOST ?? (development ? '127.0.0.1' : '0.0.0.0'),
+    port: values.DUET_PORT ?? inPort.data ?? 3000,
+    store: storeOf(values.DUET_DATABASE_URL),
+    values,
+    content,
   }
 }

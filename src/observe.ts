@@ -14,10 +14,10 @@ export type Event =
     }
   /** Something thrown that is not the caller's: answered 500. */
   | { readonly kind: 'bug'; readonly requestId: string; readonly error: unknown }
-  /** A message that was not sent, by its user and a reason without the address; `again`: it is tried once more. */
+  /** A message that was not sent, by the id of its recipient and a reason without the address; `again`: it is tried once more. */
   | {
       readonly kind: 'mail failed'
-      readonly user: number
+      readonly recipient: number
       readonly reason: string
       readonly again: boolean
     }

@@ -1,4 +1,4 @@
-/** Every setting there is: what it must be, what it is when it is not set, and what it is for. */
+/** The machine's settings: what it must be, what it is when it is not set, and what it is for. */
 import { isIP } from 'node:net'
 import { z } from 'zod'
 
@@ -48,13 +48,26 @@ const sender =
 /** One setting: what it must be, what it is when it is not set, and what it is for. */
 export type Setting = { readonly rule: z.ZodType; readonly usual: string; readonly about: string }
 
-const setting = <Rule extends z.ZodType, const Usual extends string>(
+export type SettingTable = Readonly<Record<string, Setting>>
+
+type Value<S extends Setting> = z.output<S['rule']> | (S['usual'] extends '' ? undefined : never)
+
+/** The values of a table of settings; undefined where one is neither set nor has a usual value. */
+export type ValuesOf<Table extends SettingTable> = { readonly [K in keyof Table]: Value<Table[K]> }
+
+/** Settings that are wrong, a sentence each; shown to the operator as they are. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+/** A row of a table of settings. */
+export const setting = <Rule extends z.ZodType, const Usual extends string>(
   rule: Rule,
   usual: Usual,
   about: string,
 ) => ({ rule, usual, about })
 
-/** Every setting there is, for the docs too. An empty `usual` is unset. */
+/** The machine's settings, for the docs too. An empty `usual` is unset. */
 export const settings = {
   DUET_ENV: setting(
     z.enum(['development', 'production'], 'must be development or production'),
@@ -113,16 +126,6 @@ export const settings = {
   DUET_JWKS_FILE: setting(z.string(), '', 'A file with the public keys of tokens'),
   DUET_AUTH_ISSUER: setting(z.string(), '', 'What `iss` of a token must be'),
   DUET_AUTH_AUDIENCE: setting(z.string(), '', 'What `aud` of a token must have'),
-  DUET_SIGNUP: setting(
-    z.enum(['open', 'closed'], 'must be open or closed'),
-    'open',
-    'Whether anonymous may create users',
-  ),
-  DUET_CURRENCY: setting(
-    z.enum(Intl.supportedValuesOf('currency'), 'must be an ISO 4217 code, such as USD'),
-    'USD',
-    'Currency of all prices of the store',
-  ),
   DUET_INTROSPECTION: setting(
     onOff,
     '',
@@ -236,4 +239,4 @@ export const settings = {
     'info',
     'What is logged: info has a line for each request',
   ),
-} as const satisfies Record<string, Setting>
+} as const satisfies SettingTable

@@ -14,23 +14,22 @@ const mayImport: Record<string, readonly string[] | 'everything'> = {
   'observe.ts': [],
   'config.ts': ['settings.ts'],
   'settings.ts': [],
+  'services.ts': [],
+  'paths.ts': [],
   sql: [],
-  model: ['sql'],
-  resources: ['model', 'sql', 'write'],
+  model: ['sql', 'services.ts'],
   read: ['model', 'sql', 'observe.ts'],
-  write: ['model', 'sql', 'read', 'observe.ts'],
+  write: ['model', 'sql', 'read', 'services.ts', 'observe.ts'],
   engines: ['model', 'sql', 'read', 'write', 'observe.ts'],
   auth: ['model'],
   http: ['model', 'observe.ts'],
-  mail: ['observe.ts'],
-  rest: ['model', 'read', 'write', 'http', 'type auth'],
+  mail: ['services.ts', 'observe.ts'],
+  rest: ['model', 'read', 'write', 'http', 'paths.ts', 'type auth'],
   graphql: ['model', 'read', 'write', 'http', 'type auth'],
-  // A feature of its own above the REST voice: it counts what many resources have.
-  reports: ['model', 'sql', 'write', 'http', 'rest'],
-  pages: ['model', 'http'],
+  pages: ['model', 'http', 'paths.ts'],
   cli: 'everything',
   'app.ts': 'everything',
-  'main.ts': 'everything',
+  'content.ts': 'everything',
 }
 
 /** The rooms that may name an engine in a path they import. */
@@ -92,17 +91,6 @@ function upwards(file: File): string[] {
     .map(({ from }) => `${file.path} imports ${from}: write it from src/, as #room/file.ts`)
 }
 
-function neighbours(file: File): string[] {
-  const [room, own, inside] = file.path.split('/')
-  if (room !== 'resources' || inside === undefined) return []
-  return importsOf(file).flatMap(({ from }) => {
-    const [there, other, deeper] = targetOf(file, from)?.split('/') ?? []
-    const isOther = deeper !== undefined && other !== own
-    if (there !== 'resources' || !(isOther || other === 'index.ts')) return []
-    return [`${file.path} imports ${from}: name another resource by its name in the model`]
-  })
-}
-
 function engineNames(file: File): string[] {
   if (knowEngines.includes(roomOf(file.path))) return []
   return importsOf(file)
@@ -132,7 +120,6 @@ function notErasable({ path, text }: File): string[] {
 const rules = [
   ['a room imports only the rooms its row in the table names', crossings],
   ['an import that leaves its folder upwards is written from src/', upwards],
-  ['a resource imports no other resource', neighbours],
   ['only engines/, cli/ and app.ts import by the name of an engine', engineNames],
   [`a file has at most ${longest} lines`, tooLong],
   ['no file has an enum or a namespace', notErasable],
@@ -161,18 +148,6 @@ const breaches = [
     upwards,
     'read/x.ts',
     "import type { A } from '../sql/sql.ts'",
-  ],
-  [
-    'a resource that imports another',
-    neighbours,
-    'resources/post/x.ts',
-    "import '#resources/user/entity.ts'",
-  ],
-  [
-    'a resource that imports all',
-    neighbours,
-    'resources/post/x.ts',
-    "import '#resources/index.ts'",
   ],
   [
     'a read that names an engine',

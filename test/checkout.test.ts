@@ -41,8 +41,8 @@ function checkout({ installed }: { installed: boolean }): string {
   const dir = fs.mkdtempSync(join(temporary, 'copy-'))
   for (const name of ['bin', 'scripts', '.ci', 'package.json', 'package-lock.json'])
     fs.cpSync(join(root, name), join(dir, name), { recursive: true })
-  fs.mkdirSync(join(dir, 'src'))
-  fs.writeFileSync(join(dir, 'src/main.ts'), stub)
+  fs.mkdirSync(join(dir, 'content'))
+  fs.writeFileSync(join(dir, 'content/main.ts'), stub)
   fs.writeFileSync(join(dir, 'old.cjs'), pretend)
   if (installed) install(dir)
   return dir

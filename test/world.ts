@@ -7,6 +7,8 @@ import { createAuthenticator } from '#auth/authenticate.ts'
 import { mint } from '#auth/token.ts'
 import { putRows } from '#cli/fill.ts'
 import type { Line } from '#cli/store.ts'
+import { content } from '#content/index.ts'
+import { modelOf } from '#content.ts'
 import type { Migration } from '#engines/migrations.ts'
 import type { SqliteOptions } from '#engines/sqlite/engine.ts'
 import type { Engine, Store } from '#engines/store.ts'
@@ -17,7 +19,6 @@ import type { App } from '#http/request.ts'
 import { createMail, type MailOptions } from '#mail/mail.ts'
 import type { Model } from '#model/model.ts'
 import type { Event } from '#observe.ts'
-import { contentModel } from '#resources/index.ts'
 import type { Core } from '#write/core.ts'
 import {
   changeIn,
@@ -104,8 +105,8 @@ export const documentLimits: DocumentLimits = {
   rootFields: 20,
 }
 
-export const usualModel: Model = contentModel({
-  signup: true,
+export const usualModel: Model = modelOf(content, {
+  switches: { signup: true },
   currency: { code: 'USD', digits: 2 },
 })
 
@@ -190,11 +191,9 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
   const events: Event[] = []
   const letters: Letter[] = []
   const mail = createMail({
-    key: await store.secret('mail'),
     now,
     // Messages are no part of the log.
     observe: event => void (event.kind === 'mail' ? letters.push(event) : events.push(event)),
-    publicUrl: () => 'https://duet.example.org',
     delivery: { kind: 'shown' },
     ...options.mail,
   })
@@ -205,7 +204,12 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     writer: engine,
     limits,
     cursorKey: await store.secret('cursor'),
-    proofs: mail,
+    services: {
+      mail,
+      key: await store.secret('mail'),
+      publicUrl: () => 'https://duet.example.org',
+      now,
+    },
     now,
   }
   const edge: Edge = {
@@ -219,6 +223,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     ...options.edge,
   }
   const app = createApp({
+    content,
     core,
     edge,
     graphql: {

@@ -4,6 +4,7 @@ import { progress } from '#cli/progress.ts'
 import { fileOf } from '#cli/store.ts'
 import { type CliCommand, readArgs, UsageError } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
+import type { Content } from '#content.ts'
 import { backUp } from '#engines/sqlite/backup.ts'
 
 const dump = 'pg_dump --format=custom --file=FILE URL'
@@ -16,11 +17,11 @@ or not at all. A FILE that is there is replaced only with --force. It has everyt
 the store has, email addresses too: keep it where nobody else can read it.
 For a store in PostgreSQL use its own tools: ${dump}`
 
-const run = async (args: readonly string[]): Promise<void> => {
+const run = async (args: readonly string[], content: Content): Promise<void> => {
   const { values, positionals } = readArgs(args, { force: { type: 'boolean' } }, 1)
   const [file = ''] = positionals
   if (file === '') throw new UsageError('FILE is missing: duet backup FILE')
-  const store = fileOf(loadConfig(process.env), `copy it with ${dump}`)
+  const store = fileOf(loadConfig(process.env, content.settings), `copy it with ${dump}`)
   const shown = progress('copying pages')
   let done = 0
   const size = await backUp(store, resolve(file), {

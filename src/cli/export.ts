@@ -3,30 +3,31 @@ import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { progress } from '#cli/progress.ts'
-import { type Line, modelOf, openForReading, storeOf } from '#cli/store.ts'
+import { type Line, modelFor, openForReading, storeOf } from '#cli/store.ts'
 import { writers } from '#cli/transfer/format.ts'
-import { type Format, formatOf, kindOf, kinds } from '#cli/transfer/kinds.ts'
+import { type Format, formatOf, kindOf, kindsOf } from '#cli/transfer/kinds.ts'
 import { pagesOf } from '#cli/transfer/pages.ts'
 import { type CliCommand, readArgs, UsageError } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
+import type { Content } from '#content.ts'
 import { putInPlace } from '#engines/files.ts'
 import type { Model } from '#model/model.ts'
 
-const help = `Usage: duet export KIND [FILE] [--format ndjson|csv]
+const help = (content: Content): string => `Usage: duet export KIND [FILE] [--format ndjson|csv]
 
-Writes all rows of KIND (${Object.keys(kinds).join(', ')})
+Writes all rows of KIND (${Object.keys(kindsOf(content)).join(', ')})
 in the order of their ids, as import reads them: to FILE, in the format that its ending
 names (.ndjson or .csv), or as NDJSON to standard output. A FILE that is there is replaced
 when the new one is whole. The rows are those of one moment; the server may run meanwhile.
-To move a store, import the kinds in the order above. For a copy of everything, avatars
-and the record of orders included, there is backup.`
+To move a store, import the kinds in the order above. For a copy of everything
+there is backup.`
 
 const isFormat = (text: string): text is Format => Object.hasOwn(writers, text)
 
-const asked = (args: readonly string[]) => {
+const asked = (args: readonly string[], content: Content) => {
   const { values, positionals } = readArgs(args, { format: { type: 'string' } }, 2)
   const [plural = '', file] = positionals
-  const kind = kindOf(plural)
+  const kind = kindOf(content, plural)
   const format = values.format ?? (file === undefined ? 'ndjson' : formatOf(file))
   if (format === undefined)
     throw new UsageError(`${file} must end in .ndjson or .csv, or --format must be given`)
@@ -68,10 +69,10 @@ const write = async (line: Line, model: Model, asked: Asked): Promise<void> => {
   told.write(`exported ${count} ${plural}\n`)
 }
 
-const run = async (args: readonly string[]): Promise<void> => {
-  const task = asked(args)
-  const config = loadConfig(process.env)
-  const model = modelOf(config)
+const run = async (args: readonly string[], content: Content): Promise<void> => {
+  const task = asked(args, content)
+  const config = loadConfig(process.env, content.settings)
+  const model = modelFor(config, content)
   const line = await openForReading(await storeOf(config))
   try {
     await line.session.transaction(() => write(line, model, task))

@@ -1,5 +1,6 @@
 /** Many rows at once: statements that the model derives. */
 import type { Line } from '#cli/store.ts'
+import type { Store } from '#engines/store.ts'
 import type { Entity } from '#model/entity.ts'
 import { columnName, type Model } from '#model/model.ts'
 import { anonymous } from '#model/viewer.ts'
@@ -117,4 +118,23 @@ export const isEmpty = async (
     if ((await session.query({ text, values: [] })).length > 0) return false
   }
   return true
+}
+
+/** When the rows of a demo begin, and how far they are apart. */
+const demoStart = Date.UTC(2026, 0, 5, 9)
+const hour = 3_600_000
+
+/** Puts the rows into a migrated store where it has no content at all. */
+export const fillEmpty = async (store: Store, model: Model, rows: RowsByEntity): Promise<void> => {
+  const session = await store.session('filling')
+  const line = { session, dialect: store.dialect }
+  try {
+    // A transaction would wait for whoever writes to a store that has content; in it, nobody else can fill this one.
+    if (!(await isEmpty(line, model.entities))) return
+    await session.transaction(async () => {
+      if (await isEmpty(line, model.entities)) await putRows(line, model, rows, demoStart, hour)
+    })
+  } finally {
+    await session.close()
+  }
 }

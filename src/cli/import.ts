@@ -1,41 +1,38 @@
 /** `duet import`: rows of NDJSON or CSV, checked by the rules of the API, kept with their ids and times. */
 import { statSync } from 'node:fs'
 import { progress } from '#cli/progress.ts'
-import { type Line, modelOf, openForFilling, storeOf } from '#cli/store.ts'
+import { type Line, modelFor, openForFilling, storeOf } from '#cli/store.ts'
 import { homing } from '#cli/transfer/foreign.ts'
-import { formatOf, type Kind, kindOf, kinds } from '#cli/transfer/kinds.ts'
+import { formatOf, type Kind, kindOf, kindsOf } from '#cli/transfer/kinds.ts'
 import { linesIn } from '#cli/transfer/lines.ts'
-import { orderRows } from '#cli/transfer/orders.ts'
 import { type Put, plainRows } from '#cli/transfer/rows.ts'
 import { type CliCommand, readArgs, UsageError } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
+import type { Content } from '#content.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import { anonymous } from '#model/viewer.ts'
 
-const help = `Usage: duet import KIND FILE [--skip-bad]
+const help = (content: Content): string => {
+  const kinds = kindsOf(content)
+  const own = Object.values(kinds).flatMap(({ help }) => help ?? [])
+  return `Usage: duet import KIND FILE [--skip-bad]
 
 Reads rows of KIND (${Object.keys(kinds).join(', ')})
 from a .ndjson or .csv file: members as in a REST create body, plus id and timestamps,
 which are kept. Every row is checked by the same rules. One bad row and nothing is kept,
 unless --skip-bad leaves out the bad ones and keeps the rest. What export writes can be
-imported; the kinds in the order above, so that what rows refer to is there.
-
-Orders: {id, customerId, status, items: [{productId, quantity, price, name}], createdAt,
-paidAt, cancelledAt, refundedAt}. The amount is computed; a given amount must agree, a
-given currency must be the store's. An item without price or name has the product's.
-An order without status is one of the past: paid when it was made, unless its times tell
-another state. The stock stays as it is. In CSV, items are one cell of JSON.
-Customers: {id, name, email, createdAt, userId}; email and userId may be absent.
-Files of other shops: orderedAt is createdAt; shippedAt, and a customer's code, company
-and country, are not kept.`
+imported; the kinds in the order above, so that what rows refer to is there.${
+    own.length > 0 ? `\n\n${own.join('\n')}` : ''
+  }`
+}
 
 const shownFaults = 20
 
 /** What stands on the command line, checked before anything is opened. */
-const asked = (args: readonly string[]) => {
+const asked = (args: readonly string[], content: Content) => {
   const { values, positionals } = readArgs(args, { 'skip-bad': { type: 'boolean' } }, 2)
   const [plural = '', file = ''] = positionals
-  const kind = kindOf(plural)
+  const kind = kindOf(content, plural)
   if (file === '') throw new UsageError('FILE is missing: duet import KIND FILE')
   const format = formatOf(file)
   if (!format) throw new UsageError(`${file} must end in .ndjson or .csv`)
@@ -72,9 +69,7 @@ const putFor = (line: Line, model: Model, kind: Kind): Put => {
     what: kind.entity,
     also: kind.also,
   } as const
-  return kind.entity === 'order'
-    ? orderRows(line, model, use)
-    : plainRows(line, model, entityOf(model, kind.entity), use)
+  return kind.rows?.(line, model, use) ?? plainRows(line, model, entityOf(model, kind.entity), use)
 }
 
 /** Puts the rows of the file in; throws where it has faults and nothing may be left out. */
@@ -108,10 +103,10 @@ const fill = async (line: Line, model: Model, { plural, kind, file, format, skip
   return { kept, leftOut, notice: notice() }
 }
 
-const run = async (args: readonly string[]): Promise<void> => {
-  const task = asked(args)
-  const config = loadConfig(process.env)
-  const model = modelOf(config)
+const run = async (args: readonly string[], content: Content): Promise<void> => {
+  const task = asked(args, content)
+  const config = loadConfig(process.env, content.settings)
+  const model = modelFor(config, content)
   const line = await openForFilling(await storeOf(config))
   const { session } = line
   try {

@@ -31,7 +31,10 @@ export const logging = (level: Level): Logging => {
         log.error({ requestId: event.requestId, err: event.error }, 'bug')
         break
       case 'mail failed':
-        log.warn({ user: event.user, reason: event.reason, again: event.again }, 'mail not sent')
+        log.warn(
+          { recipient: event.recipient, reason: event.reason, again: event.again },
+          'mail not sent',
+        )
         break
       case 'mail':
         // Not into the log: it has an address and a token, which only a developer's own terminal may show.

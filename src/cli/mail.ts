@@ -9,17 +9,6 @@ const deliveryOf = ({ values, development }: Config): Delivery => {
   return { kind: development ? 'shown' : 'none' }
 }
 
-/** The mail of a service that listens at `url()`, which links lead to unless a public address is set. */
-export const mailOf = (
-  config: Config,
-  key: Uint8Array,
-  observe: Observe,
-  url: () => string,
-): Mail =>
-  createMail({
-    key,
-    now: Date.now,
-    observe,
-    publicUrl: () => config.values.DUET_PUBLIC_URL ?? url(),
-    delivery: deliveryOf(config),
-  })
+/** The mail of a service. */
+export const mailOf = (config: Config, observe: Observe): Mail =>
+  createMail({ now: Date.now, observe, delivery: deliveryOf(config) })

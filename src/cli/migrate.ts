@@ -3,11 +3,10 @@
 import { storeOf } from '#cli/store.ts'
 import { type CliCommand, readArgs } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
+import type { Content } from '#content.ts'
 import { draftMigrations } from '#engines/draft.ts'
-import { migrationsFolder } from '#engines/migrations.ts'
 import { postgresDrafting } from '#engines/postgres/draft.ts'
 import { sqliteDrafting } from '#engines/sqlite/draft.ts'
-import { entities } from '#resources/index.ts'
 
 const help = `Usage: duet migrate [--draft NAME]
 
@@ -15,14 +14,14 @@ Applies the migrations that the store lacks; refuses a store of a newer program.
 --draft NAME writes the next migration, a file for each engine, from what the model
 has and the migrations do not make, for a person to read. It changes no store.`
 
-const run = async (args: readonly string[]): Promise<void> => {
+const run = async (args: readonly string[], content: Content): Promise<void> => {
   const { values } = readArgs(args, { draft: { type: 'string' } }, 0)
   if (values.draft !== undefined) {
     const files = draftMigrations(
       [sqliteDrafting, postgresDrafting],
-      entities,
+      content.entities,
       values.draft,
-      migrationsFolder,
+      content.migrations,
     )
     process.stdout.write(
       files.length === 0
@@ -31,7 +30,7 @@ const run = async (args: readonly string[]): Promise<void> => {
     )
     return
   }
-  const store = await storeOf(loadConfig(process.env))
+  const store = await storeOf(loadConfig(process.env, content.settings))
   const applied = await store.migrate()
   process.stdout.write(
     applied.length === 0 ? 'the store is up to date\n' : `applied ${applied.join(', ')}\n`,

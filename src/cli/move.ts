@@ -6,12 +6,13 @@ import { compare, isSame, tableText } from '#cli/move/verify.ts'
 import { fileOf, storeOf } from '#cli/store.ts'
 import { type CliCommand, readArgs, UsageError } from '#cli/usage.ts'
 import { type Config, loadConfig } from '#config.ts'
+import type { Content } from '#content.ts'
 import type { Target } from '#engines/postgres/moving.ts'
 import { UnreachableError } from '#engines/postgres/trouble.ts'
 import { StoreInUseError } from '#engines/sqlite/lock.ts'
 import { highestIds, machineryOf } from '#engines/sqlite/moving.ts'
 import type { Store } from '#engines/store.ts'
-import { entities } from '#resources/index.ts'
+import type { Entities } from '#model/model.ts'
 import { isPostgres } from '#settings.ts'
 import type { Session } from '#sql/engine.ts'
 
@@ -54,12 +55,14 @@ const identityOf = async (store: Store): Promise<string> =>
     .update(await store.secret('cursor'))
     .digest('hex')
 
+type Move = { readonly entities: Entities; readonly restarts: boolean }
+
 /** Copies and compares; throws where the two are not the same in the end. */
 const moveAll = async (
   source: Session & Pick<Store, 'dialect'>,
   identity: string,
   target: Target,
-  restarts: boolean,
+  { entities, restarts }: Move,
 ): Promise<void> => {
   const tables = [...(await machineryOf(source)), ...contentTables(entities)]
   await target.begin({ source: identity, tables, restarts })
@@ -92,13 +95,13 @@ const closing = async <Thing extends { readonly close: () => Promise<void> }>(
 }
 
 /** Moves the store that this process holds. */
-const moveHeld = async (store: Store, target: Target, restarts: boolean): Promise<void> => {
+const moveHeld = async (store: Store, target: Target, move: Move): Promise<void> => {
   const identity = await identityOf(store)
   await closing(await store.session('filling'), async session => {
     const source = { ...session, dialect: store.dialect }
     try {
       // A transaction that writes nothing: no other command writes either until it ends.
-      await session.transaction(() => moveAll(source, identity, target, restarts))
+      await session.transaction(() => moveAll(source, identity, target, move))
     } catch (cause) {
       if (!(cause instanceof UnreachableError)) throw cause
       throw new Error(`${cause.message}; run the same again, and it goes on where it was`, {
@@ -108,9 +111,10 @@ const moveHeld = async (store: Store, target: Target, restarts: boolean): Promis
   })
 }
 
-const run = async (args: readonly string[]): Promise<void> => {
+const run = async (args: readonly string[], content: Content): Promise<void> => {
   const { to, restarts } = asked(args)
-  const config = loadConfig(process.env)
+  const { entities } = content
+  const config = loadConfig(process.env, content.settings)
   fileOf(config, 'duet move goes from SQLite to PostgreSQL only')
   const store = await storeOf(config)
   // Throws where there is none: to hold a store would make its folder.
@@ -118,7 +122,9 @@ const run = async (args: readonly string[]): Promise<void> => {
   const release = hold(store)
   try {
     await store.migrate()
-    await closing(await targetOf(config, to), target => moveHeld(store, target, restarts))
+    await closing(await targetOf(config, to), target =>
+      moveHeld(store, target, { entities, restarts }),
+    )
   } finally {
     release()
   }

@@ -3,8 +3,8 @@ import { resolve } from 'node:path'
 import { fileOf } from '#cli/store.ts'
 import { type CliCommand, readArgs, UsageError } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
+import type { Content } from '#content.ts'
 import { restore as restoreStore } from '#engines/sqlite/backup.ts'
-import { entities } from '#resources/index.ts'
 
 const tool = 'pg_restore --clean --if-exists --single-transaction --dbname=URL FILE'
 
@@ -15,14 +15,14 @@ was checked: whole, undamaged, and of no newer Duet. Stop the server first. A st
 has content is replaced only with --force; what it has is then lost. FILE stays as it is.
 For a store in PostgreSQL use its own tools: ${tool}`
 
-const run = async (args: readonly string[]): Promise<void> => {
+const run = async (args: readonly string[], content: Content): Promise<void> => {
   const { values, positionals } = readArgs(args, { force: { type: 'boolean' } }, 1)
   const [file = ''] = positionals
   if (file === '') throw new UsageError('FILE is missing: duet restore FILE')
-  const store = fileOf(loadConfig(process.env), `put a copy back with ${tool}`)
+  const store = fileOf(loadConfig(process.env, content.settings), `put a copy back with ${tool}`)
   const size = await restoreStore(resolve(file), store, {
     force: values.force === true,
-    tables: Object.values(entities).map(({ table }) => table),
+    tables: Object.values(content.entities).map(({ table }) => table),
   })
   process.stdout.write(`restored ${file} to ${store}, ${size.toLocaleString('en')} bytes\n`)
 }

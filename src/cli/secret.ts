@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { type Config, ConfigError } from '#config.ts'
+import type { Config } from '#config.ts'
+import { ConfigError } from '#settings.ts'
 
 /** Beside a store that is a file; else where that would be. */
 const secretFile = ({ store }: Config): string =>

@@ -4,6 +4,7 @@ import { isOneOfMany, serveAsOne, serveMany } from '#cli/serve/processes.ts'
 import { start } from '#cli/serve/start.ts'
 import { type CliCommand, readArgs, UsageError, wholeOption } from '#cli/usage.ts'
 import { type Config, loadConfig } from '#config.ts'
+import type { Content } from '#content.ts'
 
 const help = `Usage: duet serve [--migrate] [--processes N]
 
@@ -51,17 +52,18 @@ const processesOf = (given: string | undefined, { store }: Config): number => {
   return count
 }
 
-const run = async (args: readonly string[]): Promise<void> => {
+const run = async (args: readonly string[], content: Content): Promise<void> => {
   const { values } = readArgs(
     args,
     { migrate: { type: 'boolean' }, processes: { type: 'string' } },
     0,
   )
-  const config = loadConfig(process.env)
+  const config = loadConfig(process.env, content.settings)
   const count = processesOf(values.processes, config)
-  if (isOneOfMany) return serveAsOne(config, endOnSignals)
-  const release = await prepare(config, values.migrate === true)
-  const running = count > 1 ? await serveMany(count) : await start(config, () => process.exit(1))
+  const program = { config, content }
+  if (isOneOfMany) return serveAsOne(program, endOnSignals)
+  const release = await prepare(program, values.migrate === true)
+  const running = count > 1 ? await serveMany(count) : await start(program, () => process.exit(1))
   endOnSignals(async () => {
     await running.stop()
     release()

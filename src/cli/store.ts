@@ -1,23 +1,15 @@
 /** The store of a configuration as commands open it: migrated, and with the model's settings. */
-import { type Config, ConfigError } from '#config.ts'
+import type { Config } from '#config.ts'
+import { type Content, modelOf } from '#content.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import type { Store } from '#engines/store.ts'
-import type { Model, Settings } from '#model/model.ts'
-import { currencyOf } from '#model/money.ts'
-import { contentModel } from '#resources/index.ts'
+import type { Model } from '#model/model.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Session } from '#sql/engine.ts'
 
-/** The model's settings from the configuration; throws ConfigError for an unknown currency. */
-export const modelOf = (config: Config): Model => {
-  const currency = currencyOf(config.values.DUET_CURRENCY)
-  if (!currency)
-    throw new ConfigError(
-      `DUET_CURRENCY ${config.values.DUET_CURRENCY} is not a currency of ISO 4217`,
-    )
-  const settings: Settings = { signup: config.values.DUET_SIGNUP === 'open', currency }
-  return contentModel(settings)
-}
+/** The model of the content with the settings of the configuration; throws ConfigError for an unknown currency. */
+export const modelFor = (config: Config, content: Content): Model =>
+  modelOf(content, content.decide(config.content))
 
 /** The store that the configuration names; nothing of it is opened yet. */
 export const storeOf = async ({ store, values }: Config): Promise<Store> => {

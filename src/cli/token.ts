@@ -2,8 +2,10 @@
 import { mint } from '#auth/token.ts'
 import { authSecret } from '#cli/secret.ts'
 import { type CliCommand, readArgs, UsageError } from '#cli/usage.ts'
-import { ConfigError, loadConfig } from '#config.ts'
+import { loadConfig } from '#config.ts'
+import type { Content } from '#content.ts'
 import { parseId } from '#model/id.ts'
+import { ConfigError } from '#settings.ts'
 
 const help = `Usage: duet token --user ID [--role user|admin] [--ttl 1h]
 
@@ -20,7 +22,7 @@ const lifetime = (text: string): number => {
   return ttl
 }
 
-const run = async (args: readonly string[]): Promise<void> => {
+const run = async (args: readonly string[], content: Content): Promise<void> => {
   const { values } = readArgs(
     args,
     { user: { type: 'string' }, role: { type: 'string' }, ttl: { type: 'string' } },
@@ -32,7 +34,7 @@ const run = async (args: readonly string[]): Promise<void> => {
   if (role !== 'user' && role !== 'admin')
     throw new UsageError(`--role must be user or admin, not ${role}`)
   const ttl = lifetime(values.ttl ?? '1h')
-  const config = loadConfig(process.env)
+  const config = loadConfig(process.env, content.settings)
   const secret = authSecret(config)
   if (secret === undefined)
     throw new ConfigError(

@@ -1,5 +1,6 @@
 /** What a command line must be, and how its mistakes are told: one line each, exit code 2. */
 import { type ParseArgsConfig, parseArgs } from 'node:util'
+import type { Content } from '#content.ts'
 
 /** A command line that is not as it must be. */
 export class UsageError extends Error {
@@ -8,8 +9,8 @@ export class UsageError extends Error {
 
 export type CliCommand = {
   /** The text of `duet NAME --help`. */
-  readonly help: string
-  readonly run: (args: readonly string[]) => Promise<void>
+  readonly help: string | ((content: Content) => string | Promise<string>)
+  readonly run: (args: readonly string[], content: Content) => Promise<void>
 }
 
 /** Options and positionals of a command line; throws UsageError for unknown ones. */

@@ -21,17 +21,10 @@ import { oneRow } from '#read/selection.ts'
 import type { Command } from '#write/command.ts'
 import { commit } from '#write/commit.ts'
 import { type Core, prepareFor } from '#write/core.ts'
-import {
-  claimOf,
-  create,
-  permit,
-  remove,
-  standingOf,
-  update,
-  type Writing,
-} from '#write/derived.ts'
+import { create, createPrecheck, precheck, remove, update } from '#write/derived.ts'
 import { inputValues, type Values } from '#write/input.ts'
 import { type Keyed, onceOf } from '#write/once.ts'
+import { permit, type Writing } from '#write/steps.ts'
 import { type Done, write } from '#write/write.ts'
 
 type Payload = { readonly prepared: Prepared; readonly slots: Slots }
@@ -153,12 +146,12 @@ const look = async (mutating: Mutating, field: Writes): Promise<void> => {
   const { root } = field
   const ask = (command: Command) => write(core.writer, core.model, command, null)
   if (root.kind === 'update' || root.kind === 'delete') {
-    await ask(standingOf(writingOf(mutating), targetOf(field), root.kind))
+    await ask(precheck(writingOf(mutating), targetOf(field), root.kind))
     return
   }
   const { fields } = entityOf(core.model, root.entity)
   const named = Object.entries(inputOf(mutating, field)).filter(([key]) => fields[key]?.references)
-  await ask(claimOf(writingOf(mutating), root.entity, new Map(named as [string, number][])))
+  await ask(createPrecheck(writingOf(mutating), root.entity, new Map(named as [string, number][])))
 }
 
 /** The values of an input; whether it may be written at all comes before what is wrong with it. */

@@ -1,17 +1,10 @@
-/** The mail: messages that ask for a proof of an address, and what a proof is worth. */
-import { messageOf } from '#mail/message.ts'
+/** Mail: letters that wait, are composed when their turn comes, and leave over SMTP. */
 import { createOutbox, type OutboxOptions } from '#mail/outbox.ts'
 import { type Deliver, reasonOf, smtp, type Waits } from '#mail/smtp.ts'
-import { openToken, type Person, type Proven, sealToken } from '#mail/token.ts'
 import type { Observe } from '#observe.ts'
+import type { Services } from '#services.ts'
 
-export type Mail = {
-  /** Whether messages go anywhere. */
-  readonly canSend: boolean
-  /** Sends the message to this person soon. Never throws, never waits, and says nothing of what becomes of it. */
-  readonly invite: (person: Person) => void
-  /** What a token proves now. */
-  readonly proven: (token: string) => Proven
+export type Mail = Services['mail'] & {
   /** Sends what waits, for at most so many milliseconds. */
   readonly close: (wait: number) => Promise<void>
 }
@@ -22,15 +15,11 @@ export type Delivery =
   | { readonly kind: 'shown' }
   | { readonly kind: 'none' }
 
-type Pace = Pick<OutboxOptions<Person>, 'size' | 'atOnce' | 'retryAfter'>
+type Pace = Pick<OutboxOptions, 'size' | 'atOnce' | 'retryAfter'>
 
 export type MailOptions = {
-  /** What tokens are signed with; it moves with the store. */
-  readonly key: Uint8Array
   readonly now: () => number
   readonly observe: Observe
-  /** Where people reach the service, for the link in the message; without a slash at the end. */
-  readonly publicUrl: () => string
   readonly delivery: Delivery
   readonly pace?: Partial<Pace>
 }
@@ -70,28 +59,24 @@ const deliverOf = (delivery: Delivery, observe: Observe): Deliver | undefined =>
 }
 
 /** The mail of a running service. */
-export const createMail = (options: MailOptions): Mail => {
-  const { key, now, observe, publicUrl, delivery } = options
+export const createMail = ({ now, observe, delivery, pace }: MailOptions): Mail => {
   const deliver = deliverOf(delivery, observe)
-  const mayGo = createCap()
-  const outbox = createOutbox<Person>({
+  const isWithinCap = createCap()
+  const outbox = createOutbox({
     ...usualPace,
-    ...options.pace,
+    ...pace,
     observe,
     reasonOf,
-    send: async (person, signal) => {
-      const token = sealToken(key, person, now())
-      await deliver?.(messageOf(person, token, publicUrl()), now(), signal)
-    },
+    send: async (letter, signal) => deliver?.(letter.compose(), now(), signal),
   })
   return {
     canSend: deliver !== undefined,
-    invite: person => {
+    send: letter => {
       if (!deliver) return
-      if (mayGo(person.email, now())) outbox.put(person)
-      else observe({ kind: 'mail failed', user: person.id, reason: 'too many', again: false })
+      const { recipient, address } = letter
+      if (isWithinCap(address, now())) outbox.put(letter)
+      else observe({ kind: 'mail failed', recipient, reason: 'too many', again: false })
     },
-    proven: token => openToken(key, token, now()),
     close: outbox.close,
   }
 }

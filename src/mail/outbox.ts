@@ -1,7 +1,8 @@
-/** Where messages wait to be sent: so many at most, a few at once, each tried twice; whoever puts one in never waits. */
+/** Where letters wait to be sent: so many at most, a few at once, each tried twice; putting one in never waits. */
 import type { Observe } from '#observe.ts'
+import type { Letter } from '#services.ts'
 
-export type OutboxOptions<Letter> = {
+export type OutboxOptions = {
   readonly send: (letter: Letter, signal: AbortSignal) => Promise<void>
   /** Why a sending failed, in one word that may be logged. */
   readonly reasonOf: (error: unknown) => { readonly code: string; readonly isFinal: boolean }
@@ -13,21 +14,19 @@ export type OutboxOptions<Letter> = {
   readonly retryAfter: number
 }
 
-type Waiting<Letter> = { readonly letter: Letter; readonly isRetry: boolean }
+type Waiting = { readonly letter: Letter; readonly isRetry: boolean }
 
-/** A queue of letters to users. */
-export const createOutbox = <Letter extends { readonly id: number }>(
-  options: OutboxOptions<Letter>,
-) => {
+/** A queue of letters. */
+export const createOutbox = (options: OutboxOptions) => {
   const { send, reasonOf, observe, size, atOnce, retryAfter } = options
-  const waiting: Waiting<Letter>[] = []
+  const waiting: Waiting[] = []
   const later = new Map<NodeJS.Timeout, Letter>()
   const ended = new AbortController()
   let running = 0
   let isClosed = false
   let idle: (() => void) | undefined
-  const drop = ({ id }: Letter, reason: string) =>
-    observe({ kind: 'mail failed', user: id, reason, again: false })
+  const drop = ({ recipient }: Letter, reason: string) =>
+    observe({ kind: 'mail failed', recipient, reason, again: false })
   const tryAgain = (letter: Letter) => {
     const timer = setTimeout(() => {
       later.delete(timer)
@@ -37,13 +36,13 @@ export const createOutbox = <Letter extends { readonly id: number }>(
     timer.unref()
     later.set(timer, letter)
   }
-  const sendOne = async ({ letter, isRetry }: Waiting<Letter>) => {
+  const sendOne = async ({ letter, isRetry }: Waiting) => {
     try {
       await send(letter, ended.signal)
     } catch (error) {
       const { code, isFinal } = reasonOf(error)
       const again = !isRetry && !isFinal && !isClosed && later.size < size
-      observe({ kind: 'mail failed', user: letter.id, reason: code, again })
+      observe({ kind: 'mail failed', recipient: letter.recipient, reason: code, again })
       if (again) tryAgain(letter)
     }
     running--

@@ -1,6 +1,8 @@
 /** What a kind of thing is: its fields, relations, rules and public names. */
 import type { Field } from '#model/field.ts'
 import type { Policy } from '#model/policy.ts'
+import type { Services } from '#services.ts'
+import type { SqlValue } from '#sql/sql.ts'
 
 /** `one`: this entity holds the key `by`. `many`: the target holds it. */
 export type Relation = {
@@ -49,6 +51,12 @@ type Named = Readonly<Record<string, Link>>
 /** A place to go from an object: a path with `{field}`s in it, and a method where it is not GET. */
 export type Link = string | { readonly href: string; readonly method: string }
 
+/** What follows once a row was made and kept: it gets these fields of the row, and never throws or waits. */
+export type CreateEffect = {
+  readonly fields: readonly string[]
+  readonly run: (row: Readonly<Record<string, SqlValue>>, services: Services) => void
+}
+
 export type Entity = {
   readonly table: string
   /** The plural that names its collection in both voices. */
@@ -89,6 +97,7 @@ export type Entity = {
   readonly appendOnly: boolean
   /** Fields that no two rows share all of. */
   readonly sets: readonly (readonly string[])[]
+  readonly afterCreate: CreateEffect | null
 }
 
 type RelationOptions = {
@@ -133,6 +142,7 @@ type Draft<F, R> = {
   indexes?: readonly (readonly ((keyof F & string) | `-${keyof F & string}`)[])[]
   sets?: readonly (readonly (keyof F & string)[])[]
   appendOnly?: boolean
+  afterCreate?: CreateEffect
 }
 
 /** An entity with its defaults filled in: in both voices, nothing counted, closed where no rule says otherwise. */
@@ -152,4 +162,5 @@ export const entity = <
   indexes: draft.indexes ?? [],
   sets: draft.sets ?? [],
   appendOnly: draft.appendOnly ?? false,
+  afterCreate: draft.afterCreate ?? null,
 })

@@ -1,12 +1,13 @@
 /** All entities together, checked: relation names and keys by the compiler, and again at boot in one sentence. */
 import type { Entity, Relation } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
-import type { PolicySettings, Rule } from '#model/policy.ts'
+import type { Rule, Switches } from '#model/policy.ts'
 
 /** The store's currency: its ISO 4217 code and how many decimals it has. */
 export type Currency = { readonly code: string; readonly digits: number }
 
-export type Settings = PolicySettings & { readonly currency: Currency }
+/** What an operator's settings decide about the model. */
+export type Settings = { readonly switches: Switches; readonly currency: Currency }
 
 export type Entities = Readonly<Record<string, Entity>>
 
@@ -14,8 +15,6 @@ export type Entities = Readonly<Record<string, Entity>>
 export type Viewers = {
   readonly entity: string
   readonly barred: { readonly field: string; readonly value: string }
-  /** Its name and its address, where whoever is made is asked to prove the address. */
-  readonly asked?: readonly [name: string, address: string]
 }
 
 export type Model = {
@@ -87,6 +86,22 @@ const checkEntity = (entities: Entities, name: string, self: Entity) => {
 export const defineModel = <const M extends Entities>(entities: M & Checked<M>): M => {
   for (const [name, self] of Object.entries(entities)) checkEntity(entities, name, self)
   return entities
+}
+
+/** The entities by name, in an order in which their tables can be made and filled: what others refer to comes first. */
+export const dependenciesFirst = (entities: Entities): readonly (readonly [string, Entity])[] => {
+  const sorted = new Map<string, Entity>()
+  const waiting = new Set<string>()
+  const add = (name: string) => {
+    const entity = entities[name]
+    if (!entity || sorted.has(name) || waiting.has(name)) return
+    waiting.add(name)
+    for (const { references } of Object.values(entity.fields))
+      if (references) add(references.entity)
+    sorted.set(name, entity)
+  }
+  for (const name of Object.keys(entities)) add(name)
+  return [...sorted]
 }
 
 /** The entity of that name; a bug where there is none. */

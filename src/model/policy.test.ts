@@ -30,7 +30,7 @@ const table: readonly (readonly [string, Rule, boolean, readonly ('yes' | 'no' |
 for (const [who, rule, signup, verdicts] of table)
   test(`a rule for ${who} says ${verdicts.join(', ')} to anonymous, a user, an admin`, () => {
     assert.deepEqual(
-      [anonymous, ben, ada].map(viewer => judge(rule, viewer, { signup })),
+      [anonymous, ben, ada].map(viewer => judge(rule, viewer, { switches: { signup } })),
       verdicts,
     )
   })

@@ -11,7 +11,7 @@ export type Rule =
   | { readonly kind: 'self'; readonly fields: readonly string[] }
   | { readonly kind: 'admin' }
   /** Anyone while the setting is on, else an admin. */
-  | { readonly kind: 'while'; readonly setting: 'signup' }
+  | { readonly kind: 'while'; readonly setting: string }
   /** The service itself alone. */
   | { readonly kind: 'nobody' }
 
@@ -20,7 +20,7 @@ export const user: Rule = { kind: 'user' }
 export const admin: Rule = { kind: 'admin' }
 export const nobody: Rule = { kind: 'nobody' }
 export const self = (...fields: readonly string[]): Rule => ({ kind: 'self', fields })
-export const whileOpen = (setting: 'signup'): Rule => ({ kind: 'while', setting })
+export const whileOpen = (setting: string): Rule => ({ kind: 'while', setting })
 
 /** The operations of an entity. What is left out is closed to all but the service. */
 export type Policy = {
@@ -33,8 +33,8 @@ export type Policy = {
   readonly delete?: Rule
 }
 
-/** What an operator's settings decide about policy. */
-export type PolicySettings = { readonly signup: boolean }
+/** What an operator's settings open or close, by the names that rules have for it. */
+export type Switches = Readonly<Record<string, boolean>>
 
 /**
  * What a rule says to a viewer before any row is looked at:
@@ -43,7 +43,7 @@ export type PolicySettings = { readonly signup: boolean }
 export const judge = (
   rule: Rule,
   viewer: Viewer,
-  settings: PolicySettings,
+  { switches }: { readonly switches: Switches },
 ): 'yes' | 'no' | 'row' => {
   switch (rule.kind) {
     case 'anyone':
@@ -55,7 +55,7 @@ export const judge = (
     case 'admin':
       return viewer.role === 'admin' ? 'yes' : 'no'
     case 'while':
-      return settings[rule.setting] || viewer.role === 'admin' ? 'yes' : 'no'
+      return switches[rule.setting] || viewer.role === 'admin' ? 'yes' : 'no'
     case 'nobody':
       return 'no'
     default:

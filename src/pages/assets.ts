@@ -9,35 +9,34 @@ import { ApiError } from '#errors.ts'
 import { preferred } from '#http/accept.ts'
 import { isNotModified } from '#http/conditional.ts'
 
-type Asset = {
+export type Asset = {
   /** The package the file is of; ours where none is named. */
   readonly package?: string
-  readonly file: string
+  /** Its path in the package or in our folder, or where it is. */
+  readonly file: string | URL
   readonly type: string
 }
 
 const script = 'text/javascript; charset=utf-8'
 const style = 'text/css; charset=utf-8'
 
-const table = {
+/** The files of the machine's own pages. */
+export const machineAssets = {
   'graphiql.js': { package: 'graphiql', file: 'graphiql.min.js', type: script },
   'graphiql.css': { package: 'graphiql', file: 'graphiql.min.css', type: style },
   'react.js': { package: 'react', file: 'umd/react.production.min.js', type: script },
   'react-dom.js': { package: 'react-dom', file: 'umd/react-dom.production.min.js', type: script },
   'graphiql-page.js': { file: 'graphiql-page.js', type: script },
   'graphiql-page.css': { file: 'graphiql-page.css', type: style },
-  'verify-email.js': { file: 'verify-email.js', type: script },
   'pages.css': { file: 'pages.css', type: style },
   'mark.svg': { file: 'mark.svg', type: 'image/svg+xml' },
 } as const satisfies Record<string, Asset>
 
-export type AssetName = keyof typeof table
-
 export type Assets = {
   /** Where the file is served, with a mark of its content, so that it may be kept for a year. */
-  readonly url: (name: AssetName) => Promise<string>
+  readonly url: (name: string) => Promise<string>
   /** The packages behind these files that are not installed. */
-  readonly missing: (names: readonly AssetName[]) => Promise<readonly string[]>
+  readonly missing: (names: readonly string[]) => Promise<readonly string[]>
   readonly answer: (name: string, request: Request) => Promise<Response>
 }
 
@@ -78,11 +77,8 @@ export const openAssets = (files: Readonly<Record<string, Asset>>): Assets => {
   }
 }
 
-/** The files of the pages of this folder. */
-export const shippedAssets = openAssets(table)
-
 /** Serves the files under `/assets/`. */
-export const mountAssets = <E extends Env>(app: Hono<E>, assets: Assets = shippedAssets): void => {
+export const mountAssets = <E extends Env>(app: Hono<E>, assets: Assets): void => {
   app.get('/assets/:name', c => assets.answer(c.req.param('name'), c.req.raw))
 }
 
@@ -125,9 +121,12 @@ const loaded = async (asset: Asset): Promise<Loaded> => {
   }
 }
 
+const ownFile = (file: string | URL) =>
+  file instanceof URL ? file : new URL(`assets/${file}`, import.meta.url)
+
 const read = async (asset: Asset) => {
   // A file of our own that is gone is a fault of the release, not an option left out.
-  if (asset.package === undefined) return readFile(new URL(`assets/${asset.file}`, import.meta.url))
+  if (asset.package === undefined) return readFile(ownFile(asset.file))
   try {
     // React exports its package.json but not its browser builds, hence the way over the folder.
     const folder = import.meta.resolve(`${asset.package}/package.json`)

@@ -1,7 +1,7 @@
 /** GraphiQL, for a person who opens `/graphql` in a browser. */
 
 import { html } from 'hono/html'
-import { type AssetName, type Assets, shippedAssets } from './assets.ts'
+import type { Assets } from './assets.ts'
 import { htmlPage, type Page } from './page.ts'
 
 export type GraphiqlOptions = {
@@ -11,22 +11,14 @@ export type GraphiqlOptions = {
   readonly introspection: boolean
 }
 
-const fromPackages = [
-  'react.js',
-  'react-dom.js',
-  'graphiql.js',
-  'graphiql.css',
-] as const satisfies readonly AssetName[]
+const fromPackages = ['react.js', 'react-dom.js', 'graphiql.js', 'graphiql.css']
 
 // The one style element that GraphiQL makes, to keep the page from scrolling under its dialogs and
 // menus. A release that words it otherwise loses only that, and the policy stays closed.
 const dialogStyle = "'sha256-Y/huXlwoYkVyQlxwSVcCi1RCDGDCSVBzDt0hYP9qlTc='"
 
 /** The page, or one that says what to install where GraphiQL's packages were left out. */
-export const graphiqlPage = async (
-  options: GraphiqlOptions,
-  assets: Assets = shippedAssets,
-): Promise<Page> => {
+export const graphiqlPage = async (options: GraphiqlOptions, assets: Assets): Promise<Page> => {
   const missing = await assets.missing(fromPackages)
   return missing.length === 0 ? workbench(options, assets) : absent(options, missing, assets)
 }

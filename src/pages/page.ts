@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { html } from 'hono/html'
 import { isNotModified } from '#http/conditional.ts'
-import type { AssetName, Assets } from './assets.ts'
+import type { Assets } from './assets.ts'
 
 export type Page = {
   readonly body: string
@@ -12,8 +12,8 @@ export type Page = {
 
 type Content = {
   readonly title: string
-  readonly styles: readonly AssetName[]
-  readonly scripts?: readonly AssetName[]
+  readonly styles: readonly string[]
+  readonly scripts?: readonly string[]
   /** What the page may load beyond the common policy, which allows nothing. */
   readonly policy: Readonly<Record<string, string>>
   readonly body: unknown

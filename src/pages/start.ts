@@ -3,76 +3,89 @@
 import type { Env, Hono } from 'hono'
 import { html } from 'hono/html'
 import { preferred } from '#http/accept.ts'
-import { type Assets, shippedAssets } from './assets.ts'
+import type { Entity } from '#model/entity.ts'
+import type { Model } from '#model/model.ts'
+import { judge } from '#model/policy.ts'
+import { anonymous } from '#model/viewer.ts'
+import { graphqlPath, restPath } from '#paths.ts'
+import type { Assets } from './assets.ts'
 import { htmlPage, type Page, page, send } from './page.ts'
 
+/** Requests that show what a content has: an operation and a path below the REST API's, for anonymous and with a token. */
+export type Examples = {
+  readonly graphql: string
+  readonly rest: string
+  readonly withToken: { readonly graphql: string; readonly rest: string }
+}
+
 export type StartOptions = {
+  readonly model: Model
+  readonly examples: Examples
   readonly development: boolean
   readonly introspection: boolean
   readonly version: string
 }
 
-type Place = 'graphql' | 'rest' | 'service'
-
 type Link = {
-  readonly place: Place
   readonly rel: string
   readonly href: string
   readonly text: string
   readonly note: string
 }
 
-// The REST reference and the OpenAPI documents get their rows here when they are served.
-const links: readonly Link[] = [
+const graphqlLinks: readonly Link[] = [
   {
-    place: 'graphql',
     rel: 'graphql',
-    href: '/graphql',
+    href: graphqlPath,
     text: 'GraphiQL',
     note: 'write and run operations in the browser',
   },
-  {
-    place: 'rest',
-    rel: 'posts',
-    href: '/api/posts',
-    text: '/api/posts',
-    note: 'newest first, page by cursor',
-  },
-  {
-    place: 'rest',
-    rel: 'products',
-    href: '/api/products',
-    text: '/api/products',
-    note: 'search, filter and sort',
-  },
-  {
-    place: 'rest',
-    rel: 'users',
-    href: '/api/users',
-    text: '/api/users',
-    note: 'asks for a token',
-  },
-  {
-    place: 'service',
-    rel: 'health',
-    href: '/healthz',
-    text: '/healthz',
-    note: 'the process answers',
-  },
-  {
-    place: 'service',
-    rel: 'ready',
-    href: '/readyz',
-    text: '/readyz',
-    note: 'it can serve requests',
-  },
 ]
+
+const probeLinks: readonly Link[] = [
+  { rel: 'health', href: '/healthz', text: '/healthz', note: 'the process answers' },
+  { rel: 'ready', href: '/readyz', text: '/readyz', note: 'it can serve requests' },
+]
+
+const listOf = (words: readonly string[]): string =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
+
+/** What a list offers, in a few words. */
+const noteOf = ({ policy, rest: { listing } }: Entity, { settings }: Model): string => {
+  const rule = policy.enter ?? policy.read
+  if (!rule || judge(rule, anonymous, settings) !== 'yes') return 'asks for a token'
+  if (listing.paging === 'cursor') return 'newest first, page by cursor'
+  const filters = Object.values(listing.filters ?? {})
+  return listOf([
+    ...(filters.some(({ kind }) => kind === 'contains') ? ['search'] : []),
+    ...(filters.length > 0 ? ['filter'] : []),
+    ...(listing.sort ? ['sort'] : []),
+  ])
+}
+
+/** The lists of the REST API. */
+const restLinks = (model: Model): readonly Link[] =>
+  Object.values(model.entities)
+    .filter(({ rest }) => rest.list)
+    .map(entity => {
+      const href = `${restPath}/${entity.plural}`
+      return { rel: entity.plural, href, text: href, note: noteOf(entity, model) }
+    })
+
+const pluralsOf = (model: Model, isShown: (entity: Entity) => boolean): string => {
+  const text = listOf(
+    Object.values(model.entities)
+      .filter(isShown)
+      .map(({ plural }) => plural),
+  )
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
 
 /** Serves the start page at `/`, as JSON to those who prefer that. */
 export const mountStart = <E extends Env>(
   app: Hono<E>,
   options: StartOptions,
-  assets: Assets = shippedAssets,
+  assets: Assets,
 ): void => {
   app.get('/', async c => {
     const form = preferred(c.req.header('accept') ?? '*/*', ['text/html', 'application/json'])
@@ -84,19 +97,16 @@ export const mountStart = <E extends Env>(
   })
 }
 
-/** The links of the page as JSON, in the form of every `_links` of the REST voice. */
-export const startDocument = ({ version }: StartOptions): Page => {
+/** The links of the page as JSON, in the form of every `_links` of the REST API. */
+export const startDocument = ({ version, model }: StartOptions): Page => {
+  const links = [...graphqlLinks, ...restLinks(model), ...probeLinks]
   const entries = links.map(({ rel, href }) => [rel, { href }])
   const _links = { self: { href: '/' }, ...Object.fromEntries(entries) }
   return page(JSON.stringify({ name: 'duet', version, _links }), 'application/json')
 }
 
 /** The page for people; its `curl` lines call `origin`. */
-export const startPage = (
-  options: StartOptions,
-  origin: string,
-  assets: Assets = shippedAssets,
-): Promise<Page> =>
+export const startPage = (options: StartOptions, origin: string, assets: Assets): Promise<Page> =>
   htmlPage(assets, {
     title: 'Duet',
     styles: ['pages.css'],
@@ -104,28 +114,28 @@ export const startPage = (
     body: html`<header>
 ${ornament}
 <h1>Duet</h1>
-<p class="lead">One content service with two voices: what is written through GraphQL is read through REST, and the other way round.</p>
+<p class="lead">One content service with two APIs: what is written through GraphQL is read through REST, and the other way round.</p>
 <p class="facts"><span>version ${options.version}</span><span>${options.development ? 'development' : 'production'}</span></p>
 </header>
 <main>
-<section class="voice graphql">
+<section class="api graphql">
 <h2>GraphQL</h2>
-<p>Users, posts and comments from one endpoint, in exactly the shape you ask for.</p>
-${linkList('graphql')}
+<p>${pluralsOf(options.model, ({ graphql }) => graphql.type)} from one endpoint, in exactly the shape you ask for.</p>
+${linkList(graphqlLinks)}
 <h3>Try it</h3>
-<pre><code>${graphqlCurl(origin)}</code></pre>
+<pre><code>${graphqlCurl(origin, options.examples)}</code></pre>
 <p class="small">${
       options.introspection
         ? 'Introspection is on: clients and GraphiQL can read the schema.'
         : 'Introspection is off: clients and GraphiQL cannot read the schema here.'
     }</p>
 </section>
-<section class="voice rest">
+<section class="api rest">
 <h2>REST</h2>
-<p>Users, posts and products as resources, each with an address, links and an entity tag.</p>
-${linkList('rest')}
+<p>${pluralsOf(options.model, ({ rest }) => rest.list)} as resources, each with an address and an entity tag.</p>
+${linkList(restLinks(options.model))}
 <h3>Try it</h3>
-<pre><code>${restCurl(origin)}</code></pre>
+<pre><code>${restCurl(origin, options.examples)}</code></pre>
 <p class="small">Lists take filters, an order and a page size in the query string.</p>
 </section>
 <section class="token">
@@ -135,37 +145,36 @@ ${linkList('rest')}
         ? html`Public reads need none. For the rest, make one in the project folder and send it as <code>Authorization: Bearer …</code>:`
         : html`Public reads need none. For the rest, ask whoever runs this service for one and send it as <code>Authorization: Bearer …</code>.`
     }</p>
-${options.development ? html`<pre><code>${tokenCurl(origin)}</code></pre>` : ''}
+${options.development ? html`<pre><code>${tokenCurl(origin, options.examples)}</code></pre>` : ''}
 </section>
 </main>
 <footer>
-<h2>Is it well?</h2>
-${linkList('service')}
+<h2>Health</h2>
+${linkList(probeLinks)}
 </footer>`,
   })
 
-const linkList = (place: Place) =>
-  html`<ul class="links">${links
-    .filter(link => link.place === place)
-    .map(
-      ({ href, text, note }) =>
-        html`\n<li><a href="${href}">${text}</a> <span class="note">${note}</span></li>`,
-    )}
+const linkList = (links: readonly Link[]) =>
+  html`<ul class="links">${links.map(
+    ({ href, text, note }) =>
+      html`\n<li><a href="${href}">${text}</a> <span class="note">${note}</span></li>`,
+  )}
 </ul>`
 
-const graphqlCurl = (origin: string): string =>
+const graphqlCurl = (origin: string, { graphql }: Examples): string =>
   [
-    `curl ${origin}/graphql \\`,
+    `curl ${origin}${graphqlPath} \\`,
     `  -H 'Content-Type: application/json' \\`,
-    `  -d '{"query": "{ posts(limit: 3) { id title } }"}'`,
+    `  -d '{"query": ${JSON.stringify(graphql)}}'`,
   ].join('\n')
 
-const restCurl = (origin: string): string => `curl '${origin}/api/products?sort=-price'`
+const restCurl = (origin: string, { rest }: Examples): string =>
+  `curl '${origin}${restPath}${rest}'`
 
-const tokenCurl = (origin: string): string =>
+const tokenCurl = (origin: string, { withToken }: Examples): string =>
   [
     'TOKEN=$(bin/duet token --user 1 --role admin --ttl 1h)',
-    `curl ${origin}/api/users -H "Authorization: Bearer $TOKEN"`,
+    `curl ${origin}${restPath}${withToken.rest} -H "Authorization: Bearer $TOKEN"`,
   ].join('\n')
 
 // The host comes from the request. What is not plainly one must not reach a line made for a shell.
@@ -174,7 +183,7 @@ const originOf = (url: string): string => {
   return /^[\w.-]+(:\d+)?$|^\[[\da-f:]+\](:\d+)?$/i.test(host) ? origin : 'http://localhost'
 }
 
-// Two lines that part and meet again, for the two voices; the style sheet colours them.
+// Two lines that part and meet again, for the two APIs; the style sheet colours them.
 const ornament = html`<svg class="ornament" viewBox="0 -4 240 56" aria-hidden="true">
 <path class="first" d="M4 24 C 34 -8, 64 -8, 94 24 S 154 56, 184 24 S 226 6, 236 24"/>
 <path class="second" d="M4 24 C 34 56, 64 56, 94 24 S 154 -8, 184 24 S 226 42, 236 24"/>

@@ -68,6 +68,7 @@ const valuesOf = (
         values.push(Math.min(Number(slots[parameter.slot]), budget))
         break
       case 'result':
+      case 'named result':
         throw new Error('a read has no earlier steps')
       default:
         parameter satisfies never

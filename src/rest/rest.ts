@@ -1,6 +1,7 @@
 /** The REST voice: its routes on the app, under every prefix of its versions. */
 import { type Edge, exchange } from '#http/exchange.ts'
 import { type App, type Http, queryString } from '#http/request.ts'
+import { restPath } from '#paths.ts'
 import { fail } from '#rest/fail.ts'
 import { type Mount, type Serve, serveList, serveOne } from '#rest/reads.ts'
 import { type Route, routesOf } from '#rest/routes.ts'
@@ -32,15 +33,15 @@ const endpoint = (edge: Edge, inPath: Version | null, serve: Serve) =>
   exchange(edge, fail, (c: Http, viewer) => serve(c, viewer, versionOf(c, inPath, queryString(c))))
 
 /** A route that the model does not derive: a picture, a report. `public`: anonymous may read it. */
-export type Extra = {
+export type ExtraRoute = {
   readonly method: string
   readonly path: string
   readonly serve: (mount: Mount) => Serve
 }
 
 const prefixes: readonly (readonly [string, Version | null])[] = [
-  ['/api', null],
-  ...versions.map(version => [`/api/v${version}`, version] as const),
+  [restPath, null],
+  ...versions.map(version => [`${restPath}/v${version}`, version] as const),
 ]
 
 /** Mounts the REST voice of a model and its actions. */
@@ -49,7 +50,7 @@ export const mountRest = (
   core: Core,
   edge: Edge,
   actions: readonly Action[],
-  extras: readonly Extra[],
+  extras: readonly ExtraRoute[],
 ): void => {
   for (const [prefix, version] of prefixes) {
     const mount: Mount = { core, edge, prefix }

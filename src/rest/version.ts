@@ -1,6 +1,7 @@
 /** Which version of the REST interface a request names: by path, `Accept`, `API-Version` or `?version=`. */
 import { ApiError } from '#errors.ts'
 import { type Http, header } from '#http/request.ts'
+import { restPath } from '#paths.ts'
 
 /** The versions that are offered. */
 export const versions = [1] as const
@@ -9,7 +10,7 @@ export type Version = (typeof versions)[number]
 
 /** What an answer at a path says of its version, where it needs no look at the request. */
 export const versionHeader = (path: string): Readonly<Record<string, string>> =>
-  path.startsWith('/api/') ? { 'API-Version': '1' } : {}
+  path.startsWith(`${restPath}/`) ? { 'API-Version': '1' } : {}
 
 /** What the request named, and how the answer's Content-Type says so. */
 export type Named = { readonly version: Version; readonly contentType: string }

@@ -13,19 +13,11 @@ import type { Named } from '#rest/version.ts'
 import type { Action } from '#write/action.ts'
 import type { Command } from '#write/command.ts'
 import { commit } from '#write/commit.ts'
-import {
-  claimOf,
-  create,
-  permit,
-  remove,
-  standingOf,
-  type Target,
-  update,
-  type Writing,
-} from '#write/derived.ts'
+import { create, createPrecheck, precheck, remove, type Target, update } from '#write/derived.ts'
 import { inputValues, type Mode } from '#write/input.ts'
 import type { Once, Written } from '#write/job.ts'
 import { keyedOf, onceOf } from '#write/once.ts'
+import { permit, type Writing } from '#write/steps.ts'
 import type { Done, Reading } from '#write/write.ts'
 
 const jsonTypes = ['application/json']
@@ -124,7 +116,11 @@ export const serveCreate = (mount: Mount, route: Route): Serve => {
     } catch (error) {
       // A parent that is not there, or a viewer who may not write, comes before what is wrong with the body.
       if (given || viewer.id !== null)
-        await run(mount, claimOf(writing, route.entity, new Map(Object.entries(given ?? {}))), null)
+        await run(
+          mount,
+          createPrecheck(writing, route.entity, new Map(Object.entries(given ?? {}))),
+          null,
+        )
       throw error
     }
     // Whoever makes a thing may read the whole of it in the answer, as a user who signs up does.
@@ -173,7 +169,7 @@ export const serveUpdate = (
         })
       } catch (error) {
         // 403 and 404 come before what is wrong with the body.
-        await run(mount, standingOf(writing, target, 'update'), null)
+        await run(mount, precheck(writing, target, 'update'), null)
         throw error
       }
     }
@@ -228,10 +224,10 @@ export const serveAction = (mount: Mount, action: Action): Serve => {
     try {
       const given = await bodyOf(c, mount, action)
       if (action.method === 'POST') once = onceFor(c, mount, viewer, given.body)
-      command = action.command(writing, { id, ...given, now: core.now(), proofs: core.proofs })
+      command = action.command(writing, { id, ...given, now: core.now(), services: core.services })
     } catch (error) {
       // 403 and 404 come before what is wrong with the body.
-      if (action.standing) await run(mount, action.standing(writing, id), null)
+      if (action.precheck) await run(mount, action.precheck(writing, id), null)
       throw error
     }
     if (!planFor) return empty(named, await run(mount, command, null))

@@ -1,9 +1,9 @@
 /** An action: a command that is no plain create, update or delete, declared once with its path. */
 
 import type { Rule } from '#model/policy.ts'
+import type { Services } from '#services.ts'
 import type { Command } from '#write/command.ts'
-import type { Writing } from '#write/derived.ts'
-import type { Proofs } from '#write/proof.ts'
+import type { Writing } from '#write/steps.ts'
 
 export type Action = {
   readonly method: 'POST' | 'PUT' | 'DELETE'
@@ -20,12 +20,12 @@ export type Action = {
   /** Its body is so many bytes at most, not a JSON object. */
   readonly bytes?: number
   /** Whether the viewer may do it to this thing at all: asked first where the body is at fault, changes nothing. */
-  readonly standing?: (writing: Writing, id: number) => Command
+  readonly precheck?: (writing: Writing, id: number) => Command
   /** Its steps and the status of its answer; throws `VALIDATION_ERROR` for a body that is not as it must be. */
   readonly command: (writing: Writing, given: Given) => Command
 }
 
-/** What an action is given: the id in its path (0 where there is none), the body in one of two forms, the moment, the mail. */
+/** What an action is given: the id in its path (0 where there is none), the body in one of two forms, the moment, the services. */
 export type Given = {
   readonly id: number
   readonly body: Readonly<Record<string, unknown>>
@@ -33,5 +33,5 @@ export type Given = {
   readonly hasBody: boolean
   readonly bytes: Uint8Array
   readonly now: number
-  readonly proofs: Proofs
+  readonly services: Services
 }

@@ -1,5 +1,6 @@
 /** A command: a write by its business name, with what it does and which error it was when it could not. */
 import type { ApiError } from '#errors.ts'
+import type { Services } from '#services.ts'
 import type { Rows } from '#sql/engine.ts'
 import type { Status, Step } from '#write/job.ts'
 
@@ -9,12 +10,12 @@ export type Command = {
   readonly steps: readonly Step[]
   /** The step that returns the id of what was written, as its first column; null: there is none. */
   readonly makes: number | null
-  /** The step whose row names whom to ask for a proof of an address afterwards: id, name, address. */
-  readonly asks?: number
   /** The status of its answer. */
   readonly status: Status
   /** Its answer where it reads nothing. */
   readonly text?: string
+  /** What follows once it is kept, from the rows of its steps; a replay has none. Never throws or waits. */
+  readonly effect?: (rows: readonly Rows[], services: Services) => void
   /** The error for a step whose expectation failed, from what its `explain` found. */
   readonly refused: (step: number, rows: Rows) => ApiError
 }

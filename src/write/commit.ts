@@ -1,10 +1,10 @@
-/** A command done by a voice: written, and what is to follow from it begun once it is kept. */
+/** A command done for an API: written, and its effect begun once it is kept. */
 import type { Command } from '#write/command.ts'
 import type { Core } from '#write/core.ts'
 import type { Once } from '#write/job.ts'
 import { type Done, type Reading, write } from '#write/write.ts'
 
-/** Runs the command as `write` does. Whoever it found to be asked for a proof is asked afterwards; a replay asks nobody. */
+/** Runs the command as `write` does, then its effect; a replay has no effect. */
 export const commit = async (
   core: Core,
   command: Command,
@@ -12,10 +12,6 @@ export const commit = async (
   once?: Once,
 ): Promise<Done> => {
   const done = await write(core.writer, core.model, command, reading, once)
-  const found = command.asks === undefined ? undefined : done.rows[command.asks]?.[0]
-  if (found) {
-    const [id, name, email] = found
-    core.proofs.invite({ id: Number(id), name: String(name), email: String(email) })
-  }
+  if (!done.replayed) command.effect?.(done.rows, core.services)
   return done
 }

@@ -5,10 +5,10 @@ import { plan } from '#read/plan.ts'
 import { type Prepared, prepare } from '#read/read.ts'
 import type { Selection } from '#read/selection.ts'
 import type { Limits } from '#read/stitch.ts'
+import type { Services } from '#services.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Reader } from '#sql/engine.ts'
 import type { Writer } from '#write/job.ts'
-import type { Proofs } from '#write/proof.ts'
 
 export type Core = {
   readonly model: Model
@@ -18,7 +18,7 @@ export type Core = {
   readonly limits: Limits
   /** What cursors are signed with; it moves with the store. */
   readonly cursorKey: Uint8Array
-  readonly proofs: Proofs
+  readonly services: Services
   /** The moment, milliseconds since 1970. */
   readonly now: () => number
 }

@@ -46,7 +46,7 @@ const thing = entity({
 
 const ben: Viewer = { id: 2, role: 'user' }
 const ada: Viewer = { id: 1, role: 'admin' }
-const settings = { signup: true, currency: { code: 'USD', digits: 2 } }
+const settings = { switches: { signup: true }, currency: { code: 'USD', digits: 2 } }
 const use = (mode: Mode, more: Partial<Use> = {}): Use => ({
   mode,
   viewer: ben,
@@ -253,7 +253,7 @@ test('every amount of the currency is kept to the last minor unit', () => {
 })
 
 test('a currency without decimals takes whole amounts only', () => {
-  const yen = { settings: { signup: true, currency: { code: 'JPY', digits: 0 } } }
+  const yen = { settings: { switches: { signup: true }, currency: { code: 'JPY', digits: 0 } } }
   assert.deepEqual(check({ price: 50 }, 'update', yen).values, { price: 50 })
   assert.deepEqual(check({ price: 0.5 }, 'update', yen).faults, {
     price: 'must have at most 0 decimals, as JPY has',
@@ -294,7 +294,7 @@ test('an import takes a price as a single-precision program wrote it, and no oth
     policy: {},
     rest: { list: false, one: false, listing: { paging: 'cursor', limit: 20 } },
   })
-  const settings = { signup: true, currency: { code: 'USD', digits: 2 } }
+  const settings = { switches: { signup: true }, currency: { code: 'USD', digits: 2 } }
   const use = { mode: 'import', viewer: anonymous, settings, now: 0, what: 'priced' } as const
   const checked = (price: number, more = {}) => checkInput(priced, { price }, { ...use, ...more })
   assert.equal(checked(21.3500004).values.get('price'), 2135)

@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { duet, type Settings, serve } from '../duet.ts'
 
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../../content/main.ts', import.meta.url))
 
 export const rowsOf = (file: string, text: string) => {
   const database = new DatabaseSync(file, { readOnly: true })

@@ -10,6 +10,7 @@ import { seed } from '#cli/seed.ts'
 import { serve as serveCommand } from '#cli/serve.ts'
 import { token } from '#cli/token.ts'
 import { type CliCommand, UsageError } from '#cli/usage.ts'
+import { content } from '#content/index.ts'
 import { duet, folderOf, serve } from '../duet.ts'
 import { secret } from '../world.ts'
 
@@ -28,8 +29,10 @@ const commands = [
 
 test('every command has a help that begins with how it is used, whatever the settings are', async () => {
   const helps = { serve: serveCommand, migrate, seed, token, import: importRows }
-  for (const [name, { help }] of Object.entries(helps))
-    assert.ok(help.startsWith(`Usage: duet ${name}`), help)
+  for (const [name, { help }] of Object.entries(helps)) {
+    const text = typeof help === 'string' ? help : await help(content)
+    assert.ok(text.startsWith(`Usage: duet ${name}`), text)
+  }
   const { code, stdout, stderr } = await duet(['serve', '--help'], { DUET_PORT: 'nonsense' })
   assert.deepEqual([code, stdout, stderr], [0, `${serveCommand.help}\n`, ''])
 })
@@ -133,7 +136,7 @@ const wrong: readonly (readonly [string, CliCommand, readonly string[], RegExp])
 for (const [what, command, args, message] of wrong)
   test(`${what} is wrong usage (${args.join(' ')})`, async () => {
     await assert.rejects(
-      command.run(args),
+      command.run(args, content),
       (error: unknown) => error instanceof UsageError && message.test(error.message),
     )
   })

@@ -1,6 +1,7 @@
 /** Bad REST requests by their path, query and headers, each with the one answer it gets. */
+
+import type { errors } from '#content/errors.ts'
 import type { ErrorCode } from '#errors.ts'
-import type { errors } from '#resources/errors.ts'
 import type { Asking } from '../world.ts'
 
 type Code = ErrorCode | keyof typeof errors

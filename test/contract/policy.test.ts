@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type GraphQLField, GraphQLObjectType, getNamedType } from 'graphql'
+import { content } from '#content/index.ts'
 import { deriveSchema } from '#graphql/schema.ts'
 import type { Field } from '#model/field.ts'
 import type { Model } from '#model/model.ts'
 import { admin, anyone, type Rule } from '#model/policy.ts'
-import { actions } from '#resources/index.ts'
 import { routesOf } from '#rest/routes.ts'
 import { type Answered, createWorld, usualModel, type World } from '../world.ts'
 
@@ -353,7 +353,7 @@ after(() => world.close())
 
 describe('the table', () => {
   test('has a row for every operation of REST, and no other', () => {
-    const derived = [...routesOf(usualModel), ...actions].map(
+    const derived = [...routesOf(usualModel), ...content.actions].map(
       ({ method, path }) => `${method} ${path}`,
     )
     const mounted = world.app.routes
@@ -551,7 +551,7 @@ describe('whose comment, like and post it is', () => {
 
 test('while sign-up is closed only an admin makes users, in both voices', async t => {
   const closed = await createWorld({
-    model: { ...usualModel, settings: { ...usualModel.settings, signup: false } },
+    model: { ...usualModel, settings: { ...usualModel.settings, switches: { signup: false } } },
   })
   t.after(() => closed.close())
   for (const [viewer, status, code] of [

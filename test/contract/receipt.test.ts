@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { inserter } from '#cli/fill.ts'
-import { contentModel, entities } from '#resources/index.ts'
+import { content, entities } from '#content/index.ts'
+import { modelOf } from '#content.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import { refuses } from '../rest.ts'
 import { createWorld, filling, type World } from '../world.ts'
@@ -129,7 +130,7 @@ for (const [code, digits, amount, price, shown] of [
   ['USD', 2, 1234.56, 411.52, '$1,234.56'],
 ] as const)
   test(`the page writes money as ${code} is written`, async t => {
-    const settings = { signup: true, currency: { code, digits } }
+    const settings = { switches: { signup: true }, currency: { code, digits } }
     const rows = {
       user: [
         { name: 'Ada', email: 'ada@example.org', role: 'admin' },
@@ -137,7 +138,7 @@ for (const [code, digits, amount, price, shown] of [
       ],
       product: [{ name: 'p', category: 'c', price, stock: 9 }],
     }
-    const own = await createWorld({ model: contentModel(settings), rows })
+    const own = await createWorld({ model: modelOf(content, settings), rows })
     t.after(() => own.close())
     const items = [{ productId: 1, quantity: 3 }]
     const { id } = (await own.ask('POST /api/orders', { as: 2, body: { items } })).json

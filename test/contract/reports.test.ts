@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { inserter } from '#cli/fill.ts'
-import { contentModel, entities } from '#resources/index.ts'
+import { content, entities } from '#content/index.ts'
+import { modelOf } from '#content.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import { refuses } from '../rest.ts'
 import { createWorld, filling, type World } from '../world.ts'
@@ -244,7 +245,7 @@ for (const [code, digits, minor, amount] of [
   ['KWD', 3, 1999, 1.999],
 ] as const)
   test(`amounts in ${code} have its own decimals`, async t => {
-    const model = contentModel({ signup: true, currency: { code, digits } })
+    const model = modelOf(content, { switches: { signup: true }, currency: { code, digits } })
     const own = await createWorld({ model, rows: {} as never })
     t.after(() => own.close())
     const paid = { status: 'paid', amount: minor, currency: code, customerId: 1, createdAt: 0 }

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { contentModel } from '#resources/index.ts'
+import { content } from '#content/index.ts'
+import { modelOf } from '#content.ts'
 import { refuses } from '../rest.ts'
 import { createWorld, type World } from '../world.ts'
 
@@ -149,7 +150,7 @@ test('a fraction of a minor unit follows the currency', async () => {
     ['JPY', 0, [14, 15], { '14.5': [2], '14': [1, 2], '14.0': [1, 2], '-0.5': [1, 2] }],
     ['KWD', 3, [14.499, 14.5], { '14.5': [2], '14.4991': [2], '14.499': [1, 2] }],
   ] as const) {
-    const model = contentModel({ signup: true, currency: { code, digits } })
+    const model = modelOf(content, { switches: { signup: true }, currency: { code, digits } })
     const product = list.map(price => ({ name: 'x', category: 'y', price }))
     const other = await createWorld({ model, rows: { product } })
     for (const [bound, ids] of Object.entries(expected)) {

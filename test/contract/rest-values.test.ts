@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { contentModel } from '#resources/index.ts'
+import { content } from '#content/index.ts'
+import { modelOf } from '#content.ts'
 import { refuses } from '../rest.ts'
 import { createWorld, type World } from '../world.ts'
 
@@ -285,7 +286,7 @@ test('a price has the decimals of the currency: none in yen, three in Kuwaiti di
     ],
   ] as const) {
     const own = await createWorld({
-      model: contentModel({ signup: true, currency: { code, digits } }),
+      model: modelOf(content, { switches: { signup: true }, currency: { code, digits } }),
       rows: {},
     })
     for (const price of taken) await keeps('product', 'price', price, price, own)

@@ -1,7 +1,8 @@
 /** Create, replace, update and delete: what is answered, and what is stored. */
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, test } from 'node:test'
-import { contentModel } from '#resources/index.ts'
+import { content } from '#content/index.ts'
+import { modelOf } from '#content.ts'
 import { refuses } from '../rest.ts'
 import { createWorld, onPostgres, type World } from '../world.ts'
 
@@ -139,7 +140,10 @@ describe('creating', () => {
   })
 
   test('while sign-up is closed only an admin makes users', async () => {
-    const model = contentModel({ signup: false, currency: { code: 'USD', digits: 2 } })
+    const model = modelOf(content, {
+      switches: { signup: false },
+      currency: { code: 'USD', digits: 2 },
+    })
     const closed = await createWorld({ model })
     const body = { name: 'Eve', email: 'eve@example.org' }
     refuses(await closed.ask('POST /api/users', { body }), 401, 'UNAUTHENTICATED')

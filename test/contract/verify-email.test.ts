@@ -171,7 +171,7 @@ describe('over SMTP', () => {
     for (let asked = 0; asked < 7; asked++) assert.equal((await verify(world, 3, 3)).status, 202)
     for (let sent = 0; sent < 5; sent++) await server.next()
     assert.deepEqual(
-      failures(world).map(({ user, reason }) => [user, reason]),
+      failures(world).map(({ recipient, reason }) => [recipient, reason]),
       [
         [3, 'too many'],
         [3, 'too many'],
@@ -200,7 +200,7 @@ describe('a mail server that fails', () => {
     const { id, email } = await signsUp(world)
     await until(() => failures(world).length === 2)
     assert.deepEqual(
-      failures(world).map(({ user, again }) => [user, again]),
+      failures(world).map(({ recipient, again }) => [recipient, again]),
       [
         [id, true],
         [id, false],

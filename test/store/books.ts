@@ -1,6 +1,6 @@
 /** The books of a store: whether its orders, their records and the stock agree, counted behind the service's back. */
 import assert from 'node:assert/strict'
-import { transitions } from '#resources/order/entity.ts'
+import { transitions } from '#content/order/entity.ts'
 import { type Look, onPostgres } from '../stores.ts'
 
 /** Orders that took one step of their life more than once. */

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { entities } from '#content/index.ts'
 import { draftMigrations, lackOf } from '#engines/draft.ts'
 import { migrationsFolder, migrationsOf, outsideMark } from '#engines/migrations.ts'
 import { postgresDrafting } from '#engines/postgres/draft.ts'
@@ -12,7 +13,6 @@ import { sqliteDrafting } from '#engines/sqlite/draft.ts'
 import { statementsOf } from '#engines/statements.ts'
 import { text } from '#model/field.ts'
 import { defineModel, type Entities } from '#model/model.ts'
-import { entities } from '#resources/index.ts'
 
 const draftings = [sqliteDrafting, postgresDrafting]
 const nothing = { together: [], apart: [] }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { contentModel } from '#resources/index.ts'
+import { content } from '#content/index.ts'
+import { modelOf } from '#content.ts'
 import { createWorld, type World } from '../world.ts'
 import { checkBooks } from './books.ts'
 
@@ -23,7 +24,7 @@ const decimal = (minor: bigint, digits: number): string => {
 }
 
 const shop = async (code: string, digits: number) => {
-  const model = contentModel({ signup: true, currency: { code, digits } })
+  const model = modelOf(content, { switches: { signup: true }, currency: { code, digits } })
   const rows = { user: [{ name: 'Ada', email: 'ada@example.org' }] }
   const world = await createWorld({ model, rows })
   worlds.push(world)

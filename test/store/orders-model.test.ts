@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { transitions } from '#resources/order/entity.ts'
+import { transitions } from '#content/order/entity.ts'
 import { type Answered, createWorld, onPostgres, type World } from '../world.ts'
 import { checkBooks } from './books.ts'
 

@@ -1,13 +1,13 @@
 /** Holds that each migration lets the release before it go on; CONTRIBUTING.md says how. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { entities } from '#content/index.ts'
 import { lackOf, migrationsFor } from '#engines/draft.ts'
 import { type EngineName, migrationsOf, outsideMark } from '#engines/migrations.ts'
 import { postgresDrafting } from '#engines/postgres/draft.ts'
 import { sqliteDrafting } from '#engines/sqlite/draft.ts'
 import { int, text } from '#model/field.ts'
 import { defineModel } from '#model/model.ts'
-import { entities } from '#resources/index.ts'
 import { faultsOf } from './steps.ts'
 
 const engines: readonly EngineName[] = ['sqlite', 'postgres']

@@ -1,7 +1,7 @@
 /** Which tables a move takes along, in an order in which they can be filled. */
 import type { MovedTable } from '#engines/moving.ts'
 import type { Entity } from '#model/entity.ts'
-import { columnName, type Entities } from '#model/model.ts'
+import { columnName, dependenciesFirst, type Entities } from '#model/model.ts'
 
 /** The more a row may hold, the fewer go at once. */
 const pageOf = ({ fields }: Entity): number => {
@@ -20,14 +20,5 @@ const tableOf = (entity: Entity): MovedTable => ({
 })
 
 /** The entities' tables; what others refer to comes first. */
-export const contentTables = (entities: Entities): readonly MovedTable[] => {
-  const sorted = new Set<Entity>()
-  const add = (entity: Entity | undefined) => {
-    if (!entity || sorted.has(entity)) return
-    for (const { references } of Object.values(entity.fields))
-      if (references && entities[references.entity] !== entity) add(entities[references.entity])
-    sorted.add(entity)
-  }
-  for (const entity of Object.values(entities)) add(entity)
-  return [...sorted].map(tableOf)
-}
+export const contentTables = (entities: Entities): readonly MovedTable[] =>
+  dependenciesFirst(entities).map(([, entity]) => tableOf(entity))

@@ -1,16 +1,22 @@
 /** What `serve` says when it listens. */
 import type { Auth } from '#cli/serve/auth.ts'
+import type { Program } from '#cli/serve/prepare.ts'
 import { version } from '#cli/version.ts'
-import type { Config } from '#config.ts'
+import { graphqlPath, restPath } from '#paths.ts'
 
-/** Where it listens; in development also a line for each voice that can be pasted into a shell. */
-export const hello = async (config: Config, auth: Auth, url: string): Promise<string> => {
+/** Where it listens; in development also a line for each API that can be pasted into a shell. */
+export const hello = async (
+  { config, content }: Program,
+  auth: Auth,
+  url: string,
+): Promise<string> => {
   const token = config.development ? await auth.adminToken() : null
   if (token === null) return `Duet ${version} listens on ${url}`
+  const { graphql, rest } = content.examples.withToken
   return `Duet ${version} listens on ${url}
 
-  GraphQL  curl -s ${url}/graphql -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '{"query":"{ users(limit: 3) { id name posts(limit: 2) { title comments { text author { name } } } } }"}'
+  GraphQL  curl -s ${url}${graphqlPath} -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '${JSON.stringify({ query: graphql })}'
 
-  REST     curl -s ${url}/api/users -H 'Authorization: Bearer ${token}'
+  REST     curl -s ${url}${restPath}${rest} -H 'Authorization: Bearer ${token}'
 `
 }

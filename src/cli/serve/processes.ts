@@ -1,7 +1,7 @@
 /** Several processes that serve one store on one port: started together, started again when one dies, ended together. */
 import cluster, { type Worker } from 'node:cluster'
+import type { Program } from '#cli/serve/prepare.ts'
 import { start } from '#cli/serve/start.ts'
-import type { Config } from '#config.ts'
 
 /** Whether this is one of several, started by `serveMany`. */
 export const isOneOfMany = cluster.isWorker
@@ -16,10 +16,10 @@ type Greeting = { readonly hello: string }
 
 /** Serves as one of several; ends when the first process does, however that came about. */
 export const serveAsOne = async (
-  config: Config,
+  program: Program,
   endOnSignals: (stop: () => Promise<void>) => void,
 ): Promise<void> => {
-  const running = await start(config, () => process.exit(1))
+  const running = await start(program, () => process.exit(1))
   endOnSignals(running.stop)
   process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'))
   process.send?.({ hello: running.hello } satisfies Greeting)

@@ -6,7 +6,8 @@ import { mailOf } from '#cli/mail.ts'
 import { authOf } from '#cli/serve/auth.ts'
 import { hello } from '#cli/serve/hello.ts'
 import { listen } from '#cli/serve/listen.ts'
-import { modelOf, storeOf } from '#cli/store.ts'
+import type { Program } from '#cli/serve/prepare.ts'
+import { modelFor, storeOf } from '#cli/store.ts'
 import { version } from '#cli/version.ts'
 import type { Config } from '#config.ts'
 import type { Engine } from '#engines/store.ts'
@@ -89,10 +90,13 @@ const whyNotReady = (engine: Engine): Promise<string | null> =>
   )
 
 /** Begins to serve a store that `prepare` made ready; resolves when it listens. `onFatal`: it can serve no more. */
-export const start = async (config: Config, onFatal: () => void): Promise<Running> => {
+export const start = async (
+  { config, content }: Program,
+  onFatal: () => void,
+): Promise<Running> => {
   const { values } = config
   const auth = authOf(config)
-  const model = modelOf(config)
+  const model = modelFor(config, content)
   const store = await storeOf(config)
   const cursorKey = await store.secret('cursor')
   const mailKey = await store.secret('mail')
@@ -109,7 +113,7 @@ export const start = async (config: Config, onFatal: () => void): Promise<Runnin
       tellFatal(log, message, onFatal)
     },
   })
-  const mail = mailOf(config, mailKey, log.observe, () => server.url)
+  const mail = mailOf(config, log.observe)
   const core: Core = {
     model,
     dialect: engine.dialect,
@@ -117,11 +121,17 @@ export const start = async (config: Config, onFatal: () => void): Promise<Runnin
     writer: engine,
     limits: limitsOf(config),
     cursorKey,
-    proofs: mail,
+    services: {
+      mail,
+      key: mailKey,
+      publicUrl: () => values.DUET_PUBLIC_URL ?? server.url,
+      now: Date.now,
+    },
     now: Date.now,
   }
   const limiter = limiterOf(config, engine)
   const app = createApp({
+    content,
     core,
     edge: edgeOf(config, { authenticate: auth.authenticate, observe: log.observe, limiter }),
     graphql: {
@@ -146,5 +156,5 @@ export const start = async (config: Config, onFatal: () => void): Promise<Runnin
     await engine.close()
     log.flush()
   }
-  return { url: server.url, hello: await hello(config, auth, server.url), stop }
+  return { url: server.url, hello: await hello({ config, content }, auth, server.url), stop }
 }

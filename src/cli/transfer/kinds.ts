@@ -1,38 +1,46 @@
 /** The kinds of rows that `import` reads and `export` writes, and what files call them. */
+import type { Line } from '#cli/store.ts'
 import { UsageError } from '#cli/usage.ts'
+import type { Content } from '#content.ts'
+import type { Entity } from '#model/entity.ts'
+import { dependenciesFirst, type Model } from '#model/model.ts'
+import type { Use } from '#write/input.ts'
+import type { Put } from './rows.ts'
 
 export type Kind = {
   /** The entity's name in the model. */
   readonly entity: string
-  /** Fields that no voice shows and that a round trip needs. */
+  /** Fields that no API shows and that a round trip needs. */
   readonly also: readonly string[]
   /** Members of other programs' files: the one they stand for here, or null where they are left out. */
   readonly foreign: Readonly<Record<string, string | null>>
+  /** Puts its rows in where they are more than rows of one table. */
+  readonly rows?: (line: Line, model: Model, use: Use) => Put
+  /** What a file of it has, for the help. */
+  readonly help?: string
 }
 
-const kind = (entity: string, more: Partial<Kind> = {}): Kind => ({
-  entity,
-  also: [],
-  foreign: {},
-  ...more,
-})
-
-/** In the order in which they can be imported: what others refer to comes first. */
-export const kinds: Readonly<Record<string, Kind>> = {
-  users: kind('user'),
-  posts: kind('post'),
-  comments: kind('comment'),
-  likes: kind('like'),
-  products: kind('product'),
-  customers: kind('customer', {
-    also: ['userId'],
-    foreign: { code: null, company: null, country: null },
-  }),
-  orders: kind('order', { foreign: { orderedAt: 'createdAt', shippedAt: null } }),
+/** Rows that somebody may read and that do not stand within the rows of another entity. */
+const isKind = (content: Content, name: string, { policy, fields }: Entity): boolean => {
+  const isEmbedded = Object.values(content.entities).some(({ rest, relations }) =>
+    Object.keys(rest.embedded).some(relation => relations[relation]?.to === name),
+  )
+  return policy.read !== undefined && !isEmbedded && Object.values(fields).some(({ rest }) => rest)
 }
+
+/** The kinds of a content by their plurals, in the order in which they can be imported: what others refer to comes first. */
+export const kindsOf = (content: Content): Readonly<Record<string, Kind>> =>
+  Object.fromEntries(
+    dependenciesFirst(content.entities).flatMap(([name, entity]) =>
+      isKind(content, name, entity)
+        ? [[entity.plural, { entity: name, also: [], foreign: {}, ...content.transfer[name] }]]
+        : [],
+    ),
+  )
 
 /** The kind of that plural; throws UsageError where there is none. */
-export const kindOf = (plural: string): Kind => {
+export const kindOf = (content: Content, plural: string): Kind => {
+  const kinds = kindsOf(content)
   const found = Object.hasOwn(kinds, plural) ? kinds[plural] : undefined
   if (!found)
     throw new UsageError(

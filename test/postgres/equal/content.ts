@@ -1,7 +1,7 @@
 /** The content that both stores begin with: the same rows with the same ids, with gaps, and the same keys. */
 import { inserter } from '#cli/fill.ts'
 import type { Line } from '#cli/store.ts'
-import { entities } from '#resources/index.ts'
+import { entities } from '#content/index.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import type { Draw } from '../../operations.ts'
 import type { WorldOptions } from '../../world.ts'

@@ -1,5 +1,5 @@
 /** Generated writes in the REST voice: good and bad values, tags, keys used again, by every kind of viewer. */
-import { life, sealToken } from '#mail/token.ts'
+import { life, sealToken } from '#content/user/verify-email/token.ts'
 import type { Draw } from '../../operations.ts'
 import { idAt, keys } from './content.ts'
 import { type Asked, type Memory, tagsOf } from './memory.ts'

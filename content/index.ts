@@ -1,0 +1,71 @@
+/** The content service: users, posts, comments, likes, products, customers and orders. */
+import { comment } from '#content/comment/entity.ts'
+import { customer } from '#content/customer/entity.ts'
+import { errors } from '#content/errors.ts'
+import { likeActions } from '#content/like/actions.ts'
+import { like } from '#content/like/entity.ts'
+import { orderActions } from '#content/order/actions.ts'
+import { order, orderEvent, orderItem } from '#content/order/entity.ts'
+import { orderKind } from '#content/order/import.ts'
+import { receiptRead } from '#content/order/receipt/read.ts'
+import { post } from '#content/post/entity.ts'
+import { product } from '#content/product/entity.ts'
+import { reportGenerate } from '#content/reports/report.ts'
+import { settings } from '#content/settings.ts'
+import { userActions } from '#content/user/actions.ts'
+import { avatarActions } from '#content/user/avatar/actions.ts'
+import { avatar } from '#content/user/avatar/entity.ts'
+import { avatarRead } from '#content/user/avatar/read.ts'
+import { user } from '#content/user/entity.ts'
+import { verifyEmail } from '#content/user/verify-email/actions.ts'
+import { verifyPage } from '#content/user/verify-email/page.ts'
+import { defineContent } from '#content.ts'
+import { defineModel } from '#model/model.ts'
+
+export const entities = defineModel({
+  user,
+  post,
+  comment,
+  like,
+  product,
+  customer,
+  order,
+  orderItem,
+  orderEvent,
+  avatar,
+})
+
+export const content = defineContent({
+  entities,
+  // A token speaks for a user; a suspended one may read and not write.
+  viewers: { entity: 'user', barred: { field: 'status', value: 'suspended' } },
+  actions: [...likeActions, ...orderActions, ...avatarActions, verifyEmail, ...userActions],
+  routes: [avatarRead, receiptRead, reportGenerate],
+  pages: [verifyPage],
+  errors,
+  settings,
+  switches: ({ DUET_SIGNUP }) => ({ signup: DUET_SIGNUP === 'open' }),
+  currency: ({ DUET_CURRENCY }) => DUET_CURRENCY,
+  migrations: new URL('../migrations/', import.meta.url),
+  demo: async () => (await import('#content/seed/demo.ts')).demo,
+  seed: async () => (await import('#content/seed/seed.ts')).seed,
+  transfer: {
+    customer: {
+      also: ['userId'],
+      foreign: { code: null, company: null, country: null },
+      help: `Customers: {id, name, email, createdAt, userId}; email and userId may be absent.
+Other programs' code, company and country, and an order's shippedAt, are not kept; orderedAt is
+its createdAt.`,
+    },
+    order: orderKind,
+  },
+  examples: {
+    graphql: '{ posts(limit: 3) { id title } }',
+    rest: '/products?sort=-price',
+    withToken: {
+      graphql:
+        '{ users(limit: 3) { id name posts(limit: 2) { title comments { text author { name } } } } }',
+      rest: '/users',
+    },
+  },
+})

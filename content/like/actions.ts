@@ -1,0 +1,57 @@
+/** Liking and unliking a comment: both may be said any number of times. */
+import { like as entity } from '#content/like/entity.ts'
+import { notFound } from '#read/read.ts'
+import { bind, sql } from '#sql/sql.ts'
+import type { Action } from '#write/action.ts'
+import { commandOf } from '#write/steps.ts'
+
+const like: Action = {
+  method: 'POST',
+  name: 'like comments',
+  rule: entity.policy.create,
+  path: '/comments/:id/likes',
+  about: 'comment',
+  answers: 'like',
+  command: (writing, { id, now }) => {
+    const { typed } = writing.dialect
+    const viewer = bind(writing.viewer.id)
+    const put = sql`insert into likes (user_id, comment_id, created_at)
+      select ${typed(viewer, 'id')}, ${typed(bind(id), 'id')}, ${typed(bind(now), 'time')}
+      where exists (select 1 from comments where id = ${bind(id)})
+      on conflict do nothing returning id`
+    const find = sql`select id from likes where user_id = ${viewer} and comment_id = ${bind(id)}`
+    return commandOf(writing, {
+      name: 'like comment',
+      asSelf: true,
+      steps: [
+        { name: 'put', sql: put, expect: 'any' },
+        { name: 'find', sql: find, refused: () => notFound('comment', id) },
+      ],
+      status: { step: 'put', some: 201, none: 200 },
+    })
+  },
+}
+
+const unlike: Action = {
+  method: 'DELETE',
+  name: 'unlike comments',
+  rule: entity.policy.delete,
+  path: '/comments/:id/likes',
+  about: 'comment',
+  answers: null,
+  command: (writing, { id }) => {
+    const remove = sql`delete from likes where user_id = ${bind(writing.viewer.id)} and comment_id = ${bind(id)}`
+    const comment = sql`select 1 from comments where id = ${bind(id)}`
+    return commandOf(writing, {
+      name: 'unlike comment',
+      asSelf: true,
+      steps: [
+        { sql: remove, expect: 'any' },
+        { sql: comment, refused: () => notFound('comment', id) },
+      ],
+      status: 204,
+    })
+  },
+}
+
+export const likeActions: readonly Action[] = [like, unlike]

@@ -1,0 +1,217 @@
+/** Placing an order, and the steps of its life: each happens once, however many ask at the same moment. */
+import { errors } from '#content/errors.ts'
+import { order as entity, transitions } from '#content/order/entity.ts'
+import { type Items, parseItems } from '#content/order/items.ts'
+import { ApiError, type FieldFault } from '#errors.ts'
+import { columnName, type Settings } from '#model/model.ts'
+import { notFound } from '#read/read.ts'
+import type { Rows } from '#sql/engine.ts'
+import { comma, join, name, type Sql, sql } from '#sql/sql.ts'
+import type { Action } from '#write/action.ts'
+import { conditionOf } from '#write/derived.ts'
+import { invalid, noMembers } from '#write/input.ts'
+import { commandOf, type GuardedStep, result, type Writing } from '#write/steps.ts'
+
+/** The record of a step in an order's life. */
+const eventStep = (
+  { viewer }: Writing,
+  id: Sql | number,
+  now: number,
+  from: string | null,
+  to: string,
+): GuardedStep => ({
+  name: 'event',
+  sql: sql`insert into order_events (order_id, at, by_user, from_status, to_status)
+    values (${id}, ${now}, ${viewer.id}, ${from}, ${to}) returning id`,
+})
+
+/** The items as a table `i` of a `with`. */
+const itemTable = (items: Items, { dialect: { typed } }: Writing): Sql => {
+  const row = ({ productId, quantity }: Items[number], index: number) =>
+    sql`(${typed(sql`${index}`, 'int')}, ${typed(sql`${productId}`, 'id')}, ${typed(sql`${quantity}`, 'int')})`
+  return sql`with i (position, product_id, quantity) as (values ${join(items.map(row), comma)})`
+}
+
+/** What is wrong with the products of an order: unknown ones are the input's fault, short ones a conflict. */
+const shortage = (items: Items, rows: Rows): ApiError => {
+  const known = new Map(
+    rows.map(([id, name, stock]) => [Number(id), { name: String(name), stock: Number(stock) }]),
+  )
+  const unknown: FieldFault[] = []
+  const short: FieldFault[] = []
+  for (const [index, { productId, quantity }] of items.entries()) {
+    const field = `items.${index}.productId`
+    const product = known.get(productId)
+    if (!product)
+      unknown.push({ field, message: `names product ${productId}, which does not exist` })
+    else if (product.stock < quantity)
+      short.push({
+        field,
+        message: `product ${productId} (${product.name}) has ${product.stock} in stock, ${quantity} are asked`,
+      })
+  }
+  if (unknown.length > 0) return invalid(unknown)
+  return new ApiError(
+    errors.OUT_OF_STOCK,
+    short.map(({ message }) => message).join('; ') || 'There is not enough in stock',
+    { details: short },
+  )
+}
+
+/** Takes the items from the stock, a step for each product. */
+const stockSteps = (items: Items): readonly GuardedStep[] => {
+  const ids = join(
+    items.map(({ productId }) => productId),
+    comma,
+  )
+  const explain = sql`select id, name, stock from products where id in (${ids})`
+  // In the order of their ids, so that two orders for the same products never wait for each other in a circle.
+  const sorted = items.toSorted((a, b) => a.productId - b.productId)
+  return sorted.map(({ productId, quantity }) => ({
+    sql: sql`update products set stock = stock - ${quantity}, revision = revision + 1
+      where id = ${productId} and stock >= ${quantity} returning id`,
+    explain,
+    refused: rows => shortage(items, rows),
+  }))
+}
+
+const largestAmount = Number.MAX_SAFE_INTEGER
+
+/** The viewer as a customer, made at the first order. */
+const customerStep = ({ viewer, dialect }: Writing, now: number): GuardedStep => ({
+  sql: sql`insert into customers (name, email, created_at, user_id)
+    select name, email, ${dialect.typed(sql`${now}`, 'time')}, id from users
+    where id = ${viewer.id} on conflict (user_id) do nothing returning id`,
+  expect: 'any',
+})
+
+const orderStep = (
+  writing: Writing,
+  items: Items,
+  now: number,
+  settings: Settings,
+): GuardedStep => {
+  const { typed } = writing.dialect
+  const sum = sql`select sum(p.price * i.quantity) from i join products as p on p.id = i.product_id`
+  return {
+    name: 'order',
+    sql: sql`${itemTable(items, writing)}
+      insert into orders (status, amount, currency, customer_id, created_at)
+      select 'pending', (${sum}), ${typed(sql`${settings.currency.code}`, 'text')}, c.id, ${typed(sql`${now}`, 'time')}
+      from customers as c where c.user_id = ${writing.viewer.id} and (${sum}) <= ${largestAmount} returning id`,
+    refused: () => invalid([{ field: 'items', message: 'come to more than an order can be' }]),
+  }
+}
+
+const itemsStep = (writing: Writing, items: Items): GuardedStep => ({
+  sql: sql`${itemTable(items, writing)}
+    insert into order_items (order_id, product_id, name, quantity, price)
+    select ${writing.dialect.typed(result('order'), 'id')}, p.id, p.name, i.quantity, p.price
+    from i join products as p on p.id = i.product_id order by i.position`,
+  expect: 'any',
+})
+
+const place: Action = {
+  method: 'POST',
+  name: 'place orders',
+  rule: entity.policy.create,
+  path: '/orders',
+  about: null,
+  answers: 'order',
+  command: (writing, { body, now }) => {
+    const items = parseItems(body)
+    return commandOf(writing, {
+      name: 'place order',
+      asSelf: true,
+      steps: [
+        customerStep(writing, now),
+        ...stockSteps(items),
+        orderStep(writing, items, now, writing.model.settings),
+        itemsStep(writing, items),
+        eventStep(writing, result('order'), now, null, 'pending'),
+      ],
+      makes: 'order',
+      status: 201,
+    })
+  },
+}
+
+/** The actions that an order in that state takes, in words. */
+const allowedIn = (status: string): string => {
+  const actions = Object.entries(transitions).flatMap(([action, { from }]) =>
+    from === status ? [action] : [],
+  )
+  return actions.length === 0 ? 'nothing more' : actions.join(' or ')
+}
+
+/** Puts the items of an order back into the stock. */
+const restockStep = (id: number): GuardedStep => {
+  // An import may list a product twice, and an update takes just one row for each that it changes.
+  const returned = sql`(select product_id, sum(quantity) as quantity from order_items
+    where order_id = ${id} group by product_id)`
+  return {
+    sql: sql`update products set stock = case when stock > 2147483647 - r.quantity then 2147483647 else stock + r.quantity end,
+        revision = revision + 1
+      from ${returned} as r where r.product_id = products.id returning products.id`,
+    expect: 'any',
+  }
+}
+
+type Transition = keyof typeof transitions
+
+/** Brings the order from one state to the next, where it is in that state and the viewer's. */
+const transitionStep = (writing: Writing, action: Transition, id: number, now: number) => {
+  const { from, to, at } = transitions[action]
+  const own = sql`id = ${id} and ${conditionOf(writing, 'order', entity.policy.update)}`
+  const refused = (rows: Rows): ApiError => {
+    const status = rows[0]?.[0]
+    // Somebody else's order is answered like one that does not exist.
+    if (status == null) return notFound('order', id)
+    return new ApiError(
+      errors.INVALID_STATE,
+      `Order ${id} is ${status}, which allows ${allowedIn(String(status))}; ${action} needs it to be ${from}`,
+    )
+  }
+  return {
+    name: 'order',
+    sql: sql`update orders set status = ${to}, ${name(columnName(at))} = ${now}, revision = revision + 1
+      where status = ${from} and ${own} returning id`,
+    explain: sql`select status from orders where ${own}`,
+    refused,
+  }
+}
+
+const transition = (action: Transition): Action => {
+  const { from, to, restocks } = transitions[action]
+  return {
+    method: 'POST',
+    name: `${action} orders`,
+    rule: entity.policy.update,
+    path: `/orders/:id/${action}`,
+    about: 'order',
+    answers: 'order',
+    precheck: (writing, id) => {
+      const mine = conditionOf(writing, 'order', entity.policy.update)
+      const own = sql`select id from orders where id = ${id} and ${mine}`
+      const steps = [{ sql: own, refused: () => notFound('order', id) }]
+      return commandOf(writing, { name: 'look at order', steps })
+    },
+    command: (writing, { id, body, now }) => {
+      noMembers(body)
+      return commandOf(writing, {
+        name: `${action} order`,
+        steps: [
+          transitionStep(writing, action, id, now),
+          ...(restocks ? [restockStep(id)] : []),
+          eventStep(writing, id, now, from, to),
+        ],
+        makes: 'order',
+      })
+    },
+  }
+}
+
+export const orderActions: readonly Action[] = [
+  place,
+  ...(['cancel', 'pay', 'refund'] as const).map(transition),
+]

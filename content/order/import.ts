@@ -1,0 +1,201 @@
+/** One order of an import: its items, the amount they come to, its state with its times, and the record of both. */
+import { inserter } from '#cli/fill.ts'
+import type { Line } from '#cli/store.ts'
+import type { Kind } from '#cli/transfer/kinds.ts'
+import { dangling, orTaken, type Put } from '#cli/transfer/rows.ts'
+import { transitions } from '#content/order/entity.ts'
+import type { FieldFault } from '#errors.ts'
+import { entityOf, type Model } from '#model/model.ts'
+import { decimal } from '#read/encode.ts'
+import { bind, name, type SqlValue, sql, statement } from '#sql/sql.ts'
+import { checkInput, type Use, type Values } from '#write/input.ts'
+
+type Row = Readonly<Record<string, unknown>>
+type Step = (typeof transitions)[keyof typeof transitions]
+type Checked = { readonly values: Values; readonly faults: readonly FieldFault[] }
+
+const mostItems = 100
+const steps: readonly Step[] = Object.values(transitions)
+
+const isObject = (value: unknown): value is Row =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The steps that lead from a new order to that state. */
+const stepsTo = (status: SqlValue | undefined): readonly Step[] => {
+  const last = steps.find(({ to }) => to === status)
+  return last ? [...stepsTo(last.from), last] : []
+}
+
+/** The state of an order that does not say it: what its times tell, or else an order of the past that was paid. */
+const statusOf = (row: Row): string =>
+  steps.toReversed().find(({ at }) => row[at] != null)?.to ?? 'paid'
+
+/** An order's times must be those of the steps to its state, no fewer and no more. */
+const timeFaults = (values: Values): readonly FieldFault[] => {
+  const status = values.get('status')
+  const taken = stepsTo(status)
+  return steps.flatMap(step => {
+    const isGiven = values.get(step.at) != null
+    if (isGiven === taken.includes(step)) return []
+    const message = isGiven ? 'must not be given' : 'is required'
+    return [{ field: step.at, message: `${message} where status is ${status}` }]
+  })
+}
+
+const productsOf = ({ session, dialect }: Line) => {
+  const { text } = statement(
+    sql`select name, price from ${name('products')} where id = ${bind(null)}`,
+    dialect.placeholder,
+  )
+  // Nobody has checked it yet, and a statement that fails would spoil the transaction.
+  return async (id: unknown) =>
+    Number.isSafeInteger(id)
+      ? (await session.query({ text, values: [id as number] }))[0]
+      : undefined
+}
+
+/** Checks items one by one; what an item does not say is the product's. */
+const itemCheck = (line: Line, model: Model, use: Use) => {
+  const entity = entityOf(model, 'orderItem')
+  const productOf = productsOf(line)
+  return async (item: unknown, at: string): Promise<Checked> => {
+    if (!isObject(item))
+      return {
+        values: new Map(),
+        faults: [{ field: at, message: 'must be an object with productId and quantity' }],
+      }
+    const product = await productOf(item.productId)
+    const [name = '', price = 0] = product ?? []
+    // The order's id is known only when the order is in.
+    const given = {
+      orderId: 0,
+      ...(item.name === undefined && { name }),
+      ...(item.price === undefined && { price }),
+    }
+    const { values, faults } = checkInput(entity, item, { ...use, given, what: 'order item' })
+    const isUnknown =
+      !product && values.has('productId') && (item.name === undefined || item.price === undefined)
+    const unknown = {
+      field: 'productId',
+      message: `names product ${item.productId}, which does not exist: import it first, or give name and price`,
+    }
+    return {
+      values,
+      faults: (isUnknown ? [...faults, unknown] : faults).map(({ field, message }) => ({
+        field: `${at}.${field}`,
+        message,
+      })),
+    }
+  }
+}
+
+const repeated = (lines: readonly Values[]): readonly FieldFault[] => {
+  const ids = lines.map(line => line.get('productId'))
+  return ids.flatMap((id, index) =>
+    id === undefined || ids.indexOf(id) === index
+      ? []
+      : [{ field: `items.${index}.productId`, message: `names product ${id} again` }],
+  )
+}
+
+type Lines = { readonly lines: readonly Values[]; readonly faults: readonly FieldFault[] }
+
+const linesOf = async (
+  items: unknown,
+  check: (item: unknown, at: string) => Promise<Checked>,
+): Promise<Lines> => {
+  if (items === undefined)
+    return { lines: [], faults: [{ field: 'items', message: 'is required' }] }
+  if (!Array.isArray(items) || items.length < 1 || items.length > mostItems)
+    return {
+      lines: [],
+      faults: [{ field: 'items', message: `must be a list of 1 to ${mostItems} items` }],
+    }
+  const checked = await Promise.all(
+    items.map((item: unknown, index) => check(item, `items.${index}`)),
+  )
+  const lines = checked.map(({ values }) => values)
+  return { lines, faults: [...checked.flatMap(({ faults }) => faults), ...repeated(lines)] }
+}
+
+const sumOf = (lines: readonly Values[]): bigint =>
+  lines.reduce(
+    (sum, line) =>
+      sum + BigInt(line.get('price') as number) * BigInt(line.get('quantity') as number),
+    0n,
+  )
+
+/** The amount and the currency of an order are the store's to say; what a row says of them must agree. */
+const moneyFaults = (row: Row, sum: bigint, model: Model): readonly FieldFault[] => {
+  const { code, digits } = model.settings.currency
+  const faults: FieldFault[] = []
+  if (sum > BigInt(Number.MAX_SAFE_INTEGER))
+    faults.push({ field: 'items', message: 'come to more than an order can be' })
+  const amount = decimal(Number(sum), digits)
+  // Compared as the number it is shown as, which is all that a file can hold of it.
+  if (row.amount !== undefined && row.amount !== Number(amount))
+    faults.push({ field: 'amount', message: `must be ${amount}, the sum of the items` })
+  if (row.currency !== undefined && row.currency !== code)
+    faults.push({ field: 'currency', message: `must be ${code}, the currency of the store` })
+  return faults
+}
+
+/** The record of what happened to an order, as far as its times tell; nobody knows who did it. */
+const eventsOf = (order: Values): readonly Values[] => {
+  const made = { from: null, to: 'pending', at: 'createdAt' }
+  return [made, ...stepsTo(order.get('status'))].map(
+    ({ from, to, at }) =>
+      new Map<string, SqlValue>([
+        ['at', order.get(at) ?? null],
+        ['fromStatus', from],
+        ['toStatus', to],
+      ]),
+  )
+}
+
+/** Puts orders of the past in; they take nothing from the stock, which is today's. */
+const orderRows = (line: Line, model: Model, use: Use): Put => {
+  const entity = entityOf(model, 'order')
+  const putOrder = inserter(line, entity)
+  const putItem = inserter(line, entityOf(model, 'orderItem'))
+  const putEvent = inserter(line, entityOf(model, 'orderEvent'))
+  const checkItem = itemCheck(line, model, use)
+
+  const checkOrder = ({ items, amount, currency, ...row }: Row, sum: bigint): Checked => {
+    const status = statusOf(row)
+    const given = { amount: Number(sum), currency: model.settings.currency.code, status }
+    const checked = checkInput(entity, row, { ...use, given })
+    const values = new Map(checked.values)
+    if (row.status === undefined && status !== 'cancelled' && values.get('paidAt') === null)
+      values.set('paidAt', values.get('createdAt') ?? null)
+    const isWhole = checked.faults.length === 0
+    return { values, faults: isWhole ? timeFaults(values) : checked.faults }
+  }
+
+  return async row => {
+    const { lines, faults: wrongItems } = await linesOf(row.items, checkItem)
+    const sum = wrongItems.length === 0 ? sumOf(lines) : 0n
+    const { values, faults: wrong } = checkOrder(row, sum)
+    const money = wrongItems.length === 0 ? moneyFaults(row, sum, model) : []
+    const faults = [...wrong, ...wrongItems, ...money]
+    if (faults.length > 0) return faults
+    const missing = await dangling(line, model, entity, values)
+    if (missing.length > 0) return missing
+    return orTaken(line, entity, async () => {
+      const orderId = await putOrder(values)
+      const below = (row: Values) => new Map(row).set('orderId', orderId)
+      for (const item of lines) await putItem(below(item))
+      for (const event of eventsOf(values)) await putEvent(below(event))
+    })
+  }
+}
+
+export const orderKind: Partial<Kind> = {
+  foreign: { orderedAt: 'createdAt', shippedAt: null },
+  rows: orderRows,
+  help: `Orders: {id, customerId, status, items: [{productId, quantity, price, name}], createdAt,
+paidAt, cancelledAt, refundedAt}. The amount is computed; a given amount must agree, a
+given currency must be the store's. An item without price or name has the product's.
+An order without status is one of the past: paid when it was made, unless its times tell
+another state. The stock stays as it is. In CSV, items are one cell of JSON.`,
+}

@@ -1,0 +1,80 @@
+/** The receipt of an order that was paid: as JSON, or as a page to print. */
+
+import { receiptPage, receiptPolicy } from '#content/order/receipt/page.ts'
+import { preferred } from '#http/accept.ts'
+import { header, positionOf } from '#http/request.ts'
+import type { Viewer } from '#model/viewer.ts'
+import { notFound, type Prepared, read } from '#read/read.ts'
+import { type Item, oneRow, type Root } from '#read/selection.ts'
+import { after, type Mount, pathId, represent } from '#rest/reads.ts'
+import type { ExtraRoute } from '#rest/rest.ts'
+import { prepareFor } from '#write/core.ts'
+
+/** The number of an order's receipt: `R-000123`, longer when the id is. */
+export const receiptNumber = (order: number): string => `R-${String(order).padStart(6, '0')}`
+
+const fields = (...names: readonly string[]): Item[] =>
+  names.map(field => ({ kind: 'field', key: field, field }))
+
+const relation = (name: string, items: readonly Item[]): Item => ({
+  kind: 'relation',
+  key: name,
+  relation: name,
+  page: null,
+  items,
+})
+
+const orderRoot = (items: readonly Item[]): Root => oneRow('order', items)
+
+const members: readonly Item[] = [
+  { kind: 'field', key: 'orderId', field: 'id' },
+  relation('customer', fields('id', 'name', 'email')),
+  relation('items', fields('productId', 'name', 'quantity', 'price')),
+  ...fields('amount', 'currency', 'paidAt', 'refundedAt'),
+]
+
+/** The status is read beside the receipt, not in it: it decides whether there is one. */
+const selection = {
+  encoding: 'rest',
+  roots: [orderRoot(members), orderRoot(fields('status'))],
+} as const
+
+const withReceipt = ['{"status":"paid"}', '{"status":"refunded"}']
+
+const forms = ['application/json', 'application/vnd.duet.v1+json', 'text/html'] as const
+
+const serve = (mount: Mount) => {
+  const { core, edge } = mount
+  const plans = new Map<Viewer['role'], Prepared>()
+  const preparedFor = (role: Viewer['role']): Prepared => {
+    const known = plans.get(role)
+    if (known) return known
+    const made = prepareFor(core, selection, role)
+    plans.set(role, made)
+    return made
+  }
+  const serveOne: ReturnType<ExtraRoute['serve']> = (c, viewer, named) => {
+    const prepared = preparedFor(viewer.role)
+    const id = pathId(c, 'id', 'order')
+    const answers = read(core.reader, prepared, [viewer.id, id], positionOf(c))
+    return after(answers, ([found, state]) => {
+      if (!found || found.text === 'null') throw notFound('order', id)
+      // What was never paid has no receipt.
+      if (!withReceipt.includes(state?.text ?? '')) throw notFound('receipt', receiptNumber(id))
+      // Put in as text, so that no amount goes through a floating-point number.
+      const text = `{"number":"${receiptNumber(id)}",${found.text.slice(1)}`
+      if (preferred(header(c, 'accept') ?? '', forms) !== 'text/html')
+        return represent(c, edge, text, { named, isPublic: false })
+      const type = 'text/html; charset=utf-8'
+      const reply = represent(c, edge, receiptPage(text, core.model.settings.currency.digits), {
+        named,
+        isPublic: false,
+        type,
+      })
+      return { ...reply, headers: { ...reply.headers, ...receiptPolicy } }
+    })
+  }
+  return serveOne
+}
+
+export const receiptRead: ExtraRoute = { method: 'GET', path: '/orders/:id/receipt', serve }

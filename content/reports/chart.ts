@@ -1,0 +1,259 @@
+/** A report as a chart: stacked bars in one SVG, without scripts or styles. */
+
+import { barsOf, outlineOf } from '#content/reports/bars.ts'
+import { type Measure, measures, type Report } from '#content/reports/figures.ts'
+import { labelOf } from '#content/reports/periods.ts'
+import { type Scale, scaleOf, ticksOf } from '#content/reports/ticks.ts'
+import type { Currency } from '#model/model.ts'
+import { formatMinor } from '#model/money.ts'
+
+const width = 960
+const height = 480
+const margin = { left: 24, top: 116, right: 40, bottom: 52 }
+const base = height - margin.bottom
+const ink = { title: '#17202c', text: '#566275', grid: '#e3e8ee', axis: '#8a95a5' }
+/** Told apart with any kind of colour vision, and in grey. */
+const colours = ['#2563eb', '#f59e0b', '#0f766e']
+const font = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+/** How wide a letter of 13 is at the most, nearly. */
+const letter = 7.4
+
+/** So many bars stand apart and say their value; more are drawn as one outline. */
+const mostApart = 150
+
+/** What is drawn: of sales the money, with what was paid back on top; else every column. */
+const drawn = { sales: ['amount', 'refundedAmount'], content: null, users: null } as const
+const titles = { sales: 'Sales', content: 'Posts, comments and likes', users: 'Sign-ups' } as const
+
+const escaped = (content: string): string =>
+  content.replace(/[&<>"']/g, mark => `&#${mark.charCodeAt(0)};`)
+
+const number = (value: number): string => String(Math.round(value * 100) / 100)
+
+const text = (
+  x: number,
+  y: number,
+  content: string,
+  attributes: Readonly<Record<string, string | number>> = {},
+): string => {
+  const all = Object.entries({ 'font-size': 13, fill: ink.text, ...attributes })
+  return `<text x="${number(x)}" y="${number(y)}" ${all.map(([key, value]) => `${key}="${value}"`).join(' ')}>${escaped(content)}</text>`
+}
+
+const line = (x1: number, y1: number, x2: number, y2: number, stroke: string): string =>
+  `<path d="M${number(x1)} ${number(y1)}L${number(x2)} ${number(y2)}" stroke="${stroke}"/>`
+
+/** How values of a kind are written whole and in short, and what one of them is as a number to draw by. */
+const writersOf = ({ code, digits }: Currency) => {
+  const style = { style: 'currency', currency: code } as const
+  const money = new Intl.NumberFormat('en', style)
+  const plain = new Intl.NumberFormat('en')
+  return {
+    count: {
+      unit: 'Number',
+      least: 1,
+      digits: 0,
+      style: {},
+      whole: (value: bigint) => plain.format(value),
+    },
+    money: {
+      unit: code,
+      least: 10 ** -digits,
+      digits,
+      style,
+      whole: (value: bigint) =>
+        money.format(formatMinor(value, digits) as Intl.StringNumericLiteral),
+    },
+  }
+}
+
+type Writer = ReturnType<typeof writersOf>[Measure['kind']]
+type Series = { readonly measure: Measure; readonly index: number; readonly colour: string }
+
+/** The columns that are drawn; refunds where there are some, for else they would be a riddle in the legend. */
+const seriesOf = ({ type, totals }: Report): readonly Series[] => {
+  const columns: readonly Measure[] = measures[type]
+  const wanted: readonly string[] = drawn[type] ?? columns.map(({ key }) => key)
+  return columns
+    .map((measure, index) => ({ measure, index }))
+    .filter(({ measure }) => wanted.includes(measure.key))
+    .filter(({ measure, index }) => measure.key !== 'refundedAmount' || totals[index] !== 0n)
+    .map((one, place) => ({ ...one, colour: colours[place] ?? ink.text }))
+}
+
+/** All that the parts of a chart are drawn by. */
+type Drawing = {
+  readonly report: Report
+  readonly series: readonly Series[]
+  readonly writer: Writer
+  /** The height of each period's parts from the ground up: one bound more than there are series. */
+  readonly bounds: readonly (readonly number[])[]
+  readonly highest: number
+  readonly scale: Scale
+  readonly labels: readonly string[]
+  readonly left: number
+  readonly band: number
+}
+
+/** The words of the vertical axis: short where its numbers are long. */
+const shortOf = (writer: Writer, { top, step }: Scale): Intl.NumberFormat => {
+  const digits = step < 1 ? writer.digits : 0
+  const options =
+    top >= 10_000
+      ? ({ notation: 'compact', minimumFractionDigits: 0, maximumFractionDigits: 2 } as const)
+      : { minimumFractionDigits: digits, maximumFractionDigits: digits }
+  return new Intl.NumberFormat('en', { ...writer.style, ...options })
+}
+
+const boundsOf = (values: readonly bigint[], series: readonly Series[], digits: number) => {
+  let sum = 0n
+  const ups = series.map(({ index }) => {
+    sum += values[index] ?? 0n
+    return Number(sum) / 10 ** digits
+  })
+  return [0, ...ups]
+}
+
+const drawingOf = (report: Report, currency: Currency): Drawing => {
+  const series = seriesOf(report)
+  const writer = writersOf(currency)[series[0]?.measure.kind ?? 'count']
+  const bounds = report.periods.map(({ values }) => boundsOf(values, series, writer.digits))
+  const highest = bounds.reduce((most, bound) => Math.max(most, bound.at(-1) ?? 0), 0)
+  const scale = scaleOf(highest, writer.least)
+  const short = shortOf(writer, scale)
+  const labels = scale.ticks.map(value => short.format(value))
+  const left = margin.left + 16 + Math.max(...labels.map(({ length }) => length)) * letter
+  const band = (width - left - margin.right) / Math.max(bounds.length, 1)
+  return { report, series, writer, bounds, highest, scale, labels, left, band }
+}
+
+const rangeOf = ({ periods, by }: Report): string => {
+  const [first, last] = [periods[0], periods.at(-1)]
+  if (!first || !last) return ''
+  const start = labelOf(first.number, by)
+  return first === last ? start : `${start} to ${labelOf(last.number, by)}`
+}
+
+const totalOf = ({ report, writer }: Drawing, { index }: Series): string =>
+  writer.whole(report.totals[index] ?? 0n)
+
+/** What the chart shows, for those who do not see it. */
+const described = (drawing: Drawing): string => {
+  const { report, series, bounds, highest } = drawing
+  if (highest === 0) return 'There is nothing in this time.'
+  const totals = series.map(one => `${one.measure.label} ${totalOf(drawing, one)}`).join(', ')
+  const peak = report.periods[bounds.findIndex(bound => bound.at(-1) === highest)]
+  return `Stacked bars from ${rangeOf(report)}, one for each ${report.by}. In all: ${totals}. The highest is ${labelOf(peak?.number ?? 0, report.by)}.`
+}
+
+const legend = (drawing: Drawing): string => {
+  let x = margin.left
+  const entries = drawing.series.map(one => {
+    const words = `${one.measure.label}: ${totalOf(drawing, one)}`
+    const mark = `<rect x="${number(x)}" y="58" width="12" height="12" rx="2" fill="${one.colour}"/>`
+    const entry = `${mark}${text(x + 19, 69, words)}`
+    x += 19 + words.length * letter + 16
+    return entry
+  })
+  return entries.join('')
+}
+
+const heightOf = (value: number, { top }: Scale): number =>
+  base - (value / top) * (base - margin.top)
+
+const verticalAxis = ({ scale, labels, left }: Drawing): string =>
+  scale.ticks
+    .map((value, index) => {
+      const y = heightOf(value, scale)
+      const rule = line(left, y, width - margin.right, y, value === 0 ? ink.axis : ink.grid)
+      return `${rule}${text(left - 10, y + 4.5, labels[index] ?? '', { 'text-anchor': 'end' })}`
+    })
+    .join('')
+
+const horizontalAxis = ({ report, left, band }: Drawing): string =>
+  ticksOf(
+    report.periods.map(({ number }) => number),
+    report.by,
+  )
+    .map(({ index, label }) => {
+      const x = left + (index + 0.5) * band
+      return `${line(x, base, x, base + 6, ink.axis)}${text(x, base + 24, label, { 'text-anchor': 'middle' })}`
+    })
+    .join('')
+
+const nothing = ({ left }: Drawing): string =>
+  text((left + width - margin.right) / 2, (margin.top + base) / 2, 'Nothing in this time', {
+    'font-size': 16,
+    'text-anchor': 'middle',
+  })
+
+/** Each bar with its value. */
+const separate = ({ report, series, writer, bounds, scale, left, band }: Drawing) =>
+  series.map(({ measure, index }, place) =>
+    barsOf(
+      report.periods.map((period, n) => ({
+        x: left + n * band,
+        width: band,
+        top: heightOf(bounds[n]?.[place + 1] ?? 0, scale),
+        bottom: heightOf(bounds[n]?.[place] ?? 0, scale),
+        title: escaped(
+          `${labelOf(period.number, report.by)}: ${measure.label} ${writer.whole(period.values[index] ?? 0n)}`,
+        ),
+      })),
+    ),
+  )
+
+/** The bounds in at most so many columns, each with its highest: a peak narrower than a dot would fade away. */
+const peaksOf = (bounds: Drawing['bounds'], columns: number): Drawing['bounds'] => {
+  if (bounds.length <= columns) return bounds
+  const peaks: (readonly number[])[] = []
+  for (const [n, bound] of bounds.entries()) {
+    const column = Math.floor((n * columns) / bounds.length)
+    if ((bound.at(-1) ?? 0) >= (peaks[column]?.at(-1) ?? 0)) peaks[column] = bound
+  }
+  return peaks
+}
+
+const outlined = ({ series, bounds, scale, left }: Drawing) => {
+  const room = width - margin.right - left
+  const columns = peaksOf(bounds, Math.floor(room))
+  return series.map((_, place) =>
+    outlineOf(
+      columns.map((bound, n) => ({
+        x: left + (n * room) / columns.length,
+        width: room / columns.length,
+        top: heightOf(bound[place + 1] ?? 0, scale),
+        bottom: heightOf(bound[place] ?? 0, scale),
+      })),
+    ),
+  )
+}
+
+const bars = (drawing: Drawing): string => {
+  const shapes = drawing.bounds.length <= mostApart ? separate(drawing) : outlined(drawing)
+  return drawing.series
+    .map(({ colour }, place) => `<g fill="${colour}">${shapes[place]}</g>`)
+    .join('\n')
+}
+
+/** The whole SVG document. */
+export const chart = (report: Report, currency: Currency): string => {
+  const drawing = drawingOf(report, currency)
+  const title = `${titles[report.type]} by ${report.by}`
+  const range = rangeOf(report)
+  const isEmpty = drawing.highest === 0
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="title desc" font-family="${font}">
+<title id="title">${escaped(title)}</title>
+<desc id="desc">${escaped(described(drawing))}</desc>
+<rect width="${width}" height="${height}" fill="#fff"/>
+${text(margin.left, 38, title, { 'font-size': 20, 'font-weight': 600, fill: ink.title })}
+${text(width - margin.right, 38, range && `${range}, UTC`, { 'text-anchor': 'end' })}
+${legend(drawing)}
+${isEmpty ? '' : text(margin.left, margin.top - 16, drawing.writer.unit, { 'font-size': 12 })}
+${isEmpty ? nothing(drawing) : verticalAxis(drawing)}
+${isEmpty ? line(margin.left, base, width - margin.right, base, ink.axis) : bars(drawing)}
+${isEmpty ? '' : horizontalAxis(drawing)}
+</svg>
+`
+}

@@ -1,0 +1,172 @@
+/** The figures of a report: counted by the database day by day, from one snapshot, and summed up to periods here. */
+
+import { type By, dayAt, periodOf, startOf, tooMany } from '#content/reports/periods.ts'
+import type { Asked, ReportType } from '#content/reports/request.ts'
+import { columnName, entityOf, type Model } from '#model/model.ts'
+import type { Dialect } from '#sql/dialect.ts'
+import type { Position, Row, Work } from '#sql/engine.ts'
+import { and, bind, column, name, type Sql, type SqlValue, sql, statement } from '#sql/sql.ts'
+import type { Core } from '#write/core.ts'
+import { invalid } from '#write/input.ts'
+
+/** A column of a report. Money is in minor units. */
+export type Measure = {
+  readonly key: string
+  readonly label: string
+  readonly kind: 'count' | 'money'
+}
+
+const count = (key: string, label: string): Measure => ({ key, label, kind: 'count' })
+const money = (key: string, label: string): Measure => ({ key, label, kind: 'money' })
+
+/** What each report counts, in the order of its columns. */
+export const measures = {
+  sales: [
+    count('orders', 'Orders'),
+    count('items', 'Items'),
+    money('amount', 'Sales'),
+    count('refundedOrders', 'Refunded orders'),
+    money('refundedAmount', 'Refunded'),
+  ],
+  content: [count('posts', 'Posts'), count('comments', 'Comments'), count('likes', 'Likes')],
+  users: [count('signUps', 'Sign-ups')],
+} satisfies Record<ReportType, readonly Measure[]>
+
+export type Period = { readonly number: number; readonly values: readonly bigint[] }
+
+export type Report = {
+  readonly type: ReportType
+  readonly by: By
+  readonly generatedAt: number
+  readonly from: number | null
+  readonly to: number | null
+  readonly periods: readonly Period[]
+  readonly totals: readonly bigint[]
+}
+
+/** A query whose rows begin with a day, and what each of them adds to the values of that day. */
+type Tally = { readonly query: Sql; readonly add: (values: bigint[], row: Row) => void }
+
+/** The database adds up halves, so that no sum of its own overflows and none comes back rounded. */
+const half = 1_000_000
+
+const big = (value: SqlValue | undefined): bigint => BigInt(String(value ?? 0))
+
+const plus = (values: bigint[], index: number, more: bigint): void => {
+  values[index] = (values[index] ?? 0n) + more
+}
+
+type Source = { readonly model: Model; readonly dialect: Dialect; readonly asked: Asked }
+
+const tableOf = ({ model }: Source, entity: string): Sql => name(entityOf(model, entity).table)
+
+const madeAt = (alias: string): Sql => column(alias, columnName('createdAt'))
+
+/** That a row was made in the time asked for. */
+const inTime = ({ dialect, asked }: Source, alias: string): readonly Sql[] => [
+  ...(asked.from === undefined ? [] : [sql`${madeAt(alias)} >= ${bind(asked.from)}`]),
+  ...(asked.to === undefined ? [] : [sql`${madeAt(alias)} < ${bind(asked.to)}`]),
+  ...(dialect.tick ? [dialect.tick] : []),
+]
+
+const counted = (source: Source, entity: string, index: number): Tally => ({
+  query: sql`select ${source.dialect.day(madeAt('t'))}, count(*) from ${tableOf(source, entity)} as ${name('t')}
+    where ${and(inTime(source, 't'))} group by 1`,
+  add: (values, row) => plus(values, index, big(row[1])),
+})
+
+/** Orders that were paid, by the day on which they were placed: those still paid, and apart those paid back. */
+const sales = (source: Source): readonly Tally[] => {
+  const { dialect, model } = source
+  const orders = tableOf(source, 'order')
+  const items = tableOf(source, 'orderItem')
+  const ours = sql`o.currency = ${bind(model.settings.currency.code)}`
+  const day = dialect.day(madeAt('o'))
+  return [
+    {
+      query: sql`select ${day}, o.status, count(*), sum(o.amount / ${bind(half)}), sum(o.amount % ${bind(half)})
+        from ${orders} as ${name('o')} where ${and([sql`o.status in ('paid', 'refunded')`, ours, ...inTime(source, 'o')])}
+        group by 1, 2`,
+      add: (values, [, status, orders, high, low]) => {
+        const first = status === 'paid' ? 0 : 3
+        plus(values, first, big(orders))
+        plus(values, status === 'paid' ? 2 : 4, big(high) * BigInt(half) + big(low))
+      },
+    },
+    {
+      query: sql`select ${day}, sum(i.quantity) from ${orders} as ${name('o')} join ${items} as ${name('i')} on i.order_id = o.id
+        where ${and([sql`o.status = 'paid'`, ours, ...inTime(source, 'o')])} group by 1`,
+      add: (values, row) => plus(values, 1, big(row[1])),
+    },
+  ]
+}
+
+const tallies = {
+  sales,
+  content: source => [
+    counted(source, 'post', 0),
+    counted(source, 'comment', 1),
+    counted(source, 'like', 2),
+  ],
+  users: source => [counted(source, 'user', 0)],
+} satisfies Record<ReportType, (source: Source) => readonly Tally[]>
+
+/** Every period from the first to the last, those without anything too. */
+const filled = (found: ReadonlyMap<number, bigint[]>, asked: Asked, width: number) => {
+  const { from, to, by } = asked
+  const numbers = [...found.keys()]
+  // Not Math.min of them all: an argument each would be too many.
+  const first =
+    from === undefined
+      ? numbers.reduce((a, b) => Math.min(a, b), Infinity)
+      : periodOf(dayAt(from), by)
+  const last =
+    to === undefined
+      ? numbers.reduce((a, b) => Math.max(a, b), -Infinity)
+      : periodOf(dayAt(to - 1), by)
+  if (!Number.isFinite(first) || !Number.isFinite(last)) return []
+  const many = tooMany(first, last, by)
+  if (many) throw invalid([many])
+  const nothing = Array<bigint>(width).fill(0n)
+  return Array.from({ length: Math.max(last - first + 1, 0) }, (_, index): Period => {
+    const number = first + index
+    return { number, values: found.get(number) ?? nothing }
+  })
+}
+
+const summed = function* (source: Source, now: number): Work<Report> {
+  const { dialect, asked } = source
+  const { type, by } = asked
+  const width = measures[type].length
+  const found = new Map<number, bigint[]>()
+  for (const { query, add } of tallies[type](source)) {
+    const { text, parameters } = statement(query, dialect.placeholder)
+    const values = parameters.map(place => (place.kind === 'value' ? place.value : null))
+    for (const row of yield { text, values }) {
+      const period = periodOf(Number(row[0]), by)
+      const sums = found.get(period) ?? Array<bigint>(width).fill(0n)
+      found.set(period, sums)
+      add(sums, row)
+    }
+  }
+  const periods = filled(found, asked, width)
+  const [first, last] = [periods[0], periods.at(-1)]
+  const totals = measures[type].map((_, index) =>
+    periods.reduce((sum, { values }) => sum + (values[index] ?? 0n), 0n),
+  )
+  return {
+    type,
+    by,
+    generatedAt: now,
+    from: asked.from ?? (first ? startOf(first.number, by) : null),
+    to: asked.to ?? (last ? startOf(last.number + 1, by) : null),
+    periods,
+    totals,
+  }
+}
+
+/** The report that is asked for, as the store is at this moment, or at `after` where that is later than it has seen. */
+export const figuresOf = (core: Core, asked: Asked, after?: Position): Report | Promise<Report> => {
+  const { model, dialect, reader } = core
+  return reader.snapshot(() => summed({ model, dialect, asked }, core.now()), after)
+}

@@ -1,0 +1,78 @@
+/** `POST /api/reports/generate`: figures by day or month, as JSON, CSV or a chart. */
+
+import { chart } from '#content/reports/chart.ts'
+import { figuresOf, type Report } from '#content/reports/figures.ts'
+import { asCsv, asJson } from '#content/reports/forms.ts'
+import { parseRequest } from '#content/reports/request.ts'
+import { preferred } from '#http/accept.ts'
+import { header, jsonBody, positionOf } from '#http/request.ts'
+import type { Currency } from '#model/model.ts'
+import { admin } from '#model/policy.ts'
+import type { ExtraRoute } from '#rest/rest.ts'
+import type { Named } from '#rest/version.ts'
+import { parseKey } from '#write/once.ts'
+import { permit } from '#write/steps.ts'
+
+/** JSON first: it is what everybody gets who does not ask for another form. */
+const forms = [
+  'application/json',
+  'application/vnd.duet.v1+json',
+  'text/csv',
+  'image/svg+xml',
+] as const
+
+/** The body in the form asked for, with the headers that are that form's own. */
+const shown = (
+  report: Report,
+  currency: Currency,
+  form: (typeof forms)[number] | undefined,
+  { contentType }: Named,
+): { body: string; headers: Record<string, string> } => {
+  switch (form) {
+    case 'text/csv':
+      return {
+        body: asCsv(report, currency),
+        headers: {
+          'Content-Type': 'text/csv; charset=utf-8; header=present',
+          'Content-Disposition': `attachment; filename="${report.type}-by-${report.by}.csv"`,
+        },
+      }
+    case 'image/svg+xml':
+      return {
+        body: chart(report, currency),
+        headers: {
+          'Content-Type': 'image/svg+xml; charset=utf-8',
+          'Content-Security-Policy': "default-src 'none'; sandbox",
+        },
+      }
+    default:
+      return { body: asJson(report, currency), headers: { 'Content-Type': contentType } }
+  }
+}
+
+export const reportGenerate: ExtraRoute = {
+  method: 'POST',
+  path: '/reports/generate',
+  serve:
+    ({ core, edge }) =>
+    async (c, viewer, named) => {
+      const { model, dialect } = core
+      permit({ model, dialect, viewer }, admin, 'generate reports')
+      const body = await jsonBody(c, edge.bodyLimit, ['application/json'])
+      // A report has no effect, and a key is kept for effects alone: it must be one, and no more comes of it.
+      parseKey(header(c, 'idempotency-key'))
+      const report = await figuresOf(core, parseRequest(body), positionOf(c))
+      const form = preferred(header(c, 'accept') ?? '', forms)
+      const reply = shown(report, model.settings.currency, form, named)
+      return {
+        status: 200,
+        headers: {
+          ...reply.headers,
+          'Cache-Control': 'no-store',
+          Vary: 'Accept, API-Version, Authorization',
+          'API-Version': String(named.version),
+        },
+        body: reply.body,
+      }
+    },
+}

@@ -1,0 +1,93 @@
+/** Everything the service knows about a user. */
+import { errors } from '#content/errors.ts'
+import { sendVerification } from '#content/user/verify-email/message.ts'
+import { entity, many } from '#model/entity.ts'
+import {
+  choice,
+  created,
+  email,
+  fixed,
+  flag,
+  folded,
+  id,
+  int,
+  revision,
+  text,
+} from '#model/field.ts'
+import { admin, anyone, self, user as signedIn, whileOpen } from '#model/policy.ts'
+
+const forAdmins = { settableBy: admin, readableBy: signedIn, graphql: 'hidden' } as const
+
+export const user = entity({
+  table: 'users',
+  plural: 'users',
+  description: 'Somebody who writes posts and comments.',
+  fields: {
+    id: id(),
+    name: text({ max: 200, trimmed: true, description: 'Name, 1 to 200 characters.' }),
+    email: email({
+      readableBy: signedIn,
+      description: 'Email address, unique without regard to case.',
+    }),
+    age: int({
+      min: 0,
+      max: 150,
+      nullable: true,
+      readableBy: signedIn,
+      description: 'Age in years.',
+    }),
+    role: choice(['user', 'admin'], { ...forAdmins, initial: { value: 'user' } }),
+    status: choice(['active', 'suspended'], { ...forAdmins, initial: { value: 'active' } }),
+    emailVerified: flag({
+      ...fixed,
+      initial: { value: 0 },
+      resetBy: 'email',
+      readableBy: signedIn,
+      graphql: 'hidden',
+      description: 'Whether the address was proved to be theirs; a new address is not.',
+    }),
+    createdAt: created({ readableBy: signedIn, graphql: 'hidden' }),
+    emailKey: folded('email', { unique: errors.EMAIL_TAKEN }),
+    revision: revision(),
+  },
+  relations: { posts: many('post', 'authorId', { description: 'Their posts, newest first.' }) },
+  policy: {
+    read: anyone,
+    enter: signedIn,
+    create: whileOpen('signup'),
+    update: self('id'),
+    delete: self('id'),
+  },
+  links: {
+    self: '/users/{id}',
+    posts: '/users/{id}/posts',
+    avatar: '/users/{id}/avatar',
+    update: { href: '/users/{id}', method: 'PATCH' },
+    delete: { href: '/users/{id}', method: 'DELETE' },
+  },
+  rest: {
+    list: true,
+    one: true,
+    selectable: true,
+    writes: ['create', 'replace', 'update', 'delete'],
+    listing: {
+      paging: 'page',
+      limit: 10,
+      sort: {
+        style: 'field and order',
+        fields: ['id', 'name', 'email', 'age', 'role', 'status', 'createdAt'],
+      },
+      filters: {
+        role: { kind: 'equals', field: 'role' },
+        status: { kind: 'equals', field: 'status' },
+      },
+    },
+  },
+  graphql: { paged: true, mutations: ['create', 'update', 'delete'] },
+  counted: ['role', 'status'],
+  afterCreate: {
+    fields: ['name', 'email'],
+    run: ({ id, name, email }, services) =>
+      sendVerification({ id: Number(id), name: String(name), email: String(email) }, services),
+  },
+})

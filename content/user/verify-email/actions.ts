@@ -1,0 +1,91 @@
+/** Verifying that an address is the user's own: by the token of a message, or by an admin's word. */
+import { user as entity } from '#content/user/entity.ts'
+import { reached, userPrecheck } from '#content/user/steps.ts'
+import { sendVerification } from '#content/user/verify-email/message.ts'
+import { openToken } from '#content/user/verify-email/token.ts'
+import { ApiError, type FieldFault } from '#errors.ts'
+import { notFound } from '#read/read.ts'
+import { type Sql, sql } from '#sql/sql.ts'
+import type { Action, Given } from '#write/action.ts'
+import type { Command } from '#write/command.ts'
+import { conditionOf, targetSteps } from '#write/derived.ts'
+import { invalid } from '#write/input.ts'
+import { commandOf, type Writing } from '#write/steps.ts'
+
+const isVerified = sql`email_verified = 1`
+
+const tokenFault = (message: string) => invalid([{ field: 'token', message }])
+
+const wrongToken = () =>
+  tokenFault(
+    'is not one for this user and this address; ask for a new one with a POST without body',
+  )
+
+/** The token of a body; throws `VALIDATION_ERROR` for a body that has anything else. */
+const tokenOf = (body: Given['body']): string => {
+  const { token, ...rest } = body
+  const faults: FieldFault[] = Object.keys(rest).map(field => ({
+    field,
+    message: 'is not a member here',
+  }))
+  if (typeof token === 'string' && faults.length === 0) return token
+  if (token === undefined) faults.unshift({ field: 'token', message: 'is required' })
+  else if (typeof token !== 'string')
+    faults.unshift({ field: 'token', message: 'must be a string' })
+  throw invalid(faults)
+}
+
+/** The condition that the viewer may change the row. */
+const mine = (writing: Writing): Sql => conditionOf(writing, 'user', entity.policy.update)
+
+const permitted = (writing: Writing, id: number) =>
+  targetSteps(writing, { entity: 'user', id }, 'update')
+
+/** By token: the address is compared where the flag is set, so that a change of it in between is seen. */
+const byToken = (writing: Writing, { id, body, services }: Given): Command => {
+  const opened = openToken(services.key, tokenOf(body), services.now())
+  if (opened.kind === 'expired')
+    throw tokenFault('has expired; ask for a new one with a POST without body')
+  if (opened.kind !== 'good' || opened.id !== id) throw wrongToken()
+  const where = sql`id = ${id} and email = ${opened.email} and ${mine(writing)}`
+  const steps = [...permitted(writing, id), ...reached(isVerified, where, wrongToken)]
+  return commandOf(writing, { name: 'verify email', steps })
+}
+
+/** By an admin's word. */
+const byAdmin = (writing: Writing, { id }: Given): Command => {
+  const steps = reached(isVerified, sql`id = ${id}`, () => notFound('user', id))
+  return commandOf(writing, { name: 'verify email', steps })
+}
+
+/** Sends the message again. */
+const sendAgain = (writing: Writing, { id, services }: Given): Command => {
+  if (!services.mail.canSend)
+    throw new ApiError('UNAVAILABLE', 'This service sends no mail: its operator has set none up', {
+      retryAfter: 3600,
+    })
+  const person = sql`select id, name, email from users where id = ${id} and ${mine(writing)}`
+  return commandOf(writing, {
+    name: 'send verification',
+    steps: [...permitted(writing, id), { name: 'person', sql: person }],
+    status: 202,
+    effect: (rowsOf, services) => {
+      const [[id, name, email] = []] = rowsOf('person')
+      sendVerification({ id: Number(id), name: String(name), email: String(email) }, services)
+    },
+  })
+}
+
+export const verifyEmail: Action = {
+  method: 'POST',
+  name: 'verify this address',
+  rule: entity.policy.update,
+  path: '/users/:id/verify-email',
+  about: 'user',
+  answers: 'user',
+  precheck: userPrecheck,
+  command: (writing, given) => {
+    if (given.hasBody) return byToken(writing, given)
+    return writing.viewer.role === 'admin' ? byAdmin(writing, given) : sendAgain(writing, given)
+  },
+}

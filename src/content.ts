@@ -1,0 +1,94 @@
+/** What a service is about, as one value: everything that the machine is given. */
+
+import type { RowsByEntity } from '#cli/fill.ts'
+import type { Seed } from '#cli/seed.ts'
+import type { Kind } from '#cli/transfer/kinds.ts'
+import { type ErrorKind, machineErrors, mergeErrors } from '#errors.ts'
+import type { Entities, Model, Settings, Viewers } from '#model/model.ts'
+import { currencyOf } from '#model/money.ts'
+import type { ContentPage } from '#pages/content.ts'
+import type { Examples } from '#pages/start.ts'
+import type { ExtraRoute } from '#rest/rest.ts'
+import { ConfigError, type SettingTable, settings, type ValuesOf } from '#settings.ts'
+import type { Action } from '#write/action.ts'
+
+type Parts<Own extends SettingTable> = {
+  /** What `defineModel` has checked. */
+  readonly entities: Entities
+  readonly viewers: Viewers
+  /** Writes that are no plain create, update or delete. */
+  readonly actions?: readonly Action[]
+  /** REST routes that the model does not derive. */
+  readonly routes?: readonly ExtraRoute[]
+  readonly pages?: readonly ContentPage[]
+  readonly errors?: Readonly<Record<string, ErrorKind>>
+  /** Settings of its own, named DUET_… like the machine's. */
+  readonly settings?: Own
+  /** What the settings open or close, by the names that `whileOpen` has for it. */
+  readonly switches?: (values: ValuesOf<Own>) => Readonly<Record<string, boolean>>
+  /** The ISO 4217 code of the currency that fields of money are in; USD unless given. */
+  readonly currency?: (values: ValuesOf<Own>) => string
+  /** The folder of its migrations, with a folder for each engine in it. */
+  readonly migrations: URL
+  /** A few rows for an empty development store. */
+  readonly demo?: () => Promise<RowsByEntity>
+  /** Made-up rows of any number, for `duet seed`. */
+  readonly seed?: () => Promise<Seed>
+  /** What `import` and `export` do otherwise than the model says, by the entity's name. */
+  readonly transfer?: Readonly<Record<string, Partial<Kind>>>
+  /** Requests to show on the start page and at the start. */
+  readonly examples: Examples
+}
+
+export type Content = Required<
+  Omit<Parts<SettingTable>, 'switches' | 'currency' | 'demo' | 'seed'>
+> &
+  Pick<Parts<SettingTable>, 'demo' | 'seed'> & {
+    /** What the values of its settings decide about the model; throws ConfigError for an unknown currency. */
+    readonly decide: (values: Readonly<Record<string, unknown>>) => Settings
+  }
+
+const currencyNamed = (code: string) => {
+  const currency = currencyOf(code)
+  if (!currency) throw new ConfigError(`${code} is not a currency of ISO 4217`)
+  return currency
+}
+
+const checkSettings = (own: SettingTable): void => {
+  for (const name of Object.keys(own)) {
+    if (!/^DUET_[A-Z][A-Z0-9_]*$/.test(name))
+      throw new Error(`The setting ${name} is not named like DUET_SIGNUP: give it such a name`)
+    if (Object.hasOwn(settings, name))
+      throw new Error(`The setting ${name} is the machine's own: give it another name`)
+  }
+}
+
+/** The content of these parts. Throws a plain error, one sentence, where an error code or a setting is defined twice. */
+export const defineContent = <const Own extends SettingTable = Record<never, never>>(
+  parts: Parts<Own>,
+): Content => {
+  const { switches, currency, ...rest } = parts
+  const { errors = {}, settings = {} } = parts
+  mergeErrors(machineErrors, errors)
+  checkSettings(settings)
+  return {
+    actions: [],
+    routes: [],
+    pages: [],
+    transfer: {},
+    ...rest,
+    errors,
+    settings,
+    decide: values => ({
+      switches: switches?.(values as ValuesOf<Own>) ?? {},
+      currency: currencyNamed(currency?.(values as ValuesOf<Own>) ?? 'USD'),
+    }),
+  }
+}
+
+/** The model of a content with an operator's settings. */
+export const modelOf = ({ entities, viewers }: Content, settings: Settings): Model => ({
+  entities,
+  viewers,
+  settings,
+})

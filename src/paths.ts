@@ -1,0 +1,3 @@
+/** Where the APIs are. */
+export const restPath = '/api'
+export const graphqlPath = '/graphql'

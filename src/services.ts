@@ -1,0 +1,31 @@
+/** What a running service offers to actions and effects beside its store. */
+
+export type Message = {
+  readonly to: { readonly name: string; readonly address: string }
+  readonly subject: string
+  readonly text: string
+  readonly html: string
+}
+
+/** A message that waits to be sent; it is composed when its turn comes, so that what it says is of that moment. */
+export type Letter = {
+  /** The id of the recipient's row, which logs may name; an address they may not. */
+  readonly recipient: number
+  readonly address: string
+  readonly compose: () => Message
+}
+
+export type Services = {
+  readonly mail: {
+    /** Whether messages go anywhere. */
+    readonly canSend: boolean
+    /** Sends the letter soon. Never throws, never waits, and does not say what becomes of it. */
+    readonly send: (letter: Letter) => void
+  }
+  /** A key of the store's own, for tokens that the content makes. */
+  readonly key: Uint8Array
+  /** Where people reach the service, for links in mail; without a slash at the end. */
+  readonly publicUrl: () => string
+  /** The moment, milliseconds since 1970. */
+  readonly now: () => number
+}

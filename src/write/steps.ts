@@ -1,0 +1,130 @@
+/** What commands are put together from: named steps behind the check of the viewer. */
+import { ApiError } from '#errors.ts'
+import { columnName, entityOf, type Model } from '#model/model.ts'
+import { judge, type Rule, refusal } from '#model/policy.ts'
+import type { Viewer } from '#model/viewer.ts'
+import { VIEWER } from '#read/selection.ts'
+import type { Services } from '#services.ts'
+import type { Dialect } from '#sql/dialect.ts'
+import type { Rows } from '#sql/engine.ts'
+import {
+  bind,
+  name,
+  type Parameter,
+  place,
+  type Sql,
+  type Statement,
+  sql,
+  statement,
+} from '#sql/sql.ts'
+import type { Command } from '#write/command.ts'
+
+/** What commands are made with: one model, one database, and the viewer. */
+export type Writing = { readonly model: Model; readonly dialect: Dialect; readonly viewer: Viewer }
+
+/** One statement of a command, and what it means when its expectation fails. */
+export type GuardedStep = {
+  /** The name by which later steps and the answer refer to its row. */
+  readonly name?: string
+  readonly sql: Sql
+  /** `row` (the default): it must touch or find one, else the whole command is undone. */
+  readonly expect?: 'row' | 'any'
+  /** Asked when the expectation fails, so that `refused` can say which error it was. */
+  readonly explain?: Sql
+  readonly refused?: (rows: Rows) => ApiError
+}
+
+export type CommandDraft = {
+  /** For logs and messages: `create user`. */
+  readonly name: string
+  /** Whether the viewer acts as itself, and so must exist. */
+  readonly asSelf?: boolean
+  readonly steps: readonly GuardedStep[]
+  /** The step that returns the id of what was written; the last one where it is left out. */
+  readonly makes?: string
+  readonly status?: number | { readonly step: string; readonly some: number; readonly none: number }
+  /** Its answer where it reads nothing. */
+  readonly text?: string
+  /** What follows once it is kept; `rowsOf` gives what a step returned. */
+  readonly effect?: (rowsOf: (step: string) => Rows, services: Services) => void
+}
+
+/** The first column of the row that the step of that name returned, in a later step. */
+export const result = (step: string): Sql => place({ kind: 'named result', step })
+
+/** Whether the viewer may, by the rule alone; throws 401 or 403. `row`: it depends on whose row it is. */
+export const permit = (writing: Writing, rule: Rule | undefined, what: string): 'yes' | 'row' => {
+  const { model, viewer } = writing
+  const verdict = rule === undefined ? 'no' : judge(rule, viewer, model.settings)
+  if (verdict === 'no') throw refusal(viewer, what)
+  return verdict
+}
+
+/** That the token's user is not barred from writing and, where it acts as itself, exists. */
+const viewerCheck = ({ model, viewer }: Writing, asSelf: boolean): GuardedStep => {
+  const { entity, barred } = model.viewers
+  const own = sql`select ${name(columnName(barred.field))} from ${name(entityOf(model, entity).table)}
+    where id = ${bind(viewer.id)}`
+  const isBarred = sql`exists (${own} and ${name(columnName(barred.field))} = ${bind(barred.value)})`
+  const exists = asSelf ? sql` and exists (${own})` : sql``
+  return {
+    name: 'viewer',
+    sql: sql`select 1 where not ${isBarred}${exists}`,
+    explain: own,
+    refused: rows =>
+      rows.length > 0
+        ? new ApiError(
+            'FORBIDDEN',
+            `The ${entity} of this token is ${barred.value} and may not write`,
+          )
+        : new ApiError('FORBIDDEN', `The ${entity} of this token does not exist any more`),
+  }
+}
+
+/** The number of the step of that name. */
+const numberOf = (steps: readonly GuardedStep[], wanted: string): number => {
+  const found = steps.findIndex(({ name }) => name === wanted)
+  if (found < 0) throw new Error(`the command has no step ${wanted}`)
+  return found
+}
+
+/** A piece as a statement: the viewer's id in its slot, and results by the numbers of their steps. */
+const statementOf = (
+  piece: Sql,
+  { dialect, viewer }: Writing,
+  steps: readonly GuardedStep[],
+): Statement => {
+  const { text, parameters } = statement(piece, dialect.placeholder)
+  const settled = (parameter: Parameter): Parameter => {
+    if (parameter.kind === 'slot' && parameter.slot === VIEWER)
+      return { kind: 'value', value: viewer.id }
+    if (parameter.kind === 'named result')
+      return { kind: 'result', step: numberOf(steps, parameter.step), column: 0 }
+    return parameter
+  }
+  return { text, parameters: parameters.map(settled) }
+}
+
+/** The command of these steps, behind the check of the viewer where there is one. */
+export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
+  const { name, asSelf = false, makes, status = 200, text, effect } = draft
+  const checks = writing.viewer.id === null ? [] : [viewerCheck(writing, asSelf)]
+  const steps: readonly GuardedStep[] = [...checks, ...draft.steps]
+  return {
+    name,
+    steps: steps.map(({ sql, expect = 'row', explain }) => ({
+      statement: statementOf(sql, writing, steps),
+      expect,
+      ...(explain && { explain: statementOf(explain, writing, steps) }),
+    })),
+    makes: makes === undefined ? steps.length - 1 : numberOf(steps, makes),
+    status: typeof status === 'number' ? status : { ...status, step: numberOf(steps, status.step) },
+    ...(text !== undefined && { text }),
+    ...(effect && {
+      effect: (rows, services) => effect(step => rows[numberOf(steps, step)] ?? [], services),
+    }),
+    refused: (index, rows) =>
+      steps[index]?.refused?.(rows) ??
+      new ApiError('CONFLICT', `Cannot ${name}: what it needs is not so any more`),
+  }
+}

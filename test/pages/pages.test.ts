@@ -1,0 +1,302 @@
+/** What a browser may rely on: the start page, GraphiQL, and the files that both load. */
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { Hono } from 'hono'
+import { content } from '#content/index.ts'
+import { ApiError } from '#errors.ts'
+import { preferred } from '#http/accept.ts'
+import { machineAssets, mountAssets, openAssets } from '#pages/assets.ts'
+import { type GraphiqlOptions, graphiqlPage } from '#pages/graphiql.ts'
+import { send } from '#pages/page.ts'
+import { mountStart, type StartOptions } from '#pages/start.ts'
+import { usualModel } from '../world.ts'
+
+const shippedAssets = openAssets(machineAssets)
+const start: StartOptions = {
+  model: usualModel,
+  examples: content.examples,
+  development: true,
+  introspection: true,
+  version: '1.2.3',
+}
+const graphiql: GraphiqlOptions = { endpoint: '/graphql', introspection: true }
+const without = openAssets({
+  'graphiql.js': { package: 'not-installed-here', file: 'graphiql.js', type: 'text/javascript' },
+  'graphiql.css': { package: 'not-installed-here', file: 'graphiql.css', type: 'text/css' },
+  'react.js': { package: 'graphiql', file: 'no-such-file.js', type: 'text/javascript' },
+  'react-dom.js': { package: '@not/installed', file: 'react-dom.js', type: 'text/javascript' },
+  'pages.css': { file: 'pages.css', type: 'text/css' },
+  'mark.svg': { file: 'mark.svg', type: 'image/svg+xml' },
+})
+
+type World = { start?: StartOptions; graphiql?: GraphiqlOptions; assets?: typeof shippedAssets }
+
+const appOf = (world: World = {}) => {
+  const app = new Hono()
+  const assets = world.assets ?? shippedAssets
+  mountAssets(app, assets)
+  mountStart(app, world.start ?? start, assets)
+  app.get('/graphql', async c =>
+    send(await graphiqlPage(world.graphiql ?? graphiql, assets), c.req.raw),
+  )
+  app.onError((error, c) => {
+    if (!(error instanceof ApiError)) throw error
+    return c.json({ code: error.code, message: error.message }, error.status as 404)
+  })
+  return app
+}
+
+const get = (path: string, headers: Record<string, string> = {}, world: World = {}) =>
+  appOf(world).request(path, { headers })
+
+const assetsNamedIn = (html: string): string[] =>
+  [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(match => match[1] as string)
+
+describe('assets', () => {
+  const types = {
+    'graphiql.js': 'text/javascript; charset=utf-8',
+    'graphiql.css': 'text/css; charset=utf-8',
+    'react.js': 'text/javascript; charset=utf-8',
+    'react-dom.js': 'text/javascript; charset=utf-8',
+    'graphiql-page.js': 'text/javascript; charset=utf-8',
+    'graphiql-page.css': 'text/css; charset=utf-8',
+    'pages.css': 'text/css; charset=utf-8',
+    'mark.svg': 'image/svg+xml',
+  }
+
+  for (const [name, type] of Object.entries(types)) {
+    test(`${name} is served with its type and may not be taken for another`, async () => {
+      const response = await get(`/assets/${name}`)
+      assert.equal(response.status, 200)
+      assert.equal(response.headers.get('content-type'), type)
+      assert.equal(response.headers.get('x-content-type-options'), 'nosniff')
+      assert.equal(response.headers.get('content-encoding'), null)
+      const { length } = new Uint8Array(await response.arrayBuffer())
+      assert.equal(response.headers.get('content-length'), String(length))
+      assert.ok(length > 0)
+    })
+  }
+
+  test('the compressed forms hold the same bytes, each under an entity tag of its own', async () => {
+    const plain = await get('/assets/graphiql.js')
+    const brotli = await get('/assets/graphiql.js', { 'Accept-Encoding': 'gzip, deflate, br' })
+    const gzip = await get('/assets/graphiql.js', { 'Accept-Encoding': 'gzip;q=0.8, br;q=0' })
+    assert.equal(brotli.headers.get('content-encoding'), 'br')
+    assert.equal(gzip.headers.get('content-encoding'), 'gzip')
+    const bytes = Buffer.from(await plain.arrayBuffer())
+    assert.ok(bytes.equals(brotliDecompressSync(await brotli.arrayBuffer())))
+    assert.ok(bytes.equals(gunzipSync(await gzip.arrayBuffer())))
+    const tags = [plain, brotli, gzip].map(({ headers }) => headers.get('etag'))
+    assert.equal(new Set(tags).size, 3)
+    for (const { headers } of [plain, brotli, gzip]) {
+      assert.equal(headers.get('vary'), 'Accept-Encoding')
+    }
+  })
+
+  test('a caller who has the file gets 304 with the headers that a 200 would have', async () => {
+    const coding = { 'Accept-Encoding': 'br' }
+    const first = await get('/assets/pages.css', coding)
+    const etag = first.headers.get('etag') as string
+    for (const held of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const again = await get('/assets/pages.css', { ...coding, 'If-None-Match': held })
+      assert.equal(again.status, 304)
+      assert.equal(await again.text(), '')
+      for (const name of ['etag', 'vary', 'cache-control']) {
+        assert.equal(again.headers.get(name), first.headers.get(name))
+      }
+    }
+  })
+
+  test('a caller who has another form of the file gets the file', async () => {
+    const etag = (await get('/assets/pages.css')).headers.get('etag') as string
+    const response = await get('/assets/pages.css', {
+      'Accept-Encoding': 'br',
+      'If-None-Match': etag,
+    })
+    assert.equal(response.status, 200)
+  })
+
+  test('a URL that names the content is kept for a year, any other for minutes', async () => {
+    const url = await shippedAssets.url('pages.css')
+    const exact = await get(url)
+    assert.equal(exact.headers.get('cache-control'), 'public, max-age=31536000, immutable')
+    for (const loose of ['/assets/pages.css', '/assets/pages.css?v=old']) {
+      assert.equal((await get(loose)).headers.get('cache-control'), 'public, max-age=300')
+    }
+  })
+
+  for (const name of [
+    'nothing.js',
+    '__proto__',
+    'constructor',
+    '..%2fassets.ts',
+    '%2e%2e%2fpage.ts',
+  ]) {
+    test(`${name} is not found`, async () => {
+      const response = await get(`/assets/${name}`)
+      assert.equal(response.status, 404)
+      assert.match(await response.text(), /NOT_FOUND/)
+    })
+  }
+
+  test('HEAD has the headers of GET and no body', async () => {
+    const response = await appOf().request('/assets/pages.css', { method: 'HEAD' })
+    assert.equal(response.status, 200)
+    assert.equal(response.headers.get('content-type'), 'text/css; charset=utf-8')
+    assert.equal(await response.text(), '')
+  })
+})
+
+describe('the start page', () => {
+  test('it links to both APIs, to every list and to the state of the service', async () => {
+    const body = await (await get('/')).text()
+    for (const href of [
+      '/graphql',
+      '/api/users',
+      '/api/posts',
+      '/api/products',
+      '/api/orders',
+      '/healthz',
+      '/readyz',
+    ]) {
+      assert.ok(body.includes(`href="${href}"`), href)
+    }
+  })
+
+  test('its curl lines call the address it was asked at', async () => {
+    const body = await (await get('http://duet.example:8080/')).text()
+    assert.match(body, /curl http:\/\/duet\.example:8080\/graphql/)
+    assert.match(body, /curl &#39;http:\/\/duet\.example:8080\/api\/products\?/)
+  })
+
+  test('a host that a shell would run does not reach the curl lines', async () => {
+    for (const host of ['a$(reboot)', 'a;reboot', "a'b", 'a`b`']) {
+      const body = await (await get(`http://${host}/`)).text()
+      assert.ok(!body.includes('reboot') && !body.includes('a`b') && !body.includes('a&#39;b'))
+      assert.match(body, /curl http:\/\/localhost\/graphql/)
+    }
+  })
+
+  test('those who prefer JSON get the same links as JSON', async () => {
+    const response = await get('/', { Accept: 'application/json' })
+    assert.equal(response.headers.get('content-type'), 'application/json')
+    assert.deepEqual(await response.json(), {
+      name: 'duet',
+      version: '1.2.3',
+      _links: {
+        self: { href: '/' },
+        graphql: { href: '/graphql' },
+        users: { href: '/api/users' },
+        posts: { href: '/api/posts' },
+        products: { href: '/api/products' },
+        orders: { href: '/api/orders' },
+        health: { href: '/healthz' },
+        ready: { href: '/readyz' },
+      },
+    })
+  })
+
+  test('a browser, and a caller without a preference, get HTML', async () => {
+    for (const accept of ['text/html,application/xhtml+xml,*/*;q=0.8', '*/*', 'image/png']) {
+      const response = await get('/', { Accept: accept })
+      assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8')
+    }
+  })
+
+  test('a second visit is answered with 304, unless it asks for the other form', async () => {
+    const etag = (await get('/')).headers.get('etag') as string
+    const again = await get('/', { 'If-None-Match': etag })
+    assert.equal(again.status, 304)
+    assert.equal(again.headers.get('vary'), 'Accept')
+    const other = await get('/', { 'If-None-Match': etag, Accept: 'application/json' })
+    assert.equal(other.status, 200)
+  })
+
+  test('only in development does it say how to make a token', async () => {
+    const development = await (await get('/')).text()
+    assert.match(development, /bin\/duet token/)
+    const production = await (
+      await get('/', {}, { start: { ...start, development: false, introspection: false } })
+    ).text()
+    assert.doesNotMatch(production, /bin\/duet token/)
+    assert.match(production, /Introspection is off/)
+  })
+
+  test('text from outside is escaped', async () => {
+    const version = '<script>alert("1")</script>'
+    const body = await (await get('/', {}, { start: { ...start, version } })).text()
+    assert.ok(!body.includes('<script'))
+    assert.ok(body.includes('&lt;script&gt;'))
+  })
+})
+
+describe('GraphiQL', () => {
+  test('the page names the endpoint and every file it needs', async () => {
+    const body = await (await get('/graphql')).text()
+    assert.match(body, /data-endpoint="\/graphql" data-introspection="on"/)
+    for (const file of ['react.js', 'react-dom.js', 'graphiql.js', 'graphiql-page.js']) {
+      assert.ok(body.includes(`<script src="/assets/${file}?v=`), file)
+    }
+  })
+
+  test('with introspection off, the page is told not to ask', async () => {
+    const off = { graphiql: { ...graphiql, introspection: false } }
+    assert.match(await (await get('/graphql', {}, off)).text(), /data-introspection="off"/)
+  })
+
+  test('an endpoint with quotes stays inside its attribute', async () => {
+    const odd = { graphiql: { ...graphiql, endpoint: '"><script>' } }
+    const body = await (await get('/graphql', {}, odd)).text()
+    assert.ok(body.includes('data-endpoint="&quot;&gt;&lt;script&gt;"'))
+  })
+
+  test('where packages were left out, the page says which and what to do', async () => {
+    const response = await get('/graphql', {}, { assets: without })
+    assert.equal(response.status, 200)
+    const body = await response.text()
+    assert.match(body, /npm install --include=optional/)
+    assert.match(body, /brings graphiql, @not\/installed, not-installed-here,/)
+    assert.ok(!body.includes('<script'))
+    assert.equal((await get('/assets/graphiql.js', {}, { assets: without })).status, 404)
+    assert.equal((await get('/', {}, { assets: without })).status, 200)
+  })
+})
+
+for (const [name, path, world] of [
+  ['the start page', '/', {}],
+  ['GraphiQL', '/graphql', {}],
+  ['the page in place of GraphiQL', '/graphql', { assets: without }],
+] as const) {
+  test(`${name} runs and loads nothing but its own files`, async () => {
+    const response = await get(path, {}, world)
+    const policy = response.headers.get('content-security-policy') as string
+    assert.match(policy, /^default-src 'none'; /)
+    assert.doesNotMatch(policy, /unsafe|https?:|\*/)
+    assert.equal(response.headers.get('x-content-type-options'), 'nosniff')
+    const body = await response.text()
+    assert.doesNotMatch(body, /<style|<script>| style=| on[a-z]+=/)
+    assert.doesNotMatch(body, /(?:src|href)="(?!\/)/)
+    assert.doesNotMatch(body, /(?:src|href)="\/\//)
+    for (const url of assetsNamedIn(body)) {
+      assert.equal((await get(url, {}, world)).status, 200, url)
+    }
+  })
+}
+
+test('a header that refuses everything prefers nothing', () => {
+  assert.equal(preferred('text/html;q=0, */*;q=0', ['text/html', 'application/json']), undefined)
+  assert.equal(preferred('', ['text/html']), undefined)
+})
+
+test('the most specific range decides, and a broken weight counts as none', () => {
+  const forms = ['text/html', 'application/json'] as const
+  assert.equal(preferred('*/*, text/html;q=0', forms), 'application/json')
+  assert.equal(preferred('application/*;q=0.9, text/html;q=0.1', forms), 'application/json')
+  assert.equal(preferred('text/html;q=x, APPLICATION/JSON;q=0.1', forms), 'application/json')
+  assert.equal(
+    preferred('text/html; charset=utf-8; Q=0.5, application/json;q=0.4', forms),
+    'text/html',
+  )
+})
