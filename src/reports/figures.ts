@@ -65,7 +65,7 @@ const madeAt = (alias: string): Sql => column(alias, columnName('createdAt'))
 const inTime = ({ dialect, asked }: Source, alias: string): readonly Sql[] => [
   ...(asked.from === undefined ? [] : [sql`${madeAt(alias)} >= ${bind(asked.from)}`]),
   ...(asked.to === undefined ? [] : [sql`${madeAt(alias)} < ${bind(asked.to)}`]),
-  ...(dialect.tick ? [dialect.tick] : []),
+  ...(dialect.interruptCheck ? [dialect.interruptCheck] : []),
 ]
 
 const counted = (source: Source, entity: string, index: number): Tally => ({

@@ -184,7 +184,7 @@ const listRoot = (route: Route, entity: Entity, items: Root['items'], listed: Li
     entity: route.entity,
     items,
     where: [
-      ...(byCursor ? [{ field: 'id', is: 'below', slot: 2 } as const] : []),
+      ...(byCursor ? [{ field: 'id', is: 'less than', slot: 2 } as const] : []),
       ...(below ? [{ field: below.field, is: 'equals', slot: 3 } as const] : []),
       ...listed.filters.map(({ field, is }, index) => ({ field, is, slot: index + 5 })),
     ],
@@ -192,7 +192,7 @@ const listRoot = (route: Route, entity: Entity, items: Root['items'], listed: Li
     sort: listed.sort,
     many: true,
     page: { limit: 1, offset: byCursor ? 4 : 2 },
-    peek: byCursor,
+    fetchOneMore: byCursor,
     total: !byCursor,
   }
 }

@@ -252,7 +252,7 @@ export const update = (writing: Writing, target: Target, values: Values): Comman
   }
   const change =
     sets.length === 0
-      ? sql`select ${name('id')} from ${name(entity.table)} where ${where}${writing.dialect.holding}`
+      ? sql`select ${name('id')} from ${name(entity.table)} where ${where}${writing.dialect.lockClause}`
       : sql`update ${name(entity.table)} set ${join([...sets, sql`${name('revision')} = ${name('revision')} + 1`], comma)}
           where ${where} returning ${name('id')}`
   const step: Step = { statement: ready(change, writing), expect: 'row', explain }

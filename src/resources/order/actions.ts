@@ -5,7 +5,7 @@ import { errors } from '#resources/errors.ts'
 import { order as entity, orderEvent, orderItem, transitions } from '#resources/order/entity.ts'
 import { type Items, parseItems } from '#resources/order/items.ts'
 import type { Rows } from '#sql/engine.ts'
-import { bind, comma, join, name, place, type Sql, sql } from '#sql/sql.ts'
+import { bind, comma, join, name, parameter, type Sql, sql } from '#sql/sql.ts'
 import type { Action } from '#write/action.ts'
 import {
   conditionOf,
@@ -24,7 +24,7 @@ const customers = name('customers')
 const column = (field: string) => name(columnName(field))
 
 /** The row that an earlier step of the same command returned. */
-const resultOf = (step: number): Sql => place({ kind: 'result', step, column: 0 })
+const resultOf = (step: number): Sql => parameter({ kind: 'result', step, column: 0 })
 
 const logged = (
   writing: Writing,
