@@ -1,5 +1,6 @@
 /** Model, engine and voices made one app: the only place that knows every room. */
 import { Hono } from 'hono'
+import type { Core } from '#core.ts'
 import { ApiError, machineErrors, mergeErrors } from '#errors.ts'
 import { type GraphqlOptions, mountGraphql } from '#graphql/graphql.ts'
 import { type Edge, exchange } from '#http/exchange.ts'
@@ -21,7 +22,6 @@ import { noSuchPath } from '#rest/reads.ts'
 import { receiptRead } from '#rest/receipt.ts'
 import { mountRest } from '#rest/rest.ts'
 import { versionHeader, versions } from '#rest/version.ts'
-import type { Core } from '#write/core.ts'
 
 export type AppOptions = {
   readonly core: Core

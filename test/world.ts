@@ -7,6 +7,7 @@ import { createAuthenticator } from '#auth/authenticate.ts'
 import { mint } from '#auth/token.ts'
 import { putRows } from '#cli/fill.ts'
 import type { Line } from '#cli/store.ts'
+import type { Core } from '#core.ts'
 import type { Migration } from '#engines/migrations.ts'
 import type { SqliteOptions } from '#engines/sqlite/engine.ts'
 import type { Engine, Store } from '#engines/store.ts'
@@ -18,7 +19,6 @@ import { createMail, type MailOptions } from '#mail/mail.ts'
 import type { Model } from '#model/model.ts'
 import type { Event } from '#observe.ts'
 import { contentModel } from '#resources/index.ts'
-import type { Core } from '#write/core.ts'
 import {
   changeIn,
   filledDatabase,

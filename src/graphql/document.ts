@@ -13,7 +13,7 @@ import {
 } from 'graphql'
 import { ApiError } from '#errors.ts'
 import { checkDocument, type DocumentLimits } from '#graphql/limits.ts'
-import { lru } from '#write/core.ts'
+import { lru } from '#lru.ts'
 
 export type Operation = {
   readonly node: OperationDefinitionNode

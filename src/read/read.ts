@@ -1,6 +1,4 @@
 /** The door of the read core: a plan made ready once, then run with values as often as asked. */
-import { ApiError } from '#errors.ts'
-import { typeName } from '#model/model.ts'
 import type { PlannedRoot, ReadPlan, Results } from '#read/level.ts'
 import { perLevel } from '#read/per-level.ts'
 import { inSingleStatement } from '#read/single-statement.ts'
@@ -103,7 +101,3 @@ export const read = (
   after?: Position,
 ): readonly Answer[] | Promise<readonly Answer[]> =>
   reader.snapshot(() => prepared.work(values), after)
-
-/** The error for a thing that does not exist; its message contains "not found". */
-export const notFound = (entity: string, id: unknown, place?: ApiError['place']): ApiError =>
-  new ApiError('NOT_FOUND', `${typeName(entity)} ${String(id)} not found`, place && { place })

@@ -1,11 +1,12 @@
 /** The figures of a report: counted by the database day by day, from one snapshot, and summed up to periods here. */
+
+import type { Core } from '#core.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
 import { type By, dayAt, periodOf, startOf, tooMany } from '#reports/periods.ts'
 import type { Asked, ReportType } from '#reports/request.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Position, Row, Work } from '#sql/engine.ts'
 import { and, bind, column, name, type Sql, type SqlValue, sql, statement } from '#sql/sql.ts'
-import type { Core } from '#write/core.ts'
 import { invalid } from '#write/input.ts'
 
 /** A column of a report. Money is in minor units. */

@@ -1,11 +1,10 @@
 /** The plain create, update and delete that every entity has unless its policy closes them. */
 import { ApiError } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
-import { columnName, entityOf, fieldOf, type Model } from '#model/model.ts'
+import { columnName, entityOf, fieldOf, type Model, notFound } from '#model/model.ts'
 import { judge, type Rule, refusal } from '#model/policy.ts'
 import type { Viewer } from '#model/viewer.ts'
 import { conditionSql, selfCondition } from '#read/condition.ts'
-import { notFound } from '#read/read.ts'
 import { VIEWER } from '#read/selection.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Rows } from '#sql/engine.ts'
@@ -25,9 +24,6 @@ import {
 import type { Command } from '#write/command.ts'
 import { initialValue, type Values } from '#write/input.ts'
 import type { Step } from '#write/job.ts'
-
-/** The error for a thing that a command is about and that is not there. */
-export const notThere = notFound
 
 /** What commands are made with: one model, one database, who asks. */
 export type Writing = { readonly model: Model; readonly dialect: Dialect; readonly viewer: Viewer }

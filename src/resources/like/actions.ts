@@ -1,9 +1,9 @@
 /** Liking and unliking a comment: both may be said any number of times. */
-import { columnName } from '#model/model.ts'
+import { columnName, notFound } from '#model/model.ts'
 import { like as entity } from '#resources/like/entity.ts'
 import { bind, name, sql } from '#sql/sql.ts'
 import type { Action } from '#write/action.ts'
-import { guarded, notThere, ready } from '#write/derived.ts'
+import { guarded, ready } from '#write/derived.ts'
 
 const table = name(entity.table)
 const user = name(columnName('userId'))
@@ -33,7 +33,7 @@ const like: Action = {
         { step: { statement: ready(put, writing), expect: 'any' } },
         {
           step: { statement: ready(found, writing), expect: 'row' },
-          refused: () => notThere('comment', id),
+          refused: () => notFound('comment', id),
         },
       ],
       { status: { step: 0, some: 201, none: 200 } },
@@ -59,7 +59,7 @@ const unlike: Action = {
         { step: { statement: ready(gone, writing), expect: 'any' } },
         {
           step: { statement: ready(found, writing), expect: 'row' },
-          refused: () => notThere('comment', id),
+          refused: () => notFound('comment', id),
         },
       ],
       { status: 204 },

@@ -1,20 +1,13 @@
 /** Placing an order, and the steps of its life: each happens once, however many ask at the same moment. */
 import { ApiError, type FieldFault } from '#errors.ts'
-import { columnName, type Settings } from '#model/model.ts'
+import { columnName, notFound, type Settings } from '#model/model.ts'
 import { errors } from '#resources/errors.ts'
 import { order as entity, orderEvent, orderItem, transitions } from '#resources/order/entity.ts'
 import { type Items, parseItems } from '#resources/order/items.ts'
 import type { Rows } from '#sql/engine.ts'
 import { bind, comma, join, name, parameter, type Sql, sql } from '#sql/sql.ts'
 import type { Action } from '#write/action.ts'
-import {
-  conditionOf,
-  type GuardedStep,
-  guarded,
-  notThere,
-  ready,
-  type Writing,
-} from '#write/derived.ts'
+import { conditionOf, type GuardedStep, guarded, ready, type Writing } from '#write/derived.ts'
 import { invalid, noMembers } from '#write/input.ts'
 
 const orders = name(entity.table)
@@ -191,7 +184,7 @@ const transition = (action: keyof typeof transitions): Action => {
       const own = sql`select ${name('id')} from ${orders} where ${name('id')} = ${bind(id)} and ${mine}`
       const step = { statement: ready(own, writing), expect: 'row' } as const
       return guarded(writing, false, 'look at order', [
-        { step, refused: () => notThere('order', id) },
+        { step, refused: () => notFound('order', id) },
       ])
     },
     command: (writing, { id, body, now }) => {
@@ -204,7 +197,7 @@ const transition = (action: keyof typeof transitions): Action => {
       const refused = (rows: Rows) => {
         const status = rows[0]?.[0]
         // Somebody else's order is not there for him.
-        if (status == null) return notThere('order', id)
+        if (status == null) return notFound('order', id)
         return new ApiError(
           errors.INVALID_STATE,
           `Order ${id} is ${status}, which allows ${allowedIn(String(status))}; ${action} needs it to be ${from}`,

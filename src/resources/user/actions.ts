@@ -1,6 +1,6 @@
 /** Proving that an address is one's own, and making somebody an admin: both may be said any number of times. */
 import { ApiError, type FieldFault } from '#errors.ts'
-import { columnName } from '#model/model.ts'
+import { columnName, notFound } from '#model/model.ts'
 import { admin } from '#model/policy.ts'
 import { user as entity } from '#resources/user/entity.ts'
 import { bind, name, type Sql, sql } from '#sql/sql.ts'
@@ -10,7 +10,6 @@ import {
   conditionOf,
   type GuardedStep,
   guarded,
-  notThere,
   ready,
   standingOf,
   type Writing,
@@ -39,7 +38,7 @@ const brought = (
   ]
 }
 
-const gone = (given: Given) => () => notThere('user', given.id)
+const gone = (given: Given) => () => notFound('user', given.id)
 
 const badToken = (message: string) => invalid([{ field: 'token', message }])
 

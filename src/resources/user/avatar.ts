@@ -1,16 +1,16 @@
 /** A user's picture: kept as it was sent, recognised by its bytes, gone with its user. */
 import { hash } from 'node:crypto'
+import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { entity as describe } from '#model/entity.ts'
 import { bytes, choice, created, id, internal, reference, text } from '#model/field.ts'
-import { columnName } from '#model/model.ts'
+import { columnName, notFound } from '#model/model.ts'
 import { refusal } from '#model/policy.ts'
 import { user } from '#resources/user/entity.ts'
 import type { Position, Row, Work } from '#sql/engine.ts'
 import { and, bind, comma, join, name, type Sql, sql, statement } from '#sql/sql.ts'
 import type { Action } from '#write/action.ts'
-import type { Core } from '#write/core.ts'
-import { conditionOf, guarded, notThere, ready, standingOf, type Writing } from '#write/derived.ts'
+import { conditionOf, guarded, ready, standingOf, type Writing } from '#write/derived.ts'
 
 /** The types that are kept, each with how its files begin: `.` stands for any byte. */
 const signatures = {
@@ -73,7 +73,7 @@ const explained = (writing: Writing, id: number, otherwise: () => ApiError) => (
     writing,
   ),
   refused: ([row]: readonly Row[]): ApiError => {
-    if (!row) return notThere('user', id)
+    if (!row) return notFound('user', id)
     return row[0] ? otherwise() : refusal(writing.viewer, 'change this user')
   },
 })
@@ -117,7 +117,7 @@ const remove: Action = {
   about: 'user',
   answers: null,
   command: (writing, { id }) => {
-    const { explain, refused } = explained(writing, id, () => notThere('avatar', id))
+    const { explain, refused } = explained(writing, id, () => notFound('avatar', id))
     const drop = sql`delete from ${table} where ${column('userId')} = ${bind(id)}
       and ${mayChange(writing, id)} returning ${name('id')}`
     const step = { statement: ready(drop, writing), expect: 'row', explain } as const
@@ -151,7 +151,7 @@ export const pictureOf = (
   const whole = sql`select ${column('bytes')} from ${table} where ${column('userId')} = ${bind(id)}`
   const work = function* (): Work<Stored | null> {
     const [row] = yield query(found)
-    if (!row) throw notThere('user', id)
+    if (!row) throw notFound('user', id)
     const [type, digest] = row
     if (type == null) return null
     const tag = `"${digest}"`
