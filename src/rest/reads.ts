@@ -1,12 +1,12 @@
 /** GET: one thing, or a page of a list, as a Selection and its values. */
 
+import { lru } from '#base/lru.ts'
 import { type Core, prepareFor } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { bodyTag, isNotModified, type Mark, revisionTag } from '#http/conditional.ts'
 import type { Edge } from '#http/exchange.ts'
 import type { Reply } from '#http/reply.ts'
 import { type Http, header, positionOf, queryString } from '#http/request.ts'
-import { lru } from '#lru.ts'
 import type { Entity } from '#model/entity.ts'
 import { parseId } from '#model/id.ts'
 import { entityOf, notFound } from '#model/model.ts'
