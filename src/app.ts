@@ -1,6 +1,8 @@
 /** Content, engine and APIs made one app: the only place that knows every room. */
 import { Hono } from 'hono'
+import { graphqlPath, restPath } from '#base/paths.ts'
 import type { Content } from '#content.ts'
+import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { type GraphqlOptions, mountGraphql } from '#graphql/graphql.ts'
 import { type Edge, exchange } from '#http/exchange.ts'
@@ -11,12 +13,10 @@ import { machineAssets, mountAssets, openAssets } from '#pages/assets.ts'
 import { graphiqlPage } from '#pages/graphiql.ts'
 import { send } from '#pages/page.ts'
 import { mountStart } from '#pages/start.ts'
-import { graphqlPath, restPath } from '#paths.ts'
 import { fail } from '#rest/fail.ts'
 import { noSuchPath } from '#rest/reads.ts'
 import { mountRest } from '#rest/rest.ts'
 import { versionHeader, versions } from '#rest/version.ts'
-import type { Core } from '#write/core.ts'
 
 export type AppOptions = {
   readonly content: Content

@@ -22,7 +22,7 @@ export const root = (entity: string, items: readonly Item[], more: Partial<Root>
   sort: [],
   many: true,
   page: { limit: 1, offset: 2 },
-  peek: false,
+  fetchOneMore: false,
   total: false,
   ...more,
 })
@@ -70,10 +70,10 @@ export const goldens: readonly Golden[] = [
     slots: [null, 20, 0, 'lighting'],
     sqlite: [
       'select "t"."id", "t"."price" from "products" as "t" where "t"."category" = ?1 order by "t"."price" desc, "t"."name", "t"."id" limit ?2 offset ?3',
-      'select coalesce(sum("n"), 0) from "counts" where "entity" = ?1 and "field" = ?2 and "value" = ?3',
+      'select coalesce(sum(n), 0) from counts where entity = ?1 and field = ?2 and value = ?3',
     ],
     postgres:
-      'with "l0" ("id", "price") as (select "t"."id", "t"."price" from "products" as "t" where "t"."category" = $1 order by "t"."price" desc, "t"."name", "t"."id" limit $2 offset $3), "l1" ("n") as (select coalesce(sum("n"), 0) from "counts" where "entity" = $4 and "field" = $5 and "value" = $6) select 0, array_agg("id")::text, array_agg("price")::text from "l0" union all select 1, array_agg("n")::text, null from "l1"',
+      'with "l0" ("id", "price") as (select "t"."id", "t"."price" from "products" as "t" where "t"."category" = $1 order by "t"."price" desc, "t"."name", "t"."id" limit $2 offset $3), "l1" ("n") as (select coalesce(sum(n), 0) from counts where entity = $4 and field = $5 and value = $6) select 0, array_agg("id")::text, array_agg("price")::text from "l0" union all select 1, array_agg("n")::text, null from "l1"',
     answer: '[{"id":1,"price":79.9},{"id":2,"price":14.5}]',
   },
   {
@@ -140,9 +140,9 @@ export const goldens: readonly Golden[] = [
     title: 'a cursor page that looks one row further',
     roots: [
       root('post', [field('id')], {
-        where: [{ field: 'id', is: 'below', slot: 3 }],
+        where: [{ field: 'id', is: 'less than', slot: 3 }],
         sort: [{ field: 'id', descending: true }],
-        peek: true,
+        fetchOneMore: true,
       }),
     ],
     slots: [null, 2, 0, 9],

@@ -9,6 +9,7 @@ import { putRows } from '#cli/fill.ts'
 import type { Line } from '#cli/store.ts'
 import { content } from '#content/index.ts'
 import { modelOf } from '#content.ts'
+import type { Core } from '#core.ts'
 import type { Migration } from '#engines/migrations.ts'
 import type { SqliteOptions } from '#engines/sqlite/engine.ts'
 import type { Engine, Store } from '#engines/store.ts'
@@ -19,7 +20,6 @@ import type { App } from '#http/request.ts'
 import { createMail, type MailOptions } from '#mail/mail.ts'
 import type { Model } from '#model/model.ts'
 import type { Event } from '#observe.ts'
-import type { Core } from '#write/core.ts'
 import {
   changeIn,
   filledDatabase,

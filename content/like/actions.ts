@@ -1,6 +1,6 @@
 /** Liking and unliking a comment: both may be said any number of times. */
 import { like as entity } from '#content/like/entity.ts'
-import { notFound } from '#read/read.ts'
+import { notFound } from '#model/model.ts'
 import { bind, sql } from '#sql/sql.ts'
 import type { Action } from '#write/action.ts'
 import { commandOf } from '#write/steps.ts'

@@ -2,11 +2,11 @@
 
 import { type By, dayAt, periodOf, startOf, tooMany } from '#content/reports/periods.ts'
 import type { Asked, ReportType } from '#content/reports/request.ts'
+import type { Core } from '#core.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Position, Row, Work } from '#sql/engine.ts'
 import { and, bind, column, name, type Sql, type SqlValue, sql, statement } from '#sql/sql.ts'
-import type { Core } from '#write/core.ts'
 import { invalid } from '#write/input.ts'
 
 /** A column of a report. Money is in minor units. */
@@ -66,7 +66,7 @@ const madeAt = (alias: string): Sql => column(alias, columnName('createdAt'))
 const inTime = ({ dialect, asked }: Source, alias: string): readonly Sql[] => [
   ...(asked.from === undefined ? [] : [sql`${madeAt(alias)} >= ${bind(asked.from)}`]),
   ...(asked.to === undefined ? [] : [sql`${madeAt(alias)} < ${bind(asked.to)}`]),
-  ...(dialect.tick ? [dialect.tick] : []),
+  ...(dialect.interruptCheck ? [dialect.interruptCheck] : []),
 ]
 
 const counted = (source: Source, entity: string, index: number): Tally => ({

@@ -1,7 +1,7 @@
 /** Making somebody an admin, which may be said any number of times. */
 import { reached, userPrecheck } from '#content/user/steps.ts'
+import { notFound } from '#model/model.ts'
 import { admin } from '#model/policy.ts'
-import { notFound } from '#read/read.ts'
 import { sql } from '#sql/sql.ts'
 import type { Action } from '#write/action.ts'
 import { noMembers } from '#write/input.ts'

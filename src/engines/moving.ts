@@ -1,5 +1,6 @@
 /** A table on its way from one engine to another: its rows in the order of their key, the same on both sides. */
-import type { Dialect, Scalar } from '#sql/dialect.ts'
+import type { Scalar } from '#model/field.ts'
+import type { Dialect } from '#sql/dialect.ts'
 import type { Row, Rows, Session } from '#sql/engine.ts'
 import {
   bind,

@@ -1,5 +1,6 @@
 /** GraphQL over HTTP: what a request must be, which media type answers it, and the envelope of the answer. */
 import { getVariableValues, OperationTypeNode } from 'graphql'
+import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { documentCache, GraphqlErrors, getOperation } from '#graphql/document.ts'
 import { type Entry, entriesOf, statusOf, type Where } from '#graphql/errors.ts'
@@ -20,7 +21,6 @@ import {
   requestIdOf,
 } from '#http/request.ts'
 import type { Viewer } from '#model/viewer.ts'
-import type { Core } from '#write/core.ts'
 import { type Keyed, keyedOf } from '#write/once.ts'
 
 export type GraphqlOptions = {

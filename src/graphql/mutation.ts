@@ -1,5 +1,6 @@
 /** A mutation operation: its fields in order, each a command of its own; a failed one ends it and undoes none before. */
 import { type FieldNode, type GraphQLObjectType, getArgumentValues } from 'graphql'
+import { type Core, prepareFor } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import type { Operation } from '#graphql/document.ts'
 import type { Where } from '#graphql/errors.ts'
@@ -14,13 +15,12 @@ import {
   type Slots,
   type Variables,
 } from '#graphql/selection.ts'
-import { entityOf, typeName } from '#model/model.ts'
+import { entityOf, notFound, typeName } from '#model/model.ts'
 import type { Role, Viewer } from '#model/viewer.ts'
-import { notFound, type Position, type Prepared } from '#read/read.ts'
+import type { Position, Prepared } from '#read/read.ts'
 import { oneRow } from '#read/selection.ts'
 import type { Command } from '#write/command.ts'
 import { commit } from '#write/commit.ts'
-import { type Core, prepareFor } from '#write/core.ts'
 import { create, createPrecheck, precheck, remove, update } from '#write/derived.ts'
 import { inputValues, type Values } from '#write/input.ts'
 import { type Keyed, onceOf } from '#write/once.ts'

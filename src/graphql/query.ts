@@ -1,5 +1,7 @@
 /** A query operation: all its roots in one read, from one snapshot. */
+
 import { type ExecutionResult, execute, type FieldNode, Kind, OperationTypeNode } from 'graphql'
+import { type Core, prepareFor } from '#core.ts'
 import type { ErrorPlace } from '#errors.ts'
 import type { Operation } from '#graphql/document.ts'
 import type { Schema } from '#graphql/schema.ts'
@@ -12,10 +14,10 @@ import {
   shapeOf,
   type Variables,
 } from '#graphql/selection.ts'
+import { notFound } from '#model/model.ts'
 import type { Viewer } from '#model/viewer.ts'
-import { type Answer, notFound, type Position, type Prepared, read } from '#read/read.ts'
+import { type Answer, type Position, type Prepared, read } from '#read/read.ts'
 import type { Root } from '#read/selection.ts'
-import { type Core, prepareFor } from '#write/core.ts'
 
 /** A member of `data`: given text, introspection, or the n-th root of the read. */
 type Member =

@@ -218,7 +218,7 @@ export const rootOf = (
       type,
       nodes.flatMap(({ selectionSet }) => selectionSet ?? []),
     ),
-    peek: false,
+    fetchOneMore: false,
     total: false,
     key,
     ...placeOf(node),

@@ -1,8 +1,9 @@
 /** Mail: letters that wait, are composed when their turn comes, and leave over SMTP. */
+
+import type { Services } from '#base/services.ts'
 import { createOutbox, type OutboxOptions } from '#mail/outbox.ts'
 import { type Deliver, reasonOf, smtp, type Waits } from '#mail/smtp.ts'
 import type { Observe } from '#observe.ts'
-import type { Services } from '#services.ts'
 
 export type Mail = Services['mail'] & {
   /** Sends what waits, for at most so many milliseconds. */

@@ -1,6 +1,7 @@
 /** Where letters wait to be sent: so many at most, a few at once, each tried twice; putting one in never waits. */
+
+import type { Letter } from '#base/services.ts'
 import type { Observe } from '#observe.ts'
-import type { Letter } from '#services.ts'
 
 export type OutboxOptions = {
   readonly send: (letter: Letter, signal: AbortSignal) => Promise<void>

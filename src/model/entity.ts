@@ -1,8 +1,8 @@
 /** What a kind of thing is: its fields, relations, rules and public names. */
+
+import type { Services } from '#base/services.ts'
 import type { Field } from '#model/field.ts'
 import type { Policy } from '#model/policy.ts'
-import type { Services } from '#services.ts'
-import type { SqlValue } from '#sql/sql.ts'
 
 /** `one`: this entity holds the key `by`. `many`: the target holds it. */
 export type Relation = {
@@ -54,7 +54,7 @@ export type Link = string | { readonly href: string; readonly method: string }
 /** What follows once a row was made and kept: it gets these fields of the row, and never throws or waits. */
 export type CreateEffect = {
   readonly fields: readonly string[]
-  readonly run: (row: Readonly<Record<string, SqlValue>>, services: Services) => void
+  readonly run: (row: Readonly<Record<string, unknown>>, services: Services) => void
 }
 
 export type Entity = {

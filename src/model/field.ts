@@ -3,11 +3,12 @@ import { z } from 'zod'
 import type { ErrorKind } from '#errors.ts'
 import { anyone, nobody, type Rule } from '#model/policy.ts'
 import { codePoints, isStorable } from '#model/text.ts'
-import type { Scalar } from '#sql/dialect.ts'
-import type { SqlValue } from '#sql/sql.ts'
+
+/** The kinds of values that content is made of. */
+export type Scalar = 'id' | 'text' | 'int' | 'money' | 'time' | 'flag' | 'bytes'
 
 /** What a field is when a creation does not give it: a value, the moment, or the id of who is writing. */
-export type Initial = { readonly value: SqlValue } | 'now' | 'viewer'
+export type Initial = { readonly value: string | number | null } | 'now' | 'viewer'
 
 export type Field = {
   readonly scalar: Scalar

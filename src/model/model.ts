@@ -1,4 +1,5 @@
 /** All entities together, checked: relation names and keys by the compiler, and again at boot in one sentence. */
+import { ApiError } from '#errors.ts'
 import type { Entity, Relation } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import type { Rule, Switches } from '#model/policy.ts'
@@ -118,3 +119,7 @@ export const columnName = (field: string): string =>
 
 /** `user` as a type and a sentence write it: `User`. */
 export const typeName = (entity: string): string => entity.charAt(0).toUpperCase() + entity.slice(1)
+
+/** The error for a thing that does not exist; its message contains "not found". */
+export const notFound = (entity: string, id: unknown, place?: ApiError['place']): ApiError =>
+  new ApiError('NOT_FOUND', `${typeName(entity)} ${String(id)} not found`, place && { place })

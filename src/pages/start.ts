@@ -2,12 +2,12 @@
 
 import type { Env, Hono } from 'hono'
 import { html } from 'hono/html'
+import { graphqlPath, restPath } from '#base/paths.ts'
 import { preferred } from '#http/accept.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Model } from '#model/model.ts'
 import { judge } from '#model/policy.ts'
 import { anonymous } from '#model/viewer.ts'
-import { graphqlPath, restPath } from '#paths.ts'
 import type { Assets } from './assets.ts'
 import { htmlPage, type Page, page, send } from './page.ts'
 

@@ -1,17 +1,27 @@
-/** A read plan as statements of one database: total, it cannot fail because of the caller. */
-
-import { type Column, conditionOnEach, conditionSql } from '#read/condition.ts'
-import type { Level, Order, ReadPlan } from '#read/plan.ts'
-import type { Among, Dialect, Together } from '#sql/dialect.ts'
+/** The query of one level of a plan: total, it cannot fail because of the caller. */
+import { columnName } from '#model/model.ts'
+import { type Condition, conditionOnEach, conditionSql } from '#read/condition.ts'
+import {
+  type ChildLevel,
+  type CountLevel,
+  type ExistsLevel,
+  type Level,
+  levelsBelow,
+  type Order,
+  type PlannedRoot,
+  type ReadPlan,
+  type RootLevel,
+  type RowLevel,
+} from '#read/level.ts'
+import type { Slot } from '#read/selection.ts'
+import type { Dialect } from '#sql/dialect.ts'
 import {
   and,
-  bind,
   column,
   comma,
   join,
   name,
-  number,
-  place,
+  parameter,
   type Sql,
   type Statement,
   slot,
@@ -19,174 +29,128 @@ import {
   statement,
 } from '#sql/sql.ts'
 
-const alias = 't'
-const budget = place({ kind: 'budget' })
-const capped = (index: number): Sql => place({ kind: 'capped', slot: index })
+/** The budget for the whole read: how many rows may still come before the response is too large. */
+export const budget = parameter({ kind: 'budget' })
+const capped = (index: number): Sql => parameter({ kind: 'capped', slot: index })
 
-const columnsSql = (columns: readonly Column[]): Sql =>
+const fieldSql = (field: string): Sql => column('t', columnName(field))
+
+const fieldsSql = ({ fields }: RowLevel): Sql =>
   join(
-    columns.map(({ name }) => column(alias, name)),
+    fields.map(({ name }) => fieldSql(name)),
     comma,
   )
 
 /** Every order ends with the id, so that no page repeats or skips a row. */
 const orderSql = (order: readonly Order[], dialect: Dialect): Sql => {
-  const terms = order.map(({ column: by, descending }) =>
-    dialect.ordered(column(alias, by.name), by.nullable, descending),
+  const terms = order.map(({ field, descending }) =>
+    dialect.ordered(fieldSql(field.name), field.nullable, descending),
   )
-  const ends = order.some(({ column }) => column.name === 'id')
-  return join(ends ? terms : [...terms, sql`${column(alias, 'id')}`], comma)
+  const ends = order.some(({ field }) => field.name === 'id')
+  return join(ends ? terms : [...terms, fieldSql('id')], comma)
 }
 
+const isWalk = (condition: Condition): boolean =>
+  condition.kind === 'field' && condition.is !== 'equals' && condition.is !== 'less than'
+
 /** Whether finding the rows may mean a walk through the table, which must be stoppable. */
-export const scans = ({ where, source }: Level): boolean =>
-  source.kind === 'total'
-    ? source.kept === null
-    : source.kind === 'root' &&
-      where.some(c => c.kind === 'field' && c.is !== 'equals' && c.is !== 'below')
+export const scans = (level: Level): boolean => {
+  if (level.kind === 'count') return level.cached === null
+  return level.kind === 'root' && level.where.some(isWalk)
+}
 
 const whereSql = (level: Level, dialect: Dialect): Sql => {
-  const isKeyed = level.source.kind === 'one' || level.source.kind === 'many'
+  const isKeyed = level.kind === 'by ids' || level.kind === 'children of'
   const conditions = level.where.map(condition =>
     (isKeyed ? conditionOnEach : conditionSql)(condition, level.table, dialect),
   )
   // First: it must count the rows that the conditions leave out as well.
-  return and(dialect.tick && scans(level) ? [dialect.tick, ...conditions] : conditions)
+  const { interruptCheck } = dialect
+  return and(interruptCheck && scans(level) ? [interruptCheck, ...conditions] : conditions)
 }
 
-const rootSql = (level: Level, dialect: Dialect, budget: Sql): Sql => {
-  if (level.source.kind !== 'root') throw new Error('not a root')
-  const { order, page, peek, many } = level.source
-  const from = sql`select ${columnsSql(level.columns)} from ${name(level.table)} as ${name(alias)}
+const rootSql = (level: RootLevel, dialect: Dialect, budget: Sql): Sql => {
+  const { order, page, fetchOneMore, many } = level
+  const rows = sql`select ${fieldsSql(level)} from ${name(level.table)} as "t"
     where ${whereSql(level, dialect)}`
-  if (!many) return from
-  const ordered = sql`${from} order by ${orderSql(order, dialect)}`
+  if (!many) return rows
+  const ordered = sql`${rows} order by ${orderSql(order, dialect)}`
   if (page === null) return sql`${ordered} limit ${budget}`
   const most = capped(page.limit)
-  const limit = peek ? sql`${most} + 1` : most
+  const limit = fetchOneMore ? sql`${most} + 1` : most
   const paged = sql`${ordered} limit ${limit}`
   return page.offset === null ? paged : sql`${paged} offset ${slot(page.offset)}`
 }
 
-/** The number of rows, from the counts that the store keeps or by counting. */
-const totalSql = (level: Level, dialect: Dialect): Sql => {
-  if (level.source.kind !== 'total') throw new Error('not a total')
-  const { kept } = level.source
-  if (kept === null)
-    return sql`select count(*) from ${name(level.table)} as ${name(alias)} where ${whereSql(level, dialect)}`
-  const value = kept.slot === null ? bind('') : slot(kept.slot)
-  return sql`select coalesce(sum(${name('n')}), 0) from ${name('counts')}
-    where ${name('entity')} = ${bind(level.table)} and ${name('field')} = ${bind(kept.field)}
-      and ${name('value')} = ${value}`
+const belowSql = (level: ChildLevel, dialect: Dialect, keys: Sql, budget: Sql): Sql => {
+  const query = {
+    table: name(level.table),
+    columns: fieldsSql(level),
+    keys,
+    where: whereSql(level, dialect),
+    budget,
+  }
+  if (level.kind === 'by ids') return dialect.byIds(query)
+  const page = level.page && {
+    limit: capped(level.page.limit),
+    offset: level.page.offset === null ? null : slot(level.page.offset),
+  }
+  return dialect.childrenOf({ ...query, by: fieldSql(level.by), page })
 }
 
-const levelSql = (
-  level: Level,
-  dialect: Dialect,
-  keysOf: (level: number, column: number) => Sql,
-  budget: Sql,
-): Sql => {
-  const { source } = level
-  const table = name(level.table)
-  switch (source.kind) {
+/** The number of rows, from the counts that the store keeps or by counting. */
+const countSql = (level: CountLevel, dialect: Dialect): Sql => {
+  const { cached, table } = level
+  if (cached === null)
+    return sql`select count(*) from ${name(table)} as "t" where ${whereSql(level, dialect)}`
+  const value = cached.slot === null ? '' : slot(cached.slot)
+  return sql`select coalesce(sum(n), 0) from counts
+    where entity = ${table} and field = ${columnName(cached.field)} and value = ${value}`
+}
+
+const existsSql = (level: ExistsLevel, dialect: Dialect): Sql =>
+  sql`select 1 from ${name(level.table)} as "t"
+    where ${and([sql`${fieldSql('id')} = ${slot(level.slot)}`, whereSql(level, dialect)])}`
+
+/** The query of a level, given what stands for the ids that lead to it and for how many rows it may have. */
+export const levelSql = (level: Level, dialect: Dialect, keys: Sql, budget: Sql): Sql => {
+  switch (level.kind) {
     case 'root':
       return rootSql(level, dialect, budget)
-    case 'total':
-      return totalSql(level, dialect)
+    case 'by ids':
+    case 'children of':
+      return belowSql(level, dialect, keys, budget)
+    case 'count':
+      return countSql(level, dialect)
     case 'exists':
-      return sql`select 1 from ${table} as ${name(alias)}
-        where ${and([sql`${column(alias, 'id')} = ${slot(source.slot)}`, whereSql(level, dialect)])}`
-    case 'one':
-    case 'many': {
-      const among: Among = {
-        table,
-        columns: columnsSql(level.columns),
-        keys: keysOf(source.parent, source.kind === 'one' ? source.column : 0),
-        where: whereSql(level, dialect),
-        budget,
-      }
-      if (source.kind === 'one') return dialect.among(among)
-      const { page } = source
-      return dialect.below({
-        ...among,
-        by: column(alias, source.by),
-        page: page && {
-          limit: capped(page.limit),
-          offset: page.offset === null ? null : slot(page.offset),
-        },
-      })
-    }
+      return existsSql(level, dialect)
     default:
-      return source satisfies never
+      return level satisfies never
   }
 }
 
-/** One statement a level: the keys of a level are known when its turn comes. */
-const apart = (plan: ReadPlan, dialect: Dialect): readonly Statement[] =>
-  plan.levels.map(level =>
-    statement(
-      levelSql(
-        level,
-        dialect,
-        (parent, column) => place({ kind: 'keys', level: parent, column }),
-        budget,
-      ),
-      dialect.placeholder,
-    ),
-  )
-
-const cte = (level: number): Sql => name(`l${level}`)
-
-/** All levels in one statement, a CTE each. It gives a row for each level: its number, and each column as one text. */
-const together = (plan: ReadPlan, dialect: Dialect, { gathered }: Together): Statement => {
-  const { levels, roots } = plan
-  const keysOf = (parent: number, key: number) =>
-    sql`select ${name(levels[parent]?.columns[key]?.name ?? 'id')} from ${cte(parent)}`
-  const [only] = levels
-  if (levels.length === 1 && only)
-    return statement(levelSql(only, dialect, keysOf, budget), dialect.placeholder)
-  /** What the levels before one leave of the budget; of a single tree each level is bounded by the one above it. */
-  const leftAt = (index: number): Sql => {
-    const before = levels.flatMap(({ parts }, at) => (at < index && parts.length > 0 ? [at] : []))
-    if (roots.length === 1 || before.length === 0) return budget
-    const counts = before.map(at => sql`(select count(*) from ${cte(at)})`)
-    return sql`greatest(${budget} - ${join(counts, sql` - `)}, 0)`
-  }
-  const width = Math.max(...levels.map(({ columns }) => columns.length))
-  const ctes = levels.map((level, index) => {
-    const labels = level.columns.map(({ name: label }) => name(label))
-    return sql`${cte(index)} (${join(labels, comma)}) as (${levelSql(level, dialect, keysOf, leftAt(index))})`
-  })
-  const selects = levels.map(({ columns }, index) => {
-    const own = columns.map(({ name: label, scalar }) => gathered(name(label), scalar))
-    const padding = Array.from({ length: width - own.length }, () => sql`null`)
-    return sql`select ${number(index)}, ${join([...own, ...padding], comma)} from ${cte(index)}`
-  })
-  return statement(
-    sql`with ${join(ctes, comma)} ${join(selects, sql` union all `)}`,
-    dialect.placeholder,
-  )
+/** The condition of a plan that looks up one row by its id and by nothing else. */
+const idOf = ({ rows, total, exists }: PlannedRoot): { readonly slot: Slot } | undefined => {
+  const [id, ...others] = rows.where
+  const isAlone = total === null && exists.length === 0 && levelsBelow(rows).length === 0
+  if (rows.many || !isAlone || others.length > 0) return undefined
+  return id?.kind === 'field' && id.is === 'equals' && id.field === 'id' ? id : undefined
 }
 
 /**
- * The statement that looks up the rows of many keys at once, for a plan that looks up one row by its id and by nothing
- * else; undefined for any other plan, and where levels are asked for apart.
+ * The statement that looks up the rows of many ids at once, for a plan that looks up one row by its id and by nothing
+ * else; undefined for any other plan, and where each level has a statement.
  */
-export const compileForMany = (plan: ReadPlan, dialect: Dialect): Statement | undefined => {
-  const [level, ...below] = plan.levels
-  const [condition, ...others] = level?.where ?? []
-  if (dialect.levels.are === 'apart' || !level || below.length > 0 || others.length > 0)
-    return undefined
-  if (level.source.kind !== 'root' || level.source.many) return undefined
-  if (condition?.kind !== 'field' || condition.is !== 'equals' || condition.column.name !== 'id')
-    return undefined
-  const ids = dialect.levels.listed(column(alias, 'id'), slot(condition.slot))
+export const compileForMany = (
+  { roots }: ReadPlan,
+  { singleStatement, placeholder }: Dialect,
+): Statement | undefined => {
+  const [root, ...others] = roots
+  const id = root && others.length === 0 ? idOf(root) : undefined
+  if (!singleStatement || !root || id === undefined) return undefined
+  const ids = singleStatement.isIn(fieldSql('id'), slot(id.slot))
   return statement(
-    sql`select ${columnsSql(level.columns)} from ${name(level.table)} as ${name(alias)} where ${ids}`,
-    dialect.placeholder,
+    sql`select ${fieldsSql(root.rows)} from ${name(root.rows.table)} as "t" where ${ids}`,
+    placeholder,
   )
 }
-
-/** The statements of a plan on one database: one a level in the order of its levels, or one for them all. */
-export const compile = (plan: ReadPlan, dialect: Dialect): readonly Statement[] =>
-  dialect.levels.are === 'apart' ? apart(plan, dialect) : [together(plan, dialect, dialect.levels)]

@@ -4,24 +4,22 @@ import { columnName, entityOf, type Model } from '#model/model.ts'
 import type { Rule } from '#model/policy.ts'
 import type { Comparison, Slot } from '#read/selection.ts'
 import { VIEWER } from '#read/selection.ts'
-import type { Dialect, Scalar } from '#sql/dialect.ts'
+import type { Dialect } from '#sql/dialect.ts'
 import { column, join, name, type Sql, slot, sql } from '#sql/sql.ts'
 
-export type Column = { readonly name: string; readonly scalar: Scalar; readonly nullable: boolean }
-
-/** A condition with its column; `self`: the row is the viewer's by one of these paths. */
+/** A condition with its field; `self`: the row is the viewer's by one of these paths. */
 export type Condition =
   | {
       readonly kind: 'field'
-      readonly column: Column
+      readonly field: string
       readonly is: Comparison
       readonly slot: Slot
     }
   | { readonly kind: 'self'; readonly paths: readonly SelfPath[] }
 
-/** A column of the table itself, or below: a column `by` of it points to a row of `table`, and so on from there. */
+/** A field of the table itself, or of another: field `by` points to a row of `table`, and so on from there. */
 export type SelfPath =
-  | { readonly column: string }
+  | { readonly field: string }
   | { readonly by: string; readonly table: string; readonly next: SelfPath }
 
 const pathOf = (
@@ -29,11 +27,11 @@ const pathOf = (
   entity: Entity,
   [head = '', ...rest]: readonly string[],
 ): SelfPath => {
-  if (rest.length === 0) return { column: columnName(head) }
+  if (rest.length === 0) return { field: head }
   const relation = entity.relations[head]
   if (!relation) throw new Error(`${entity.plural} have no relation ${head}`)
   const target = entityOf(model, relation.to)
-  return { by: columnName(relation.by), table: target.table, next: pathOf(model, target, rest) }
+  return { by: relation.by, table: target.table, next: pathOf(model, target, rest) }
 }
 
 /** The condition that the row is the viewer's, by the paths of a `self` rule. */
@@ -44,43 +42,50 @@ export const selfCondition = (model: Model, entity: Entity, rule: Rule): Conditi
 
 const alias = 't'
 
+/** How a field is written where a condition stands: of an alias, or bare. */
+type ColumnOf = (field: string) => Sql
+
+const bare: ColumnOf = field => name(columnName(field))
+const of =
+  (table: string): ColumnOf =>
+  field =>
+    column(table, columnName(field))
+
 /** By the key that the row holds: a list of one's own then comes from that key's index, not from a walk. */
-const selfPath = (path: SelfPath, columnOf: (column: string) => Sql): Sql => {
-  if ('column' in path) return sql`${columnOf(path.column)} = ${slot(VIEWER)}`
-  return sql`${columnOf(path.by)} in (select ${name('id')} from ${name(path.table)}
-    where ${selfPath(path.next, name)})`
+const selfPath = (path: SelfPath, columnOf: ColumnOf): Sql => {
+  if ('field' in path) return sql`${columnOf(path.field)} = ${slot(VIEWER)}`
+  return sql`${columnOf(path.by)} in (select "id" from ${name(path.table)}
+    where ${selfPath(path.next, bare)})`
 }
 
 /** Whose a row is, looked up from the row itself: it costs the same however much the viewer has. */
-const ownerOf = (path: SelfPath, columnOf: (column: string) => Sql): Sql => {
-  if ('column' in path) return columnOf(path.column)
+const ownerOf = (path: SelfPath, columnOf: ColumnOf): Sql => {
+  if ('field' in path) return columnOf(path.field)
   const { table, by, next } = path
-  return sql`(select ${ownerOf(next, key => column(table, key))} from ${name(table)}
+  return sql`(select ${ownerOf(next, of(table))} from ${name(table)}
     where ${column(table, 'id')} = ${columnOf(by)})`
 }
 
 /** A condition on rows that were found by their keys already. */
 export const conditionOnEach = (condition: Condition, table: string, dialect: Dialect): Sql => {
   if (condition.kind !== 'self') return conditionSql(condition, table, dialect)
-  const owners = condition.paths.map(
-    path => sql`${ownerOf(path, key => column(alias, key))} = ${slot(VIEWER)}`,
-  )
+  const owners = condition.paths.map(path => sql`${ownerOf(path, of(alias))} = ${slot(VIEWER)}`)
   return sql`(${join(owners, sql` or `)})`
 }
 
-/** A condition on the rows of `of`, an alias or a table's own name. */
+/** A condition on the rows of `rows`, an alias or a table's own name. */
 export const conditionSql = (
   condition: Condition,
   table: string,
   dialect: Dialect,
-  of: string = alias,
+  rows: string = alias,
 ): Sql => {
   if (condition.kind === 'self')
     return sql`(${join(
-      condition.paths.map(path => selfPath(path, key => column(of, key))),
+      condition.paths.map(path => selfPath(path, of(rows))),
       sql` or `,
     )})`
-  const left = column(of, condition.column.name)
+  const left = of(rows)(condition.field)
   const right = slot(condition.slot)
   switch (condition.is) {
     case 'equals':
@@ -89,14 +94,14 @@ export const conditionSql = (
       return sql`${left} >= ${right}`
     case 'at most':
       return sql`${left} <= ${right}`
-    case 'below':
+    case 'less than':
       return sql`${left} < ${right}`
     case 'above zero':
       return sql`${left} > 0`
     case 'contains':
-      return dialect.contains(table, left, right, true)
+      return dialect.contains(table, columnName(condition.field), right, true)
     case 'contains short':
-      return dialect.contains(table, left, right, false)
+      return dialect.contains(table, columnName(condition.field), right, false)
     default:
       return condition.is satisfies never
   }

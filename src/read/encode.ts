@@ -1,9 +1,9 @@
-/** How a stored value is written as JSON text, by its scalar and voice. */
-
+/** How a stored value is written as JSON text, by its scalar and API. */
+import type { Scalar } from '#model/field.ts'
 import type { Encoding } from '#read/selection.ts'
-import type { Scalar } from '#sql/dialect.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
+/** Writes a value; a whole number comes as a number, or as its decimal text where an aggregate brought it. */
 export type Encoder = (value: SqlValue) => string
 
 // A letter that JSON.stringify would change: control characters, quote, backslash, surrogates (which may be lone).
@@ -53,7 +53,7 @@ export const isoTime = (milliseconds: number): string => {
 const number: Encoder = value => String(value)
 const string: Encoder = value => `"${value}"`
 
-/** The encoders of a voice for a currency with so many decimals. */
+/** The encoders of an API for a currency with so many decimals. */
 export const encoders = (
   encoding: Encoding,
   digits: number,

@@ -1,35 +1,24 @@
 /** The text of a row as parts: what is the same for every row is joined when the plan is made. */
 import type { Link, Links } from '#model/entity.ts'
-
-/** A piece of the text of a row: given text, a column's value, or what an earlier-stitched level holds for this row. */
-export type Part =
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'column'; readonly column: number; readonly as: 'value' | 'path' }
-  /** Other parts by what a column says; none for a value without a case. */
-  | {
-      readonly kind: 'case'
-      readonly column: number
-      readonly cases: Readonly<Record<string, readonly Part[]>>
-    }
-  | { readonly kind: 'child'; readonly level: number; readonly key: number; readonly many: boolean }
+import { keyOf, type Part } from '#read/level.ts'
 
 export const textPart = (text: string): Part => ({ kind: 'text', text })
 
-/** `/users/{id}/posts` below a prefix, as the text and columns of a JSON string. */
-const pathParts = (prefix: string, template: string, indexOf: (field: string) => number): Part[] =>
+/** `/users/{id}/posts` below a prefix, as the text and fields of a JSON string. */
+const pathParts = (prefix: string, template: string): Part[] =>
   `${prefix}${template}`
     .split(/\{(\w+)\}/)
     .map((piece, index) =>
       index % 2 === 0
         ? textPart(JSON.stringify(piece).slice(1, -1))
-        : { kind: 'column', column: indexOf(piece), as: 'path' },
+        : { kind: 'field', field: piece, as: 'path' },
     )
 
-const linkParts = (link: Link, prefix: string, indexOf: (field: string) => number): Part[] => {
+const linkParts = (link: Link, prefix: string): Part[] => {
   const { href, method } = typeof link === 'string' ? { href: link, method: undefined } : link
   return [
     textPart('{"href":"'),
-    ...pathParts(prefix, href, indexOf),
+    ...pathParts(prefix, href),
     textPart(method === undefined ? '"}' : `","method":"${method}"}`),
   ]
 }
@@ -56,18 +45,28 @@ export const objectParts = (members: readonly (readonly [string, readonly Part[]
 ]
 
 /** The object of links below a prefix, by state where they differ by it. */
-export const linksParts = (
-  links: Links,
-  prefix: string,
-  indexOf: (field: string) => number,
-): readonly Part[] => {
+export const linksParts = (links: Links, prefix: string): readonly Part[] => {
   const object = (named: Readonly<Record<string, Link>>) =>
     merged(
-      objectParts(
-        Object.entries(named).map(([name, link]) => [name, linkParts(link, prefix, indexOf)]),
-      ),
+      objectParts(Object.entries(named).map(([name, link]) => [name, linkParts(link, prefix)])),
     )
   if (links.by === null) return object(links.all)
   const cases = Object.entries(links.cases).map(([value, named]) => [value, object(named)] as const)
-  return [{ kind: 'case', column: indexOf(links.by), cases: Object.fromEntries(cases) }]
+  return [{ kind: 'case', field: links.by, cases: Object.fromEntries(cases) }]
+}
+
+/** The fields that a part is made of. */
+export const fieldsOf = (part: Part): readonly string[] => {
+  switch (part.kind) {
+    case 'text':
+      return []
+    case 'field':
+      return [part.field]
+    case 'case':
+      return [...Object.values(part.cases).flat().flatMap(fieldsOf), part.field]
+    case 'child':
+      return [keyOf(part.level)]
+    default:
+      return part satisfies never
+  }
 }

@@ -1,4 +1,4 @@
-/** What is asked, in either voice: entities, members, arguments, children. Nothing is resolved or allowed yet. */
+/** A request as both APIs make it: entities, members, arguments, children. Nothing is resolved or allowed yet. */
 import type { Links } from '#model/entity.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
@@ -45,7 +45,7 @@ export type Comparison =
   | 'above zero'
   | 'contains'
   | 'contains short'
-  | 'below'
+  | 'less than'
 
 /** A condition on a field of the root, with the value in a slot. */
 export type Where = { readonly field: string; readonly is: Comparison; readonly slot: Slot }
@@ -63,7 +63,7 @@ export type Root = {
   readonly many: boolean
   readonly page: Page
   /** One row more is read than `limit` says, to know whether there is a next page; it is not written. */
-  readonly peek: boolean
+  readonly fetchOneMore: boolean
   /** Whether the number of all rows that fit the conditions is wanted. */
   readonly total: boolean
   /** The key in the answer and the place in the document, for errors. */
@@ -80,7 +80,7 @@ export const oneRow = (entity: string, items: readonly Item[]): Root => ({
   sort: [],
   many: false,
   page: null,
-  peek: false,
+  fetchOneMore: false,
   total: false,
 })
 

@@ -1,8 +1,16 @@
 /** Flat rows to nested JSON text, from the deepest level up: each distinct row becomes its text once. */
 import { ApiError } from '#errors.ts'
 import { encoders, orNull } from '#read/encode.ts'
-import type { Part } from '#read/parts.ts'
-import type { Level, ReadPlan } from '#read/plan.ts'
+import {
+  type ChildLevel,
+  indexOf,
+  keyOf,
+  levelsBelow,
+  type Part,
+  type ReadPlan,
+  type Results,
+  type RowLevel,
+} from '#read/level.ts'
 import type { Row, Rows } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
@@ -10,18 +18,16 @@ import type { SqlValue } from '#sql/sql.ts'
 export type Limits = { readonly objects: number; readonly bytes: number }
 
 /** A text with the number of objects in it. */
-type Text = { readonly text: string; readonly objects: number }
+export type Text = { readonly text: string; readonly objects: number }
 
-/** What a level holds for the rows above it, by the key they know it by. */
+/** The texts of a level, by the key under which the rows above know them. */
 type Held = ReadonlyMap<SqlValue, Text>
 
-/** How many objects were written so far. */
-type Tally = { objects: number }
+/** The number of objects written so far. */
+type Count = { objects: number }
 
-/** Writes one row, given what the levels below hold, and counts the objects in it. */
-type WriteRow = (row: Row, held: readonly (Held | undefined)[], tally: Tally) => string
-
-export type Stitch = (results: readonly Rows[]) => readonly Text[]
+/** Writes a row or a piece of it, given the texts of the levels below, and counts the objects in it. */
+type Write = (row: Row, held: readonly Held[], count: Count) => string
 
 const tooLarge = (limits: Limits) =>
   new ApiError(
@@ -32,92 +38,120 @@ const tooLarge = (limits: Limits) =>
 const nothing: Text = { text: 'null', objects: 0 }
 const empty: Text = { text: '[]', objects: 0 }
 
-type Piece = (row: Row, held: readonly (Held | undefined)[], tally: Tally) => string
+/** How the values of a level's rows are written. */
+type Writing = {
+  readonly level: RowLevel
+  readonly below: readonly ChildLevel[]
+  readonly encode: ReturnType<typeof encoders>
+}
 
-const pieceOf = (level: Level, part: Part, encode: ReturnType<typeof encoders>): string | Piece => {
+const fieldWriter = ({ level, encode }: Writing, part: Part & { kind: 'field' }): Write => {
+  const index = indexOf(level, part.field)
+  const { scalar, nullable } = level.fields[index] as RowLevel['fields'][number]
+  const value = nullable ? orNull(encode[scalar]) : encode[scalar]
+  // A path holds ids and words, never quoted.
+  const write = part.as === 'path' ? String : value
+  return row => write(row[index] as SqlValue)
+}
+
+const caseWriter = (writing: Writing, { field, cases }: Part & { kind: 'case' }): Write => {
+  const index = indexOf(writing.level, field)
+  const writers = new Map(
+    Object.entries(cases).map(([value, parts]) => [value, joined(writing, parts)]),
+  )
+  return (row, held, count) => writers.get(String(row[index]))?.(row, held, count) ?? '{}'
+}
+
+const childWriter = ({ level, below }: Writing, part: Part & { kind: 'child' }): Write => {
+  const at = below.indexOf(part.level)
+  const key = indexOf(level, keyOf(part.level))
+  const absent = part.level.kind === 'children of' ? empty : nothing
+  return (row, held, count) => {
+    const { text, objects } = held[at]?.get(row[key] as SqlValue) ?? absent
+    count.objects += objects
+    return text
+  }
+}
+
+const pieceOf = (writing: Writing, part: Part): string | Write => {
   switch (part.kind) {
     case 'text':
       return part.text
-    case 'column': {
-      const index = part.column
-      const { scalar, nullable } = level.columns[index] as Level['columns'][number]
-      // A path holds ids and words, never quoted.
-      const value = nullable ? orNull(encode[scalar]) : encode[scalar]
-      const write = part.as === 'path' ? String : value
-      return row => write(row[index] as SqlValue)
-    }
-    case 'case': {
-      const cases = new Map(
-        Object.entries(part.cases).map(([value, parts]) => [
-          value,
-          parts.map(part => pieceOf(level, part, encode)),
-        ]),
-      )
-      return (row, held, tally) => {
-        const pieces = cases.get(String(row[part.column])) ?? []
-        let text = ''
-        for (const piece of pieces)
-          text += typeof piece === 'string' ? piece : piece(row, held, tally)
-        return text === '' ? '{}' : text
-      }
-    }
-    case 'child': {
-      const { level: below, key, many } = part
-      const absent = many ? empty : nothing
-      return (row, held, tally) => {
-        const { text, objects } = held[below]?.get(row[key] as SqlValue) ?? absent
-        tally.objects += objects
-        return text
-      }
-    }
+    case 'field':
+      return fieldWriter(writing, part)
+    case 'case':
+      return caseWriter(writing, part)
+    case 'child':
+      return childWriter(writing, part)
     default:
       return part satisfies never
   }
 }
 
-const rowWriter = (level: Level, plan: ReadPlan, digits: number, limits: Limits): WriteRow => {
-  const encode = encoders(plan.encoding, digits)
-  const pieces = level.parts.map(part => pieceOf(level, part, encode))
-  return (row, held, tally) => {
+/** The parts of a row one after another. */
+const joined = (writing: Writing, parts: readonly Part[]): Write => {
+  const pieces = parts.map(part => pieceOf(writing, part))
+  return (row, held, count) => {
     let text = ''
-    tally.objects++
-    for (const piece of pieces) text += typeof piece === 'string' ? piece : piece(row, held, tally)
-    if (text.length > limits.bytes) throw tooLarge(limits)
+    for (const piece of pieces) text += typeof piece === 'string' ? piece : piece(row, held, count)
     return text
   }
 }
 
-/** One level at work: its rows are written with what the levels below it hold. */
-type Writing = {
-  readonly write: WriteRow
-  readonly held: readonly (Held | undefined)[]
-  readonly limits: Limits
+/** How the rows of a level are written, with the texts of the levels below it. */
+type Writer = { readonly write: Write; readonly held: readonly Held[]; readonly limits: Limits }
+
+type Encode = Writing['encode']
+
+/** What writes a level's rows once the rows of all levels are there. */
+const writerOf = (level: RowLevel, encode: Encode, limits: Limits) => {
+  const below = levelsBelow(level)
+  const holders = below.map(child => holderOf(child, encode, limits))
+  const write = joined({ level, below, encode }, level.parts)
+  return (results: Results): Writer => ({
+    write,
+    held: holders.map(holder => holder(results)),
+    limits,
+  })
 }
 
-const one = (row: Row, { write, held, limits }: Writing): Text => {
-  const tally = { objects: 0 }
-  const text = write(row, held, tally)
-  if (tally.objects > limits.objects) throw tooLarge(limits)
-  return { text, objects: tally.objects }
+/** What gives the texts of a level for the level above. */
+const holderOf = (level: ChildLevel, encode: Encode, limits: Limits) => {
+  const writer = writerOf(level, encode, limits)
+  return (results: Results): Held => {
+    const rows = results.get(level) ?? []
+    return level.kind === 'by ids'
+      ? byId(rows, writer(results))
+      : byParent(rows, level.oldestFirst, writer(results))
+  }
 }
 
-const list = (rows: Rows, { write, held, limits }: Writing): Text => {
-  const tally = { objects: 0 }
+const one = (row: Row, { write, held, limits }: Writer): Text => {
+  const count = { objects: 1 }
+  const text = write(row, held, count)
+  if (count.objects > limits.objects || text.length > limits.bytes) throw tooLarge(limits)
+  return { text, objects: count.objects }
+}
+
+const list = (rows: Rows, { write, held, limits }: Writer): Text => {
+  const count = { objects: 0 }
   let text = ''
   for (const row of rows) {
-    text += text === '' ? write(row, held, tally) : `,${write(row, held, tally)}`
-    if (tally.objects > limits.objects || text.length > limits.bytes) throw tooLarge(limits)
+    count.objects++
+    const written = write(row, held, count)
+    text += text === '' ? written : `,${written}`
+    if (count.objects > limits.objects || text.length > limits.bytes) throw tooLarge(limits)
   }
-  return { text: `[${text}]`, objects: tally.objects }
+  return { text: `[${text}]`, objects: count.objects }
 }
 
-const byId = (rows: Rows, writing: Writing): Held =>
-  new Map(rows.map(row => [row[0] as SqlValue, one(row, writing)]))
+const byId = (rows: Rows, writer: Writer): Held =>
+  new Map(rows.map(row => [row[0] as SqlValue, one(row, writer)]))
 
 const newestFirst = (a: Row, b: Row): number => Number(b[0]) - Number(a[0])
 
 /** Lists by parent, in the relation's order: the database gives the rows in whatever order is cheapest for it. */
-const byParent = (rows: Rows, oldestFirst: boolean, writing: Writing): Held => {
+const byParent = (rows: Rows, oldestFirst: boolean, writer: Writer): Held => {
   const groups = new Map<SqlValue, Row[]>()
   for (const row of rows) {
     const parent = row[1] as SqlValue
@@ -127,7 +161,7 @@ const byParent = (rows: Rows, oldestFirst: boolean, writing: Writing): Held => {
   }
   const lists = new Map<SqlValue, Text>()
   const order = oldestFirst ? (a: Row, b: Row) => newestFirst(b, a) : newestFirst
-  for (const [parent, group] of groups) lists.set(parent, list(group.sort(order), writing))
+  for (const [parent, group] of groups) lists.set(parent, list(group.sort(order), writer))
   return lists
 }
 
@@ -135,27 +169,21 @@ const byParent = (rows: Rows, oldestFirst: boolean, writing: Writing): Held => {
  * The function that makes the texts of a plan's roots from the rows of its levels.
  * It throws `RESPONSE_TOO_LARGE` as soon as a text passes the limits, before it grows further.
  */
-export const stitcher = (plan: ReadPlan, digits: number, limits: Limits): Stitch => {
-  const writers = plan.levels.map(level => rowWriter(level, plan, digits, limits))
-  return results => {
-    const held: (Held | undefined)[] = []
-    const at = (level: number): Writing => ({ write: writers[level] as WriteRow, held, limits })
-    for (let index = plan.levels.length - 1; index >= 0; index--) {
-      const { source } = plan.levels[index] as Level
-      const rows = results[index] as Rows
-      if (source.kind === 'one') held[index] = byId(rows, at(index))
-      else if (source.kind === 'many') held[index] = byParent(rows, source.oldestFirst, at(index))
+export const stitcher = (plan: ReadPlan, digits: number, limits: Limits) => {
+  const encode = encoders(plan.encoding, digits)
+  const roots = plan.roots.map(({ rows: level }) => {
+    const writer = writerOf(level, encode, limits)
+    return (results: Results): Text => {
+      const rows = results.get(level) ?? []
+      if (level.many) return list(rows, writer(results))
+      return rows[0] === undefined ? nothing : one(rows[0], writer(results))
     }
+  })
+  return (results: Results): readonly Text[] => {
     let objects = 0
     let bytes = 0
-    return plan.roots.map(root => {
-      const rows = results[root.level] as Rows
-      const [first] = rows
-      const written = root.many
-        ? list(rows, at(root.level))
-        : first === undefined
-          ? nothing
-          : one(first, at(root.level))
+    return roots.map(write => {
+      const written = write(results)
       objects += written.objects
       bytes += written.text.length
       if (objects > limits.objects || bytes > limits.bytes) throw tooLarge(limits)

@@ -1,4 +1,7 @@
 /** GET: one thing, or a page of a list, as a Selection and its values. */
+
+import { lru } from '#base/lru.ts'
+import { type Core, prepareFor } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { bodyTag, isNotModified, type Mark, revisionTag } from '#http/conditional.ts'
 import type { Edge } from '#http/exchange.ts'
@@ -6,10 +9,10 @@ import type { Reply } from '#http/reply.ts'
 import { type Http, header, positionOf, queryString } from '#http/request.ts'
 import type { Entity } from '#model/entity.ts'
 import { parseId } from '#model/id.ts'
-import { entityOf } from '#model/model.ts'
+import { entityOf, notFound } from '#model/model.ts'
 import { judge } from '#model/policy.ts'
 import { anonymous, type Viewer } from '#model/viewer.ts'
-import { type Answer, notFound, type Prepared, read } from '#read/read.ts'
+import { type Answer, type Prepared, read } from '#read/read.ts'
 import { oneRow, type Root, type Sort, type Value } from '#read/selection.ts'
 import { type Asked, filtersOf } from '#rest/filters.ts'
 import { itemsOf, memberNames } from '#rest/members.ts'
@@ -25,7 +28,6 @@ import { parseQuery, type Query } from '#rest/query.ts'
 import type { Route } from '#rest/routes.ts'
 import { sortOf } from '#rest/sorting.ts'
 import type { Named } from '#rest/version.ts'
-import { type Core, lru, prepareFor } from '#write/core.ts'
 
 /** What the REST handlers are made with: the core, the edge, and the prefix below which their links stand. */
 export type Mount = { readonly core: Core; readonly edge: Edge; readonly prefix: string }
@@ -184,7 +186,7 @@ const listRoot = (route: Route, entity: Entity, items: Root['items'], listed: Li
     entity: route.entity,
     items,
     where: [
-      ...(byCursor ? [{ field: 'id', is: 'below', slot: 2 } as const] : []),
+      ...(byCursor ? [{ field: 'id', is: 'less than', slot: 2 } as const] : []),
       ...(below ? [{ field: below.field, is: 'equals', slot: 3 } as const] : []),
       ...listed.filters.map(({ field, is }, index) => ({ field, is, slot: index + 5 })),
     ],
@@ -192,7 +194,7 @@ const listRoot = (route: Route, entity: Entity, items: Root['items'], listed: Li
     sort: listed.sort,
     many: true,
     page: { limit: 1, offset: byCursor ? 4 : 2 },
-    peek: byCursor,
+    fetchOneMore: byCursor,
     total: !byCursor,
   }
 }

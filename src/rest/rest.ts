@@ -1,14 +1,15 @@
 /** The REST voice: its routes on the app, under every prefix of its versions. */
+
+import { restPath } from '#base/paths.ts'
+import type { Core } from '#core.ts'
 import { type Edge, exchange } from '#http/exchange.ts'
 import { type App, type Http, queryString } from '#http/request.ts'
-import { restPath } from '#paths.ts'
 import { fail } from '#rest/fail.ts'
 import { type Mount, type Serve, serveList, serveOne } from '#rest/reads.ts'
 import { type Route, routesOf } from '#rest/routes.ts'
 import { type Version, versionOf, versions } from '#rest/version.ts'
 import { serveAction, serveCreate, serveDelete, serveUpdate } from '#rest/writes.ts'
 import type { Action } from '#write/action.ts'
-import type { Core } from '#write/core.ts'
 
 const served = (mount: Mount, route: Route): Serve => {
   switch (route.kind) {

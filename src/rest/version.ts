@@ -1,7 +1,8 @@
 /** Which version of the REST interface a request names: by path, `Accept`, `API-Version` or `?version=`. */
+
+import { restPath } from '#base/paths.ts'
 import { ApiError } from '#errors.ts'
 import { type Http, header } from '#http/request.ts'
-import { restPath } from '#paths.ts'
 
 /** The versions that are offered. */
 export const versions = [1] as const

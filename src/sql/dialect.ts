@@ -1,60 +1,58 @@
 /** What differs between databases: text, and what they can do as data. Nothing outside `engines/` asks which one it is. */
-import type { Sql, SqlValue } from '#sql/sql.ts'
+import type { Scalar } from '#model/field.ts'
+import type { Part, Sql } from '#sql/sql.ts'
 
-/** The kinds of values that content is made of. */
-export type Scalar = 'id' | 'text' | 'int' | 'money' | 'time' | 'flag' | 'bytes'
-
-/** The rows of a list of keys: what `compile` knows of such a level. Their order does not matter. */
-export type Among = {
+/** The parts of a query for the rows of some ids. Their order does not matter. */
+export type ByIds = {
   readonly table: Sql
   /** The columns to return, each of the table's alias `t`. */
   readonly columns: Sql
+  /** The ids: a list of them, or a query that gives them. */
   readonly keys: Sql
   readonly where: Sql
   /** How many in all before the response is too large. */
   readonly budget: Sql
 }
 
-/** The rows below many parents, so many of each. */
-export type Below = Among & {
-  /** The column that holds the parent's key, of alias `t`. */
+/** The parts of a query for the children of many parents. */
+export type ChildrenOf = ByIds & {
+  /** The column that holds the parent's id, of alias `t`. */
   readonly by: Sql
   /** How many of each parent, newest first, after how many (null: none); null: all of them. */
   readonly page: { readonly limit: Sql; readonly offset: Sql | null } | null
 }
 
-/** What one statement for many levels needs. */
-export type Together = {
+/** The values of a column that came as one text, in the order of its rows: numbers stay decimal texts. */
+export type ParsedColumn = readonly (string | null)[]
+
+/** How a database gives many levels in a single statement. */
+export type SingleStatement = {
   /** All values of a column as one text, in the order of its rows; null where there are no rows. */
-  readonly gathered: (column: Sql, scalar: Scalar) => Sql
-  /** The values in such a text; what is no text stays as it is written there. */
-  readonly spread: (text: string, scalar: Scalar) => readonly SqlValue[]
-  /** That a column is one of the keys in a list that takes one place. */
-  readonly listed: (column: Sql, keys: Sql) => Sql
+  readonly aggregate: (column: Sql, scalar: Scalar) => Sql
+  /** The values in such a text. */
+  readonly parse: (text: string, scalar: Scalar) => ParsedColumn
+  /** The condition that a column is one of a list that is bound as one parameter. */
+  readonly isIn: (column: Sql, list: Sql) => Sql
 }
 
 export type Dialect = {
   readonly name: string
   readonly placeholder: (n: number) => string
   readonly columnType: Readonly<Record<Scalar, string>>
-  /**
-   * How the levels of a read are asked for: apart, where a call costs next to nothing, or together in one statement,
-   * a CTE each, where a call is a way over the network.
-   */
-  readonly levels: { readonly are: 'apart' } | ({ readonly are: 'together' } & Together)
-  /** The rows whose ids are the keys. */
-  readonly among: (among: Among) => Sql
-  readonly below: (below: Below) => Sql
+  /** For a database where a call goes over the network; null: a call costs next to nothing, so each level has its own. */
+  readonly singleStatement: SingleStatement | null
+  readonly byIds: (query: ByIds) => Sql
+  readonly childrenOf: (query: ChildrenOf) => Sql
   /** A condition that stops a long scan when its time is up; null where the database does so by itself. */
-  readonly tick: Sql | null
-  /** `column` contains `needle`, both folded; `indexed` where the needle is long enough for a trigram index. */
-  readonly contains: (table: string, column: Sql, needle: Sql, indexed: boolean) => Sql
+  readonly interruptCheck: Sql | null
+  /** `column` of alias `t` contains `needle`, both folded; `indexed`: the needle is long enough for a trigram index. */
+  readonly contains: (table: string, column: string, needle: Sql, indexed: boolean) => Sql
   /** `order by` terms for one column: null after every value ascending, before it descending. */
   readonly ordered: (column: Sql, nullable: boolean, descending: boolean) => Sql
   /** A bound value where nothing else tells its type. */
-  readonly typed: (value: Sql, scalar: Scalar) => Sql
+  readonly typed: (value: Part, scalar: Scalar) => Sql
   /** The whole days from 1970 to a moment, in UTC; before 1970 they are negative. */
   readonly day: (time: Sql) => Sql
-  /** Appended to a read in a writing transaction, so that what it saw still holds at the end of it. */
-  readonly holding: Sql
+  /** Appended to a read in a writing transaction, so that its rows stay as they are until the end of it. */
+  readonly lockClause: Sql
 }

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { drive, type Work } from '#sql/engine.ts'
-import { and, bind, column, comma, join, name, place, slot, sql, statement } from '#sql/sql.ts'
+import { and, bind, column, comma, join, name, parameter, slot, sql, statement } from '#sql/sql.ts'
 
 const sqlite = (n: number) => `?${n}`
 const postgres = (n: number) => `$${n}`
 
-test('a template becomes a text with places, and what is bound to them in order', () => {
+test('a template becomes a text with placeholders, and its parameters in order', () => {
   const piece = sql`select ${column('t', 'name')} from ${name('users')} where a = ${bind(1)} and b = ${bind('x')}`
   assert.deepEqual(statement(piece, sqlite), {
     text: 'select "t"."name" from "users" where a = ?1 and b = ?2',
@@ -18,7 +18,7 @@ test('a template becomes a text with places, and what is bound to them in order'
   })
 })
 
-test('places are numbered anew in each statement that a piece stands in', () => {
+test('placeholders are numbered anew in each statement that a piece stands in', () => {
   const condition = sql`a = ${slot(3)}`
   const whole = sql`select ${bind(7)} where ${condition} or ${condition}`
   assert.equal(statement(whole, postgres).text, 'select $1 where a = $2 or a = $3')
@@ -80,8 +80,8 @@ test('no conditions at all always hold', () => {
   assert.equal(statement(and([sql`a`, sql`b`]), sqlite).text, 'a and b')
 })
 
-test('every kind of parameter keeps its place among the others', () => {
-  const piece = sql`${place({ kind: 'keys', level: 1, column: 2 })} ${place({ kind: 'budget' })} ${slot(0)}`
+test('every kind of parameter keeps its position among the others', () => {
+  const piece = sql`${parameter({ kind: 'keys' })} ${parameter({ kind: 'budget' })} ${slot(0)}`
   assert.deepEqual(
     statement(piece, sqlite).parameters.map(({ kind }) => kind),
     ['keys', 'budget', 'slot'],

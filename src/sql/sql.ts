@@ -5,14 +5,14 @@ const brand: unique symbol = Symbol('sql')
 /** What a database takes and gives. Times are milliseconds since 1970, money is minor units, flags are 0 and 1. */
 export type SqlValue = string | number | bigint | Uint8Array | null
 
-/** A place in a statement, by where its value comes from. */
+/** A parameter of a statement, by where its value comes from. */
 export type Parameter =
   /** The value itself. */
   | { readonly kind: 'value'; readonly value: SqlValue }
   /** A value that comes with each run of a cached statement. */
   | { readonly kind: 'slot'; readonly slot: number }
-  /** The distinct values of one column of an earlier level, as a list. */
-  | { readonly kind: 'keys'; readonly level: number; readonly column: number }
+  /** The distinct ids that lead from the rows of the level above to this one, as a list. */
+  | { readonly kind: 'keys' }
   /** How many rows may still come before the response is too large. */
   | { readonly kind: 'budget' }
   /** The value of a slot, or that budget where it is less. */
@@ -28,7 +28,7 @@ export type Sql = {
   readonly parameters: readonly Parameter[]
 }
 
-/** A statement for one database: its text and what is bound to its places, in order. */
+/** A statement for one database: its text and its parameters, in order. */
 export type Statement = { readonly text: string; readonly parameters: readonly Parameter[] }
 
 const make = (texts: readonly string[], parameters: readonly Parameter[]): Sql => ({
@@ -44,14 +44,14 @@ export const name = (identifier: string): Sql => make([`"${identifier.replaceAll
 export const column = (alias: string, identifier: string): Sql =>
   sql`${name(alias)}.${name(identifier)}`
 
-/** A place for a parameter. */
-export const place = (parameter: Parameter): Sql => make(['', ''], [parameter])
+/** A piece that is one parameter. */
+export const parameter = (from: Parameter): Sql => make(['', ''], [from])
 
-/** A place for a value that is known now. */
-export const bind = (value: SqlValue): Sql => place({ kind: 'value', value })
+/** A value that is known now. */
+export const bind = (value: SqlValue): Sql => parameter({ kind: 'value', value })
 
-/** A place for a value that comes with each run. */
-export const slot = (index: number): Sql => place({ kind: 'slot', slot: index })
+/** A value that comes with each run. */
+export const slot = (index: number): Sql => parameter({ kind: 'slot', slot: index })
 
 /** A whole number in the text itself. */
 export const number = (value: number): Sql => make([String(Math.trunc(value))], [])
@@ -100,7 +100,7 @@ export const comma = make([', '], [])
 export const and = (conditions: readonly Sql[]): Sql =>
   conditions.length === 0 ? make(['true'], []) : join(conditions, make([' and '], []))
 
-/** The statement for a database that writes its n-th place (from 1) as `placeholder(n)`. */
+/** The statement for a database that writes its n-th parameter (from 1) as `placeholder(n)`. */
 export const statement = (piece: Sql, placeholder: (n: number) => string): Statement => ({
   text: piece.texts.reduce((text, next, n) => text + placeholder(n) + next),
   parameters: piece.parameters,

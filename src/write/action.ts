@@ -1,7 +1,7 @@
 /** An action: a command that is no plain create, update or delete, declared once with its path. */
 
+import type { Services } from '#base/services.ts'
 import type { Rule } from '#model/policy.ts'
-import type { Services } from '#services.ts'
 import type { Command } from '#write/command.ts'
 import type { Writing } from '#write/steps.ts'
 

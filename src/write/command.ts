@@ -1,6 +1,7 @@
 /** A command: a write by its business name, with what it does and which error it was when it could not. */
+
+import type { Services } from '#base/services.ts'
 import type { ApiError } from '#errors.ts'
-import type { Services } from '#services.ts'
 import type { Rows } from '#sql/engine.ts'
 import type { Status, Step } from '#write/job.ts'
 

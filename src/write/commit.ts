@@ -1,17 +1,22 @@
 /** A command done for an API: written, and its effect begun once it is kept. */
+
+import type { Services } from '#base/services.ts'
+import type { Model } from '#model/model.ts'
 import type { Command } from '#write/command.ts'
-import type { Core } from '#write/core.ts'
-import type { Once } from '#write/job.ts'
+import type { Once, Writer } from '#write/job.ts'
 import { type Done, type Reading, write } from '#write/write.ts'
+
+/** Where commands are done. */
+type Target = { readonly writer: Writer; readonly model: Model; readonly services: Services }
 
 /** Runs the command as `write` does, then its effect; a replay has no effect. */
 export const commit = async (
-  core: Core,
+  { writer, model, services }: Target,
   command: Command,
   reading: Reading | null,
   once?: Once,
 ): Promise<Done> => {
-  const done = await write(core.writer, core.model, command, reading, once)
-  if (!done.replayed) command.effect?.(done.rows, core.services)
+  const done = await write(writer, model, command, reading, once)
+  if (!done.replayed) command.effect?.(done.rows, services)
   return done
 }

@@ -1,10 +1,9 @@
 /** The plain create, update and delete that every entity has unless its policy closes them. */
 import { ApiError } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
-import { columnName, entityOf, fieldOf, type Model } from '#model/model.ts'
+import { columnName, entityOf, fieldOf, type Model, notFound } from '#model/model.ts'
 import { judge, type Rule, refusal } from '#model/policy.ts'
 import { conditionSql, selfCondition } from '#read/condition.ts'
-import { notFound } from '#read/read.ts'
 import type { Rows } from '#sql/engine.ts'
 import { and, bind, column, comma, join, name, type Sql, type SqlValue, sql } from '#sql/sql.ts'
 import type { Command } from '#write/command.ts'
@@ -162,7 +161,7 @@ export const update = (writing: Writing, target: Target, values: Values): Comman
   const sets = assignments(writing, entity, values)
   const change =
     sets.length === 0
-      ? sql`select id from ${table} where ${where}${writing.dialect.holding}`
+      ? sql`select id from ${table} where ${where}${writing.dialect.lockClause}`
       : sql`update ${table} set ${join([...sets, sql`revision = revision + 1`], comma)}
           where ${where} returning id`
   const steps = [{ sql: change, explain, refused }]

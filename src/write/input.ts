@@ -1,13 +1,12 @@
 /** Bodies and inputs checked by the fields' own rules, all faults at once, and turned into what is stored. */
 import { ApiError, type FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
-import type { Field } from '#model/field.ts'
+import type { Field, Scalar } from '#model/field.ts'
 import { fieldOf, type Settings } from '#model/model.ts'
 import { parseMinor } from '#model/money.ts'
 import { judge } from '#model/policy.ts'
 import { fold } from '#model/text.ts'
 import type { Viewer } from '#model/viewer.ts'
-import type { Scalar } from '#sql/dialect.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
 /**

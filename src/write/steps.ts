@@ -1,17 +1,18 @@
 /** What commands are put together from: named steps behind the check of the viewer. */
+
+import type { Services } from '#base/services.ts'
 import { ApiError } from '#errors.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
 import { judge, type Rule, refusal } from '#model/policy.ts'
 import type { Viewer } from '#model/viewer.ts'
 import { VIEWER } from '#read/selection.ts'
-import type { Services } from '#services.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Rows } from '#sql/engine.ts'
 import {
   bind,
   name,
   type Parameter,
-  place,
+  parameter,
   type Sql,
   type Statement,
   sql,
@@ -50,7 +51,7 @@ export type CommandDraft = {
 }
 
 /** The first column of the row that the step of that name returned, in a later step. */
-export const result = (step: string): Sql => place({ kind: 'named result', step })
+export const result = (step: string): Sql => parameter({ kind: 'named result', step })
 
 /** Whether the viewer may, by the rule alone; throws 401 or 403. `row`: it depends on whose row it is. */
 export const permit = (writing: Writing, rule: Rule | undefined, what: string): 'yes' | 'row' => {

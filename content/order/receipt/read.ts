@@ -1,14 +1,15 @@
 /** The receipt of an order that was paid: as JSON, or as a page to print. */
 
 import { receiptPage, receiptPolicy } from '#content/order/receipt/page.ts'
+import { prepareFor } from '#core.ts'
 import { preferred } from '#http/accept.ts'
 import { header, positionOf } from '#http/request.ts'
+import { notFound } from '#model/model.ts'
 import type { Viewer } from '#model/viewer.ts'
-import { notFound, type Prepared, read } from '#read/read.ts'
+import { type Prepared, read } from '#read/read.ts'
 import { type Item, oneRow, type Root } from '#read/selection.ts'
 import { after, type Mount, pathId, represent } from '#rest/reads.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
-import { prepareFor } from '#write/core.ts'
 
 /** The number of an order's receipt: `R-000123`, longer when the id is. */
 export const receiptNumber = (order: number): string => `R-${String(order).padStart(6, '0')}`

@@ -1,6 +1,7 @@
 /** The message that asks somebody to prove an address: plain text, and the same as simple HTML. */
+
+import type { Message, Services } from '#base/services.ts'
 import { type Person, sealToken } from '#content/user/verify-email/token.ts'
-import type { Message, Services } from '#services.ts'
 
 // Line ends and control characters, and those that turn the direction of the text around them.
 const unruly = /[\p{Cc}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]+/gu

@@ -1,8 +1,9 @@
 /** What `serve` says when it listens. */
+
+import { graphqlPath, restPath } from '#base/paths.ts'
 import type { Auth } from '#cli/serve/auth.ts'
 import type { Program } from '#cli/serve/prepare.ts'
 import { version } from '#cli/version.ts'
-import { graphqlPath, restPath } from '#paths.ts'
 
 /** Where it listens; in development also a line for each API that can be pasted into a shell. */
 export const hello = async (

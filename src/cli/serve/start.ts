@@ -10,11 +10,11 @@ import type { Program } from '#cli/serve/prepare.ts'
 import { modelFor, storeOf } from '#cli/store.ts'
 import { version } from '#cli/version.ts'
 import type { Config } from '#config.ts'
+import type { Core } from '#core.ts'
 import type { Engine } from '#engines/store.ts'
 import type { Edge } from '#http/exchange.ts'
 import { createLimiter, type Limiter } from '#http/limit/limiter.ts'
 import { createQueue } from '#http/queue.ts'
-import type { Core } from '#write/core.ts'
 import { startPurging } from '#write/purge.ts'
 
 export type Running = {

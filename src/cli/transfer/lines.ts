@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { CsvError, parse as parseCsv } from 'csv-parse'
 import type { Entity } from '#model/entity.ts'
-import type { Scalar } from '#sql/dialect.ts'
+import type { Scalar } from '#model/field.ts'
 import { type Format, type Kind, nameOf } from './kinds.ts'
 
 /** One row of a file with the line it stands in. */

@@ -1,9 +1,9 @@
 /** The rows of a kind in the order of their ids, page by page, as `import` names and reads them. */
 import type { Line } from '#cli/store.ts'
 import type { Entity } from '#model/entity.ts'
+import type { Scalar } from '#model/field.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
 import { decimal, isoTime } from '#read/encode.ts'
-import type { Scalar } from '#sql/dialect.ts'
 import type { Row } from '#sql/engine.ts'
 import { bind, comma, join, name, type Sql, type SqlValue, sql, statement } from '#sql/sql.ts'
 import type { Kind } from './kinds.ts'

@@ -1,15 +1,16 @@
 /** PostgreSQL's text where databases differ. */
-import type { Among, Below, Dialect, Scalar } from '#sql/dialect.ts'
-import { type Sql, sql, trusted } from '#sql/sql.ts'
+import type { Scalar } from '#model/field.ts'
+import type { ByIds, ChildrenOf, Dialect } from '#sql/dialect.ts'
+import { column, type Sql, sql, trusted } from '#sql/sql.ts'
 
 // A list of keys, not a join: the planner then goes to the index once a key, whatever it guesses about their number.
 const keyed = (keys: Sql): Sql => sql`any (array(${keys}))`
 
-const among = ({ table, columns, keys, where, budget }: Among) =>
+const byIds = ({ table, columns, keys, where, budget }: ByIds) =>
   sql`select ${columns} from ${table} as "t" where "t"."id" = ${keyed(keys)} and ${where} limit ${budget}`
 
 /** With a page, one walk down each parent's own index range, so that a parent with a million rows costs its page. */
-const below = ({ table, columns, by, keys, where, page, budget }: Below) => {
+const childrenOf = ({ table, columns, by, keys, where, page, budget }: ChildrenOf) => {
   if (page === null)
     return sql`select ${columns} from ${table} as "t" where ${by} = ${keyed(keys)} and ${where} limit ${budget}`
   const { limit, offset } = page
@@ -40,25 +41,26 @@ export const dialect: Dialect = {
   name: 'postgres',
   placeholder: n => `$${n}`,
   columnType,
-  levels: {
-    are: 'together',
+  singleStatement: {
     // A few long texts: the rows of a tree as rows cost the server and us more than finding them does.
-    gathered: (column, scalar) =>
+    aggregate: (column, scalar) =>
       scalar === 'text' ? sql`json_agg(${column})::text` : sql`array_agg(${column})::text`,
-    spread: (text, scalar) =>
+    parse: (text, scalar) =>
       scalar === 'text' ? JSON.parse(text) : text.slice(1, -1).split(',').map(orNull),
-    listed: (column, keys) => sql`${column} = any (${keys})`,
+    isIn: (column, list) => sql`${column} = any (${list})`,
   },
-  among,
-  below,
+  byIds,
+  childrenOf,
   // The server's own statement_timeout.
-  tick: null,
+  interruptCheck: null,
   contains: (_table, folded, needle, indexed) =>
-    indexed ? sql`${folded} like ${anywhere(needle)}` : sql`strpos(${folded}, ${needle}) > 0`,
+    indexed
+      ? sql`${column('t', folded)} like ${anywhere(needle)}`
+      : sql`strpos(${column('t', folded)}, ${needle}) > 0`,
   // Null is after every value ascending and before it descending by itself.
   ordered: (by, _nullable, descending) => (descending ? sql`${by} desc` : by),
   typed: (value, scalar) => sql`${value}::${trusted(columnType[scalar])}`,
   // Division cuts off towards zero here as well: a moment before 1970 belongs to the day below.
   day: time => sql`(${time} - (${time} % 86400000 + 86400000) % 86400000) / 86400000`,
-  holding: trusted(' for share'),
+  lockClause: trusted(' for share'),
 }

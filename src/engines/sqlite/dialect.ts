@@ -1,8 +1,8 @@
 /** SQLite's text where databases differ. */
-import type { Among, Below, Dialect } from '#sql/dialect.ts'
+import type { ByIds, ChildrenOf, Dialect } from '#sql/dialect.ts'
 import { column, name, type Sql, sql, trusted } from '#sql/sql.ts'
 
-const among = ({ table, columns, keys, where, budget }: Among) =>
+const byIds = ({ table, columns, keys, where, budget }: ByIds) =>
   sql`select ${columns} from json_each(${keys}) as "k" cross join ${table} as "t"
     on "t"."id" = "k"."value" where ${where} limit ${budget}`
 
@@ -10,7 +10,7 @@ const among = ({ table, columns, keys, where, budget }: Among) =>
  * The rows below many parents. With a page, one step into each parent's own index range finds the id that the page
  * ends with, so that a parent with a million rows costs what its page costs.
  */
-const below = ({ table, columns, by, keys, where, page, budget }: Below) => {
+const childrenOf = ({ table, columns, by, keys, where, page, budget }: ChildrenOf) => {
   const from = sql`select ${columns} from json_each(${keys}) as "k" cross join ${table} as "t"
     on ${by} = "k"."value"`
   if (page === null) return sql`${from} where ${where} limit ${budget}`
@@ -37,15 +37,15 @@ export const dialect: Dialect = {
     flag: 'integer',
     bytes: 'blob',
   },
-  levels: { are: 'apart' },
-  among,
-  below,
-  tick: trusted('duet_tick()'),
+  singleStatement: null,
+  byIds,
+  childrenOf,
+  interruptCheck: trusted('duet_tick()'),
   // The index finds candidates by three letters each; `instr` is the definition, and decides.
   contains: (table, folded, needle, indexed) => {
-    const plain = sql`instr(${folded}, ${needle}) > 0`
+    const plain = sql`instr(${column('t', folded)}, ${needle}) > 0`
     if (!indexed) return plain
-    const index = name(searchTable(table, folded.texts.join('').split('"').at(-2) ?? ''))
+    const index = name(searchTable(table, folded))
     return sql`${column('t', 'id')} in (select rowid from ${index}
       where ${index} match '"' || replace(${needle}, '"', '""') || '"') and ${plain}`
   },
@@ -53,8 +53,8 @@ export const dialect: Dialect = {
     const direction = trusted(descending ? ' desc' : '')
     return nullable ? sql`${by} is null${direction}, ${by}${direction}` : sql`${by}${direction}`
   },
-  typed: value => value,
+  typed: value => sql`${value}`,
   // Integer division cuts off towards zero: a moment before 1970 belongs to the day below.
   day: time => sql`(${time} - (${time} % 86400000 + 86400000) % 86400000) / 86400000`,
-  holding: trusted(''),
+  lockClause: trusted(''),
 }

@@ -172,7 +172,7 @@ const createWriter = (options: SqliteOptions, disk: Disk, beforeAnswers: () => v
 }
 
 /** Stands for a plan that the writer has. */
-const known: ReadPlan = { encoding: 'rest', levels: [], roots: [] }
+const known: ReadPlan = { encoding: 'rest', roots: [] }
 
 /** Opens a migrated SQLite file for reading and writing. */
 export const openSqlite = (options: SqliteOptions): Engine => {

@@ -1,6 +1,6 @@
 /** What a move takes from a SQLite store beside the content. */
 import type { MovedTable } from '#engines/moving.ts'
-import type { Scalar } from '#sql/dialect.ts'
+import type { Scalar } from '#model/field.ts'
 import type { Session } from '#sql/engine.ts'
 
 /** Signed with, and answered from, after the move as before it. */

@@ -1,11 +1,12 @@
-/** The read and the write core as the voices use them: one model on one database. */
+/** The read core and the write core as the APIs use them: one model on one database. */
+
+import type { Services } from '#base/services.ts'
 import type { Model } from '#model/model.ts'
 import type { Role } from '#model/viewer.ts'
 import { plan } from '#read/plan.ts'
 import { type Prepared, prepare } from '#read/read.ts'
 import type { Selection } from '#read/selection.ts'
 import type { Limits } from '#read/stitch.ts'
-import type { Services } from '#services.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Reader } from '#sql/engine.ts'
 import type { Writer } from '#write/job.ts'
@@ -23,7 +24,7 @@ export type Core = {
   readonly now: () => number
 }
 
-/** A selection planned for viewers of a role and made ready; throws what `plan` throws. */
+/** The prepared read of a selection for viewers of a role; throws what `plan` throws. */
 export const prepareFor = (core: Core, selection: Selection, role: Role): Prepared =>
   prepare(
     plan(selection, core.model, role),
@@ -31,24 +32,3 @@ export const prepareFor = (core: Core, selection: Selection, role: Role): Prepar
     core.model.settings.currency.digits,
     core.limits,
   )
-
-/** A cache of so many things by their keys; the longest unused one goes first. */
-export const lru = <Value>(size: number) => {
-  const kept = new Map<string, Value>()
-  return {
-    get: (key: string): Value | undefined => {
-      const value = kept.get(key)
-      if (value !== undefined && kept.size > size / 2) {
-        kept.delete(key)
-        kept.set(key, value)
-      }
-      return value
-    },
-    set: (key: string, value: Value): Value => {
-      if (kept.size >= size) kept.delete(kept.keys().next().value as string)
-      kept.set(key, value)
-      return value
-    },
-    size: () => kept.size,
-  }
-}

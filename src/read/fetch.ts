@@ -1,0 +1,60 @@
+/** What both ways of fetching the rows of a plan's levels have in common. */
+import { ApiError } from '#errors.ts'
+import type { Results } from '#read/level.ts'
+import type { Limits } from '#read/stitch.ts'
+import type { Work } from '#sql/engine.ts'
+import type { SqlValue, Statement } from '#sql/sql.ts'
+
+/** A plan compiled: its statements, and the work that fetches the rows with the values of its slots. */
+export type Fetch = {
+  readonly statements: readonly Statement[]
+  readonly fetch: (slots: readonly SqlValue[]) => Work<Results>
+}
+
+/** The values that a run has for the parameters of a statement. */
+export type Run = {
+  readonly slots: readonly SqlValue[]
+  readonly budget: number
+  /** The ids that lead to the level, as a list. */
+  readonly keys: string | null
+}
+
+/** The values of a statement's parameters, in order. */
+export const valuesOf = (
+  { parameters }: Statement,
+  { slots, budget, keys }: Run,
+): readonly SqlValue[] => {
+  const values: SqlValue[] = []
+  for (const parameter of parameters) {
+    switch (parameter.kind) {
+      case 'value':
+        values.push(parameter.value)
+        break
+      case 'slot':
+        values.push(slots[parameter.slot] as SqlValue)
+        break
+      case 'keys':
+        values.push(keys)
+        break
+      case 'budget':
+        values.push(budget)
+        break
+      case 'capped':
+        values.push(Math.min(Number(slots[parameter.slot]), budget))
+        break
+      case 'result':
+      case 'named result':
+        throw new Error('a read has no earlier steps')
+      default:
+        parameter satisfies never
+    }
+  }
+  return values
+}
+
+/** The error for an answer with more objects than the limits allow. */
+export const tooMany = (limits: Limits) =>
+  new ApiError(
+    'RESPONSE_TOO_LARGE',
+    `The answer would hold more than ${limits.objects} objects; use \`limit\` on the lists in it`,
+  )

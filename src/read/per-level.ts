@@ -1,0 +1,73 @@
+/** Reads a plan with a statement for each level, where a call costs next to nothing. */
+import { budget, levelSql } from '#read/compile.ts'
+import { type Fetch, tooMany, valuesOf } from '#read/fetch.ts'
+import {
+  hasRows,
+  indexOf,
+  keyOf,
+  type Level,
+  levelsOf,
+  type ReadPlan,
+  type Results,
+  type RowLevel,
+} from '#read/level.ts'
+import type { Limits } from '#read/stitch.ts'
+import type { Dialect } from '#sql/dialect.ts'
+import type { Query, Rows } from '#sql/engine.ts'
+import { parameter, type SqlValue, statement } from '#sql/sql.ts'
+
+const keys = parameter({ kind: 'keys' })
+
+// So many rows are fetched at once however long their texts are; more are counted by bytes, which costs each a little.
+const fewRows = 500
+
+/** The distinct values of one column as a JSON list. */
+const listOf = (rows: Rows, column: number): string => {
+  const ids = new Set<SqlValue>()
+  for (const row of rows) if (row[column] !== null) ids.add(row[column] as SqlValue)
+  return `[${[...ids].join()}]`
+}
+
+/** How many rows a level can have at the most, by its page and the rows above it. */
+const mostRows = (level: RowLevel, slots: readonly SqlValue[], parents: number): number => {
+  if (level.kind === 'by ids') return parents
+  return level.page === null
+    ? Number.POSITIVE_INFINITY
+    : Math.max(parents, 1) * (Number(slots[level.page.limit]) + 1)
+}
+
+const isBulky = (level: Level, slots: readonly SqlValue[], parents: number): boolean =>
+  hasRows(level) && level.bulky && mostRows(level, slots, parents) > fewRows
+
+/** A plan with a statement for each level; each takes the ids that the level above found. */
+export const perLevel = (plan: ReadPlan, dialect: Dialect, limits: Limits): Fetch => {
+  const steps = levelsOf(plan).map(linked => ({
+    ...linked,
+    key: linked.above && indexOf(linked.above, keyOf(linked.level)),
+    statement: statement(levelSql(linked.level, dialect, keys, budget), dialect.placeholder),
+  }))
+  const fetch: Fetch['fetch'] = function* (slots) {
+    const results: Results = new Map()
+    let budget = limits.objects + 1
+    for (const { level, above, key, statement } of steps) {
+      const parents = (above && results.get(above)) ?? []
+      const keys = key === null ? null : listOf(parents, key)
+      if (keys === '[]') {
+        // Nothing above it: nothing below it.
+        results.set(level, [])
+        continue
+      }
+      const { text } = statement
+      const values = valuesOf(statement, { slots, budget, keys })
+      const query: Query = isBulky(level, slots, parents.length)
+        ? { text, values, bytes: limits.bytes }
+        : { text, values }
+      const rows = yield query
+      results.set(level, rows)
+      if (hasRows(level)) budget -= rows.length
+      if (budget <= 0) throw tooMany(limits)
+    }
+    return results
+  }
+  return { statements: steps.map(({ statement }) => statement), fetch }
+}
