@@ -11,9 +11,9 @@ import {
   validate,
   visit,
 } from 'graphql'
+import { lru } from '#base/lru.ts'
 import { ApiError } from '#errors.ts'
 import { checkDocument, type DocumentLimits } from '#graphql/limits.ts'
-import { lru } from '#write/core.ts'
 
 export type Operation = {
   readonly node: OperationDefinitionNode

@@ -1,5 +1,6 @@
 /** GraphQL over HTTP: what a request must be, which media type answers it, and the envelope of the answer. */
 import { getVariableValues, OperationTypeNode } from 'graphql'
+import { isObject } from '#base/object.ts'
 import { ApiError } from '#errors.ts'
 import { documentCache, GraphqlErrors, getOperation } from '#graphql/document.ts'
 import { type Entry, entriesOf, statusOf, type Where } from '#graphql/errors.ts'
@@ -77,9 +78,6 @@ type Params = {
   readonly operationName: string | undefined
   readonly variables: Readonly<Record<string, unknown>>
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const malformed = (message: string) => new ApiError('MALFORMED_REQUEST', message)
 

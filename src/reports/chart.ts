@@ -1,4 +1,5 @@
 /** A report as a chart: stacked bars in one SVG, without scripts or styles. */
+import { escaped } from '#base/escape.ts'
 import type { Currency } from '#model/model.ts'
 import { formatMinor } from '#model/money.ts'
 import { barsOf, outlineOf } from '#reports/bars.ts'
@@ -23,9 +24,6 @@ const mostApart = 150
 /** What is drawn: of sales the money, with what was paid back on top; else every column. */
 const drawn = { sales: ['amount', 'refundedAmount'], content: null, users: null } as const
 const titles = { sales: 'Sales', content: 'Posts, comments and likes', users: 'Sign-ups' } as const
-
-const escaped = (content: string): string =>
-  content.replace(/[&<>"']/g, mark => `&#${mark.charCodeAt(0)};`)
 
 const number = (value: number): string => String(Math.round(value * 100) / 100)
 

@@ -1,8 +1,10 @@
 /** A user's picture: the stored one, or else an identicon that is the same for ever for that id. */
+
 import { hash } from 'node:crypto'
+import { after } from '#base/after.ts'
 import { isNotModified } from '#http/conditional.ts'
 import { header, positionOf } from '#http/request.ts'
-import { after, pathId, represent, representAs } from '#rest/reads.ts'
+import { pathId, represent, representAs } from '#rest/reads.ts'
 import type { Extra } from '#rest/rest.ts'
 import type { Core } from '#write/core.ts'
 

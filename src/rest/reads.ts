@@ -1,4 +1,7 @@
 /** GET: one thing, or a page of a list, as a Selection and its values. */
+
+import { after } from '#base/after.ts'
+import { lru } from '#base/lru.ts'
 import { ApiError } from '#errors.ts'
 import { bodyTag, isNotModified, type Mark, revisionTag } from '#http/conditional.ts'
 import type { Edge } from '#http/exchange.ts'
@@ -25,7 +28,7 @@ import { parseQuery, type Query } from '#rest/query.ts'
 import type { Route } from '#rest/routes.ts'
 import { sortOf } from '#rest/sorting.ts'
 import type { Named } from '#rest/version.ts'
-import { type Core, lru, prepareFor } from '#write/core.ts'
+import { type Core, prepareFor } from '#write/core.ts'
 
 /** What the REST handlers are made with: the core, the edge, and the prefix below which their links stand. */
 export type Mount = { readonly core: Core; readonly edge: Edge; readonly prefix: string }
@@ -41,10 +44,6 @@ export const pathId = (c: Http, parameter: string, entity: string): number => {
   if (id === undefined) throw notFound(entity, text.slice(0, 40))
   return id
 }
-
-/** Works with an answer at once where it is there at once. */
-export const after = <T, R>(value: T | Promise<T>, then: (value: T) => R): R | Promise<R> =>
-  value instanceof Promise ? value.then(then) : then(value)
 
 type Facts = {
   readonly named: Named

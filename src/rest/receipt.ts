@@ -1,10 +1,11 @@
 /** The receipt of an order that was paid: as JSON, or as a page to print. */
+import { after } from '#base/after.ts'
 import { preferred } from '#http/accept.ts'
 import { header, positionOf } from '#http/request.ts'
 import type { Viewer } from '#model/viewer.ts'
 import { notFound, type Prepared, read } from '#read/read.ts'
 import { type Item, oneRow, type Root } from '#read/selection.ts'
-import { after, type Mount, pathId, represent } from '#rest/reads.ts'
+import { type Mount, pathId, represent } from '#rest/reads.ts'
 import { receiptPage, receiptPolicy } from '#rest/receipt-page.ts'
 import type { Extra } from '#rest/rest.ts'
 import { prepareFor } from '#write/core.ts'
