@@ -291,7 +291,7 @@ const planRoot = (context: Context, root: Root): PlannedRoot => {
  */
 export const plan = (selection: Selection, model: Model, role: Role): ReadPlan => {
   const context: Context = { model, role, encoding: selection.encoding, levels: [] }
-  if (selection.roots.length === 0) throw new ApiError('INTERNAL', 'nothing is asked')
+  if (selection.roots.length === 0) throw new ApiError('INTERNAL', 'The operation asks for nothing')
   const roots = selection.roots.map(root => planRoot(context, root))
   return { encoding: selection.encoding, levels: context.levels, roots }
 }
