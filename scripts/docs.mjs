@@ -8,6 +8,7 @@ import { deriveSchema } from '../src/graphql/schema.ts'
 import { inWords } from '../src/model/policy.ts'
 import { memberNames } from '../src/rest/members.ts'
 import { settings } from '../src/settings.ts'
+import { metTexts, writtenTexts } from '../test/support/error-texts.ts'
 import { createWorld } from '../test/world.ts'
 import { sizingRows } from './sizing.mjs'
 
@@ -56,11 +57,22 @@ function settingsTable() {
   return table(['Setting', 'Unless set', 'What it is'], rows)
 }
 
-function errorsTable() {
-  const rows = [...mergeErrors(machineErrors, content.errors).values()].map(
-    ({ code: name, status, title }) => [code(name), status, title],
+/** Each code with a text that a bad request is answered with, or where none of the tests' is, one of the sources. */
+async function errorsTable() {
+  const world = await createWorld()
+  const texts = [...(await metTexts(world)), ...writtenTexts()]
+  await world.close()
+  const example = wanted =>
+    texts.find(({ code, text }) => code === wanted && text.length <= 120)?.text
+  return table(
+    ['Code', 'Status', 'What it says', 'For example'],
+    [...mergeErrors(machineErrors, content.errors).values()].map(kind => [
+      code(kind.code),
+      kind.status,
+      kind.title,
+      example(kind.code) ?? kind.title,
+    ]),
   )
-  return table(['Code', 'Status', 'What it says'], rows)
 }
 
 function operations() {

@@ -1,4 +1,6 @@
 /** One order of an import: its items, the amount they come to, its state with its times, and the record of both. */
+
+import { isObject } from '#base/object.ts'
 import { inserter } from '#cli/fill.ts'
 import type { Line } from '#cli/store.ts'
 import type { Kind } from '#cli/transfer/kinds.ts'
@@ -6,7 +8,7 @@ import { dangling, orTaken, type Put } from '#cli/transfer/rows.ts'
 import { transitions } from '#content/order/entity.ts'
 import type { FieldFault } from '#errors.ts'
 import { entityOf, type Model } from '#model/model.ts'
-import { decimal } from '#read/encode.ts'
+import { formatMinor } from '#model/money.ts'
 import { bind, name, type SqlValue, sql, statement } from '#sql/sql.ts'
 import { checkInput, type Use, type Values } from '#write/input.ts'
 
@@ -16,9 +18,6 @@ type Checked = { readonly values: Values; readonly faults: readonly FieldFault[]
 
 const mostItems = 100
 const steps: readonly Step[] = Object.values(transitions)
-
-const isObject = (value: unknown): value is Row =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The steps that lead from a new order to that state. */
 const stepsTo = (status: SqlValue | undefined): readonly Step[] => {
@@ -131,7 +130,7 @@ const moneyFaults = (row: Row, sum: bigint, model: Model): readonly FieldFault[]
   const faults: FieldFault[] = []
   if (sum > BigInt(Number.MAX_SAFE_INTEGER))
     faults.push({ field: 'items', message: 'come to more than an order can be' })
-  const amount = decimal(Number(sum), digits)
+  const amount = formatMinor(Number(sum), digits)
   // Compared as the number it is shown as, which is all that a file can hold of it.
   if (row.amount !== undefined && row.amount !== Number(amount))
     faults.push({ field: 'amount', message: `must be ${amount}, the sum of the items` })

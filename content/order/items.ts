@@ -1,13 +1,11 @@
 /** What an order asks for, checked: every fault at once, by its path. */
+import { isObject } from '#base/object.ts'
 import type { FieldFault } from '#errors.ts'
 import { invalid } from '#write/input.ts'
 
 export type Items = readonly { readonly productId: number; readonly quantity: number }[]
 
 const most = { items: 100, quantity: 1000 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isWhole = (value: unknown, largest: number): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 && value <= largest

@@ -1,5 +1,6 @@
 /** A report as a chart: stacked bars in one SVG, without scripts or styles. */
 
+import { escaped } from '#base/escape.ts'
 import { barsOf, outlineOf } from '#content/reports/bars.ts'
 import { type Measure, measures, type Report } from '#content/reports/figures.ts'
 import { labelOf } from '#content/reports/periods.ts'
@@ -24,9 +25,6 @@ const mostApart = 150
 /** What is drawn: of sales the money, with what was paid back on top; else every column. */
 const drawn = { sales: ['amount', 'refundedAmount'], content: null, users: null } as const
 const titles = { sales: 'Sales', content: 'Posts, comments and likes', users: 'Sign-ups' } as const
-
-const escaped = (content: string): string =>
-  content.replace(/[&<>"']/g, mark => `&#${mark.charCodeAt(0)};`)
 
 const number = (value: number): string => String(Math.round(value * 100) / 100)
 

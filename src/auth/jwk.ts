@@ -3,6 +3,7 @@
  * may not.
  */
 import { createPublicKey, type KeyObject, type webcrypto } from 'node:crypto'
+import { isObject, type JsonObject as Member } from '#base/object.ts'
 
 // One kind of key for each algorithm, and one algorithm for each key (RFC 8725, section 3.1).
 const kinds = {
@@ -28,11 +29,6 @@ export type PublicKey = {
 
 /** The keys of a set that can be used, and a sentence on each that cannot. */
 export type KeySet = { readonly keys: readonly PublicKey[]; readonly faults: readonly string[] }
-
-type Member = Readonly<Record<string, unknown>>
-
-const isObject = (value: unknown): value is Member =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isSetAlgorithm = (alg: unknown): alg is SetAlgorithm =>
   typeof alg === 'string' && Object.hasOwn(kinds, alg)

@@ -1,5 +1,6 @@
 /** What a token says: making one for a user, and the rules its claims must keep. */
 import { SignJWT } from 'jose'
+import { isObject } from '#base/object.ts'
 import { parseId } from '#model/id.ts'
 import type { Role, Viewer } from '#model/viewer.ts'
 import { refused } from './refusals.ts'
@@ -55,8 +56,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const claimsOf = (payload: Uint8Array): Claims => {
   try {
     const value: unknown = JSON.parse(utf8.decode(payload))
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      return new Map(Object.entries(value))
+    if (isObject(value)) return new Map(Object.entries(value))
   } catch {
     throw refused('The claims are not JSON')
   }

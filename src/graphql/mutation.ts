@@ -40,7 +40,7 @@ type Writes = {
 
 type Planned = Writes | { readonly key: string; readonly json: string }
 
-type Mutating = {
+export type Mutating = {
   readonly core: Core
   readonly schema: Schema
   readonly operation: Operation

@@ -117,70 +117,80 @@ const inputType = (
 
 const id = { type: new GraphQLNonNull(GraphQLID) }
 
+type Config = GraphQLFieldConfigMap<unknown, unknown>[string]
+
+/** A root field by its name, with what it stands for. */
+type Named = { readonly name: string; readonly root: RootField; readonly config: Config }
+
+/** An entity that the API shows, with its object type. */
+type Shown = { readonly name: string; readonly entity: Entity; readonly type: GraphQLObjectType }
+
+const queriesOf = ({ name, entity, type }: Shown): readonly Named[] => {
+  const { plural, fields, graphql, rest } = entity
+  if (!graphql.roots) return []
+  const filters: GraphQLFieldConfigArgumentMap = Object.fromEntries(
+    graphql.filters.map(key => [
+      key,
+      { type: GraphQLID, description: fields[key]?.description ?? null },
+    ]),
+  )
+  const description = graphql.paged
+    ? `The ${plural} by id, ${rest.listing.limit} at a time.`
+    : `The ${plural}, newest first.`
+  return [
+    {
+      name,
+      root: { kind: 'one', entity: name },
+      config: { type, args: { id }, description: `One of the ${plural}, or null.` },
+    },
+    {
+      name: plural,
+      root: { kind: 'list', entity: name },
+      config: { type: list(type), args: { ...filters, ...page }, description },
+    },
+  ]
+}
+
+const mutationConfig = ({ name, entity, type }: Shown, kind: RootField['kind']): Config => {
+  if (kind === 'delete')
+    return {
+      type: new GraphQLNonNull(GraphQLBoolean),
+      args: { id },
+      description: `Whether there was such a ${name}; it is gone.`,
+    }
+  const mode = kind === 'create' ? 'create' : 'update'
+  const input = { type: new GraphQLNonNull(inputType(name, entity, mode)) }
+  return { type: new GraphQLNonNull(type), args: mode === 'create' ? { input } : { id, input } }
+}
+
+const mutationsOf = (shown: Shown): readonly Named[] =>
+  shown.entity.graphql.mutations.map(kind => ({
+    name: `${kind}${typeName(shown.name)}`,
+    root: { kind, entity: shown.name },
+    config: mutationConfig(shown, kind),
+  }))
+
+const rootType = (name: string, fields: readonly Named[]) =>
+  new GraphQLObjectType({
+    name,
+    fields: Object.fromEntries(fields.map(({ name, config }) => [name, config])),
+  })
+
 /** The schema of a model, with what its root fields stand for. */
 export const deriveSchema = (model: Model): Schema => {
   const types = objectTypes(model)
-  const roots = new Map<string, RootField>()
-  const query: GraphQLFieldConfigMap<unknown, unknown> = {}
-  const mutation: GraphQLFieldConfigMap<unknown, unknown> = {}
-  const add = (to: typeof query, name: string, root: RootField, config: (typeof query)[string]) => {
-    roots.set(name, root)
-    to[name] = config
-  }
-  for (const [name, entity] of Object.entries(model.entities)) {
+  const shown = Object.entries(model.entities).flatMap(([name, entity]) => {
     const type = types.get(name)
-    if (!type) continue
-    if (entity.graphql.roots) {
-      const filters: GraphQLFieldConfigArgumentMap = Object.fromEntries(
-        entity.graphql.filters.map(key => [
-          key,
-          { type: GraphQLID, description: entity.fields[key]?.description ?? null },
-        ]),
-      )
-      add(
-        query,
-        name,
-        { kind: 'one', entity: name },
-        { type, args: { id }, description: `One of the ${entity.plural}, or null.` },
-      )
-      const description = entity.graphql.paged
-        ? `The ${entity.plural} by id, ${entity.rest.listing.limit} at a time.`
-        : `The ${entity.plural}, newest first.`
-      add(
-        query,
-        entity.plural,
-        { kind: 'list', entity: name },
-        { type: list(type), args: { ...filters, ...page }, description },
-      )
-    }
-    for (const kind of entity.graphql.mutations) {
-      const field = `${kind}${typeName(name)}`
-      if (kind === 'delete')
-        add(
-          mutation,
-          field,
-          { kind, entity: name },
-          {
-            type: new GraphQLNonNull(GraphQLBoolean),
-            args: { id },
-            description: `Whether there was such a ${name}; it is gone.`,
-          },
-        )
-      else {
-        const input = { type: new GraphQLNonNull(inputType(name, entity, kind)) }
-        add(
-          mutation,
-          field,
-          { kind, entity: name },
-          { type: new GraphQLNonNull(type), args: kind === 'create' ? { input } : { id, input } },
-        )
-      }
-    }
-  }
-  const schema = new GraphQLSchema({
-    query: new GraphQLObjectType({ name: 'Query', fields: query }),
-    mutation: new GraphQLObjectType({ name: 'Mutation', fields: mutation }),
+    return type ? [{ name, entity, type }] : []
   })
-  const entityOfType = new Map([...types].map(([name, type]) => [type.name, name]))
-  return { schema, roots, entityOfType }
+  const queries = shown.flatMap(queriesOf)
+  const mutations = shown.flatMap(mutationsOf)
+  return {
+    schema: new GraphQLSchema({
+      query: rootType('Query', queries),
+      mutation: rootType('Mutation', mutations),
+    }),
+    roots: new Map([...queries, ...mutations].map(({ name, root }) => [name, root])),
+    entityOfType: new Map([...types].map(([name, type]) => [type.name, name])),
+  }
 }

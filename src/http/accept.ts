@@ -1,6 +1,24 @@
 /** Which of the offered forms a request header prefers. */
+import { parseAccept } from 'hono/utils/accept'
 
-type Range = { readonly value: string; readonly weight: number }
+export type Range = {
+  readonly value: string
+  /** 0 to 1; 0 refuses. */
+  readonly weight: number
+  readonly parameters: Readonly<Record<string, string>>
+}
+
+const weightOf = (q: string | undefined): number => {
+  if (q === undefined) return 1
+  const weight = Number(q)
+  return weight > 0 ? Math.min(weight, 1) : 0
+}
+
+/** What an `Accept` or `Accept-Encoding` header lists, in lower case and by weight, those of one weight in their order. */
+export const rangesOf = (header: string): readonly Range[] =>
+  parseAccept(header.toLowerCase())
+    .map(({ type, params }) => ({ value: type, weight: weightOf(params.q), parameters: params }))
+    .sort((a, b) => b.weight - a.weight)
 
 /**
  * The offered value that the header gives the highest weight, the earlier one on a tie; undefined
@@ -10,11 +28,11 @@ export const preferred = <const Offered extends string>(
   header: string,
   offered: readonly Offered[],
 ): Offered | undefined => {
-  const ranges = header.split(',').map(parseRange)
+  const ranges = rangesOf(header)
   let best: Offered | undefined
   let highest = 0
   for (const value of offered) {
-    const weight = weightOf(value, ranges)
+    const weight = weightIn(ranges, value)
     if (weight > highest) {
       best = value
       highest = weight
@@ -23,15 +41,8 @@ export const preferred = <const Offered extends string>(
   return best
 }
 
-const parseRange = (text: string): Range => {
-  const [value = '', ...parameters] = text.split(';').map(part => part.trim().toLowerCase())
-  const q = parameters.find(parameter => parameter.startsWith('q='))
-  const weight = q === undefined ? 1 : Number(q.slice(2))
-  return { value, weight: weight >= 0 && weight <= 1 ? weight : 0 }
-}
-
 // RFC 9110 §12.5.1: the most specific range that fits decides, so `*/*, text/html;q=0` refuses HTML.
-const weightOf = (value: string, ranges: readonly Range[]): number => {
+const weightIn = (ranges: readonly Range[], value: string): number => {
   const family = value.includes('/') ? `${value.split('/')[0]}/*` : '*'
   const everything = value.includes('/') ? '*/*' : '*'
   for (const wanted of [value, family, everything]) {

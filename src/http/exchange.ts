@@ -1,4 +1,5 @@
 /** One request from its first header to its log line: who asks, what is answered, what went wrong. */
+import { after, attempt } from '#base/after.ts'
 import { ApiError } from '#errors.ts'
 import type { Limiter, RateHeaders } from '#http/limit/limiter.ts'
 import type { Queue } from '#http/queue.ts'
@@ -7,7 +8,7 @@ import { checkPath, type Http, header, requestIdOf } from '#http/request.ts'
 import { anonymous, type Viewer } from '#model/viewer.ts'
 import type { Observe } from '#observe.ts'
 
-/** What both voices owe HTTP, from the configuration. */
+/** What both APIs owe HTTP, from the configuration. */
 export type Edge = {
   /** The viewer of an `Authorization` header; throws `UNAUTHENTICATED` for a bad one. */
   readonly authenticate: (authorization: string | undefined) => Viewer | Promise<Viewer>
@@ -24,21 +25,60 @@ export type Edge = {
   readonly publicMaxAge: number
 }
 
-const overloaded = () =>
-  new ApiError(
-    'OVERLOADED',
-    'The server has more to do than it can do soon; try again in a moment',
-    {
-      retryAfter: 1 + Math.floor(Math.random() * 3),
-    },
-  )
-
-/** How a voice prints an error. */
+/** How an API prints an error. */
 export type Fail = (error: ApiError, requestId: string, c: Http) => Reply
 
 export type Handle = (c: Http, viewer: Viewer, requestId: string) => Reply | Promise<Reply>
 
-/** What is thrown that is no ApiError is a bug: logged whole, answered without a word of it. */
+/** What all requests to a handler share. */
+type Serving = { readonly edge: Edge; readonly fail: Fail; readonly handle: Handle }
+
+/** A request on its way, with what has been found out about it. */
+type Exchange = {
+  readonly c: Http
+  readonly requestId: string
+  readonly started: number
+  viewer: Viewer
+  rate: RateHeaders | undefined
+  code: string | undefined
+}
+
+const begin = (c: Http): Exchange => ({
+  c,
+  requestId: requestIdOf(c),
+  started: performance.now(),
+  viewer: anonymous,
+  rate: undefined,
+  code: undefined,
+})
+
+/** The viewer, or the error of a URL or token that is not accepted. */
+const identify = ({ urlLimit, authenticate }: Edge, c: Http) =>
+  attempt<Viewer | { readonly error: unknown }>(
+    () => {
+      if (c.req.url.length > urlLimit)
+        throw new ApiError('URI_TOO_LONG', `The URL is longer than ${urlLimit} characters`)
+      checkPath(c.req.path)
+      return authenticate(header(c, 'authorization'))
+    },
+    error => ({ error }),
+  )
+
+/** The API's own answer, for a caller that is within its limit. */
+const answer = ({ edge, handle }: Serving, exchange: Exchange): Reply | Promise<Reply> => {
+  const { c, requestId } = exchange
+  return after(identify(edge, c), found => {
+    // Without an accepted token, the address counts.
+    if (!('error' in found)) exchange.viewer = found
+    return after(edge.limiter?.count(c, exchange.viewer), rate => {
+      exchange.rate = rate
+      if ('error' in found) throw found.error
+      return handle(c, found, requestId)
+    })
+  })
+}
+
+/** Anything thrown that is no ApiError is a bug: logged whole, answered without a word of it. */
 const asApiError = (error: unknown, requestId: string, observe: Observe): ApiError => {
   if (error instanceof ApiError) return error
   observe({ kind: 'bug', requestId, error })
@@ -48,90 +88,77 @@ const asApiError = (error: unknown, requestId: string, observe: Observe): ApiErr
   )
 }
 
-/** A Hono handler around a voice's own: it authenticates, answers, and observes. */
-export const exchange = (edge: Edge, fail: Fail, handle: Handle) => {
-  const { origins, observe, limiter } = edge
-  const everyone = origins === '*' ? corsHeaders('*', undefined) : undefined
-  /** Adds what every response carries. The reply's headers are its own: a copy would cost as much as a small read. */
-  const complete = (headers: Record<string, string>, c: Http, requestId: string) => {
-    headers['X-Request-Id'] = requestId
-    headers['X-Content-Type-Options'] = 'nosniff'
-    if (everyone) return void Object.assign(headers, everyone)
+const refuse = ({ edge, fail }: Serving, exchange: Exchange, error: unknown): Reply => {
+  const { c, requestId } = exchange
+  const known = asApiError(error, requestId, edge.observe)
+  exchange.code = known.code
+  return fail(known, requestId, c)
+}
+
+const overloaded = () =>
+  new ApiError(
+    'OVERLOADED',
+    'The server has more to do than it can do soon; try again in a moment',
+    // Not all at the same moment.
+    { retryAfter: 1 + Math.floor(Math.random() * 3) },
+  )
+
+const everyone = corsHeaders('*', undefined)
+
+/** Adds what every response carries. The reply's headers are its own: a copy would cost as much as a small read. */
+const complete = (
+  { headers, body }: Reply,
+  { origins }: Edge,
+  { c, requestId, rate }: Exchange,
+): void => {
+  headers['X-Request-Id'] = requestId
+  headers['X-Content-Type-Options'] = 'nosniff'
+  if (origins === '*') Object.assign(headers, everyone)
+  else {
     const vary = headers.Vary ? `${headers.Vary}, Origin` : 'Origin'
     Object.assign(headers, corsHeaders(origins, header(c, 'origin')), { Vary: vary })
   }
+  if (rate) Object.assign(headers, rate)
+  // Given here, the server need not look for it; for HEAD nothing else would.
+  if (body !== null) headers['Content-Length'] = String(Buffer.byteLength(body))
+}
+
+const finish = ({ edge }: Serving, exchange: Exchange, reply: Reply): Response => {
+  const { c, requestId, started, viewer, code } = exchange
+  const { method, path } = c.req
+  const { status, headers, body } = reply
+  complete(reply, edge, exchange)
+  edge.observe({
+    kind: 'request',
+    requestId,
+    method,
+    path,
+    status,
+    milliseconds: performance.now() - started,
+    viewer: viewer.id,
+    code,
+  })
+  return new Response(body, { status, headers })
+}
+
+const respond = (serving: Serving, exchange: Exchange): Response | Promise<Response> => {
+  const finished = (reply: Reply) => finish(serving, exchange, reply)
+  return attempt(
+    () => after(answer(serving, exchange), finished),
+    error => finished(refuse(serving, exchange, error)),
+  )
+}
+
+/** A Hono handler around an API's own: it waits for its turn, authenticates, counts, answers, and observes. */
+export const exchange = (edge: Edge, fail: Fail, handle: Handle) => {
+  const serving = { edge, fail, handle }
   return (c: Http): Promise<Response> => {
-    const started = performance.now()
-    const requestId = requestIdOf(c)
-    let viewer = anonymous
-    let code: string | undefined
-    let rate: RateHeaders | undefined
-    const finish = (reply: Reply): Response => {
-      const { status, headers, body } = reply
-      const { method, path } = c.req
-      complete(headers, c, requestId)
-      if (rate) Object.assign(headers, rate)
-      // Given here, the server need not look for it; for HEAD nothing else would.
-      if (body !== null) headers['Content-Length'] = String(Buffer.byteLength(body))
-      const milliseconds = performance.now() - started
-      observe({
-        kind: 'request',
-        requestId,
-        method,
-        path,
-        status,
-        milliseconds,
-        viewer: viewer.id,
-        code,
-      })
-      return new Response(body, { status, headers })
-    }
-    const failed = (error: unknown): Response => {
-      const known = asApiError(error, requestId, observe)
-      code = known.code
-      return finish(fail(known, requestId, c))
-    }
-    const answer = (): Response | Promise<Response> => {
-      const reply = handle(c, viewer, requestId)
-      return reply instanceof Promise ? reply.then(finish).catch(failed) : finish(reply)
-    }
-    /** Does what is next for a caller that is within its limit. */
-    const admit = (who: Viewer, next: typeof answer): Response | Promise<Response> => {
-      viewer = who
-      const go = (headers: RateHeaders | undefined) => {
-        rate = headers
-        return next()
-      }
-      try {
-        const counted = limiter?.count(c, who)
-        return counted instanceof Promise ? counted.then(go).catch(failed) : go(counted)
-      } catch (error) {
-        return failed(error)
-      }
-    }
-    const proceed = (who: Viewer) => admit(who, answer)
-    // Whoever sends a bad token, or what cannot be read, counts by address.
-    const refuse = (error: unknown) =>
-      admit(anonymous, () => {
-        throw error
-      })
-    const identify = (): Viewer | Promise<Viewer> => {
-      if (c.req.url.length > edge.urlLimit)
-        throw new ApiError('URI_TOO_LONG', `The URL is longer than ${edge.urlLimit} characters`)
-      checkPath(c.req.path)
-      return edge.authenticate(header(c, 'authorization'))
-    }
-    const run = (): Response | Promise<Response> => {
-      let who: Viewer | Promise<Viewer>
-      try {
-        who = identify()
-      } catch (error) {
-        return refuse(error)
-      }
-      return who instanceof Promise ? who.then(proceed, refuse) : proceed(who)
-    }
+    const exchange = begin(c)
     return new Promise(resolve =>
-      edge.queue.enter({ run: () => resolve(run()), shed: () => resolve(failed(overloaded())) }),
+      edge.queue.enter({
+        run: () => resolve(respond(serving, exchange)),
+        shed: () => resolve(finish(serving, exchange, refuse(serving, exchange, overloaded()))),
+      }),
     )
   }
 }

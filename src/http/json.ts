@@ -1,7 +1,6 @@
 /** Request bodies as JSON objects, read more strictly than JSON.parse does. */
+import { isObject, type JsonObject } from '#base/object.ts'
 import { ApiError } from '#errors.ts'
-
-export type JsonObject = Readonly<Record<string, unknown>>
 
 /** How deep a body may nest; the outermost object is level 1. */
 const deepest = 32
@@ -84,7 +83,6 @@ export const parseObject = (text: string): JsonObject => {
     })
   }
   checkStructure(text)
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw malformed('The body must be a JSON object')
-  return value as JsonObject
+  if (!isObject(value)) throw malformed('The body must be a JSON object')
+  return value
 }

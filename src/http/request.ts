@@ -1,8 +1,9 @@
 /** What a request says, read the cheapest way: from Node's own parsed headers where there are any. */
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
+import type { JsonObject } from '#base/object.ts'
 import { ApiError } from '#errors.ts'
-import { decodeUtf8, type JsonObject, parseObject } from '#http/json.ts'
+import { decodeUtf8, parseObject } from '#http/json.ts'
 
 type Env = { Bindings: Partial<HttpBindings> }
 

@@ -21,11 +21,13 @@ export const parseMinor = (
   return { minor: sign === '-' ? -minor : minor, rest: shift < 0 && all % scale !== 0n }
 }
 
-/** Minor units as a decimal number without needless zeros, exactly, however large: 1999n with two decimals is `19.99`. */
-export const formatMinor = (minor: bigint, digits: number): string => {
+/** Minor units as a decimal number without needless zeros, exactly, however large: 1999 with two decimals is `19.99`. */
+export const formatMinor = (minor: number | bigint, digits: number): string => {
   if (digits === 0) return String(minor)
-  const sign = minor < 0n ? '-' : ''
-  const padded = String(minor < 0n ? -minor : minor).padStart(digits + 1, '0')
+  const sign = minor < 0 ? '-' : ''
+  const padded = String(minor)
+    .slice(sign.length)
+    .padStart(digits + 1, '0')
   const fraction = padded.slice(-digits).replace(/0+$/, '')
   return `${sign}${padded.slice(0, -digits)}${fraction && `.${fraction}`}`
 }

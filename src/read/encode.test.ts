@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { decimal, encoders, isoTime, orNull, quote } from '#read/encode.ts'
+import { formatMinor } from '#model/money.ts'
+import { encoders, isoTime, orNull, quote } from '#read/encode.ts'
 
 test('a quoted text is what JSON.stringify makes of it', () => {
   const odd = fc.constantFrom(
@@ -46,13 +47,13 @@ const decimals: readonly (readonly [number, number, string])[] = [
 ]
 for (const [minor, digits, shown] of decimals)
   test(`${minor} minor units of a currency with ${digits} decimals are ${shown}`, () => {
-    assert.equal(decimal(minor, digits), shown)
+    assert.equal(formatMinor(minor, digits), shown)
   })
 
 test('every amount that may be stored is shown as the JSON number a person would write', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 99_999_999_999 }), minor => {
-      const shown = decimal(minor, 2)
+      const shown = formatMinor(minor, 2)
       assert.match(shown, /^(0|[1-9]\d*)(\.\d?[1-9])?$/)
       // The number that a client parses is the nearest to the exact amount, and prints the same.
       assert.equal(String(JSON.parse(shown)), shown)

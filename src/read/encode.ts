@@ -1,5 +1,7 @@
 /** How a stored value is written as JSON text, by its scalar and API. */
+
 import type { Scalar } from '#model/field.ts'
+import { formatMinor } from '#model/money.ts'
 import type { Encoding } from '#read/selection.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
@@ -13,14 +15,6 @@ const special = /["\\\u0000-\u001f\ud800-\udfff]/
 /** A text as a JSON string. Most need no escape, and a test for that is cheaper than JSON.stringify. */
 export const quote = (text: string): string =>
   special.test(text) ? JSON.stringify(text) : `"${text}"`
-
-/** Minor units as a decimal number without needless zeros: 1999 of a currency with two decimals is `19.99`. */
-export const decimal = (minor: number, digits: number): string => {
-  if (digits === 0) return String(minor)
-  const padded = String(Math.abs(minor)).padStart(digits + 1, '0')
-  const fraction = padded.slice(-digits).replace(/0+$/, '')
-  return `${minor < 0 ? '-' : ''}${padded.slice(0, -digits)}${fraction && `.${fraction}`}`
-}
 
 const day = 86_400_000
 const days = new Map<number, string>()
@@ -61,7 +55,7 @@ export const encoders = (
   id: encoding === 'graphql' ? string : number,
   text: value => quote(value as string),
   int: number,
-  money: value => decimal(Number(value), digits),
+  money: value => formatMinor(Number(value), digits),
   time: value => `"${isoTime(Number(value))}"`,
   flag: value => (Number(value) === 1 ? 'true' : 'false'),
   bytes: () => 'null',

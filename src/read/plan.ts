@@ -202,7 +202,7 @@ const planRoot = (context: Context, root: Root): PlannedRoot => {
  * Throws `UNAUTHENTICATED` or `FORBIDDEN` for what they may not read; whose rows they may read becomes a condition.
  */
 export const plan = (selection: Selection, model: Model, role: Role): ReadPlan => {
-  if (selection.roots.length === 0) throw new ApiError('INTERNAL', 'nothing is asked')
+  if (selection.roots.length === 0) throw new ApiError('INTERNAL', 'The operation asks for nothing')
   const roots = selection.roots.map(root => planRoot({ model, role }, root))
   return { encoding: selection.encoding, roots }
 }

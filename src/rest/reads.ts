@@ -1,5 +1,6 @@
 /** GET: one thing, or a page of a list, as a Selection and its values. */
 
+import { after } from '#base/after.ts'
 import { lru } from '#base/lru.ts'
 import { type Core, prepareFor } from '#core.ts'
 import { ApiError } from '#errors.ts'
@@ -43,10 +44,6 @@ export const pathId = (c: Http, parameter: string, entity: string): number => {
   if (id === undefined) throw notFound(entity, text.slice(0, 40))
   return id
 }
-
-/** Works with an answer at once where it is there at once. */
-export const after = <T, R>(value: T | Promise<T>, then: (value: T) => R): R | Promise<R> =>
-  value instanceof Promise ? value.then(then) : then(value)
 
 type Facts = {
   readonly named: Named

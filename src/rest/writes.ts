@@ -1,7 +1,7 @@
 /** POST, PUT, PATCH and DELETE of plain resources, and the actions: checked, written, answered with what was made. */
 
+import type { JsonObject } from '#base/object.ts'
 import { allowedRevisions, bodyTag, revisionTag } from '#http/conditional.ts'
-import type { JsonObject } from '#http/json.ts'
 import type { Reply } from '#http/reply.ts'
 import { bodyBytes, type Http, header, jsonBody, noBody } from '#http/request.ts'
 import { entityOf } from '#model/model.ts'

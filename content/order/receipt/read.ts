@@ -1,4 +1,5 @@
 /** The receipt of an order that was paid: as JSON, or as a page to print. */
+import { after } from '#base/after.ts'
 
 import { receiptPage, receiptPolicy } from '#content/order/receipt/page.ts'
 import { prepareFor } from '#core.ts'
@@ -8,7 +9,7 @@ import { notFound } from '#model/model.ts'
 import type { Viewer } from '#model/viewer.ts'
 import { type Prepared, read } from '#read/read.ts'
 import { type Item, oneRow, type Root } from '#read/selection.ts'
-import { after, type Mount, pathId, represent } from '#rest/reads.ts'
+import { type Mount, pathId, represent } from '#rest/reads.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 
 /** The number of an order's receipt: `R-000123`, longer when the id is. */

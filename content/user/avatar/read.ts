@@ -1,11 +1,13 @@
 /** The read of a user's picture: the stored one, or else an identicon. Anyone may, as anyone may see who wrote a post. */
+
+import { after } from '#base/after.ts'
 import type { PictureType } from '#content/user/avatar/entity.ts'
 import { identicon } from '#content/user/avatar/identicon.ts'
 import type { Core } from '#core.ts'
 import { isNotModified } from '#http/conditional.ts'
 import { header, positionOf } from '#http/request.ts'
 import { notFound } from '#model/model.ts'
-import { after, pathId, represent, representAs } from '#rest/reads.ts'
+import { pathId, represent, representAs } from '#rest/reads.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import type { Position, Work } from '#sql/engine.ts'
 import { type Sql, sql, statement } from '#sql/sql.ts'

@@ -1,4 +1,5 @@
 /** The message that asks somebody to prove an address: plain text, and the same as simple HTML. */
+import { escaped } from '#base/escape.ts'
 
 import type { Message, Services } from '#base/services.ts'
 import { type Person, sealToken } from '#content/user/verify-email/token.ts'
@@ -13,11 +14,6 @@ const calm = (name: string): string =>
 
 // Anybody may sign up with somebody else's address: his words must not become a link in our message.
 const likeLink = /[/\\:@]|www\.|\.\p{L}{2}/iu
-
-const entities = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' } as const
-
-const escaped = (text: string): string =>
-  text.replace(/[&<>"']/g, character => entities[character as keyof typeof entities])
 
 /** The message for a person, with the token in a link to `base` and by itself. */
 export const messageOf = (person: Person, token: string, base: string): Message => {

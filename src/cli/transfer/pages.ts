@@ -1,9 +1,11 @@
 /** The rows of a kind in the order of their ids, page by page, as `import` names and reads them. */
+
 import type { Line } from '#cli/store.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Scalar } from '#model/field.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
-import { decimal, isoTime } from '#read/encode.ts'
+import { formatMinor } from '#model/money.ts'
+import { isoTime } from '#read/encode.ts'
 import type { Row } from '#sql/engine.ts'
 import { bind, comma, join, name, type Sql, type SqlValue, sql, statement } from '#sql/sql.ts'
 import type { Kind } from './kinds.ts'
@@ -19,7 +21,7 @@ const fileValue = (digits: number) =>
     id: Number,
     int: Number,
     text: value => value,
-    money: value => Number(decimal(Number(value), digits)),
+    money: value => Number(formatMinor(Number(value), digits)),
     time: value => isoTime(Number(value)),
     flag: value => Number(value) === 1,
     bytes: () => null,

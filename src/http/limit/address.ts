@@ -1,5 +1,6 @@
 /** Which address a request is from: past the proxies that are trusted, and as the network that one caller has. */
 import { BlockList, isIP, isIPv4 } from 'node:net'
+import ipaddr from 'ipaddr.js'
 
 /** Whether an address, as `plain` writes it, is of a trusted proxy. */
 export type Trust = (address: string) => boolean
@@ -43,8 +44,8 @@ export const clientOf = (
 /** What one caller has of addresses: an IPv4 address, or an IPv6 network of 64 bits, where each machine has many. */
 export const networkOf = (address: string): string => {
   if (!address.includes(':')) return address
-  const first = groupsOf(address).slice(0, 4)
-  return `${first.map(group => group.toString(16)).join(':')}::/64`
+  const first = ipaddr.IPv6.parse(address).parts.slice(0, 4)
+  return `${first.map(part => part.toString(16)).join(':')}::/64`
 }
 
 const withoutZone = (address: string): string => address.split('%', 1)[0] as string
@@ -52,33 +53,9 @@ const withoutZone = (address: string): string => address.split('%', 1)[0] as str
 /** An address without its zone; an IPv4 one that is mapped into IPv6 (RFC 4291, section 2.5.5.2) is itself. */
 const plain = (address: string): string => {
   if (!address.includes(':')) return address
-  // As Node writes each IPv4 peer of a server that listens on both: spared the way around.
+  // As Node writes each IPv4 peer of a server that listens on both: spared the parser.
   if (address.startsWith('::ffff:') && isIPv4(address.slice(7))) return address.slice(7)
   const bare = withoutZone(address)
-  const groups = groupsOf(bare)
-  if (groups[5] !== 0xffff || groups.slice(0, 5).some(group => group !== 0)) return bare
-  return groups
-    .slice(6)
-    .flatMap(group => [group >> 8, group & 255])
-    .join('.')
-}
-
-const hexOf = (text: string): readonly number[] =>
-  text === '' ? [] : text.split(':').map(group => Number.parseInt(group, 16))
-
-/** The last 32 bits in hexadecimal, where they are written as an IPv4 address. */
-const inHex = (address: string): string => {
-  if (!address.includes('.')) return address
-  const start = address.lastIndexOf(':') + 1
-  const [a = 0, b = 0, c = 0, d = 0] = address.slice(start).split('.').map(Number)
-  const groups = [a * 256 + b, c * 256 + d].map(group => group.toString(16))
-  return `${address.slice(0, start)}${groups.join(':')}`
-}
-
-/** The eight groups of an IPv6 address in any of its spellings (RFC 4291, section 2.2). */
-const groupsOf = (address: string): readonly number[] => {
-  const [head = '', tail = ''] = inHex(address).split('::')
-  const left = hexOf(head)
-  const right = hexOf(tail)
-  return [...left, ...new Array(8 - left.length - right.length).fill(0), ...right]
+  const parsed = ipaddr.IPv6.parse(bare)
+  return parsed.isIPv4MappedAddress() ? parsed.toIPv4Address().toString() : bare
 }

@@ -24,16 +24,36 @@ const interval = 200
 /** How long a request waits for the store before it is judged without it, in milliseconds. */
 const patience = 500
 
-/** A request that waits for its number; `place` is where it stands among those of its key in the batch. */
+/** A request that waits for its number; `position` is where it stands among those of its key in the batch. */
 type Asker = {
   readonly key: string
-  readonly place: number
+  readonly position: number
   readonly guess: number
   readonly answer: (n: number) => void
 }
 
-const answerByGuess = (askers: readonly Asker[]) => {
-  for (const { guess, answer } of askers) answer(guess)
+/** What is to be told at once: how many requests of each key, and those among them that wait for their number. */
+type Batch = { readonly counts: Map<string, number>; readonly askers: Asker[] }
+
+const emptyBatch = (): Batch => ({ counts: new Map(), askers: [] })
+
+const answerByGuess = (batch: Batch): void => {
+  for (const { guess, answer } of batch.askers) answer(guess)
+  batch.askers.length = 0
+}
+
+/** The batch has the last numbers up to the total, in the order in which it was filled. */
+const answerByTotals = (batch: Batch, totals: ReadonlyMap<string, number>): void => {
+  for (const { key, position, guess, answer } of batch.askers) {
+    const total = totals.get(key)
+    answer(total === undefined ? guess : total - (batch.counts.get(key) ?? 0) + position)
+  }
+}
+
+const addTo = (counts: Map<string, number>, key: string, n: number): number => {
+  const sum = (counts.get(key) ?? 0) + n
+  counts.set(key, sum)
+  return sum
 }
 
 export type ShareOptions = {
@@ -44,86 +64,85 @@ export type ShareOptions = {
   readonly hurry: number
 }
 
+/** When what is untold is told: at the end of an interval, or with what is asked in the same turn of the event loop. */
+const createSchedule = (flush: () => void) => {
+  let timer: NodeJS.Timeout | undefined
+  let isDue = false
+  let isOver = false
+  return {
+    later: () => {
+      if (!isOver) timer ??= setTimeout(flush, interval).unref()
+    },
+    soon: () => {
+      if (isDue) return
+      isDue = true
+      setImmediate(flush)
+    },
+    begun: () => {
+      clearTimeout(timer)
+      timer = undefined
+      isDue = false
+    },
+    end: () => {
+      isOver = true
+      clearTimeout(timer)
+    },
+  }
+}
+
 /** The sharing of one window. */
 export const createShare = ({ told, learn, hurry }: ShareOptions): Share => {
-  let untold = new Map<string, number>()
-  let askers: Asker[] = []
+  let next = emptyBatch()
   let isSending = false
-  let isDue = false
   let isAway = false
-  let isOver = false
-  let timer: NodeJS.Timeout | undefined
+  const schedule = createSchedule(() => void flush())
 
-  const later = () => {
-    if (!isOver) timer ??= setTimeout(flush, interval).unref()
-  }
-  // Those who ask in the same turn of the event loop go together.
-  const soon = () => {
-    if (isDue) return
-    isDue = true
-    setImmediate(flush)
-  }
-
-  const giveUp = (asked: readonly Asker[]) => {
+  const giveUp = (sent: Batch) => {
     isAway = true
-    answerByGuess(asked)
-    answerByGuess(askers)
-    askers = []
+    answerByGuess(sent)
+    answerByGuess(next)
   }
 
-  const takeBack = (batch: ReadonlyMap<string, number>, totals: ReadonlyMap<string, number>) => {
-    for (const key of batch.keys()) {
-      const total = totals.get(key)
-      if (total !== undefined) learn(key, total + (untold.get(key) ?? 0))
-    }
-  }
-
-  const flush = async () => {
-    clearTimeout(timer)
-    timer = undefined
-    isDue = false
-    // One batch at a time: what comes meanwhile goes with the next.
-    if (isSending || untold.size === 0) return
-    isSending = true
-    const batch = untold
-    const asked = askers
-    untold = new Map()
-    askers = []
-    const impatience = setTimeout(() => giveUp(asked), patience).unref()
+  const send = async (sent: Batch): Promise<void> => {
+    const impatience = setTimeout(() => giveUp(sent), patience).unref()
     try {
-      const totals = await told(batch)
+      const totals = await told(sent.counts)
       isAway = false
-      takeBack(batch, totals)
-      for (const { key, place, guess, answer } of asked) {
+      for (const key of sent.counts.keys()) {
         const total = totals.get(key)
-        // The batch has the last numbers up to the total, in the order in which it was filled.
-        answer(total === undefined ? guess : total - (batch.get(key) ?? 0) + place)
+        if (total !== undefined) learn(key, total + (next.counts.get(key) ?? 0))
       }
+      answerByTotals(sent, totals)
     } catch {
       // The engine says what is wrong with it; the batch goes again with the next.
-      for (const [key, n] of batch) untold.set(key, n + (untold.get(key) ?? 0))
-      giveUp(asked)
+      for (const [key, n] of sent.counts) addTo(next.counts, key, n)
+      giveUp(sent)
     }
     clearTimeout(impatience)
+  }
+
+  const flush = async (): Promise<void> => {
+    schedule.begun()
+    // One batch at a time: what comes meanwhile goes with the next.
+    if (isSending || next.counts.size === 0) return
+    isSending = true
+    const sent = next
+    next = emptyBatch()
+    await send(sent)
     isSending = false
-    if (askers.length > 0) soon()
-    else if (untold.size > 0) later()
+    if (next.askers.length > 0) schedule.soon()
+    else if (next.counts.size > 0) schedule.later()
   }
 
   const count: Share['count'] = (key, guess, exactly) => {
-    const place = (untold.get(key) ?? 0) + 1
-    untold.set(key, place)
-    if (isAway || (!exactly && place < hurry)) {
-      later()
+    const position = addTo(next.counts, key, 1)
+    if (isAway || (!exactly && position < hurry)) {
+      schedule.later()
       return guess
     }
-    soon()
-    return new Promise(answer => askers.push({ key, place, guess, answer }))
+    schedule.soon()
+    return new Promise(answer => next.askers.push({ key, position, guess, answer }))
   }
 
-  const end = () => {
-    isOver = true
-    clearTimeout(timer)
-  }
-  return { count, end }
+  return { count, end: schedule.end }
 }

@@ -1,0 +1,20 @@
+/** Going on with what may be there at once or come later: a promise costs as much as a small read. */
+
+/** What `next` makes of a value: at once where the value is there, else a promise of it. */
+export const after = <Value, Result>(
+  value: Value | Promise<Value>,
+  next: (value: Value) => Result | Promise<Result>,
+): Result | Promise<Result> => (value instanceof Promise ? value.then(next) : next(value))
+
+/** What `work` gives; what `recover` makes of the error where it throws or rejects. */
+export const attempt = <Result>(
+  work: () => Result | Promise<Result>,
+  recover: (error: unknown) => Result,
+): Result | Promise<Result> => {
+  try {
+    const result = work()
+    return result instanceof Promise ? result.catch(recover) : result
+  } catch (error) {
+    return recover(error)
+  }
+}

@@ -1,0 +1,38 @@
+/** Which media type answers a GraphQL request (GraphQL over HTTP, section 5), and who is shown a page instead. */
+import { type Range, rangesOf } from '#http/accept.ts'
+
+export const json = 'application/json; charset=utf-8'
+const graphqlJson = 'application/graphql-response+json; charset=utf-8'
+
+/** The wildcards and the older type stand for `application/json`: clients that say no more expect it. */
+const typeOfRange: Readonly<Record<string, string>> = {
+  'application/graphql-response+json': graphqlJson,
+  'application/json': json,
+  'application/*': json,
+  '*/*': json,
+}
+
+const named = Object.keys(typeOfRange).filter(type => !type.includes('*'))
+
+const isUtf8 = ({ parameters: { charset } }: Range): boolean =>
+  charset === undefined || /^utf-?8$/.test(charset)
+
+/** The media type of the answer by weight, an exact name before a wildcard; undefined where none fits. */
+export const negotiate = (accept: string | undefined): string | undefined => {
+  if (accept === undefined || accept === '') return json
+  const fitting = rangesOf(accept).filter(
+    range => range.weight > 0 && isUtf8(range) && typeOfRange[range.value],
+  )
+  const rank = ({ value }: Range) => (value.includes('*') ? 0 : 1)
+  const [best] = fitting.toSorted((a, b) => b.weight - a.weight || rank(b) - rank(a))
+  return best && typeOfRange[best.value]
+}
+
+/** Whether a page is wanted: a browser names HTML and takes anything else for less; a client that names JSON first means it. */
+export const wantsPage = (accept: string | undefined): boolean => {
+  const ranges = rangesOf(accept ?? '')
+  const weightOf = (...types: readonly string[]) =>
+    Math.max(0, ...ranges.filter(({ value }) => types.includes(value)).map(({ weight }) => weight))
+  const page = weightOf('text/html')
+  return page > 0 && page >= weightOf(...named)
+}

@@ -1,0 +1,79 @@
+/** Reads every text by which the service refuses something as a sentence. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { errors } from '#content/errors.ts'
+import { machineErrors, mergeErrors } from '#errors.ts'
+import { type ErrorText, metTexts, writtenTexts } from './support/error-texts.ts'
+import { createWorld } from './world.ts'
+
+const known = mergeErrors(machineErrors, errors)
+
+/** What is wrong with a text as a sentence; undefined where nothing is. */
+const faultOf = ({ code, text }: ErrorText): string | undefined => {
+  // What graphql-js says is its own, and JSON.parse quotes what it read.
+  if (/^(Syntax Error|The body is not JSON:)/.test(text)) return undefined
+  const isOurs = !/^(GRAPHQL_|BAD_USER_INPUT)/.test(code ?? '')
+  // Several faults of an input are told one after another, each after its field.
+  const isOfFields = code === undefined || /^(VALIDATION_ERROR|OUT_OF_STOCK)$/.test(code) || !isOurs
+  if (!isOfFields && !/^[A-Z`…]/.test(text)) return 'begins without a capital'
+  if (code === undefined && /^[A-Z]/.test(text)) return 'is of a field and begins with a capital'
+  if (isOurs && /[.!?:;,\s]$/.test(text)) return 'ends with a mark'
+  if (/\b(\p{L}+) \1\b/iu.test(text)) return 'says a word twice'
+  if (/\b(for|of) to\b|\bto \w+ing\b/.test(text)) return 'puts to before no verb'
+  if (/undefined|\[object|NaN/.test(text)) return 'holds what was not there'
+  return undefined
+}
+
+const assertSentences = (texts: readonly ErrorText[]) =>
+  assert.deepEqual(
+    texts.flatMap(text => {
+      const fault = faultOf(text)
+      return fault === undefined ? [] : [`${text.from}: “${text.text}” ${fault}`]
+    }),
+    [],
+  )
+
+/** The body of `/readyz`, which is no sentence. */
+const reason = 'the database does not answer'
+
+test('every error text in the sources is a sentence, or goes on after a field', () => {
+  const texts = writtenTexts().filter(({ text }) => text !== reason)
+  assert.ok(texts.length > 80, `${texts.length} texts`)
+  assertSentences(texts)
+  for (const { text } of texts) assert.doesNotMatch(text, / {2}|\n| [,;:]/)
+})
+
+test('every error text has a code that is defined', () => {
+  const codes = writtenTexts().flatMap(({ code }) => code ?? [])
+  assert.deepEqual(
+    codes.filter(code => !known.has(code)),
+    [],
+  )
+})
+
+test('every title is a sentence', () => {
+  assertSentences([...known.values()].map(({ code, title }) => ({ code, text: title, from: code })))
+})
+
+test('every error text that a bad request meets is a sentence', async t => {
+  const world = await createWorld()
+  t.after(() => world.close())
+  const texts = await metTexts(world)
+  assert.ok(texts.length > 400, `${texts.length} texts`)
+  assertSentences(texts)
+})
+
+const bad: readonly (readonly [text: string, code: string | undefined, fault: RegExp])[] = [
+  ['A token is needed for to cancel orders', 'UNAUTHENTICATED', /to before no verb/],
+  ['A token is needed to making posts', 'UNAUTHENTICATED', /to before no verb/],
+  ['nothing is asked', 'NOT_FOUND', /without a capital/],
+  ['The body is too large.', 'PAYLOAD_TOO_LARGE', /ends with a mark/],
+  ['The the body is too large', 'PAYLOAD_TOO_LARGE', /a word twice/],
+  ['User undefined not found', 'NOT_FOUND', /not there/],
+  ['Must be a number', undefined, /begins with a capital/],
+]
+
+for (const [text, code, fault] of bad)
+  test(`“${text}” is no sentence for a caller`, () => {
+    assert.match(faultOf({ text, from: '', ...(code !== undefined && { code }) }) ?? '', fault)
+  })
