@@ -1,8 +1,6 @@
 /** What a service is about, as one value: everything that the machine is given. */
 
-import type { RowsByEntity } from '#cli/fill.ts'
-import type { Seed } from '#cli/seed.ts'
-import type { Kind } from '#cli/transfer/kinds.ts'
+import type { Kind, RowsByEntity, Seed } from '#cli/content.ts'
 import { type ErrorKind, machineErrors, mergeErrors } from '#errors.ts'
 import type { Entities, Model, Settings, Viewers } from '#model/model.ts'
 import { currencyOf } from '#model/money.ts'

@@ -41,7 +41,7 @@ function checkout({ installed }: { installed: boolean }): string {
   const dir = fs.mkdtempSync(join(temporary, 'copy-'))
   for (const name of ['bin', 'scripts', '.ci', 'package.json', 'package-lock.json'])
     fs.cpSync(join(root, name), join(dir, name), { recursive: true })
-  fs.mkdirSync(join(dir, 'content'))
+  for (const folder of ['src', 'content']) fs.mkdirSync(join(dir, folder))
   fs.writeFileSync(join(dir, 'content/main.ts'), stub)
   fs.writeFileSync(join(dir, 'old.cjs'), pretend)
   if (installed) install(dir)

@@ -1,5 +1,5 @@
 /** Stores for tests, on the engine that the run is on: SQLite, or PostgreSQL where test/postgres/suites says so. */
-import type { Line } from '#cli/store.ts'
+import type { OpenStore } from '#cli/content.ts'
 import { postgresStore } from '#engines/postgres/store.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import type { Store } from '#engines/store.ts'
@@ -24,7 +24,7 @@ const migrate = (url: string) =>
 /** Does something to a store in one transaction, behind the back of whoever serves it. */
 export const filling = async <Result>(
   store: Store,
-  work: (line: Line) => Promise<Result>,
+  work: (line: OpenStore) => Promise<Result>,
 ): Promise<Result> => {
   const session = await store.session('filling')
   try {

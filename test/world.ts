@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { createApp } from '#app.ts'
 import { createAuthenticator } from '#auth/authenticate.ts'
 import { mint } from '#auth/token.ts'
+import type { OpenStore } from '#cli/content.ts'
 import { putRows } from '#cli/fill.ts'
-import type { Line } from '#cli/store.ts'
 import { content } from '#content/index.ts'
 import { modelOf } from '#content.ts'
 import type { Core } from '#core.ts'
@@ -80,7 +80,7 @@ export type WorldOptions = {
   readonly on?: 'sqlite' | 'postgres'
   readonly rows?: typeof small
   /** Puts more than rows into the store before it is served. */
-  readonly also?: (line: Line) => Promise<void>
+  readonly also?: (line: OpenStore) => Promise<void>
   /** Where the store is; else in a folder of the world's own. */
   readonly file?: string
   readonly model?: Model

@@ -1,10 +1,9 @@
 /** One order of an import: its items, the amount they come to, its state with its times, and the record of both. */
 
 import { isObject } from '#base/object.ts'
+import type { Kind, OpenStore, PutRow } from '#cli/content.ts'
 import { inserter } from '#cli/fill.ts'
-import type { Line } from '#cli/store.ts'
-import type { Kind } from '#cli/transfer/kinds.ts'
-import { dangling, orTaken, type Put } from '#cli/transfer/rows.ts'
+import { dangling, orTaken } from '#cli/transfer/rows.ts'
 import { transitions } from '#content/order/entity.ts'
 import type { FieldFault } from '#errors.ts'
 import { entityOf, type Model } from '#model/model.ts'
@@ -41,7 +40,7 @@ const timeFaults = (values: Values): readonly FieldFault[] => {
   })
 }
 
-const productsOf = ({ session, dialect }: Line) => {
+const productsOf = ({ session, dialect }: OpenStore) => {
   const { text } = statement(
     sql`select name, price from ${name('products')} where id = ${bind(null)}`,
     dialect.placeholder,
@@ -54,7 +53,7 @@ const productsOf = ({ session, dialect }: Line) => {
 }
 
 /** Checks items one by one; what an item does not say is the product's. */
-const itemCheck = (line: Line, model: Model, use: Use) => {
+const itemCheck = (line: OpenStore, model: Model, use: Use) => {
   const entity = entityOf(model, 'orderItem')
   const productOf = productsOf(line)
   return async (item: unknown, at: string): Promise<Checked> => {
@@ -153,7 +152,7 @@ const eventsOf = (order: Values): readonly Values[] => {
 }
 
 /** Puts orders of the past in; they take nothing from the stock, which is today's. */
-const orderRows = (line: Line, model: Model, use: Use): Put => {
+const orderRows = (line: OpenStore, model: Model, use: Use): PutRow => {
   const entity = entityOf(model, 'order')
   const putOrder = inserter(line, entity)
   const putItem = inserter(line, entityOf(model, 'orderItem'))

@@ -1,5 +1,5 @@
 /** A small world for an empty development store: enough to try everything on. */
-import type { RowsByEntity } from '#cli/fill.ts'
+import type { RowsByEntity } from '#cli/content.ts'
 
 export const demo: RowsByEntity = {
   user: [

@@ -1,9 +1,11 @@
 /** `duet export`: the rows of a kind as a file that `import` reads. */
+
 import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import type { OpenStore } from '#cli/content.ts'
 import { progress } from '#cli/progress.ts'
-import { type Line, modelFor, openForReading, storeOf } from '#cli/store.ts'
+import { modelFor, openForReading, storeOf } from '#cli/store.ts'
 import { writers } from '#cli/transfer/format.ts'
 import { type Format, formatOf, kindOf, kindsOf } from '#cli/transfer/kinds.ts'
 import { pagesOf } from '#cli/transfer/pages.ts'
@@ -49,7 +51,7 @@ const toStandardOutput = async (texts: Readable): Promise<boolean> => {
 type Asked = ReturnType<typeof asked>
 
 /** Writes the rows as they are at the moment of the transaction that this runs in. */
-const write = async (line: Line, model: Model, asked: Asked): Promise<void> => {
+const write = async (line: OpenStore, model: Model, asked: Asked): Promise<void> => {
   const { plural, kind, file, format } = asked
   const { header, count, pages } = await pagesOf(line, model, kind)
   const writer = writers[format]

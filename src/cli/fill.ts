@@ -1,5 +1,5 @@
 /** Many rows at once: statements that the model derives. */
-import type { Line } from '#cli/store.ts'
+import type { OpenStore, RowsByEntity } from '#cli/content.ts'
 import type { Store } from '#engines/store.ts'
 import type { Entity } from '#model/entity.ts'
 import { columnName, type Model } from '#model/model.ts'
@@ -9,7 +9,7 @@ import { bind, comma, join, name, sql, statement } from '#sql/sql.ts'
 import { inputValues, type Use, type Values } from '#write/input.ts'
 
 const insertText = (
-  { dialect }: Line,
+  { dialect }: OpenStore,
   { table }: Entity,
   keys: readonly string[],
   rows = 1,
@@ -31,7 +31,7 @@ const insertText = (
 const mostValues = 900
 
 /** Puts many rows of one entity in, all with the same fields: as many in each statement as it takes. */
-export const manyInserter = (line: Line, entity: Entity) => {
+export const manyInserter = (line: OpenStore, entity: Entity) => {
   const texts = new Map<number, string>()
   return async (rows: readonly Values[]): Promise<void> => {
     const keys = [...(rows[0]?.keys() ?? [])]
@@ -50,7 +50,7 @@ export const manyInserter = (line: Line, entity: Entity) => {
  * Puts rows of one entity in, given their values by field, and gives their ids; throws the engine's errors. Whoever
  * gives ids has the session settle them in the end; before that, a row without one comes above those here by itself.
  */
-export const inserter = (line: Line, entity: Entity) => {
+export const inserter = (line: OpenStore, entity: Entity) => {
   const { session } = line
   const texts = new Map<string, string>()
   const textFor = (keys: readonly string[]): string => {
@@ -75,16 +75,13 @@ export const inserter = (line: Line, entity: Entity) => {
   }
 }
 
-/** Rows by entity, with members as in an import. */
-export type RowsByEntity = Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>
-
 /**
  * Puts the rows in, checked by the rules of the API; each is made `step` milliseconds after the
  * one before it. For tables that are empty: rows are numbered from 1, since a table that was emptied, or whose rows
  * were taken back, may have gone on to other ids.
  */
 export const putRows = async (
-  line: Line,
+  line: OpenStore,
   model: Model,
   rows: RowsByEntity,
   begin: number,
@@ -110,7 +107,7 @@ export const putRows = async (
 
 /** Whether there is no content yet. */
 export const isEmpty = async (
-  { session, dialect }: Line,
+  { session, dialect }: OpenStore,
   entities: Readonly<Record<string, Entity>>,
 ): Promise<boolean> => {
   for (const { table } of Object.values(entities)) {

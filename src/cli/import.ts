@@ -1,11 +1,13 @@
 /** `duet import`: rows of NDJSON or CSV, checked by the rules of the API, kept with their ids and times. */
+
 import { statSync } from 'node:fs'
+import type { Kind, OpenStore, PutRow } from '#cli/content.ts'
 import { progress } from '#cli/progress.ts'
-import { type Line, modelFor, openForFilling, storeOf } from '#cli/store.ts'
+import { modelFor, openForFilling, storeOf } from '#cli/store.ts'
 import { homing } from '#cli/transfer/foreign.ts'
-import { formatOf, type Kind, kindOf, kindsOf } from '#cli/transfer/kinds.ts'
+import { formatOf, kindOf, kindsOf } from '#cli/transfer/kinds.ts'
 import { linesIn } from '#cli/transfer/lines.ts'
-import { type Put, plainRows } from '#cli/transfer/rows.ts'
+import { plainRows } from '#cli/transfer/rows.ts'
 import { type CliCommand, readArgs, UsageError } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
@@ -60,7 +62,7 @@ const faultList = (file: string) => {
 type Asked = ReturnType<typeof asked>
 
 /** Puts one row of a file in; gives its faults. */
-const putFor = (line: Line, model: Model, kind: Kind): Put => {
+const putFor = (line: OpenStore, model: Model, kind: Kind): PutRow => {
   const use = {
     mode: 'import',
     viewer: anonymous,
@@ -73,7 +75,11 @@ const putFor = (line: Line, model: Model, kind: Kind): Put => {
 }
 
 /** Puts the rows of the file in; throws where it has faults and nothing may be left out. */
-const fill = async (line: Line, model: Model, { plural, kind, file, format, skipsBad }: Asked) => {
+const fill = async (
+  line: OpenStore,
+  model: Model,
+  { plural, kind, file, format, skipsBad }: Asked,
+) => {
   const entity = entityOf(model, kind.entity)
   const put = putFor(line, model, kind)
   const { home, notice } = homing(kind)

@@ -1,32 +1,13 @@
 /** `duet seed`: made-up rows of any number in an empty store, the same for the same numbers. */
+import type { OpenStore, PutMany, Seed, Sizes } from '#cli/content.ts'
 import { isEmpty, manyInserter } from '#cli/fill.ts'
 import { progress } from '#cli/progress.ts'
-import { type Line, modelFor, openForFilling, storeOf } from '#cli/store.ts'
+import { modelFor, openForFilling, storeOf } from '#cli/store.ts'
 import { type CliCommand, readArgs, UsageError, wholeOption } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import type { SqlValue } from '#sql/sql.ts'
-
-/** How many rows of each kind, by the option's name. */
-export type Sizes = Readonly<Record<string, number>>
-
-/** The row of that number, counted from 0, by field. */
-export type RowAt = (index: number) => Readonly<Record<string, SqlValue>>
-
-/** Puts so many rows of an entity in, with ids from 1. */
-export type PutMany = (entity: string, count: number, rowAt: RowAt) => Promise<void>
-
-/** How a content makes rows up. */
-export type Seed = {
-  /** The kinds that are made, with how many where the command line says nothing. */
-  readonly sizes: Sizes
-  /** What the rows are like, in a sentence for the help. */
-  readonly about: string
-  /** What cannot be made, in a sentence; undefined where all can. */
-  readonly check: (sizes: Sizes) => string | undefined
-  readonly fill: (put: PutMany, sizes: Sizes) => Promise<void>
-}
 
 /** When the made-up rows begin; a row a minute from then on. */
 const epoch = Date.UTC(2024, 0, 1)
@@ -52,7 +33,7 @@ Without numbers: ${usual.join(', ')}.`
 }
 
 // Rows name each other by these ids, and what a table gives by itself may begin above 1 where it had rows before.
-const putInto = (line: Line, model: Model, seeded: Set<string>): PutMany => {
+const putInto = (line: OpenStore, model: Model, seeded: Set<string>): PutMany => {
   return async (name, count, rowAt) => {
     const entity = entityOf(model, name)
     seeded.add(entity.table)

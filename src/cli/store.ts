@@ -1,11 +1,10 @@
 /** The store of a configuration as commands open it: migrated, and with the model's settings. */
+import type { OpenStore } from '#cli/content.ts'
 import type { Config } from '#config.ts'
 import { type Content, modelOf } from '#content.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import type { Store } from '#engines/store.ts'
 import type { Model } from '#model/model.ts'
-import type { Dialect } from '#sql/dialect.ts'
-import type { Session } from '#sql/engine.ts'
 
 /** The model of the content with the settings of the configuration; throws ConfigError for an unknown currency. */
 export const modelFor = (config: Config, content: Content): Model =>
@@ -45,17 +44,14 @@ export const checkCurrent = async (store: Store, remedy: string): Promise<void> 
     throw new Error(`the store lacks the migration ${pending.join(', ')}; ${remedy}`)
 }
 
-/** A line to a store, and how statements for it are written. */
-export type Line = { readonly session: Session; readonly dialect: Dialect }
-
-/** A line to the store for a command that fills it, which migrates it first. */
-export const openForFilling = async (store: Store): Promise<Line> => {
+/** The store for a command that fills it, migrated first. */
+export const openForFilling = async (store: Store): Promise<OpenStore> => {
   await store.migrate()
   return { session: await store.session('filling'), dialect: store.dialect }
 }
 
-/** A line to a store that is there and up to date. */
-export const openForReading = async (store: Store): Promise<Line> => {
+/** A store that exists and is up to date, for a command that reads it. */
+export const openForReading = async (store: Store): Promise<OpenStore> => {
   await checkCurrent(store, 'run duet migrate first')
   return { session: await store.session('reading'), dialect: store.dialect }
 }

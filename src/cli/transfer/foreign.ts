@@ -1,6 +1,7 @@
 /** Rows of other programs' files: known members get the names they have here, or are left out. */
+
+import type { Kind } from '#cli/content.ts'
 import type { FieldFault } from '#errors.ts'
-import type { Kind } from './kinds.ts'
 
 type Row = Readonly<Record<string, unknown>>
 

@@ -1,24 +1,9 @@
 /** The kinds of rows that `import` reads and `export` writes, and what files call them. */
-import type { Line } from '#cli/store.ts'
+import type { Kind } from '#cli/content.ts'
 import { UsageError } from '#cli/usage.ts'
 import type { Content } from '#content.ts'
 import type { Entity } from '#model/entity.ts'
-import { dependenciesFirst, type Model } from '#model/model.ts'
-import type { Use } from '#write/input.ts'
-import type { Put } from './rows.ts'
-
-export type Kind = {
-  /** The entity's name in the model. */
-  readonly entity: string
-  /** Fields that no API shows and that a round trip needs. */
-  readonly also: readonly string[]
-  /** Members of other programs' files: the one they stand for here, or null where they are left out. */
-  readonly foreign: Readonly<Record<string, string | null>>
-  /** Puts its rows in where they are more than rows of one table. */
-  readonly rows?: (line: Line, model: Model, use: Use) => Put
-  /** What a file of it has, for the help. */
-  readonly help?: string
-}
+import { dependenciesFirst } from '#model/model.ts'
 
 /** Rows that somebody may read and that do not stand within the rows of another entity. */
 const isKind = (content: Content, name: string, { policy, fields }: Entity): boolean => {

@@ -2,9 +2,10 @@
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { CsvError, parse as parseCsv } from 'csv-parse'
+import type { Kind } from '#cli/content.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Scalar } from '#model/field.ts'
-import { type Format, type Kind, nameOf } from './kinds.ts'
+import { type Format, nameOf } from './kinds.ts'
 
 /** One row of a file with the line it stands in. */
 export type Line = {

@@ -1,6 +1,6 @@
 /** The rows of a kind in the order of their ids, page by page, as `import` names and reads them. */
 
-import type { Line } from '#cli/store.ts'
+import type { Kind, OpenStore } from '#cli/content.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Scalar } from '#model/field.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
@@ -8,7 +8,6 @@ import { formatMinor } from '#model/money.ts'
 import { isoTime } from '#read/encode.ts'
 import type { Row } from '#sql/engine.ts'
 import { bind, comma, join, name, type Sql, type SqlValue, sql, statement } from '#sql/sql.ts'
-import type { Kind } from './kinds.ts'
 
 /** A row on its way out: its members' values in the order of the header. */
 export type Members = readonly unknown[]
@@ -49,10 +48,11 @@ const reading = (entity: Entity, keys: readonly string[], digits: number) => {
     })
 }
 
-const textOf = (query: Sql, { dialect }: Line): string => statement(query, dialect.placeholder).text
+const textOf = (query: Sql, { dialect }: OpenStore): string =>
+  statement(query, dialect.placeholder).text
 
 /** The rows that stand in an object of another kind, by that one's id: for a page's ids, first to last. */
-const embedding = (line: Line, model: Model, parent: Entity, relation: string) => {
+const embedding = (line: OpenStore, model: Model, parent: Entity, relation: string) => {
   const { to, by } = parent.relations[relation] ?? {}
   const entity = entityOf(model, to ?? relation)
   const keys = fieldsOf(entity, [])
@@ -77,7 +77,7 @@ const embedding = (line: Line, model: Model, parent: Entity, relation: string) =
 }
 
 /** The header of a kind, how many rows there are, and the rows themselves, read while they are asked for. */
-export const pagesOf = async (line: Line, model: Model, kind: Kind) => {
+export const pagesOf = async (line: OpenStore, model: Model, kind: Kind) => {
   const { session } = line
   const entity = entityOf(model, kind.entity)
   const keys = fieldsOf(entity, kind.also)

@@ -1,6 +1,7 @@
 /** One row of an import on its way into the store: checked by the model's rules, or told what is wrong with it. */
+
+import type { OpenStore, PutRow } from '#cli/content.ts'
 import { inserter } from '#cli/fill.ts'
-import type { Line } from '#cli/store.ts'
 import type { FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
 import { entityOf, type Model } from '#model/model.ts'
@@ -8,12 +9,9 @@ import { ConstraintError } from '#sql/engine.ts'
 import { bind, name, sql, statement } from '#sql/sql.ts'
 import { checkInput, type Use, type Values } from '#write/input.ts'
 
-/** Puts a row in; gives its faults, and puts nothing in where it has any. */
-export type Put = (row: Readonly<Record<string, unknown>>) => Promise<readonly FieldFault[]>
-
 /** What is wrong with a row that refers to something: that must be there. */
 export const dangling = async (
-  { session, dialect }: Line,
+  { session, dialect }: OpenStore,
   model: Model,
   entity: Entity,
   values: Values,
@@ -48,7 +46,7 @@ const taken = (error: ConstraintError, entity: Entity): FieldFault => {
 
 /** Runs what puts a checked row in; a constraint of the store is a fault of the row, and nothing of it stays. */
 export const orTaken = async (
-  { session }: Line,
+  { session }: OpenStore,
   entity: Entity,
   put: () => Promise<unknown>,
 ): Promise<readonly FieldFault[]> => {
@@ -62,7 +60,7 @@ export const orTaken = async (
 }
 
 /** Puts rows of an entity in that is one table. */
-export const plainRows = (line: Line, model: Model, entity: Entity, use: Use): Put => {
+export const plainRows = (line: OpenStore, model: Model, entity: Entity, use: Use): PutRow => {
   const put = inserter(line, entity)
   return async row => {
     const { values, faults } = checkInput(entity, row, use)

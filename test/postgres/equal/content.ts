@@ -1,6 +1,7 @@
 /** The content that both stores begin with: the same rows with the same ids, with gaps, and the same keys. */
+
+import type { OpenStore } from '#cli/content.ts'
 import { inserter } from '#cli/fill.ts'
-import type { Line } from '#cli/store.ts'
 import { entities } from '#content/index.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import type { Draw } from '../../operations.ts'
@@ -76,14 +77,14 @@ export const rowsBy = ({ of, upTo, chance }: Draw): NonNullable<WorldOptions['ro
 
 type Row = Readonly<Record<string, SqlValue>>
 
-const put = async (line: Line, what: keyof typeof entities, rows: readonly Row[]) => {
+const put = async (line: OpenStore, what: keyof typeof entities, rows: readonly Row[]) => {
   const insert = inserter(line, entities[what])
   for (const row of rows) await insert(new Map(Object.entries(row)))
   await line.session.settleIds([entities[what].table])
 }
 
 /** With so few rows PostgreSQL would walk through its tables; with many it goes by its indexes, and they decide. */
-const byIndexes = async ({ session, dialect }: Line) => {
+const byIndexes = async ({ session, dialect }: OpenStore) => {
   if (dialect.name !== 'postgres') return
   const text = `do $$ begin
     execute format('alter database %I set enable_seqscan = off', current_database());
@@ -94,7 +95,7 @@ const byIndexes = async ({ session, dialect }: Line) => {
 /** What an import of rows does not bring: orders of all times and currencies, and the keys. */
 export const alsoBy =
   ({ of, upTo }: Draw) =>
-  async (line: Line): Promise<void> => {
+  async (line: OpenStore): Promise<void> => {
     await byIndexes(line)
     for (const [secret, key] of Object.entries(keys))
       await line.session.query({

@@ -1,0 +1,53 @@
+/** What a content may bring for the command line: rows to begin with, made-up rows, and kinds of its own to import. */
+import type { FieldFault } from '#errors.ts'
+import type { Model } from '#model/model.ts'
+import type { Dialect } from '#sql/dialect.ts'
+import type { Session } from '#sql/engine.ts'
+import type { SqlValue } from '#sql/sql.ts'
+import type { Use } from '#write/input.ts'
+
+/** An open store, as commands work on it: a session, and how statements for it are written. */
+export type OpenStore = { readonly session: Session; readonly dialect: Dialect }
+
+/** A row of a file or of a demo, by member. */
+export type InputRow = Readonly<Record<string, unknown>>
+
+/** Rows by entity, with members as in an import. */
+export type RowsByEntity = Readonly<Record<string, readonly InputRow[]>>
+
+/** How many rows of each kind, by the option's name. */
+export type Sizes = Readonly<Record<string, number>>
+
+/** The row of that number, counted from 0, by field. */
+export type RowAt = (index: number) => Readonly<Record<string, SqlValue>>
+
+/** Puts so many rows of an entity in, with ids from 1. */
+export type PutMany = (entity: string, count: number, rowAt: RowAt) => Promise<void>
+
+/** How a content makes rows up. */
+export type Seed = {
+  /** The kinds that are made, with how many where the command line says nothing. */
+  readonly sizes: Sizes
+  /** What the rows are like, in a sentence for the help. */
+  readonly about: string
+  /** What cannot be made, in a sentence; undefined where all can. */
+  readonly check: (sizes: Sizes) => string | undefined
+  readonly fill: (put: PutMany, sizes: Sizes) => Promise<void>
+}
+
+/** Puts a row in; gives its faults, and puts nothing in where it has any. */
+export type PutRow = (row: InputRow) => Promise<readonly FieldFault[]>
+
+/** A kind of rows that `import` reads and `export` writes. */
+export type Kind = {
+  /** The entity's name in the model. */
+  readonly entity: string
+  /** Fields that no API shows and that a round trip needs. */
+  readonly also: readonly string[]
+  /** Members of other programs' files: the one they stand for here, or null where they are left out. */
+  readonly foreign: Readonly<Record<string, string | null>>
+  /** Puts its rows in where they are more than rows of one table. */
+  readonly rows?: (store: OpenStore, model: Model, use: Use) => PutRow
+  /** What a file of it has, for the help. */
+  readonly help?: string
+}
