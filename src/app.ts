@@ -14,7 +14,7 @@ import { graphiqlPage } from '#pages/graphiql.ts'
 import { send } from '#pages/page.ts'
 import { mountStart } from '#pages/start.ts'
 import { fail } from '#rest/fail.ts'
-import { noSuchPath } from '#rest/reads.ts'
+import { noSuchPath } from '#rest/mount.ts'
 import { mountRest } from '#rest/rest.ts'
 import { versionHeader, versions } from '#rest/version.ts'
 

@@ -8,7 +8,11 @@ import type { Comparison, Value } from '#read/selection.ts'
 import type { Query } from '#rest/query.ts'
 
 /** A filter that has an effect: the condition and the value it is about. */
-export type Asked = { readonly field: string; readonly is: Comparison; readonly value: Value }
+export type AppliedFilter = {
+  readonly field: string
+  readonly is: Comparison
+  readonly value: Value
+}
 
 /** From so many letters on, a trigram index finds a text. */
 const indexedFrom = 3
@@ -35,13 +39,13 @@ const numberOf = (
 const equalTo = (entity: Entity, field: string, text: string): Value =>
   fieldOf(entity, field).scalar === 'id' ? (parseId(text) ?? 0) : text
 
-const askedBy = (
+const appliedFilter = (
   entity: Entity,
   name: string,
   filter: Filter,
   query: Query,
   digits: number,
-): Asked | undefined => {
+): AppliedFilter | undefined => {
   const text = query.get(name)
   if (text === undefined) return undefined
   const { field } = filter
@@ -66,8 +70,8 @@ const askedBy = (
 }
 
 /** The filters that a request asks for and that have an effect, in the entity's order. */
-export const filtersOf = (entity: Entity, query: Query, digits: number): readonly Asked[] =>
+export const filtersOf = (entity: Entity, query: Query, digits: number): readonly AppliedFilter[] =>
   Object.entries(entity.rest.listing.filters ?? {}).flatMap(([name, filter]) => {
-    const asked = askedBy(entity, name, filter, query, digits)
-    return asked ? [asked] : []
+    const applied = appliedFilter(entity, name, filter, query, digits)
+    return applied ? [applied] : []
   })

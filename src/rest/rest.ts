@@ -1,39 +1,32 @@
-/** The REST voice: its routes on the app, under every prefix of its versions. */
+/** The REST API: its routes on the app, under every prefix of its versions. */
 
 import { restPath } from '#base/paths.ts'
 import type { Core } from '#core.ts'
 import { type Edge, exchange } from '#http/exchange.ts'
 import { type App, type Http, queryString } from '#http/request.ts'
 import { fail } from '#rest/fail.ts'
-import { type Mount, type Serve, serveList, serveOne } from '#rest/reads.ts'
+import { serveList } from '#rest/list.ts'
+import type { Mount, Serve } from '#rest/mount.ts'
+import { serveOne } from '#rest/one.ts'
 import { type Route, routesOf } from '#rest/routes.ts'
 import { type Version, versionOf, versions } from '#rest/version.ts'
 import { serveAction, serveCreate, serveDelete, serveUpdate } from '#rest/writes.ts'
 import type { Action } from '#write/action.ts'
 
-const served = (mount: Mount, route: Route): Serve => {
-  switch (route.kind) {
-    case 'list':
-      return serveList(mount, route)
-    case 'one':
-      return serveOne(mount, route)
-    case 'create':
-      return serveCreate(mount, route)
-    case 'replace':
-    case 'update':
-      return serveUpdate(mount, route, route.kind)
-    case 'delete':
-      return serveDelete(mount, route)
-    default:
-      return route satisfies never
-  }
+const serving: Readonly<Record<Route['kind'], (mount: Mount, route: Route) => Serve>> = {
+  list: serveList,
+  one: serveOne,
+  create: serveCreate,
+  replace: (mount, route) => serveUpdate(mount, route, 'replace'),
+  update: (mount, route) => serveUpdate(mount, route, 'update'),
+  delete: serveDelete,
 }
 
-/** A path's own handler in the REST voice: who asks, then which version, then the rest. */
+/** A path's own handler in the REST API: who asks, then which version, then the rest. */
 const endpoint = (edge: Edge, inPath: Version | null, serve: Serve) =>
   exchange(edge, fail, (c: Http, viewer) => serve(c, viewer, versionOf(c, inPath, queryString(c))))
 
-/** A route that the model does not derive: a picture, a report. `public`: anonymous may read it. */
+/** A route that the model does not derive, such as a picture or a report. */
 export type ExtraRoute = {
   readonly method: string
   readonly path: string
@@ -45,7 +38,7 @@ const prefixes: readonly (readonly [string, Version | null])[] = [
   ...versions.map(version => [`${restPath}/v${version}`, version] as const),
 ]
 
-/** Mounts the REST voice of a model and its actions. */
+/** Mounts the REST API of a model and its actions. */
 export const mountRest = (
   app: App,
   core: Core,
@@ -59,7 +52,7 @@ export const mountRest = (
       app.on(
         route.method,
         [`${prefix}${route.path}`],
-        endpoint(edge, version, served(mount, route)),
+        endpoint(edge, version, serving[route.kind](mount, route)),
       )
     for (const action of actions)
       app.on(

@@ -1,54 +1,11 @@
-/** The routes of the REST voice as data, derived from the model: what there is, before how it is served. */
+/** The routes of the REST API as data, derived from the model: what there is, before how it is served. */
 import type { Entity } from '#model/entity.ts'
 import type { Model } from '#model/model.ts'
 
 /** The parent that a nested path names: `/users/{userId}/posts`. */
 export type Nesting = { readonly entity: string; readonly field: string }
 
-export type Route =
-  | {
-      readonly kind: 'list'
-      readonly method: 'GET'
-      readonly path: string
-      readonly entity: string
-      readonly below?: Nesting
-    }
-  | {
-      readonly kind: 'one'
-      readonly method: 'GET'
-      readonly path: string
-      readonly entity: string
-      readonly below?: Nesting
-    }
-  | {
-      readonly kind: 'create'
-      readonly method: 'POST'
-      readonly path: string
-      readonly entity: string
-      readonly below?: Nesting
-    }
-  | {
-      readonly kind: 'replace'
-      readonly method: 'PUT'
-      readonly path: string
-      readonly entity: string
-      readonly below?: Nesting
-    }
-  | {
-      readonly kind: 'update'
-      readonly method: 'PATCH'
-      readonly path: string
-      readonly entity: string
-      readonly below?: Nesting
-    }
-  | {
-      readonly kind: 'delete'
-      readonly method: 'DELETE'
-      readonly path: string
-      readonly entity: string
-      readonly below?: Nesting
-    }
-
+/** What each kind of route does, by its method. */
 const methods = {
   list: 'GET',
   one: 'GET',
@@ -58,8 +15,23 @@ const methods = {
   delete: 'DELETE',
 } as const
 
-const route = (kind: Route['kind'], path: string, entity: string, below?: Nesting): Route =>
-  ({ kind, method: methods[kind], path, entity, ...(below && { below }) }) as Route
+type RouteKind = keyof typeof methods
+
+export type Route = {
+  readonly kind: RouteKind
+  readonly method: (typeof methods)[RouteKind]
+  readonly path: string
+  readonly entity: string
+  readonly below?: Nesting
+}
+
+const route = (kind: RouteKind, path: string, entity: string, below?: Nesting): Route => ({
+  kind,
+  method: methods[kind],
+  path,
+  entity,
+  ...(below && { below }),
+})
 
 const ownRoutes = (name: string, entity: Entity): readonly Route[] => {
   const { rest, plural } = entity

@@ -7,7 +7,9 @@ import { bodyBytes, type Http, header, jsonBody, noBody } from '#http/request.ts
 import { entityOf } from '#model/model.ts'
 import type { Viewer } from '#model/viewer.ts'
 import type { Prepared } from '#read/read.ts'
-import { type Mount, markOf, pathId, type Serve, wholeOne } from '#rest/reads.ts'
+import { type Mount, pathId, type Serve } from '#rest/mount.ts'
+import { wholeOne } from '#rest/one.ts'
+import { markOf } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
 import type { Named } from '#rest/version.ts'
 import type { Action } from '#write/action.ts'
@@ -24,12 +26,12 @@ const jsonTypes = ['application/json']
 const patchTypes = ['application/json', 'application/merge-patch+json']
 
 /** The plans that writes answer with, by role; made when first needed. */
-const answers = (mount: Mount, route: Route) => {
+const answers = (mount: Mount, entity: string) => {
   const plans = new Map<string, Prepared>()
   return (role: Viewer['role']): Prepared => {
     const known = plans.get(role)
     if (known) return known
-    const made = wholeOne(mount, route, role)
+    const made = wholeOne(mount, entity, role)
     plans.set(role, made)
     return made
   }
@@ -93,7 +95,7 @@ const written = (
 export const serveCreate = (mount: Mount, route: Route): Serve => {
   const { core, edge } = mount
   const entity = entityOf(core.model, route.entity)
-  const planFor = answers(mount, route)
+  const planFor = answers(mount, route.entity)
   return async (c, viewer, named) => {
     const writing = writingOf(mount, viewer)
     permit(writing, entity.policy.create, `create ${entity.plural}`)
@@ -152,7 +154,7 @@ export const serveUpdate = (
 ): Serve => {
   const { core, edge } = mount
   const entity = entityOf(core.model, route.entity)
-  const planFor = answers(mount, route)
+  const planFor = answers(mount, route.entity)
   return async (c, viewer, named) => {
     const writing = writingOf(mount, viewer)
     permit(writing, entity.policy.update, `change ${entity.plural}`)
@@ -214,7 +216,7 @@ const bodyOf = async (c: Http, { edge }: Mount, { bytes }: Action) => {
 export const serveAction = (mount: Mount, action: Action): Serve => {
   const { core } = mount
   const { answers: entity } = action
-  const planFor = entity && answers(mount, { kind: 'one', method: 'GET', path: '', entity })
+  const planFor = entity && answers(mount, entity)
   return async (c, viewer, named) => {
     const writing = writingOf(mount, viewer)
     permit(writing, action.rule, action.name)

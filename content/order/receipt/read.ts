@@ -9,7 +9,8 @@ import { notFound } from '#model/model.ts'
 import type { Viewer } from '#model/viewer.ts'
 import { type Prepared, read } from '#read/read.ts'
 import { type Item, oneRow, type Root } from '#read/selection.ts'
-import { type Mount, pathId, represent } from '#rest/reads.ts'
+import { type Mount, pathId } from '#rest/mount.ts'
+import { represent } from '#rest/represent.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 
 /** The number of an order's receipt: `R-000123`, longer when the id is. */

@@ -1,0 +1,148 @@
+/** GET of a page of a list, as a Selection and its values. */
+import { after } from '#base/after.ts'
+import { lru } from '#base/lru.ts'
+import { prepareFor } from '#core.ts'
+import { positionOf, queryString } from '#http/request.ts'
+import type { Entity } from '#model/entity.ts'
+import { entityOf, notFound } from '#model/model.ts'
+import type { Role } from '#model/viewer.ts'
+import { type Prepared, read } from '#read/read.ts'
+import type { Root, Sort, Value } from '#read/selection.ts'
+import { type AppliedFilter, filtersOf } from '#rest/filters.ts'
+import { itemsOf, memberNames } from '#rest/members.ts'
+import { type Mount, pathId, type Serve } from '#rest/mount.ts'
+import {
+  afterOf,
+  cursorEnvelope,
+  fieldsOf,
+  limitOf,
+  numberedEnvelope,
+  numberedPage,
+} from '#rest/paging.ts'
+import { parseQuery, type Query } from '#rest/query.ts'
+import { isPublic, represent } from '#rest/represent.ts'
+import type { Route } from '#rest/routes.ts'
+import { sortOf } from '#rest/sorting.ts'
+
+const newestFirst: readonly Sort[] = [{ field: 'id', descending: true }]
+
+/** What of a list a request asks for, but for the page. */
+type ListShape = {
+  readonly fields: readonly string[] | null
+  readonly sort: readonly Sort[]
+  readonly filters: readonly AppliedFilter[]
+}
+
+/** Slots of a list: viewer, limit, offset or the id to go on after, the parent's id, then the filters' values. */
+const listRoot = (route: Route, entity: Entity, items: Root['items'], shape: ListShape): Root => {
+  const byCursor = entity.rest.listing.paging === 'cursor'
+  const { below } = route
+  return {
+    entity: route.entity,
+    items,
+    where: [
+      ...(byCursor ? [{ field: 'id', is: 'less than', slot: 2 } as const] : []),
+      ...(below ? [{ field: below.field, is: 'equals', slot: 3 } as const] : []),
+      ...shape.filters.map(({ field, is }, index) => ({ field, is, slot: index + 5 })),
+    ],
+    exists: below ? [{ entity: below.entity, slot: 3 }] : [],
+    sort: shape.sort,
+    many: true,
+    page: { limit: 1, offset: byCursor ? 4 : 2 },
+    fetchOneMore: byCursor,
+    total: !byCursor,
+  }
+}
+
+const shapeKey = ({ fields, sort, filters }: ListShape): string =>
+  [
+    fields?.join(),
+    sort.map(({ field, descending }) => `${descending ? '-' : ''}${field}`),
+    filters.map(({ field, is }) => `${field} ${is}`),
+  ].join('|')
+
+/** The list's own name, to which its cursors are bound: its path and filters, without the version. */
+const listName = (path: string, filters: readonly AppliedFilter[]): string =>
+  [path, ...filters.map(({ field, value }) => `${field}=${value}`)].join('&')
+
+/** The plans of a list by the shape that is asked for and the role; made when first needed. */
+const plansOf = ({ core, prefix }: Mount, route: Route, entity: Entity) => {
+  const plans = lru<Prepared>(500)
+  return (shape: ListShape, key: string, role: Role): Prepared => {
+    const known = plans.get(`${role}|${key}`)
+    if (known) return known
+    const items = itemsOf(core.model, entity, prefix, shape.fields)
+    const roots = [listRoot(route, entity, items, shape)]
+    return plans.set(`${role}|${key}`, prepareFor(core, { encoding: 'rest', roots }, role))
+  }
+}
+
+/** Reads the query strings of a list: the shape, the page, and where its other pages are. */
+const queryReader = ({ core, prefix }: Mount, entity: Entity) => {
+  const { paging, limit: usual } = entity.rest.listing
+  const { digits } = core.model.settings.currency
+  const byCursor = paging === 'cursor'
+  const names = memberNames(entity)
+  const shapeOf = (query: Query): ListShape => ({
+    fields: entity.rest.selectable ? fieldsOf(query, names) : null,
+    sort: byCursor ? newestFirst : sortOf(entity, query),
+    filters: filtersOf(entity, query, digits),
+  })
+  return (path: string, text: string) => {
+    const query = parseQuery(text)
+    const shape = shapeOf(query)
+    const limit = limitOf(query, usual)
+    const page = byCursor ? null : numberedPage(query, limit, paging === 'page or offset')
+    const list = listName(path.slice(prefix.length), shape.filters)
+    const from = page ? page.offset : afterOf(query, core.cursorKey, list)
+    const address = { path, others: query.others() }
+    return { query, shape, key: shapeKey(shape), limit, page, list, from, address }
+  }
+}
+
+/** The same from a cache: reading a query string anew took a fifth of a page of products. */
+const cachedReader = (mount: Mount, entity: Entity) => {
+  const readQuery = queryReader(mount, entity)
+  const known = lru<ReturnType<typeof readQuery>>(500)
+  return (path: string, text: string) => {
+    const key = `${path}?${text}`
+    const before = known.get(key)
+    if (before) return before
+    const request = readQuery(path, text)
+    // Faulty and very long ones are not worth a place.
+    return request.query.isSound() && key.length < 500 ? known.set(key, request) : request
+  }
+}
+
+/** Serves a page of a list. */
+export const serveList = (mount: Mount, route: Route): Serve => {
+  const { core, edge } = mount
+  const entity = entityOf(core.model, route.entity)
+  const open = isPublic(core.model, entity)
+  const planFor = plansOf(mount, route, entity)
+  const requestOf = cachedReader(mount, entity)
+  const bare: ListShape = { fields: [], sort: [], filters: [] }
+  return (c, viewer, named) => {
+    // The right comes before the parameters, whatever they ask for; chosen members have rules of their own.
+    planFor(bare, '', viewer.role)
+    const parent = route.below ? pathId(c, 'parentId', route.below.entity) : null
+    const { query, shape, key, limit, page, list, from, address } = requestOf(
+      c.req.path,
+      queryString(c),
+    )
+    // That a parent is not there comes before what is wrong with the parameters.
+    if (!route.below) query.done()
+    const values: Value[] = [viewer.id, limit, from, parent, 0]
+    for (const { value } of shape.filters) values.push(value)
+    const found = read(core.reader, planFor(shape, key, viewer.role), values, positionOf(c))
+    return after(found, ([answer]) => {
+      if (!answer) throw new Error('a list has an answer')
+      if (answer.missing) throw notFound(answer.missing.entity, answer.missing.id)
+      query.done()
+      const { body, link } = page
+        ? numberedEnvelope(answer, page, address)
+        : cursorEnvelope(answer, core.cursorKey, list, address)
+      return represent(c, edge, body, { named, isPublic: open, link })
+    })
+  }
+}

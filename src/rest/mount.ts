@@ -1,0 +1,27 @@
+/** What the handlers of the REST API are made with, and what each of them is. */
+import type { Core } from '#core.ts'
+import { ApiError } from '#errors.ts'
+import type { Edge } from '#http/exchange.ts'
+import type { Reply } from '#http/reply.ts'
+import type { Http } from '#http/request.ts'
+import { parseId } from '#model/id.ts'
+import { notFound } from '#model/model.ts'
+import type { Viewer } from '#model/viewer.ts'
+import type { Named } from '#rest/version.ts'
+
+/** The core, the edge, and the prefix below which links stand. */
+export type Mount = { readonly core: Core; readonly edge: Edge; readonly prefix: string }
+
+export type Serve = (c: Http, viewer: Viewer, named: Named) => Reply | Promise<Reply>
+
+/** The id in a path; `NOT_FOUND` where it names nothing. */
+export const pathId = (c: Http, parameter: string, entity: string): number => {
+  const text = c.req.param(parameter) ?? ''
+  const id = parseId(text)
+  if (id === undefined) throw notFound(entity, text.slice(0, 40))
+  return id
+}
+
+/** The error for a path that leads nowhere. */
+export const noSuchPath = (path: string): ApiError =>
+  new ApiError('NOT_FOUND', `Path ${path} not found`)

@@ -1,0 +1,94 @@
+/** GET of one thing, as a Selection and its values. */
+import { after } from '#base/after.ts'
+import { lru } from '#base/lru.ts'
+import { prepareFor } from '#core.ts'
+import { positionOf, queryString } from '#http/request.ts'
+import type { Entity } from '#model/entity.ts'
+import { entityOf, notFound } from '#model/model.ts'
+import type { Role, Viewer } from '#model/viewer.ts'
+import { type Answer, type Prepared, read } from '#read/read.ts'
+import { oneRow, type Root, type Value } from '#read/selection.ts'
+import { itemsOf, memberNames } from '#rest/members.ts'
+import { type Mount, pathId, type Serve } from '#rest/mount.ts'
+import { fieldsOf } from '#rest/paging.ts'
+import { parseQuery } from '#rest/query.ts'
+import { isPublic, markOf, represent } from '#rest/represent.ts'
+import type { Route } from '#rest/routes.ts'
+
+/** The slots of one thing: the viewer, its id, and its parent's where the path names one. */
+const oneRoot = (
+  { entity, below }: Pick<Route, 'entity' | 'below'>,
+  items: Root['items'],
+): Root => {
+  const root = oneRow(entity, items)
+  if (!below) return root
+  return { ...root, where: [...root.where, { field: below.field, is: 'equals', slot: 2 }] }
+}
+
+const preparedOne = (
+  { core, prefix }: Mount,
+  route: Pick<Route, 'entity' | 'below'>,
+  fields: readonly string[] | null,
+  role: Role,
+): Prepared => {
+  const items = itemsOf(core.model, entityOf(core.model, route.entity), prefix, fields)
+  return prepareFor(core, { encoding: 'rest', roots: [oneRoot(route, items)] }, role)
+}
+
+/** The plan that reads one thing of an entity whole, as writes answer with it. */
+export const wholeOne = (mount: Mount, entity: string, role: Role): Prepared =>
+  preparedOne(mount, { entity }, null, role)
+
+/** The plans of one thing by the chosen members and the role; made when first needed. */
+const plansOf = (mount: Mount, route: Route) => {
+  const plans = lru<Prepared>(200)
+  return (fields: readonly string[] | null, { role }: Viewer): Prepared => {
+    const key = fields === null ? role : `${role} ${fields.join()}`
+    return plans.get(key) ?? plans.set(key, preparedOne(mount, route, fields, role))
+  }
+}
+
+/** The members that a query string chooses; null: all. Throws `VALIDATION_ERROR`. */
+const chosenMembers = (entity: Entity) => {
+  const names = memberNames(entity)
+  return (text: string): readonly string[] | null => {
+    if (text === '' || !entity.rest.selectable) return null
+    const query = parseQuery(text)
+    const fields = fieldsOf(query, names)
+    query.done()
+    return fields
+  }
+}
+
+/** Serves one thing by its id. */
+export const serveOne = (mount: Mount, route: Route): Serve => {
+  const { core, edge } = mount
+  const entity = entityOf(core.model, route.entity)
+  const open = isPublic(core.model, entity)
+  const planFor = plansOf(mount, route)
+  const chosen = chosenMembers(entity)
+  return (c, viewer, named) => {
+    // The right comes before the thing's existence, and both before the parameters; chosen members have rules of their own.
+    const query = queryString(c)
+    const entered = planFor(query === '' ? null : [], viewer)
+    const id = pathId(c, 'id', route.entity)
+    const values: Value[] = [viewer.id, id]
+    if (route.below) values.push(pathId(c, 'parentId', route.below.entity))
+    const find = (prepared: Prepared): Answer | Promise<Answer> =>
+      after(read(core.reader, prepared, values, positionOf(c)), ([answer]) => {
+        if (!answer || answer.text === 'null') throw notFound(route.entity, id)
+        return answer
+      })
+    let fields: readonly string[] | null
+    try {
+      fields = chosen(query)
+    } catch (fault) {
+      return after(find(entered), () => {
+        throw fault
+      })
+    }
+    return after(find(planFor(fields, viewer)), answer =>
+      represent(c, edge, answer.text, { named, isPublic: open, mark: markOf(entity, answer) }),
+    )
+  }
+}

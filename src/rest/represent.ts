@@ -1,0 +1,65 @@
+/** The reply to a GET: the representation with its validators, or 304 with the same. */
+import { bodyTag, isNotModified, type Mark, revisionTag } from '#http/conditional.ts'
+import type { Edge } from '#http/exchange.ts'
+import type { Reply } from '#http/reply.ts'
+import { type Http, header } from '#http/request.ts'
+import type { Entity } from '#model/entity.ts'
+import type { Model } from '#model/model.ts'
+import { judge } from '#model/policy.ts'
+import { anonymous } from '#model/viewer.ts'
+import type { Answer } from '#read/read.ts'
+import type { Named } from '#rest/version.ts'
+
+type Facts = {
+  readonly named: Named
+  readonly isPublic: boolean
+  readonly mark?: Mark | undefined
+  readonly link?: string
+  /** The Content-Type where it is not JSON. */
+  readonly type?: string
+}
+
+/** The reply to a GET: 200 or 304 with the same validators. */
+export const represent = (c: Http, edge: Edge, text: string, facts: Facts): Reply => {
+  const { mark } = facts
+  return representAs(c, edge, text, mark ? revisionTag(mark, text) : bodyTag(text), facts)
+}
+
+/** The same with an ETag of its own. */
+export const representAs = (
+  c: Http,
+  edge: Edge,
+  body: Reply['body'],
+  tag: string,
+  { named, isPublic, link, type }: Facts,
+): Reply => {
+  const fresh = edge.publicMaxAge > 0 ? `public, max-age=${edge.publicMaxAge}` : 'public, no-cache'
+  const headers: Record<string, string> = {
+    'Content-Type': type ?? named.contentType,
+    ETag: tag,
+    'Cache-Control': isPublic ? fresh : 'private, no-cache',
+    Vary: isPublic ? 'Accept, API-Version' : 'Accept, API-Version, Authorization',
+    'API-Version': String(named.version),
+  }
+  if (link !== undefined) headers.Link = link
+  if (isNotModified(header(c, 'if-none-match'), tag)) {
+    delete headers['Content-Type']
+    return { status: 304, headers, body: null }
+  }
+  return { status: 200, headers, body }
+}
+
+/** Whether anonymous may read an entity's rows, so that shared caches may keep them. */
+export const isPublic = ({ settings }: Model, entity: Entity): boolean => {
+  const rule = entity.policy.enter ?? entity.policy.read
+  return rule !== undefined && judge(rule, anonymous, settings) === 'yes'
+}
+
+/** The mark of an answer that has a revision. */
+export const markOf = (
+  entity: Entity,
+  answer: Pick<Answer, 'revision' | 'last'>,
+): Mark | undefined =>
+  answer.revision === undefined || answer.last === undefined
+    ? undefined
+    : { table: entity.table, id: answer.last, revision: answer.revision }
