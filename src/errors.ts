@@ -56,6 +56,7 @@ export const machineErrors = defineErrors({
   PAYLOAD_TOO_LARGE: { status: 413, title: 'The body is too large' },
   URI_TOO_LONG: { status: 414, title: 'The URL is too long' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'The body is of a type that is not read here' },
+  HEADERS_TOO_MANY: { status: 431, title: 'The request has too many headers' },
   VALIDATION_ERROR: { status: 422, title: 'Some values are not valid' },
   IDEMPOTENCY_KEY_REUSED: { status: 422, title: 'The key was used for another request' },
   RATE_LIMITED: { status: 429, title: 'Too many requests of one caller in a minute' },

@@ -1,7 +1,7 @@
 /** What a GraphQL request asks for, from its body or its URL (GraphQL over HTTP, section 4). */
 import { isObject, type JsonObject } from '#base/object.ts'
 import { ApiError } from '#errors.ts'
-import { type Http, jsonBody, queryString } from '#http/request.ts'
+import { type Http, header, jsonBody, queryString } from '#http/request.ts'
 
 export type Params = {
   readonly query: string
@@ -24,6 +24,13 @@ const jsonParameter = (parameters: URLSearchParams, name: string): unknown => {
 
 const rawParams = async (c: Http, bodyLimit: number): Promise<JsonObject> => {
   if (c.req.method === 'POST') return jsonBody(c, bodyLimit, ['application/json'])
+  const contentType = header(c, 'content-type')
+  // Web pages can send other types without a preflight, and a GET of theirs is not meant for here.
+  if (contentType !== undefined && !/^application\/json\s*(;|$)/i.test(contentType.trim()))
+    throw new ApiError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      'A GET has no body: leave Content-Type out, or send application/json',
+    )
   const parameters = new URLSearchParams(queryString(c))
   return {
     query: parameters.get('query') ?? undefined,

@@ -3,8 +3,8 @@ import { after, attempt } from '#base/after.ts'
 import { ApiError } from '#errors.ts'
 import type { Limiter, RateHeaders } from '#http/limit/limiter.ts'
 import type { Queue } from '#http/queue.ts'
-import { corsHeaders, type Origins, type Reply } from '#http/reply.ts'
-import { checkPath, type Http, header, requestIdOf } from '#http/request.ts'
+import { corsHeaders, notAPage, type Origins, type Reply } from '#http/reply.ts'
+import { checkHead, checkPath, type Http, header, requestIdOf } from '#http/request.ts'
 import { anonymous, type Viewer } from '#model/viewer.ts'
 import type { Observe } from '#observe.ts'
 
@@ -58,6 +58,7 @@ const identify = ({ urlLimit, authenticate }: Edge, c: Http) =>
     () => {
       if (c.req.url.length > urlLimit)
         throw new ApiError('URI_TOO_LONG', `The URL is longer than ${urlLimit} characters`)
+      checkHead(c)
       checkPath(c.req.path)
       return authenticate(header(c, 'authorization'))
     },
@@ -113,6 +114,8 @@ const complete = (
 ): void => {
   headers['X-Request-Id'] = requestId
   headers['X-Content-Type-Options'] = 'nosniff'
+  // A page brings a policy of its own.
+  headers['Content-Security-Policy'] ??= notAPage
   if (origins === '*') Object.assign(headers, everyone)
   else {
     const vary = headers.Vary ? `${headers.Vary}, Origin` : 'Origin'

@@ -26,6 +26,9 @@ export const errorHeaders = (error: ApiError): Readonly<Record<string, string>> 
   ...(error.code === 'UNAUTHENTICATED' && { 'WWW-Authenticate': challengeOf(error) }),
 })
 
+/** The `Content-Security-Policy` of an answer that is no page: where a browser shows it, it loads nothing and is in no frame. */
+export const notAPage = "default-src 'none'; frame-ancestors 'none'"
+
 const exposed =
   'ETag, Link, Location, API-Version, Deprecation, Sunset, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Idempotency-Replayed, Duet-Position'
 

@@ -101,6 +101,24 @@ export const jsonBody = async (
   return parseObject(decodeUtf8(bytes))
 }
 
+const mostHeaders = 100
+
+/**
+ * Throws for a request that two readers could take for two different ones: 431 for more than 100 headers, since what
+ * Node drops of them is not told; 400 for two `Host` headers (RFC 9112, section 3.2); 404 for encoded dots in the path, which
+ * are never resolved.
+ */
+export const checkHead = (c: Http): void => {
+  const { rawHeaders = [], url = '' } = c.env?.incoming ?? {}
+  if (rawHeaders.length > 2 * mostHeaders)
+    throw new ApiError('HEADERS_TOO_MANY', `The request has more than ${mostHeaders} headers`)
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') hosts++
+  if (hosts > 1) throw new ApiError('MALFORMED_REQUEST', 'The request has two Host headers')
+  if (/^[^?]*%2e/i.test(url)) throw new ApiError('NOT_FOUND', 'Path with encoded dots not found')
+}
+
 /** Throws `MALFORMED_REQUEST` where the path, decoded but for escapes that are not, has one of those or a NUL. */
 export const checkPath = (path: string): void => {
   if (!path.includes('%') && !path.includes('\0')) return

@@ -8,6 +8,7 @@ import type { Env, Hono } from 'hono'
 import { ApiError } from '#errors.ts'
 import { preferred } from '#http/accept.ts'
 import { isNotModified } from '#http/conditional.ts'
+import { notAPage } from '#http/reply.ts'
 
 export type Asset = {
   /** The package the file is of; ours where none is named. */
@@ -91,6 +92,7 @@ const answer = async (asset: Loaded, request: Request): Promise<Response> => {
     Vary: 'Accept-Encoding',
     'Cache-Control': cacheControl(asset, request),
     'X-Content-Type-Options': 'nosniff',
+    'Content-Security-Policy': notAPage,
   }
   if (isNotModified(request.headers.get('if-none-match') ?? undefined, etag)) {
     return new Response(null, { status: 304, headers })

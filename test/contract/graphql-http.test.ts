@@ -238,6 +238,16 @@ describe('GET', () => {
     })
     assert.equal(answered.text, '{"data":{"user":{"name":"Ben"}}}')
   })
+  for (const [type, status] of [
+    ['application/json; charset=utf-8', 200],
+    ['text/plain', 415],
+    ['application/x-www-form-urlencoded', 415],
+  ] as const)
+    test(`with the Content-Type ${type} is ${status}`, async () => {
+      const headers = { 'Content-Type': type, Accept: graphqlJson }
+      assert.equal((await get({ query: '{ __typename }' }, headers)).status, status)
+    })
+
   test('takes empty variables and operationName as absent', async () => {
     const answered = await get({ query: '{ __typename }', variables: '', operationName: '' })
     assert.equal(answered.text, '{"data":{"__typename":"Query"}}')

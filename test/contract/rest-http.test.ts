@@ -338,3 +338,12 @@ test('a URL of 4,096 characters is read, a longer one is 414', async () => {
   refuses(await read(path(4097)), 414, 'URI_TOO_LONG')
   refuses(await read(`/api/nothing${'/a'.repeat(4096)}`), 414, 'URI_TOO_LONG')
 })
+
+test('an answer that is no page loads nothing and is in no frame', async () => {
+  const policy = "default-src 'none'; frame-ancestors 'none'"
+  const lines = ['GET /api/posts', 'GET /api/posts/999', 'GET /nothing', 'GET /healthz']
+  for (const line of [...lines, 'GET /graphql?query={__typename}', 'GET /assets/mark.svg']) {
+    const { headers } = await world.ask(line, { as: 2 })
+    assert.equal(headers.get('content-security-policy'), policy, line)
+  }
+})

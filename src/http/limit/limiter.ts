@@ -1,4 +1,5 @@
 /** The rate limit: how many requests of one caller are served in a minute, and the headers that say how many are left. */
+import { after } from '#base/after.ts'
 import { ApiError } from '#errors.ts'
 import { type Http, header } from '#http/request.ts'
 import type { Viewer } from '#model/viewer.ts'
@@ -76,7 +77,7 @@ export const createLimiter = ({ limit, now, tally, proxies = [] }: LimiterOption
     if (!isCounted(c.req.method, c.req.path)) return undefined
     const window = Math.floor(now() / minute)
     const n = countsOf(window).count(callerOf(c, viewer))
-    return n instanceof Promise ? n.then(told => judge(told, window)) : judge(n, window)
+    return after(n, told => judge(told, window))
   }
 
   return { count, close: () => present?.counts.end() }

@@ -1,0 +1,54 @@
+/** Requests whose head two readers could understand differently, as they come over a socket. */
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { after, before, test } from 'node:test'
+import { folderOf, type Service, serve } from '../duet.ts'
+
+let service: Service
+before(async () => {
+  service = await serve(folderOf('heads').fresh().settings)
+})
+after(() => service.end())
+
+/** The status and body of the answer to a request with these header lines. */
+const ask = async (line: string, ...headers: readonly string[]) => {
+  const { hostname, port } = new URL(service.url)
+  const socket = connect(Number(port), hostname)
+  const head = [`${line} HTTP/1.1`, 'Connection: close', ...headers]
+  socket.write(`${head.join('\r\n')}\r\n\r\n`)
+  const answer = await text(socket)
+  return {
+    status: Number(answer.split(' ', 2)[1]),
+    code: /"code":"(\w+)"/.exec(answer)?.[1],
+  }
+}
+
+const many = (n: number) => Array.from({ length: n }, (_, at) => `X-${at}: 1`)
+
+test('a request with 100 headers is answered', async () => {
+  assert.equal((await ask('GET /api/posts', 'Host: a', ...many(98))).status, 200)
+})
+
+test('a request with 101 headers is refused with 431', async () => {
+  assert.deepEqual(await ask('GET /api/posts', 'Host: a', ...many(99)), {
+    status: 431,
+    code: 'HEADERS_TOO_MANY',
+  })
+})
+
+test('a request with two Host headers is refused with 400', async () => {
+  assert.deepEqual(await ask('GET /api/posts', 'Host: a', 'hOsT: a'), {
+    status: 400,
+    code: 'MALFORMED_REQUEST',
+  })
+})
+
+for (const path of ['/api/users/%2e%2e/posts', '/api/%2E/posts', '/api/posts%2ejson'])
+  test(`${path} is not found, and not resolved`, async () => {
+    assert.deepEqual(await ask(`GET ${path}`, 'Host: a'), { status: 404, code: 'NOT_FOUND' })
+  })
+
+test('encoded dots in a query are let pass', async () => {
+  assert.equal((await ask('GET /api/posts?search=a%2eb', 'Host: a')).status, 200)
+})
