@@ -1,4 +1,4 @@
-/** A selection, resolved against the model and allowed for a kind of viewer: the only place where a read is refused. */
+/** A selection, resolved against the model and allowed for a kind of viewer: only here a read is refused. */
 import { ApiError, type ErrorPlace } from '#errors.ts'
 import type { Entity, Relation } from '#model/entity.ts'
 import { entityOf, fieldOf, type Model } from '#model/model.ts'
