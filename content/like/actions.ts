@@ -1,7 +1,7 @@
 /** Liking and unliking a comment: both may be said any number of times. */
 import { like as entity } from '#content/like/entity.ts'
 import { notFound } from '#model/model.ts'
-import { bind, sql } from '#sql/sql.ts'
+import { sql } from '#sql/sql.ts'
 import type { Action } from '#write/action.ts'
 import { commandOf } from '#write/steps.ts'
 
@@ -14,12 +14,12 @@ const like: Action = {
   answers: 'like',
   command: (writing, { id, now }) => {
     const { typed } = writing.dialect
-    const viewer = bind(writing.viewer.id)
+    const viewer = writing.viewer.id
     const put = sql`insert into likes (user_id, comment_id, created_at)
-      select ${typed(viewer, 'id')}, ${typed(bind(id), 'id')}, ${typed(bind(now), 'time')}
-      where exists (select 1 from comments where id = ${bind(id)})
+      select ${typed(viewer, 'id')}, ${typed(id, 'id')}, ${typed(now, 'time')}
+      where exists (select 1 from comments where id = ${id})
       on conflict do nothing returning id`
-    const find = sql`select id from likes where user_id = ${viewer} and comment_id = ${bind(id)}`
+    const find = sql`select id from likes where user_id = ${viewer} and comment_id = ${id}`
     return commandOf(writing, {
       name: 'like comment',
       asSelf: true,
@@ -40,8 +40,8 @@ const unlike: Action = {
   about: 'comment',
   answers: null,
   command: (writing, { id }) => {
-    const remove = sql`delete from likes where user_id = ${bind(writing.viewer.id)} and comment_id = ${bind(id)}`
-    const comment = sql`select 1 from comments where id = ${bind(id)}`
+    const remove = sql`delete from likes where user_id = ${writing.viewer.id} and comment_id = ${id}`
+    const comment = sql`select 1 from comments where id = ${id}`
     return commandOf(writing, {
       name: 'unlike comment',
       asSelf: true,

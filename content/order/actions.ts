@@ -27,7 +27,7 @@ const eventStep = (
 /** The items as a table `i` of a `with`. */
 const itemTable = (items: Items, { dialect: { typed } }: Writing): Sql => {
   const row = ({ productId, quantity }: Items[number], index: number) =>
-    sql`(${typed(sql`${index}`, 'int')}, ${typed(sql`${productId}`, 'id')}, ${typed(sql`${quantity}`, 'int')})`
+    sql`(${typed(index, 'int')}, ${typed(productId, 'id')}, ${typed(quantity, 'int')})`
   return sql`with i (position, product_id, quantity) as (values ${join(items.map(row), comma)})`
 }
 
@@ -79,7 +79,7 @@ const largestAmount = Number.MAX_SAFE_INTEGER
 /** The viewer as a customer, made at the first order. */
 const customerStep = ({ viewer, dialect }: Writing, now: number): GuardedStep => ({
   sql: sql`insert into customers (name, email, created_at, user_id)
-    select name, email, ${dialect.typed(sql`${now}`, 'time')}, id from users
+    select name, email, ${dialect.typed(now, 'time')}, id from users
     where id = ${viewer.id} on conflict (user_id) do nothing returning id`,
   expect: 'any',
 })
@@ -96,7 +96,7 @@ const orderStep = (
     name: 'order',
     sql: sql`${itemTable(items, writing)}
       insert into orders (status, amount, currency, customer_id, created_at)
-      select 'pending', (${sum}), ${typed(sql`${settings.currency.code}`, 'text')}, c.id, ${typed(sql`${now}`, 'time')}
+      select 'pending', (${sum}), ${typed(settings.currency.code, 'text')}, c.id, ${typed(now, 'time')}
       from customers as c where c.user_id = ${writing.viewer.id} and (${sum}) <= ${largestAmount} returning id`,
     refused: () => invalid([{ field: 'items', message: 'come to more than an order can be' }]),
   }

@@ -8,7 +8,7 @@ import { transitions } from '#content/order/entity.ts'
 import type { FieldFault } from '#errors.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import { formatMinor } from '#model/money.ts'
-import { bind, name, type SqlValue, sql, statement } from '#sql/sql.ts'
+import { type SqlValue, sql, statement } from '#sql/sql.ts'
 import { checkInput, type Use, type Values } from '#write/input.ts'
 
 type Row = Readonly<Record<string, unknown>>
@@ -42,7 +42,7 @@ const timeFaults = (values: Values): readonly FieldFault[] => {
 
 const productsOf = ({ session, dialect }: OpenStore) => {
   const { text } = statement(
-    sql`select name, price from ${name('products')} where id = ${bind(null)}`,
+    sql`select name, price from products where id = ${null}`,
     dialect.placeholder,
   )
   // Nobody has checked it yet, and a statement that fails would spoil the transaction.

@@ -6,7 +6,7 @@ import type { Core } from '#core.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Position, Row, Work } from '#sql/engine.ts'
-import { and, bind, column, name, type Sql, type SqlValue, sql, statement } from '#sql/sql.ts'
+import { and, column, name, type Sql, type SqlValue, sql, statement } from '#sql/sql.ts'
 import { invalid } from '#write/input.ts'
 
 /** A column of a report. Money is in minor units. */
@@ -64,13 +64,13 @@ const madeAt = (alias: string): Sql => column(alias, columnName('createdAt'))
 
 /** That a row was made in the time asked for. */
 const inTime = ({ dialect, asked }: Source, alias: string): readonly Sql[] => [
-  ...(asked.from === undefined ? [] : [sql`${madeAt(alias)} >= ${bind(asked.from)}`]),
-  ...(asked.to === undefined ? [] : [sql`${madeAt(alias)} < ${bind(asked.to)}`]),
+  ...(asked.from === undefined ? [] : [sql`${madeAt(alias)} >= ${asked.from}`]),
+  ...(asked.to === undefined ? [] : [sql`${madeAt(alias)} < ${asked.to}`]),
   ...(dialect.interruptCheck ? [dialect.interruptCheck] : []),
 ]
 
 const counted = (source: Source, entity: string, index: number): Tally => ({
-  query: sql`select ${source.dialect.day(madeAt('t'))}, count(*) from ${tableOf(source, entity)} as ${name('t')}
+  query: sql`select ${source.dialect.day(madeAt('t'))}, count(*) from ${tableOf(source, entity)} as t
     where ${and(inTime(source, 't'))} group by 1`,
   add: (values, row) => plus(values, index, big(row[1])),
 })
@@ -80,12 +80,12 @@ const sales = (source: Source): readonly Tally[] => {
   const { dialect, model } = source
   const orders = tableOf(source, 'order')
   const items = tableOf(source, 'orderItem')
-  const ours = sql`o.currency = ${bind(model.settings.currency.code)}`
+  const ours = sql`o.currency = ${model.settings.currency.code}`
   const day = dialect.day(madeAt('o'))
   return [
     {
-      query: sql`select ${day}, o.status, count(*), sum(o.amount / ${bind(half)}), sum(o.amount % ${bind(half)})
-        from ${orders} as ${name('o')} where ${and([sql`o.status in ('paid', 'refunded')`, ours, ...inTime(source, 'o')])}
+      query: sql`select ${day}, o.status, count(*), sum(o.amount / ${half}), sum(o.amount % ${half})
+        from ${orders} as o where ${and([sql`o.status in ('paid', 'refunded')`, ours, ...inTime(source, 'o')])}
         group by 1, 2`,
       add: (values, [, status, orders, high, low]) => {
         const first = status === 'paid' ? 0 : 3
@@ -94,7 +94,7 @@ const sales = (source: Source): readonly Tally[] => {
       },
     },
     {
-      query: sql`select ${day}, sum(i.quantity) from ${orders} as ${name('o')} join ${items} as ${name('i')} on i.order_id = o.id
+      query: sql`select ${day}, sum(i.quantity) from ${orders} as o join ${items} as i on i.order_id = o.id
         where ${and([sql`o.status = 'paid'`, ours, ...inTime(source, 'o')])} group by 1`,
       add: (values, row) => plus(values, 1, big(row[1])),
     },

@@ -5,7 +5,7 @@ import type { Entity } from '#model/entity.ts'
 import { columnName, type Model } from '#model/model.ts'
 import { anonymous } from '#model/viewer.ts'
 import type { SqlValue } from '#sql/sql.ts'
-import { bind, comma, join, name, sql, statement } from '#sql/sql.ts'
+import { comma, join, name, sql, statement } from '#sql/sql.ts'
 import { inputValues, type Use, type Values } from '#write/input.ts'
 
 const insertText = (
@@ -16,13 +16,13 @@ const insertText = (
 ): string => {
   const columns = keys.map(key => name(columnName(key)))
   const places = join(
-    keys.map(() => bind(null)),
+    keys.map(() => null),
     comma,
   )
   const lists = Array.from({ length: rows }, () => sql`(${places})`)
   return statement(
     sql`insert into ${name(table)} (${join(columns, comma)}) values ${join(lists, comma)}
-      returning ${name('id')}`,
+      returning id`,
     dialect.placeholder,
   ).text
 }

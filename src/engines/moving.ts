@@ -2,17 +2,7 @@
 import type { Scalar } from '#model/field.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Row, Rows, Session } from '#sql/engine.ts'
-import {
-  bind,
-  comma,
-  join,
-  name,
-  number,
-  type SqlValue,
-  sql,
-  statement,
-  trusted,
-} from '#sql/sql.ts'
+import { comma, join, name, number, type SqlValue, sql, statement, trusted } from '#sql/sql.ts'
 
 export type MovedTable = {
   readonly name: string
@@ -35,7 +25,7 @@ export const keyOf = ({ key, columns }: MovedTable, row: Row): Key => {
 }
 
 const restOf = ({ name: table, key }: MovedTable, after: Key | null) => {
-  const behind = sql`(${join(key.map(name), comma)}) > (${join((after ?? []).map(bind), comma)})`
+  const behind = sql`(${join(key.map(name), comma)}) > (${join(after ?? [], comma)})`
   return sql`from ${name(table)} where ${after === null ? trusted('true') : behind}`
 }
 

@@ -2,19 +2,17 @@
 import { type FieldNode, type GraphQLObjectType, getArgumentValues } from 'graphql'
 import { type Core, prepareFor } from '#core.ts'
 import { ApiError } from '#errors.ts'
+import {
+  type Arguments,
+  createSlots,
+  idArgument,
+  type Slots,
+  type Variables,
+} from '#graphql/arguments.ts'
 import type { Operation } from '#graphql/document.ts'
 import type { Where } from '#graphql/errors.ts'
 import type { RootField, Schema } from '#graphql/schema.ts'
-import {
-  type Arguments,
-  collectFields,
-  createSlots,
-  idArgument,
-  itemsOf,
-  placeOf,
-  type Slots,
-  type Variables,
-} from '#graphql/selection.ts'
+import { collectFields, itemsOf, locationOf, setsOf } from '#graphql/selection.ts'
 import { entityOf, notFound, typeName } from '#model/model.ts'
 import type { Role, Viewer } from '#model/viewer.ts'
 import type { Position, Prepared } from '#read/read.ts'
@@ -76,15 +74,11 @@ const payloadOf = (
   const slots = createSlots(1)
   const selecting = { schema, model: core.model, fragments: operation.fragments, variables, slots }
   const type = schema.schema.getType(typeName(root.entity)) as GraphQLObjectType
-  const items = itemsOf(
-    selecting,
-    type,
-    nodes.flatMap(({ selectionSet }) => selectionSet ?? []),
-  )
+  const items = itemsOf(selecting, type, setsOf(nodes))
   const selected = {
     ...oneRow(root.entity, items),
     key,
-    ...placeOf(nodes[0] as FieldNode),
+    ...locationOf(nodes[0] as FieldNode),
   }
   const prepared = prepareFor(
     core,
@@ -110,7 +104,7 @@ const planned = (mutating: Mutating): readonly Planned[] => {
       )
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      throw error.at({ path: [key], ...placeOf(node) })
+      throw error.at({ path: [key], ...locationOf(node) })
     }
     return {
       key,
@@ -221,7 +215,7 @@ const withoutWritten = ({ slots }: Payload, viewer: Viewer, variables: Variables
   return [first, ...rest]
 }
 
-const whereOf = (field: Writes): Where => ({ path: [field.key], ...placeOf(field.node) })
+const whereOf = (field: Writes): Where => ({ path: [field.key], ...locationOf(field.node) })
 
 /** Of several fields none is run where one is refused by whose thing it is about, which only the store knows. */
 const refuseEarly = async (mutating: Mutating, fields: readonly Writes[]): Promise<void> => {
@@ -230,7 +224,7 @@ const refuseEarly = async (mutating: Mutating, fields: readonly Writes[]): Promi
     const error: unknown = result.status === 'rejected' ? result.reason : undefined
     const field = fields[index]
     if (field && error instanceof ApiError && error.code === 'FORBIDDEN')
-      throw error.at({ path: [field.key], ...placeOf(field.node) })
+      throw error.at({ path: [field.key], ...locationOf(field.node) })
   }
 }
 

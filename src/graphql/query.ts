@@ -3,17 +3,10 @@
 import { type ExecutionResult, execute, type FieldNode, Kind, OperationTypeNode } from 'graphql'
 import { type Core, prepareFor } from '#core.ts'
 import type { ErrorPlace } from '#errors.ts'
+import { createSlots, type Slots, type Variables } from '#graphql/arguments.ts'
 import type { Operation } from '#graphql/document.ts'
 import type { Schema } from '#graphql/schema.ts'
-import {
-  type Collected,
-  collectFields,
-  createSlots,
-  rootOf,
-  type Slots,
-  shapeOf,
-  type Variables,
-} from '#graphql/selection.ts'
+import { type Collected, collectFields, locationOf, rootOf, shapeOf } from '#graphql/selection.ts'
 import { notFound } from '#model/model.ts'
 import type { Viewer } from '#model/viewer.ts'
 import { type Answer, type Position, type Prepared, read } from '#read/read.ts'
@@ -64,7 +57,7 @@ const prepareQuery = (
   return { members: membersOf(collected, schema), prepared, slots }
 }
 
-/** What `__schema` and `__type` answer is graphql-js's affair: they are executed by it, alone. */
+/** The value of `__schema` or `__type`, which graphql-js executes alone. */
 const introspect = (
   schema: Schema,
   operation: Operation,
@@ -96,11 +89,7 @@ const missingOf = (
     if (member.kind !== 'read') continue
     const missing = answers[member.root]?.missing
     if (!missing) continue
-    const token = member.node.loc?.startToken
-    const place: ErrorPlace = {
-      path: [member.key],
-      ...(token && { at: { line: token.line, column: token.column } }),
-    }
+    const place: ErrorPlace = { path: [member.key], ...locationOf(member.node) }
     return notFound(missing.entity, namedBy(member.node, variables) ?? missing.id, place)
   }
   return undefined
@@ -118,7 +107,34 @@ const namedBy = (node: FieldNode, variables: Variables): unknown => {
 /** The text of `data`, or the error that makes it null: every root list is non-null. */
 export type Queried = { readonly data: string; readonly error?: Error }
 
-/** Runs the query; throws what the viewer may not read, and what is too large or takes too long. */
+/** A value derived from an operation, made once for each key; an operation with many keys is not cached further. */
+const derived = <Value>(operation: Operation, key: string, make: () => Value): Value => {
+  const cached = operation.derived.get(key) as Value | undefined
+  if (cached !== undefined) return cached
+  const value = make()
+  if (operation.derived.size < 50) operation.derived.set(key, value)
+  return value
+}
+
+/** The query prepared for the viewer's role, the conditions of its fields and the filters that are given. */
+const readyFor = (
+  core: Core,
+  schema: Schema,
+  operation: Operation,
+  variables: Variables,
+  viewer: Viewer,
+): Ready => {
+  const conditions = operation.conditions.map(name => String(variables.coerced[name])).join()
+  const collected = derived(operation, `fields ${conditions}`, () =>
+    collectFields([operation.node.selectionSet], operation.fragments, variables),
+  )
+  const shape = shapeOf(collected, schema, core.model, variables)
+  return derived(operation, `${viewer.role} ${conditions} ${shape}`, () =>
+    prepareQuery(core, schema, operation, variables, viewer, collected),
+  )
+}
+
+/** Runs the query; throws where the viewer may not read something, and where it is too large or takes too long. */
 export const runQuery = (
   core: Core,
   schema: Schema,
@@ -127,42 +143,19 @@ export const runQuery = (
   viewer: Viewer,
   after: Position | undefined,
 ): Queried | Promise<Queried> => {
-  const conditions = operation.conditions.map(name => String(variables.coerced[name])).join()
-  const collectedKey = `fields ${conditions}`
-  const collected =
-    (operation.derived.get(collectedKey) as Collected | undefined) ??
-    keep(
-      operation,
-      collectedKey,
-      collectFields([operation.node.selectionSet], operation.fragments, variables),
-    )
-  const key = `${viewer.role} ${conditions} ${shapeOf(collected, schema, core.model, variables)}`
-  const { members, prepared, slots } =
-    (operation.derived.get(key) as Ready | undefined) ??
-    keep(operation, key, prepareQuery(core, schema, operation, variables, viewer, collected))
+  const { members, prepared, slots } = readyFor(core, schema, operation, variables, viewer)
+  const textOf = (member: Member, answers: readonly Answer[]): string => {
+    if (member.kind === 'text') return member.json
+    if (member.kind === 'read') return answers[member.root]?.text ?? 'null'
+    return introspect(schema, operation, member.nodes, variables)
+  }
   const assemble = (answers: readonly Answer[]): Queried => {
     const missing = missingOf(members, answers, variables)
     if (missing) return { data: 'null', error: missing }
-    let data = '{'
-    for (const member of members) {
-      if (data.length > 1) data += ','
-      data += `${JSON.stringify(member.key)}:`
-      if (member.kind === 'read') data += answers[member.root]?.text ?? 'null'
-      else
-        data +=
-          member.kind === 'text'
-            ? member.json
-            : introspect(schema, operation, member.nodes, variables)
-    }
-    return { data: `${data}}` }
+    const texts = members.map(member => `${JSON.stringify(member.key)}:${textOf(member, answers)}`)
+    return { data: `{${texts.join()}}` }
   }
   if (!prepared) return assemble([])
   const answers = read(core.reader, prepared, slots.fill(viewer.id, variables), after)
   return answers instanceof Promise ? answers.then(assemble) : assemble(answers)
-}
-
-/** An operation has few shapes; one that shows many is not kept. */
-const keep = <Value>(operation: Operation, key: string, value: Value): Value => {
-  if (operation.derived.size < 50) operation.derived.set(key, value)
-  return value
 }

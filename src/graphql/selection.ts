@@ -2,32 +2,23 @@
 import {
   type FieldNode,
   type FragmentDefinitionNode,
-  GraphQLError,
   type GraphQLField,
   GraphQLIncludeDirective,
   type GraphQLObjectType,
   GraphQLSkipDirective,
   getDirectiveValues,
   getNamedType,
-  type getVariableValues,
-  isNonNullType,
   isObjectType,
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql'
-import { GraphqlErrors } from '#graphql/document.ts'
+import { argumentOf, idArgument, pageOf, type Slots, type Variables } from '#graphql/arguments.ts'
 import type { Schema } from '#graphql/schema.ts'
 import type { Entity } from '#model/entity.ts'
-import { parseId } from '#model/id.ts'
 import { entityOf, type Model, typeName } from '#model/model.ts'
-import type { Item, Place, Root, Slot, Value } from '#read/selection.ts'
+import type { Item, Location, Root, Slot } from '#read/selection.ts'
 
-/** The coerced variables of a request, as graphql-js makes them. */
-export type Variables = ReturnType<typeof getVariableValues>['variableValues'] & {}
-
-export type Arguments = Readonly<Record<string, unknown>>
-
-/** What is selected under one response key: nodes that are merged. */
+/** The field nodes under each response key, which are merged. */
 export type Collected = ReadonlyMap<string, readonly FieldNode[]>
 
 const conditionHolds = (node: SelectionNode, variables: Variables): boolean =>
@@ -62,70 +53,15 @@ export const collectFields = (
   return grouped
 }
 
-/** Where a field stands in its document, for errors. */
-export const placeOf = (node: FieldNode): { at?: Place } => {
+/** The location of a field in its document, for errors. */
+export const locationOf = (node: FieldNode): { at?: Location } => {
   const token = node.loc?.startToken
   return token ? { at: { line: token.line, column: token.column } } : {}
 }
 
-/** Slots that are filled anew for each request, from its variables. */
-export type Slots = {
-  /** The index that this value will have. */
-  readonly take: (value: (variables: Variables) => Value) => Slot
-  readonly fill: (first: Value, variables: Variables) => Value[]
-}
-
-/** Slots after the viewer's and `reserved` ones that the caller sets. */
-export const createSlots = (reserved: number): Slots => {
-  const makers: ((variables: Variables) => Value)[] = []
-  return {
-    take: value => makers.push(value) + reserved,
-    fill: (first, variables) => {
-      const values: Value[] = [first]
-      for (let index = 0; index < reserved; index++) values.push(null)
-      for (const make of makers) values.push(make(variables))
-      return values
-    },
-  }
-}
-
-const mostPerPage = 100
-// Above every budget: the statement's own limit and the count of objects decide.
-const everything = 1_000_000
-
-/** How many a `limit` argument asks for; `usual` where it asks for none. */
-const limitOf = (limit: unknown, usual: number): number =>
-  limit == null ? usual : Math.min(Math.max(Number(limit), 1), mostPerPage)
-
-const offsetOf = (offset: unknown): number => Math.max(Number(offset ?? 0), 0)
-
-/** Gives an argument's value for some variables; undefined where the request gives none. */
-type ReadArgument = (variables: Variables) => unknown
-
-/**
- * CoerceArgumentValues (section 6.4.1) for one argument of a scalar type, settled as far as the document goes:
- * graphql-js's own took a tenth of a small query, each time anew.
- */
-const argumentOf = (
-  field: GraphQLField<unknown, unknown>,
-  node: FieldNode,
-  name: string,
-): ReadArgument => {
-  const argument = field.args.find(argument => argument.name === name)
-  const value = node.arguments?.find(({ name: given }) => given.value === name)?.value
-  if (!argument || !value) return () => undefined
-  if (value.kind !== 'Variable') {
-    const literal = 'value' in value ? value.value : null
-    return () => literal
-  }
-  const variable = value.name.value
-  if (!isNonNullType(argument.type)) return ({ coerced }) => coerced[variable]
-  return ({ coerced }) => {
-    if (coerced[variable] != null) return coerced[variable]
-    const message = `Argument "${name}" of non-null type "${argument.type}" must not be null.`
-    throw new GraphqlErrors('BAD_USER_INPUT', [new GraphQLError(message, { nodes: value })])
-  }
-}
+/** The selection sets of nodes that are merged. */
+export const setsOf = (nodes: readonly FieldNode[]): readonly SelectionSetNode[] =>
+  nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
 
 export type Selecting = {
   readonly schema: Schema
@@ -141,27 +77,6 @@ const fieldOfType = (type: GraphQLObjectType, name: string): GraphQLField<unknow
   return field
 }
 
-/** The slots of a list's page, from its arguments; null where the document gives none and the list is whole. */
-const pageOf = (
-  selecting: Selecting,
-  field: GraphQLField<unknown, unknown>,
-  node: FieldNode,
-  usual: number,
-) => {
-  const isAsked = node.arguments?.some(
-    ({ name }) => name.value === 'limit' || name.value === 'offset',
-  )
-  if (!isAsked && usual === everything) return null
-  const limit = argumentOf(field, node, 'limit')
-  const offset = argumentOf(field, node, 'offset')
-  return {
-    limit: selecting.slots.take(variables => limitOf(limit(variables), usual)),
-    offset: node.arguments?.some(({ name }) => name.value === 'offset')
-      ? selecting.slots.take(variables => offsetOf(offset(variables)))
-      : null,
-  }
-}
-
 /** The members of an object type that a selection set asks for (section 6.3). */
 export const itemsOf = (
   selecting: Selecting,
@@ -175,26 +90,61 @@ export const itemsOf = (
     if (name === '__typename') return { kind: 'text', key, json: JSON.stringify(type.name) }
     const field = fieldOfType(type, name)
     const target = getNamedType(field.type)
-    if (!isObjectType(target)) return { kind: 'field', key, field: name, ...placeOf(node) }
+    if (!isObjectType(target)) return { kind: 'field', key, field: name, ...locationOf(node) }
     return {
       kind: 'relation',
       key,
       relation: name,
-      page: field.args.length > 0 ? pageOf(selecting, field, node, everything) : null,
-      items: itemsOf(
-        selecting,
-        target,
-        nodes.flatMap(({ selectionSet }) => selectionSet ?? []),
-      ),
-      ...placeOf(node),
+      page: field.args.length > 0 ? pageOf(selecting.slots, field, node, null) : null,
+      items: itemsOf(selecting, target, setsOf(nodes)),
+      ...locationOf(node),
     }
   })
 }
 
-/** The id that an argument names, 0 where it names nothing: no row has it. */
-export const idArgument = (value: unknown): number => parseId(String(value)) ?? 0
+const rootField = ({ schema }: Schema, name: string): GraphQLField<unknown, unknown> =>
+  fieldOfType(schema.getQueryType() as GraphQLObjectType, name)
 
-/** A root of a query: what it reads, and the arguments of it that name nothing. */
+/** A filter that a request gives a value for. */
+type Filter = { readonly field: string; readonly slot: Slot }
+
+/** What must exist for a filtered list to mean anything: the rows that its filters refer to. */
+const existsFor = (entity: Entity, filters: readonly Filter[]): Root['exists'] =>
+  filters.flatMap(({ field, slot }) => {
+    const { references } = entity.fields[field] ?? {}
+    return references ? [{ entity: references.entity, slot }] : []
+  })
+
+/** The conditions, order and page of a root; what varies between one row and a list. */
+const rowsOf = (
+  { schema, slots, variables }: Selecting,
+  kind: 'one' | 'list',
+  entity: Entity,
+  node: FieldNode,
+): Pick<Root, 'where' | 'exists' | 'sort' | 'many' | 'page'> => {
+  const field = rootField(schema, node.name.value)
+  const slotOf = (name: string) => {
+    const read = argumentOf(field, node, name)
+    return slots.take(values => idArgument(read(values)))
+  }
+  if (kind === 'one') {
+    const where = [{ field: 'id', is: 'equals', slot: slotOf('id') }] as const
+    return { where, exists: [], sort: [], many: false, page: null }
+  }
+  const { paged, filters } = entity.graphql
+  const given = filters
+    .filter(name => argumentOf(field, node, name)(variables) != null)
+    .map((name): Filter => ({ field: name, slot: slotOf(name) }))
+  return {
+    where: given.map(filter => ({ ...filter, is: 'equals' })),
+    exists: existsFor(entity, given),
+    sort: [{ field: 'id', descending: !paged }],
+    many: true,
+    page: pageOf(slots, field, node, paged ? entity.rest.listing.limit : null),
+  }
+}
+
+/** A root of a query as a root of the read. */
 export const rootOf = (
   selecting: Selecting,
   kind: 'one' | 'list',
@@ -202,55 +152,17 @@ export const rootOf = (
   key: string,
   nodes: readonly FieldNode[],
 ): Root => {
-  const { model, schema, slots, variables } = selecting
-  const entity: Entity = entityOf(model, entityName)
+  const { model, schema } = selecting
   const node = nodes[0] as FieldNode
-  const field = fieldOfType(schema.schema.getQueryType() as GraphQLObjectType, node.name.value)
   const type = schema.schema.getType(typeName(entityName)) as GraphQLObjectType
-  const argument = (name: string) => {
-    const read = argumentOf(field, node, name)
-    return slots.take(values => idArgument(read(values)))
-  }
-  const shared = {
+  return {
     entity: entityName,
-    items: itemsOf(
-      selecting,
-      type,
-      nodes.flatMap(({ selectionSet }) => selectionSet ?? []),
-    ),
+    items: itemsOf(selecting, type, setsOf(nodes)),
     fetchOneMore: false,
     total: false,
     key,
-    ...placeOf(node),
-  }
-  if (kind === 'one')
-    return {
-      ...shared,
-      where: [{ field: 'id', is: 'equals', slot: argument('id') }],
-      exists: [],
-      sort: [],
-      many: false,
-      page: null,
-    }
-  const filters = entity.graphql.filters
-    .filter(name => argumentOf(field, node, name)(variables) != null)
-    .map(name => ({ name, slot: argument(name) }))
-  const exists = filters.flatMap(({ name, slot }) => {
-    const { references } = entity.fields[name] ?? {}
-    return references ? [{ entity: references.entity, slot }] : []
-  })
-  return {
-    ...shared,
-    where: filters.map(({ name, slot }) => ({ field: name, is: 'equals', slot })),
-    exists,
-    sort: [{ field: 'id', descending: !entity.graphql.paged }],
-    many: true,
-    page: pageOf(
-      selecting,
-      field,
-      node,
-      entity.graphql.paged ? entity.rest.listing.limit : everything,
-    ),
+    ...locationOf(node),
+    ...rowsOf(selecting, kind, entityOf(model, entityName), node),
   }
 }
 
@@ -267,7 +179,7 @@ export const shapeOf = (
     if (root?.kind !== 'list' || !node?.arguments?.length) continue
     const { filters } = entityOf(model, root.entity).graphql
     if (filters.length === 0) continue
-    const field = fieldOfType(schema.schema.getQueryType() as GraphQLObjectType, node.name.value)
+    const field = rootField(schema, node.name.value)
     shape += filters
       .map(name => (argumentOf(field, node, name)(variables) == null ? '-' : '+'))
       .join('')

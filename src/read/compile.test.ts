@@ -64,7 +64,7 @@ describe('on PostgreSQL', { skip: noDatabase }, () => {
     )
   })
 
-  test('of what is too much no more is read than shows that it is', async () => {
+  test('a read that is too large fetches no more rows than show that it is', async () => {
     const posts = () => root('post', [field('id')], { page: null, total: true })
     const { work } = prepare(
       plan({ encoding: 'rest', roots: [posts(), posts(), posts()] }, usualModel, 'user'),

@@ -1,4 +1,4 @@
-/** A selection, resolved against the model and allowed for a kind of viewer: the only place where a read is refused. */
+/** A selection, resolved against the model and allowed for a kind of viewer: only here a read is refused. */
 import { ApiError, type ErrorPlace } from '#errors.ts'
 import type { Entity, Relation } from '#model/entity.ts'
 import { entityOf, fieldOf, type Model } from '#model/model.ts'
@@ -20,13 +20,13 @@ import type {
   RowSet,
 } from '#read/level.ts'
 import { fieldsOf, linksParts, merged, objectParts, textPart } from '#read/parts.ts'
-import type { Item, Page, Place, Root, Selection } from '#read/selection.ts'
+import type { Item, Location, Page, Root, Selection } from '#read/selection.ts'
 
 export type { ReadPlan } from '#read/level.ts'
 
 type Context = { readonly model: Model; readonly role: Role }
 
-const placeOf = (path: readonly string[], at: Place | undefined): ErrorPlace => ({
+const placeOf = (path: readonly string[], at: Location | undefined): ErrorPlace => ({
   path,
   ...(at && { at }),
 })

@@ -10,12 +10,12 @@ export const VIEWER: Slot = 0
 /** A value for a slot. */
 export type Value = SqlValue
 
-/** Where in a GraphQL document something was asked, for its errors. */
-export type Place = { readonly line: number; readonly column: number }
+/** A location in a GraphQL document, for errors. */
+export type Location = { readonly line: number; readonly column: number }
 
 /** One member of the object to write, under its key in the answer. */
 export type Item =
-  | { readonly kind: 'field'; readonly key: string; readonly field: string; readonly at?: Place }
+  | { readonly kind: 'field'; readonly key: string; readonly field: string; readonly at?: Location }
   /** The same JSON text for every row (`__typename`). */
   | { readonly kind: 'text'; readonly key: string; readonly json: string }
   /** Links whose paths have the row's fields in them, below `prefix`. */
@@ -32,7 +32,7 @@ export type Item =
       /** How many of each parent and after how many; null: all. */
       readonly page: Page
       readonly items: readonly Item[]
-      readonly at?: Place
+      readonly at?: Location
     }
 
 /** How many and after how many (null: from the first one on); no page: all. */
@@ -66,9 +66,9 @@ export type Root = {
   readonly fetchOneMore: boolean
   /** Whether the number of all rows that fit the conditions is wanted. */
   readonly total: boolean
-  /** The key in the answer and the place in the document, for errors. */
+  /** The key in the answer and the location in the document, for errors. */
   readonly key?: string
-  readonly at?: Place
+  readonly at?: Location
 }
 
 /** The root of one row, by the id in slot 1. */

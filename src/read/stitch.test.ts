@@ -99,7 +99,7 @@ test('rows of three levels become one text, each under the row it belongs to', (
   assert.equal(made?.objects, 9)
 })
 
-test('what is not there is null alone and [] as a list', () => {
+test('a row that does not exist is null, and a list without rows is []', () => {
   assert.equal(stitched(library, roomy, [])[0]?.text, '[]')
   const single = { ...library, roots: [root({ ...authors, many: false })] }
   assert.deepEqual(stitched(single, roomy, [])[0], { text: 'null', objects: 0 })
@@ -107,7 +107,7 @@ test('what is not there is null alone and [] as a list', () => {
   assert.equal(made?.text, '[{"name":"Ann","books":[{"title":"x","author":null}]}]')
 })
 
-test('several roots of one plan stand apart and count together', () => {
+test('several roots of one plan have a text each, and their objects are counted together', () => {
   const pair: ReadPlan = {
     encoding: 'graphql',
     roots: [

@@ -21,13 +21,13 @@ export type Limits = { readonly objects: number; readonly bytes: number }
 export type Text = { readonly text: string; readonly objects: number }
 
 /** The texts of a level, by the key under which the rows above know them. */
-type Held = ReadonlyMap<SqlValue, Text>
+type ByKey = ReadonlyMap<SqlValue, Text>
 
 /** The number of objects written so far. */
 type Count = { objects: number }
 
 /** Writes a row or a piece of it, given the texts of the levels below, and counts the objects in it. */
-type Write = (row: Row, held: readonly Held[], count: Count) => string
+type Write = (row: Row, children: readonly ByKey[], count: Count) => string
 
 const tooLarge = (limits: Limits) =>
   new ApiError(
@@ -59,15 +59,15 @@ const caseWriter = (writing: Writing, { field, cases }: Part & { kind: 'case' })
   const writers = new Map(
     Object.entries(cases).map(([value, parts]) => [value, joined(writing, parts)]),
   )
-  return (row, held, count) => writers.get(String(row[index]))?.(row, held, count) ?? '{}'
+  return (row, children, count) => writers.get(String(row[index]))?.(row, children, count) ?? '{}'
 }
 
 const childWriter = ({ level, below }: Writing, part: Part & { kind: 'child' }): Write => {
   const at = below.indexOf(part.level)
   const key = indexOf(level, keyOf(part.level))
   const absent = part.level.kind === 'children of' ? empty : nothing
-  return (row, held, count) => {
-    const { text, objects } = held[at]?.get(row[key] as SqlValue) ?? absent
+  return (row, children, count) => {
+    const { text, objects } = children[at]?.get(row[key] as SqlValue) ?? absent
     count.objects += objects
     return text
   }
@@ -91,34 +91,39 @@ const pieceOf = (writing: Writing, part: Part): string | Write => {
 /** The parts of a row one after another. */
 const joined = (writing: Writing, parts: readonly Part[]): Write => {
   const pieces = parts.map(part => pieceOf(writing, part))
-  return (row, held, count) => {
+  return (row, children, count) => {
     let text = ''
-    for (const piece of pieces) text += typeof piece === 'string' ? piece : piece(row, held, count)
+    for (const piece of pieces)
+      text += typeof piece === 'string' ? piece : piece(row, children, count)
     return text
   }
 }
 
 /** How the rows of a level are written, with the texts of the levels below it. */
-type Writer = { readonly write: Write; readonly held: readonly Held[]; readonly limits: Limits }
+type Writer = {
+  readonly write: Write
+  readonly children: readonly ByKey[]
+  readonly limits: Limits
+}
 
 type Encode = Writing['encode']
 
 /** What writes a level's rows once the rows of all levels are there. */
 const writerOf = (level: RowLevel, encode: Encode, limits: Limits) => {
   const below = levelsBelow(level)
-  const holders = below.map(child => holderOf(child, encode, limits))
+  const textsOf = below.map(child => textsBelow(child, encode, limits))
   const write = joined({ level, below, encode }, level.parts)
   return (results: Results): Writer => ({
     write,
-    held: holders.map(holder => holder(results)),
+    children: textsOf.map(texts => texts(results)),
     limits,
   })
 }
 
 /** What gives the texts of a level for the level above. */
-const holderOf = (level: ChildLevel, encode: Encode, limits: Limits) => {
+const textsBelow = (level: ChildLevel, encode: Encode, limits: Limits) => {
   const writer = writerOf(level, encode, limits)
-  return (results: Results): Held => {
+  return (results: Results): ByKey => {
     const rows = results.get(level) ?? []
     return level.kind === 'by ids'
       ? byId(rows, writer(results))
@@ -126,32 +131,32 @@ const holderOf = (level: ChildLevel, encode: Encode, limits: Limits) => {
   }
 }
 
-const one = (row: Row, { write, held, limits }: Writer): Text => {
+const one = (row: Row, { write, children, limits }: Writer): Text => {
   const count = { objects: 1 }
-  const text = write(row, held, count)
+  const text = write(row, children, count)
   if (count.objects > limits.objects || text.length > limits.bytes) throw tooLarge(limits)
   return { text, objects: count.objects }
 }
 
-const list = (rows: Rows, { write, held, limits }: Writer): Text => {
+const list = (rows: Rows, { write, children, limits }: Writer): Text => {
   const count = { objects: 0 }
   let text = ''
   for (const row of rows) {
     count.objects++
-    const written = write(row, held, count)
+    const written = write(row, children, count)
     text += text === '' ? written : `,${written}`
     if (count.objects > limits.objects || text.length > limits.bytes) throw tooLarge(limits)
   }
   return { text: `[${text}]`, objects: count.objects }
 }
 
-const byId = (rows: Rows, writer: Writer): Held =>
+const byId = (rows: Rows, writer: Writer): ByKey =>
   new Map(rows.map(row => [row[0] as SqlValue, one(row, writer)]))
 
 const newestFirst = (a: Row, b: Row): number => Number(b[0]) - Number(a[0])
 
 /** Lists by parent, in the relation's order: the database gives the rows in whatever order is cheapest for it. */
-const byParent = (rows: Rows, oldestFirst: boolean, writer: Writer): Held => {
+const byParent = (rows: Rows, oldestFirst: boolean, writer: Writer): ByKey => {
   const groups = new Map<SqlValue, Row[]>()
   for (const row of rows) {
     const parent = row[1] as SqlValue

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { drive, type Work } from '#sql/engine.ts'
-import { and, bind, column, comma, join, name, parameter, slot, sql, statement } from '#sql/sql.ts'
+import { and, column, comma, join, name, parameter, slot, sql, statement } from '#sql/sql.ts'
 
 const sqlite = (n: number) => `?${n}`
 const postgres = (n: number) => `$${n}`
 
 test('a template becomes a text with placeholders, and its parameters in order', () => {
-  const piece = sql`select ${column('t', 'name')} from ${name('users')} where a = ${bind(1)} and b = ${bind('x')}`
+  const piece = sql`select ${column('t', 'name')} from ${name('users')} where a = ${1} and b = ${'x'}`
   assert.deepEqual(statement(piece, sqlite), {
     text: 'select "t"."name" from "users" where a = ?1 and b = ?2',
     parameters: [
@@ -20,7 +20,7 @@ test('a template becomes a text with placeholders, and its parameters in order',
 
 test('placeholders are numbered anew in each statement that a piece stands in', () => {
   const condition = sql`a = ${slot(3)}`
-  const whole = sql`select ${bind(7)} where ${condition} or ${condition}`
+  const whole = sql`select ${7} where ${condition} or ${condition}`
   assert.equal(statement(whole, postgres).text, 'select $1 where a = $2 or a = $3')
   assert.deepEqual(
     statement(whole, postgres).parameters.map(({ kind }) => kind),

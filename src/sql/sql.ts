@@ -48,7 +48,7 @@ export const column = (alias: string, identifier: string): Sql =>
 export const parameter = (from: Parameter): Sql => make(['', ''], [from])
 
 /** A value that is known now. */
-export const bind = (value: SqlValue): Sql => parameter({ kind: 'value', value })
+const bind = (value: SqlValue): Sql => parameter({ kind: 'value', value })
 
 /** A value that comes with each run. */
 export const slot = (index: number): Sql => parameter({ kind: 'slot', slot: index })

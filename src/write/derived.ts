@@ -5,7 +5,7 @@ import { columnName, entityOf, fieldOf, type Model, notFound } from '#model/mode
 import { judge, type Rule, refusal } from '#model/policy.ts'
 import { conditionSql, selfCondition } from '#read/condition.ts'
 import type { Rows } from '#sql/engine.ts'
-import { and, bind, column, comma, join, name, type Sql, type SqlValue, sql } from '#sql/sql.ts'
+import { and, column, comma, join, name, type Sql, type SqlValue, sql } from '#sql/sql.ts'
 import type { Command } from '#write/command.ts'
 import { initialValue, type Values } from '#write/input.ts'
 import { commandOf, type GuardedStep, permit, type Writing } from '#write/steps.ts'
@@ -54,7 +54,7 @@ export const create = (writing: Writing, entityName: string, values: Values): Co
   const { afterCreate } = entity
   const shown = afterCreate?.fields ?? []
   const given = [...values].map(([key, value]) =>
-    writing.dialect.typed(bind(value), fieldOf(entity, key).scalar),
+    writing.dialect.typed(value, fieldOf(entity, key).scalar),
   )
   const insert = sql`insert into ${name(entity.table)} (${join(columns, comma)})
     select ${join(given, comma)} where ${where} returning ${join(
@@ -141,7 +141,7 @@ const revisionCondition = (table: string, revisions: Target['revisions']): Sql =
 const assignments = ({ dialect }: Writing, entity: Entity, values: Values): readonly Sql[] => [
   ...[...values].map(
     ([key, value]) =>
-      sql`${name(columnName(key))} = ${dialect.typed(bind(value), fieldOf(entity, key).scalar)}`,
+      sql`${name(columnName(key))} = ${dialect.typed(value, fieldOf(entity, key).scalar)}`,
   ),
   ...Object.entries(entity.fields).flatMap(([key, { resetBy }]) => {
     const value = resetBy === undefined ? undefined : values.get(resetBy)

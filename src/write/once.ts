@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { ApiError } from '#errors.ts'
 import type { Viewer } from '#model/viewer.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import { bind, name, sql, statement } from '#sql/sql.ts'
+import { sql, statement } from '#sql/sql.ts'
 import type { Job, Once } from '#write/job.ts'
 
 /** How long an answer is kept, in milliseconds. */
@@ -43,38 +43,25 @@ export const keyedOf = (
   return { key, scope: viewer.id === null ? 'anonymous' : `user ${viewer.id}`, fingerprint }
 }
 
-const table = name('replies')
-const column = {
-  scope: name('scope'),
-  key: name('key'),
-  fingerprint: name('fingerprint'),
-  madeAt: name('made_at'),
-  status: name('status'),
-  body: name('body'),
-  rowId: name('row_id'),
-  revision: name('revision'),
-}
-
-/** A place whose value is known when the job is done. */
-const later = bind(null)
+/** The value of a parameter that is known when the job is done. */
+const later = null
 
 /** The statements that keep an answer under a key; `part` tells apart the writes of one request. */
 export const onceOf = (dialect: Dialect, keyed: Keyed, now: number, part = ''): Once => {
   const { scope, fingerprint } = keyed
   const key = `${keyed.key}${part}`
-  const { madeAt, status, body, rowId, revision } = column
-  const known = sql`${column.scope} = ${bind(scope)} and ${column.key} = ${bind(key)}`
-  const oldest = bind(now - keptFor)
-  const reserve = sql`insert into ${table} as r
-      (${column.scope}, ${column.key}, ${column.fingerprint}, ${madeAt}, ${status}, ${body})
-    values (${bind(scope)}, ${bind(key)}, ${bind(fingerprint)}, ${bind(now)}, 0, '')
-    on conflict (${column.scope}, ${column.key}) do update
-      set ${column.fingerprint} = excluded.${column.fingerprint}, ${madeAt} = excluded.${madeAt}
-      where r.${madeAt} <= ${oldest} returning ${column.key}`
-  const lookup = sql`select ${column.fingerprint}, ${status}, ${body}, ${rowId}, ${revision}
-    from ${table} where ${known}`
-  const store = sql`update ${table} set ${status} = ${later}, ${body} = ${later}, ${rowId} = ${later},
-    ${revision} = ${later} where ${known}`
+  const known = sql`scope = ${scope} and key = ${key}`
+  const oldest = now - keptFor
+  const reserve = sql`insert into replies as r
+      (scope, key, fingerprint, made_at, status, body)
+    values (${scope}, ${key}, ${fingerprint}, ${now}, 0, '')
+    on conflict (scope, key) do update
+      set fingerprint = excluded.fingerprint, made_at = excluded.made_at
+      where r.made_at <= ${oldest} returning key`
+  const lookup = sql`select fingerprint, status, body, row_id, revision
+    from replies where ${known}`
+  const store = sql`update replies set status = ${later}, body = ${later}, row_id = ${later},
+    revision = ${later} where ${known}`
   return {
     name: `${scope} ${key}`,
     fingerprint,
@@ -89,9 +76,9 @@ export const purgeBatch = 1000
 
 /** The job that drops the oldest answers which are kept no longer, few enough not to be noticed. */
 export const purgeOf = (dialect: Dialect, now: number): Job => {
-  const old = sql`delete from ${table} where (${column.scope}, ${column.key}) in (
-    select ${column.scope}, ${column.key} from ${table} where ${column.madeAt} <= ${bind(now - keptFor)}
-    limit ${bind(purgeBatch)}) returning ${column.key}`
+  const old = sql`delete from replies where (scope, key) in (
+    select scope, key from replies where made_at <= ${now - keptFor}
+    limit ${purgeBatch}) returning key`
   return {
     steps: [{ statement: statement(old, dialect.placeholder), expect: 'any' }],
     status: 200,

@@ -9,7 +9,6 @@ import { VIEWER } from '#read/selection.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Rows } from '#sql/engine.ts'
 import {
-  bind,
   name,
   type Parameter,
   parameter,
@@ -65,8 +64,8 @@ export const permit = (writing: Writing, rule: Rule | undefined, what: string): 
 const viewerCheck = ({ model, viewer }: Writing, asSelf: boolean): GuardedStep => {
   const { entity, barred } = model.viewers
   const own = sql`select ${name(columnName(barred.field))} from ${name(entityOf(model, entity).table)}
-    where id = ${bind(viewer.id)}`
-  const isBarred = sql`exists (${own} and ${name(columnName(barred.field))} = ${bind(barred.value)})`
+    where id = ${viewer.id}`
+  const isBarred = sql`exists (${own} and ${name(columnName(barred.field))} = ${barred.value})`
   const exists = asSelf ? sql` and exists (${own})` : sql``
   return {
     name: 'viewer',

@@ -7,7 +7,7 @@ import { columnName, entityOf, type Model } from '#model/model.ts'
 import { formatMinor } from '#model/money.ts'
 import { isoTime } from '#read/encode.ts'
 import type { Row } from '#sql/engine.ts'
-import { bind, comma, join, name, type Sql, type SqlValue, sql, statement } from '#sql/sql.ts'
+import { comma, join, name, type Sql, type SqlValue, sql, statement } from '#sql/sql.ts'
 
 /** A row on its way out: its members' values in the order of the header. */
 export type Members = readonly unknown[]
@@ -60,7 +60,7 @@ const embedding = (line: OpenStore, model: Model, parent: Entity, relation: stri
   const key = name(columnName(by ?? ''))
   const text = textOf(
     sql`select ${key}, ${columnsOf(keys)} from ${name(entity.table)}
-      where ${key} between ${bind(null)} and ${bind(null)} order by ${key}, id`,
+      where ${key} between ${null} and ${null} order by ${key}, id`,
     line,
   )
   return async (first: SqlValue, last: SqlValue): Promise<ReadonlyMap<SqlValue, object[]>> => {
@@ -93,7 +93,7 @@ export const pagesOf = async (line: OpenStore, model: Model, kind: Kind) => {
   )
   const table = name(entity.table)
   const text = textOf(
-    sql`select id, ${columnsOf(keys)} from ${table} where id > ${bind(null)} order by id limit ${bind(null)}`,
+    sql`select id, ${columnsOf(keys)} from ${table} where id > ${null} order by id limit ${null}`,
     line,
   )
   const counting = { text: textOf(sql`select count(*) from ${table}`, line), values: [] }

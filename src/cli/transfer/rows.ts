@@ -6,7 +6,7 @@ import type { FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import { ConstraintError } from '#sql/engine.ts'
-import { bind, name, sql, statement } from '#sql/sql.ts'
+import { name, sql, statement } from '#sql/sql.ts'
 import { checkInput, type Use, type Values } from '#write/input.ts'
 
 /** What is wrong with a row that refers to something: that must be there. */
@@ -22,7 +22,7 @@ export const dangling = async (
     if (!references || value === null) continue
     const { table } = entityOf(model, references.entity)
     const { text } = statement(
-      sql`select 1 from ${name(table)} where id = ${bind(null)}`,
+      sql`select 1 from ${name(table)} where id = ${null}`,
       dialect.placeholder,
     )
     if ((await session.query({ text, values: [value] })).length > 0) continue

@@ -5,17 +5,7 @@ import type { LineOptions } from '#engines/postgres/line.ts'
 import { asking, migratePostgres } from '#engines/postgres/migrate.ts'
 import { openSession } from '#engines/postgres/session.ts'
 import type { Query, Rows, Session } from '#sql/engine.ts'
-import {
-  bind,
-  comma,
-  join,
-  name,
-  type Sql,
-  type SqlValue,
-  sql,
-  statement,
-  trusted,
-} from '#sql/sql.ts'
+import { comma, join, name, type Sql, type SqlValue, sql, statement, trusted } from '#sql/sql.ts'
 
 const query = (text: string, ...values: readonly SqlValue[]): Query => ({ text, values })
 
@@ -76,7 +66,7 @@ const putText = ({ name: table, columns }: MovedTable): string => {
     ),
     comma,
   )
-  const later = bind(null)
+  const later = null
   // Rows come in only where the move is still where they begin: a batch that a killed run left on its way may be kept
   // after the next run has looked.
   // Not one is waited for on the disk: what a crash takes back, it takes back from the end, with the note of it, and
