@@ -5,7 +5,7 @@ import { type CliCommand, readArgs } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
 import { draftMigrations } from '#engines/draft.ts'
-import { postgresDrafting } from '#engines/postgres/draft.ts'
+import { postgresDrafting } from '#engines/postgres/schema/draft.ts'
 import { sqliteDrafting } from '#engines/sqlite/draft.ts'
 
 const help = `Usage: duet migrate [--draft NAME]

@@ -7,8 +7,8 @@ import { fileOf, storeOf } from '#cli/store.ts'
 import { type CliCommand, readArgs, UsageError } from '#cli/usage.ts'
 import { type Config, loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
+import { UnreachableError } from '#engines/postgres/connection/errors.ts'
 import type { Target } from '#engines/postgres/moving.ts'
-import { UnreachableError } from '#engines/postgres/trouble.ts'
 import { StoreInUseError } from '#engines/sqlite/lock.ts'
 import { highestIds, machineryOf } from '#engines/sqlite/moving.ts'
 import type { Store } from '#engines/store.ts'
@@ -78,7 +78,7 @@ const moveAll = async (
 const targetOf = async (config: Config, to: string) => {
   // Loaded only here: their driver would delay every other command.
   const { openTarget } = await import('#engines/postgres/moving.ts')
-  const { commandLine } = await import('#engines/postgres/migrate.ts')
+  const { commandLine } = await import('#engines/postgres/schema/migrate.ts')
   return openTarget(commandLine(to, config.values.DUET_PG_PREPARE))
 }
 

@@ -1,8 +1,8 @@
 /** A PostgreSQL store while another one is moved into it: batch by batch, each kept with how far it came. */
 import { type Key, keyOf, type MovedTable, type Side } from '#engines/moving.ts'
+import type { LineOptions } from '#engines/postgres/connection/connection.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
-import type { LineOptions } from '#engines/postgres/line.ts'
-import { asking, migratePostgres } from '#engines/postgres/migrate.ts'
+import { asking, migratePostgres } from '#engines/postgres/schema/migrate.ts'
 import { openSession } from '#engines/postgres/session.ts'
 import type { Query, Rows, Session } from '#sql/engine.ts'
 import {

@@ -1,5 +1,5 @@
 /** A line to PostgreSQL for a command of the command line. */
-import { connect, type LineOptions } from '#engines/postgres/line.ts'
+import { connect, type LineOptions } from '#engines/postgres/connection/connection.ts'
 import type { Session } from '#sql/engine.ts'
 
 // Ids that come with the rows must not meet those that a running service gives out meanwhile.

@@ -1,9 +1,15 @@
 /** A PostgreSQL database as the program opens it, with the replicas that reads go to. */
+
+import { placeOf, withRight } from '#engines/postgres/connection/label.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
 import { openPostgres } from '#engines/postgres/engine.ts'
-import { commandLine, migratePostgres, pendingOn, secretOn } from '#engines/postgres/migrate.ts'
 import { checkWhole } from '#engines/postgres/moving.ts'
-import { placeOf, withRight } from '#engines/postgres/place.ts'
+import {
+  commandLine,
+  migratePostgres,
+  pendingOn,
+  secretOn,
+} from '#engines/postgres/schema/migrate.ts'
 import { openSession } from '#engines/postgres/session.ts'
 import type { Store } from '#engines/store.ts'
 

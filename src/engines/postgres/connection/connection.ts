@@ -1,10 +1,10 @@
 /** One connection to a PostgreSQL server: its settings, its queries one behind the other, its end. */
 import type { Socket } from 'node:net'
 import pg from 'pg'
-import { refused } from '#engines/postgres/place.ts'
-import { ArrayQuery } from '#engines/postgres/rows.ts'
-import { isStale, translated, UnreachableError } from '#engines/postgres/trouble.ts'
-import { endsWithin } from '#engines/postgres/within.ts'
+import { isStale, translated, UnreachableError } from '#engines/postgres/connection/errors.ts'
+import { refused } from '#engines/postgres/connection/label.ts'
+import { ArrayQuery } from '#engines/postgres/connection/rows.ts'
+import { endsWithin } from '#engines/postgres/connection/within.ts'
 import { ApiError } from '#errors.ts'
 import type { Query, Rows } from '#sql/engine.ts'
 

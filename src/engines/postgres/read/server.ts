@@ -1,8 +1,14 @@
 /** One PostgreSQL server as reads use it: the primary, or a replica. */
-import type { LineOptions } from '#engines/postgres/line.ts'
-import { gathering } from '#engines/postgres/lookups.ts'
-import { begin, createPool, driveBy, type Pool, rollBack } from '#engines/postgres/pool.ts'
-import { createShared, type Shared } from '#engines/postgres/shared.ts'
+import type { LineOptions } from '#engines/postgres/connection/connection.ts'
+import { createShared, type Shared } from '#engines/postgres/connection/pipelined.ts'
+import {
+  begin,
+  createPool,
+  driveBy,
+  type Pool,
+  rollBack,
+} from '#engines/postgres/connection/pool.ts'
+import { gathering } from '#engines/postgres/read/lookups.ts'
 import type { Query, Rows, Work } from '#sql/engine.ts'
 
 export type ServerOptions = {

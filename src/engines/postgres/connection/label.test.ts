@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { placeOf, refused, withRight } from '#engines/postgres/place.ts'
-import { UnreachableError } from '#engines/postgres/trouble.ts'
+import { UnreachableError } from '#engines/postgres/connection/errors.ts'
+import { placeOf, refused, withRight } from '#engines/postgres/connection/label.ts'
 
 const url = 'postgres://duet:hunter2@db.example.org:5433/content?sslmode=require'
 const place = 'postgres://db.example.org:5433/content'

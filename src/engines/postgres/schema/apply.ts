@@ -1,8 +1,8 @@
 /** Applies one migration to a PostgreSQL store that may be in use meanwhile, with the note that it was. */
 import { failed, type Migration, outsideMark } from '#engines/migrations.ts'
-import type { Line } from '#engines/postgres/line.ts'
-import { rollBack } from '#engines/postgres/pool.ts'
-import { codeOf, isLocked } from '#engines/postgres/trouble.ts'
+import type { Line } from '#engines/postgres/connection/connection.ts'
+import { codeOf, isLocked } from '#engines/postgres/connection/errors.ts'
+import { rollBack } from '#engines/postgres/connection/pool.ts'
 import { statementsOf } from '#engines/statements.ts'
 
 /**

@@ -1,5 +1,5 @@
 /** A database as messages name it: where it is, and why it cannot be had there; never with a password. */
-import { UnreachableError } from '#engines/postgres/trouble.ts'
+import { UnreachableError } from '#engines/postgres/connection/errors.ts'
 
 /** The address without user and password. */
 export const placeOf = (url: string): string => {

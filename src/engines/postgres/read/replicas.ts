@@ -1,6 +1,6 @@
 /** Replicas that reads go to: the one with the least to do, if it is there and has come far enough. */
-import { placeIn } from '#engines/postgres/position.ts'
-import { createServer, type Server, type ServerOptions } from '#engines/postgres/server.ts'
+import { placeIn } from '#engines/postgres/read/position.ts'
+import { createServer, type Server, type ServerOptions } from '#engines/postgres/read/server.ts'
 import type { Query } from '#sql/engine.ts'
 
 /** How long a read waits for a replica to come as far as the read must see, in milliseconds. */

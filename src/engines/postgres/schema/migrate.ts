@@ -1,8 +1,8 @@
 /** Brings a PostgreSQL store up to date: one program at a time, each migration with the note that it was. */
 import { randomBytes } from 'node:crypto'
 import { type Migration, migrationsOf, missingOf } from '#engines/migrations.ts'
-import { apply } from '#engines/postgres/apply.ts'
-import { connect, type Line, type LineOptions } from '#engines/postgres/line.ts'
+import { connect, type Line, type LineOptions } from '#engines/postgres/connection/connection.ts'
+import { apply } from '#engines/postgres/schema/apply.ts'
 import { type Secret, secrets } from '#engines/store.ts'
 
 /** A command waits for a statement as long as it takes; `prepare` as the store has it. */

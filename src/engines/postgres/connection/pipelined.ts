@@ -1,6 +1,6 @@
 /** A few connections that quick reads share: each is opened again when it is lost, after growing pauses. */
-import { connect, type Line, type LineOptions } from '#engines/postgres/line.ts'
-import { mayTryAgain, UnreachableError } from '#engines/postgres/trouble.ts'
+import { connect, type Line, type LineOptions } from '#engines/postgres/connection/connection.ts'
+import { mayTryAgain, UnreachableError } from '#engines/postgres/connection/errors.ts'
 import type { Query, Rows } from '#sql/engine.ts'
 
 /** Pauses between tries to connect, in milliseconds: from the first to the longest, each twice the one before. */

@@ -1,8 +1,9 @@
 /** Writes: each job in a transaction of its own, tried again where it lost against another, answered when it is kept. */
-import { askingAhead, WentAnotherWay } from '#engines/postgres/ahead.ts'
-import type { Line, LineOptions } from '#engines/postgres/line.ts'
-import { begin, createPool, driveBy, rollBack } from '#engines/postgres/pool.ts'
-import { isLocked, isSurelyUndone, mayTryAgain } from '#engines/postgres/trouble.ts'
+
+import type { Line, LineOptions } from '#engines/postgres/connection/connection.ts'
+import { isLocked, isSurelyUndone, mayTryAgain } from '#engines/postgres/connection/errors.ts'
+import { begin, createPool, driveBy, rollBack } from '#engines/postgres/connection/pool.ts'
+import { askingAhead, WentAnotherWay } from '#engines/postgres/write/pipelining.ts'
 import { ApiError } from '#errors.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import { type Prepared, prepare } from '#read/read.ts'

@@ -7,8 +7,8 @@ import {
   type LineOptions,
   lineOf,
   localSettings,
-} from '#engines/postgres/line.ts'
-import { refused } from '#engines/postgres/place.ts'
+} from '#engines/postgres/connection/connection.ts'
+import { refused } from '#engines/postgres/connection/label.ts'
 import { ApiError } from '#errors.ts'
 import { ConstraintError, type Query, type Rows, type Work } from '#sql/engine.ts'
 

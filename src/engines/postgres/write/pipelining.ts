@@ -1,5 +1,5 @@
 /** Sends the steps of a job ahead of their turn: those that need no answer of one before them go the way together. */
-import type { Line } from '#engines/postgres/line.ts'
+import type { Line } from '#engines/postgres/connection/connection.ts'
 import type { Query, Rows } from '#sql/engine.ts'
 import type { Statement } from '#sql/sql.ts'
 import type { Job } from '#write/job.ts'
