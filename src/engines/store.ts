@@ -28,7 +28,7 @@ export type Serving = {
 }
 
 /** How often each key was seen in a window of time, by all processes of a store: what a rate limit counts with. */
-export type Tally = (
+export type RateCounts = (
   window: number,
   seen: ReadonlyMap<string, number>,
 ) => Promise<ReadonlyMap<string, number>>
@@ -42,7 +42,7 @@ export type Engine = Reader &
     /** Why it can only be read now; null where it can be written. */
     readonly readOnly: () => string | null
     /** Adds to the counts that all processes share; absent where one process serves the store alone. */
-    readonly tally?: Tally
+    readonly tally?: RateCounts
     readonly close: () => Promise<void>
   }
 

@@ -1,13 +1,13 @@
-/** The PostgreSQL store as it is served: reads on shared connections and replicas, writes each in its transaction. */
+/** The PostgreSQL store as it is served: reads on pipelined connections and replicas, writes each in its transaction. */
 
-import { hasLost, mayTryAgain, UnreachableError } from '#engines/postgres/connection/errors.ts'
+import { isConflict, isRetryable, UnreachableError } from '#engines/postgres/connection/errors.ts'
 import { endsWithin } from '#engines/postgres/connection/within.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
-import { placeIn } from '#engines/postgres/read/position.ts'
+import { lsnOf } from '#engines/postgres/read/position.ts'
 import { createReplicas } from '#engines/postgres/read/replicas.ts'
 import { createServer, type Server, type ServerOptions } from '#engines/postgres/read/server.ts'
 import type { PostgresOptions } from '#engines/postgres/store.ts'
-import { createTally } from '#engines/postgres/write/rates.ts'
+import { createRateCounts } from '#engines/postgres/write/rates.ts'
 import { createWriter } from '#engines/postgres/write/writer.ts'
 import type { Engine, Serving } from '#engines/store.ts'
 import { ApiError } from '#errors.ts'
@@ -50,9 +50,9 @@ export const openPostgres = (options: PostgresOptions & Serving): Engine => {
     if (error instanceof UnreachableError)
       return new ApiError('UNAVAILABLE', 'The database is not there now; nothing was changed', {
         cause: error,
-        retryAfter: primary.shared.nextTry(),
+        retryAfter: primary.pipelined.nextTry(),
       })
-    if (!hasLost(error)) return error
+    if (!isConflict(error)) return error
     return new ApiError('OVERLOADED', 'Others change the same things now; try again', {
       cause: error,
       retryAfter: 1,
@@ -74,21 +74,21 @@ export const openPostgres = (options: PostgresOptions & Serving): Engine => {
       return await runOn(primary, begin)
     } catch (error) {
       const isLate = performance.now() - begun > quicklyLost
-      if (!mayTryAgain(error) || isLate || !primary.shared.isUp()) throw error
+      if (!isRetryable(error) || isLate || !primary.pipelined.isUp()) throw error
       return await runOn(primary, begin)
     }
   }
 
   /** On a replica where one fits; on the primary where none does, or it was lost or cancelled the work meanwhile. */
   const snapshot = async <Result>(begin: () => Work<Result>, after?: Position): Promise<Result> => {
-    const place = after === undefined ? undefined : placeIn(after)
+    const place = after === undefined ? undefined : lsnOf(after)
     try {
       const replica = await replicas.choose(place)
       if (!replica) return await onPrimary(begin)
       try {
         return await runOn(replica, begin)
       } catch (error) {
-        if (!mayTryAgain(error)) throw error
+        if (!isRetryable(error)) throw error
         return await onPrimary(begin)
       }
     } catch (error) {
@@ -97,8 +97,8 @@ export const openPostgres = (options: PostgresOptions & Serving): Engine => {
   }
 
   const answers = async () => {
-    await primary.shared.ready()
-    await primary.shared.query({ text: 'select 1', values: [] })
+    await primary.pipelined.ready()
+    await primary.pipelined.query({ text: 'select 1', values: [] })
   }
   const ready = async () => {
     // Why is in the log: where the database is concerns nobody who asks from outside.
@@ -118,7 +118,7 @@ export const openPostgres = (options: PostgresOptions & Serving): Engine => {
     },
     ready,
     readOnly: () => null,
-    tally: createTally(query => writer.query(query)),
+    tally: createRateCounts(query => writer.query(query)),
     close: async () => {
       await Promise.all([primary.close(), replicas.close(), writer.close()])
     },

@@ -1,6 +1,6 @@
 /** A PostgreSQL store while another one is moved into it: batch by batch, each kept with how far it came. */
 import { type Key, keyOf, type MovedTable, type Side } from '#engines/moving.ts'
-import type { LineOptions } from '#engines/postgres/connection/connection.ts'
+import type { ConnectionOptions } from '#engines/postgres/connection/connection.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
 import { asking, migratePostgres } from '#engines/postgres/schema/migrate.ts'
 import { openSession } from '#engines/postgres/session.ts'
@@ -20,11 +20,11 @@ import {
 const query = (text: string, ...values: readonly SqlValue[]): Query => ({ text, values })
 
 /** Throws where a move into this database has begun and not ended: what it has is a part of a store. */
-export const checkWhole = (options: LineOptions): Promise<void> =>
-  asking(options, async line => {
-    const [made] = await line.query(query(`select to_regclass('moves') is not null`))
+export const checkWhole = (options: ConnectionOptions): Promise<void> =>
+  asking(options, async connection => {
+    const [made] = await connection.query(query(`select to_regclass('moves') is not null`))
     if (made?.[0] !== 1) return
-    if ((await line.query(query('select 1 from moves limit 1'))).length > 0)
+    if ((await connection.query(query('select 1 from moves limit 1'))).length > 0)
       throw new Error(
         'a move into this database has begun and not ended: run the same duet move again, and it goes on where it was',
       )
@@ -161,7 +161,7 @@ const beginOn =
     })
 
 /** Opens a database to move a store into, brought to what this program needs. */
-export const openTarget = async (options: LineOptions): Promise<Target> => {
+export const openTarget = async (options: ConnectionOptions): Promise<Target> => {
   await migratePostgres(options)
   const session = await openSession(options, 'filling')
   // Behind a pooler connections outlive who used them.

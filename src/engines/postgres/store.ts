@@ -1,6 +1,6 @@
 /** A PostgreSQL database as the program opens it, with the replicas that reads go to. */
 
-import { placeOf, withRight } from '#engines/postgres/connection/label.ts'
+import { labelOf, withRight } from '#engines/postgres/connection/label.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
 import { openPostgres } from '#engines/postgres/engine.ts'
 import { checkWhole } from '#engines/postgres/moving.ts'
@@ -26,21 +26,21 @@ export type PostgresOptions = {
 }
 
 export const postgresStore = (options: PostgresOptions): Store => {
-  const line = commandLine(options.url, options.prepare)
+  const connection = commandLine(options.url, options.prepare)
   const whole = <Result>(work: () => Promise<Result>) =>
     withRight(options.url, async () => {
-      await checkWhole(line)
+      await checkWhole(connection)
       return work()
     })
   return {
-    place: placeOf(options.url),
+    place: labelOf(options.url),
     dialect,
     // Any number of processes may serve it.
     hold: () => () => {},
-    migrate: () => whole(() => migratePostgres(line)),
-    pending: () => whole(() => pendingOn(line)),
-    secret: name => withRight(options.url, () => secretOn(line, name)),
-    session: purpose => openSession(line, purpose),
+    migrate: () => whole(() => migratePostgres(connection)),
+    pending: () => whole(() => pendingOn(connection)),
+    secret: name => withRight(options.url, () => secretOn(connection, name)),
+    session: purpose => openSession(connection, purpose),
     open: serving => openPostgres({ ...options, ...serving }),
   }
 }

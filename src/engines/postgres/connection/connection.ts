@@ -8,7 +8,7 @@ import { endsWithin } from '#engines/postgres/connection/within.ts'
 import { ApiError } from '#errors.ts'
 import type { Query, Rows } from '#sql/engine.ts'
 
-export type LineOptions = {
+export type ConnectionOptions = {
   readonly url: string
   /** Whether statements are prepared by name; not behind a pooler that gives each transaction another connection. */
   readonly prepare: boolean
@@ -33,7 +33,7 @@ const goodbye = 1000
 /** How long a transaction may stand still before the server ends it, in milliseconds. */
 const idleTimeout = 10_000
 
-export type Line = {
+export type Connection = {
   readonly query: (query: Query) => Promise<Rows>
   /** Statements without values or rows; several with semicolons between them are one way there and back. */
   readonly run: (text: string) => Promise<void>
@@ -100,7 +100,7 @@ const planning = [
   'max_parallel_workers_per_gather=0',
 ]
 
-const settingsOf = ({ prepare, statementTimeout, lockTimeout, byIndex, readOnly }: LineOptions) =>
+const settingsOf = ({ prepare, statementTimeout, lockTimeout, byIndex, readOnly }: ConnectionOptions) =>
   // A pooler knows no such settings of a session; who writes through one sets them in each transaction.
   prepare
     ? {
@@ -108,7 +108,7 @@ const settingsOf = ({ prepare, statementTimeout, lockTimeout, byIndex, readOnly 
         lock_timeout: lockTimeout,
         idle_in_transaction_session_timeout: idleTimeout,
         // What a statement is given changes little about how it is best done; planning it anew costs more than it.
-        // Nor is it compiled, or shared between processes of the server: that is for statements of seconds.
+        // Nor is it compiled, or pipelined between processes of the server: that is for statements of seconds.
         options: [
           ...planning,
           ...(byIndex ? ['enable_seqscan=off'] : []),
@@ -120,11 +120,11 @@ const settingsOf = ({ prepare, statementTimeout, lockTimeout, byIndex, readOnly 
     : {}
 
 /** What a transaction behind a pooler begins with, since its connection has no settings of its own. */
-export const localSettings = ({ statementTimeout, lockTimeout }: LineOptions): string =>
+export const localSettings = ({ statementTimeout, lockTimeout }: ConnectionOptions): string =>
   `set local statement_timeout = ${statementTimeout}; set local lock_timeout = ${lockTimeout}; set local idle_in_transaction_session_timeout = ${idleTimeout}`
 
 /** What pg is told about a connection. */
-export const clientConfig = (options: LineOptions): pg.ClientConfig =>
+export const clientConfig = (options: ConnectionOptions): pg.ClientConfig =>
   ({
     connectionString: options.url,
     connectionTimeoutMillis: connectTimeout,
@@ -135,8 +135,8 @@ export const clientConfig = (options: LineOptions): pg.ClientConfig =>
     ...settingsOf(options),
   }) as pg.ClientConfig
 
-/** The line that a connected client is. */
-export const lineOf = (client: pg.ClientBase, { prepare, patience }: LineOptions): Line => {
+/** The connection that a connected client is. */
+export const connectionOf = (client: pg.ClientBase, { prepare, patience }: ConnectionOptions): Connection => {
   const { promise: gone, resolve: setGone } = Promise.withResolvers<void>()
   let open = true
   let ending = false
@@ -221,7 +221,7 @@ export const lineOf = (client: pg.ClientBase, { prepare, patience }: LineOptions
 }
 
 /** Opens a connection. Throws an UnreachableError that says where it was to be, and what to do. */
-export const connect = async (options: LineOptions): Promise<Line> => {
+export const connect = async (options: ConnectionOptions): Promise<Connection> => {
   const client = new pg.Client(clientConfig(options))
   client.on('error', () => {})
   try {
@@ -229,5 +229,5 @@ export const connect = async (options: LineOptions): Promise<Line> => {
   } catch (error) {
     throw refused(error, options.url)
   }
-  return lineOf(client, options)
+  return connectionOf(client, options)
 }

@@ -84,14 +84,14 @@ export const codeOf = (error: unknown): string => {
  * Failures after which the same transaction may be tried again: two wanted what the other had, what a guard saw
  * was gone when the row was written, or the session was lost before anything was kept.
  */
-export const mayTryAgain = (error: unknown): boolean =>
+export const isRetryable = (error: unknown): boolean =>
   error instanceof UnreachableError || /^(40001|40P01|23503)$/.test(codeOf(error))
 
 /** Whether a COMMIT that failed with this error has surely kept nothing. */
 export const isSurelyUndone = (error: unknown): boolean => /^(23|40)/.test(codeOf(error))
 
 /** Whether a transaction only lost against another one. */
-export const hasLost = (error: unknown): boolean => /^(40001|40P01)$/.test(codeOf(error))
+export const isConflict = (error: unknown): boolean => /^(40001|40P01)$/.test(codeOf(error))
 
 /** Whether a lock was not to be had in time. */
-export const isLocked = (error: unknown): boolean => codeOf(error) === '55P03'
+export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03'

@@ -1,6 +1,6 @@
 /** A few connections that quick reads share: each is opened again when it is lost, after growing pauses. */
-import { connect, type Line, type LineOptions } from '#engines/postgres/connection/connection.ts'
-import { mayTryAgain, UnreachableError } from '#engines/postgres/connection/errors.ts'
+import { connect, type Connection, type ConnectionOptions } from '#engines/postgres/connection/connection.ts'
+import { isRetryable, UnreachableError } from '#engines/postgres/connection/errors.ts'
 import type { Query, Rows } from '#sql/engine.ts'
 
 /** Pauses between tries to connect, in milliseconds: from the first to the longest, each twice the one before. */
@@ -12,10 +12,10 @@ const wellAfter = 100
 /** How long a read waits for a connection that is being opened, in milliseconds. */
 const shortWait = 250
 
-/** A read that was lost within so many milliseconds is tried again; one on a silent line has had its time. */
+/** A read that was lost within so many milliseconds is tried again; one on a silent connection has had its time. */
 const quicklyLost = 1000
 
-export type Shared = {
+export type PipelinedPool = {
   /** The rows of a query that is a work of its own; tried again on another connection where one was lost. */
   readonly query: (query: Query) => Promise<Rows>
   /** How many queries are on their way. */
@@ -29,15 +29,15 @@ export type Shared = {
 }
 
 type Options = {
-  readonly line: LineOptions
+  readonly connection: ConnectionOptions
   readonly count: number
   /** Told when the last connection was lost and when there is one again. */
   readonly onChange: (problem: string | null) => void
 }
 
 /** One connection for as long as it is wanted. */
-const createSlot = (options: LineOptions, onChange: (error: Error | null) => void) => {
-  let line: Line | undefined
+const createSlot = (options: ConnectionOptions, onChange: (error: Error | null) => void) => {
+  let connection: Connection | undefined
   let closed = false
   let timer: NodeJS.Timeout | undefined
   let pause = 0
@@ -54,10 +54,10 @@ const createSlot = (options: LineOptions, onChange: (error: Error | null) => voi
     try {
       const made = await connect(options)
       if (closed) return void made.end()
-      line = made
+      connection = made
       const madeAt = performance.now()
       made.gone.then(() => {
-        line = undefined
+        connection = undefined
         if (closed) return
         if (performance.now() - madeAt > wellAfter) pause = 0
         onChange(new UnreachableError('the connection to the database was lost'))
@@ -72,24 +72,24 @@ const createSlot = (options: LineOptions, onChange: (error: Error | null) => voi
   const close = async () => {
     closed = true
     clearTimeout(timer)
-    await line?.end()
+    await connection?.end()
   }
   open()
   return {
-    line: () => (line?.isOpen() ? line : undefined),
+    connection: () => (connection?.isOpen() ? connection : undefined),
     wait: () => Math.max(due - performance.now(), 0),
     close,
   }
 }
 
 /** Opens `count` connections and keeps them open. */
-export const createShared = ({ line, count, onChange }: Options): Shared => {
+export const createPipelinedPool = ({ connection, count, onChange }: Options): PipelinedPool => {
   let why: Error = new UnreachableError('the database was not reached yet')
   let wasUp = true
   let closed = false
   const listeners = new Set<() => void>()
   const slots = Array.from({ length: count }, () =>
-    createSlot(line, error => {
+    createSlot(connection, error => {
       if (error) why = error
       const isUp = best() !== undefined
       if (isUp !== wasUp) onChange(isUp ? null : why.message)
@@ -98,11 +98,11 @@ export const createShared = ({ line, count, onChange }: Options): Shared => {
     }),
   )
   /** The connection with the least on its way: a slow answer holds up only what is behind it. */
-  function best(): Line | undefined {
-    let found: Line | undefined
+  function best(): Connection | undefined {
+    let found: Connection | undefined
     for (const slot of slots) {
-      const line = slot.line()
-      if (line && (!found || line.waiting() < found.waiting())) found = line
+      const connection = slot.connection()
+      if (connection && (!found || connection.waiting() < found.waiting())) found = connection
     }
     return found
   }
@@ -117,11 +117,11 @@ export const createShared = ({ line, count, onChange }: Options): Shared => {
       const timer = setTimeout(end, wait)
       listeners.add(end)
     })
-  const soon = async (): Promise<Line> => {
+  const soon = async (): Promise<Connection> => {
     const last = performance.now() + shortWait
     for (;;) {
-      const line = best()
-      if (line) return line
+      const connection = best()
+      if (connection) return connection
       const left = last - performance.now()
       if (left <= 0 || closed) throw why
       await change(left)
@@ -129,12 +129,12 @@ export const createShared = ({ line, count, onChange }: Options): Shared => {
   }
   const query = async (asked: Query): Promise<Rows> => {
     const begun = performance.now()
-    const line = best() ?? (await soon())
+    const connection = best() ?? (await soon())
     try {
-      return await line.query(asked)
+      return await connection.query(asked)
     } catch (error) {
       const isLate = performance.now() - begun > quicklyLost
-      if (!mayTryAgain(error) || isLate || closed) throw error
+      if (!isRetryable(error) || isLate || closed) throw error
       return (await soon()).query(asked)
     }
   }

@@ -3,9 +3,9 @@ import pg from 'pg'
 import {
   clientConfig,
   endAll,
-  type Line,
-  type LineOptions,
-  lineOf,
+  type Connection,
+  type ConnectionOptions,
+  connectionOf,
   localSettings,
 } from '#engines/postgres/connection/connection.ts'
 import { refused } from '#engines/postgres/connection/label.ts'
@@ -20,7 +20,7 @@ const idleFor = 30_000
 
 export type Pool = {
   /** Hands a connection to the work; it is closed where the work broke it. */
-  readonly use: <Result>(work: (line: Line) => Promise<Result>) => Promise<Result>
+  readonly use: <Result>(work: (connection: Connection) => Promise<Result>) => Promise<Result>
   readonly waiting: () => number
   readonly close: () => Promise<void>
 }
@@ -29,7 +29,7 @@ export type Pool = {
 const isFull = (error: unknown): boolean =>
   error instanceof Error && error.message === 'timeout exceeded when trying to connect'
 
-export const createPool = (options: LineOptions, max: number): Pool => {
+export const createPool = (options: ConnectionOptions, max: number): Pool => {
   const pool = new pg.Pool({
     ...clientConfig(options),
     connectionTimeoutMillis: longestWait,
@@ -41,11 +41,11 @@ export const createPool = (options: LineOptions, max: number): Pool => {
   const clients = new Set<pg.PoolClient>()
   pool.on('connect', client => {
     clients.add(client)
-    // It can be ended in the very turn in which it is made, before the line listens.
+    // It can be ended in the very turn in which it is made, before the connection listens.
     client.on('error', () => {})
   })
   pool.on('remove', client => clients.delete(client))
-  const lines = new WeakMap<pg.PoolClient, Line>()
+  const connections = new WeakMap<pg.PoolClient, Connection>()
   const take = async (): Promise<pg.PoolClient> => {
     try {
       return await pool.connect()
@@ -58,12 +58,12 @@ export const createPool = (options: LineOptions, max: number): Pool => {
   }
   const use: Pool['use'] = async work => {
     const client = await take()
-    const line = lines.get(client) ?? lineOf(client, options)
-    lines.set(client, line)
+    const connection = connections.get(client) ?? connectionOf(client, options)
+    connections.set(client, connection)
     try {
-      return await work(line)
+      return await work(connection)
     } finally {
-      client.release(!line.isOpen())
+      client.release(!connection.isOpen())
     }
   }
   return { use, waiting: () => pool.waitingCount, close: () => endAll(clients, () => pool.end()) }
@@ -91,17 +91,17 @@ export const driveBy = async <Result>(
 }
 
 /** What a transaction begins with. Not waited for: what comes next is sent behind it. */
-export const begin = (line: Line, options: LineOptions, how: string): void => {
+export const begin = (connection: Connection, options: ConnectionOptions, how: string): void => {
   const text = options.prepare ? `begin ${how}` : `begin ${how}; ${localSettings(options)}`
   // If it fails, so does all that is behind it, which is waited for.
-  line.run(text).catch(() => {})
+  connection.run(text).catch(() => {})
 }
 
 /** Ends a transaction with nothing kept; a connection that cannot do so is cut. */
-export const rollBack = async (line: Line): Promise<void> => {
+export const rollBack = async (connection: Connection): Promise<void> => {
   try {
-    await line.run('rollback')
+    await connection.run('rollback')
   } catch {
-    line.cut()
+    connection.cut()
   }
 }

@@ -1,5 +1,5 @@
 /** Replicas that reads go to: the one with the least to do, if it is there and has come far enough. */
-import { placeIn } from '#engines/postgres/read/position.ts'
+import { lsnOf } from '#engines/postgres/read/position.ts'
 import { createServer, type Server, type ServerOptions } from '#engines/postgres/read/server.ts'
 import type { Query } from '#sql/engine.ts'
 
@@ -13,18 +13,18 @@ const mostBehind = 10_000
 /** Milliseconds between two looks at how far all have come. */
 const watchEvery = 1000
 
-const placeOf = (expression: string): Query => ({
+const labelOf = (expression: string): Query => ({
   text: `select ${expression}::text`,
   values: [],
   alone: 'quick',
 })
-const written = placeOf('pg_current_wal_lsn()')
-const replayed = placeOf('pg_last_wal_replay_lsn()')
+const written = labelOf('pg_current_wal_lsn()')
+const replayed = labelOf('pg_last_wal_replay_lsn()')
 
 /** Asks a server for a place in its log; 0 where it has none, as one that is no replica. */
-const askPlace = async ({ shared }: Server, query: Query): Promise<bigint> => {
-  const [row] = await shared.query(query)
-  return row?.[0] == null ? 0n : placeIn(String(row[0]))
+const askPlace = async ({ pipelined }: Server, query: Query): Promise<bigint> => {
+  const [row] = await pipelined.query(query)
+  return row?.[0] == null ? 0n : lsnOf(String(row[0]))
 }
 
 const createReplica = (options: ServerOptions) => {
@@ -114,9 +114,9 @@ export const createReplicas = (primary: Server, servers: readonly ServerOptions[
     if (least === undefined) return undefined
     let found: Replica | undefined
     for (const replica of replicas) {
-      const { shared } = replica.server
-      if (!shared.isUp() || replica.known() < least) continue
-      if (!found || shared.waiting() < found.server.shared.waiting()) found = replica
+      const { pipelined } = replica.server
+      if (!pipelined.isUp() || replica.known() < least) continue
+      if (!found || pipelined.waiting() < found.server.pipelined.waiting()) found = replica
     }
     return found
   }

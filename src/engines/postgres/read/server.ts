@@ -1,6 +1,6 @@
 /** One PostgreSQL server as reads use it: the primary, or a replica. */
-import type { LineOptions } from '#engines/postgres/connection/connection.ts'
-import { createShared, type Shared } from '#engines/postgres/connection/pipelined.ts'
+import type { ConnectionOptions } from '#engines/postgres/connection/connection.ts'
+import { createPipelinedPool, type PipelinedPool } from '#engines/postgres/connection/pipelined.ts'
 import {
   begin,
   createPool,
@@ -28,7 +28,7 @@ export type Server = {
   readonly ask: (query: Query) => Promise<Rows>
   /** Runs work so that all its queries see the same moment. */
   readonly inOneMoment: <Result>(work: Work<Result>) => Promise<Result>
-  readonly shared: Shared
+  readonly pipelined: PipelinedPool
   readonly close: () => Promise<void>
 }
 
@@ -37,17 +37,17 @@ const grace = 1000
 
 const inOneMoment = async <Result>(
   pool: Pool,
-  options: LineOptions,
+  options: ConnectionOptions,
   work: Work<Result>,
 ): Promise<Result> =>
-  pool.use(async line => {
-    begin(line, options, 'isolation level repeatable read, read only')
+  pool.use(async connection => {
+    begin(connection, options, 'isolation level repeatable read, read only')
     try {
-      const result = await driveBy(work, line.query)
-      await line.run('commit')
+      const result = await driveBy(work, connection.query)
+      await connection.run('commit')
       return result
     } catch (error) {
-      await rollBack(line)
+      await rollBack(connection)
       throw error
     }
   })
@@ -58,7 +58,7 @@ const alone = function* (query: Query): Work<Rows> {
 }
 
 export const createServer = (options: ServerOptions): Server => {
-  const line: LineOptions = {
+  const connection: ConnectionOptions = {
     url: options.url,
     prepare: options.prepare,
     statementTimeout: options.readTimeout,
@@ -66,23 +66,23 @@ export const createServer = (options: ServerOptions): Server => {
     readOnly: true,
     patience: options.readTimeout + grace,
   }
-  const shared = createShared({
-    line: { ...line, byIndex: true },
+  const pipelined = createPipelinedPool({
+    connection: { ...connection, byIndex: true },
     count: options.readers,
     onChange: options.onChange,
   })
-  const pool = createPool(line, options.pool)
-  const lookUp = gathering(shared.query)
+  const pool = createPool(connection, options.pool)
+  const lookUp = gathering(pipelined.query)
   // Behind a pooler only a transaction has a limit of time.
   const slowly = (query: Query): Promise<Rows> =>
-    line.prepare ? pool.use(({ query: ask }) => ask(query)) : inOneMoment(pool, line, alone(query))
+    connection.prepare ? pool.use(({ query: ask }) => ask(query)) : inOneMoment(pool, connection, alone(query))
   return {
-    shared,
-    // Not over the shared connections where it is slow: what is behind it there would wait for it.
+    pipelined,
+    // Not over the pipelined connections where it is slow: what is behind it there would wait for it.
     ask: query => (query.alone === 'quick' ? lookUp(query) : slowly(query)),
-    inOneMoment: work => inOneMoment(pool, line, work),
+    inOneMoment: work => inOneMoment(pool, connection, work),
     close: async () => {
-      await Promise.all([shared.close(), pool.close()])
+      await Promise.all([pipelined.close(), pool.close()])
     },
   }
 }

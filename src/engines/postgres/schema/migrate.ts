@@ -1,12 +1,12 @@
 /** Brings a PostgreSQL store up to date: one program at a time, each migration with the note that it was. */
 import { randomBytes } from 'node:crypto'
 import { type Migration, migrationsOf, missingOf } from '#engines/migrations.ts'
-import { connect, type Line, type LineOptions } from '#engines/postgres/connection/connection.ts'
+import { connect, type Connection, type ConnectionOptions } from '#engines/postgres/connection/connection.ts'
 import { apply } from '#engines/postgres/schema/apply.ts'
 import { type Secret, secrets } from '#engines/store.ts'
 
 /** A command waits for a statement as long as it takes; `prepare` as the store has it. */
-export const commandLine = (url: string, prepare: boolean): LineOptions => ({
+export const commandLine = (url: string, prepare: boolean): ConnectionOptions => ({
   url,
   prepare,
   statementTimeout: 0,
@@ -14,13 +14,13 @@ export const commandLine = (url: string, prepare: boolean): LineOptions => ({
   patience: 0,
 })
 
-const appliedNames = async (line: Line): Promise<readonly string[]> => {
-  const found = await line.query({
+const appliedNames = async (connection: Connection): Promise<readonly string[]> => {
+  const found = await connection.query({
     text: `select to_regclass('migrations') is not null`,
     values: [],
   })
   if (found[0]?.[0] !== 1) return []
-  const rows = await line.query({ text: 'select name from migrations order by name', values: [] })
+  const rows = await connection.query({ text: 'select name from migrations order by name', values: [] })
   return rows.map(([name]) => String(name))
 }
 
@@ -34,7 +34,7 @@ const every = 100
  * Takes the lock if it can be had, in a transaction that holds it. A statement that waited for it would be one that an
  * index made concurrently waits for in turn, and so would an old snapshot.
  */
-const locks = async (guard: Line): Promise<boolean> => {
+const locks = async (guard: Connection): Promise<boolean> => {
   await guard.run(
     'begin; set local idle_in_transaction_session_timeout = 0; set local statement_timeout = 0',
   )
@@ -53,7 +53,7 @@ const locks = async (guard: Line): Promise<boolean> => {
  * that it holds behind a pooler too, and whatever the work does.
  */
 const alone = async <Result>(
-  options: LineOptions,
+  options: ConnectionOptions,
   work: () => Promise<Result>,
 ): Promise<Result> => {
   const guard = await connect(options)
@@ -65,9 +65,9 @@ const alone = async <Result>(
   }
 }
 
-const makeSecrets = async (line: Line): Promise<void> => {
+const makeSecrets = async (connection: Connection): Promise<void> => {
   for (const name of secrets)
-    await line.query({
+    await connection.query({
       text: 'insert into secrets (name, value) values ($1, $2) on conflict do nothing',
       values: [name, randomBytes(32)],
     })
@@ -75,54 +75,54 @@ const makeSecrets = async (line: Line): Promise<void> => {
 
 /** Applies what is missing; gives the names of what it applied. Throws NewerStoreError before it touches anything. */
 export const migratePostgres = (
-  options: LineOptions,
+  options: ConnectionOptions,
   migrations: readonly Migration[] = migrationsOf('postgres'),
   now = Date.now(),
 ): Promise<readonly string[]> =>
   alone(options, async () => {
-    const line = await connect(options)
+    const connection = await connect(options)
     try {
-      const pending = missingOf(migrations, await appliedNames(line))
+      const pending = missingOf(migrations, await appliedNames(connection))
       if (pending.length === 0) return []
-      await line.run(
+      await connection.run(
         'create table if not exists migrations (name text primary key, applied_at bigint not null)',
       )
-      for (const migration of pending) await apply(line, migration, now)
-      await makeSecrets(line)
+      for (const migration of pending) await apply(connection, migration, now)
+      await makeSecrets(connection)
       return pending.map(({ name }) => name)
     } finally {
-      await line.end()
+      await connection.end()
     }
   })
 
 /** Works on a connection of its own. */
 export const asking = async <Result>(
-  options: LineOptions,
-  work: (line: Line) => Promise<Result>,
+  options: ConnectionOptions,
+  work: (connection: Connection) => Promise<Result>,
 ): Promise<Result> => {
-  const line = await connect(options)
+  const connection = await connect(options)
   try {
-    return await work(line)
+    return await work(connection)
   } finally {
-    await line.end()
+    await connection.end()
   }
 }
 
 /** What is not applied yet. */
-export const pendingOn = (options: LineOptions): Promise<readonly string[]> =>
-  asking(options, async line =>
-    missingOf(migrationsOf('postgres'), await appliedNames(line)).map(({ name }) => name),
+export const pendingOn = (options: ConnectionOptions): Promise<readonly string[]> =>
+  asking(options, async connection =>
+    missingOf(migrationsOf('postgres'), await appliedNames(connection)).map(({ name }) => name),
   )
 
 /** A key of the store. */
-export const secretOn = (options: LineOptions, name: Secret): Promise<Uint8Array> =>
-  asking(options, async line => {
-    const [isMigrated] = await line.query({
+export const secretOn = (options: ConnectionOptions, name: Secret): Promise<Uint8Array> =>
+  asking(options, async connection => {
+    const [isMigrated] = await connection.query({
       text: `select to_regclass('secrets') is not null`,
       values: [],
     })
     const text = 'select value from secrets where name = $1'
-    const rows = isMigrated?.[0] === 1 ? await line.query({ text, values: [name] }) : []
+    const rows = isMigrated?.[0] === 1 ? await connection.query({ text, values: [name] }) : []
     const key = rows[0]?.[0]
     if (!(key instanceof Uint8Array))
       throw new Error(`the store has no ${name} key; run \`duet migrate\``)

@@ -1,9 +1,9 @@
 /** Writes: each job in a transaction of its own, tried again where it lost against another, answered when it is kept. */
 
-import type { Line, LineOptions } from '#engines/postgres/connection/connection.ts'
-import { isLocked, isSurelyUndone, mayTryAgain } from '#engines/postgres/connection/errors.ts'
+import type { Connection, ConnectionOptions } from '#engines/postgres/connection/connection.ts'
+import { isLockTimeout, isSurelyUndone, isRetryable } from '#engines/postgres/connection/errors.ts'
 import { begin, createPool, driveBy, rollBack } from '#engines/postgres/connection/pool.ts'
-import { askingAhead, WentAnotherWay } from '#engines/postgres/write/pipelining.ts'
+import { pipelining, PipelineVoid } from '#engines/postgres/write/pipelining.ts'
 import { ApiError } from '#errors.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import { type Prepared, prepare } from '#read/read.ts'
@@ -51,9 +51,9 @@ const unknown = (cause: unknown) =>
 const logEnd: Query = { text: 'select pg_current_wal_insert_lsn()::text', values: [] }
 
 /** Keeps what was done; gives the position of it. Sent together, so that it is one way there and back. */
-const commit = async (line: Line): Promise<Position | undefined> => {
-  const kept = line.run('commit')
-  const end = line.query(logEnd).catch(() => [])
+const commit = async (connection: Connection): Promise<Position | undefined> => {
+  const kept = connection.run('commit')
+  const end = connection.query(logEnd).catch(() => [])
   try {
     await kept
   } catch (error) {
@@ -102,7 +102,7 @@ const createAnswers = ({ dialect, digits, limits }: WriterOptions) => {
 }
 
 export const createWriter = (options: WriterOptions) => {
-  const settings: LineOptions = {
+  const settings: ConnectionOptions = {
     url: options.url,
     prepare: options.prepare,
     statementTimeout: timeouts.statement,
@@ -114,11 +114,11 @@ export const createWriter = (options: WriterOptions) => {
   const answers = createAnswers(options)
   const inTurn = createTurns()
 
-  const attempt = (job: Job, isAhead: boolean): Promise<Outcome> =>
-    pool.use(async line => {
-      begin(line, settings, 'isolation level read committed')
-      if (job.once) line.run(`set local lock_timeout = ${timeouts.key}`).catch(() => {})
-      const ask = isAhead ? askingAhead(job, line) : line.query
+  const attempt = (job: Job, isPipelined: boolean): Promise<Outcome> =>
+    pool.use(async connection => {
+      begin(connection, settings, 'isolation level read committed')
+      if (job.once) connection.run(`set local lock_timeout = ${timeouts.key}`).catch(() => {})
+      const ask = isPipelined ? pipelining(job, connection) : connection.query
       let asked = 0
       let outcome: Outcome
       try {
@@ -127,15 +127,15 @@ export const createWriter = (options: WriterOptions) => {
           return ask(query)
         })
       } catch (error) {
-        await rollBack(line)
+        await rollBack(connection)
         // The first thing that a job with a key waits for is the key.
-        throw job.once && asked === 1 && isLocked(error) ? inFlight() : error
+        throw job.once && asked === 1 && isLockTimeout(error) ? inFlight() : error
       }
       if (outcome.kind !== 'done') {
-        await rollBack(line)
+        await rollBack(connection)
         return outcome
       }
-      const position = await commit(line)
+      const position = await commit(connection)
       return position === undefined ? outcome : { ...outcome, position }
     })
 
@@ -152,17 +152,17 @@ export const createWriter = (options: WriterOptions) => {
       const begun = performance.now()
       const isLast = (number: number) =>
         number === tries.most || performance.now() - begun > tries.within
-      let isAhead = true
+      let isPipelined = true
       for (let number = 1; ; number++) {
         try {
-          const outcome = await attempt(job, isAhead)
+          const outcome = await attempt(job, isPipelined)
           if (!lostAgainst(outcome) || isLast(number)) return outcome
         } catch (error) {
-          if (error instanceof WentAnotherWay) {
-            isAhead = false
+          if (error instanceof PipelineVoid) {
+            isPipelined = false
             continue
           }
-          if (!mayTryAgain(error) || isLast(number)) throw error
+          if (!isRetryable(error) || isLast(number)) throw error
         }
         await pause(number)
       }
@@ -171,7 +171,7 @@ export const createWriter = (options: WriterOptions) => {
   return {
     write,
     /** One statement that is a transaction of its own. */
-    query: (query: Query) => pool.use(line => line.query(query)),
+    query: (query: Query) => pool.use(connection => connection.query(query)),
     close: pool.close,
   } satisfies Writer & Record<string, unknown>
 }
