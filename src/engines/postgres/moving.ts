@@ -1,4 +1,6 @@
 /** A PostgreSQL store while another one is moved into it: batch by batch, each kept with how far it came. */
+
+import type { Migration } from '#engines/migrations.ts'
 import { type Key, keyOf, type MovedTable, type Side } from '#engines/moving.ts'
 import type { ConnectionOptions } from '#engines/postgres/connection/connection.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
@@ -161,8 +163,11 @@ const beginOn =
     })
 
 /** Opens a database to move a store into, brought to what this program needs. */
-export const openTarget = async (options: ConnectionOptions): Promise<Target> => {
-  await migratePostgres(options)
+export const openTarget = async (
+  options: ConnectionOptions,
+  migrations: readonly Migration[],
+): Promise<Target> => {
+  await migratePostgres(options, migrations)
   const session = await openSession(options, 'filling')
   // Behind a pooler connections outlive who used them.
   if (options.prepare) await checkAlone(session)

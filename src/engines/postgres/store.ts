@@ -1,11 +1,12 @@
 /** A PostgreSQL database as the program opens it, with the replicas that reads go to. */
 
+import type { Migration } from '#engines/migrations.ts'
 import { labelOf, withRight } from '#engines/postgres/connection/label.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
 import { openPostgres } from '#engines/postgres/engine.ts'
 import { checkWhole } from '#engines/postgres/moving.ts'
 import {
-  commandLine,
+  commandConnection,
   migratePostgres,
   pendingOn,
   secretOn,
@@ -23,10 +24,12 @@ export type PostgresOptions = {
   readonly readers: number
   /** Connections for writes and for long reads. */
   readonly pool: number
+  /** All that it is made by, in order. */
+  readonly migrations: readonly Migration[]
 }
 
 export const postgresStore = (options: PostgresOptions): Store => {
-  const connection = commandLine(options.url, options.prepare)
+  const connection = commandConnection(options.url, options.prepare)
   const whole = <Result>(work: () => Promise<Result>) =>
     withRight(options.url, async () => {
       await checkWhole(connection)
@@ -37,8 +40,8 @@ export const postgresStore = (options: PostgresOptions): Store => {
     dialect,
     // Any number of processes may serve it.
     hold: () => () => {},
-    migrate: () => whole(() => migratePostgres(connection)),
-    pending: () => whole(() => pendingOn(connection)),
+    migrate: () => whole(() => migratePostgres(connection, options.migrations)),
+    pending: () => whole(() => pendingOn(connection, options.migrations)),
     secret: name => withRight(options.url, () => secretOn(connection, name)),
     session: purpose => openSession(connection, purpose),
     open: serving => openPostgres({ ...options, ...serving }),

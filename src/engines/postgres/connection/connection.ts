@@ -100,7 +100,13 @@ const planning = [
   'max_parallel_workers_per_gather=0',
 ]
 
-const settingsOf = ({ prepare, statementTimeout, lockTimeout, byIndex, readOnly }: ConnectionOptions) =>
+const settingsOf = ({
+  prepare,
+  statementTimeout,
+  lockTimeout,
+  byIndex,
+  readOnly,
+}: ConnectionOptions) =>
   // A pooler knows no such settings of a session; who writes through one sets them in each transaction.
   prepare
     ? {
@@ -136,7 +142,10 @@ export const clientConfig = (options: ConnectionOptions): pg.ClientConfig =>
   }) as pg.ClientConfig
 
 /** The connection that a connected client is. */
-export const connectionOf = (client: pg.ClientBase, { prepare, patience }: ConnectionOptions): Connection => {
+export const connectionOf = (
+  client: pg.ClientBase,
+  { prepare, patience }: ConnectionOptions,
+): Connection => {
   const { promise: gone, resolve: setGone } = Promise.withResolvers<void>()
   let open = true
   let ending = false

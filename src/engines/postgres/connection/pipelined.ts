@@ -1,5 +1,9 @@
 /** A few connections that quick reads share: each is opened again when it is lost, after growing pauses. */
-import { connect, type Connection, type ConnectionOptions } from '#engines/postgres/connection/connection.ts'
+import {
+  type Connection,
+  type ConnectionOptions,
+  connect,
+} from '#engines/postgres/connection/connection.ts'
 import { isRetryable, UnreachableError } from '#engines/postgres/connection/errors.ts'
 import type { Query, Rows } from '#sql/engine.ts'
 

@@ -1,11 +1,11 @@
 /** Connections that one transaction at a time has for itself. */
 import pg from 'pg'
 import {
-  clientConfig,
-  endAll,
   type Connection,
   type ConnectionOptions,
+  clientConfig,
   connectionOf,
+  endAll,
   localSettings,
 } from '#engines/postgres/connection/connection.ts'
 import { refused } from '#engines/postgres/connection/label.ts'

@@ -75,7 +75,9 @@ export const createServer = (options: ServerOptions): Server => {
   const lookUp = gathering(pipelined.query)
   // Behind a pooler only a transaction has a limit of time.
   const slowly = (query: Query): Promise<Rows> =>
-    connection.prepare ? pool.use(({ query: ask }) => ask(query)) : inOneMoment(pool, connection, alone(query))
+    connection.prepare
+      ? pool.use(({ query: ask }) => ask(query))
+      : inOneMoment(pool, connection, alone(query))
   return {
     pipelined,
     // Not over the pipelined connections where it is slow: what is behind it there would wait for it.

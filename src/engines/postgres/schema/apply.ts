@@ -1,5 +1,5 @@
 /** Applies one migration to a PostgreSQL store that may be in use meanwhile, with the note that it was. */
-import { failed, type Migration, outsideMark } from '#engines/migrations.ts'
+import { checksumOf, failed, type Migration, outsideMark } from '#engines/migrations.ts'
 import type { Connection } from '#engines/postgres/connection/connection.ts'
 import { codeOf, isLockTimeout } from '#engines/postgres/connection/errors.ts'
 import { rollBack } from '#engines/postgres/connection/pool.ts'
@@ -34,7 +34,10 @@ const without = (extension: string, cause: unknown): unknown => {
 }
 
 /** Makes the extensions that statements ask for, each by itself: what keeps one away is for a person to mend. */
-const makeExtensions = async (connection: Connection, statements: readonly string[]): Promise<void> => {
+const makeExtensions = async (
+  connection: Connection,
+  statements: readonly string[],
+): Promise<void> => {
   for (const statement of statements) {
     const [, extension] = /^create extension if not exists (\w+)/i.exec(statement) ?? []
     if (extension === undefined) continue
@@ -97,11 +100,15 @@ const patiently = async (work: () => Promise<void>): Promise<void> => {
 }
 
 /** Applies it whole or not at all, unless it says that it runs outside a transaction. */
-export const apply = async (connection: Connection, migration: Migration, now: number): Promise<void> => {
+export const apply = async (
+  connection: Connection,
+  migration: Migration,
+  now: number,
+): Promise<void> => {
   const { name, text } = migration
   const note = {
-    text: 'insert into migrations (name, applied_at) values ($1, $2)',
-    values: [name, now],
+    text: 'insert into migrations (name, applied_at, checksum) values ($1, $2, $3)',
+    values: [name, now, checksumOf(migration)],
   }
   const way = text.startsWith(outsideMark) ? outside : inside
   try {

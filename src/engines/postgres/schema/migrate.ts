@@ -1,12 +1,22 @@
 /** Brings a PostgreSQL store up to date: one program at a time, each migration with the note that it was. */
 import { randomBytes } from 'node:crypto'
-import { type Migration, migrationsOf, missingOf } from '#engines/migrations.ts'
-import { connect, type Connection, type ConnectionOptions } from '#engines/postgres/connection/connection.ts'
+import {
+  type Applied,
+  checksumOf,
+  type Migration,
+  missingOf,
+  uncheckedOf,
+} from '#engines/migrations.ts'
+import {
+  type Connection,
+  type ConnectionOptions,
+  connect,
+} from '#engines/postgres/connection/connection.ts'
 import { apply } from '#engines/postgres/schema/apply.ts'
 import { type Secret, secrets } from '#engines/store.ts'
 
 /** A command waits for a statement as long as it takes; `prepare` as the store has it. */
-export const commandLine = (url: string, prepare: boolean): ConnectionOptions => ({
+export const commandConnection = (url: string, prepare: boolean): ConnectionOptions => ({
   url,
   prepare,
   statementTimeout: 0,
@@ -14,14 +24,38 @@ export const commandLine = (url: string, prepare: boolean): ConnectionOptions =>
   patience: 0,
 })
 
-const appliedNames = async (connection: Connection): Promise<readonly string[]> => {
-  const found = await connection.query({
-    text: `select to_regclass('migrations') is not null`,
+const isThere = async ({ query }: Connection): Promise<boolean> => {
+  const [found] = await query({ text: `select to_regclass('migrations') is not null`, values: [] })
+  return found?.[0] === 1
+}
+
+const hasChecksums = async ({ query }: Connection): Promise<boolean> => {
+  const found = await query({
+    text: `select 1 from pg_attribute where attrelid = to_regclass('migrations') and attname = 'checksum' and not attisdropped`,
     values: [],
   })
-  if (found[0]?.[0] !== 1) return []
-  const rows = await connection.query({ text: 'select name from migrations order by name', values: [] })
-  return rows.map(([name]) => String(name))
+  return found.length > 0
+}
+
+const appliedIn = async (connection: Connection): Promise<readonly Applied[]> => {
+  if (!(await isThere(connection))) return []
+  const text = (await hasChecksums(connection))
+    ? 'select name, checksum from migrations order by name'
+    : 'select name, null from migrations order by name'
+  const rows = await connection.query({ text, values: [] })
+  return rows.map(([name, checksum]) => ({
+    name: String(name),
+    checksum: checksum == null ? null : String(checksum),
+  }))
+}
+
+const makeNotes = async (connection: Connection): Promise<void> => {
+  await connection.run(
+    'create table if not exists migrations (name text primary key, applied_at bigint not null, checksum text)',
+  )
+  // Stores of older programs have none.
+  if (!(await hasChecksums(connection)))
+    await connection.run('alter table migrations add column checksum text')
 }
 
 // Any number that no other program is likely to take.
@@ -73,28 +107,6 @@ const makeSecrets = async (connection: Connection): Promise<void> => {
     })
 }
 
-/** Applies what is missing; gives the names of what it applied. Throws NewerStoreError before it touches anything. */
-export const migratePostgres = (
-  options: ConnectionOptions,
-  migrations: readonly Migration[] = migrationsOf('postgres'),
-  now = Date.now(),
-): Promise<readonly string[]> =>
-  alone(options, async () => {
-    const connection = await connect(options)
-    try {
-      const pending = missingOf(migrations, await appliedNames(connection))
-      if (pending.length === 0) return []
-      await connection.run(
-        'create table if not exists migrations (name text primary key, applied_at bigint not null)',
-      )
-      for (const migration of pending) await apply(connection, migration, now)
-      await makeSecrets(connection)
-      return pending.map(({ name }) => name)
-    } finally {
-      await connection.end()
-    }
-  })
-
 /** Works on a connection of its own. */
 export const asking = async <Result>(
   options: ConnectionOptions,
@@ -108,10 +120,41 @@ export const asking = async <Result>(
   }
 }
 
+const migrateOn = async (
+  connection: Connection,
+  migrations: readonly Migration[],
+  now: number,
+): Promise<readonly string[]> => {
+  const applied = await appliedIn(connection)
+  const pending = missingOf(migrations, applied)
+  const unchecked = uncheckedOf(migrations, applied)
+  if (pending.length === 0 && unchecked.length === 0) return []
+  await makeNotes(connection)
+  for (const migration of pending) await apply(connection, migration, now)
+  for (const migration of unchecked)
+    await connection.query({
+      text: 'update migrations set checksum = $2 where name = $1',
+      values: [migration.name, checksumOf(migration)],
+    })
+  await makeSecrets(connection)
+  return pending.map(({ name }) => name)
+}
+
+/** Applies what is missing; gives the names of what it applied. Throws NewerStoreError before it touches anything. */
+export const migratePostgres = (
+  options: ConnectionOptions,
+  migrations: readonly Migration[],
+  now = Date.now(),
+): Promise<readonly string[]> =>
+  alone(options, () => asking(options, connection => migrateOn(connection, migrations, now)))
+
 /** What is not applied yet. */
-export const pendingOn = (options: ConnectionOptions): Promise<readonly string[]> =>
+export const pendingOn = (
+  options: ConnectionOptions,
+  migrations: readonly Migration[],
+): Promise<readonly string[]> =>
   asking(options, async connection =>
-    missingOf(migrationsOf('postgres'), await appliedNames(connection)).map(({ name }) => name),
+    missingOf(migrations, await appliedIn(connection)).map(({ name }) => name),
   )
 
 /** A key of the store. */

@@ -1,9 +1,9 @@
 /** Writes: each job in a transaction of its own, tried again where it lost against another, answered when it is kept. */
 
 import type { Connection, ConnectionOptions } from '#engines/postgres/connection/connection.ts'
-import { isLockTimeout, isSurelyUndone, isRetryable } from '#engines/postgres/connection/errors.ts'
+import { isLockTimeout, isRetryable, isSurelyUndone } from '#engines/postgres/connection/errors.ts'
 import { begin, createPool, driveBy, rollBack } from '#engines/postgres/connection/pool.ts'
-import { pipelining, PipelineVoid } from '#engines/postgres/write/pipelining.ts'
+import { PipelineVoid, pipelining } from '#engines/postgres/write/pipelining.ts'
 import { ApiError } from '#errors.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import { type Prepared, prepare } from '#read/read.ts'
