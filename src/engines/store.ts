@@ -58,7 +58,7 @@ export type Store = {
   readonly pending: () => Promise<readonly string[]>
   /** A key of the store; throws where it was never migrated. */
   readonly secret: (name: Secret) => Promise<Uint8Array>
-  /** A line for a command: to read one moment of it, or to fill it. */
+  /** A session for a command: to read one moment of it, or to fill it. */
   readonly session: (purpose: 'reading' | 'filling') => Promise<Session>
   readonly open: (serving: Serving) => Engine
 }

@@ -2,7 +2,7 @@
 
 import type { Migration } from '#engines/migrations.ts'
 import { type Key, keyOf, type MovedTable, type Side } from '#engines/moving.ts'
-import type { ConnectionOptions } from '#engines/postgres/connection/connection.ts'
+import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
 import { asking, migratePostgres } from '#engines/postgres/schema/migrate.ts'
 import { openSession } from '#engines/postgres/session.ts'

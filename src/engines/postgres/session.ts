@@ -1,5 +1,6 @@
 /** A connection to PostgreSQL for a command of the command connection. */
-import { type ConnectionOptions, connect } from '#engines/postgres/connection/connection.ts'
+import { connect } from '#engines/postgres/connection/connection.ts'
+import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
 import type { Session } from '#sql/engine.ts'
 
 // Ids that come with the rows must not meet those that a running service gives out meanwhile.

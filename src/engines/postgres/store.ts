@@ -1,10 +1,9 @@
 /** A PostgreSQL database as the program opens it, with the replicas that reads go to. */
-
-import type { Migration } from '#engines/migrations.ts'
 import { labelOf, withRight } from '#engines/postgres/connection/label.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
 import { openPostgres } from '#engines/postgres/engine.ts'
 import { checkWhole } from '#engines/postgres/moving.ts'
+import type { PostgresOptions } from '#engines/postgres/options.ts'
 import {
   commandConnection,
   migratePostgres,
@@ -14,20 +13,7 @@ import {
 import { openSession } from '#engines/postgres/session.ts'
 import type { Store } from '#engines/store.ts'
 
-export type PostgresOptions = {
-  readonly url: string
-  /** Replicas of it. */
-  readonly replicas: readonly string[]
-  /** Whether statements are prepared by name. */
-  readonly prepare: boolean
-  /** Connections that quick reads share, to it and to each replica. */
-  readonly readers: number
-  /** Connections for writes and for long reads. */
-  readonly pool: number
-  /** All that it is made by, in order. */
-  readonly migrations: readonly Migration[]
-}
-
+/** The store in a database, of which nothing is opened yet. */
 export const postgresStore = (options: PostgresOptions): Store => {
   const connection = commandConnection(options.url, options.prepare)
   const whole = <Result>(work: () => Promise<Result>) =>

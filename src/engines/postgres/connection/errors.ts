@@ -1,4 +1,4 @@
-/** What PostgreSQL and the way to it can go wrong with, by SQLSTATE (PostgreSQL manual, appendix A), in Duet's words. */
+/** Errors of PostgreSQL and of the network before it, by SQLSTATE (PostgreSQL manual, appendix A), as the service knows them. */
 import { ApiError } from '#errors.ts'
 import { ConstraintError } from '#sql/engine.ts'
 
@@ -6,6 +6,9 @@ import { ConstraintError } from '#sql/engine.ts'
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError'
 }
+
+/** A connection was lost while something was on its way over it. */
+export class LostError extends UnreachableError {}
 
 type DatabaseError = Error & {
   readonly code?: string
@@ -42,7 +45,7 @@ const targetOf = ({ table = '', constraint = '' }: DatabaseError): string => {
 
 const after = (seconds: number) => ({ retryAfter: seconds })
 
-/** The error as the model and the voices know it; what is not known is a bug and comes back as it is. */
+/** The error as the model and the APIs know it; one that is not known is a bug and comes back as it is. */
 export const translated = (error: unknown): unknown => {
   if (!(error instanceof Error) || error instanceof ApiError || error instanceof UnreachableError)
     return error
@@ -68,7 +71,7 @@ export const translated = (error: unknown): unknown => {
       return new ApiError('UNAVAILABLE', 'The database has no room: nothing was written', after(10))
     default:
       return isAway(fault) || isStale(fault)
-        ? new UnreachableError(`the database is not there: ${error.message}`, { cause: error })
+        ? new LostError(`the database is not there: ${error.message}`, { cause: error })
         : error
   }
 }

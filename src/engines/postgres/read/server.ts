@@ -1,13 +1,8 @@
 /** One PostgreSQL server as reads use it: the primary, or a replica. */
-import type { ConnectionOptions } from '#engines/postgres/connection/connection.ts'
 import { createPipelinedPool, type PipelinedPool } from '#engines/postgres/connection/pipelined.ts'
-import {
-  begin,
-  createPool,
-  driveBy,
-  type Pool,
-  rollBack,
-} from '#engines/postgres/connection/pool.ts'
+import { createPool, type Pool } from '#engines/postgres/connection/pool.ts'
+import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
+import { begin, driveBy, rollBack } from '#engines/postgres/connection/transaction.ts'
 import { gathering } from '#engines/postgres/read/lookups.ts'
 import type { Query, Rows, Work } from '#sql/engine.ts'
 
@@ -23,11 +18,12 @@ export type ServerOptions = {
   readonly onChange: (problem: string | null) => void
 }
 
+/** A server tries nothing again: each of these throws a LostError where a connection was lost. */
 export type Server = {
-  /** The rows of a query that is alone. Throws an UnreachableError where the server is not there. */
-  readonly ask: (query: Query) => Promise<Rows>
+  /** The rows of one statement, which is a snapshot by itself. */
+  readonly query: (query: Query) => Promise<Rows>
   /** Runs work so that all its queries see the same moment. */
-  readonly inOneMoment: <Result>(work: Work<Result>) => Promise<Result>
+  readonly snapshot: <Result>(begin: () => Work<Result>) => Promise<Result>
   readonly pipelined: PipelinedPool
   readonly close: () => Promise<void>
 }
@@ -35,15 +31,16 @@ export type Server = {
 /** How much longer than a statement may take a server may be silent, in milliseconds. */
 const grace = 1000
 
-const inOneMoment = async <Result>(
+/** Runs work in a transaction of its own. */
+const inTransaction = <Result>(
   pool: Pool,
   options: ConnectionOptions,
-  work: Work<Result>,
+  work: (query: (query: Query) => Promise<Rows>) => Promise<Result>,
 ): Promise<Result> =>
   pool.use(async connection => {
     begin(connection, options, 'isolation level repeatable read, read only')
     try {
-      const result = await driveBy(work, connection.query)
+      const result = await work(connection.query)
       await connection.run('commit')
       return result
     } catch (error) {
@@ -52,11 +49,14 @@ const inOneMoment = async <Result>(
     }
   })
 
-/** Work of one query, whose result its rows are. */
-const alone = function* (query: Query): Work<Rows> {
-  return yield query
+/** Ends work whose one query got these rows. */
+const finish = <Result>(work: Work<Result>, rows: Rows): Result => {
+  const { done, value } = work.next(rows)
+  if (!done) throw new Error('work of one query asked for another')
+  return value
 }
 
+/** Opens connections to a server. */
 export const createServer = (options: ServerOptions): Server => {
   const connection: ConnectionOptions = {
     url: options.url,
@@ -74,15 +74,22 @@ export const createServer = (options: ServerOptions): Server => {
   const pool = createPool(connection, options.pool)
   const lookUp = gathering(pipelined.query)
   // Behind a pooler only a transaction has a limit of time.
-  const slowly = (query: Query): Promise<Rows> =>
+  const querySlowly = (query: Query): Promise<Rows> =>
     connection.prepare
       ? pool.use(({ query: ask }) => ask(query))
-      : inOneMoment(pool, connection, alone(query))
+      : inTransaction(pool, connection, ask => ask(query))
+  // A slow one does not go over the pipelined connections: those behind it would wait for it.
+  const query = (asked: Query) => (asked.alone === 'quick' ? lookUp(asked) : querySlowly(asked))
   return {
+    query,
     pipelined,
-    // Not over the pipelined connections where it is slow: what is behind it there would wait for it.
-    ask: query => (query.alone === 'quick' ? lookUp(query) : slowly(query)),
-    inOneMoment: work => inOneMoment(pool, connection, work),
+    snapshot: async begin => {
+      const work = begin()
+      const step = work.next()
+      if (step.done) return step.value
+      if (!step.value.alone) return inTransaction(pool, connection, ask => driveBy(work, ask, step))
+      return finish(work, await query(step.value))
+    },
     close: async () => {
       await Promise.all([pipelined.close(), pool.close()])
     },

@@ -2,7 +2,7 @@
 import { checksumOf, failed, type Migration, outsideMark } from '#engines/migrations.ts'
 import type { Connection } from '#engines/postgres/connection/connection.ts'
 import { codeOf, isLockTimeout } from '#engines/postgres/connection/errors.ts'
-import { rollBack } from '#engines/postgres/connection/pool.ts'
+import { rollBack } from '#engines/postgres/connection/transaction.ts'
 import { statementsOf } from '#engines/statements.ts'
 
 /**

@@ -7,11 +7,8 @@ import {
   missingOf,
   uncheckedOf,
 } from '#engines/migrations.ts'
-import {
-  type Connection,
-  type ConnectionOptions,
-  connect,
-} from '#engines/postgres/connection/connection.ts'
+import { type Connection, connect } from '#engines/postgres/connection/connection.ts'
+import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
 import { apply } from '#engines/postgres/schema/apply.ts'
 import { type Secret, secrets } from '#engines/store.ts'
 

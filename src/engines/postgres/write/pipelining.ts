@@ -1,4 +1,4 @@
-/** Sends the steps of a job ahead of their turn: those that need no answer of one before them go the way together. */
+/** Pipelining of a job's steps: those that need no result of an earlier one are sent together. */
 import type { Connection } from '#engines/postgres/connection/connection.ts'
 import type { Query, Rows } from '#sql/engine.ts'
 import type { Statement } from '#sql/sql.ts'
@@ -6,8 +6,8 @@ import type { Job } from '#write/job.ts'
 import { queryOf } from '#write/perform.ts'
 
 /**
- * The work went another way than its steps say: a guard failed, and it asks why. What was sent ahead may be part of
- * the answer, so the transaction is to be undone and the job done step by step.
+ * A guard failed, so the pipelined results are void: steps behind it may have changed what the reason is read from. The
+ * transaction is to be undone and the job run again step by step.
  */
 export class PipelineVoid extends Error {
   override readonly name = 'PipelineVoid'
@@ -19,7 +19,7 @@ type Sent = { readonly query: Query; readonly rows: Promise<Rows> }
 const isReady = ({ parameters }: Statement, answered: number): boolean =>
   parameters.every(parameter => parameter.kind !== 'result' || parameter.step < answered)
 
-/** What answers the queries of a job's work, in their order; it throws PipelineVoid. */
+/** A function that answers the queries of a job's work in their order. It throws PipelineVoid. */
 export const pipelining = (job: Job, connection: Connection): ((query: Query) => Promise<Rows>) => {
   const results: Rows[] = []
   const sent: Sent[] = []

@@ -1,8 +1,9 @@
-/** Writes: each job in a transaction of its own, tried again where it lost against another, answered when it is kept. */
-
-import type { Connection, ConnectionOptions } from '#engines/postgres/connection/connection.ts'
+/** Writes: each job in a transaction of its own, tried again where it lost against another, answered after its commit. */
+import type { Connection } from '#engines/postgres/connection/connection.ts'
 import { isLockTimeout, isRetryable, isSurelyUndone } from '#engines/postgres/connection/errors.ts'
-import { begin, createPool, driveBy, rollBack } from '#engines/postgres/connection/pool.ts'
+import { createPool, type Pool } from '#engines/postgres/connection/pool.ts'
+import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
+import { begin, driveBy, rollBack } from '#engines/postgres/connection/transaction.ts'
 import { PipelineVoid, pipelining } from '#engines/postgres/write/pipelining.ts'
 import { ApiError } from '#errors.ts'
 import type { ReadPlan } from '#read/plan.ts'
@@ -91,7 +92,8 @@ const createTurns = () => {
   }
 }
 
-const createAnswers = ({ dialect, digits, limits }: WriterOptions) => {
+/** The reads that answer jobs, each prepared once. */
+const preparing = ({ dialect, digits, limits }: WriterOptions) => {
   const known = new WeakMap<ReadPlan, Prepared>()
   return ({ answer }: Job): Prepared | undefined => {
     if (!answer) return undefined
@@ -101,6 +103,79 @@ const createAnswers = ({ dialect, digits, limits }: WriterOptions) => {
   }
 }
 
+/** What one try of a job works with. */
+type Tools = {
+  readonly pool: Pool
+  readonly settings: ConnectionOptions
+  readonly prepared: (job: Job) => Prepared | undefined
+}
+
+/** Performs a job in a transaction that has begun; nothing of it is kept yet. */
+const performOn = async (
+  connection: Connection,
+  job: Job,
+  prepared: Prepared | undefined,
+  isPipelined: boolean,
+): Promise<Outcome> => {
+  const ask = isPipelined ? pipelining(job, connection) : connection.query
+  let asked = 0
+  try {
+    return await driveBy(perform(job, prepared), query => {
+      asked++
+      return ask(query)
+    })
+  } catch (error) {
+    // The first thing that a job with a key waits for is the key.
+    throw job.once && asked === 1 && isLockTimeout(error) ? inFlight() : error
+  }
+}
+
+/** One try of a job, in a transaction of its own. */
+const attempt = ({ pool, settings, prepared }: Tools, job: Job, isPipelined: boolean) =>
+  pool.use(async (connection): Promise<Outcome> => {
+    begin(connection, settings, 'isolation level read committed')
+    if (job.once) connection.run(`set local lock_timeout = ${timeouts.key}`).catch(() => {})
+    let outcome: Outcome
+    try {
+      outcome = await performOn(connection, job, prepared(job), isPipelined)
+    } catch (error) {
+      await rollBack(connection)
+      throw error
+    }
+    if (outcome.kind !== 'done') {
+      await rollBack(connection)
+      return outcome
+    }
+    const position = await commit(connection)
+    return position === undefined ? outcome : { ...outcome, position }
+  })
+
+/** What another transaction kept in between changes what a guard says: the next try sees it. */
+const hasLost = (outcome: Outcome): boolean =>
+  outcome.kind === 'violation' && outcome.constraint === 'reference'
+
+/** Tries a job until it is kept or refused, or has lost against others too often. */
+const tryOften = async (tools: Tools, job: Job): Promise<Outcome> => {
+  const begun = performance.now()
+  const isLast = (number: number) =>
+    number >= tries.most || performance.now() - begun > tries.within
+  let isPipelined = true
+  for (let number = 1; ; number++) {
+    try {
+      const outcome = await attempt(tools, job, isPipelined)
+      if (!hasLost(outcome) || isLast(number)) return outcome
+    } catch (error) {
+      if (error instanceof PipelineVoid) {
+        isPipelined = false
+        continue
+      }
+      if (!isRetryable(error) || isLast(number)) throw error
+    }
+    await pause(number)
+  }
+}
+
+/** A writer with a pool of connections of its own. */
 export const createWriter = (options: WriterOptions) => {
   const settings: ConnectionOptions = {
     url: options.url,
@@ -111,65 +186,16 @@ export const createWriter = (options: WriterOptions) => {
     patience: timeouts.patience,
   }
   const pool = createPool(settings, options.pool)
-  const answers = createAnswers(options)
+  const tools: Tools = { pool, settings, prepared: preparing(options) }
   const inTurn = createTurns()
-
-  const attempt = (job: Job, isPipelined: boolean): Promise<Outcome> =>
-    pool.use(async connection => {
-      begin(connection, settings, 'isolation level read committed')
-      if (job.once) connection.run(`set local lock_timeout = ${timeouts.key}`).catch(() => {})
-      const ask = isPipelined ? pipelining(job, connection) : connection.query
-      let asked = 0
-      let outcome: Outcome
-      try {
-        outcome = await driveBy(perform(job, answers(job)), query => {
-          asked++
-          return ask(query)
-        })
-      } catch (error) {
-        await rollBack(connection)
-        // The first thing that a job with a key waits for is the key.
-        throw job.once && asked === 1 && isLockTimeout(error) ? inFlight() : error
-      }
-      if (outcome.kind !== 'done') {
-        await rollBack(connection)
-        return outcome
-      }
-      const position = await commit(connection)
-      return position === undefined ? outcome : { ...outcome, position }
-    })
-
-  /** What another kept in between changes what a guard says: the next try sees it. */
-  const lostAgainst = (outcome: Outcome): boolean =>
-    outcome.kind === 'violation' && outcome.constraint === 'reference'
-
-  const write = async (job: Job): Promise<Outcome> => {
-    if (pool.waiting() >= options.queue)
-      throw new ApiError('OVERLOADED', 'Too many writes are waiting; try again soon', {
-        retryAfter: 1,
-      })
-    return inTurn(job.once?.name, async () => {
-      const begun = performance.now()
-      const isLast = (number: number) =>
-        number === tries.most || performance.now() - begun > tries.within
-      let isPipelined = true
-      for (let number = 1; ; number++) {
-        try {
-          const outcome = await attempt(job, isPipelined)
-          if (!lostAgainst(outcome) || isLast(number)) return outcome
-        } catch (error) {
-          if (error instanceof PipelineVoid) {
-            isPipelined = false
-            continue
-          }
-          if (!isRetryable(error) || isLast(number)) throw error
-        }
-        await pause(number)
-      }
-    })
-  }
   return {
-    write,
+    write: async (job: Job): Promise<Outcome> => {
+      if (pool.waiting() >= options.queue)
+        throw new ApiError('OVERLOADED', 'Too many writes are waiting; try again soon', {
+          retryAfter: 1,
+        })
+      return inTurn(job.once?.name, () => tryOften(tools, job))
+    },
     /** One statement that is a transaction of its own. */
     query: (query: Query) => pool.use(connection => connection.query(query)),
     close: pool.close,

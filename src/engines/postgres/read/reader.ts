@@ -1,0 +1,47 @@
+/** Reads of a PostgreSQL store: which server each goes to, and the one place where a lost one is tried again. */
+import { isConflict, LostError, UnreachableError } from '#engines/postgres/connection/errors.ts'
+import { lsnOf } from '#engines/postgres/read/position.ts'
+import type { Replicas } from '#engines/postgres/read/replicas.ts'
+import type { Server } from '#engines/postgres/read/server.ts'
+import type { Position, Reader } from '#sql/engine.ts'
+
+/** A read that was lost later than this, in milliseconds, is not tried again: it has had its time. */
+const quickly = 1000
+
+/** On the primary twice at the most: a second time where the connection was quickly lost under it. */
+const onPrimary = async <Result>(
+  primary: Server,
+  run: (server: Server) => Promise<Result>,
+): Promise<Result> => {
+  const begun = performance.now()
+  try {
+    return await run(primary)
+  } catch (error) {
+    if (!(error instanceof LostError) || performance.now() - begun > quickly) throw error
+    return await run(primary)
+  }
+}
+
+/** A replica is left for the primary where it is lost, or where its recovery cancelled the read (SQLSTATE 40001). */
+const isLeft = (error: unknown): boolean => error instanceof UnreachableError || isConflict(error)
+
+/** Reads on a replica where one fits, once; else, and where that fails, on the primary, twice at the most. */
+export const createReader = (primary: Server, replicas: Pick<Replicas, 'choose'>): Reader => {
+  const read = async <Result>(
+    run: (server: Server) => Promise<Result>,
+    after: Position | undefined,
+  ): Promise<Result> => {
+    const replica = await replicas.choose(after === undefined ? undefined : lsnOf(after))
+    if (replica)
+      try {
+        return await run(replica)
+      } catch (error) {
+        if (!isLeft(error)) throw error
+      }
+    return await onPrimary(primary, run)
+  }
+  return {
+    query: (query, after) => read(server => server.query(query), after),
+    snapshot: (begin, after) => read(server => server.snapshot(begin), after),
+  }
+}
