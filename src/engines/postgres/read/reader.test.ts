@@ -14,7 +14,7 @@ const cancelled = () =>
   Object.assign(new Error('canceling statement due to conflict with recovery'), { code: '40001' })
 
 /** A server that fails so often, with what it fails with, before it answers; it counts the tries. */
-const failing = (times: number, why: () => Error) => {
+const failing = (times: number, why: () => Error, isUp = false) => {
   let tries = 0
   const answer = async () => {
     if (++tries <= times) throw translated(why())
@@ -22,6 +22,7 @@ const failing = (times: number, why: () => Error) => {
   }
   const server = {
     query: answer,
+    pipelined: { isUp: () => isUp },
     snapshot: async <Result>(begin: () => Work<Result>): Promise<Result> => {
       const work = begin()
       work.next()
@@ -40,7 +41,7 @@ const work = function* (): Work<Rows> {
 
 const never = 1000
 
-test('a read whose connection was lost is tried once more on the primary', async () => {
+test('a read whose connection was lost is tried again on the primary', async () => {
   for (const ask of ['query', 'snapshot'] as const) {
     const primary = failing(1, lost)
     const reader = readerOf(primary.server)
@@ -49,16 +50,22 @@ test('a read whose connection was lost is tried once more on the primary', async
   }
 })
 
-test('a read that is lost again and again is tried twice on the primary and no more', async () => {
+test('a read that is lost again and again is tried three times on the primary and no more', async () => {
   const primary = failing(never, lost)
   await assert.rejects(async () => readerOf(primary.server).query(one), LostError)
-  assert.equal(primary.tries(), 2)
+  assert.equal(primary.tries(), 3)
 })
 
 test('a server that was not there is not asked again', async () => {
   const primary = failing(never, away)
   await assert.rejects(async () => readerOf(primary.server).query(one), UnreachableError)
   assert.equal(primary.tries(), 1)
+})
+
+test('a connection that could not be made is tried again where the server has others', async () => {
+  const primary = failing(1, away, true)
+  assert.deepEqual(await readerOf(primary.server).query(one), rows)
+  assert.equal(primary.tries(), 2)
 })
 
 test('an error of the statement itself is not tried again anywhere', async () => {
@@ -85,9 +92,9 @@ for (const [what, why] of [
     assert.deepEqual([replica.tries(), primary.tries()], [2, 2])
   })
 
-test('with a replica and the primary lost a read is tried three times in all', async () => {
+test('with a replica and the primary lost a read is tried four times in all', async () => {
   const primary = failing(never, lost)
   const replica = failing(never, lost)
   await assert.rejects(async () => readerOf(primary.server, replica.server).query(one), LostError)
-  assert.deepEqual([replica.tries(), primary.tries()], [1, 2])
+  assert.deepEqual([replica.tries(), primary.tries()], [1, 3])
 })

@@ -5,27 +5,31 @@ import type { Replicas } from '#engines/postgres/read/replicas.ts'
 import type { Server } from '#engines/postgres/read/server.ts'
 import type { Position, Reader } from '#sql/engine.ts'
 
-/** A read that was lost later than this, in milliseconds, is not tried again: it has had its time. */
-const quickly = 1000
+/** How often the primary is asked, and until when a try may begin, in milliseconds: a later one has had its time. */
+const tries = { most: 3, within: 1000 }
 
-/** On the primary twice at the most: a second time where the connection was quickly lost under it. */
+/** Whether a failed read may succeed on another connection to the same server. */
+const isWorthAnother = (error: unknown, { pipelined }: Server): boolean =>
+  error instanceof LostError || (error instanceof UnreachableError && pipelined.isUp())
+
 const onPrimary = async <Result>(
   primary: Server,
   run: (server: Server) => Promise<Result>,
 ): Promise<Result> => {
   const begun = performance.now()
-  try {
-    return await run(primary)
-  } catch (error) {
-    if (!(error instanceof LostError) || performance.now() - begun > quickly) throw error
-    return await run(primary)
-  }
+  for (let number = 1; ; number++)
+    try {
+      return await run(primary)
+    } catch (error) {
+      const isLast = number === tries.most || performance.now() - begun > tries.within
+      if (isLast || !isWorthAnother(error, primary)) throw error
+    }
 }
 
 /** A replica is left for the primary where it is lost, or where its recovery cancelled the read (SQLSTATE 40001). */
 const isLeft = (error: unknown): boolean => error instanceof UnreachableError || isConflict(error)
 
-/** Reads on a replica where one fits, once; else, and where that fails, on the primary, twice at the most. */
+/** Reads on a replica where one fits, once; else, and where that fails, on the primary, three times at the most. */
 export const createReader = (primary: Server, replicas: Pick<Replicas, 'choose'>): Reader => {
   const read = async <Result>(
     run: (server: Server) => Promise<Result>,
