@@ -1,4 +1,4 @@
-/** A connection to PostgreSQL for a command of the command connection. */
+/** A PostgreSQL session for CLI commands. */
 import { connect } from '#engines/postgres/connection/connection.ts'
 import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
 import type { Session } from '#sql/engine.ts'

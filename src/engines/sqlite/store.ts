@@ -15,7 +15,7 @@ type Options = SqliteFile & {
   readonly migrations: readonly Migration[]
 }
 
-/** The store in a file, which need not be there yet. */
+/** The store in a file, which is made where it is not there yet. */
 export const sqliteStore = ({ migrations, ...options }: Options): Store => {
   const { file, sync = 'full' } = options
   return {

@@ -22,7 +22,7 @@ const refusals: Readonly<Record<string, (place: string, said: string) => string>
 const usual = (place: string, said: string) =>
   `${place} cannot be reached (${said}): start it, or correct its address`
 
-/** What keeps a session from being opened, in one connection with what to do about it. */
+/** What keeps a session from being opened, in one line with what to do about it. */
 export const refused = (error: unknown, url: string): UnreachableError => {
   const { code = '', message } = error as Fault
   const place = labelOf(url)
