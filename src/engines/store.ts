@@ -1,4 +1,5 @@
 /** What a configuration names: a database with all that the program does to it. Each engine makes one of its own. */
+import type { RateCounts } from '#base/rate-counts.ts'
 import type { Limits } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Reader, Session } from '#sql/engine.ts'
@@ -26,12 +27,6 @@ export type Serving = {
   /** Told once when nothing can be written any more and the process must end. */
   readonly onFatal: (message: string) => void
 }
-
-/** How often each key was seen in a window of time, by all processes of a store: what a rate limit counts with. */
-export type RateCounts = (
-  window: number,
-  seen: ReadonlyMap<string, number>,
-) => Promise<ReadonlyMap<string, number>>
 
 /** A store that is served. */
 export type Engine = Reader &

@@ -6,6 +6,7 @@ import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts
 import { dialect } from '#engines/postgres/dialect.ts'
 import { asking, migratePostgres } from '#engines/postgres/schema/migrate.ts'
 import { openSession } from '#engines/postgres/session.ts'
+import { queryOf } from '#engines/query.ts'
 import type { Query, Rows, Session } from '#sql/engine.ts'
 import {
   bind,
@@ -49,15 +50,17 @@ const besides = ['counts', 'moves']
 
 // Triggers keep a record from being emptied as from being rewritten; here it is a copy that nobody has used.
 const empty = async (session: Session, tables: readonly string[]): Promise<void> => {
-  for (const table of tables)
-    await session.query(query(`alter table ${table} disable trigger user`))
-  await session.query(query(`truncate ${[...tables, ...besides].join(', ')} restart identity`))
-  for (const table of tables) await session.query(query(`alter table ${table} enable trigger user`))
+  const run = (piece: Sql) => session.query(queryOf(piece, dialect))
+  for (const table of tables) await run(sql`alter table ${name(table)} disable trigger user`)
+  await run(sql`truncate ${join([...tables, ...besides].map(name), comma)} restart identity`)
+  for (const table of tables) await run(sql`alter table ${name(table)} enable trigger user`)
 }
 
 const checkEmpty = async (session: Session, tables: readonly string[]): Promise<void> => {
   for (const table of tables)
-    if ((await session.query(query(`select 1 from ${table} limit 1`))).length > 0)
+    if (
+      (await session.query(queryOf(sql`select 1 from ${name(table)} limit 1`, dialect))).length > 0
+    )
       throw new Error(
         `the target has content already (${table}), and not from a move that was cut off; give one that has none`,
       )

@@ -1,7 +1,10 @@
 /** A PostgreSQL session for CLI commands. */
 import { connect } from '#engines/postgres/connection/connection.ts'
 import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
+import { dialect } from '#engines/postgres/dialect.ts'
+import { queryOf } from '#engines/query.ts'
 import type { Session } from '#sql/engine.ts'
+import { name, sql } from '#sql/sql.ts'
 
 // Ids that come with the rows must not meet those that a running service gives out meanwhile.
 const lockTables = `do $$
@@ -57,11 +60,13 @@ export const openSession = async (
       ]),
     settleIds: async tables => {
       for (const table of tables)
-        await connection.query({
-          text: `select setval(s, greatest(m, coalesce(pg_sequence_last_value(s::regclass), 0)))::text
-            from (select pg_get_serial_sequence($1, 'id') as s, max(id) as m from "${table}") as x where m is not null`,
-          values: [table],
-        })
+        await connection.query(
+          queryOf(
+            sql`select setval(s, greatest(m, coalesce(pg_sequence_last_value(s::regclass), 0)))::text
+              from (select pg_get_serial_sequence(${table}, 'id') as s, max(id) as m from ${name(table)}) as x where m is not null`,
+            dialect,
+          ),
+        )
     },
     analyze: () => connection.run('analyze'),
     close: connection.end,

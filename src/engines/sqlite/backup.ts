@@ -4,10 +4,13 @@ import { dirname } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { putInPlace, sync } from '#engines/files.ts'
 import type { Migration } from '#engines/migrations.ts'
+import { queryOf } from '#engines/query.ts'
 import { type Connection, connect } from '#engines/sqlite/connection.ts'
+import { dialect } from '#engines/sqlite/dialect.ts'
 import { holdStore } from '#engines/sqlite/lock.ts'
 import { checkThere } from '#engines/sqlite/place.ts'
 import { NewerStoreError } from '#engines/store.ts'
+import { name, sql } from '#sql/sql.ts'
 
 /** What may be lost is in the way, and nobody said that it may go. */
 export class InTheWayError extends Error {
@@ -102,7 +105,7 @@ const hasContent = (store: string, tables: readonly string[]): boolean => {
     return tables.some(
       table =>
         present.has(table) &&
-        query({ text: `select 1 from "${table}" limit 1`, values: [] }).length > 0,
+        query(queryOf(sql`select 1 from ${name(table)} limit 1`, dialect)).length > 0,
     )
   } catch (cause) {
     if ((cause as { errcode?: number }).errcode !== BUSY) return true
