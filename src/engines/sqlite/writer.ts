@@ -7,18 +7,22 @@ import type { Reply, WriterSetup } from '#engines/sqlite/protocol.ts'
 import { ApiError } from '#errors.ts'
 import type { Job, Outcome } from '#write/job.ts'
 
-const unavailable = (message: string, seconds: number) =>
-  new ApiError('UNAVAILABLE', message, { retryAfter: seconds })
-
-const overloaded = (message: string, seconds: number) =>
-  new ApiError('OVERLOADED', message, { retryAfter: seconds })
-
 /** Failures after which nothing was written and the next write may succeed. */
 const nothingDone = {
-  full: () => unavailable('The disk is full: nothing was written, reads go on', 10),
+  full: () =>
+    new ApiError('UNAVAILABLE', 'The disk is full: nothing was written, reads go on', {
+      retryAfter: 10,
+    }),
   busy: () =>
-    overloaded('Another program writes to the store: nothing was written, reads go on', 2),
-  broken: () => unavailable('The store failed before the commit: nothing was written', 2),
+    new ApiError(
+      'OVERLOADED',
+      'Another program writes to the store: nothing was written, reads go on',
+      { retryAfter: 2 },
+    ),
+  broken: () =>
+    new ApiError('UNAVAILABLE', 'The store failed before the commit: nothing was written', {
+      retryAfter: 2,
+    }),
 } as const
 
 type Waiter = {
@@ -49,8 +53,14 @@ const createWaiters = () => {
 /** Why a write is not taken now; undefined where it is. */
 const refusal = (disk: Disk, waiting: number, { queue }: SqliteOptions): ApiError | undefined => {
   if (disk.isLow())
-    return unavailable('The disk is almost full: nothing was written, reads go on', 10)
-  return waiting < queue ? undefined : overloaded('Too many writes are waiting; try again soon', 1)
+    return new ApiError(
+      'UNAVAILABLE',
+      'The disk is almost full: nothing was written, reads go on',
+      { retryAfter: 10 },
+    )
+  return waiting < queue
+    ? undefined
+    : new ApiError('OVERLOADED', 'Too many writes are waiting; try again soon', { retryAfter: 1 })
 }
 
 const startWorker = ({ file, sync = 'full', digits, limits }: SqliteOptions): Worker =>
@@ -71,7 +81,11 @@ export const startWriter = (options: SqliteOptions, disk: Disk, beforeAnswers: (
 
   const stop = (message: string) => {
     if (down) return
-    const error = unavailable('The store stopped; whether this was written is unknown', 2)
+    const error = new ApiError(
+      'UNAVAILABLE',
+      'The store stopped; whether this was written is unknown',
+      { retryAfter: 2 },
+    )
     down = error
     waiters.reject(waiters.ids(), () => error)
     setFailed(new Error(message))
