@@ -46,7 +46,7 @@ export const content = defineContent({
   settings,
   switches: ({ DUET_SIGNUP }) => ({ signup: DUET_SIGNUP === 'open' }),
   currency: ({ DUET_CURRENCY }) => DUET_CURRENCY,
-  migrations: new URL('../migrations/', import.meta.url),
+  migrations: new URL('./migrations/', import.meta.url),
   demo: async () => (await import('#content/seed/demo.ts')).demo,
   seed: async () => (await import('#content/seed/seed.ts')).seed,
   transfer: {

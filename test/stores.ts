@@ -6,6 +6,7 @@ import type { Store } from '#engines/store.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Rows, Session } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
+import { historyFor } from './history.ts'
 import { freshDatabase, templateFor } from './postgres/tools/database.ts'
 import { reusedDatabase } from './postgres/tools/reused.ts'
 
@@ -14,7 +15,14 @@ export const onPostgres = process.env.DUET_TEST_STORE === 'postgres'
 
 /** What a service that a test runs is given of PostgreSQL: few connections, since many such services run at once. */
 export const postgresOf = (url: string): Store =>
-  postgresStore({ url, replicas: [], prepare: true, readers: 1, pool: 10 })
+  postgresStore({
+    url,
+    replicas: [],
+    prepare: true,
+    readers: 1,
+    pool: 10,
+    migrations: historyFor('postgres'),
+  })
 
 const migrate = (url: string) =>
   postgresOf(url)
@@ -42,9 +50,9 @@ export type Filled = { readonly store: Store; readonly drop: () => Promise<void>
 /** One in a file. */
 export const filledFile = async (
   fill: Fill,
-  options: Parameters<typeof sqliteStore>[0],
+  options: Partial<Parameters<typeof sqliteStore>[0]> & { readonly file: string },
 ): Promise<Filled> => {
-  const store = sqliteStore(options)
+  const store = sqliteStore({ migrations: historyFor('sqlite'), ...options })
   await store.migrate()
   await fill(store)
   return { store, drop: async () => {} }
@@ -129,7 +137,8 @@ const lookOnce =
   }
 
 /** A look into a file. */
-export const lookAtFile = (file: string): Look => lookOnce(sqliteStore({ file }))
+export const lookAtFile = (file: string): Look =>
+  lookOnce(sqliteStore({ file, migrations: historyFor('sqlite') }))
 
 /** A store that nobody has filled: on SQLite `file`, not there yet; on PostgreSQL a database, with its tables or bare. */
 export const ownStore = async (file: string, bare: boolean): Promise<OwnStore> => {

@@ -75,7 +75,7 @@ const run = async (args: readonly string[], content: Content): Promise<void> => 
   const task = asked(args, content)
   const config = loadConfig(process.env, content.settings)
   const model = modelFor(config, content)
-  const line = await openForReading(await storeOf(config))
+  const line = await openForReading(await storeOf(config, content.migrations))
   try {
     await line.session.transaction(() => write(line, model, task))
   } finally {

@@ -113,7 +113,7 @@ const run = async (args: readonly string[], content: Content): Promise<void> => 
   const task = asked(args, content)
   const config = loadConfig(process.env, content.settings)
   const model = modelFor(config, content)
-  const line = await openForFilling(await storeOf(config))
+  const line = await openForFilling(await storeOf(config, content.migrations))
   const { session } = line
   try {
     const { kept, leftOut, notice } = await session.transaction(() => fill(line, model, task))

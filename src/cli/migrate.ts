@@ -1,11 +1,11 @@
 /** `duet migrate`: brings the store to what this program needs, or drafts the next migration from the model. */
-
+import { relative } from 'node:path'
 import { storeOf } from '#cli/store.ts'
 import { type CliCommand, readArgs } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
 import { draftMigrations } from '#engines/draft.ts'
-import { postgresDrafting } from '#engines/postgres/draft.ts'
+import { postgresDrafting } from '#engines/postgres/schema/draft.ts'
 import { sqliteDrafting } from '#engines/sqlite/draft.ts'
 
 const help = `Usage: duet migrate [--draft NAME]
@@ -26,11 +26,11 @@ const run = async (args: readonly string[], content: Content): Promise<void> => 
     process.stdout.write(
       files.length === 0
         ? 'the migrations make all that the model has\n'
-        : `wrote ${files.join(', ')}; read what they say before you commit them\n`,
+        : `wrote ${files.map(file => relative('', file)).join(', ')}; read what they say before you commit them\n`,
     )
     return
   }
-  const store = await storeOf(loadConfig(process.env, content.settings))
+  const store = await storeOf(loadConfig(process.env, content.settings), content.migrations)
   const applied = await store.migrate()
   process.stdout.write(
     applied.length === 0 ? 'the store is up to date\n' : `applied ${applied.join(', ')}\n`,

@@ -7,8 +7,9 @@ import { fileOf, storeOf } from '#cli/store.ts'
 import { type CliCommand, readArgs, UsageError } from '#cli/usage.ts'
 import { type Config, loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
+import { historyOf } from '#engines/migrations.ts'
+import { UnreachableError } from '#engines/postgres/connection/errors.ts'
 import type { Target } from '#engines/postgres/moving.ts'
-import { UnreachableError } from '#engines/postgres/trouble.ts'
 import { StoreInUseError } from '#engines/sqlite/lock.ts'
 import { highestIds, machineryOf } from '#engines/sqlite/moving.ts'
 import type { Store } from '#engines/store.ts'
@@ -75,11 +76,14 @@ const moveAll = async (
   await target.finish(await highestIds(source))
 }
 
-const targetOf = async (config: Config, to: string) => {
+const targetOf = async (config: Config, to: string, migrations: URL) => {
   // Loaded only here: their driver would delay every other command.
   const { openTarget } = await import('#engines/postgres/moving.ts')
-  const { commandLine } = await import('#engines/postgres/migrate.ts')
-  return openTarget(commandLine(to, config.values.DUET_PG_PREPARE))
+  const { commandConnection } = await import('#engines/postgres/schema/migrate.ts')
+  return openTarget(
+    commandConnection(to, config.values.DUET_PG_PREPARE),
+    historyOf('postgres', migrations),
+  )
 }
 
 /** Works with a thing that is closed in the end. */
@@ -116,19 +120,20 @@ const run = async (args: readonly string[], content: Content): Promise<void> => 
   const { entities } = content
   const config = loadConfig(process.env, content.settings)
   fileOf(config, 'duet move goes from SQLite to PostgreSQL only')
-  const store = await storeOf(config)
+  const store = await storeOf(config, content.migrations)
   // Throws where there is none: to hold a store would make its folder.
   await store.pending()
   const release = hold(store)
   try {
     await store.migrate()
-    await closing(await targetOf(config, to), target =>
+    await closing(await targetOf(config, to, content.migrations), target =>
       moveHeld(store, target, { entities, restarts }),
     )
   } finally {
     release()
   }
-  const { place } = await storeOf({ ...config, store: { kind: 'postgres', url: to } })
+  const target: Config = { ...config, store: { kind: 'postgres', url: to } }
+  const { place } = await storeOf(target, content.migrations)
   process.stdout.write(
     `moved ${store.place} to ${place}; set DUET_DATABASE_URL to that database, and start the server\n`,
   )

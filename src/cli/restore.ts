@@ -4,6 +4,7 @@ import { fileOf } from '#cli/store.ts'
 import { type CliCommand, readArgs, UsageError } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
+import { historyOf } from '#engines/migrations.ts'
 import { restore as restoreStore } from '#engines/sqlite/backup.ts'
 
 const tool = 'pg_restore --clean --if-exists --single-transaction --dbname=URL FILE'
@@ -23,6 +24,7 @@ const run = async (args: readonly string[], content: Content): Promise<void> => 
   const size = await restoreStore(resolve(file), store, {
     force: values.force === true,
     tables: Object.values(content.entities).map(({ table }) => table),
+    migrations: historyOf('sqlite', content.migrations),
   })
   process.stdout.write(`restored ${file} to ${store}, ${size.toLocaleString('en')} bytes\n`)
 }

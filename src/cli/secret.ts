@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Config } from '#config.ts'
+import { checkPlace } from '#engines/sqlite/place.ts'
 import { ConfigError } from '#settings.ts'
 
 /** Beside a store that is a file; else where that would be. */
@@ -20,6 +21,8 @@ export const authSecret = (config: Config): string | undefined => {
     )
   const file = secretFile(config)
   if (!existsSync(file)) {
+    // Where no store can be, nothing else of ours is to be either.
+    if (config.store.kind === 'sqlite') checkPlace(config.store.file)
     mkdirSync(dirname(file), { recursive: true })
     // `wx`: of two that start at once, one makes it.
     try {

@@ -75,7 +75,7 @@ const run = async (args: readonly string[], content: Content): Promise<void> => 
   const sizes = sizesFrom(args, seed)
   const config = loadConfig(process.env, content.settings)
   const model = modelFor(config, content)
-  const store = await storeOf(config)
+  const store = await storeOf(config, content.migrations)
   const line = await openForFilling(store)
   const { session } = line
   try {

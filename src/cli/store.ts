@@ -2,6 +2,7 @@
 import type { OpenStore } from '#cli/content.ts'
 import type { Config } from '#config.ts'
 import { type Content, modelOf } from '#content.ts'
+import { historyOf } from '#engines/migrations.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import type { Store } from '#engines/store.ts'
 import type { Model } from '#model/model.ts'
@@ -10,16 +11,22 @@ import type { Model } from '#model/model.ts'
 export const modelFor = (config: Config, content: Content): Model =>
   modelOf(content, content.decide(config.content))
 
-/** The store that the configuration names; nothing of it is opened yet. */
-export const storeOf = async ({ store, values }: Config): Promise<Store> => {
+/** The store that the configuration names, with the history of the content in `folder`; nothing of it is opened yet. */
+export const storeOf = async ({ store, values }: Config, folder: URL): Promise<Store> => {
+  const history = historyOf(store.kind, folder)
   switch (store.kind) {
     case 'sqlite':
-      return sqliteStore({ file: store.file, minDisk: values.DUET_MIN_DISK })
+      return sqliteStore({
+        file: store.file,
+        minDisk: values.DUET_MIN_DISK,
+        migrations: history,
+      })
     case 'postgres': {
       // Loaded only here: its driver would delay every start on SQLite.
       const { postgresStore } = await import('#engines/postgres/store.ts')
       return postgresStore({
         url: store.url,
+        migrations: history,
         replicas: values.DUET_REPLICA_URLS ?? [],
         prepare: values.DUET_PG_PREPARE,
         readers: values.DUET_PG_READERS,

@@ -84,10 +84,3 @@ export const searchedColumns = (entity: Entity): readonly string[] =>
   Object.values(entity.rest.listing.filters ?? {}).flatMap(filter =>
     filter.kind === 'contains' ? [columnName(filter.field)] : [],
   )
-
-/** By which kept answers that count no longer are found. */
-export const repliesByMadeAt: Definition = {
-  name: 'replies_by_made_at',
-  of: 'replies',
-  text: 'create index replies_by_made_at on replies (made_at)',
-}

@@ -1,7 +1,14 @@
 /** Drafts migrations: what the model has and the known migrations do not make, for each engine in its own words. */
 import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import type { Definition } from '#engines/ddl.ts'
-import { type EngineName, type Migration, migrationsOf, outsideMark } from '#engines/migrations.ts'
+import {
+  contentMigrations,
+  type EngineName,
+  historyOf,
+  type Migration,
+  outsideMark,
+} from '#engines/migrations.ts'
 import type { Field } from '#model/field.ts'
 import { columnName, type Entities } from '#model/model.ts'
 
@@ -83,7 +90,7 @@ export const migrationsFor = (
   }))
 }
 
-/** Writes the next migration for each engine that lacks something, with one number and name; gives the paths. */
+/** Writes the next migration into `folder` for each engine that lacks something, with one number and name; gives the paths. */
 export const draftMigrations = (
   draftings: readonly Drafting[],
   entities: Entities,
@@ -94,16 +101,16 @@ export const draftMigrations = (
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
-  const known = draftings.map(({ engine }) => migrationsOf(engine, folder))
+  const known = draftings.flatMap(({ engine }) => contentMigrations(engine, folder))
   // An engine that lacked nothing of an earlier migration has no file of its number.
-  const number = Math.max(0, ...known.flat().map(({ name }) => Number.parseInt(name, 10))) + 1
-  return draftings.flatMap((drafting, index) =>
-    migrationsFor(lackOf(drafting, entities, known[index] ?? []), number, name).map(
-      ({ name, text }) => {
-        const file = `${drafting.engine}/${name}.sql`
-        writeFileSync(new URL(file, folder), text, { flag: 'wx' })
-        return `migrations/${file}`
-      },
-    ),
-  )
+  const number = Math.max(0, ...known.map(({ name }) => Number.parseInt(name, 10))) + 1
+  return draftings.flatMap(drafting => {
+    const { engine } = drafting
+    const lack = lackOf(drafting, entities, historyOf(engine, folder))
+    return migrationsFor(lack, number, name).map(({ name, text }) => {
+      const file = fileURLToPath(new URL(`${engine}/${name}.sql`, folder))
+      writeFileSync(file, text, { flag: 'wx' })
+      return file
+    })
+  })
 }

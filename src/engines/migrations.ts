@@ -1,41 +1,76 @@
-/** The history of a store: SQL files for each engine, applied in the order of their names. */
+/** The two histories of a store, the machine's own and then the content's: SQL files, applied in the order of their names. */
+import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { NewerStoreError } from '#engines/store.ts'
 
 export type Migration = { readonly name: string; readonly text: string }
 
-/** The engines that have a history of their own, each in a folder of that name. */
+/** The engines that have a history, each in a folder of that name. */
 export type EngineName = 'sqlite' | 'postgres'
 
-/** Where the histories of all engines are. */
-export const migrationsFolder = new URL('../../migrations/', import.meta.url)
-
-/** The migrations that this program knows for an engine, in order. */
-export const migrationsOf = (
-  engine: EngineName,
-  within: URL = migrationsFolder,
-): readonly Migration[] => {
-  const folder = new URL(`${engine}/`, within)
-  return readdirSync(folder)
+const migrationsIn = (folder: URL, prefix = ''): readonly Migration[] =>
+  readdirSync(folder)
     .filter(file => file.endsWith('.sql'))
     .sort()
     .map(file => ({
-      name: file.slice(0, -'.sql'.length),
+      name: `${prefix}${file.slice(0, -'.sql'.length)}`,
       text: readFileSync(new URL(file, folder), 'utf8'),
     }))
-}
 
-/** Those that are not applied yet; throws NewerStoreError where some are applied that this program does not know. */
+/** The migrations of the machine's own tables. Their names begin with `duet/`, as no file name of the content's can. */
+export const machineMigrations = (engine: EngineName): readonly Migration[] =>
+  migrationsIn(new URL(`${engine}/migrations/`, import.meta.url), 'duet/')
+
+/** The migrations of the content: those of `folder` for an engine. */
+export const contentMigrations = (engine: EngineName, folder: URL): readonly Migration[] =>
+  migrationsIn(new URL(`${engine}/`, folder))
+
+/** All that a store of this content is made by, in the order in which it is applied. */
+export const historyOf = (engine: EngineName, folder: URL): readonly Migration[] => [
+  ...machineMigrations(engine),
+  ...contentMigrations(engine, folder),
+]
+
+/** A migration as a store has noted it; stores of older programs have no checksums. */
+export type Applied = { readonly name: string; readonly checksum: string | null }
+
+/** What a text is known by, with whichever line ends it was checked out. */
+export const checksumOf = ({ text }: Migration): string =>
+  createHash('sha256').update(text.replaceAll('\r\n', '\n')).digest('hex')
+
+/**
+ * The migrations that a store lacks. Throws NewerStoreError where it has some that this program does not know, and an
+ * error where the text of an applied one was changed.
+ */
 export const missingOf = (
   known: readonly Migration[],
-  applied: readonly string[],
+  applied: readonly Applied[],
 ): readonly Migration[] => {
-  const unknown = applied.filter(name => !known.some(migration => migration.name === name))
+  const unknown = applied.filter(({ name }) => !known.some(migration => migration.name === name))
   if (unknown.length > 0)
     throw new NewerStoreError(
-      `the store has the migration ${unknown.join(', ')}, which this program does not know: it is of a newer Duet; use that one, or restore an older backup`,
+      `the store has the migration ${unknown.map(({ name }) => name).join(', ')}, which this program does not know: it is of a newer Duet; use that one, or restore an older backup`,
     )
-  return known.filter(({ name }) => !applied.includes(name))
+  const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]))
+  for (const migration of known) {
+    const checksum = checksums.get(migration.name)
+    if (checksum != null && checksum !== checksumOf(migration))
+      throw new Error(
+        `the migration ${migration.name} was changed after this store had applied it: put the file back as it was, and write the change as a new migration`,
+      )
+  }
+  return known.filter(({ name }) => !checksums.has(name))
+}
+
+/** The applied migrations that have no checksum yet. */
+export const uncheckedOf = (
+  known: readonly Migration[],
+  applied: readonly Applied[],
+): readonly Migration[] => {
+  const unchecked = new Set(
+    applied.filter(({ checksum }) => checksum === null).map(one => one.name),
+  )
+  return known.filter(({ name }) => unchecked.has(name))
 }
 
 /** What a migration failed with, and which one it was. */

@@ -1,8 +1,10 @@
 /** A table on its way from one engine to another: its rows in the order of their key, the same on both sides. */
+
+import { queryOf } from '#engines/query.ts'
 import type { Scalar } from '#model/field.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Row, Rows, Session } from '#sql/engine.ts'
-import { comma, join, name, number, type SqlValue, sql, statement, trusted } from '#sql/sql.ts'
+import { comma, join, name, number, type SqlValue, sql, trusted } from '#sql/sql.ts'
 
 export type MovedTable = {
   readonly name: string
@@ -35,8 +37,7 @@ export const countBehind = async (
   table: MovedTable,
   after: Key | null,
 ): Promise<number> => {
-  const { text } = statement(sql`select count(*) ${restOf(table, after)}`, dialect.placeholder)
-  const [row] = await query({ text, values: after ?? [] })
+  const [row] = await query(queryOf(sql`select count(*) ${restOf(table, after)}`, dialect))
   return Number(row?.[0])
 }
 
@@ -49,9 +50,6 @@ export const pageBehind = (
   const columns = join(Object.keys(table.columns).map(name), comma)
   const order = join(table.key.map(name), comma)
   // The number stands in the text: a planner that knows it walks the index, and sorts nothing.
-  const { text } = statement(
-    sql`select ${columns} ${restOf(table, after)} order by ${order} limit ${number(table.page)}`,
-    dialect.placeholder,
-  )
-  return query({ text, values: after ?? [] })
+  const page = sql`select ${columns} ${restOf(table, after)} order by ${order} limit ${number(table.page)}`
+  return query(queryOf(page, dialect))
 }

@@ -1,4 +1,5 @@
 /** What a configuration names: a database with all that the program does to it. Each engine makes one of its own. */
+import type { RateCounts } from '#base/rate-counts.ts'
 import type { Limits } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Reader, Session } from '#sql/engine.ts'
@@ -27,12 +28,6 @@ export type Serving = {
   readonly onFatal: (message: string) => void
 }
 
-/** How often each key was seen in a window of time, by all processes of a store: what a rate limit counts with. */
-export type Tally = (
-  window: number,
-  seen: ReadonlyMap<string, number>,
-) => Promise<ReadonlyMap<string, number>>
-
 /** A store that is served. */
 export type Engine = Reader &
   Writer & {
@@ -42,7 +37,7 @@ export type Engine = Reader &
     /** Why it can only be read now; null where it can be written. */
     readonly readOnly: () => string | null
     /** Adds to the counts that all processes share; absent where one process serves the store alone. */
-    readonly tally?: Tally
+    readonly tally?: RateCounts
     readonly close: () => Promise<void>
   }
 
@@ -58,7 +53,7 @@ export type Store = {
   readonly pending: () => Promise<readonly string[]>
   /** A key of the store; throws where it was never migrated. */
   readonly secret: (name: Secret) => Promise<Uint8Array>
-  /** A line for a command: to read one moment of it, or to fill it. */
+  /** A session for a command: to read one moment of it, or to fill it. */
   readonly session: (purpose: 'reading' | 'filling') => Promise<Session>
   readonly open: (serving: Serving) => Engine
 }

@@ -26,19 +26,18 @@ export type Work<Result> = Generator<Query, Result, Rows>
 /** How far the store had come when a write was kept; a read that names it sees that write. Opaque to callers. */
 export type Position = string
 
-/** Where reads go. */
+/** Where reads go. With `after` a read sees no moment before that position. */
 export type Reader = {
-  /**
-   * Runs work whose queries all see the same moment; with `after` one that is not before that position. Begun
-   * again where the server it ran on was lost.
-   */
+  /** The rows of one statement, which is a snapshot by itself. */
+  readonly query: (query: Query, after?: Position) => Rows | Promise<Rows>
+  /** Runs work whose queries all see the same moment. It is begun again where the server it ran on was lost. */
   readonly snapshot: <Result>(
     begin: () => Work<Result>,
     after?: Position,
   ) => Result | Promise<Result>
 }
 
-/** A line to a store for a command of the command line: it asks, waits for the rows, and asks again. */
+/** A database session for CLI commands. */
 export type Session = {
   readonly query: (query: Query) => Promise<Rows>
   /** Runs the work in one transaction; nothing of it stays where it throws. */

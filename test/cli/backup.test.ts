@@ -195,7 +195,7 @@ test('what is no good backup is refused, and the store stays as it was', async (
   const half = copy(path => truncateSync(path, 40 * 4096))
   const text = copy(path => writeFileSync(path, 'no database at all'.repeat(1000)))
   const foreign = copy(altered('drop table migrations'))
-  const newer = copy(altered("insert into migrations values ('9999-later', 0)"))
+  const newer = copy(altered("insert into migrations (name, applied_at) values ('9999-later', 0)"))
   const dangling = copy(altered('delete from users where id = 1'))
   const live = copy(path => writeFileSync(`${path}-wal`, 'more'))
   const other = join(folder, 'empty-folder')

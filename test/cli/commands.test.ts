@@ -56,6 +56,13 @@ test('the version is that of the package', async () => {
 type Case = readonly [string, readonly string[], number, RegExp]
 
 /** Runs cases beside each other; each must say one line on standard error and nothing else. */
+/** Settings of a store that is up to date, so that `serve` has nothing to say of it. */
+const migrated = async () => {
+  const { settings } = await freshStore()
+  assert.equal((await duet(['migrate'], settings)).code, 0)
+  return settings
+}
+
 const oneLine = async (cases: readonly Case[], settings: Readonly<Record<string, string>>) => {
   const runs = await Promise.all(cases.map(([, args]) => duet(args, settings)))
   for (const [index, { code, stdout, stderr }] of runs.entries()) {
@@ -197,14 +204,14 @@ test('a port in use is named, with how to take another', async () => {
   const { port } = taken.address() as AddressInfo
   await oneLine(
     [['a port in use', ['serve'], 1, new RegExp(`port ${port} is in use already; set DUET_PORT`)]],
-    { ...(await freshStore()).settings, DUET_PORT: String(port) },
+    { ...(await migrated()), DUET_PORT: String(port) },
   )
   taken.close()
 })
 
 test('an address that this machine does not have is named', async () => {
   await oneLine([['a foreign address', ['serve'], 1, /no address 192\.0\.2\.1; set DUET_HOST/]], {
-    ...(await freshStore()).settings,
+    ...(await migrated()),
     DUET_PORT: '0',
     DUET_HOST: '192.0.2.1',
   })
@@ -340,7 +347,7 @@ test('the curl lines that serve prints work as they stand', async () => {
 
 test('production prints where it listens and no token', async () => {
   const service = await serve({
-    ...(await freshStore()).settings,
+    ...(await migrated()),
     DUET_ENV: 'production',
     DUET_HOST: '127.0.0.1',
   })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { openForFilling, openForReading, storeOf } from '#cli/store.ts'
 import { loadConfig } from '#config.ts'
+import { content } from '#content/index.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { ConstraintError } from '#sql/engine.ts'
 import { duet, folderOf } from '../duet.ts'
@@ -13,7 +14,7 @@ import { secret } from '../world.ts'
 const { folder, fresh, freshStore } = folderOf('store')
 const postgres = 'postgres://duet:hunter2@db.invalid:5432/content'
 
-const named = (url: string) => storeOf(loadConfig({ DUET_DATABASE_URL: url }))
+const named = (url: string) => storeOf(loadConfig({ DUET_DATABASE_URL: url }), content.migrations)
 const count = { text: 'select count(*) from users', values: [] }
 const person = (id: number) => ({
   text: `insert into users (id, name, email, created_at, email_key) values (${id}, 'A', '${id}', 1, '${id}') returning id`,

@@ -5,13 +5,14 @@ import { after, before, test } from 'node:test'
 import { printSchema } from 'graphql'
 import { entities } from '#content/index.ts'
 import { lackOf, migrationsFor } from '#engines/draft.ts'
-import { type Migration, migrationsOf } from '#engines/migrations.ts'
+import { type Migration, machineMigrations } from '#engines/migrations.ts'
 import { definitions } from '#engines/sqlite/ddl.ts'
 import { sqliteDrafting } from '#engines/sqlite/draft.ts'
 import { migrateSqlite } from '#engines/sqlite/migrate.ts'
 import { deriveSchema } from '#graphql/schema.ts'
 import { int, text } from '#model/field.ts'
 import { defineModel, type Entities, type Model } from '#model/model.ts'
+import { historyFor } from '../history.ts'
 import { leftovers } from '../store/leftovers.ts'
 import { createWorld, usualModel, type World } from '../world.ts'
 
@@ -25,7 +26,7 @@ const longer = defineModel({
 })
 const model: Model = { ...usualModel, entities: longer }
 
-const known = migrationsOf('sqlite')
+const known = historyFor('sqlite')
 const lack = (added: Entities, migrations: readonly Migration[]) =>
   lackOf(sqliteDrafting, added, migrations)
 const nothing = { together: [], apart: [] }
@@ -166,7 +167,8 @@ const migratedBy = (migrations: readonly Migration[]) =>
   })
 const definedBy = (model: Entities) =>
   anatomy(database => {
-    for (const { text } of definitions(model)) database.exec(text)
+    for (const { text } of [...machineMigrations('sqlite'), ...definitions(model)])
+      database.exec(text)
   })
 
 test('the migrations make exactly what the model’s own definitions make', () => {

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { connect } from '#engines/sqlite/connection.ts'
 import { migrateSqlite } from '#engines/sqlite/migrate.ts'
 import { folderOf, type Service, type Settings, serve } from '../duet.ts'
+import { historyFor } from '../history.ts'
 import { lookAtFile } from '../stores.ts'
 import { serveTraced, without } from './trace.ts'
 
@@ -18,7 +19,7 @@ const skipDisk = process.getuid?.() === 0 ? false : 'NOT TESTED: mounting a smal
 
 const store = () => {
   const { file, settings } = fresh()
-  migrateSqlite(file)
+  migrateSqlite(file, historyFor('sqlite'))
   return { file, settings: { ...settings, DUET_ENV: 'production', DUET_HOST: '127.0.0.1' } }
 }
 

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { connect } from '#engines/sqlite/connection.ts'
 import { migrateSqlite } from '#engines/sqlite/migrate.ts'
 import { folderOf } from '../duet.ts'
+import { historyFor } from '../history.ts'
 import { load } from './load.ts'
 import { createDisks, type Deed, recordInto, recordingOf } from './recording.ts'
 import { type programs, serveTraced, without } from './trace.ts'
@@ -27,7 +28,7 @@ const randomOf = (start: number) => {
 
 const record = async (program: keyof typeof programs) => {
   const { file, settings } = fresh()
-  migrateSqlite(file)
+  migrateSqlite(file, historyFor('sqlite'))
   const bytes = (name: string) => (existsSync(name) ? readFileSync(name) : Buffer.alloc(0))
   const base = { db: bytes(file), wal: bytes(`${file}-wal`) }
   const log = join(folder, `${program}.log`)

@@ -6,23 +6,24 @@ import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { entities } from '#content/index.ts'
 import { lackOf, migrationsFor } from '#engines/draft.ts'
-import { type Migration, migrationsOf, outsideMark } from '#engines/migrations.ts'
-import { definitions } from '#engines/postgres/ddl.ts'
-import { postgresDrafting } from '#engines/postgres/draft.ts'
-import { commandLine, migratePostgres } from '#engines/postgres/migrate.ts'
+import { type Migration, machineMigrations, outsideMark } from '#engines/migrations.ts'
+import { definitions } from '#engines/postgres/schema/ddl.ts'
+import { postgresDrafting } from '#engines/postgres/schema/draft.ts'
+import { commandConnection, migratePostgres } from '#engines/postgres/schema/migrate.ts'
 import { text } from '#model/field.ts'
 import { defineModel, type Entities } from '#model/model.ts'
 import { duet, type Ended, type Settings, serve } from '../duet.ts'
+import { historyFor } from '../history.ts'
 import { secret } from '../world.ts'
 import { catalogOf } from './catalog.ts'
 import { ask, connected, until } from './tools/ask.ts'
 import { freshDatabase, noDatabase } from './tools/database.ts'
 
-const known = migrationsOf('postgres')
+const known = historyFor('postgres')
 const names = known.map(({ name }) => name)
 
 const migrate = (url: string, migrations: readonly Migration[] = known) =>
-  migratePostgres(commandLine(url, true), migrations)
+  migratePostgres(commandConnection(url, true), migrations)
 
 const settingsOf = (url: string): Settings => ({
   DUET_DATABASE_URL: url,
@@ -44,13 +45,14 @@ const rowsOf = async (url: string, sql: string): Promise<readonly unknown[]> => 
   return rows.map(row => (row.length === 1 ? row[0] : row))
 }
 
-const appliedIn = (url: string) => rowsOf(url, 'select name from migrations order by name')
+const appliedIn = (url: string) => rowsOf(url, 'select name from migrations order by ctid')
 
 /** A database made of what the model itself defines. */
 const defined = async (model: Entities): Promise<string> => {
   const { url } = await freshDatabase()
   const client = await connected(url)
-  for (const { text } of definitions(model)) await client.query(text)
+  for (const { text } of [...machineMigrations('postgres'), ...definitions(model)])
+    await client.query(text)
   await client.end()
   return url
 }
@@ -157,7 +159,7 @@ describe('a store in PostgreSQL', { skip: noDatabase }, () => {
 
   test('that a newer Duet has migrated is refused by name, and not changed', async () => {
     const url = await migrated()
-    await ask(url, "insert into migrations values ('9999-from-the-future', 1)")
+    await ask(url, "insert into migrations (name, applied_at) values ('9999-from-the-future', 1)")
     const before = await catalogOf(url)
     const settings = settingsOf(url)
     const file = join(folder, 'users.ndjson')
@@ -198,14 +200,17 @@ describe('a store in PostgreSQL', { skip: noDatabase }, () => {
 
   test('is brought from any of its earlier states to the newest, with its rows', async () => {
     const { url } = await freshDatabase()
+    const own = machineMigrations('postgres').length
+    await migrate(url, known.slice(0, own))
     for (const [index, name] of names.entries()) {
+      if (index < own) continue
       assert.deepEqual(await migrate(url, known.slice(0, index + 1)), [name])
       await ask(
         url,
         `insert into users (name, email, email_key, created_at) values ('a', 'a', '${name}', 1)`,
       )
     }
-    assert.equal(await ask(url, 'select count(*)::int from users'), names.length)
+    assert.equal(await ask(url, 'select count(*)::int from users'), names.length - own)
     assert.deepEqual(await migrate(url), [])
   })
 
@@ -243,7 +248,7 @@ describe('the extension that searches use', { skip: noDatabase }, () => {
       const asRole = Object.assign(new URL(url), { username: role, password: 'plain' }).href
       isRefused(
         await duet(['migrate'], settingsOf(asRole)),
-        /^duet: the migration 0001-content failed: this user may not create the extension pg_trgm: let a superuser run `create extension pg_trgm` in this database, then run duet migrate again\n$/,
+        /^duet: the migration duet\/0001-store failed: this user may not create the extension pg_trgm: let a superuser run `create extension pg_trgm` in this database, then run duet migrate again\n$/,
       )
       await ask(url, 'create extension pg_trgm')
       assert.deepEqual(await duet(['migrate'], settingsOf(asRole)), {

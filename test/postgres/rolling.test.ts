@@ -5,20 +5,21 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { mint } from '#auth/token.ts'
 import { entities } from '#content/index.ts'
 import { lackOf, migrationsFor } from '#engines/draft.ts'
-import { type Migration, migrationsOf } from '#engines/migrations.ts'
-import { postgresDrafting } from '#engines/postgres/draft.ts'
-import { commandLine, migratePostgres } from '#engines/postgres/migrate.ts'
+import type { Migration } from '#engines/migrations.ts'
+import { postgresDrafting } from '#engines/postgres/schema/draft.ts'
+import { commandConnection, migratePostgres } from '#engines/postgres/schema/migrate.ts'
 import { text } from '#model/field.ts'
 import { defineModel } from '#model/model.ts'
 import { type Service, serve } from '../duet.ts'
+import { historyFor } from '../history.ts'
 import { secret } from '../world.ts'
 import { ask, connected, until } from './tools/ask.ts'
 import { freshDatabase, noDatabase } from './tools/database.ts'
 
-const known = migrationsOf('postgres')
+const known = historyFor('postgres')
 
 const migrate = (url: string, added: readonly Migration[]) =>
-  migratePostgres(commandLine(url, true), [...known, ...added])
+  migratePostgres(commandConnection(url, true), [...known, ...added])
 
 /** A served store with the demo content: four users, six posts. */
 const served = async () => {

@@ -4,15 +4,16 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { pathToFileURL } from 'node:url'
-import { entities } from '#content/index.ts'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { content, entities } from '#content/index.ts'
 import { draftMigrations, lackOf } from '#engines/draft.ts'
-import { migrationsFolder, migrationsOf, outsideMark } from '#engines/migrations.ts'
-import { postgresDrafting } from '#engines/postgres/draft.ts'
+import { contentMigrations, outsideMark } from '#engines/migrations.ts'
+import { postgresDrafting } from '#engines/postgres/schema/draft.ts'
 import { sqliteDrafting } from '#engines/sqlite/draft.ts'
 import { statementsOf } from '#engines/statements.ts'
 import { text } from '#model/field.ts'
 import { defineModel, type Entities } from '#model/model.ts'
+import { historyFor } from '../history.ts'
 
 const draftings = [sqliteDrafting, postgresDrafting]
 const nothing = { together: [], apart: [] }
@@ -36,7 +37,7 @@ const copied = (): URL => {
   const folder = join(root, String(++folders))
   for (const { engine } of draftings) {
     mkdirSync(join(folder, engine), { recursive: true })
-    for (const { name, text } of migrationsOf(engine))
+    for (const { name, text } of contentMigrations(engine, content.migrations))
       writeFileSync(join(folder, engine, `${name}.sql`), text)
   }
   return pathToFileURL(`${folder}/`)
@@ -45,14 +46,16 @@ const copied = (): URL => {
 const addedIn = (folder: URL) =>
   draftings.flatMap(({ engine }) =>
     readdirSync(new URL(`${engine}/`, folder))
-      .filter(file => !readdirSync(new URL(`${engine}/`, migrationsFolder)).includes(file))
+      .filter(file => !readdirSync(new URL(`${engine}/`, content.migrations)).includes(file))
       .sort()
       .map(file => `${engine}/${file}`),
   )
 
 const textIn = (folder: URL, file: string) => readFileSync(new URL(file, folder), 'utf8')
 
-const usual = Math.max(...migrationsOf('sqlite').map(({ name }) => Number.parseInt(name, 10)))
+const usual = Math.max(
+  ...contentMigrations('sqlite', content.migrations).map(({ name }) => Number.parseInt(name, 10)),
+)
 const number = (ahead: number) => String(usual + ahead).padStart(4, '0')
 
 test('a draft is a file for each engine, of one number and name; an index of a table in use is one more', () => {
@@ -63,8 +66,8 @@ test('a draft is a file for each engine, of one number and name; an index of a t
   ]
   assert.deepEqual(
     draftMigrations(draftings, longer, 'Post: subtitle!', folder),
-    [`sqlite/${first}`, `postgres/${first}`, `postgres/${second}`].map(
-      file => `migrations/${file}`,
+    [`sqlite/${first}`, `postgres/${first}`, `postgres/${second}`].map(file =>
+      fileURLToPath(new URL(file, folder)),
     ),
   )
   assert.deepEqual(addedIn(folder), [`sqlite/${first}`, `postgres/${first}`, `postgres/${second}`])
@@ -87,17 +90,17 @@ test('an engine that lacks nothing gets no file, and the next draft has a number
   const folder = copied()
   draftMigrations([postgresDrafting], longer, 'one', folder)
   assert.deepEqual(draftMigrations(draftings, longer, 'two', folder), [
-    `migrations/sqlite/${number(3)}-two.sql`,
+    fileURLToPath(new URL(`sqlite/${number(3)}-two.sql`, folder)),
   ])
 })
 
 for (const drafting of draftings)
   test(`the migrations make all that the model has on ${drafting.engine}`, () =>
-    assert.deepEqual(lackOf(drafting, entities, migrationsOf(drafting.engine)), nothing))
+    assert.deepEqual(lackOf(drafting, entities, historyFor(drafting.engine)), nothing))
 
 /** Migrations of PostgreSQL, then what a draft lacks of these entities. */
 const lackAfter = (text: string, model: Entities = entities) =>
-  lackOf(postgresDrafting, model, [...migrationsOf('postgres'), { name: '9999-more', text }])
+  lackOf(postgresDrafting, model, [...historyFor('postgres'), { name: '9999-more', text }])
 
 const added = 'alter table posts add column subtitle text collate "C"'
 const index = 'create index concurrently if not exists posts_by_subtitle on posts (subtitle, id)'

@@ -6,15 +6,18 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { migrationsOf } from '#engines/migrations.ts'
+import { content } from '#content/index.ts'
+import { contentMigrations, machineMigrations } from '#engines/migrations.ts'
 import { migrateSqlite, pendingMigrations, secretOf } from '#engines/sqlite/migrate.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import { NewerStoreError } from '#engines/store.ts'
 import { duet, folderOf, serve } from '../duet.ts'
+import { historyFor } from '../history.ts'
 
 const { fresh } = folderOf('migrate')
-const known = migrationsOf('sqlite')
+const known = historyFor('sqlite')
 const names = known.map(({ name }) => name)
+const engines = ['sqlite', 'postgres'] as const
 
 const hashOf = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex')
 
@@ -26,23 +29,27 @@ const query = (file: string, text: string) => {
 }
 
 const appliedIn = (file: string) =>
-  query(file, 'select name from migrations order by name').map(({ name }) => name)
+  query(file, 'select name from migrations order by rowid').map(({ name }) => name)
 
 /** Marks the store as one that a later program has migrated. */
 const makeNewer = (file: string) => {
   const database = new DatabaseSync(file)
-  database.exec("insert into migrations values ('9999-from-the-future', 1)")
+  database.exec("insert into migrations (name, applied_at) values ('9999-from-the-future', 1)")
   database.close()
 }
 
-test('the migrations are numbered without gaps over both engines, and a number has one name', () => {
-  const all = [names, migrationsOf('postgres').map(({ name }) => name)]
-  for (const name of all.flat()) assert.match(name, /^\d{4}-[a-z0-9-]+$/)
-  const distinct = [...new Set(all.flat())].sort()
-  assert.deepEqual(
-    distinct.map(name => Number.parseInt(name, 10)),
-    distinct.map((_, index) => index + 1),
-  )
+test('the migrations of each history are numbered without gaps over both engines, and a number has one name', () => {
+  const ofContent = engines.flatMap(engine => contentMigrations(engine, content.migrations))
+  const machine = engines.flatMap(machineMigrations)
+  for (const { name } of ofContent) assert.match(name, /^\d{4}-[a-z0-9-]+$/)
+  for (const { name } of machine) assert.match(name, /^duet\/\d{4}-[a-z0-9-]+$/)
+  for (const history of [ofContent, machine]) {
+    const distinct = [...new Set(history.map(({ name }) => name))].sort()
+    assert.deepEqual(
+      distinct.map(name => Number.parseInt(name.replace('duet/', ''), 10)),
+      distinct.map((_, index) => index + 1),
+    )
+  }
 })
 
 test('a store that is not there is made with its folder, and all migrations are noted', () => {
@@ -53,21 +60,21 @@ test('a store that is not there is made with its folder, and all migrations are 
     query(file, 'select distinct applied_at from migrations').map(row => row.applied_at),
     [1234],
   )
-  assert.deepEqual(pendingMigrations(file), [])
+  assert.deepEqual(pendingMigrations(file, known), [])
 })
 
 test('migrating again applies nothing and keeps the key of the cursors', () => {
   const { file } = fresh()
-  migrateSqlite(file)
+  migrateSqlite(file, known)
   const key = secretOf(file, 'cursor')
   assert.equal(key.length, 32)
-  assert.deepEqual(migrateSqlite(file), [])
+  assert.deepEqual(migrateSqlite(file, known), [])
   assert.deepEqual(secretOf(file, 'cursor'), key)
 })
 
 test('a store is brought from any of its earlier states to the newest, with its rows', () => {
   const { file } = fresh()
-  migrateSqlite(file)
+  migrateSqlite(file, known)
   const database = new DatabaseSync(file)
   database.exec(
     "insert into products (name, category, price, created_at, name_key) values ('A', 'b', 1, 1, 'a')",
@@ -81,7 +88,7 @@ test('a store is brought from any of its earlier states to the newest, with its 
 
 test('a migration that fails leaves nothing of itself and nothing of those before it', () => {
   const { file } = fresh()
-  migrateSqlite(file)
+  migrateSqlite(file, known)
   const before = hashOf(file)
   const good = { name: '0998-good', text: 'create table good (a text) strict;' }
   const bad = { name: '0999-bad', text: 'create table half (a text) strict; nonsense;' }
@@ -95,11 +102,11 @@ test('a migration that fails leaves nothing of itself and nothing of those befor
 
 test('a store of a newer program is refused by name, and not a byte of it is touched', async () => {
   const { file, settings } = fresh()
-  migrateSqlite(file)
+  migrateSqlite(file, known)
   makeNewer(file)
   const before = hashOf(file)
-  assert.throws(() => migrateSqlite(file), NewerStoreError)
-  assert.throws(() => pendingMigrations(file), NewerStoreError)
+  assert.throws(() => migrateSqlite(file, known), NewerStoreError)
+  assert.throws(() => pendingMigrations(file, known), NewerStoreError)
   const runs = await Promise.all([
     duet(['migrate'], settings),
     duet(['seed', '--users', '1'], settings),
@@ -172,7 +179,7 @@ test('serve --migrate is taken on SQLite too, where it says what is done anyway'
 
 test('what a store lacks can be asked without a change to it, and none is made by asking', async () => {
   const { file } = fresh()
-  const store = sqliteStore({ file })
+  const store = sqliteStore({ file, migrations: known })
   const message = `there is no store ${file}; name it in DUET_DATABASE_URL`
   await assert.rejects(store.pending(), { message })
   await assert.rejects(store.secret('cursor'), { message })
@@ -188,7 +195,8 @@ test('what a store lacks can be asked without a change to it, and none is made b
 test('of several that migrate one store at once, one applies and the others find it done', async () => {
   const { file } = fresh()
   const code = `import { migrateSqlite } from '#engines/sqlite/migrate.ts'
-    console.log(migrateSqlite(process.argv[1]).length)`
+    import { historyFor } from './test/history.ts'
+    console.log(migrateSqlite(process.argv[1], historyFor('sqlite')).length)`
   const runs = await Promise.all(
     Array.from({ length: 4 }, async () => {
       const child = spawn(process.execPath, ['--input-type=module', '-e', code, file], {

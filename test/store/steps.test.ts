@@ -3,19 +3,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { entities } from '#content/index.ts'
 import { lackOf, migrationsFor } from '#engines/draft.ts'
-import { type EngineName, migrationsOf, outsideMark } from '#engines/migrations.ts'
-import { postgresDrafting } from '#engines/postgres/draft.ts'
+import { type EngineName, outsideMark } from '#engines/migrations.ts'
+import { postgresDrafting } from '#engines/postgres/schema/draft.ts'
 import { sqliteDrafting } from '#engines/sqlite/draft.ts'
 import { int, text } from '#model/field.ts'
 import { defineModel } from '#model/model.ts'
+import { historyFor } from '../history.ts'
 import { faultsOf } from './steps.ts'
 
 const engines: readonly EngineName[] = ['sqlite', 'postgres']
 
 for (const engine of engines)
   test(`no migration of ${engine} breaks the release before it, unless it says so`, () => {
-    for (const { name, text } of migrationsOf(engine))
-      assert.deepEqual(faultsOf(engine, text), [], `migrations/${engine}/${name}.sql`)
+    for (const { name, text } of historyFor(engine))
+      assert.deepEqual(faultsOf(engine, text), [], `${engine} ${name}`)
   })
 
 const more = defineModel({
@@ -34,7 +35,7 @@ const more = defineModel({
 
 for (const drafting of [sqliteDrafting, postgresDrafting])
   test(`a draft for ${drafting.engine} of fields, an index and a count breaks nothing`, () => {
-    const known = migrationsOf(drafting.engine)
+    const known = historyFor(drafting.engine)
     const drafts = migrationsFor(lackOf(drafting, more, known), 9, 'more')
     assert.ok(drafts.length > 0)
     for (const { text } of drafts) assert.deepEqual(faultsOf(drafting.engine, text), [])

@@ -8,6 +8,10 @@ import type { Content } from '#content.ts'
 /** What is served: a content with an operator's settings. */
 export type Program = { readonly config: Config; readonly content: Content }
 
+const report = (applied: readonly string[]): void => {
+  if (applied.length > 0) process.stderr.write(`duet: applied ${applied.join(', ')}\n`)
+}
+
 /**
  * Takes the store, brings it up to date, and puts demo content into an empty one in development; gives what lets go of
  * it. A database that others may be serving is migrated only where the operator says so.
@@ -19,10 +23,10 @@ export const prepare = async (
   // What is wrong with the settings is told before the store is touched.
   authOf(config)
   const model = modelFor(config, content)
-  const store = await storeOf(config)
+  const store = await storeOf(config, content.migrations)
   // The lock first: a store that another process serves is not migrated under its feet.
   const release = store.hold()
-  if (migrates || config.store.kind === 'sqlite') await store.migrate()
+  if (migrates || config.store.kind === 'sqlite') report(await store.migrate())
   else await checkCurrent(store, 'run duet migrate first, or duet serve --migrate')
   if (config.development && content.demo) await fillEmpty(store, model, await content.demo())
   return release

@@ -1,20 +1,23 @@
 /** A PostgreSQL store while another one is moved into it: batch by batch, each kept with how far it came. */
+
+import type { Migration } from '#engines/migrations.ts'
 import { type Key, keyOf, type MovedTable, type Side } from '#engines/moving.ts'
+import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
-import type { LineOptions } from '#engines/postgres/line.ts'
-import { asking, migratePostgres } from '#engines/postgres/migrate.ts'
+import { asking, migratePostgres } from '#engines/postgres/schema/migrate.ts'
 import { openSession } from '#engines/postgres/session.ts'
+import { queryOf } from '#engines/query.ts'
 import type { Query, Rows, Session } from '#sql/engine.ts'
 import { comma, join, name, type Sql, type SqlValue, sql, statement, trusted } from '#sql/sql.ts'
 
 const query = (text: string, ...values: readonly SqlValue[]): Query => ({ text, values })
 
 /** Throws where a move into this database has begun and not ended: what it has is a part of a store. */
-export const checkWhole = (options: LineOptions): Promise<void> =>
-  asking(options, async line => {
-    const [made] = await line.query(query(`select to_regclass('moves') is not null`))
+export const checkWhole = (options: ConnectionOptions): Promise<void> =>
+  asking(options, async connection => {
+    const [made] = await connection.query(query(`select to_regclass('moves') is not null`))
     if (made?.[0] !== 1) return
-    if ((await line.query(query('select 1 from moves limit 1'))).length > 0)
+    if ((await connection.query(query('select 1 from moves limit 1'))).length > 0)
       throw new Error(
         'a move into this database has begun and not ended: run the same duet move again, and it goes on where it was',
       )
@@ -37,15 +40,17 @@ const besides = ['counts', 'moves']
 
 // Triggers keep a record from being emptied as from being rewritten; here it is a copy that nobody has used.
 const empty = async (session: Session, tables: readonly string[]): Promise<void> => {
-  for (const table of tables)
-    await session.query(query(`alter table ${table} disable trigger user`))
-  await session.query(query(`truncate ${[...tables, ...besides].join(', ')} restart identity`))
-  for (const table of tables) await session.query(query(`alter table ${table} enable trigger user`))
+  const run = (piece: Sql) => session.query(queryOf(piece, dialect))
+  for (const table of tables) await run(sql`alter table ${name(table)} disable trigger user`)
+  await run(sql`truncate ${join([...tables, ...besides].map(name), comma)} restart identity`)
+  for (const table of tables) await run(sql`alter table ${name(table)} enable trigger user`)
 }
 
 const checkEmpty = async (session: Session, tables: readonly string[]): Promise<void> => {
   for (const table of tables)
-    if ((await session.query(query(`select 1 from ${table} limit 1`))).length > 0)
+    if (
+      (await session.query(queryOf(sql`select 1 from ${name(table)} limit 1`, dialect))).length > 0
+    )
       throw new Error(
         `the target has content already (${table}), and not from a move that was cut off; give one that has none`,
       )
@@ -151,8 +156,11 @@ const beginOn =
     })
 
 /** Opens a database to move a store into, brought to what this program needs. */
-export const openTarget = async (options: LineOptions): Promise<Target> => {
-  await migratePostgres(options)
+export const openTarget = async (
+  options: ConnectionOptions,
+  migrations: readonly Migration[],
+): Promise<Target> => {
+  await migratePostgres(options, migrations)
   const session = await openSession(options, 'filling')
   // Behind a pooler connections outlive who used them.
   if (options.prepare) await checkAlone(session)

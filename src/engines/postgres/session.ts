@@ -1,6 +1,10 @@
-/** A line to PostgreSQL for a command of the command line. */
-import { connect, type LineOptions } from '#engines/postgres/line.ts'
+/** A PostgreSQL session for CLI commands. */
+import { connect } from '#engines/postgres/connection/connection.ts'
+import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
+import { dialect } from '#engines/postgres/dialect.ts'
+import { queryOf } from '#engines/query.ts'
 import type { Session } from '#sql/engine.ts'
+import { name, sql } from '#sql/sql.ts'
 
 // Ids that come with the rows must not meet those that a running service gives out meanwhile.
 const lockTables = `do $$
@@ -27,26 +31,26 @@ const frames = {
 
 /** Opens it: to read one moment in each transaction, or to fill the store while nobody else writes. */
 export const openSession = async (
-  options: LineOptions,
+  options: ConnectionOptions,
   purpose: keyof typeof frames,
 ): Promise<Session> => {
-  const line = await connect({ ...options, readOnly: purpose === 'reading' })
+  const connection = await connect({ ...options, readOnly: purpose === 'reading' })
   const within = async <Result>(
     work: () => Promise<Result>,
     [first, last, undo]: readonly [string, string, string],
   ): Promise<Result> => {
-    await line.run(first)
+    await connection.run(first)
     try {
       const result = await work()
-      await line.run(last)
+      await connection.run(last)
       return result
     } catch (error) {
-      await line.run(undo)
+      await connection.run(undo)
       throw error
     }
   }
   return {
-    query: line.query,
+    query: connection.query,
     transaction: work => within(work, [frames[purpose].begin, frames[purpose].end, 'rollback']),
     attempt: work =>
       within(work, [
@@ -56,13 +60,15 @@ export const openSession = async (
       ]),
     settleIds: async tables => {
       for (const table of tables)
-        await line.query({
-          text: `select setval(s, greatest(m, coalesce(pg_sequence_last_value(s::regclass), 0)))::text
-            from (select pg_get_serial_sequence($1, 'id') as s, max(id) as m from "${table}") as x where m is not null`,
-          values: [table],
-        })
+        await connection.query(
+          queryOf(
+            sql`select setval(s, greatest(m, coalesce(pg_sequence_last_value(s::regclass), 0)))::text
+              from (select pg_get_serial_sequence(${table}, 'id') as s, max(id) as m from ${name(table)}) as x where m is not null`,
+            dialect,
+          ),
+        )
     },
-    analyze: () => line.run('analyze'),
-    close: line.end,
+    analyze: () => connection.run('analyze'),
+    close: connection.end,
   }
 }

@@ -1,40 +1,35 @@
 /** A PostgreSQL database as the program opens it, with the replicas that reads go to. */
+import { labelOf, withRight } from '#engines/postgres/connection/label.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
 import { openPostgres } from '#engines/postgres/engine.ts'
-import { commandLine, migratePostgres, pendingOn, secretOn } from '#engines/postgres/migrate.ts'
 import { checkWhole } from '#engines/postgres/moving.ts'
-import { placeOf, withRight } from '#engines/postgres/place.ts'
+import type { PostgresOptions } from '#engines/postgres/options.ts'
+import {
+  commandConnection,
+  migratePostgres,
+  pendingOn,
+  secretOn,
+} from '#engines/postgres/schema/migrate.ts'
 import { openSession } from '#engines/postgres/session.ts'
 import type { Store } from '#engines/store.ts'
 
-export type PostgresOptions = {
-  readonly url: string
-  /** Replicas of it. */
-  readonly replicas: readonly string[]
-  /** Whether statements are prepared by name. */
-  readonly prepare: boolean
-  /** Connections that quick reads share, to it and to each replica. */
-  readonly readers: number
-  /** Connections for writes and for long reads. */
-  readonly pool: number
-}
-
+/** The store in a database, of which nothing is opened yet. */
 export const postgresStore = (options: PostgresOptions): Store => {
-  const line = commandLine(options.url, options.prepare)
+  const connection = commandConnection(options.url, options.prepare)
   const whole = <Result>(work: () => Promise<Result>) =>
     withRight(options.url, async () => {
-      await checkWhole(line)
+      await checkWhole(connection)
       return work()
     })
   return {
-    place: placeOf(options.url),
+    place: labelOf(options.url),
     dialect,
     // Any number of processes may serve it.
     hold: () => () => {},
-    migrate: () => whole(() => migratePostgres(line)),
-    pending: () => whole(() => pendingOn(line)),
-    secret: name => withRight(options.url, () => secretOn(line, name)),
-    session: purpose => openSession(line, purpose),
+    migrate: () => whole(() => migratePostgres(connection, options.migrations)),
+    pending: () => whole(() => pendingOn(connection, options.migrations)),
+    secret: name => withRight(options.url, () => secretOn(connection, name)),
+    session: purpose => openSession(connection, purpose),
     open: serving => openPostgres({ ...options, ...serving }),
   }
 }

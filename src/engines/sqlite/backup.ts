@@ -3,10 +3,14 @@ import { copyFileSync, existsSync, realpathSync, rmSync, statSync } from 'node:f
 import { dirname } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { putInPlace, sync } from '#engines/files.ts'
-import { migrationsOf } from '#engines/migrations.ts'
+import type { Migration } from '#engines/migrations.ts'
+import { queryOf } from '#engines/query.ts'
 import { type Connection, connect } from '#engines/sqlite/connection.ts'
-import { checkThere, holdStore } from '#engines/sqlite/lock.ts'
+import { dialect } from '#engines/sqlite/dialect.ts'
+import { holdStore } from '#engines/sqlite/lock.ts'
+import { checkThere } from '#engines/sqlite/place.ts'
 import { NewerStoreError } from '#engines/store.ts'
+import { name, sql } from '#sql/sql.ts'
 
 /** What may be lost is in the way, and nobody said that it may go. */
 export class InTheWayError extends Error {
@@ -101,7 +105,7 @@ const hasContent = (store: string, tables: readonly string[]): boolean => {
     return tables.some(
       table =>
         present.has(table) &&
-        query({ text: `select 1 from "${table}" limit 1`, values: [] }).length > 0,
+        query(queryOf(sql`select 1 from ${name(table)} limit 1`, dialect)).length > 0,
     )
   } catch (cause) {
     if ((cause as { errcode?: number }).errcode !== BUSY) return true
@@ -120,13 +124,15 @@ export type RestoreOptions = {
   /** Replace a store that has content in one of these tables, or that cannot be read. */
   readonly force: boolean
   readonly tables: readonly string[]
+  /** Those that this program knows; a backup that has others is of a newer one. */
+  readonly migrations: readonly Migration[]
 }
 
 /** Puts a backup in the place of a store that nobody serves; gives the store's size in bytes. */
 export const restore = async (
   source: string,
   store: string,
-  { force, tables }: RestoreOptions,
+  { force, tables, migrations }: RestoreOptions,
 ): Promise<number> => {
   if (!statSync(source).isFile()) throw new Error(`${source} is no file`)
   if (isOwn(source, store)) throw new InTheWayError(`${source} is the store itself`)
@@ -143,7 +149,7 @@ export const restore = async (
     const place = existsSync(store) ? realpathSync(store) : store
     const copy = async (part: string) => {
       copyFileSync(source, part)
-      const known = new Set(migrationsOf('sqlite').map(({ name }) => name))
+      const known = new Set(migrations.map(({ name }) => name))
       const unknown = checkedCopy(part, source).filter(name => !known.has(name))
       if (unknown.length > 0)
         throw new NewerStoreError(

@@ -1,4 +1,4 @@
-/** One open line to a SQLite file: pragmas, limits, cached statements, and errors by names the model knows. */
+/** One connection to a SQLite file: pragmas, limits, cached statements, and errors by names the model knows. */
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { ApiError } from '#errors.ts'
 import { ConstraintError, type Query, type Row, type Rows } from '#sql/engine.ts'

@@ -4,7 +4,6 @@ import {
   type Index,
   indexesOf,
   initialOf,
-  repliesByMadeAt,
   searchedColumns,
   spaced,
   type Term,
@@ -121,24 +120,6 @@ const searchDdl = ({ table }: Entity, column: string): readonly Definition[] => 
   ]
 }
 
-/** What the service itself keeps beside the content. */
-const machinery: readonly Definition[] = [
-  {
-    name: 'counts',
-    text: `create table counts (
-  entity text not null,
-  field text not null,
-  value text not null,
-  n integer not null,
-  primary key (entity, field, value)
-) strict, without rowid`,
-  },
-  {
-    name: 'secrets',
-    text: 'create table secrets (\n  name text primary key,\n  value blob not null\n) strict',
-  },
-]
-
 /** What keeps a record of what happened from being rewritten. */
 const appendOnlyTriggers = ({ table, appendOnly }: Entity): readonly Definition[] =>
   appendOnly
@@ -152,33 +133,12 @@ const appendOnlyTriggers = ({ table, appendOnly }: Entity): readonly Definition[
       )
     : []
 
-const replies: readonly Definition[] = [
-  {
-    name: 'replies',
-    text: `create table replies (
-  scope text not null,
-  key text not null,
-  fingerprint text not null,
-  made_at integer not null,
-  status integer not null,
-  body text not null,
-  row_id integer,
-  revision integer,
-  primary key (scope, key)
-) strict`,
-  },
-  repliesByMadeAt,
-]
-
-/** Everything that a store of these entities is made of, in the order in which it can be made. */
-export const definitions = (entities: Entities): readonly Definition[] => [
-  ...machinery,
-  ...replies,
-  ...Object.values(entities).flatMap(entity => [
+/** All that the entities are made of beside the machine's own tables, in the order in which it can be made. */
+export const definitions = (entities: Entities): readonly Definition[] =>
+  Object.values(entities).flatMap(entity => [
     tableDdl(entities, entity),
     ...indexesOf(entity).map(index => indexDdl(entity, index)),
     ...countTriggers(entity),
     ...appendOnlyTriggers(entity),
     ...searchedColumns(entity).flatMap(column => searchDdl(entity, column)),
-  ]),
-]
+  ])

@@ -1,5 +1,5 @@
 /** One server for one file: a lock that the operating system takes back when the process ends, however it ends. */
-import { existsSync, mkdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
@@ -28,9 +28,4 @@ export const holdStore = (file: string): (() => void) => {
     )
   }
   return () => database.close()
-}
-
-/** Throws, with what to do, where there is no such file: opening it would make one. */
-export const checkThere = (file: string): void => {
-  if (!existsSync(file)) throw new Error(`there is no store ${file}; name it in DUET_DATABASE_URL`)
 }

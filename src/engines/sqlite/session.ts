@@ -1,4 +1,4 @@
-/** A line to the file for a command: the connection's answers as promises, since other databases need time for theirs. */
+/** A SQLite session for CLI commands: the answers come as promises, as those of other databases do. */
 import type { Connection } from '#engines/sqlite/connection.ts'
 import type { Session } from '#sql/engine.ts'
 

@@ -1,25 +1,30 @@
-/** A SQLite file as a store: its lock, its migrations, its keys, lines for commands, and the engine that serves it. */
+/** A SQLite file as a store: its lock, its migrations, its keys, sessions for commands, and the engine that serves it. */
 import type { Migration } from '#engines/migrations.ts'
 import { connect } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
-import { openSqlite, type SqliteFile } from '#engines/sqlite/engine.ts'
+import { openSqlite } from '#engines/sqlite/engine.ts'
 import { holdStore } from '#engines/sqlite/lock.ts'
 import { migrateSqlite, pendingMigrations, secretOf } from '#engines/sqlite/migrate.ts'
+import type { SqliteFile } from '#engines/sqlite/options.ts'
+import { checkPlace } from '#engines/sqlite/place.ts'
 import { sqliteSession } from '#engines/sqlite/session.ts'
 import type { Store } from '#engines/store.ts'
 
 type Options = SqliteFile & {
-  /** Its history; the program's own unless a test has another. */
-  readonly migrations?: readonly Migration[]
+  /** All that it is made by, in order. */
+  readonly migrations: readonly Migration[]
 }
 
-/** The store in a file, which need not be there yet. */
+/** The store in a file, which is made where it is not there yet. */
 export const sqliteStore = ({ migrations, ...options }: Options): Store => {
   const { file, sync = 'full' } = options
   return {
     place: file,
     dialect,
-    hold: () => holdStore(file),
+    hold: () => {
+      checkPlace(file)
+      return holdStore(file)
+    },
     migrate: async () => migrateSqlite(file, migrations),
     pending: async () => pendingMigrations(file, migrations),
     secret: async name => secretOf(file, name),

@@ -1,11 +1,12 @@
 /** The rate limit: how many requests of one caller are served in a minute, and the headers that say how many are left. */
 import { after } from '#base/after.ts'
+
+import type { RateCounts } from '#base/rate-counts.ts'
 import { ApiError } from '#errors.ts'
 import { type Http, header } from '#http/request.ts'
 import type { Viewer } from '#model/viewer.ts'
 import { clientOf, networkOf, trustOf } from './address.ts'
 import { type Counts, createCounts } from './counts.ts'
-import type { Tally } from './share.ts'
 
 export type LimiterOptions = {
   /** The most requests of one caller in a minute. */
@@ -13,7 +14,7 @@ export type LimiterOptions = {
   /** Milliseconds since 1970; windows are whole minutes of it. */
   readonly now: () => number
   /** The counts that all processes of a store share; without it, this process counts alone. */
-  readonly tally?: Tally | undefined
+  readonly tally?: RateCounts | undefined
   /** Addresses and networks whose `X-Forwarded-For` counts. */
   readonly proxies?: readonly string[] | undefined
 }

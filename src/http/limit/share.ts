@@ -1,11 +1,5 @@
 /** Counts that several processes share: each tells the store in batches what it saw, and takes the totals back. */
 
-/** Adds to the counts that all processes of a store share in a window; gives the totals of those keys. */
-export type Tally = (
-  window: number,
-  seen: ReadonlyMap<string, number>,
-) => Promise<ReadonlyMap<string, number>>
-
 /** The tally of one window. */
 export type Told = (seen: ReadonlyMap<string, number>) => Promise<ReadonlyMap<string, number>>
 

@@ -1,5 +1,5 @@
 /** The counts that rate limits share: a row for each caller and window, added to by every process. */
-import type { Tally } from '#engines/store.ts'
+import type { RateCounts } from '#base/rate-counts.ts'
 import type { Query, Rows } from '#sql/engine.ts'
 
 // In the order of the keys, so that two batches never wait for each other.
@@ -13,8 +13,8 @@ const add = `insert into "rates" as "r" ("window", "key", "n")
 const drop = `delete from "rates" where ("window", "key") in (
   select "window", "key" from "rates" where "window" < $1::bigint for update skip locked)`
 
-/** The tally of a database. `query` runs a statement as a transaction of its own, on a line that may write. */
-export const createTally = (query: (query: Query) => Promise<Rows>): Tally => {
+/** The rate counts of a database. `query` runs a statement as a transaction of its own, on a connection that may write. */
+export const createRateCounts = (query: (query: Query) => Promise<Rows>): RateCounts => {
   let dropped = 0
   /** Once in each window; the one before is kept, since the clocks of processes differ. */
   const dropOld = (window: number) => {

@@ -1,4 +1,4 @@
-/** What PostgreSQL and the way to it can go wrong with, by SQLSTATE (PostgreSQL manual, appendix A), in Duet's words. */
+/** Errors of PostgreSQL and of the network before it, by SQLSTATE (PostgreSQL manual, appendix A), as the service knows them. */
 import { ApiError } from '#errors.ts'
 import { ConstraintError } from '#sql/engine.ts'
 
@@ -6,6 +6,9 @@ import { ConstraintError } from '#sql/engine.ts'
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError'
 }
+
+/** A connection was lost while something was on its way over it. */
+export class LostError extends UnreachableError {}
 
 type DatabaseError = Error & {
   readonly code?: string
@@ -42,7 +45,7 @@ const targetOf = ({ table = '', constraint = '' }: DatabaseError): string => {
 
 const after = (seconds: number) => ({ retryAfter: seconds })
 
-/** The error as the model and the voices know it; what is not known is a bug and comes back as it is. */
+/** The error as the model and the APIs know it; one that is not known is a bug and comes back as it is. */
 export const translated = (error: unknown): unknown => {
   if (!(error instanceof Error) || error instanceof ApiError || error instanceof UnreachableError)
     return error
@@ -68,7 +71,7 @@ export const translated = (error: unknown): unknown => {
       return new ApiError('UNAVAILABLE', 'The database has no room: nothing was written', after(10))
     default:
       return isAway(fault) || isStale(fault)
-        ? new UnreachableError(`the database is not there: ${error.message}`, { cause: error })
+        ? new LostError(`the database is not there: ${error.message}`, { cause: error })
         : error
   }
 }
@@ -84,14 +87,14 @@ export const codeOf = (error: unknown): string => {
  * Failures after which the same transaction may be tried again: two wanted what the other had, what a guard saw
  * was gone when the row was written, or the session was lost before anything was kept.
  */
-export const mayTryAgain = (error: unknown): boolean =>
+export const isRetryable = (error: unknown): boolean =>
   error instanceof UnreachableError || /^(40001|40P01|23503)$/.test(codeOf(error))
 
 /** Whether a COMMIT that failed with this error has surely kept nothing. */
 export const isSurelyUndone = (error: unknown): boolean => /^(23|40)/.test(codeOf(error))
 
 /** Whether a transaction only lost against another one. */
-export const hasLost = (error: unknown): boolean => /^(40001|40P01)$/.test(codeOf(error))
+export const isConflict = (error: unknown): boolean => /^(40001|40P01)$/.test(codeOf(error))
 
 /** Whether a lock was not to be had in time. */
-export const isLocked = (error: unknown): boolean => codeOf(error) === '55P03'
+export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03'

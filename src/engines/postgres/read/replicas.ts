@@ -1,6 +1,6 @@
 /** Replicas that reads go to: the one with the least to do, if it is there and has come far enough. */
-import { placeIn } from '#engines/postgres/position.ts'
-import { createServer, type Server, type ServerOptions } from '#engines/postgres/server.ts'
+import { lsnOf } from '#engines/postgres/read/position.ts'
+import { createServer, type Server, type ServerOptions } from '#engines/postgres/read/server.ts'
 import type { Query } from '#sql/engine.ts'
 
 /** How long a read waits for a replica to come as far as the read must see, in milliseconds. */
@@ -13,18 +13,17 @@ const mostBehind = 10_000
 /** Milliseconds between two looks at how far all have come. */
 const watchEvery = 1000
 
-const placeOf = (expression: string): Query => ({
-  text: `select ${expression}::text`,
+const written: Query = { text: 'select pg_current_wal_lsn()::text', values: [], alone: 'quick' }
+const replayed: Query = {
+  text: 'select pg_last_wal_replay_lsn()::text',
   values: [],
   alone: 'quick',
-})
-const written = placeOf('pg_current_wal_lsn()')
-const replayed = placeOf('pg_last_wal_replay_lsn()')
+}
 
-/** Asks a server for a place in its log; 0 where it has none, as one that is no replica. */
-const askPlace = async ({ shared }: Server, query: Query): Promise<bigint> => {
-  const [row] = await shared.query(query)
-  return row?.[0] == null ? 0n : placeIn(String(row[0]))
+/** The LSN that a server answers with; 0 where it has none, as one that is no replica. */
+const askLsn = async ({ pipelined }: Server, query: Query): Promise<bigint> => {
+  const [row] = await pipelined.query(query)
+  return row?.[0] == null ? 0n : lsnOf(String(row[0]))
 }
 
 const createReplica = (options: ServerOptions) => {
@@ -42,10 +41,10 @@ const createReplica = (options: ServerOptions) => {
   })
   /** Asks how far it has come, once for all who want to know meanwhile. */
   const look = (): Promise<bigint> => {
-    looking ??= askPlace(server, replayed)
-      .then(place => {
-        known = place
-        return place
+    looking ??= askLsn(server, replayed)
+      .then(lsn => {
+        known = lsn
+        return lsn
       })
       .finally(() => {
         looking = undefined
@@ -64,11 +63,11 @@ const createReplica = (options: ServerOptions) => {
 
 type Replica = ReturnType<typeof createReplica>
 
-/** Waits a moment until the replica has come to a place; false where it does not, or is lost. */
-const reaches = async ({ look }: Replica, place: bigint): Promise<boolean> => {
+/** Waits a moment until the replica has come to an LSN; false where it does not, or is lost. */
+const reaches = async ({ look }: Replica, lsn: bigint): Promise<boolean> => {
   const last = performance.now() + shortWait
   try {
-    while ((await look()) < place) {
+    while ((await look()) < lsn) {
       if (performance.now() >= last) return false
       await new Promise(resolve => setTimeout(resolve, lookEvery))
     }
@@ -80,28 +79,28 @@ const reaches = async ({ look }: Replica, place: bigint): Promise<boolean> => {
 
 /** Looks at the primary and its replicas now and then; gives how far a replica must have come at the least. */
 const watch = (primary: Server, replicas: readonly Replica[]) => {
-  const places: { readonly at: number; readonly place: bigint }[] = []
+  const lsns: { readonly at: number; readonly lsn: bigint }[] = []
   const look = async () => {
     const at = performance.now()
-    places.push({ at, place: await askPlace(primary, written) })
+    lsns.push({ at, lsn: await askLsn(primary, written) })
     // The first stays until a second one is old enough: what has just begun has no older one.
-    while (places[1] && at - places[1].at >= mostBehind) places.shift()
+    while (lsns[1] && at - lsns[1].at >= mostBehind) lsns.shift()
   }
   const lookAtAll = async () => {
     // Without the primary the last that it said holds.
     await look().catch(() => {})
-    const [first] = places
+    const [first] = lsns
     const isOld = first !== undefined && performance.now() - first.at >= mostBehind
-    for (const { judge, look } of replicas) (isOld ? judge(first.place) : look()).catch(() => {})
+    for (const { judge, look } of replicas) (isOld ? judge(first.lsn) : look()).catch(() => {})
   }
   const timer = setInterval(lookAtAll, watchEvery).unref()
   lookAtAll()
-  return { least: () => places[0]?.place, end: () => clearInterval(timer) }
+  return { least: () => lsns[0]?.lsn, end: () => clearInterval(timer) }
 }
 
 export type Replicas = {
-  /** The replica for a read that must see that place; undefined where the primary must answer. */
-  readonly choose: (place: bigint | undefined) => Promise<Server | undefined> | Server | undefined
+  /** The replica for a read that must see that LSN; undefined where the primary must answer. */
+  readonly choose: (lsn: bigint | undefined) => Promise<Server | undefined> | Server | undefined
   readonly close: () => Promise<void>
 }
 
@@ -114,16 +113,16 @@ export const createReplicas = (primary: Server, servers: readonly ServerOptions[
     if (least === undefined) return undefined
     let found: Replica | undefined
     for (const replica of replicas) {
-      const { shared } = replica.server
-      if (!shared.isUp() || replica.known() < least) continue
-      if (!found || shared.waiting() < found.server.shared.waiting()) found = replica
+      const { pipelined } = replica.server
+      if (!pipelined.isUp() || replica.known() < least) continue
+      if (!found || pipelined.waiting() < found.server.pipelined.waiting()) found = replica
     }
     return found
   }
-  const choose: Replicas['choose'] = place => {
+  const choose: Replicas['choose'] = lsn => {
     const replica = best()
-    if (!replica || place === undefined || replica.known() >= place) return replica?.server
-    return reaches(replica, place).then(isThere => (isThere ? replica.server : undefined))
+    if (!replica || lsn === undefined || replica.known() >= lsn) return replica?.server
+    return reaches(replica, lsn).then(isThere => (isThere ? replica.server : undefined))
   }
   const close = async () => {
     watching?.end()

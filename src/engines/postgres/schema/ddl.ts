@@ -4,7 +4,6 @@ import {
   type Index,
   indexesOf,
   initialOf,
-  repliesByMadeAt,
   searchedColumns,
   spaced,
 } from '#engines/ddl.ts'
@@ -143,69 +142,12 @@ const appendOnlyTriggers = ({ table, appendOnly }: Entity): readonly Definition[
   ]
 }
 
-/** What the service itself keeps beside the content. */
-const machinery: readonly Definition[] = [
-  // Not a thing with a name of its own in the schema: it is there, or the statement makes it.
-  { name: 'pg_trgm', text: 'create extension if not exists pg_trgm' },
-  { name: 'counts_part', text: `create sequence counts_part minvalue ${parts}` },
-  {
-    name: 'counts',
-    text: `create table counts (
-  entity text collate "C" not null,
-  field text collate "C" not null,
-  value text collate "C" not null,
-  part bigint not null,
-  n bigint not null,
-  primary key (entity, field, value, part)
-) with (fillfactor = 50)`,
-  },
-  {
-    name: 'secrets',
-    text: 'create table secrets (\n  name text collate "C" primary key,\n  value bytea not null\n)',
-  },
-  // How far each table is while another store is moved into this one; empty at all other times.
-  {
-    name: 'moves',
-    text: `create table moves (
-  name text collate "C" primary key,
-  source text not null,
-  last text
-)`,
-  },
-  {
-    name: 'rates',
-    text: `create unlogged table rates (
-  "window" bigint not null,
-  key text collate "C" not null,
-  n bigint not null,
-  primary key ("window", key)
-)`,
-  },
-  {
-    name: 'replies',
-    text: `create table replies (
-  scope text collate "C" not null,
-  key text collate "C" not null,
-  fingerprint text not null,
-  made_at bigint not null,
-  status integer not null,
-  body text not null,
-  row_id bigint,
-  revision bigint,
-  primary key (scope, key)
-)`,
-  },
-  repliesByMadeAt,
-]
-
-/** Everything that a store of these entities is made of, in the order in which it can be made. */
-export const definitions = (entities: Entities): readonly Definition[] => [
-  ...machinery,
-  ...Object.values(entities).flatMap(entity => [
+/** All that the entities are made of beside the machine's own tables, in the order in which it can be made. */
+export const definitions = (entities: Entities): readonly Definition[] =>
+  Object.values(entities).flatMap(entity => [
     tableDdl(entities, entity),
     ...indexesOf(entity).map(index => indexDdl(entity, index)),
     ...countTriggers(entity),
     ...appendOnlyTriggers(entity),
     ...searchedColumns(entity).map(column => searchDdl(entity, column)),
-  ]),
-]
+  ])

@@ -1,8 +1,8 @@
 /** A database as messages name it: where it is, and why it cannot be had there; never with a password. */
-import { UnreachableError } from '#engines/postgres/trouble.ts'
+import { UnreachableError } from '#engines/postgres/connection/errors.ts'
 
 /** The address without user and password. */
-export const placeOf = (url: string): string => {
+export const labelOf = (url: string): string => {
   const { host = '', pathname = '' } = URL.parse(url) ?? {}
   return `postgres://${host}${pathname}`
 }
@@ -25,7 +25,7 @@ const usual = (place: string, said: string) =>
 /** What keeps a session from being opened, in one line with what to do about it. */
 export const refused = (error: unknown, url: string): UnreachableError => {
   const { code = '', message } = error as Fault
-  const place = placeOf(url)
+  const place = labelOf(url)
   // Of several addresses of one host none answered, and each is an error of its own.
   const said = error instanceof AggregateError ? code : message
   // The driver's own words where a password is asked for and none was given.
@@ -46,6 +46,6 @@ export const withRight = async <Result>(
   } catch (cause) {
     if (!isForbidden(cause)) throw cause
     const remedy = 'give the user the right to it, or name another user'
-    throw new Error(`${placeOf(url)} cannot be used (${cause.message}): ${remedy}`, { cause })
+    throw new Error(`${labelOf(url)} cannot be used (${cause.message}): ${remedy}`, { cause })
   }
 }

@@ -1,16 +1,16 @@
-/** Sends the steps of a job ahead of their turn: those that need no answer of one before them go the way together. */
-import type { Line } from '#engines/postgres/line.ts'
+/** Pipelining of a job's steps: those that need no result of an earlier one are sent together. */
+import type { Connection } from '#engines/postgres/connection/connection.ts'
 import type { Query, Rows } from '#sql/engine.ts'
 import type { Statement } from '#sql/sql.ts'
 import type { Job } from '#write/job.ts'
 import { queryOf } from '#write/perform.ts'
 
 /**
- * The work went another way than its steps say: a guard failed, and it asks why. What was sent ahead may be part of
- * the answer, so the transaction is to be undone and the job done step by step.
+ * A guard failed, so the pipelined results are void: steps behind it may have changed what the reason is read from. The
+ * transaction is to be undone and the job run again step by step.
  */
-export class WentAnotherWay extends Error {
-  override readonly name = 'WentAnotherWay'
+export class PipelineVoid extends Error {
+  override readonly name = 'PipelineVoid'
 }
 
 type Sent = { readonly query: Query; readonly rows: Promise<Rows> }
@@ -19,8 +19,8 @@ type Sent = { readonly query: Query; readonly rows: Promise<Rows> }
 const isReady = ({ parameters }: Statement, answered: number): boolean =>
   parameters.every(parameter => parameter.kind !== 'result' || parameter.step < answered)
 
-/** What answers the queries of a job's work, in their order; it throws WentAnotherWay. */
-export const askingAhead = (job: Job, line: Line): ((query: Query) => Promise<Rows>) => {
+/** A function that answers the queries of a job's work in their order. It throws PipelineVoid. */
+export const pipelining = (job: Job, connection: Connection): ((query: Query) => Promise<Rows>) => {
   const results: Rows[] = []
   const sent: Sent[] = []
   let next = 0
@@ -31,7 +31,7 @@ export const askingAhead = (job: Job, line: Line): ((query: Query) => Promise<Ro
       const statement = job.steps[next]?.statement
       if (!statement || !isReady(statement, results.length)) return
       const query = queryOf(statement, results)
-      const rows = line.query(query)
+      const rows = connection.query(query)
       // Where one fails the work ends, and nobody waits for those behind it.
       rows.catch(() => {})
       sent.push({ query, rows })
@@ -41,11 +41,11 @@ export const askingAhead = (job: Job, line: Line): ((query: Query) => Promise<Ro
     if (!isHeld) sendAhead()
     const head = sent.shift()
     if (!head) {
-      const rows = await line.query(query)
+      const rows = await connection.query(query)
       if (rows.length > 0) isHeld = false
       return rows
     }
-    if (head.query.text !== query.text) throw new WentAnotherWay()
+    if (head.query.text !== query.text) throw new PipelineVoid()
     const rows = await head.rows
     results.push(rows)
     return rows

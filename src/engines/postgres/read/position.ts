@@ -4,8 +4,8 @@ import type { Position } from '#sql/engine.ts'
 
 const form = /^([0-9A-F]{1,8})\/([0-9A-F]{1,8})$/i
 
-/** The place in the log as a number; throws `MALFORMED_REQUEST` for what is no position. */
-export const placeIn = (position: Position): bigint => {
+/** The LSN of a position as a number; throws `MALFORMED_REQUEST` for what is no position. */
+export const lsnOf = (position: Position): bigint => {
   const [, high, low] = form.exec(position) ?? []
   if (high === undefined || low === undefined)
     throw new ApiError(

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { test } from 'node:test'
-import { createPool } from '#engines/postgres/pool.ts'
-import { UnreachableError } from '#engines/postgres/trouble.ts'
+import { UnreachableError } from '#engines/postgres/connection/errors.ts'
+import { createPool } from '#engines/postgres/connection/pool.ts'
 
 const message = (type: string, body: Buffer): Buffer => {
   const length = Buffer.alloc(4)

@@ -1,7 +1,7 @@
 /** What a draft for PostgreSQL goes by: the text of the migrations, so that drafting needs no server. */
 import type { Drafting } from '#engines/draft.ts'
 import type { Migration } from '#engines/migrations.ts'
-import { columnDdl, definitions } from '#engines/postgres/ddl.ts'
+import { columnDdl, definitions } from '#engines/postgres/schema/ddl.ts'
 import { statementsOf } from '#engines/statements.ts'
 
 /** A thing that the migrations have made: its text, and the table that it goes with. */

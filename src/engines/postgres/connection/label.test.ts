@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { placeOf, refused, withRight } from '#engines/postgres/place.ts'
-import { UnreachableError } from '#engines/postgres/trouble.ts'
+import { UnreachableError } from '#engines/postgres/connection/errors.ts'
+import { labelOf, refused, withRight } from '#engines/postgres/connection/label.ts'
 
 const url = 'postgres://duet:hunter2@db.example.org:5433/content?sslmode=require'
 const place = 'postgres://db.example.org:5433/content'
@@ -9,8 +9,8 @@ const place = 'postgres://db.example.org:5433/content'
 const fault = (code: string, message: string) => Object.assign(new Error(message), { code })
 
 test('a database is named by its host, port and name alone', () => {
-  assert.equal(placeOf(url), place)
-  assert.equal(placeOf('postgres:///content'), 'postgres:///content')
+  assert.equal(labelOf(url), place)
+  assert.equal(labelOf('postgres:///content'), 'postgres:///content')
 })
 
 test('why a session is refused is told with the place and what to do, and without the password', () => {

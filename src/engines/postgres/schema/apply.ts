@@ -1,8 +1,8 @@
 /** Applies one migration to a PostgreSQL store that may be in use meanwhile, with the note that it was. */
-import { failed, type Migration, outsideMark } from '#engines/migrations.ts'
-import type { Line } from '#engines/postgres/line.ts'
-import { rollBack } from '#engines/postgres/pool.ts'
-import { codeOf, isLocked } from '#engines/postgres/trouble.ts'
+import { checksumOf, failed, type Migration, outsideMark } from '#engines/migrations.ts'
+import type { Connection } from '#engines/postgres/connection/connection.ts'
+import { codeOf, isLockTimeout } from '#engines/postgres/connection/errors.ts'
+import { rollBack } from '#engines/postgres/connection/transaction.ts'
 import { statementsOf } from '#engines/statements.ts'
 
 /**
@@ -34,12 +34,15 @@ const without = (extension: string, cause: unknown): unknown => {
 }
 
 /** Makes the extensions that statements ask for, each by itself: what keeps one away is for a person to mend. */
-const makeExtensions = async (line: Line, statements: readonly string[]): Promise<void> => {
+const makeExtensions = async (
+  connection: Connection,
+  statements: readonly string[],
+): Promise<void> => {
   for (const statement of statements) {
     const [, extension] = /^create extension if not exists (\w+)/i.exec(statement) ?? []
     if (extension === undefined) continue
     try {
-      await line.run(statement)
+      await connection.run(statement)
     } catch (error) {
       throw without(extension, error)
     }
@@ -48,37 +51,37 @@ const makeExtensions = async (line: Line, statements: readonly string[]): Promis
 
 type Note = { readonly text: string; readonly values: readonly (string | number)[] }
 
-const inside = async (line: Line, text: string, note: Note): Promise<void> => {
-  await line.run(`begin; set local lock_timeout = ${lockTimeout}`)
+const inside = async (connection: Connection, text: string, note: Note): Promise<void> => {
+  await connection.run(`begin; set local lock_timeout = ${lockTimeout}`)
   try {
-    await makeExtensions(line, statementsOf(text))
-    await line.run(text)
-    await line.query(note)
-    await line.run('commit')
+    await makeExtensions(connection, statementsOf(text))
+    await connection.run(text)
+    await connection.query(note)
+    await connection.run('commit')
   } catch (error) {
-    await rollBack(line)
+    await rollBack(connection)
     throw error
   }
 }
 
 /** An index whose making was broken off has its name already and serves nothing: it is made anew. */
-const dropBroken = async (line: Line, statement: string): Promise<void> => {
+const dropBroken = async (connection: Connection, statement: string): Promise<void> => {
   const [, index] =
     /^create (?:unique )?index concurrently if not exists (\w+)/i.exec(statement) ?? []
   if (index === undefined) return
-  const broken = await line.query({
+  const broken = await connection.query({
     text: 'select 1 from pg_index where indexrelid = to_regclass($1) and not indisvalid',
     values: [index],
   })
-  if (broken.length > 0) await line.run(`drop index concurrently ${index}`)
+  if (broken.length > 0) await connection.run(`drop index concurrently ${index}`)
 }
 
-const outside = async (line: Line, text: string, note: Note): Promise<void> => {
+const outside = async (connection: Connection, text: string, note: Note): Promise<void> => {
   for (const statement of statementsOf(text)) {
-    await dropBroken(line, statement)
-    await line.run(statement)
+    await dropBroken(connection, statement)
+    await connection.run(statement)
   }
-  await line.query(note)
+  await connection.query(note)
 }
 
 const patiently = async (work: () => Promise<void>): Promise<void> => {
@@ -86,7 +89,7 @@ const patiently = async (work: () => Promise<void>): Promise<void> => {
     try {
       return await work()
     } catch (error) {
-      if (!isLocked(error)) throw error
+      if (!isLockTimeout(error)) throw error
       if (number === tries)
         throw new Error(
           'a table that it changes was in use all the time: end the transactions that have it (pg_stat_activity tells which), then run duet migrate again',
@@ -97,15 +100,19 @@ const patiently = async (work: () => Promise<void>): Promise<void> => {
 }
 
 /** Applies it whole or not at all, unless it says that it runs outside a transaction. */
-export const apply = async (line: Line, migration: Migration, now: number): Promise<void> => {
+export const apply = async (
+  connection: Connection,
+  migration: Migration,
+  now: number,
+): Promise<void> => {
   const { name, text } = migration
   const note = {
-    text: 'insert into migrations (name, applied_at) values ($1, $2)',
-    values: [name, now],
+    text: 'insert into migrations (name, applied_at, checksum) values ($1, $2, $3)',
+    values: [name, now, checksumOf(migration)],
   }
   const way = text.startsWith(outsideMark) ? outside : inside
   try {
-    await patiently(() => way(line, text, note))
+    await patiently(() => way(connection, text, note))
   } catch (error) {
     throw failed(migration, error)
   }

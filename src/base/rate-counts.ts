@@ -1,0 +1,8 @@
+/**
+ * Adds to the counts that all processes of a store share in a window of time; gives the totals of those keys. A rate
+ * limit counts with it.
+ */
+export type RateCounts = (
+  window: number,
+  seen: ReadonlyMap<string, number>,
+) => Promise<ReadonlyMap<string, number>>

@@ -1,0 +1,65 @@
+/** What pg's clients have inside and keep to themselves: the socket, and the names of prepared statements. */
+import type { Socket } from 'node:net'
+import type pg from 'pg'
+import { endsWithin } from '#engines/postgres/connection/within.ts'
+
+/** How long a goodbye may take, in milliseconds. */
+const goodbye = 1000
+
+type Inside = {
+  readonly stream: Pick<Socket, 'cork' | 'uncork' | 'destroy'>
+  parsedStatements: object
+  submittedNamedStatements: object
+}
+
+const insideOf = (client: pg.ClientBase): Inside =>
+  (client as unknown as { readonly connection: Inside }).connection
+
+/** Closes the socket of a client at once. */
+export const destroy = (client: pg.ClientBase): void => void insideOf(client).stream.destroy()
+
+/** Ends clients in good order where that goes fast; else their sockets are closed. */
+export const endAll = async (clients: Iterable<pg.ClientBase>, end: () => Promise<void>) => {
+  const ended = end().catch(() => {})
+  if (!(await endsWithin(goodbye, ended))) for (const client of clients) destroy(client)
+}
+
+/** A function to call before each send: all that is sent in one turn of the event loop leaves in one packet. */
+export const corking = (client: pg.ClientBase): (() => void) => {
+  let isCorked = false
+  return () => {
+    if (isCorked) return
+    isCorked = true
+    const { stream } = insideOf(client)
+    stream.cork()
+    process.nextTick(() => {
+      isCorked = false
+      stream.uncork()
+    })
+  }
+}
+
+/** So many statements keep a name; then all names are dropped, so that neither side remembers them for ever. */
+const namesKept = 1000
+
+/** The names by which a client prepares statements, by their text. */
+export const statementNames = (client: pg.ClientBase): ((text: string) => string) => {
+  let names = new Map<string, string>()
+  let generation = 0
+  return text => {
+    const known = names.get(text)
+    if (known !== undefined) return known
+    if (names.size >= namesKept) {
+      names = new Map()
+      generation++
+      // Behind the queries that use the old names, before the first that uses a new one.
+      client.query('deallocate all', () => {})
+      const inside = insideOf(client)
+      inside.parsedStatements = {}
+      inside.submittedNamedStatements = {}
+    }
+    const name = `d${generation}_${names.size}`
+    names.set(text, name)
+    return name
+  }
+}

@@ -1,0 +1,97 @@
+/** A pool of a few connections over which many quick reads are pipelined at once. */
+import type { Connection } from '#engines/postgres/connection/connection.ts'
+import { UnreachableError } from '#engines/postgres/connection/errors.ts'
+import { keepConnected, type Reconnecting } from '#engines/postgres/connection/reconnecting.ts'
+import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
+import type { Query, Rows } from '#sql/engine.ts'
+
+/** How long a read waits for a connection that is being opened, in milliseconds. */
+const shortWait = 250
+
+export type PipelinedPool = {
+  /** The rows of a query. Throws a LostError where its connection was lost: nothing is tried again here. */
+  readonly query: (query: Query) => Promise<Rows>
+  /** How many queries are on their way. */
+  readonly waiting: () => number
+  readonly isUp: () => boolean
+  /** Settles with the first connection; rejects with the reason where there is none. */
+  readonly ready: () => Promise<void>
+  /** Seconds until the next try to connect, at least 1. */
+  readonly nextTry: () => number
+  readonly close: () => Promise<void>
+}
+
+type Options = {
+  readonly connection: ConnectionOptions
+  readonly count: number
+  /** Told when the last connection was lost and when there is one again. */
+  readonly onChange: (problem: string | null) => void
+}
+
+/** The connection with the least on its way: a slow answer holds up only what is behind it. */
+const leastBusy = (slots: readonly Reconnecting[]): Connection | undefined => {
+  let found: Connection | undefined
+  for (const slot of slots) {
+    const connection = slot.connection()
+    if (connection && (!found || connection.waiting() < found.waiting())) found = connection
+  }
+  return found
+}
+
+/** Those who wait for a change: `wait` resolves at the next one, or when so many milliseconds are over. */
+const createBell = () => {
+  const listeners = new Set<() => void>()
+  const wait = (ms: number): Promise<void> =>
+    new Promise(resolve => {
+      const end = () => {
+        clearTimeout(timer)
+        listeners.delete(end)
+        resolve()
+      }
+      const timer = setTimeout(end, ms)
+      listeners.add(end)
+    })
+  const ring = () => {
+    for (const listener of [...listeners]) listener()
+  }
+  return { wait, ring }
+}
+
+/** Opens `count` connections and keeps them open. */
+export const createPipelinedPool = ({ connection, count, onChange }: Options): PipelinedPool => {
+  let reason: Error = new UnreachableError('the database was not reached yet')
+  let wasUp = true
+  let isClosed = false
+  const bell = createBell()
+  const best = () => leastBusy(slots)
+  const slots: readonly Reconnecting[] = Array.from({ length: count }, () =>
+    keepConnected(connection, error => {
+      if (error) reason = error
+      const isUp = best() !== undefined
+      if (isUp !== wasUp) onChange(isUp ? null : reason.message)
+      wasUp = isUp
+      bell.ring()
+    }),
+  )
+  const soon = async (): Promise<Connection> => {
+    const last = performance.now() + shortWait
+    for (;;) {
+      const found = best()
+      if (found) return found
+      const left = last - performance.now()
+      if (left <= 0 || isClosed) throw reason
+      await bell.wait(left)
+    }
+  }
+  return {
+    query: async query => (best() ?? (await soon())).query(query),
+    waiting: () => best()?.waiting() ?? 0,
+    isUp: () => best() !== undefined,
+    ready: async () => void (await soon()),
+    nextTry: () => Math.max(1, Math.ceil(Math.min(...slots.map(slot => slot.wait())) / 1000)),
+    close: async () => {
+      isClosed = true
+      await Promise.all(slots.map(slot => slot.close()))
+    },
+  }
+}

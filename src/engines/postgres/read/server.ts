@@ -1,0 +1,97 @@
+/** One PostgreSQL server as reads use it: the primary, or a replica. */
+import { createPipelinedPool, type PipelinedPool } from '#engines/postgres/connection/pipelined.ts'
+import { createPool, type Pool } from '#engines/postgres/connection/pool.ts'
+import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
+import { begin, driveBy, rollBack } from '#engines/postgres/connection/transaction.ts'
+import { gathering } from '#engines/postgres/read/lookups.ts'
+import type { Query, Rows, Work } from '#sql/engine.ts'
+
+export type ServerOptions = {
+  readonly url: string
+  readonly prepare: boolean
+  /** How many connections quick reads share. */
+  readonly readers: number
+  /** How many connections there are for work that needs one for itself. */
+  readonly pool: number
+  /** How long one read may take, in milliseconds. */
+  readonly readTimeout: number
+  readonly onChange: (problem: string | null) => void
+}
+
+/** A server tries nothing again: each of these throws a LostError where a connection was lost. */
+export type Server = {
+  /** The rows of one statement, which is a snapshot by itself. */
+  readonly query: (query: Query) => Promise<Rows>
+  /** Runs work so that all its queries see the same moment. */
+  readonly snapshot: <Result>(begin: () => Work<Result>) => Promise<Result>
+  readonly pipelined: PipelinedPool
+  readonly close: () => Promise<void>
+}
+
+/** How much longer than a statement may take a server may be silent, in milliseconds. */
+const grace = 1000
+
+/** Runs work in a transaction of its own. */
+const inTransaction = <Result>(
+  pool: Pool,
+  options: ConnectionOptions,
+  work: (query: (query: Query) => Promise<Rows>) => Promise<Result>,
+): Promise<Result> =>
+  pool.use(async connection => {
+    begin(connection, options, 'isolation level repeatable read, read only')
+    try {
+      const result = await work(connection.query)
+      await connection.run('commit')
+      return result
+    } catch (error) {
+      await rollBack(connection)
+      throw error
+    }
+  })
+
+/** Ends work whose one query got these rows. */
+const finish = <Result>(work: Work<Result>, rows: Rows): Result => {
+  const { done, value } = work.next(rows)
+  if (!done) throw new Error('work of one query asked for another')
+  return value
+}
+
+/** Opens connections to a server. */
+export const createServer = (options: ServerOptions): Server => {
+  const connection: ConnectionOptions = {
+    url: options.url,
+    prepare: options.prepare,
+    statementTimeout: options.readTimeout,
+    lockTimeout: 2000,
+    readOnly: true,
+    patience: options.readTimeout + grace,
+  }
+  const pipelined = createPipelinedPool({
+    connection: { ...connection, byIndex: true },
+    count: options.readers,
+    onChange: options.onChange,
+  })
+  const pool = createPool(connection, options.pool)
+  const lookUp = gathering(pipelined.query)
+  // Behind a pooler only a transaction has a limit of time.
+  const querySlowly = (query: Query): Promise<Rows> =>
+    connection.prepare
+      ? pool.use(({ query: ask }) => ask(query))
+      : inTransaction(pool, connection, ask => ask(query))
+  // A slow one does not go over the pipelined connections: those behind it would wait for it.
+  const query = (asked: Query) => (asked.alone === 'quick' ? lookUp(asked) : querySlowly(asked))
+  return {
+    query,
+    pipelined,
+    snapshot: async begin => {
+      const work = begin()
+      const step = work.next()
+      if (step.done) return step.value
+      if (!step.value.alone) return inTransaction(pool, connection, ask => driveBy(work, ask, step))
+      return finish(work, await query(step.value))
+    },
+    close: async () => {
+      await Promise.all([pipelined.close(), pool.close()])
+    },
+  }
+}

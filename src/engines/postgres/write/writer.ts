@@ -1,0 +1,203 @@
+/** Writes: each job in a transaction of its own, tried again where it lost against another, answered after its commit. */
+import type { Connection } from '#engines/postgres/connection/connection.ts'
+import { isLockTimeout, isRetryable, isSurelyUndone } from '#engines/postgres/connection/errors.ts'
+import { createPool, type Pool } from '#engines/postgres/connection/pool.ts'
+import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
+import { begin, driveBy, rollBack } from '#engines/postgres/connection/transaction.ts'
+import { PipelineVoid, pipelining } from '#engines/postgres/write/pipelining.ts'
+import { ApiError } from '#errors.ts'
+import type { ReadPlan } from '#read/plan.ts'
+import { type Prepared, prepare } from '#read/read.ts'
+import type { Limits } from '#read/stitch.ts'
+import type { Dialect } from '#sql/dialect.ts'
+import type { Position, Query } from '#sql/engine.ts'
+import type { Job, Outcome, Writer } from '#write/job.ts'
+import { perform } from '#write/perform.ts'
+
+export type WriterOptions = {
+  readonly url: string
+  readonly prepare: boolean
+  readonly pool: number
+  readonly dialect: Dialect
+  readonly digits: number
+  readonly limits: Limits
+  /** How many writes may wait for a connection before more are refused. */
+  readonly queue: number
+}
+
+/** Milliseconds: a statement of a write, a lock it waits for, a duplicate of a key that waits for the first. */
+const timeouts = { statement: 5000, lock: 2000, key: 4500, patience: 5500 }
+
+/** How often a job is tried that loses against others, and until when a try may begin, in milliseconds. */
+const tries = { most: 10, within: 3000 }
+
+const pause = (attempt: number): Promise<void> =>
+  new Promise(resolve => setTimeout(resolve, attempt * (5 + Math.random() * 20)))
+
+const inFlight = () =>
+  new ApiError(
+    'IDEMPOTENCY_IN_FLIGHT',
+    'The first request with this Idempotency-Key still runs; ask again in a moment',
+    { retryAfter: 1 },
+  )
+
+const unknown = (cause: unknown) =>
+  new ApiError(
+    'UNAVAILABLE',
+    'The database was lost at the end; whether this was written is unknown. Send it again with the same Idempotency-Key, or look',
+    { cause, retryAfter: 2 },
+  )
+
+/** Where the log ends; behind a commit it is not before it, even where commits do not wait for the disk. */
+const logEnd: Query = { text: 'select pg_current_wal_insert_lsn()::text', values: [] }
+
+/** Keeps what was done; gives the position of it. Sent together, so that it is one way there and back. */
+const commit = async (connection: Connection): Promise<Position | undefined> => {
+  const kept = connection.run('commit')
+  const end = connection.query(logEnd).catch(() => [])
+  try {
+    await kept
+  } catch (error) {
+    throw isSurelyUndone(error) ? error : unknown(error)
+  }
+  const [row] = await end
+  return row?.[0] == null ? undefined : String(row[0])
+}
+
+/** Jobs of one key go one after another within the process: a duplicate that waits holds no connection. */
+const createTurns = () => {
+  const last = new Map<string, Promise<unknown>>()
+  const late = (promise: Promise<unknown>): Promise<void> => {
+    const { promise: over, resolve, reject } = Promise.withResolvers<void>()
+    const timer = setTimeout(() => reject(inFlight()), timeouts.key)
+    promise.finally(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+    return over
+  }
+  return async <Result>(key: string | undefined, work: () => Promise<Result>): Promise<Result> => {
+    if (key === undefined) return work()
+    const before = last.get(key)
+    const { promise: turn, resolve: over } = Promise.withResolvers<void>()
+    const mine = before ? Promise.allSettled([before, turn]) : turn
+    last.set(key, mine)
+    try {
+      if (before) await late(before)
+      return await work()
+    } finally {
+      over()
+      if (last.get(key) === mine) last.delete(key)
+    }
+  }
+}
+
+/** The reads that answer jobs, each prepared once. */
+const preparing = ({ dialect, digits, limits }: WriterOptions) => {
+  const known = new WeakMap<ReadPlan, Prepared>()
+  return ({ answer }: Job): Prepared | undefined => {
+    if (!answer) return undefined
+    const found = known.get(answer.plan) ?? prepare(answer.plan, dialect, digits, limits)
+    known.set(answer.plan, found)
+    return found
+  }
+}
+
+/** What one try of a job works with. */
+type Tools = {
+  readonly pool: Pool
+  readonly settings: ConnectionOptions
+  readonly prepared: (job: Job) => Prepared | undefined
+}
+
+/** Performs a job in a transaction that has begun; nothing of it is kept yet. */
+const performOn = async (
+  connection: Connection,
+  job: Job,
+  prepared: Prepared | undefined,
+  isPipelined: boolean,
+): Promise<Outcome> => {
+  const ask = isPipelined ? pipelining(job, connection) : connection.query
+  let asked = 0
+  try {
+    return await driveBy(perform(job, prepared), query => {
+      asked++
+      return ask(query)
+    })
+  } catch (error) {
+    // The first thing that a job with a key waits for is the key.
+    throw job.once && asked === 1 && isLockTimeout(error) ? inFlight() : error
+  }
+}
+
+/** One try of a job, in a transaction of its own. */
+const attempt = ({ pool, settings, prepared }: Tools, job: Job, isPipelined: boolean) =>
+  pool.use(async (connection): Promise<Outcome> => {
+    begin(connection, settings, 'isolation level read committed')
+    if (job.once) connection.run(`set local lock_timeout = ${timeouts.key}`).catch(() => {})
+    let outcome: Outcome
+    try {
+      outcome = await performOn(connection, job, prepared(job), isPipelined)
+    } catch (error) {
+      await rollBack(connection)
+      throw error
+    }
+    if (outcome.kind !== 'done') {
+      await rollBack(connection)
+      return outcome
+    }
+    const position = await commit(connection)
+    return position === undefined ? outcome : { ...outcome, position }
+  })
+
+/** What another transaction kept in between changes what a guard says: the next try sees it. */
+const hasLost = (outcome: Outcome): boolean =>
+  outcome.kind === 'violation' && outcome.constraint === 'reference'
+
+/** Tries a job until it is kept or refused, or has lost against others too often. */
+const tryOften = async (tools: Tools, job: Job): Promise<Outcome> => {
+  const begun = performance.now()
+  const isLast = (number: number) =>
+    number >= tries.most || performance.now() - begun > tries.within
+  let isPipelined = true
+  for (let number = 1; ; number++) {
+    try {
+      const outcome = await attempt(tools, job, isPipelined)
+      if (!hasLost(outcome) || isLast(number)) return outcome
+    } catch (error) {
+      if (error instanceof PipelineVoid) {
+        isPipelined = false
+        continue
+      }
+      if (!isRetryable(error) || isLast(number)) throw error
+    }
+    await pause(number)
+  }
+}
+
+/** A writer with a pool of connections of its own. */
+export const createWriter = (options: WriterOptions) => {
+  const settings: ConnectionOptions = {
+    url: options.url,
+    prepare: options.prepare,
+    statementTimeout: timeouts.statement,
+    lockTimeout: timeouts.lock,
+    byIndex: true,
+    patience: timeouts.patience,
+  }
+  const pool = createPool(settings, options.pool)
+  const tools: Tools = { pool, settings, prepared: preparing(options) }
+  const inTurn = createTurns()
+  return {
+    write: async (job: Job): Promise<Outcome> => {
+      if (pool.waiting() >= options.queue)
+        throw new ApiError('OVERLOADED', 'Too many writes are waiting; try again soon', {
+          retryAfter: 1,
+        })
+      return inTurn(job.once?.name, () => tryOften(tools, job))
+    },
+    /** One statement that is a transaction of its own. */
+    query: (query: Query) => pool.use(connection => connection.query(query)),
+    close: pool.close,
+  } satisfies Writer & Record<string, unknown>
+}

@@ -1,0 +1,12 @@
+/** The options of a SQLite store. */
+import type { Durability } from '#engines/sqlite/connection.ts'
+import type { Serving } from '#engines/store.ts'
+
+export type SqliteFile = {
+  readonly file: string
+  readonly sync?: Durability
+  /** Below so many free bytes on the disk writes are refused; 0 or none: they go on until it is full. */
+  readonly minDisk?: number
+}
+
+export type SqliteOptions = Serving & SqliteFile

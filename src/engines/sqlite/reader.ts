@@ -1,0 +1,58 @@
+/** Reads of a SQLite file, on this thread's own connection. */
+import { connect } from '#engines/sqlite/connection.ts'
+import { ApiError } from '#errors.ts'
+import { drive, type Query, type Reader, type Rows, type Work } from '#sql/engine.ts'
+
+const begin = { text: 'begin', values: [] }
+const commit = { text: 'commit', values: [] }
+
+/** It answers at once: a synchronous driver. */
+type SqliteReader = Reader & {
+  /** Ends the open snapshot: a read after it sees all that was committed. */
+  readonly leave: () => void
+  readonly close: () => void
+}
+
+/** Opens the file for reading; a read that takes longer than `timeout` milliseconds ends with TIMEOUT. */
+export const openReader = (file: string, timeout: number): SqliteReader => {
+  const connection = connect(file, { readOnly: true })
+  let deadline = Number.POSITIVE_INFINITY
+  let ticks = 0
+  // Called for each row of a scan; looking at the clock each time would cost more than the row.
+  connection.database.function('duet_tick', () => {
+    if ((++ticks & 0xff) === 0 && performance.now() > deadline)
+      throw new ApiError('TIMEOUT', 'Reading took too long; ask for less', {
+        retryAfter: 5,
+      })
+    return 1
+  })
+  let isOpen = false
+  const leave = () => {
+    if (!isOpen) return
+    isOpen = false
+    // A read that failed on the disk has ended the snapshot by itself.
+    if (connection.database.isTransaction) connection.query(commit)
+  }
+  // Requests that arrive together read from one snapshot: opening one costs three system calls, as much as the read.
+  const enter = () => {
+    if (!isOpen) {
+      connection.query(begin)
+      isOpen = true
+      setImmediate(leave)
+    }
+    deadline = performance.now() + timeout
+  }
+  const query = (asked: Query): Rows => {
+    enter()
+    return connection.query(asked)
+  }
+  const snapshot = <Result>(work: () => Work<Result>): Result => {
+    enter()
+    return drive(work(), connection.query)
+  }
+  const close = () => {
+    leave()
+    connection.close()
+  }
+  return { query, snapshot, leave, close }
+}

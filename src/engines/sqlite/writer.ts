@@ -1,0 +1,139 @@
+/** The writer as the main thread sees it: jobs go to the writer thread, and its replies settle them. */
+import { Worker } from 'node:worker_threads'
+import type { Disk } from '#engines/sqlite/disk.ts'
+import type { SqliteOptions } from '#engines/sqlite/options.ts'
+import { createOutbox } from '#engines/sqlite/outbox.ts'
+import type { Reply, WriterSetup } from '#engines/sqlite/protocol.ts'
+import { ApiError } from '#errors.ts'
+import type { Job, Outcome } from '#write/job.ts'
+
+/** Failures after which nothing was written and the next write may succeed. */
+const nothingDone = {
+  full: () =>
+    new ApiError('UNAVAILABLE', 'The disk is full: nothing was written, reads go on', {
+      retryAfter: 10,
+    }),
+  busy: () =>
+    new ApiError(
+      'OVERLOADED',
+      'Another program writes to the store: nothing was written, reads go on',
+      { retryAfter: 2 },
+    ),
+  broken: () =>
+    new ApiError('UNAVAILABLE', 'The store failed before the commit: nothing was written', {
+      retryAfter: 2,
+    }),
+} as const
+
+type Waiter = {
+  readonly resolve: (outcome: Outcome) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** The jobs whose outcomes are waited for, by their numbers. */
+const createWaiters = () => {
+  const waiters = new Map<number, Waiter>()
+  const settle = (id: number, how: (waiter: Waiter) => void) => {
+    const waiter = waiters.get(id)
+    waiters.delete(id)
+    if (waiter) how(waiter)
+  }
+  return {
+    count: () => waiters.size,
+    wait: (id: number) =>
+      new Promise<Outcome>((resolve, reject) => waiters.set(id, { resolve, reject })),
+    resolve: (id: number, outcome: Outcome) => settle(id, waiter => waiter.resolve(outcome)),
+    reject: (ids: Iterable<number>, error: () => unknown) => {
+      for (const id of ids) settle(id, waiter => waiter.reject(error()))
+    },
+    ids: () => [...waiters.keys()],
+  }
+}
+
+/** Why a write is not taken now; undefined where it is. */
+const refusal = (disk: Disk, waiting: number, { queue }: SqliteOptions): ApiError | undefined => {
+  if (disk.isLow())
+    return new ApiError(
+      'UNAVAILABLE',
+      'The disk is almost full: nothing was written, reads go on',
+      { retryAfter: 10 },
+    )
+  return waiting < queue
+    ? undefined
+    : new ApiError('OVERLOADED', 'Too many writes are waiting; try again soon', { retryAfter: 1 })
+}
+
+const startWorker = ({ file, sync = 'full', digits, limits }: SqliteOptions): Worker =>
+  new Worker(new URL('./worker.ts', import.meta.url), {
+    workerData: { file, sync, digits, limits } satisfies WriterSetup,
+  })
+
+/** Starts the writer thread. `beforeAnswers` ends the open snapshot: a caller that is told of a write sees it from then on. */
+export const startWriter = (options: SqliteOptions, disk: Disk, beforeAnswers: () => void) => {
+  const worker = startWorker(options)
+  const waiters = createWaiters()
+  const outbox = createOutbox(batch => worker.postMessage(batch))
+  const { promise: ready, resolve: setReady, reject: setFailed } = Promise.withResolvers<void>()
+  ready.catch(() => {})
+  let lastId = 0
+  let down: ApiError | undefined
+  let isClosing = false
+
+  const stop = (message: string) => {
+    if (down) return
+    const error = new ApiError(
+      'UNAVAILABLE',
+      'The store stopped; whether this was written is unknown',
+      { retryAfter: 2 },
+    )
+    down = error
+    waiters.reject(waiters.ids(), () => error)
+    setFailed(new Error(message))
+    options.onFatal(message)
+  }
+  const onReply = (reply: Reply) => {
+    switch (reply.kind) {
+      case 'ready':
+        return setReady()
+      case 'outcomes':
+        beforeAnswers()
+        for (const [id, outcome] of reply.outcomes) waiters.resolve(id, outcome)
+        return
+      case 'full':
+        disk.wasFull()
+        return waiters.reject(reply.ids, nothingDone.full)
+      case 'busy':
+      case 'broken':
+        options.onTrouble?.(`${nothingDone[reply.kind]().message} (${reply.message})`)
+        return waiters.reject(reply.ids, nothingDone[reply.kind])
+      case 'unknown':
+        return stop(`a commit failed, its outcome is unknown: ${reply.message}`)
+      default:
+        return reply satisfies never
+    }
+  }
+  worker.on('message', onReply)
+  worker.on('error', (error: Error) => stop(`the writer failed: ${error.message}`))
+  worker.on('exit', () => isClosing || stop('the writer ended'))
+
+  const write = async (job: Job): Promise<Outcome> => {
+    if (down) throw down
+    if (isClosing) throw new ApiError('UNAVAILABLE', 'The store is closed')
+    const refused = refusal(disk, waiters.count(), options)
+    if (refused) throw refused
+    const id = ++lastId
+    outbox.add(id, job)
+    return waiters.wait(id)
+  }
+  const close = async () => {
+    if (down) return void (await worker.terminate())
+    isClosing = true
+    await ready
+    // What was taken on before goes first.
+    outbox.flush()
+    const ended = new Promise(resolve => worker.once('exit', resolve))
+    worker.postMessage('close')
+    await ended
+  }
+  return { write, close, ready: () => ready }
+}
