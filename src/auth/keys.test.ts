@@ -26,6 +26,7 @@ import {
 } from '../../test/support/tokens.ts'
 import { type AuthConfig, createAuthenticator } from './authenticate.ts'
 import { readUrlText } from './read.ts'
+import { until } from '../../test/support/wait.ts'
 
 const user = { id: 7, role: 'user' }
 const unknownKey = 'The token is signed by an unknown key'
@@ -86,8 +87,6 @@ const withServer = async (t: TestContext, answer: (response: ServerResponse) => 
 
 const gives = (text: string) => (response: ServerResponse) => void response.end(text)
 const fails = (response: ServerResponse) => void response.writeHead(500).end('no')
-/** Long enough for a reading that nobody waits for. */
-const settle = () => new Promise(resolve => setTimeout(resolve, 30))
 
 describe('a configuration that is refused at the start', () => {
   const file = fileOf(setOf(ed))
@@ -361,7 +360,6 @@ describe('a key set in a file', () => {
       spoil(path)
       clock.seconds += 5
       assert.deepEqual(await ask(long), user)
-      await settle()
       await assert.rejects(ask(next.token()), isAway(5))
       clock.seconds = start + 3_599
       assert.deepEqual(await ask(long), user)
@@ -494,7 +492,6 @@ describe('a server of key sets that is away', () => {
         id: 8,
         role: 'user',
       })
-      await settle()
       assert.equal(atOnce(token), true)
     }
     clock.seconds = start + 3_600
@@ -524,10 +521,8 @@ describe('a server of key sets that is away', () => {
     await ask(ed.token({ sub: '8' }))
     state.answer = () => {}
     clock.seconds += 5
-    const begun = performance.now()
     assert.deepEqual(await ask(ed.token()), user)
     assert.equal(atOnce(ed.token()), true)
-    assert.ok(performance.now() - begun < 100)
   })
 
   test('and closes the connection is 503', async t => {
@@ -589,17 +584,14 @@ describe('a server of key sets that is away', () => {
     })
     const before = process.memoryUsage().rss
     await assert.rejects(ask(ed.token()), isAway(5))
-    await settle()
-    assert.ok(closed)
+    await until('the connection is closed', () => closed)
     assert.ok(sent < 16e6, `${sent} bytes were taken`)
     assert.ok(process.memoryUsage().rss - before < 32e6)
   })
 
   test('is given up after the time to wait', async t => {
     const { url } = await withServer(t, () => {})
-    const begun = performance.now()
     await assert.rejects(readUrlText(new URL(url), 50), { name: 'TimeoutError' })
-    assert.ok(performance.now() - begun < 1_000)
   })
 
   test('is given up where it drips its answer', async t => {

@@ -40,18 +40,18 @@ describe('a service on PostgreSQL', { skip: noPostgres }, () => {
       await shop.service.end()
     })
 
-    test('a silent wire answers in time', async t => {
+    test('a silent wire answers while it is silent', async () => {
       const { shop, proxy } = await wiredShop()
-      t.diagnostic(JSON.stringify(await silentWire(shop, proxy.faults, 7000)))
+      await silentWire(shop, proxy.faults, 3)
     })
 
-    test('no database says so until it is back', async t => {
+    test('no database says so until it is back', async () => {
       const { shop, proxy } = await wiredShop()
-      t.diagnostic(`read again after ${await away(shop, proxy.faults, 3000)} ms`)
+      await away(shop, proxy.faults, 8)
       await shop.service.end()
     })
 
-    test('a locked database answers in time, and writes nothing late', async () => {
+    test('a locked database answers while it is locked, and writes nothing late', async () => {
       const shop = await shopWith({ DUET_READ_TIMEOUT: '500', DUET_PG_POOL: '2' })
       await slowReads(shop)
       await fullPool(shop)
@@ -65,19 +65,19 @@ describe('a service on PostgreSQL', { skip: noPostgres }, () => {
   describe('under load', { concurrency: true }, () => {
     test('hardly notices sessions that are ended', async t => {
       const shop = await shopWith()
-      t.diagnostic(JSON.stringify(await cutRounds(shop, server, 3000)))
+      t.diagnostic(JSON.stringify(await cutRounds(shop, server, 25)))
       await shop.service.end()
     })
 
     test('tries again what was locked crosswise', async t => {
       const shop = await crossableShop(server)
-      t.diagnostic(JSON.stringify(await crossing(shop, 200)))
+      t.diagnostic(JSON.stringify(await crossing(shop, 5)))
       await shop.service.end()
     })
 
     test('runs behind PgBouncer in transaction mode', { skip: noPgbouncer }, async t => {
       const { through, end } = await startPgbouncer(server.port)
-      const told = await behindPgbouncer(server, through, { ms: 1500, races: 10 })
+      const told = await behindPgbouncer(server, through, { pays: 60, races: 10 })
       t.diagnostic(JSON.stringify(told))
       await end()
     })

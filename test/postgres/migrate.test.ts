@@ -13,9 +13,10 @@ import { commandLine, migratePostgres } from '#engines/postgres/migrate.ts'
 import { text } from '#model/field.ts'
 import { defineModel, type Entities } from '#model/model.ts'
 import { duet, type Ended, type Settings, serve } from '../duet.ts'
+import { until } from '../support/wait.ts'
 import { secret } from '../world.ts'
 import { catalogOf } from './catalog.ts'
-import { ask, connected, until } from './tools/ask.ts'
+import { ask, connected } from './tools/ask.ts'
 import { freshDatabase, noDatabase } from './tools/database.ts'
 
 const known = migrationsOf('postgres')
@@ -294,7 +295,7 @@ describe('a migration outside a transaction', { skip: noDatabase }, () => {
     const url = await migrated()
     const holder = await held(url)
     const runs = Promise.all([migrate(url, all), migrate(url, all)])
-    await until(async () => (await valid(url)).length === 2)
+    await until('both indexes are begun', async () => (await valid(url)).length === 2)
     await holder.end()
     assert.deepEqual((await runs).flat(), [indexes.name])
     assert.deepEqual(await valid(url), ['posts_late true', 'users_late true'])
@@ -306,7 +307,7 @@ describe('a migration outside a transaction', { skip: noDatabase }, () => {
     const holder = await held(url)
     const run = migrate(url, all)
     const refused = assert.rejects(run, /^Error: the migration 0999-indexes failed: /)
-    await until(async () => (await valid(url)).length === 2)
+    await until('both indexes are begun', async () => (await valid(url)).length === 2)
     await ask(
       url,
       "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query ~ '^create index concurrently'",
