@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, type TestContext, test } from 'node:test'
+import { until } from '../../test/support/wait.ts'
 import {
   type Alg,
   claims,
@@ -26,7 +27,6 @@ import {
 } from '../../test/support/tokens.ts'
 import { type AuthConfig, createAuthenticator } from './authenticate.ts'
 import { readUrlText } from './read.ts'
-import { until } from '../../test/support/wait.ts'
 
 const user = { id: 7, role: 'user' }
 const unknownKey = 'The token is signed by an unknown key'

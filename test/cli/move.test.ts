@@ -165,10 +165,7 @@ const countOf = async (client: Client, table: string): Promise<number> =>
 
 /** How many others are connected to the database. */
 const othersIn = (client: Client): Promise<number> =>
-  countOf(
-    client,
-    'pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
-  )
+  countOf(client, 'pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()')
 
 const sizes = ['--users', '40', '--posts', '300', '--comments', '6000', '--products', '60']
 

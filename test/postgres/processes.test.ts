@@ -243,7 +243,9 @@ test('both count requests together: of 80 at once over both, with a limit of 50,
   const statusesOf = async (user: number) => {
     const token = await tokenOf(user)
     const headers = { Authorization: `Bearer ${token}`, Connection: 'close' }
-    const asked = Array.from({ length: 80 }, () => fetch(`${service.url}/api/products`, { headers }))
+    const asked = Array.from({ length: 80 }, () =>
+      fetch(`${service.url}/api/products`, { headers }),
+    )
     return (await Promise.all(asked)).map(({ status }) => status)
   }
   const minute = () => Math.floor(Date.now() / 60_000)

@@ -91,8 +91,8 @@ const longer = defineModel({
   ...entities,
   post: {
     ...post,
-    fields: { ...post.fields, subtitle: text({ max: 200, nullable: true }) },
-    indexes: [...post.indexes, ['subtitle']],
+    fields: { ...post.fields, probe: text({ max: 200, nullable: true }) },
+    indexes: [...post.indexes, ['probe']],
     counted: ['authorId'],
   },
   product: {
@@ -128,7 +128,7 @@ describe('the release before a migration', { skip: noDatabase }, () => {
     const holder = await connected(url)
     await holder.query('begin; lock table posts in row exclusive mode')
     const { said, stop } = await load(service)
-    const add = { name: '9999-add', text: 'alter table posts add column subtitle text;' }
+    const add = { name: '9999-add', text: 'alter table posts add column probe text;' }
     const applied = migrate(url, [add])
     for (let time = 0; time < 2; time++) {
       await until('the migration asks for the table', () => isWaiting(url))

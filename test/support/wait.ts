@@ -20,7 +20,9 @@ export const until = async (
 /** Gives what `work` gives; fails at the deadline, saying what was waited for. */
 export const inTime = async <Result>(what: string, work: Promise<Result>): Promise<Result> => {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const error = new assert.AssertionError({ message: `waited ${longest / 1000} s in vain until ${what}` })
+  const error = new assert.AssertionError({
+    message: `waited ${longest / 1000} s in vain until ${what}`,
+  })
   const timer = setTimeout(reject, longest, error)
   try {
     return await Promise.race([work, late])

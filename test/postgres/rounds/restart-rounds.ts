@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { Agent, request } from 'node:http'
 import { duet, type Service, type Settings, serve } from '../../duet.ts'
-import { secret } from '../../world.ts'
 import { longest, until } from '../../support/wait.ts'
+import { secret } from '../../world.ts'
 import { ask } from '../tools/ask.ts'
 import { freshDatabase } from '../tools/database.ts'
 import { freePort } from '../tools/guard.ts'
@@ -128,7 +128,10 @@ export const rollingRounds = async (restarts: number, wait = drainWait): Promise
   for (const port of ports) services.push(await starts(port))
   const haproxy = await startHaproxy(ports)
   try {
-    await until('HAProxy has a service', async () => (await fetch(`${haproxy.url}/readyz`)).status === 200)
+    await until(
+      'HAProxy has a service',
+      async () => (await fetch(`${haproxy.url}/readyz`)).status === 200,
+    )
     const load = await startLoad(haproxy)
     for (let number = 0; number < restarts; number++) {
       await load.more()

@@ -183,7 +183,11 @@ export const shopsOn = (server: () => Postgres) => ({
   wiredShop: async () => {
     const proxy = await startProxy(server().port)
     const database = await freshOn(server())
-    const shop = await openShop(database, { DUET_DATABASE_URL: proxy.through(database.url) })
+    const shop = await openShop(database, {
+      DUET_DATABASE_URL: proxy.through(database.url),
+      // A wire that is silent is given up after this and a little more.
+      DUET_READ_TIMEOUT: '3000',
+    })
     return { shop, proxy }
   },
 })

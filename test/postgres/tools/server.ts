@@ -88,7 +88,8 @@ export const postmaster = async (
       running = guard.run(join(binaries, 'postgres'), ['-D', 'data', ...address, ...args])
       if (await ready(running, folder)) return running.child.unref()
       const words = running.lastWords()
-      if (!passing.test(words) || performance.now() > end) throw new Error(`postgres ends: ${words}`)
+      if (!passing.test(words) || performance.now() > end)
+        throw new Error(`postgres ends: ${words}`)
     }
   }
   const endBy = (signal: NodeJS.Signals) => async () => {
