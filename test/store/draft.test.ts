@@ -57,10 +57,7 @@ const number = (ahead: number) => String(usual + ahead).padStart(4, '0')
 
 test('a draft is a file for each engine, of one number and name; an index of a table in use is one more', () => {
   const folder = copied()
-  const [first, second] = [
-    `${number(1)}-post-probe.sql`,
-    `${number(2)}-post-probe-indexes.sql`,
-  ]
+  const [first, second] = [`${number(1)}-post-probe.sql`, `${number(2)}-post-probe-indexes.sql`]
   assert.deepEqual(
     draftMigrations(draftings, longer, 'Post: probe!', folder),
     [`sqlite/${first}`, `postgres/${first}`, `postgres/${second}`].map(
