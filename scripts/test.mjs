@@ -18,7 +18,7 @@ const suites = {
     onPostgres: files => files.filter(runsOnPostgres),
     secondsPerFile: 300 * patience,
     // Many of them wait for programs to start and to end.
-    atOnce: Math.max(3, availableParallelism() - 1),
+    atOnce: Math.max(4, availableParallelism() - 1),
   },
   // Some of these measure.
   nightly: {

@@ -9,7 +9,6 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, type TestContext, test } from 'node:test'
-import { until } from '../../test/support/wait.ts'
 import {
   type Alg,
   claims,
@@ -25,6 +24,7 @@ import {
   start,
   weakRsa,
 } from '../../test/support/tokens.ts'
+import { until } from '../../test/support/wait.ts'
 import { type AuthConfig, createAuthenticator } from './authenticate.ts'
 import { readUrlText } from './read.ts'
 
