@@ -216,12 +216,15 @@ test('a test run in which no test ran fails', () => {
   const dir = checkout({ installed: true })
   assert.equal(run(dir, 'scripts/test.mjs').status, 1)
   fs.writeFileSync(
-    join(dir, 'src/a.test.ts'),
+    join(dir, 'content/a.test.ts'),
     "import { test } from 'node:test'\ntest('a', () => {})",
   )
   assert.equal(run(dir, 'scripts/test.mjs').status, 0)
   assert.equal(run(dir, 'scripts/test.mjs', '--test-name-pattern=b').status, 1)
-  assert.equal(run(dir, 'scripts/test.mjs', '--test-name-pattern', 'a', 'src/a.test.ts').status, 0)
+  assert.equal(
+    run(dir, 'scripts/test.mjs', '--test-name-pattern', 'a', 'content/a.test.ts').status,
+    0,
+  )
 })
 
 test('a test file that stays alive after its time is ended and named', () => {

@@ -186,7 +186,7 @@ describe('a mail server that fails', () => {
     return json as { id: number; email: string }
   }
 
-  test('and is not there delays and fails no sign-up; it is tried twice, and told without the address', async t => {
+  test('a mail server that fails and is not there delays and fails no sign-up; it is tried twice, and told without the address', async t => {
     const { server, world } = await posted(t)
     await server.close()
     const { id, email } = await signsUp(world)
@@ -202,7 +202,7 @@ describe('a mail server that fails', () => {
     assert.ok(!JSON.stringify(world.events).includes(email))
   })
 
-  test('for a moment gets the message at the second try', async t => {
+  test('a mail server that fails for a moment gets the message at the second try', async t => {
     const { server, world } = await posted(t, { refuse: { code: 451, times: 1 } })
     const { email } = await signsUp(world)
     assert.deepEqual((await server.next()).to, [email])
@@ -212,7 +212,7 @@ describe('a mail server that fails', () => {
     )
   })
 
-  test('for good is not tried again', async t => {
+  test('a mail server that fails for good is not tried again', async t => {
     const { server, world } = await posted(t, { refuse: { code: 550, times: 9 } })
     // A second try of the first would come before the last of these.
     for (let made = 1; made <= 5; made++) {
@@ -243,7 +243,7 @@ describe('a mail server that fails', () => {
     return { server, world }
   }
 
-  test('and never speaks keeps a few connections, and a queue of which the end is dropped', async t => {
+  test('a mail server that fails and never speaks keeps a few connections, and a queue of which the end is dropped', async t => {
     const { server, world } = await unanswered(t, longest)
     for (let made = 0; made < 8; made++) {
       await signsUp(world)
@@ -253,13 +253,13 @@ describe('a mail server that fails', () => {
     assert.ok(server.connections() <= 2)
   })
 
-  test('and never speaks is given up', async t => {
+  test('a mail server that fails and never speaks is given up', async t => {
     const { world } = await unanswered(t, 50)
     await signsUp(world)
     await until('both tries are given up', () => failures(world).length === 2)
   })
 
-  test('does not hold up the end of the service', async t => {
+  test('a mail server that fails does not hold up the end of the service', async t => {
     const server = await silentServer()
     t.after(() => server.close())
     // Twice the time that the test has.
@@ -283,7 +283,7 @@ describe('the token', () => {
   })
   after(() => world.close())
 
-  test('is refused to anonymous and to a stranger, whatever it is', async () => {
+  test('the token is refused to anonymous and to a stranger, whatever it is', async () => {
     for (const given of [token, 'x', 5]) {
       refuses(await verify(world, made.id, undefined, given), 401, 'UNAUTHENTICATED')
       refuses(await verify(world, made.id, 3, given), 403, 'FORBIDDEN')
@@ -293,12 +293,12 @@ describe('the token', () => {
     refuses(await verify(world, 999, 1, 'x'), 404, 'NOT_FOUND')
   })
 
-  test('of another user is refused', async () => {
+  test('the token of another user is refused', async () => {
     isRefused(await verify(world, 3, 3, token))
     isRefused(await verify(world, 3, 1, token))
   })
 
-  test('that was changed anywhere is refused', async () => {
+  test('the token that was changed anywhere is refused', async () => {
     const flip = (at: number) =>
       `${token.slice(0, at)}${token[at] === 'A' ? 'B' : 'A'}${token.slice(at + 1)}`
     for (let at = 0; at < token.length; at++) {
@@ -318,7 +318,7 @@ describe('the token', () => {
     for (const other of others) isRefused(await verify(world, made.id, made.id, other))
   })
 
-  test('is good for nothing else, and no other signature of the same key is good for it', async () => {
+  test('the token is good for nothing else, and no other signature of the same key is good for it', async () => {
     const headers = { Authorization: `Bearer ${token}` }
     refuses(await world.ask('GET /api/users', { headers }), 401, 'UNAUTHENTICATED')
     const access = await world.token(made.id)
@@ -329,7 +329,7 @@ describe('the token', () => {
     isRefused(await verify(world, made.id, made.id, `${claims}.${plain}`))
   })
 
-  test('must be a string by that name, alone', async () => {
+  test('the token must be a string by that name, alone', async () => {
     const ask = (body: unknown) =>
       world.ask(`POST /api/users/${made.id}/verify-email`, { as: made.id, body })
     isRefused(await ask({}))
@@ -359,7 +359,7 @@ describe('the token', () => {
     assert.equal(await revisionTag(world, made.id), tag)
   })
 
-  test('for an address that is no longer theirs is refused, and the one for the new address is good', async () => {
+  test('the token for an address that is no longer theirs is refused, and the one for the new address is good', async () => {
     const email = newEmail()
     const changed = await world.ask(`PATCH /api/users/${made.id}`, { as: made.id, body: { email } })
     assert.equal(changed.json.emailVerified, false)
@@ -369,7 +369,7 @@ describe('the token', () => {
     assert.equal((await verify(world, made.id, made.id, fresh)).json.emailVerified, true)
   })
 
-  test('is good for 24 hours and not a millisecond longer', async t => {
+  test('the token is good for 24 hours and not a millisecond longer', async t => {
     let moment = Date.now()
     const there = await createWorld({ now: () => moment })
     t.after(() => there.close())
@@ -392,7 +392,7 @@ describe('the token', () => {
     assert.equal((await ask()).status, 200)
   })
 
-  test('is made with a key of the store, so that another store’s is refused', async t => {
+  test('the token is made with a key of the store, so that another store’s is refused', async t => {
     const other = await createWorld()
     t.after(() => other.close())
     const { json } = await signUp(other, { email: made.email })

@@ -315,7 +315,7 @@ test('a service whose replica is not there starts, says so, and reads from the p
 })
 
 describe('a replica that is far behind', { skip }, () => {
-  test('is left out until it has caught up, and both are told', async () => {
+  test('a replica that is far behind is left out until it has caught up, and both are told', async () => {
     const name = await inThePast(async () => {
       const { name } = await rename()
       assert.notEqual(await nameOf(), name)

@@ -103,7 +103,7 @@ const longer = defineModel({
 })
 
 describe('the release before a migration', { skip: noDatabase }, () => {
-  test('answers every request while a draft with new fields, an index and counts runs, and after', async () => {
+  test('the release before a migration answers every request while a draft with new fields, an index and counts runs, and after', async () => {
     const { url, service } = await served()
     const { said, stop } = await load(service)
     await answersAll(said)
