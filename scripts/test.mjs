@@ -45,9 +45,15 @@ async function main() {
   const env = { ...process.env, ...server.env, ...compileCache() }
   env.DUET_TEST_FILE_SECONDS = String(suite.secondsPerFile)
   const codes = []
-  for (const { engine, files } of runsOf(env)) {
-    if (named.length === 0) console.log(`── on ${engine}`)
-    codes.push(await run(files, { ...env, DUET_TEST_STORE: engine }))
+  let isStopped = false
+  const runs = runsOf(env)
+  for (const { engine, files } of runs) {
+    if (runs.length > 1) console.log(`── on ${engine}`)
+    const stop = () => {
+      isStopped = true
+    }
+    codes.push(await run(files, { ...env, DUET_TEST_STORE: engine }, stop))
+    if (isStopped) break
   }
   await server.end()
   const failed = codes.filter(code => code !== 0 && code !== noneRan)
@@ -71,8 +77,8 @@ function runsOf({ DUET_TEST_STORE: only, DUET_TEST_NO_POSTGRES: noPostgres }) {
   return runs.filter(run => run.files.length > 0)
 }
 
-/** Runs the files, each in a process of its own: one that hangs or exits takes no other with it. Gives the exit code. */
-function run(files, env) {
+/** Runs the files, each in a process of its own: one that hangs or exits takes no other with it. Gives the exit code; tells of a signal. */
+function run(files, env, onSignal) {
   const child = spawn(
     process.execPath,
     [
@@ -87,7 +93,10 @@ function run(files, env) {
     { stdio: 'inherit', env },
   )
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
-  const pass = signal => child.kill(signal)
+  const pass = signal => {
+    onSignal()
+    child.kill(signal)
+  }
   for (const signal of signals) process.on(signal, pass)
   return new Promise(resolve => {
     child.once('exit', (code, signal) => {
