@@ -1,34 +1,28 @@
 // Gives a whole test run one PostgreSQL for all its files, unless the caller names one.
 import { randomBytes } from 'node:crypto'
 
-const run = randomBytes(4).toString('hex')
-const isInner = process.env.DUET_TEST_RUN !== undefined // a test runs it, and has all it needs
-let server
-
-/** Tells the test files where the server is, or why there is none. */
-export async function globalSetup() {
-  if (isInner) return
-  process.env.DUET_TEST_RUN = run
-  if (process.env.DUET_TEST_POSTGRES_URL) return
+/**
+ * Gives what the test files have to know of the server in their environment (where it is, or why there
+ * is none) and what ends it.
+ */
+export async function testServer() {
+  if (process.env.DUET_TEST_RUN !== undefined) return { env: {}, end: async () => {} } // a test runs it
+  const run = randomBytes(4).toString('hex')
+  const own = { DUET_TEST_RUN: run }
+  const given = process.env.DUET_TEST_POSTGRES_URL
+  if (given) return { env: own, end: () => dropAll(given, run) }
   try {
     const { startPostgres } = await import('../test/postgres/tools/server.ts')
-    server = await startPostgres()
-    process.env.DUET_TEST_POSTGRES_URL = server.url
+    const server = await startPostgres()
+    return { env: { ...own, DUET_TEST_POSTGRES_URL: server.url }, end: server.end }
   } catch (error) {
     const [why] = error.message.split('\n')
-    process.env.DUET_TEST_NO_POSTGRES = why
     console.error(`test: what needs PostgreSQL is skipped, as none could be started: ${why}`)
+    return { env: { ...own, DUET_TEST_NO_POSTGRES: why }, end: async () => {} }
   }
 }
 
-/** Ends the server; the caller's own is left without what this run has put there. */
-export async function globalTeardown() {
-  if (isInner) return
-  if (server) await server.end()
-  else if (process.env.DUET_TEST_POSTGRES_URL) await dropAll(process.env.DUET_TEST_POSTGRES_URL)
-}
-
-async function dropAll(connectionString) {
+async function dropAll(connectionString, run) {
   const { default: pg } = await import('pg')
   const client = new pg.Client({ connectionString })
   try {

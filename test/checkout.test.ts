@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { inTime, longest, until } from './support/wait.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const pinned: { packages: Record<string, string>; pinnedNode: () => string | undefined } =
@@ -20,9 +21,13 @@ const pid: number = process.pid
 if (what === 'exit') process.exit(Number(value))
 if (what === 'die') process.kill(pid, value)
 if (what === 'say') console.log(JSON.stringify([value, process.version, pid, process.ppid]))
-if (what === 'wait') {
-  for (const s of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(s, () => process.exit(s.length))
-  setTimeout(() => {}, 20_000)
+if (what === 'wait' || what === 'serve') {
+  for (const s of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+    process.on(s, () => {
+      console.log('ended by ' + s)
+      process.exit(s.length)
+    })
+  setInterval(() => {}, 20_000)
   console.log('ready')
 }
 `
@@ -60,7 +65,7 @@ function install(dir: string) {
 const { NODE_TEST_CONTEXT: _, DUET_HANDED_OVER_BY: __, ...env } = process.env
 
 function run(dir: string, ...args: string[]) {
-  return spawnSync(process.execPath, args, { cwd: dir, env, encoding: 'utf8', timeout: 30_000 })
+  return spawnSync(process.execPath, args, { cwd: dir, env, encoding: 'utf8', timeout: longest })
 }
 
 const startOld = (dir: string, ...args: string[]) =>
@@ -139,12 +144,23 @@ for (const [starter, args] of [
     const start = await startWaiting(whole, [...args])
     start.kill('SIGKILL')
     // The end of its output: the service holds the other end of the pipe as long as it lives.
-    await once(start, 'close', { signal: AbortSignal.timeout(10_000) })
+    await inTime('the service ends', once(start, 'close'))
   })
 }
 
-test('npm passes its signals to the service and not to a shell that dies of them', () => {
-  assert.match(manifest.scripts.start, /^exec /)
+test('npm start passes its signals to the service, which ends in its own way', async () => {
+  const dir = checkout({ installed: true })
+  run(dir, 'scripts/link-node.mjs')
+  const npm = spawn('npm', ['start'], { cwd: dir, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const closed = once(npm, 'close')
+  let said = ''
+  npm.stdout.setEncoding('utf8').on('data', text => {
+    said += text
+  })
+  await until('the service is ready', () => said.includes('ready'))
+  npm.kill('SIGTERM')
+  await inTime('npm ends', closed)
+  assert.match(said, /ended by SIGTERM/)
 })
 
 test('without a pinned Node a start fails with one line that says what to do', () => {
@@ -200,12 +216,15 @@ test('a test run in which no test ran fails', () => {
   const dir = checkout({ installed: true })
   assert.equal(run(dir, 'scripts/test.mjs').status, 1)
   fs.writeFileSync(
-    join(dir, 'src/a.test.ts'),
+    join(dir, 'content/a.test.ts'),
     "import { test } from 'node:test'\ntest('a', () => {})",
   )
   assert.equal(run(dir, 'scripts/test.mjs').status, 0)
   assert.equal(run(dir, 'scripts/test.mjs', '--test-name-pattern=b').status, 1)
-  assert.equal(run(dir, 'scripts/test.mjs', '--test-name-pattern', 'a', 'src/a.test.ts').status, 0)
+  assert.equal(
+    run(dir, 'scripts/test.mjs', '--test-name-pattern', 'a', 'content/a.test.ts').status,
+    0,
+  )
 })
 
 test('a test file that stays alive after its time is ended and named', () => {

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { lookAtFile, ownStore } from './stores.ts'
+import { inTime, longest } from './support/wait.ts'
 import { secret } from './world.ts'
 
 const program = fileURLToPath(new URL('../bin/duet', import.meta.url))
@@ -55,12 +56,10 @@ export type Ended = {
   readonly stderr: string
 }
 
-/** Runs a command to its end, 20 seconds at the most. */
+/** Runs a command to its end. */
 export const duet = async (args: readonly string[], settings: Settings = {}): Promise<Ended> => {
   const running = start(args, settings)
-  const late = setTimeout(() => running.child.kill('SIGKILL'), 20_000)
-  const [code, signal] = await running.closed
-  clearTimeout(late)
+  const [code, signal] = await inTime(`duet ${args[0]} ends`, running.closed)
   return { code, signal, stdout: running.stdout(), stderr: running.stderr() }
 }
 
@@ -70,15 +69,23 @@ export type Service = {
   readonly child: ChildProcess
   readonly stdout: () => string
   readonly stderr: () => string
-  /** Sends a signal; gives the exit code, the signal it died of, and how many milliseconds that took. */
-  readonly end: (signal?: NodeJS.Signals) => Promise<{ code: number | null; ms: number }>
+  /** Sends a signal and waits for the end; gives the exit code. */
+  readonly end: (signal?: NodeJS.Signals) => Promise<{ code: number | null }>
   /** Settles when the process is gone. */
   readonly gone: Promise<unknown>
 }
 
+/** A service on a busy machine refuses nothing for that, unless a test's own settings have it so. */
+const patient: Settings = {
+  DUET_PORT: '0',
+  DUET_LOG: 'error',
+  DUET_QUEUE_WAIT: '60000',
+  DUET_READ_TIMEOUT: String(longest),
+}
+
 /** Starts to serve on a free port; resolves when it listens. */
 export const serve = async (settings: Settings, ...args: readonly string[]): Promise<Service> => {
-  const running = start(['serve', ...args], { DUET_PORT: '0', DUET_LOG: 'error', ...settings })
+  const running = start(['serve', ...args], { ...patient, ...settings })
   const { child, closed, stdout, stderr } = running
   while (!/listens on (\S+)/.test(stderr())) {
     await Promise.race([once(child.stderr, 'data'), closed])
@@ -87,10 +94,9 @@ export const serve = async (settings: Settings, ...args: readonly string[]): Pro
   }
   const url = /listens on (\S+)/.exec(stderr())?.[1] ?? ''
   const end = async (signal: NodeJS.Signals = 'SIGTERM') => {
-    const begun = performance.now()
     child.kill(signal)
-    const [code] = await closed
-    return { code, ms: performance.now() - begun }
+    const [code] = await inTime(`the service ends on ${signal}`, closed)
+    return { code }
   }
   return { url, port: Number(new URL(url).port), child, stdout, stderr, end, gone: closed }
 }

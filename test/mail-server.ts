@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { SMTPServer } from 'smtp-server'
+import { until } from './support/wait.ts'
 
 export type Received = {
   readonly from: string
@@ -88,12 +89,8 @@ export const mailServer = async ({ refuse }: Behaviour = {}) => {
   const { port } = server.server.address() as { port: number }
   const next = async (): Promise<Received> => {
     const index = taken++
-    for (const end = Date.now() + 5000; Date.now() < end; ) {
-      const message = messages[index]
-      if (message) return message
-      await new Promise(resolve => setTimeout(resolve, 5))
-    }
-    throw new Error('no message came')
+    await until(`message ${taken} comes`, () => messages.length > index)
+    return messages[index] as Received
   }
   return {
     url: `smtp://127.0.0.1:${port}`,

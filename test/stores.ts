@@ -1,4 +1,4 @@
-/** Stores for tests, on the engine that the run is on: SQLite, or PostgreSQL where test/postgres/suites says so. */
+/** Stores for tests, on the engine that the run is on: SQLite, or PostgreSQL. */
 import type { OpenStore } from '#cli/content.ts'
 import { postgresStore } from '#engines/postgres/store.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'

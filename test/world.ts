@@ -29,6 +29,7 @@ import {
   lookInto,
   onPostgres,
 } from './stores.ts'
+import { longest } from './support/wait.ts'
 
 export { filling, onPostgres } from './stores.ts'
 
@@ -182,7 +183,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
   const engine = store.open({
     digits,
     limits,
-    readTimeout: 5000,
+    readTimeout: longest,
     queue: 2000,
     onFatal: () => {},
     ...serving,

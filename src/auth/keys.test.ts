@@ -24,6 +24,7 @@ import {
   start,
   weakRsa,
 } from '../../test/support/tokens.ts'
+import { until } from '../../test/support/wait.ts'
 import { type AuthConfig, createAuthenticator } from './authenticate.ts'
 import { readUrlText } from './read.ts'
 
@@ -86,8 +87,6 @@ const withServer = async (t: TestContext, answer: (response: ServerResponse) => 
 
 const gives = (text: string) => (response: ServerResponse) => void response.end(text)
 const fails = (response: ServerResponse) => void response.writeHead(500).end('no')
-/** Long enough for a reading that nobody waits for. */
-const settle = () => new Promise(resolve => setTimeout(resolve, 30))
 
 describe('a configuration that is refused at the start', () => {
   const file = fileOf(setOf(ed))
@@ -320,7 +319,7 @@ describe('algorithms, where a key set is configured', () => {
 describe('a key set in a file', () => {
   const next = issuer('EdDSA', 'next')
 
-  test('is read again 5 seconds later: a new key counts, a removed one does not', async () => {
+  test('a key set in a file is read again 5 seconds later: a new key counts, a removed one does not', async () => {
     const { path, clock, ask, atOnce } = withFile(setOf(ed))
     const token = ed.token()
     await ask(token)
@@ -333,7 +332,7 @@ describe('a key set in a file', () => {
     assert.deepEqual(await ask(next.token()), user)
   })
 
-  test('that stays the same leaves what was verified verified', async () => {
+  test('a key set in a file that stays the same leaves what was verified verified', async () => {
     const { path, clock, ask, atOnce } = withFile(setOf(ed))
     const token = ed.token()
     await ask(token)
@@ -343,7 +342,7 @@ describe('a key set in a file', () => {
     assert.equal(atOnce(token), true)
   })
 
-  test('that is emptied takes every token back', async () => {
+  test('a key set in a file that is emptied takes every token back', async () => {
     const { path, clock, ask } = withFile(setOf(ed))
     await ask(ed.token())
     replace(path, '{"keys":[]}')
@@ -355,13 +354,12 @@ describe('a key set in a file', () => {
     ['broken', (path: string) => replace(path, '{"keys":[')],
     ['removed', (path: string) => rmSync(path)],
   ] as const)
-    test(`that is ${name} leaves its last keys for an hour, then nothing`, async () => {
+    test(`a key set in a file that is ${name} leaves its last keys for an hour, then nothing`, async () => {
       const { path, clock, ask } = withFile(setOf(ed))
       const long = ed.token({ exp: start + 80_000 })
       spoil(path)
       clock.seconds += 5
       assert.deepEqual(await ask(long), user)
-      await settle()
       await assert.rejects(ask(next.token()), isAway(5))
       clock.seconds = start + 3_599
       assert.deepEqual(await ask(long), user)
@@ -374,7 +372,7 @@ describe('a key set in a file', () => {
 })
 
 describe('a key set from a server', () => {
-  test('is fetched once, at the first token, however many come at once', async t => {
+  test('a key set from a server is fetched once, at the first token, however many come at once', async t => {
     const { state, ask } = await withServer(t, gives(setOf(ed, ec, rsa)))
     assert.equal(state.hits, 0)
     const tokens = Array.from({ length: 100 }, (_, at) => ed.token({ sub: String(at + 1) }))
@@ -383,7 +381,7 @@ describe('a key set from a server', () => {
     assert.equal(state.hits, 1)
   })
 
-  test('is fetched again every 5 minutes of use, and remembered tokens outlast it', async t => {
+  test('a key set from a server is fetched again every 5 minutes of use, and remembered tokens outlast it', async t => {
     const { state, clock, ask, atOnce } = await withServer(t, gives(setOf(ed)))
     const token = ed.token()
     const other = ed.token({ sub: '8' })
@@ -397,7 +395,7 @@ describe('a key set from a server', () => {
     assert.equal(atOnce(other), true)
   })
 
-  test('is rotated three times: every key counts while it is in the set, and within 5 minutes not after', async t => {
+  test('a key set from a server is rotated three times: every key counts while it is in the set, and within 5 minutes not after', async t => {
     const { state, clock, ask, atOnce } = await withServer(t, gives(setOf(ed)))
     let current = ed
     for (const kid of ['first', 'second', 'third']) {
@@ -419,7 +417,7 @@ describe('a key set from a server', () => {
     }
   })
 
-  test('that takes a key back ends its remembered tokens at the next fetch, whoever caused it', async t => {
+  test('a key set from a server that takes a key back ends its remembered tokens at the next fetch, whoever caused it', async t => {
     const { state, clock, ask } = await withServer(t, gives(setOf(ed, ec)))
     await ask(ed.token())
     state.answer = gives(setOf(ec))
@@ -428,7 +426,7 @@ describe('a key set from a server', () => {
     await assert.rejects(ask(ed.token()), isRefused(unknownKey))
   })
 
-  test('that has a new key under an old kid refuses tokens of the old key', async t => {
+  test('a key set from a server that has a new key under an old kid refuses tokens of the old key', async t => {
     const { state, clock, ask } = await withServer(t, gives(setOf(ed)))
     await ask(ed.token())
     const renewed = issuer('EdDSA', 'EdDSA')
@@ -438,7 +436,7 @@ describe('a key set from a server', () => {
     assert.deepEqual(await ask(renewed.token()), user)
   })
 
-  test('that lacks a key is fetched again for it no sooner than 30 seconds after the last time', async t => {
+  test('a key set from a server that lacks a key is fetched again for it no sooner than 30 seconds after the last time', async t => {
     const { state, clock, ask } = await withServer(t, gives(setOf(ed)))
     await ask(ed.token())
     state.answer = gives(setOf(ed, ec))
@@ -450,7 +448,7 @@ describe('a key set from a server', () => {
     assert.equal(state.hits, 2)
   })
 
-  test('is fetched at most 3 times in a minute of 10,000 unknown kids, and good tokens go on', async t => {
+  test('a key set from a server is fetched at most 3 times in a minute of 10,000 unknown kids, and good tokens go on', async t => {
     const { state, clock, ask, atOnce } = await withServer(t, gives(setOf(ed)))
     const good = ed.token()
     await ask(good)
@@ -483,7 +481,7 @@ describe('a server of key sets that is away', () => {
     assert.equal(state.hits, 2)
   })
 
-  test('for 59 minutes leaves the known keys working, remembered or not, and nobody waits', async t => {
+  test('a server of key sets that is away for 59 minutes leaves the known keys working, remembered or not, and nobody waits', async t => {
     const { state, clock, ask, atOnce } = await withServer(t, gives(setOf(ed)))
     const token = ed.token({ exp: start + 80_000 })
     await ask(token)
@@ -494,7 +492,6 @@ describe('a server of key sets that is away', () => {
         id: 8,
         role: 'user',
       })
-      await settle()
       assert.equal(atOnce(token), true)
     }
     clock.seconds = start + 3_600
@@ -504,7 +501,7 @@ describe('a server of key sets that is away', () => {
     assert.deepEqual(await ask(token), user)
   })
 
-  test('leaves open whether an unknown key is good: 503, while a forged signature stays 401', async t => {
+  test('a server of key sets that is away leaves open whether an unknown key is good: 503, while a forged signature stays 401', async t => {
     const { state, clock, ask } = await withServer(t, gives(setOf(ed)))
     await ask(ed.token())
     state.answer = fails
@@ -516,7 +513,7 @@ describe('a server of key sets that is away', () => {
     await assert.rejects(ask(ec.token()), isRefused(unknownKey))
   })
 
-  test('and hangs is not waited for where keys are known and it was away before', async t => {
+  test('a server of key sets that is away and hangs is not waited for where keys are known and it was away before', async t => {
     const { state, clock, ask, atOnce } = await withServer(t, gives(setOf(ed)))
     await ask(ed.token())
     state.answer = fails
@@ -524,13 +521,11 @@ describe('a server of key sets that is away', () => {
     await ask(ed.token({ sub: '8' }))
     state.answer = () => {}
     clock.seconds += 5
-    const begun = performance.now()
     assert.deepEqual(await ask(ed.token()), user)
     assert.equal(atOnce(ed.token()), true)
-    assert.ok(performance.now() - begun < 100)
   })
 
-  test('and closes the connection is 503', async t => {
+  test('a server of key sets that is away and closes the connection is 503', async t => {
     const { ask } = await withServer(t, response => void response.destroy())
     await assert.rejects(ask(ed.token()), isAway(5))
   })
@@ -549,18 +544,18 @@ describe('a server of key sets that is away', () => {
     ['bytes that are no UTF-8', response => void response.end(Buffer.from([0x22, 0xff, 0x22]))],
   ]
   for (const [name, answer] of answers)
-    test(`answers ${name}: 503`, async t => {
+    test(`a server of key sets that is away answers ${name}: 503`, async t => {
       const { ask } = await withServer(t, answer)
       await assert.rejects(ask(ed.token()), isAway(5))
     })
 
-  test('answers a set of exactly 64 KiB, which is read', async t => {
+  test('a server of key sets that is away answers a set of exactly 64 KiB, which is read', async t => {
     const { ask } = await withServer(t, gives(setOf(ed).padEnd(65_536)))
     assert.deepEqual(await ask(ed.token()), user)
   })
 
   for (const status of [301, 302, 303, 307, 308])
-    test(`answers ${status}, which is not followed`, async t => {
+    test(`a server of key sets that is away answers ${status}, which is not followed`, async t => {
       const trap = await withServer(t, gives(setOf(ed)))
       const { ask } = await withServer(
         t,
@@ -570,7 +565,7 @@ describe('a server of key sets that is away', () => {
       assert.equal(trap.state.hits, 0)
     })
 
-  test('answers without end, which is cut off after 64 KiB', async t => {
+  test('a server of key sets that is away answers without end, which is cut off after 64 KiB', async t => {
     let sent = 0
     let closed = false
     const { ask } = await withServer(t, response => {
@@ -589,20 +584,17 @@ describe('a server of key sets that is away', () => {
     })
     const before = process.memoryUsage().rss
     await assert.rejects(ask(ed.token()), isAway(5))
-    await settle()
-    assert.ok(closed)
+    await until('the connection is closed', () => closed)
     assert.ok(sent < 16e6, `${sent} bytes were taken`)
     assert.ok(process.memoryUsage().rss - before < 32e6)
   })
 
-  test('is given up after the time to wait', async t => {
+  test('a server of key sets that is away is given up after the time to wait', async t => {
     const { url } = await withServer(t, () => {})
-    const begun = performance.now()
     await assert.rejects(readUrlText(new URL(url), 50), { name: 'TimeoutError' })
-    assert.ok(performance.now() - begun < 1_000)
   })
 
-  test('is given up where it drips its answer', async t => {
+  test('a server of key sets that is away is given up where it drips its answer', async t => {
     const { url } = await withServer(t, response => {
       const drip = setInterval(() => response.write(' '), 10)
       response.on('close', () => clearInterval(drip))

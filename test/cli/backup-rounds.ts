@@ -7,6 +7,7 @@ import { basename, dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { duet, type Settings, serve } from '../duet.ts'
+import { pause, until } from '../support/wait.ts'
 
 const main = fileURLToPath(new URL('../../content/main.ts', import.meta.url))
 
@@ -57,10 +58,10 @@ export const killedBackups = async (
       stdio: 'ignore',
     })
     const ended = once(child, 'exit')
-    // Half of them when the copy is on its way, the others whenever.
-    while (round % 2 === 0 && partsOf(file).length === 0 && child.exitCode === null)
-      await new Promise(resolve => setTimeout(resolve, 1))
-    await new Promise(resolve => setTimeout(resolve, Math.random() * (round % 2 === 0 ? 60 : 700)))
+    // Half of them as soon as the copy is on its way, the others whenever.
+    if (round % 2 === 0)
+      while (partsOf(file).length === 0 && child.exitCode === null) await pause(1)
+    else await pause(Math.random() * 700)
     child.kill('SIGKILL')
     await ended
     if (partsOf(file).length > 0) seen.halfway++
@@ -93,11 +94,13 @@ export const backupsUnderWrites = async (
     return answer.id
   }
   let isOn = true
+  let placed = 0
   const write = async (number: number) => {
     const last = ['pay', 'cancel', 'pay', undefined][number % 4]
     while (isOn) {
       const items = [1, 2, 3].map(productId => ({ productId, quantity: 1 + (number % 5) }))
       const id = await post('/orders', { items })
+      placed++
       if (last !== undefined) await post(`/orders/${id}/${last}`)
     }
   }
@@ -106,6 +109,8 @@ export const backupsUnderWrites = async (
   try {
     for (let round = 0; round < rounds; round++) {
       const file = target(round)
+      const before = placed
+      await until('orders are placed', () => placed > before)
       const { code, stderr } = await duet(['backup', file], settings)
       assert.equal(code, 0, stderr)
       assertWhole(file)

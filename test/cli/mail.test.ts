@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { mint } from '#auth/token.ts'
 import { folderOf, type Service, serve } from '../duet.ts'
 import { mailServer } from '../mail-server.ts'
+import { until } from '../support/wait.ts'
 import { secret } from '../world.ts'
 
 const { fresh } = folderOf('mail')
@@ -31,8 +32,7 @@ test('in development the message is on standard error, with a token that is good
     log += text
   })
   const { json } = await post(service, '/api/users', person)
-  while (!service.stderr().includes('To: zed.mail@example.org'))
-    await new Promise(resolve => setTimeout(resolve, 10))
+  await until('the message is shown', () => /token=\S+\s/.test(service.stderr()))
   const [, base, token] = /(\S+)\/verify-email#user=\d+&token=(\S+)/.exec(service.stderr()) ?? []
   assert.equal(base, service.url)
   const verified = await post(service, `/api/users/${json.id}/verify-email`, { token }, json.id)

@@ -5,8 +5,9 @@ import { test } from 'node:test'
 import type { Client } from 'pg'
 import { mint } from '#auth/token.ts'
 import { duet, folderOf, type Settings, serve, start } from '../duet.ts'
-import { connected, until } from '../postgres/tools/ask.ts'
+import { connected } from '../postgres/tools/ask.ts'
 import { freshDatabase, noDatabase } from '../postgres/tools/database.ts'
+import { until } from '../support/wait.ts'
 import { secret } from '../world.ts'
 
 const skip = noDatabase
@@ -162,6 +163,10 @@ const slow = (client: Client, seconds: number) =>
 const countOf = async (client: Client, table: string): Promise<number> =>
   Number((await client.query(`select count(*) from ${table}`)).rows[0].count)
 
+/** How many others are connected to the database. */
+const othersIn = (client: Client): Promise<number> =>
+  countOf(client, 'pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()')
+
 const sizes = ['--users', '40', '--posts', '300', '--comments', '6000', '--products', '60']
 
 test('a move that is killed goes on where it was; until it has ended nothing else uses the target, and what differs is found', {
@@ -181,14 +186,15 @@ test('a move that is killed goes on where it was; until it has ended nothing els
     [0, 0, 0],
   )
   const client = await connected(target.url)
-  await slow(client, 0.1)
+  await slow(client, 0.5)
 
   let here = 0
   for (let kill = 0; kill < 3; kill++) {
     const running = start(move, source.settings)
-    await until(async () => (await countOf(client, 'comments')) > here)
+    await until('some have come', async () => (await countOf(client, 'comments')) > here)
     running.child.kill('SIGKILL')
     await running.closed
+    await until('its session is gone', async () => (await othersIn(client)) === 0)
     const now = await countOf(client, 'comments')
     assert.ok(now > here && now < 6000, `${now} comments`)
     here = now

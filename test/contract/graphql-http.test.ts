@@ -24,7 +24,7 @@ const codeOf = ({ json }: Answered) => json?.errors?.[0]?.extensions?.code
 describe('the audits of graphql-http', () => {
   const fetchFn = (url: string, init: RequestInit) => world.app.request(url, init)
   const audits = serverAudits({ url: 'http://localhost/graphql', fetchFn })
-  test('there are 61', () => assert.equal(audits.length, 61))
+  test('graphql-http has 61 audits', () => assert.equal(audits.length, 61))
   for (const { id, name, fn } of audits)
     test(`${id} ${name}`, async () => {
       const result = await fn()
@@ -57,7 +57,7 @@ describe('the media type of the answer', () => {
     ['application', 406],
   ]
   for (const [accept, expected] of cases)
-    test(`is ${expected} for Accept: ${accept ?? '(none)'}`, async () => {
+    test(`the media type of the answer is ${expected} for Accept: ${accept ?? '(none)'}`, async () => {
       const headers = accept === undefined ? {} : { Accept: accept }
       for (const answered of [
         await post('{"query":"{ __typename }"}', headers),
@@ -230,7 +230,7 @@ describe('statuses', () => {
 })
 
 describe('GET', () => {
-  test('runs a query with variables and operationName', async () => {
+  test('GET runs a query with variables and operationName', async () => {
     const answered = await get({
       query: 'query A($id: ID!) { user(id: $id) { name } } query B { __typename }',
       variables: '{"id":2}',
@@ -243,16 +243,16 @@ describe('GET', () => {
     ['text/plain', 415],
     ['application/x-www-form-urlencoded', 415],
   ] as const)
-    test(`with the Content-Type ${type} is ${status}`, async () => {
+    test(`GET with the Content-Type ${type} is ${status}`, async () => {
       const headers = { 'Content-Type': type, Accept: graphqlJson }
       assert.equal((await get({ query: '{ __typename }' }, headers)).status, status)
     })
 
-  test('takes empty variables and operationName as absent', async () => {
+  test('GET takes empty variables and operationName as absent', async () => {
     const answered = await get({ query: '{ __typename }', variables: '', operationName: '' })
     assert.equal(answered.text, '{"data":{"__typename":"Query"}}')
   })
-  test('answers with a strong ETag, and with 304 to a request that names it', async () => {
+  test('GET answers with a strong ETag, and with 304 to a request that names it', async () => {
     const query = '{ users { name } }'
     const first = await get({ query })
     const tag = first.headers.get('etag') ?? ''
@@ -267,7 +267,7 @@ describe('GET', () => {
     }
     assert.equal((await get({ query }, { 'If-None-Match': '"x"' })).status, 200)
   })
-  test('has another ETag after a change', async () => {
+  test('GET has another ETag after a change', async () => {
     const query = '{ user(id: "2") { age } }'
     const first = await get({ query })
     await world.gql('mutation { updateUser(id: "2", input: {age: 29}) { id } }', { as: 2 })
@@ -276,12 +276,12 @@ describe('GET', () => {
     assert.equal(second.status, 200)
     assert.notEqual(second.headers.get('etag'), tag)
   })
-  test('of anonymous may be kept by shared caches', async () => {
+  test('GET of anonymous may be kept by shared caches', async () => {
     const answered = await world.ask('GET /graphql?query={posts{id}}')
     assert.equal(answered.headers.get('cache-control'), 'public, no-cache')
     assert.match(answered.headers.get('vary') ?? '', /Accept, Authorization/)
   })
-  test('with an error is not kept and has no ETag', async () => {
+  test('GET with an error is not kept and has no ETag', async () => {
     const answered = await world.ask('GET /graphql?query={users{id}}')
     assert.equal(answered.headers.get('cache-control'), 'no-store')
     assert.equal(answered.headers.get('etag'), null)
@@ -300,7 +300,7 @@ describe('GET', () => {
     { query: 'mutation { __typename }' },
   ]
   for (const [index, parameters] of variants.entries())
-    test(`refuses a mutation with 405 and Allow, way ${index + 1}`, async () => {
+    test(`GET refuses a mutation with 405 and Allow, way ${index + 1}`, async () => {
       for (const accept of [json, graphqlJson]) {
         const answered = await get(parameters, { Accept: accept })
         assert.equal(answered.status, 405)
@@ -310,7 +310,7 @@ describe('GET', () => {
       const { json: read } = await world.gql('{ users(limit: 100) { email } }', { as: 1 })
       assert.ok(!JSON.stringify(read).includes('get@example.org'))
     })
-  test('runs the query of a document that has a mutation too', async () => {
+  test('GET runs the query of a document that has a mutation too', async () => {
     const answered = await get({ query: `query Q { __typename } ${mutation}`, operationName: 'Q' })
     assert.equal(answered.text, '{"data":{"__typename":"Query"}}')
   })
@@ -331,19 +331,19 @@ describe('GET', () => {
 })
 
 describe('the endpoint', () => {
-  test('shows GraphiQL to a browser', async () => {
+  test('the endpoint shows GraphiQL to a browser', async () => {
     const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
     const answered = await world.ask('GET /graphql', { headers: { Accept: accept } })
     assert.equal(answered.status, 200)
     assert.match(answered.headers.get('content-type') ?? '', /^text\/html/)
     assert.match(answered.text, /graphiql/)
   })
-  test('shows GraphiQL to nobody who names JSON first', async () => {
+  test('the endpoint shows GraphiQL to nobody who names JSON first', async () => {
     const headers = { Accept: 'application/json, text/html;q=0.5' }
     const answered = await get({ query: '{ __typename }' }, headers)
     assert.equal(answered.text, '{"data":{"__typename":"Query"}}')
   })
-  test('answers HEAD as GET without the body', async () => {
+  test('the endpoint answers HEAD as GET without the body', async () => {
     const read = await world.ask('GET /graphql?query={posts{id}}')
     const head = await world.ask('HEAD /graphql?query={posts{id}}')
     assert.equal(head.status, 200)
@@ -353,12 +353,12 @@ describe('the endpoint', () => {
     assert.equal(head.headers.get('content-length'), String(read.text.length))
   })
   for (const method of ['PUT', 'PATCH', 'DELETE', 'QUERY'])
-    test(`refuses ${method} with 405 and the methods there are`, async () => {
+    test(`the endpoint refuses ${method} with 405 and the methods there are`, async () => {
       const answered = await world.ask(`${method} /graphql`, { as: 1 })
       assert.equal(answered.status, 405)
       assert.equal(answered.headers.get('allow'), 'POST, GET, HEAD, OPTIONS')
     })
-  test('answers OPTIONS with the methods there are', async () => {
+  test('the endpoint answers OPTIONS with the methods there are', async () => {
     const answered = await world.ask('OPTIONS /graphql')
     assert.equal(answered.status, 204)
     assert.equal(answered.headers.get('access-control-allow-methods'), 'POST, GET, HEAD, OPTIONS')
@@ -373,7 +373,7 @@ describe('the endpoint', () => {
     const page = await world.ask('GET /graphql', { headers: { Accept: 'text/html' } })
     assert.ok(page.headers.get('x-request-id'))
   })
-  test('may be read from pages of other origins', async () => {
+  test('the endpoint may be read from pages of other origins', async () => {
     const answered = await post('{"query":"{ __typename }"}', { Origin: 'https://a.example' })
     assert.equal(answered.headers.get('access-control-allow-origin'), '*')
     assert.match(answered.headers.get('access-control-expose-headers') ?? '', /ETag/)

@@ -5,6 +5,7 @@ import { keptFor } from '#write/once.ts'
 import { purge, startPurging } from '#write/purge.ts'
 import { refuses } from '../rest.ts'
 import { checkBooks } from '../store/books.ts'
+import { until } from '../support/wait.ts'
 import { createWorld, secret, type World } from '../world.ts'
 
 let world: World
@@ -188,17 +189,12 @@ test('a service drops old answers at its start and then each time, until it is t
   await place(2, freshKey())
   const { engine, core } = world
   const end = startPurging({ writer: engine, dialect: core.dialect, now: () => now, every: 20 })
-  const until = async (holds: () => Promise<boolean>) => {
-    for (let tries = 0; !(await holds()); tries++) {
-      assert.ok(tries < 200)
-      await new Promise(resolve => setTimeout(resolve, 10))
-    }
-  }
+  const areDropped = () => until('old answers are dropped', async () => (await kept()) === 0)
   assert.notEqual(await kept(), 0)
   now += keptFor + 1
-  await until(async () => (await kept()) === 0)
+  await areDropped()
   await place(2, freshKey())
   now += keptFor + 1
-  await until(async () => (await kept()) === 0)
+  await areDropped()
   end()
 })

@@ -352,7 +352,7 @@ before(async () => {
 after(() => world.close())
 
 describe('the table', () => {
-  test('has a row for every operation of REST, and no other', () => {
+  test('the table has a row for every operation of REST, and no other', () => {
     const derived = [...routesOf(usualModel), ...content.actions].map(
       ({ method, path }) => `${method} ${path}`,
     )
@@ -364,11 +364,11 @@ describe('the table', () => {
     const inV1 = world.app.routes.filter(({ path }) => path.startsWith('/api/v1/'))
     assert.equal(inV1.length, mounted.length)
   })
-  test('has a row for every root field of GraphQL, and no other', () => {
+  test('the table has a row for every root field of GraphQL, and no other', () => {
     const { roots } = deriveSchema(usualModel)
     assert.deepEqual(Object.keys(graphql).toSorted(), [...roots.keys()].toSorted())
   })
-  test('shows for every rule of the model who may, and for each that is not anyone’s who may not', () => {
+  test('the table shows for every rule of the model who may, and for each that is not anyone’s who may not', () => {
     const rows = [...Object.values(rest), ...Object.values(graphql)]
     for (const [name, { policy }] of Object.entries(usualModel.entities))
       for (const [operation, rule] of Object.entries(policy) as [string, Rule][]) {
@@ -626,12 +626,12 @@ describe('every path of the schema', () => {
   }
   const toUsers = paths.filter(path => typeAt(path).name === 'User')
 
-  test('is walked: there are many, and some are seven levels long', () => {
+  test('every path of the schema is walked: there are many, and some are seven levels long', () => {
     assert.ok(toUsers.length > 30, `${toUsers.length}`)
     assert.ok(toUsers.some(path => path.length === 7))
   })
   for (const field of ['email', 'age'])
-    test(`to a user’s ${field} is closed to anonymous and open to any token`, async () => {
+    test(`every path of the schema to a user’s ${field} is closed to anonymous and open to any token`, async () => {
       for (const path of toUsers) {
         const query = queryOf(path, field)
         const refused = await world.gql(query)
@@ -672,14 +672,14 @@ describe('every path of the schema', () => {
       assert.doesNotMatch(answered.text, /@example|"age":/)
     }
   })
-  test('with a closed field that is left out by @skip or @include is open', async () => {
+  test('every path of the schema with a closed field that is left out by @skip or @include is open', async () => {
     for (const query of [
       '{ posts { author { name email @skip(if: true) } } }',
       '{ posts { author { name ... @include(if: false) { email age } } } }',
     ])
       assert.equal(codeOf(await world.gql(query)), 'ok')
   })
-  test('is judged anew for each who asks, though the document is known', async () => {
+  test('every path of the schema is judged anew for each who asks, though the document is known', async () => {
     const query = '{ posts { author { email } comments { author { age } } } }'
     for (const viewer of [2, 'anonymous', 1, 'anonymous', ids.ghost, 'anonymous'] as const)
       assert.equal(
@@ -718,7 +718,7 @@ describe('a field that the viewer may not read', () => {
     await adminsOnly.close()
   })
 
-  test('is not in the way of those he may', async () => {
+  test('a field that the viewer may not read is not in the way of those he may', async () => {
     for (const path of ['/users?fields=id,name&sort=name', '/users/2?fields=name,_links']) {
       assert.equal((await open.ask(`GET /api${path}`)).status, 200)
       assert.equal((await adminsOnly.ask(`GET /api${path}`, { as: 2 })).status, 200)
@@ -736,7 +736,7 @@ describe('a field that the viewer may not read', () => {
       : []),
   ]
   for (const key of keys)
-    test(`is not chosen, sorted by or filtered by: ${key}`, async () => {
+    test(`a field that the viewer may not read is not chosen, sorted by or filtered by: ${key}`, async () => {
       for (const path of uses(key)) {
         const line = `GET /api${path}`
         assert.equal((await open.ask(line)).status, 401, line)
@@ -745,13 +745,13 @@ describe('a field that the viewer may not read', () => {
         assert.equal((await adminsOnly.ask(line, { as: 1 })).status, 200, line)
       }
     })
-  test('closes the whole object, which has it', async () => {
+  test('a field that the viewer may not read closes the whole object, which has it', async () => {
     for (const path of ['/users', '/users/2']) {
       assert.equal((await open.ask(`GET /api${path}`)).status, 401)
       assert.equal((await adminsOnly.ask(`GET /api${path}`, { as: 2 })).status, 403)
     }
   })
-  test('is FORBIDDEN to a token without the right, below a post and as what a mutation answers', async () => {
+  test('a field that the viewer may not read is FORBIDDEN to a token without the right, below a post and as what a mutation answers', async () => {
     for (const query of [
       '{ users { email } }',
       '{ posts { comments { author { email } } } }',
@@ -789,7 +789,7 @@ describe('members that the caller may not set', () => {
   ]
   const values = ['admin', 'active', 1, true, null, { x: 1 }, [1]]
 
-  test('are refused by every input of GraphQL, and nothing changes', async () => {
+  test('members that the caller may not set are refused by every input of GraphQL, and nothing changes', async () => {
     const scene = await sceneIn(world, false)
     const inputs: Record<string, readonly [string, Record<string, unknown>]> = {
       createUser: [
@@ -851,7 +851,7 @@ describe('members that the caller may not set', () => {
       const changed = await world.ask(`PATCH ${path}`, { as: 1, body: { [member]: value } })
       assert.equal(changed.json[member], value)
     })
-  test('that the service sets are set by no admin either', async () => {
+  test('members that the service sets are set by no admin either', async () => {
     const scene = await sceneIn(world, false)
     for (const [member, value] of Object.entries({
       id: 5,

@@ -171,8 +171,6 @@ test('a process that others told of a caller waits for the count of all near the
     tally: async (_, seen) => new Map([...seen].map(([key, n]) => [key, n + 8])),
   })
   await useUp(world, 1)
-  // The answer of the store comes with the next turn of the event loop.
-  await new Promise(resolve => setTimeout(resolve, 20))
   assert.equal(left(await world.ask('GET /api/posts')), 1)
 })
 

@@ -21,7 +21,7 @@ const longer = defineModel({
   ...entities,
   post: {
     ...post,
-    fields: { ...post.fields, subtitle: text({ max: 200, nullable: true }) },
+    fields: { ...post.fields, probe: text({ max: 200, nullable: true }) },
   },
 })
 const model: Model = { ...usualModel, entities: longer }
@@ -51,8 +51,8 @@ test('the schema has the field where it is read and where it is written', () => 
   const part = (text: string, name: string) =>
     new RegExp(`(?:type|input) ${name} \\{[^}]*\\}`).exec(text)?.[0] ?? ''
   for (const name of ['Post', 'CreatePostInput']) {
-    assert.match(part(schema, name), /\n {2}subtitle: String\n/)
-    assert.doesNotMatch(part(without, name), /subtitle/)
+    assert.match(part(schema, name), /\n {2}probe: String\n/)
+    assert.doesNotMatch(part(without, name), /probe/)
   }
 })
 
@@ -60,7 +60,7 @@ test('the store has a column of its type', () => {
   const database = new DatabaseSync(world.file, { readOnly: true })
   const [column] = database
     .prepare(
-      "select type, \"notnull\" as needed from pragma_table_info('posts') where name = 'subtitle'",
+      "select type, \"notnull\" as needed from pragma_table_info('posts') where name = 'probe'",
     )
     .all()
   database.close()
@@ -68,64 +68,64 @@ test('the store has a column of its type', () => {
 })
 
 test('REST writes and reads it, and it is null where it is not given', async () => {
-  const body = { title: 'A', content: 'B', subtitle: 'Été' }
+  const body = { title: 'A', content: 'B', probe: 'Été' }
   const made = await world.ask('POST /api/users/2/posts', { ...ben, body })
   assert.equal(made.status, 201)
-  assert.equal(made.json.subtitle, 'Été')
-  assert.equal((await world.ask(`GET /api/posts/${made.json.id}`)).json.subtitle, 'Été')
+  assert.equal(made.json.probe, 'Été')
+  assert.equal((await world.ask(`GET /api/posts/${made.json.id}`)).json.probe, 'Été')
   const changed = await world.ask(`PATCH /api/posts/${made.json.id}`, {
     ...ben,
-    body: { subtitle: null },
+    body: { probe: null },
   })
-  assert.equal(changed.json.subtitle, null)
+  assert.equal(changed.json.probe, null)
   assert.equal(changed.json.title, 'A')
-  assert.equal((await world.ask('GET /api/posts/1')).json.subtitle, null)
-  assert.equal((await world.ask('GET /api/posts')).json.data[0].subtitle, null)
+  assert.equal((await world.ask('GET /api/posts/1')).json.probe, null)
+  assert.equal((await world.ask('GET /api/posts')).json.data[0].probe, null)
 })
 
 test('GraphQL writes and reads it', async () => {
   const { json } = await world.gql(
-    'mutation { createPost(input: {authorId: 2, title: "A", content: "B", subtitle: "S"}) { id subtitle } }',
+    'mutation { createPost(input: {authorId: 2, title: "A", content: "B", probe: "S"}) { id probe } }',
     ben,
   )
-  assert.equal(json.data.createPost.subtitle, 'S')
+  assert.equal(json.data.createPost.probe, 'S')
   const read = await world.gql(
-    `{ post(id: "${json.data.createPost.id}") { subtitle } posts(limit: 2) { subtitle } }`,
+    `{ post(id: "${json.data.createPost.id}") { probe } posts(limit: 2) { probe } }`,
   )
-  assert.equal(read.json.data.post.subtitle, 'S')
-  assert.equal(read.json.data.posts[0].subtitle, 'S')
+  assert.equal(read.json.data.post.probe, 'S')
+  assert.equal(read.json.data.posts[0].probe, 'S')
 })
 
 test('its rule holds in both voices, with the same words', async () => {
-  for (const [subtitle, message] of [
+  for (const [probe, message] of [
     ['x'.repeat(201), 'must be 1 to 200 characters'],
     ['', 'must be 1 to 200 characters'],
     ['a\0', 'must not contain NUL or lone surrogates'],
   ]) {
-    const details = [{ field: 'subtitle', message }]
+    const details = [{ field: 'probe', message }]
     const rest = await world.ask('POST /api/users/2/posts', {
       ...ben,
-      body: { title: 'A', content: 'B', subtitle },
+      body: { title: 'A', content: 'B', probe },
     })
     assert.equal(rest.status, 422)
     assert.deepEqual(rest.json.error.details, details)
     const graphql = await world.gql(
       'mutation Make($input: CreatePostInput!) { createPost(input: $input) { id } }',
-      { ...ben, variables: { input: { authorId: '2', title: 'A', content: 'B', subtitle } } },
+      { ...ben, variables: { input: { authorId: '2', title: 'A', content: 'B', probe } } },
     )
     assert.equal(graphql.json.errors[0].extensions.code, 'BAD_USER_INPUT')
-    assert.match(graphql.json.errors[0].message, new RegExp(`subtitle ${message}`))
+    assert.match(graphql.json.errors[0].message, new RegExp(`probe ${message}`))
   }
-  const number = await world.ask('PATCH /api/posts/1', { ...ben, body: { subtitle: 5 } })
+  const number = await world.ask('PATCH /api/posts/1', { ...ben, body: { probe: 5 } })
   assert.equal(number.json.error.details[0].message, 'must be a string')
 })
 
 test('without the line the field is unknown everywhere', async () => {
   const plain = await createWorld()
-  const rest = await plain.ask('PATCH /api/posts/1', { ...ben, body: { subtitle: 'S' } })
+  const rest = await plain.ask('PATCH /api/posts/1', { ...ben, body: { probe: 'S' } })
   assert.equal(rest.status, 422)
-  const graphql = await plain.gql('{ posts { subtitle } }')
-  assert.match(graphql.json.errors[0].message, /subtitle/)
+  const graphql = await plain.gql('{ posts { probe } }')
+  assert.match(graphql.json.errors[0].message, /probe/)
   await plain.close()
 })
 
@@ -180,10 +180,10 @@ test('the migrations make exactly what the model’s own definitions make', () =
 
 test('a draft makes the same, wherever the field stands in the model', () => {
   const { id, ...others } = post.fields
-  const subtitle = text({ max: 200, nullable: true })
+  const probe = text({ max: 200, nullable: true })
   const more = {
     ...entities,
-    post: { ...post, fields: { id, subtitle, ...others }, counted: ['authorId'] },
+    post: { ...post, fields: { id, probe, ...others }, counted: ['authorId'] },
   }
   assert.deepEqual(migratedBy(withDraft(more)), definedBy(more))
 })

@@ -10,6 +10,7 @@ import { migrateSqlite } from '#engines/sqlite/migrate.ts'
 import { folderOf, type Service, type Settings, serve } from '../duet.ts'
 import { historyFor } from '../history.ts'
 import { lookAtFile } from '../stores.ts'
+import { inTime, pause, until } from '../support/wait.ts'
 import { serveTraced, without } from './trace.ts'
 
 const rounds = Math.min(Number(process.env.DUET_TEST_ROUNDS ?? 20), 50)
@@ -45,7 +46,6 @@ const writeAll = async ({ url }: Service, count: number) => {
   const acknowledged: string[] = []
   const doubtful: string[] = []
   const refused: Said[] = []
-  let firstDoubt: number | undefined
   const run = async (caller: number) => {
     for (let index = 0; index < count; index++) {
       const name = `w${caller}.${index}`
@@ -54,13 +54,12 @@ const writeAll = async ({ url }: Service, count: number) => {
       else doubtful.push(name)
       if (said === undefined) return
       if (said.status !== 201) {
-        firstDoubt ??= performance.now()
         refused.push(said)
       }
     }
   }
   await Promise.all(Array.from({ length: 8 }, (_, caller) => run(caller)))
-  return { acknowledged, doubtful, refused, firstDoubt: () => firstDoubt }
+  return { acknowledged, doubtful, refused }
 }
 
 /** After a normal start all that was acknowledged is there, and what was doubtful happens once with its key. */
@@ -89,7 +88,6 @@ for (const [calls, fault] of [
   }, async t => {
     let stopped = 0
     let told = 0
-    let slowest = 0
     for (let round = 1; round <= rounds; round++) {
       const { file, settings } = store()
       const nth = calls === 'pwrite64' ? 60 + round * 13 : round + 1
@@ -100,16 +98,11 @@ for (const [calls, fault] of [
       ]).catch(() => undefined)
       // The fault may come so early that it does not even start.
       if (!service) continue
-      let endedAt: number | undefined
-      service.gone.then(() => {
-        endedAt = performance.now()
-      })
-      const { acknowledged, doubtful, refused, firstDoubt } = await writeAll(service, 60)
+      const { acknowledged, doubtful, refused } = await writeAll(service, 60)
       if (doubtful.length > 0) {
         stopped++
-        await Promise.race([service.gone, new Promise(resolve => setTimeout(resolve, 3000))])
+        await inTime('the service ends', service.gone)
         assert.equal(service.code(), 1, `round ${round}: ${service.stderr()}`)
-        slowest = Math.max(slowest, Number(endedAt) - Number(firstDoubt() ?? endedAt))
         const lines = service.stderr().trim().split('\n').slice(1)
         assert.equal(lines.length, 1, service.stderr())
         assert.match(lines[0] ?? '', /^duet: a commit failed, its outcome is unknown: /)
@@ -124,10 +117,7 @@ for (const [calls, fault] of [
       await heals(file, settings, acknowledged, doubtful)
     }
     assert.ok(stopped > 0 && told > 0)
-    assert.ok(slowest <= 1000, `${slowest} ms`)
-    t.diagnostic(
-      `${stopped} of ${rounds} stopped, ${told} were told, the slowest end took ${Math.round(slowest)} ms`,
-    )
+    t.diagnostic(`${stopped} of ${rounds} stopped, ${told} were told`)
   })
 
 test('a writer that takes a failed commit for undone and goes on is wrong: the row comes back', {
@@ -171,7 +161,8 @@ test('while the disk takes no more writes are refused and reads go on, and it en
     assert.match(text, /The disk is full: nothing was written, reads go on/)
   }
   assert.equal((await fetch(`${service.url}/api/products`)).status, 200)
-  await until(async () => (await signUp(service.url, 'later'))?.status === 201)
+  const isWritten = async (name: string) => (await signUp(service.url, name))?.status === 201
+  await until('writes are taken again', () => isWritten('later'))
   assert.equal((await service.end()).code, 0)
   t.diagnostic(`${acknowledged.length} acknowledged, ${refused.length} refused`)
   await heals(file, settings, [...acknowledged, 'later'], doubtful)
@@ -187,15 +178,6 @@ const smallDisk = (megabytes: number): string | undefined => {
     rmSync(place, { recursive: true, force: true })
   })
   return place
-}
-
-const until = async (holds: () => Promise<boolean>): Promise<number> => {
-  const begun = performance.now()
-  while (!(await holds())) {
-    assert.ok(performance.now() - begun < 5000, 'not within 5 s')
-    await new Promise(resolve => setTimeout(resolve, 50))
-  }
-  return performance.now() - begun
 }
 
 /** Fills a small disk by writes; says what refused them, and that all is well when there is room again. */
@@ -220,7 +202,7 @@ const fillDisk = async (minDisk: number) => {
     if (said?.status === 201) acknowledged.push(`d${index}`)
     else refusal = said
     // The guard looks once a second, so it needs a second's notice.
-    if (minDisk > 0) await new Promise(resolve => setTimeout(resolve, 100))
+    if (minDisk > 0) await pause(100)
   }
   const ready = await fetch(`${service.url}/readyz`)
   const readyText = await ready.text()
@@ -228,8 +210,10 @@ const fillDisk = async (minDisk: number) => {
   for (let index = 0; index < 100; index++)
     if ((await fetch(`${service.url}/api/products`)).status === 200) reads++
   rmSync(ballast)
-  const recovered = await until(async () => (await signUp(service.url, 'after'))?.status === 201)
-  await until(async () => (await (await fetch(`${service.url}/readyz`)).text()) === 'ready\n')
+  const isWritten = async () => (await signUp(service.url, 'after'))?.status === 201
+  await until('writes are taken again', isWritten)
+  const readiness = async () => (await fetch(`${service.url}/readyz`)).text()
+  await until('the service says it is ready', async () => (await readiness()) === 'ready\n')
   assert.equal((await service.end()).code, 0)
   const emails = new Set(
     (await lookAtFile(file)('select email from users')).map(([email]) => String(email)),
@@ -239,7 +223,7 @@ const fillDisk = async (minDisk: number) => {
     [],
   )
   assert.deepEqual(await lookAtFile(file)('pragma integrity_check'), [['ok']])
-  return { refusal, ready: ready.status, readyText, reads, recovered, count: acknowledged.length }
+  return { refusal, ready: ready.status, readyText, reads, count: acknowledged.length }
 }
 
 test('a disk that is full keeps all that was acknowledged and takes writes when there is room', {
@@ -253,7 +237,7 @@ test('a disk that is full keeps all that was acknowledged and takes writes when 
   assert.match(found.readyText, /^read-only: the disk is full/)
   assert.equal(found.ready, 200)
   assert.equal(found.reads, 100)
-  t.diagnostic(`${found.count} writes, room was noticed after ${Math.round(found.recovered)} ms`)
+  t.diagnostic(`${found.count} writes`)
 })
 
 test('below the least room writes are refused before the disk is full', {
@@ -265,5 +249,5 @@ test('below the least room writes are refused before the disk is full', {
   assert.match(found.refusal?.text ?? '', /The disk is almost full/)
   assert.match(found.readyText, /^read-only: the disk has less than 1048576 bytes free/)
   assert.equal(found.reads, 100)
-  t.diagnostic(`${found.count} writes, room was noticed after ${Math.round(found.recovered)} ms`)
+  t.diagnostic(`${found.count} writes`)
 })

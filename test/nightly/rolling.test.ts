@@ -6,7 +6,7 @@ import { noHaproxy } from '../postgres/tools/haproxy.ts'
 
 const restarts = Number(process.env.DUET_TEST_ROUNDS ?? 20)
 
-test(`${restarts} restarts in turn behind HAProxy at 300 requests a second fail no request`, {
+test(`${restarts} restarts in turn behind HAProxy at up to 300 requests a second fail no request`, {
   skip: noDatabase || noHaproxy,
 }, async t => {
   assertUnnoticed(await rollingRounds(restarts), text => t.diagnostic(text))

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Service, Settings } from '../duet.ts'
+import { inTime } from '../support/wait.ts'
 
 const path = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 
@@ -74,10 +75,9 @@ export const serveTraced = async (
   child.once('exit', () => started.delete(pid))
   const url = /listens on (\S+)/.exec(stderr)?.[1] ?? ''
   const end: Service['end'] = async (signal = 'SIGTERM') => {
-    const begun = performance.now()
     if (child.exitCode === null && child.signalCode === null) kill(pid, signal)
-    await gone
-    return { code: child.exitCode, ms: performance.now() - begun }
+    await inTime(`the service ends on ${signal}`, gone)
+    return { code: child.exitCode }
   }
   const port = Number(new URL(url).port)
   return {

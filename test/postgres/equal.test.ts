@@ -3,17 +3,17 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
 import { type Draw, drawing, numbers } from '../operations.ts'
+import { until } from '../support/wait.ts'
 import { alsoBy, rowsBy } from './equal/content.ts'
 import { graphqlReads, graphqlWrites } from './equal/graphql.ts'
 import { type Answered, type Asked, learn, type Memory, newMemory } from './equal/memory.ts'
 import { reads } from './equal/reads.ts'
 import { createTwins } from './equal/twins.ts'
 import { writes } from './equal/writes.ts'
-import { until } from './tools/ask.ts'
 import { noDatabase } from './tools/database.ts'
 
 const seed = Number(process.env.DUET_TEST_SEED ?? Date.now() % 1_000_000)
-const runs = Number(process.env.DUET_TEST_RUNS ?? 5000)
+const runs = Number(process.env.DUET_TEST_RUNS ?? 3000)
 
 const kinds = [...reads, ...graphqlReads, ...writes, ...graphqlWrites]
 const weights = kinds.flatMap(([weight, make]) => Array.from({ length: weight }, () => make))
@@ -37,7 +37,7 @@ const tick = (memory: Memory, draw: Draw, n: number) => {
   memory.now += n === Math.floor(runs * 0.7) ? 25 * hour : draw.upTo(900, 1)
 }
 
-describe('on two engines', { skip: noDatabase, timeout: 110_000 }, () => {
+describe('on two engines', { skip: noDatabase }, () => {
   const memory = newMemory(Date.UTC(2026, 5, 1))
   let twins: Awaited<ReturnType<typeof createTwins>>
   before(async () => {
@@ -87,7 +87,7 @@ describe('on two engines', { skip: noDatabase, timeout: 110_000 }, () => {
   test('the same messages went out', async () => {
     const [sqlite, postgres] = [twins.sqlite.letters, twins.postgres.letters]
     assert.ok(sqlite.length > 0)
-    await until(() => sqlite.length === postgres.length)
+    await until('both have sent as much mail', () => sqlite.length === postgres.length)
     // A token says when its message was made, which is some time behind the answer.
     const texts = (letters: typeof sqlite) =>
       letters.map(({ to, text }) => `${to}\n${text.replace(/[\w-]+\.[\w-]{43}/g, '')}`).sort()

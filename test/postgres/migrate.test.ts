@@ -14,9 +14,10 @@ import { text } from '#model/field.ts'
 import { defineModel, type Entities } from '#model/model.ts'
 import { duet, type Ended, type Settings, serve } from '../duet.ts'
 import { historyFor } from '../history.ts'
+import { until } from '../support/wait.ts'
 import { secret } from '../world.ts'
 import { catalogOf } from './catalog.ts'
-import { ask, connected, until } from './tools/ask.ts'
+import { ask, connected } from './tools/ask.ts'
 import { freshDatabase, noDatabase } from './tools/database.ts'
 
 const known = historyFor('postgres')
@@ -84,13 +85,13 @@ const folder = mkdtempSync(join(tmpdir(), 'duet-migrate-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('a store in PostgreSQL', { skip: noDatabase }, () => {
-  test('that is migrated has exactly what the model’s own definitions make', async () => {
+  test('a store in PostgreSQL that is migrated has exactly what the model’s own definitions make', async () => {
     const made = await catalogOf(await migrated())
     assert.ok(made.length > 200, String(made.length))
     assert.deepEqual(made, await catalogOf(await defined(entities)))
   })
 
-  test('that a draft was applied to has exactly what the longer model’s definitions make', async () => {
+  test('a store in PostgreSQL that a draft was applied to has exactly what the longer model’s definitions make', async () => {
     const url = await migrated()
     assert.deepEqual(await migrate(url, [...known, ...drafted]), [
       '9998-draft',
@@ -99,7 +100,7 @@ describe('a store in PostgreSQL', { skip: noDatabase }, () => {
     assert.deepEqual(await catalogOf(url), await catalogOf(await defined(more)))
   })
 
-  test('counts by a field that is counted from now on what is there and what comes', async () => {
+  test('a store in PostgreSQL counts by a field that is counted from now on what is there and what comes', async () => {
     const url = await migrated()
     const put = (id: number, stock: number) =>
       `insert into products (name, category, price, stock, created_at, name_key) values ('p${id}', 'c', ${id}, ${stock}, 1, 'p')`
@@ -138,7 +139,7 @@ describe('a store in PostgreSQL', { skip: noDatabase }, () => {
   })
 
   for (const count of [2, 10])
-    test(`that is empty is migrated once by ${count} processes that start at once`, async () => {
+    test(`a store in PostgreSQL that is empty is migrated once by ${count} processes that start at once`, async () => {
       const { url } = await freshDatabase()
       const settings = settingsOf(url)
       const serving = Array.from({ length: count / 2 }, () => serve(settings, '--migrate'))
@@ -157,7 +158,7 @@ describe('a store in PostgreSQL', { skip: noDatabase }, () => {
       ])
     })
 
-  test('that a newer Duet has migrated is refused by name, and not changed', async () => {
+  test('a store in PostgreSQL that a newer Duet has migrated is refused by name, and not changed', async () => {
     const url = await migrated()
     await ask(url, "insert into migrations (name, applied_at) values ('9999-from-the-future', 1)")
     const before = await catalogOf(url)
@@ -179,7 +180,7 @@ describe('a store in PostgreSQL', { skip: noDatabase }, () => {
     assert.equal(await ask(url, 'select count(*)::int from users'), 0)
   })
 
-  test('that is empty or outdated is not served, and what to do is told', async () => {
+  test('a store in PostgreSQL that is empty or outdated is not served, and what to do is told', async () => {
     const { url: empty } = await freshDatabase()
     const { url: old } = await freshDatabase()
     await migrate(old, known.slice(0, 1))
@@ -198,7 +199,7 @@ describe('a store in PostgreSQL', { skip: noDatabase }, () => {
     )
   })
 
-  test('is brought from any of its earlier states to the newest, with its rows', async () => {
+  test('a store in PostgreSQL is brought from any of its earlier states to the newest, with its rows', async () => {
     const { url } = await freshDatabase()
     const own = machineMigrations('postgres').length
     await migrate(url, known.slice(0, own))
@@ -214,7 +215,7 @@ describe('a store in PostgreSQL', { skip: noDatabase }, () => {
     assert.deepEqual(await migrate(url), [])
   })
 
-  test('keeps nothing of a migration that fails, which is named, and what was before it', async () => {
+  test('a store in PostgreSQL keeps nothing of a migration that fails, which is named, and what was before it', async () => {
     const url = await migrated()
     const good = { name: '0998-good', text: 'create table good (a int);' }
     const bad = { name: '0999-bad', text: 'create table half (a int);\nselect 1 from nowhere;' }
@@ -227,7 +228,7 @@ describe('a store in PostgreSQL', { skip: noDatabase }, () => {
     assert.deepEqual(await migrate(url, [...known, good, mended]), [bad.name])
   })
 
-  test('keeps its keys when it is migrated again', async () => {
+  test('a store in PostgreSQL keeps its keys when it is migrated again', async () => {
     const { url } = await freshDatabase()
     await migrate(url, known.slice(0, 1))
     const keys = () => rowsOf(url, "select name || encode(value, 'hex') from secrets order by name")
@@ -239,7 +240,7 @@ describe('a store in PostgreSQL', { skip: noDatabase }, () => {
 })
 
 describe('the extension that searches use', { skip: noDatabase }, () => {
-  test('is for a superuser to make where the user of Duet may not', async () => {
+  test('the extension that searches use is for a superuser to make where the user of Duet may not', async () => {
     const { url, drop } = await freshDatabase()
     const role = `duet_plain_${process.pid}`
     await ask(url, `create role ${role} login password 'plain'`)
@@ -264,7 +265,7 @@ describe('the extension that searches use', { skip: noDatabase }, () => {
     }
   })
 
-  test('is for whoever keeps the server where it has none', async () => {
+  test('the extension that searches use is for whoever keeps the server where it has none', async () => {
     const { url } = await freshDatabase()
     const strange = { name: '0001-strange', text: 'create extension if not exists of_no_one;' }
     await assert.rejects(migrate(url, [strange]), {
@@ -295,23 +296,23 @@ describe('a migration outside a transaction', { skip: noDatabase }, () => {
     return holder
   }
 
-  test('runs statement by statement, once, also where two programs begin at once', async () => {
+  test('a migration outside a transaction runs statement by statement, once, also where two programs begin at once', async () => {
     const url = await migrated()
     const holder = await held(url)
     const runs = Promise.all([migrate(url, all), migrate(url, all)])
-    await until(async () => (await valid(url)).length === 2)
+    await until('both indexes are begun', async () => (await valid(url)).length === 2)
     await holder.end()
     assert.deepEqual((await runs).flat(), [indexes.name])
     assert.deepEqual(await valid(url), ['posts_late true', 'users_late true'])
     assert.deepEqual(await appliedIn(url), [...names, indexes.name])
   })
 
-  test('that was broken off is run again, and what it left half done is made anew', async () => {
+  test('a migration outside a transaction that was broken off is run again, and what it left half done is made anew', async () => {
     const url = await migrated()
     const holder = await held(url)
     const run = migrate(url, all)
     const refused = assert.rejects(run, /^Error: the migration 0999-indexes failed: /)
-    await until(async () => (await valid(url)).length === 2)
+    await until('both indexes are begun', async () => (await valid(url)).length === 2)
     await ask(
       url,
       "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query ~ '^create index concurrently'",
@@ -324,7 +325,7 @@ describe('a migration outside a transaction', { skip: noDatabase }, () => {
     assert.deepEqual(await valid(url), ['posts_late true', 'users_late true'])
   })
 
-  test('fills rows in portions, each kept by itself, and stops where all are filled', async () => {
+  test('a migration outside a transaction fills rows in portions, each kept by itself, and stops where all are filled', async () => {
     const url = await migrated()
     await ask(
       url,

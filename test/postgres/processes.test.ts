@@ -3,12 +3,12 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { duet, folderOf, type Service, type Settings, serve } from '../duet.ts'
 import { assertOneEffect, openLine, paysOf, race, raceAll, shopIn } from '../store/racer.ts'
+import { inTime, until } from '../support/wait.ts'
 import { secret } from '../world.ts'
 import { tokenOf } from './rounds/voice.ts'
-import { ask, until } from './tools/ask.ts'
+import { ask } from './tools/ask.ts'
 import { freshDatabase, noDatabase } from './tools/database.ts'
 import { childrenOf, isAlive } from './tools/family.ts'
 
@@ -99,20 +99,20 @@ describe('two processes', { skip }, () => {
     const first = await childrenOf(service.child.pid)
     assert.equal(first.length, 2)
     for (const killed of first) {
+      const others = (await childrenOf(service.child.pid)).filter(pid => pid !== killed)
       const sockets = await inTurn(10, () => keptAlive(service))
       process.kill(killed, 'SIGKILL')
-      await until(() => sockets.some(({ isClosed }) => isClosed()))
-      await sleep(50)
-      const left = sockets.filter(({ isClosed }) => !isClosed())
-      assert.ok(left.length > 0 && left.length < 10, `${left.length} of 10 are left`)
-      for (const { asks } of left) assert.match(await asks(), /^HTTP\/1.1 200 /)
+      const closed = () => sockets.filter(({ isClosed }) => isClosed())
+      await until('the half of the killed one is closed', () => closed().length === 5)
+      for (const { asks, isClosed } of sockets)
+        if (!isClosed()) assert.match(await asks(), /^HTTP\/1.1 200 /)
       for (let number = 0; number < 10; number++)
         assert.equal((await fetch(`${service.url}/readyz`)).status, 200)
-      await until(async () => (await childrenOf(service.child.pid)).length === 2)
-      for (const pid of await childrenOf(service.child.pid)) started.add(pid)
-      await until(() => service.stderr().includes(`process ${killed} ended (SIGKILL)`))
-      // The new one listens a moment after it is there.
-      await sleep(1000)
+      const children = () => childrenOf(service.child.pid)
+      await until('there are two again', async () => (await children()).length === 2)
+      for (const pid of await children()) started.add(pid)
+      assert.ok(service.stderr().includes(`process ${killed} ended (SIGKILL)`))
+      for (const pid of others) await answersWithout(service, pid)
       for (const { close } of sockets) close()
     }
     assert.equal((await fetch(`${service.url}/readyz`)).status, 200)
@@ -137,18 +137,16 @@ describe('two processes', { skip }, () => {
         }
       }
     })
-    await sleep(400)
+    await until('100 writes are acknowledged', () => acknowledged.length >= 100)
     const pids = await childrenOf(service.child.pid)
-    const { code, ms } = await service.end('SIGTERM')
+    const { code } = await service.end('SIGTERM')
     await Promise.all(writing)
     assert.equal(code, 0, service.stderr())
-    assert.ok(ms < 5000, `${ms} ms`)
     assert.deepEqual(pids.filter(isAlive), [])
     assert.deepEqual([...statuses], [201])
-    assert.ok(acknowledged.length > 50)
     const stored = `select count(*)::int from users where email in ('${acknowledged.join("','")}')`
     assert.equal(await ask(url, stored), acknowledged.length)
-    t.diagnostic(`${acknowledged.length} writes were acknowledged, ended in ${Math.round(ms)} ms`)
+    t.diagnostic(`${acknowledged.length} writes were acknowledged`)
   })
 })
 
@@ -170,6 +168,35 @@ const keptAlive = async (service: Service) => {
   return { asks, isClosed: () => isClosed, close: () => socket.destroy() }
 }
 
+/** Waits until the service answers although one of its processes stands still: so another one listens. */
+const answersWithout = async (service: Service, pid: number) => {
+  process.kill(pid, 'SIGSTOP')
+  const lines: Awaited<ReturnType<typeof dialed>>[] = []
+  // The first goes to the one that stands, which is given no more until it has taken it.
+  await until('the new process listens', async () => {
+    lines.push(await dialed(service))
+    return lines.some(({ isAnswered }) => isAnswered())
+  })
+  process.kill(pid, 'SIGCONT')
+  for (const { answered, close } of lines) {
+    await inTime('a waiting connection is answered', answered)
+    close()
+  }
+}
+
+/** A connection that has asked. */
+const dialed = async ({ port }: Service) => {
+  const socket = connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  let isAnswered = false
+  socket.once('data', () => {
+    isAnswered = true
+  })
+  const answered = once(socket, 'data')
+  socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
+  return { answered, isAnswered: () => isAnswered, close: () => socket.destroy() }
+}
+
 test('when the first process is killed outright the others end by themselves', {
   skip,
 }, async () => {
@@ -178,18 +205,16 @@ test('when the first process is killed outright the others end by themselves', {
   assert.equal(pids.length, 2)
   const line = await keptAlive(service)
   await service.end('SIGKILL')
-  await until(() => !pids.some(isAlive))
-  assert.equal(line.isClosed(), true)
+  await until('the others have ended', () => !pids.some(isAlive))
+  await until('the connection is closed', line.isClosed)
 })
 
 describe('what is wrong from the start is told once, with exit code 1, and nothing is tried again', {
   skip,
 }, () => {
   const failing = async (more: Settings) => {
-    const begun = performance.now()
     const { code, stderr } = await duet(['serve', '--processes', '2'], { ...settings, ...more })
     assert.equal(code, 1, stderr)
-    assert.ok(performance.now() - begun < 8000)
     return stderr.trim().split('\n')
   }
   test('a setting', async () => {
@@ -215,18 +240,21 @@ test('both count requests together: of 80 at once over both, with a limit of 50,
 }, async t => {
   const service = await serveTwo({ DUET_RATE_LIMIT: '50' })
   t.after(() => service.end())
-  const token = await tokenOf(999)
-  // All within one minute of the clock.
-  const left = 60_000 - (Date.now() % 60_000)
-  if (left < 3000) await sleep(left)
-  const answers = await Promise.all(
-    Array.from({ length: 80 }, () =>
-      fetch(`${service.url}/api/products`, {
-        headers: { Authorization: `Bearer ${token}`, Connection: 'close' },
-      }),
-    ),
-  )
-  const statuses = answers.map(({ status }) => status)
+  const statusesOf = async (user: number) => {
+    const token = await tokenOf(user)
+    const headers = { Authorization: `Bearer ${token}`, Connection: 'close' }
+    const asked = Array.from({ length: 80 }, () =>
+      fetch(`${service.url}/api/products`, { headers }),
+    )
+    return (await Promise.all(asked)).map(({ status }) => status)
+  }
+  const minute = () => Math.floor(Date.now() / 60_000)
+  let statuses: readonly number[] = []
+  // Counted by the minute: where it changed meanwhile, another caller tries again.
+  for (let begun = -1, user = 900; begun !== minute(); user++) {
+    begun = minute()
+    statuses = await statusesOf(user)
+  }
   assert.deepEqual(
     [200, 429].map(status => statuses.filter(is => is === status).length),
     [50, 30],

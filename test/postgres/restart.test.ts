@@ -3,7 +3,7 @@ import { assertUnnoticed, rollingRounds } from './rounds/restart-rounds.ts'
 import { noDatabase } from './tools/database.ts'
 import { noHaproxy } from './tools/haproxy.ts'
 
-test('services behind HAProxy are restarted in turn at 300 requests a second, and no request fails', {
+test('services behind HAProxy are restarted in turn at up to 300 requests a second, and no request fails', {
   skip: noDatabase || noHaproxy,
 }, async t => {
   assertUnnoticed(await rollingRounds(2), text => t.diagnostic(text))

@@ -1,7 +1,6 @@
 /** Migrations of a store that is served: the release before goes on while they run, and afterwards. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { mint } from '#auth/token.ts'
 import { entities } from '#content/index.ts'
 import { lackOf, migrationsFor } from '#engines/draft.ts'
@@ -12,8 +11,9 @@ import { text } from '#model/field.ts'
 import { defineModel } from '#model/model.ts'
 import { type Service, serve } from '../duet.ts'
 import { historyFor } from '../history.ts'
+import { until } from '../support/wait.ts'
 import { secret } from '../world.ts'
-import { ask, connected, until } from './tools/ask.ts'
+import { ask, connected } from './tools/ask.ts'
 import { freshDatabase, noDatabase } from './tools/database.ts'
 
 const known = historyFor('postgres')
@@ -70,7 +70,7 @@ const kindsIn = (said: readonly Said[]) => new Set(said.map(({ what }) => what))
 /** Waits until each kind of request was answered anew. */
 const answersAll = async (said: readonly Said[]) => {
   const from = said.length
-  await until(() => kindsIn(said.slice(from)) === 6)
+  await until('each kind is answered anew', () => kindsIn(said.slice(from)) === 6)
 }
 
 const isWell = (said: readonly Said[]) =>
@@ -79,14 +79,21 @@ const isWell = (said: readonly Said[]) =>
     [],
   )
 
+/** Whether somebody waits for a table for himself alone, as only a migration does. */
+const isWaiting = async (url: string) =>
+  (await ask(
+    url,
+    "select count(*)::int from pg_locks where mode = 'AccessExclusiveLock' and not granted and database = (select oid from pg_database where datname = current_database())",
+  )) !== 0
+
 const { post, product } = entities
 
 const longer = defineModel({
   ...entities,
   post: {
     ...post,
-    fields: { ...post.fields, subtitle: text({ max: 200, nullable: true }) },
-    indexes: [...post.indexes, ['subtitle']],
+    fields: { ...post.fields, probe: text({ max: 200, nullable: true }) },
+    indexes: [...post.indexes, ['probe']],
     counted: ['authorId'],
   },
   product: {
@@ -97,7 +104,7 @@ const longer = defineModel({
 })
 
 describe('the release before a migration', { skip: noDatabase }, () => {
-  test('answers every request while a draft with new fields, an index and counts runs, and after', async () => {
+  test('the release before a migration answers every request while a draft with new fields, an index and counts runs, and after', async () => {
     const { url, service } = await served()
     const { said, stop } = await load(service)
     await answersAll(said)
@@ -122,10 +129,12 @@ describe('the release before a migration', { skip: noDatabase }, () => {
     const holder = await connected(url)
     await holder.query('begin; lock table posts in row exclusive mode')
     const { said, stop } = await load(service)
-    const add = { name: '9999-add', text: 'alter table posts add column subtitle text;' }
+    const add = { name: '9999-add', text: 'alter table posts add column probe text;' }
     const applied = migrate(url, [add])
-    // So many times it asks and gives way.
-    await sleep(3000)
+    for (let time = 0; time < 2; time++) {
+      await until('the migration asks for the table', () => isWaiting(url))
+      await until('it gives way', async () => !(await isWaiting(url)))
+    }
     await answersAll(said)
     assert.equal(await ask(url, "select count(*)::int from migrations where name = '9999-add'"), 0)
     await holder.query('commit')

@@ -23,8 +23,8 @@ const longer = defineModel({
   ...entities,
   post: {
     ...post,
-    fields: { ...post.fields, subtitle: text({ max: 200, nullable: true }) },
-    indexes: [...post.indexes, ['subtitle']],
+    fields: { ...post.fields, probe: text({ max: 200, nullable: true }) },
+    indexes: [...post.indexes, ['probe']],
   },
 })
 
@@ -60,12 +60,9 @@ const number = (ahead: number) => String(usual + ahead).padStart(4, '0')
 
 test('a draft is a file for each engine, of one number and name; an index of a table in use is one more', () => {
   const folder = copied()
-  const [first, second] = [
-    `${number(1)}-post-subtitle.sql`,
-    `${number(2)}-post-subtitle-indexes.sql`,
-  ]
+  const [first, second] = [`${number(1)}-post-probe.sql`, `${number(2)}-post-probe-indexes.sql`]
   assert.deepEqual(
-    draftMigrations(draftings, longer, 'Post: subtitle!', folder),
+    draftMigrations(draftings, longer, 'Post: probe!', folder),
     [`sqlite/${first}`, `postgres/${first}`, `postgres/${second}`].map(file =>
       fileURLToPath(new URL(file, folder)),
     ),
@@ -73,15 +70,15 @@ test('a draft is a file for each engine, of one number and name; an index of a t
   assert.deepEqual(addedIn(folder), [`sqlite/${first}`, `postgres/${first}`, `postgres/${second}`])
   assert.equal(
     textIn(folder, `sqlite/${first}`),
-    'alter table posts add column subtitle text;\n\ncreate index posts_by_subtitle on posts (subtitle);\n',
+    'alter table posts add column probe text;\n\ncreate index posts_by_probe on posts (probe);\n',
   )
   assert.equal(
     textIn(folder, `postgres/${first}`),
-    'alter table posts add column subtitle text collate "C";\n',
+    'alter table posts add column probe text collate "C";\n',
   )
   assert.equal(
     textIn(folder, `postgres/${second}`),
-    `${outsideMark}create index concurrently if not exists posts_by_subtitle on posts (subtitle, id);\n`,
+    `${outsideMark}create index concurrently if not exists posts_by_probe on posts (probe, id);\n`,
   )
   assert.deepEqual(draftMigrations(draftings, longer, 'more', folder), [])
 })
@@ -102,51 +99,51 @@ for (const drafting of draftings)
 const lackAfter = (text: string, model: Entities = entities) =>
   lackOf(postgresDrafting, model, [...historyFor('postgres'), { name: '9999-more', text }])
 
-const added = 'alter table posts add column subtitle text collate "C"'
-const index = 'create index concurrently if not exists posts_by_subtitle on posts (subtitle, id)'
+const added = 'alter table posts add column probe text collate "C"'
+const index = 'create index concurrently if not exists posts_by_probe on posts (probe, id)'
 
 for (const [what, text, together, apart] of [
   ['an added column', `${added};`, [], [index]],
   [
     'one that is added if it is not there',
-    'alter table posts add if not exists subtitle text;',
+    'alter table posts add if not exists probe text;',
     [],
     [index],
   ],
   [
     'two actions on a table',
-    'alter table only posts alter column title set default (1, 2), add "subtitle" text;',
+    'alter table only posts alter column title set default (1, 2), add "probe" text;',
     [],
     [index],
   ],
   ['a column and its index', `${added}; ${index};`, [], []],
   [
     'one that is dropped again',
-    `${added}; alter table posts drop column if exists subtitle;`,
+    `${added}; alter table posts drop column if exists probe;`,
     [added],
     [index],
   ],
   [
     'another that is renamed to it',
-    'alter table posts add column below text; alter table posts rename below to subtitle;',
+    'alter table posts add column below text; alter table posts rename below to probe;',
     [],
     [index],
   ],
   [
     'an index dropped again',
-    `${added}; ${index}; drop index concurrently if exists posts_by_subtitle;`,
+    `${added}; ${index}; drop index concurrently if exists posts_by_probe;`,
     [],
     [index],
   ],
   [
     'an index that is renamed',
-    `${added}; create index x on posts (subtitle, id); alter index x rename to posts_by_subtitle;`,
+    `${added}; create index x on posts (probe, id); alter index x rename to posts_by_probe;`,
     [],
     [],
   ],
   [
     'a constraint, which has no column',
-    'alter table posts add constraint subtitle check (true), add check (true);',
+    'alter table posts add constraint probe check (true), add check (true);',
     [added],
     [index],
   ],
@@ -157,7 +154,7 @@ for (const [what, text, together, apart] of [
     [added],
     [index],
   ],
-  ['rows that are filled', `${added}; update posts set subtitle = ';' where id < 5;`, [], [index]],
+  ['rows that are filled', `${added}; update posts set probe = ';' where id < 5;`, [], [index]],
 ] as const)
   test(`a draft for PostgreSQL reads ${what} off the text`, () =>
     assert.deepEqual(lackAfter(text, longer), { together, apart }))

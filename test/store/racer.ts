@@ -14,12 +14,14 @@ export type RawAnswer = {
 }
 
 export type RawLine = {
-  /** Sends a request but for its last byte. */
-  readonly prepare: (path: string, headers: Readonly<Record<string, string>>) => void
+  /** Sends a request but for its last byte; resolves when the service has begun to read it. */
+  readonly prepare: (path: string, headers: Readonly<Record<string, string>>) => Promise<void>
   /** Sends the last byte; gives the answer. */
   readonly release: () => Promise<RawAnswer>
   readonly close: () => void
 }
+
+const goOn = 'HTTP/1.1 100 Continue\r\n\r\n'
 
 const answerIn = (text: Buffer): { answer: RawAnswer; rest: Buffer } | undefined => {
   const end = text.indexOf('\r\n\r\n')
@@ -44,20 +46,33 @@ export const openLine = async (port: number): Promise<RawLine> => {
   socket.setNoDelay(true)
   let got: Buffer = Buffer.alloc(0)
   let waiting: PromiseWithResolvers<RawAnswer> | undefined
+  let begun = Promise.withResolvers<void>()
   socket.on('data', (data: Buffer) => {
     got = Buffer.concat([got, data])
+    if (got.toString('latin1').startsWith(goOn)) {
+      got = got.subarray(goOn.length)
+      begun.resolve()
+    }
     const found = answerIn(got)
     if (!found) return
     got = found.rest
     waiting?.resolve(found.answer)
   })
-  socket.on('error', error => waiting?.reject(error))
-  socket.on('close', () => waiting?.reject(new Error('the connection was closed')))
+  const fail = (error: Error) => {
+    begun.reject(error)
+    waiting?.reject(error)
+  }
+  begun.promise.catch(() => {})
+  socket.on('error', fail)
+  socket.on('close', () => fail(new Error('the connection was closed')))
   const prepare: RawLine['prepare'] = (path, headers) => {
+    begun = Promise.withResolvers()
+    begun.promise.catch(() => {})
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
     socket.write(
-      `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n${lines.join('')}\r\n{`,
+      `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\nExpect: 100-continue\r\n${lines.join('')}\r\n{`,
     )
+    return begun.promise
   }
   const release = () => {
     waiting = Promise.withResolvers<RawAnswer>()
@@ -69,21 +84,19 @@ export const openLine = async (port: number): Promise<RawLine> => {
 
 export type Contender = { readonly path: string; readonly key?: string }
 
-const sleep = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
-
 /** Lets them all go in one turn of the event loop, each on a line of its own. */
 export const race = async (
   lines: readonly RawLine[],
   token: string,
   contenders: readonly Contender[],
-  wait = 5,
 ): Promise<readonly RawAnswer[]> => {
-  for (const [index, { path, key }] of contenders.entries())
+  const prepared = contenders.map(({ path, key }, index) =>
     lines[index]?.prepare(path, {
       Authorization: `Bearer ${token}`,
       ...(key !== undefined && { 'Idempotency-Key': key }),
-    })
-  await sleep(wait)
+    }),
+  )
+  await Promise.all(prepared)
   return Promise.all(contenders.map((_, index) => (lines[index] as RawLine).release()))
 }
 

@@ -5,6 +5,7 @@ import { ApiError } from '#errors.ts'
 import type { Query, Rows } from '#sql/engine.ts'
 import type { Job } from '#write/job.ts'
 import { folderOf, serve } from '../duet.ts'
+import { until } from '../support/wait.ts'
 import { createWorld, type World, type WorldOptions } from '../world.ts'
 
 const { folder, fresh } = folderOf('trouble')
@@ -104,10 +105,7 @@ test('a disk that was full is looked at until it has room, and no longer', async
   disk.wasFull()
   assert.equal(disk.readOnly(), 'the disk is full')
   assert.equal(disk.isLow(), false)
-  for (let tries = 0; disk.readOnly() !== null; tries++) {
-    assert.ok(tries < 200)
-    await new Promise(resolve => setTimeout(resolve, 10))
-  }
+  await until('the disk has room', () => disk.readOnly() === null)
   disk.close()
   assert.deepEqual(changes, ['the disk is full', null])
 })

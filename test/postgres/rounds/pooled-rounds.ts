@@ -1,8 +1,8 @@
 /** A service behind PgBouncer in transaction mode, where each transaction may get another session. */
 import assert from 'node:assert/strict'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { duet, type Settings } from '../../duet.ts'
 import { assertOneEffect, paysOf, raceAll } from '../../store/racer.ts'
+import { until } from '../../support/wait.ts'
 import type { Postgres } from '../tools/server.ts'
 import { assertWell, freshOn, openShop } from './shop.ts'
 import { checkLedger, createLedger, startLoad } from './shop-load.ts'
@@ -12,7 +12,7 @@ import { slowReads } from './slow-rounds.ts'
 export const behindPgbouncer = async (
   server: Postgres,
   through: (url: string) => string,
-  { ms, races }: { readonly ms: number; readonly races: number },
+  { pays, races }: { readonly pays: number; readonly races: number },
 ) => {
   const database = await freshOn(server, { bare: true })
   const settings: Settings = {
@@ -27,7 +27,7 @@ export const behindPgbouncer = async (
   const shop = await openShop(database, settings)
   const ledger = createLedger()
   const load = startLoad(shop, ledger)
-  await sleep(ms)
+  await until(`${pays} orders are paid`, () => ledger.paid.size >= pays)
   await load.end()
   await checkLedger(shop, ledger)
   // A quick read is no transaction there, so only the silence of the server ends it.

@@ -4,9 +4,9 @@ import { type Answered, type Asking, secret } from '../../world.ts'
 
 export type Voice = {
   /** Asks as a user by id, of whom the first is an admin, or as nobody; 'GET /api/users/1'. */
-  readonly ask: (line: string, asking?: Asking) => Promise<Answered & { readonly ms: number }>
+  readonly ask: (line: string, asking?: Asking) => Promise<Answered>
   /** POSTs a GraphQL operation. */
-  readonly gql: (query: string, asking?: Asking) => Promise<Answered & { readonly ms: number }>
+  readonly gql: (query: string, asking?: Asking) => Promise<Answered>
 }
 
 const tokens = new Map<number, Promise<string>>()
@@ -24,7 +24,6 @@ export const voiceOf = ({ url }: { readonly url: string }): Voice => {
   const ask: Voice['ask'] = async (line, { as, headers, body, raw } = {}) => {
     const [method = 'GET', path = '/'] = line.split(/ (.*)/s)
     const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body))
-    const begun = performance.now()
     const response = await fetch(`${url}${path}`, {
       method,
       headers: {
@@ -41,7 +40,6 @@ export const voiceOf = ({ url }: { readonly url: string }): Voice => {
       headers: response.headers,
       text,
       json: isJson ? JSON.parse(text) : undefined,
-      ms: performance.now() - begun,
     }
   }
   return { ask, gql: (query, asking) => ask('POST /graphql', { ...asking, body: { query } }) }

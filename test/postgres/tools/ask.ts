@@ -1,11 +1,10 @@
 /** Short questions to a server, for a test's own look at it. */
-import assert from 'node:assert/strict'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
+import { longest } from '../../support/wait.ts'
 
 /** A session, which the test ends; an error between its questions is passed over. */
 export const connected = async (url: string): Promise<Client> => {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 5000 })
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: longest })
   client.on('error', () => {})
   await client.connect()
   return client
@@ -20,10 +19,4 @@ export const ask = async (url: string, sql: string): Promise<unknown> => {
   } finally {
     await client.end()
   }
-}
-
-/** Waits until something is so, and fails if that takes too long. */
-export const until = async (isSo: () => boolean | Promise<boolean>) => {
-  for (const end = Date.now() + 8000; Date.now() < end; await sleep(20)) if (await isSo()) return
-  assert.fail('it does not come true')
 }

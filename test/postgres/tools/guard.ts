@@ -5,7 +5,7 @@ import { chownSync, closeSync, existsSync, mkdtempSync, openSync, readFileSync }
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../../support/wait.ts'
 
 export type Guard = {
   readonly folder: string
@@ -131,16 +131,16 @@ export const freePort = async (): Promise<number> => {
 
 /** Waits until a program that was started takes connections on a port. */
 export const listening = async (running: Running, port: number): Promise<void> => {
-  for (const end = Date.now() + 10_000; Date.now() < end; await sleep(10)) {
+  await until(`something listens on port ${port}`, async () => {
     if (running.gone()) throw new Error(running.lastWords())
     const socket = connect(port, '127.0.0.1')
     const open = await new Promise<boolean>(resolve => {
       socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
     })
     socket.destroy()
-    if (open) return running.child.unref()
-  }
-  throw new Error(`nothing listens on port ${port}: ${running.lastWords()}`)
+    return open
+  })
+  running.child.unref()
 }
 
 /** The same address on another port of this machine. */

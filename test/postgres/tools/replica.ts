@@ -1,7 +1,7 @@
 /** A streaming replica of a test's server, whose replay can be held up. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../../support/wait.ts'
 import { ask } from './ask.ts'
 import { postgresBinaries } from './binaries.ts'
 import { guarded } from './guard.ts'
@@ -11,6 +11,8 @@ export type Replica = Postgres & {
   /** Holds it in the past: it goes on to receive, but shows nothing of it. */
   readonly pauseReplay: () => Promise<void>
   readonly resumeReplay: () => Promise<void>
+  /** Waits until it has received all that the primary has committed until now, whether it shows it or not. */
+  readonly received: () => Promise<void>
   /** Waits until it shows all that the primary has committed until now. */
   readonly caughtUp: () => Promise<void>
 }
@@ -36,24 +38,27 @@ export const startReplica = async (primary: Postgres): Promise<Replica> => {
   return Object.assign(server, {
     pauseReplay: async () => {
       await ask(server.url, 'select pg_wal_replay_pause()')
-      while ((await ask(server.url, 'select pg_get_wal_replay_pause_state()')) !== 'paused')
-        await sleep(10)
+      const state = () => ask(server.url, 'select pg_get_wal_replay_pause_state()')
+      await until('the replay stands', async () => (await state()) === 'paused')
     },
     resumeReplay: async () => {
       await ask(server.url, 'select pg_wal_replay_resume()')
     },
-    caughtUp: () => caughtUp(primary, server),
+    received: () => follows(primary, server, 'receive'),
+    caughtUp: () => follows(primary, server, 'replay'),
   })
 }
 
-async function caughtUp(primary: Postgres, replica: Postgres): Promise<void> {
+async function follows(
+  primary: Postgres,
+  replica: Postgres,
+  how: 'receive' | 'replay',
+): Promise<void> {
   // A server that is not durable writes its log when it likes; this commit has it written so far.
   const settings = encodeURIComponent('-c synchronous_commit=local')
   const mark = `select pg_logical_emit_message(true, 'test', '')`
   const position = await ask(`${primary.url}?options=${settings}`, mark)
-  for (const end = Date.now() + 20_000; Date.now() < end; await sleep(10)) {
-    const is = await ask(replica.url, `select pg_last_wal_replay_lsn() >= '${position}'`)
-    if (is) return
-  }
-  throw new Error('the replica does not catch up with the primary')
+  const isThere = async () =>
+    (await ask(replica.url, `select pg_last_wal_${how}_lsn() >= '${position}'`)) === true
+  await until(`the replica has come to ${how} all`, isThere)
 }

@@ -1,8 +1,7 @@
 /** A real PostgreSQL of a test's own, which it may stop, kill and start again. */
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { longest, pause, until } from '../../support/wait.ts'
 import { postgresBinaries } from './binaries.ts'
 import { freePort, type Guard, guarded, type Running } from './guard.ts'
 
@@ -85,11 +84,12 @@ export const postmaster = async (
   let running: Running
 
   const start = async () => {
-    for (const end = Date.now() + 10_000; ; await sleep(50)) {
+    for (const end = performance.now() + longest; ; await pause(50)) {
       running = guard.run(join(binaries, 'postgres'), ['-D', 'data', ...address, ...args])
       if (await ready(running, folder)) return running.child.unref()
       const words = running.lastWords()
-      if (!passing.test(words) || Date.now() > end) throw new Error(`postgres ends: ${words}`)
+      if (!passing.test(words) || performance.now() > end)
+        throw new Error(`postgres ends: ${words}`)
     }
   }
   const endBy = (signal: NodeJS.Signals) => async () => {
@@ -123,14 +123,12 @@ const passing = /shared memory block|lock file .* already exists/
 
 /** True as soon as the server takes sessions; false if it has ended instead. */
 async function ready(running: Running, folder: string): Promise<boolean> {
-  for (const end = Date.now() + 60_000; Date.now() < end; await sleep(10)) {
-    if (running.gone()) return false
+  const isReady = () => {
     const [pid, state] = statusIn(folder)
-    if (pid === String(running.child.pid) && state === 'ready') return true
+    return pid === String(running.child.pid) && state === 'ready'
   }
-  running.child.kill('SIGKILL')
-  await once(running.child, 'exit')
-  return false
+  await until('PostgreSQL takes sessions', () => running.gone() || isReady())
+  return !running.gone()
 }
 
 /** What a server writes about itself, as pg_ctl reads it. */

@@ -4,8 +4,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { ask, connected, until } from './ask.ts'
+import { until } from '../../support/wait.ts'
+import { ask, connected } from './ask.ts'
 import { freshDatabase, noDatabase, templateFor } from './database.ts'
 import { noReplica, type Replica, startReplica } from './replica.ts'
 import { noPostgres, type Postgres, startPostgres } from './server.ts'
@@ -62,7 +62,7 @@ test('a killed test leaves no server, though started again, and no folder', {
   const [url, folder] = JSON.parse(said)
   assert.equal(await ask(url, 'select 1'), 1)
   killed.kill('SIGKILL')
-  await until(() => !existsSync(folder))
+  await until('the folder is gone', () => !existsSync(folder))
   await assert.rejects(ask(url, 'select 1'), { code: 'ECONNREFUSED' })
 })
 
@@ -127,7 +127,7 @@ describe('a replica', { skip: noReplica }, () => {
     const before = await count()
     await replica.pauseReplay()
     await ask(primary.url, 'insert into t values (3)')
-    await sleep(200)
+    await replica.received()
     assert.equal(await count(), before)
     await replica.resumeReplay()
     await replica.caughtUp()

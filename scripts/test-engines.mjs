@@ -1,0 +1,26 @@
+// Which test files run on which engine.
+
+/** Test files in these folders run on SQLite and again on PostgreSQL: callers get the same from both. */
+const onBoth = /^test\/(contract|store|cli|model)\/.*\.test\.ts$/
+
+/** The exceptions, which run on SQLite only, with the reason. */
+export const onSqliteOnly = {
+  'test/cli/backup.test.ts': 'backup and restore are for a file; a database has tools of its own',
+  'test/cli/commands.test.ts': 'usage, settings, tokens and ports do not depend on the store',
+  'test/cli/mail.test.ts': 'mail does not depend on the store',
+  'test/cli/move.test.ts': 'goes from one engine to the other by itself',
+  'test/cli/transfer.test.ts': 'starts a hundred programs: on PostgreSQL it is in the nightly run',
+  'test/model/field.test.ts':
+    'SQLite drafts; test/postgres/migrate.test.ts has those of PostgreSQL',
+  'test/store/connection.test.ts': 'the pragmas and limits of a SQLite connection',
+  'test/store/draft.test.ts': 'drafts for both engines by itself',
+  'test/store/migrate.test.ts':
+    'migrations of a file; test/postgres/migrate.test.ts has the others',
+  'test/store/serve.test.ts': 'the lock of a SQLite file, and kills that its log has to survive',
+  'test/store/steps.test.ts': 'reads the migrations of both engines by itself',
+  'test/store/trouble.test.ts': 'the disk below a SQLite file',
+  'test/store/writer.test.ts': 'the writer thread of SQLite and its group commit',
+}
+
+/** Whether a test file is run again on PostgreSQL. */
+export const runsOnPostgres = file => onBoth.test(file) && !Object.hasOwn(onSqliteOnly, file)

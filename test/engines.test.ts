@@ -1,0 +1,30 @@
+/** Holds that what callers see is tested on both engines. */
+import assert from 'node:assert/strict'
+import { existsSync, globSync } from 'node:fs'
+import { test } from 'node:test'
+
+type Engines = {
+  readonly onSqliteOnly: Readonly<Record<string, string>>
+  readonly runsOnPostgres: (file: string) => boolean
+}
+const { onSqliteOnly, runsOnPostgres }: Engines = await import(
+  new URL('../scripts/test-engines.mjs', import.meta.url).href
+)
+
+const root = new URL('..', import.meta.url)
+
+test('every contract test runs on PostgreSQL too, a new one as well', () => {
+  const contract = globSync('test/contract/**/*.test.ts', { cwd: root })
+  assert.ok(contract.length > 20)
+  assert.deepEqual(
+    [...contract, 'test/contract/new.test.ts'].filter(file => !runsOnPostgres(file)),
+    [],
+  )
+})
+
+test('each exception is a test file that is there', () => {
+  assert.deepEqual(
+    Object.keys(onSqliteOnly).filter(file => !existsSync(new URL(file, root))),
+    [],
+  )
+})

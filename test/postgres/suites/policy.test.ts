@@ -1,4 +1,0 @@
-import { groups } from './groups.ts'
-import { onPostgres } from './on-postgres.ts'
-
-await onPostgres(groups.policy)

@@ -1,0 +1,81 @@
+/** The example of CONTRIBUTING's "Add a field", done in a copy of the checkout as it is written there. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const section =
+  /\n## Add a field\n(.*?)\n## /s.exec(readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8'))?.[1] ??
+  ''
+
+const inSection = (pattern: RegExp): string =>
+  pattern.exec(section)?.[1] ?? assert.fail(`CONTRIBUTING has no ${pattern}`)
+
+const entity = inSection(/A line in `([^`]+)`/)
+const line = inSection(/\n( +subtitle: .*)\n/).trim()
+const draft = inSection(/`bin\/duet migrate --draft "([^"]+)"`/)
+
+/** The test files that CONTRIBUTING says will tell. */
+export const named: readonly string[] = [
+  ...section.matchAll(/`((?:src|test)\/\S+\.test\.ts)` \(/g),
+].map(([, file]) => file ?? '')
+
+// Without it a test run inside a test run does nothing.
+const { NODE_TEST_CONTEXT: _, DUET_TEST_RUN: run, DUET_TEST_STORE: __, ...env } = process.env
+
+const inFolder = (folder: string, more: NodeJS.ProcessEnv, ...args: readonly string[]) =>
+  new Promise<{ readonly failed: boolean; readonly stdout: string; readonly stderr: string }>(
+    resolve =>
+      execFile(
+        process.execPath,
+        args,
+        { cwd: folder, env: { ...env, ...more }, maxBuffer: 1e8 },
+        (error, stdout, stderr) => resolve({ failed: error !== null, stdout, stderr }),
+      ),
+  )
+
+const copy = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'duet-example-'))
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const skipped = ['node_modules', '.git', 'data'].map(name => join(root, name))
+  cpSync(root, folder, { recursive: true, filter: path => !skipped.includes(path) })
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  return folder
+}
+
+/** Adds the field and runs the files, or all of them; gives the names of the tests that failed, by file. */
+export const testsThatTell = async (
+  files: readonly string[],
+  store: NodeJS.ProcessEnv = {},
+): Promise<ReadonlyMap<string, readonly string[]>> => {
+  const folder = copy()
+  const file = join(folder, entity)
+  const text = readFileSync(file, 'utf8')
+  // Below the title, which it belongs to.
+  const added = text.replace(/\n( +)title: .*\n/, (title, indent) => `${title}${indent}${line}\n`)
+  assert.notEqual(added, text)
+  writeFileSync(file, added)
+  const drafted = await inFolder(folder, {}, 'bin/duet', 'migrate', '--draft', draft)
+  assert.equal(drafted.failed, false, drafted.stderr)
+  const documented = await inFolder(folder, {}, 'scripts/docs.mjs')
+  assert.equal(documented.failed, false, documented.stderr)
+  const told = await inFolder(
+    folder,
+    // Databases of its own: they have a column more.
+    { ...store, ...(run !== undefined && { DUET_TEST_RUN: `${run}_field` }) },
+    'scripts/test.mjs',
+    '--test-reporter=./test/support/failures.ts',
+    '--test-reporter-destination=stdout',
+    ...files,
+  )
+  const failures = new Map<string, string[]>()
+  for (const line of told.stdout.split('\n').filter(line => line.startsWith('['))) {
+    const [file, name]: [string, string] = JSON.parse(line)
+    failures.set(file, [...(failures.get(file) ?? []), name])
+  }
+  assert.equal(told.failed, failures.size > 0, told.stderr)
+  return failures
+}

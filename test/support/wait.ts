@@ -1,0 +1,35 @@
+/** How tests wait: for the thing itself, with one deadline for all of them. */
+import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** The longest that a test waits for anything, in milliseconds; a slow machine has it raised by DUET_TEST_PATIENCE. */
+export const longest = 60_000 * Number(process.env.DUET_TEST_PATIENCE ?? 1)
+
+/** Waits until `isSo`; fails at the deadline, saying what was waited for. */
+export const until = async (
+  what: string,
+  isSo: () => boolean | Promise<boolean>,
+): Promise<void> => {
+  const deadline = performance.now() + longest
+  while (!(await isSo())) {
+    assert.ok(performance.now() < deadline, `waited ${longest / 1000} s in vain until ${what}`)
+    await sleep(10)
+  }
+}
+
+/** Gives what `work` gives; fails at the deadline, saying what was waited for. */
+export const inTime = async <Result>(what: string, work: Promise<Result>): Promise<Result> => {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const error = new assert.AssertionError({
+    message: `waited ${longest / 1000} s in vain until ${what}`,
+  })
+  const timer = setTimeout(reject, longest, error)
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Lets time pass where only that is needed: a pause that turns out longer must change nothing. */
+export const pause = (ms: number): Promise<void> => sleep(ms)
