@@ -80,7 +80,7 @@ type Ends = {
 /** A function that settles jobs by the replies of the writer thread. */
 const settling =
   ({ options, disk, waiters, beforeAnswers, setReady, stop }: Ends) =>
-  (reply: Reply): void => {
+  (reply: Reply) => {
     switch (reply.kind) {
       case 'ready':
         return setReady()
