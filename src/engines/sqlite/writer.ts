@@ -68,6 +68,40 @@ const startWorker = ({ file, sync = 'full', digits, limits }: SqliteOptions): Wo
     workerData: { file, sync, digits, limits } satisfies WriterSetup,
   })
 
+type Ends = {
+  readonly options: SqliteOptions
+  readonly disk: Disk
+  readonly waiters: ReturnType<typeof createWaiters>
+  readonly beforeAnswers: () => void
+  readonly setReady: () => void
+  readonly stop: (message: string) => void
+}
+
+/** A function that settles jobs by the replies of the writer thread. */
+const settling =
+  ({ options, disk, waiters, beforeAnswers, setReady, stop }: Ends) =>
+  (reply: Reply) => {
+    switch (reply.kind) {
+      case 'ready':
+        return setReady()
+      case 'outcomes':
+        beforeAnswers()
+        for (const [id, outcome] of reply.outcomes) waiters.resolve(id, outcome)
+        return
+      case 'full':
+        disk.wasFull()
+        return waiters.reject(reply.ids, nothingDone.full)
+      case 'busy':
+      case 'broken':
+        options.onTrouble?.(`${nothingDone[reply.kind]().message} (${reply.message})`)
+        return waiters.reject(reply.ids, nothingDone[reply.kind])
+      case 'unknown':
+        return stop(`a commit failed, its outcome is unknown: ${reply.message}`)
+      default:
+        return reply satisfies never
+    }
+  }
+
 /** Starts the writer thread. `beforeAnswers` ends the open snapshot: a caller that is told of a write sees it from then on. */
 export const startWriter = (options: SqliteOptions, disk: Disk, beforeAnswers: () => void) => {
   const worker = startWorker(options)
@@ -91,28 +125,8 @@ export const startWriter = (options: SqliteOptions, disk: Disk, beforeAnswers: (
     setFailed(new Error(message))
     options.onFatal(message)
   }
-  const onReply = (reply: Reply) => {
-    switch (reply.kind) {
-      case 'ready':
-        return setReady()
-      case 'outcomes':
-        beforeAnswers()
-        for (const [id, outcome] of reply.outcomes) waiters.resolve(id, outcome)
-        return
-      case 'full':
-        disk.wasFull()
-        return waiters.reject(reply.ids, nothingDone.full)
-      case 'busy':
-      case 'broken':
-        options.onTrouble?.(`${nothingDone[reply.kind]().message} (${reply.message})`)
-        return waiters.reject(reply.ids, nothingDone[reply.kind])
-      case 'unknown':
-        return stop(`a commit failed, its outcome is unknown: ${reply.message}`)
-      default:
-        return reply satisfies never
-    }
-  }
-  worker.on('message', onReply)
+  const settle = settling({ options, disk, waiters, beforeAnswers, setReady, stop })
+  worker.on('message', settle)
   worker.on('error', (error: Error) => stop(`the writer failed: ${error.message}`))
   worker.on('exit', () => isClosing || stop('the writer ended'))
 
