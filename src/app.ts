@@ -25,7 +25,7 @@ export type AppOptions = {
   readonly graphql: Omit<GraphqlOptions, 'page'>
   readonly development: boolean
   readonly version: string
-  /** Whether the service can do its work now; the reason where it cannot. */
+  /** Why the service cannot do its work now; null where it can. */
   readonly ready: () => Promise<string | null>
   /** Why the store can only be read now; null where it can be written. */
   readonly readOnly?: () => string | null

@@ -1,4 +1,4 @@
-/** The events this service tells about itself. Code observes; who listens decides what becomes of it. */
+/** The events of the service. Code reports them; the listener decides between log, metrics and nothing. */
 
 export type Event =
   /** One request, answered. */
@@ -30,7 +30,7 @@ export type Event =
     }
   /** Something an operator should know. */
   | { readonly kind: 'notice'; readonly message: string }
-  /** What keeps a part of the work from being done, now. */
+  /** A part of the work cannot be done now. */
   | { readonly kind: 'trouble'; readonly message: string }
   /** The store stopped; the process ends. */
   | { readonly kind: 'fatal'; readonly message: string }

@@ -10,7 +10,7 @@ import type { Currency } from '#model/model.ts'
 import { admin } from '#model/policy.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import type { Named } from '#rest/version.ts'
-import { parseKey } from '#write/once.ts'
+import { parseKey } from '#write/idempotency.ts'
 import { permit } from '#write/steps.ts'
 
 /** JSON first: it is what everybody gets who does not ask for another form. */

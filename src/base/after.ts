@@ -1,4 +1,4 @@
-/** Going on with what may be there at once or come later: a promise costs as much as a small read. */
+/** Works with values that are there at once or come later: a promise costs as much as a small read. */
 
 /** What `next` makes of a value: at once where the value is there, else a promise of it. */
 export const after = <Value, Result>(

@@ -17,7 +17,7 @@ import type { Schema } from '#graphql/schema.ts'
 import type { Edge } from '#http/exchange.ts'
 import { errorHeaders } from '#http/reply.ts'
 import type { Viewer } from '#model/viewer.ts'
-import type { Keyed } from '#write/once.ts'
+import type { KeyedRequest } from '#write/idempotency.ts'
 
 type Observe = Edge['observe']
 
@@ -36,7 +36,7 @@ export type Request = {
   readonly method: string
   readonly requestId: string
   /** The key under which the answers are kept, where the request has one. */
-  readonly keyed: Keyed | undefined
+  readonly keyed: KeyedRequest | undefined
   /** The position that a read must not be before. */
   readonly after: string | undefined
 }

@@ -13,7 +13,7 @@ import { type Edge, exchange, type Fail } from '#http/exchange.ts'
 import { errorHeaders, type Reply } from '#http/reply.ts'
 import { type App, type Http, header, positionOf, requestIdOf } from '#http/request.ts'
 import type { Viewer } from '#model/viewer.ts'
-import { keyedOf } from '#write/once.ts'
+import { keyedRequest } from '#write/idempotency.ts'
 
 export type GraphqlOptions = {
   readonly limits: DocumentLimits
@@ -74,7 +74,11 @@ const answer = async (
   const { method } = c.req
   const keyed =
     method === 'POST'
-      ? keyedOf(header(c, 'idempotency-key'), viewer, { method, path: c.req.path, body: params })
+      ? keyedRequest(header(c, 'idempotency-key'), viewer, {
+          method,
+          path: c.req.path,
+          body: params,
+        })
       : undefined
   const request = { params, viewer, method, requestId, keyed, after: positionOf(c) }
   return replyOf(c, await executeRequest(endpoint, request), type, viewer)

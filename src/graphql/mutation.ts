@@ -20,8 +20,8 @@ import { oneRow } from '#read/selection.ts'
 import type { Command } from '#write/command.ts'
 import { commit } from '#write/commit.ts'
 import { create, createPrecheck, precheck, remove, update } from '#write/derived.ts'
+import { idempotencyOf, type KeyedRequest } from '#write/idempotency.ts'
 import { inputValues, type Values } from '#write/input.ts'
-import { type Keyed, onceOf } from '#write/once.ts'
 import { permit, type Writing } from '#write/steps.ts'
 import { type Done, write } from '#write/write.ts'
 
@@ -45,7 +45,7 @@ export type Mutating = {
   readonly variables: Variables
   readonly viewer: Viewer
   /** The key under which the answers are kept, where the request has one. */
-  readonly keyed: Keyed | undefined
+  readonly keyed: KeyedRequest | undefined
 }
 
 const writingOf = ({ core, viewer }: Mutating): Writing => ({
@@ -176,8 +176,8 @@ const run = (mutating: Mutating, field: Writes, command: Command): Promise<Done>
     values: withoutWritten(payload, viewer, variables),
   }
   // Each field is a write of its own, so its answer is kept by itself.
-  const once = keyed && onceOf(core.dialect, keyed, core.now(), `#${key}`)
-  return commit(core, command, reading, once)
+  const idempotency = keyed && idempotencyOf(core.dialect, keyed, core.now(), `#${key}`)
+  return commit(core, command, reading, idempotency)
 }
 
 const commandOf = async (mutating: Mutating, field: Writes): Promise<Command> => {

@@ -1,4 +1,4 @@
-/** Errors as the REST voice prints them: one shape everywhere. */
+/** Errors as the REST API prints them: one shape everywhere. */
 import type { ApiError } from '#errors.ts'
 import { errorHeaders, type Reply } from '#http/reply.ts'
 

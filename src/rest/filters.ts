@@ -14,7 +14,7 @@ export type AppliedFilter = {
   readonly value: Value
 }
 
-/** From so many letters on, a trigram index finds a text. */
+/** A trigram index finds texts of at least so many letters. */
 const indexedFrom = 3
 
 const numberOf = (

@@ -26,7 +26,7 @@ import { sortOf } from '#rest/sorting.ts'
 
 const newestFirst: readonly Sort[] = [{ field: 'id', descending: true }]
 
-/** What of a list a request asks for, but for the page. */
+/** The part of a list request that decides the plan: members, order and filters, without the page. */
 type ListShape = {
   readonly fields: readonly string[] | null
   readonly sort: readonly Sort[]

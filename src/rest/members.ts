@@ -1,4 +1,4 @@
-/** The members of an entity's object in the REST voice, derived from its fields and links. */
+/** The members of an entity's object in the REST API, derived from its fields and links. */
 import type { Entity } from '#model/entity.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import type { Item } from '#read/selection.ts'

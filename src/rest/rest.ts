@@ -22,7 +22,7 @@ const serving: Readonly<Record<Route['kind'], (mount: Mount, route: Route) => Se
   delete: serveDelete,
 }
 
-/** A path's own handler in the REST API: who asks, then which version, then the rest. */
+/** The handler of a path: the viewer first, then the version, then the rest. */
 const endpoint = (edge: Edge, inPath: Version | null, serve: Serve) =>
   exchange(edge, fail, (c: Http, viewer) => serve(c, viewer, versionOf(c, inPath, queryString(c))))
 

@@ -1,4 +1,4 @@
-/** Which version of the REST interface a request names: by path, `Accept`, `API-Version` or `?version=`. */
+/** The version of the REST API that a request names: by path, `Accept`, `API-Version` or `?version=`. */
 
 import { restPath } from '#base/paths.ts'
 import { ApiError } from '#errors.ts'
@@ -9,7 +9,7 @@ export const versions = [1] as const
 
 export type Version = (typeof versions)[number]
 
-/** What an answer at a path says of its version, where it needs no look at the request. */
+/** The version header of an answer at a path, where the path alone decides it. */
 export const versionHeader = (path: string): Readonly<Record<string, string>> =>
   path.startsWith(`${restPath}/`) ? { 'API-Version': '1' } : {}
 

@@ -16,9 +16,9 @@ import type { Action } from '#write/action.ts'
 import type { Command } from '#write/command.ts'
 import { commit } from '#write/commit.ts'
 import { create, createPrecheck, precheck, remove, type Target, update } from '#write/derived.ts'
+import { idempotencyOf, keyedRequest } from '#write/idempotency.ts'
 import { inputValues, type Mode } from '#write/input.ts'
-import type { Once, Written } from '#write/job.ts'
-import { keyedOf, onceOf } from '#write/once.ts'
+import type { Idempotency, Written } from '#write/job.ts'
 import { permit, type Writing } from '#write/steps.ts'
 import type { Done, Reading } from '#write/write.ts'
 
@@ -43,14 +43,23 @@ const writingOf = ({ core }: Mount, viewer: Viewer): Writing => ({
   viewer,
 })
 
-const run = (mount: Mount, command: Command, reading: Reading | null, once?: Once): Promise<Done> =>
-  commit(mount.core, command, reading, once)
+const run = (
+  mount: Mount,
+  command: Command,
+  reading: Reading | null,
+  idempotency?: Idempotency,
+): Promise<Done> => commit(mount.core, command, reading, idempotency)
 
-/** The key under which a POST's answer is kept, where it has one. */
-const onceFor = (c: Http, { core }: Mount, viewer: Viewer, body: JsonObject): Once | undefined => {
+/** The key under which the response to a POST is stored, where it has one. */
+const idempotencyFor = (
+  c: Http,
+  { core }: Mount,
+  viewer: Viewer,
+  body: JsonObject,
+): Idempotency | undefined => {
   const { method, path } = c.req
-  const keyed = keyedOf(header(c, 'idempotency-key'), viewer, { method, path, body })
-  return keyed && onceOf(core.dialect, keyed, core.now())
+  const keyed = keyedRequest(header(c, 'idempotency-key'), viewer, { method, path, body })
+  return keyed && idempotencyOf(core.dialect, keyed, core.now())
 }
 
 const answerOf = (done: Done): Written => {
@@ -58,7 +67,7 @@ const answerOf = (done: Done): Written => {
   return done.answer
 }
 
-/** What every answer to a write says of it: whether it is a kept one, and what a read must name to see it. */
+/** The headers of every answer to a write: whether it is a stored one, and the position that a read must name to see it. */
 const marks = ({ replayed, position }: Done): Record<string, string> => ({
   ...(replayed && { 'Idempotency-Replayed': 'true' }),
   ...(position !== undefined && { 'Duet-Position': position }),
@@ -110,10 +119,10 @@ export const serveCreate = (mount: Mount, route: Route): Serve => {
         ...(given && { given }),
       })
     let values: ReturnType<typeof valuesOf>
-    let once: Once | undefined
+    let idempotency: Idempotency | undefined
     try {
       const body = await jsonBody(c, edge.bodyLimit, jsonTypes)
-      once = onceFor(c, mount, viewer, body)
+      idempotency = idempotencyFor(c, mount, viewer, body)
       values = valuesOf(body)
     } catch (error) {
       // A parent that is not there, or a viewer who may not write, comes before what is wrong with the body.
@@ -125,10 +134,10 @@ export const serveCreate = (mount: Mount, route: Route): Serve => {
         )
       throw error
     }
-    // Whoever makes a thing may read the whole of it in the answer, as a user who signs up does.
+    // The viewer who creates a thing may read the whole of it in the answer, also one who signs up.
     const role = viewer.role === 'anonymous' ? 'user' : viewer.role
     const reading = { plan: planFor(role).plan, values: [viewer.id] }
-    const done = await run(mount, create(writing, route.entity, values), reading, once)
+    const done = await run(mount, create(writing, route.entity, values), reading, idempotency)
     return written(mount, route.entity, done, named)
   }
 }
@@ -221,11 +230,11 @@ export const serveAction = (mount: Mount, action: Action): Serve => {
     const writing = writingOf(mount, viewer)
     permit(writing, action.rule, action.name)
     const id = action.about === null ? 0 : pathId(c, 'id', action.about)
-    let once: Once | undefined
+    let idempotency: Idempotency | undefined
     let command: Command
     try {
       const given = await bodyOf(c, mount, action)
-      if (action.method === 'POST') once = onceFor(c, mount, viewer, given.body)
+      if (action.method === 'POST') idempotency = idempotencyFor(c, mount, viewer, given.body)
       command = action.command(writing, { id, ...given, now: core.now(), services: core.services })
     } catch (error) {
       // 403 and 404 come before what is wrong with the body.
@@ -234,6 +243,6 @@ export const serveAction = (mount: Mount, action: Action): Serve => {
     }
     if (!planFor) return empty(named, await run(mount, command, null))
     const reading = { plan: planFor(viewer.role).plan, values: [viewer.id] }
-    return written(mount, entity, await run(mount, command, reading, once), named)
+    return written(mount, entity, await run(mount, command, reading, idempotency), named)
   }
 }

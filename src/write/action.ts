@@ -7,9 +7,9 @@ import type { Writing } from '#write/steps.ts'
 
 export type Action = {
   readonly method: 'POST' | 'PUT' | 'DELETE'
-  /** What it does, as a refusal and a log say it: `liking comments`. */
+  /** What it does, as a refusal and a log say it: `like comments`. */
   readonly name: string
-  /** Who may, as far as that can be said without the thing. */
+  /** Who may do it, as far as the rule alone can say. */
   readonly rule: Rule | undefined
   /** Below the version's prefix, with `:id` for the thing it is about. */
   readonly path: string
@@ -17,7 +17,7 @@ export type Action = {
   readonly about: string | null
   /** The entity it answers with, or null for an empty 204. */
   readonly answers: string | null
-  /** Its body is so many bytes at most, not a JSON object. */
+  /** Set where the body is bytes instead of a JSON object: the most bytes it may have. */
   readonly bytes?: number
   /** Whether the viewer may do it to this thing at all: asked first where the body is at fault, changes nothing. */
   readonly precheck?: (writing: Writing, id: number) => Command

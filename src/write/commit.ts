@@ -3,7 +3,7 @@
 import type { Services } from '#base/services.ts'
 import type { Model } from '#model/model.ts'
 import type { Command } from '#write/command.ts'
-import type { Once, Writer } from '#write/job.ts'
+import type { Idempotency, Writer } from '#write/job.ts'
 import { type Done, type Reading, write } from '#write/write.ts'
 
 /** Where commands are done. */
@@ -14,9 +14,9 @@ export const commit = async (
   { writer, model, services }: Target,
   command: Command,
   reading: Reading | null,
-  once?: Once,
+  idempotency?: Idempotency,
 ): Promise<Done> => {
-  const done = await write(writer, model, command, reading, once)
+  const done = await write(writer, model, command, reading, idempotency)
   if (!done.replayed) command.effect?.(done.rows, services)
   return done
 }

@@ -20,7 +20,7 @@ const referred = (entity: Entity, values: Values) =>
 const existsSql = (model: Model, entity: string, id: SqlValue): Sql =>
   sql`exists (select 1 from ${name(entityOf(model, entity).table)} where id = ${id})`
 
-/** What making a row with these values needs: the right to it, and that what it refers to is there. */
+/** The conditions of a create: the right to it, and that the rows it refers to exist. */
 const createGuard = (writing: Writing, entityName: string, values: Values) => {
   const { model, viewer } = writing
   const entity = entityOf(model, entityName)
@@ -47,7 +47,7 @@ const createGuard = (writing: Writing, entityName: string, values: Values) => {
   return { entity, where, explain, refused, asSelf }
 }
 
-/** Makes a row. What it refers to must exist, else `NOT_FOUND`; for oneself one must exist oneself, else 403. */
+/** Creates a row. The rows it refers to must exist, else `NOT_FOUND`; a viewer who acts as itself must exist, else 403. */
 export const create = (writing: Writing, entityName: string, values: Values): Command => {
   const { entity, where, explain, refused, asSelf } = createGuard(writing, entityName, values)
   const columns = [...values.keys()].map(key => name(columnName(key)))
@@ -76,14 +76,14 @@ export const create = (writing: Writing, entityName: string, values: Values): Co
   })
 }
 
-/** Whether a row could be made below these parents at all: what a create whose input is at fault asks first. */
+/** Whether a row could be created below these parents at all: asked first where the input is at fault. */
 export const createPrecheck = (writing: Writing, entityName: string, given: Values): Command => {
   const { where, explain, refused, asSelf } = createGuard(writing, entityName, given)
   const step: GuardedStep = { sql: sql`select 1 where ${where}`, refused, ...explain }
   return commandOf(writing, { name: `look below for ${entityName}`, asSelf, steps: [step] })
 }
 
-/** The condition that a rule is on the rows of an entity's table: true where it is not about whose they are. */
+/** A rule as a condition on the rows of an entity's table: true where it does not depend on the row. */
 export const conditionOf = (writing: Writing, entityName: string, rule: Rule | undefined): Sql => {
   const { model, dialect, viewer } = writing
   const entity = entityOf(model, entityName)
@@ -168,7 +168,7 @@ export const update = (writing: Writing, target: Target, values: Values): Comman
   return commandOf(writing, { name: `update ${target.entity}`, steps })
 }
 
-/** Deletes a row, and what belongs to it. */
+/** Deletes a row, and the rows that belong to it. */
 export const remove = (writing: Writing, target: Target): Command => {
   const { entity, where, explain, refused } = targetGuard(writing, target, 'delete')
   const change = sql`delete from ${name(entity.table)} where ${where} returning id`

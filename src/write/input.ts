@@ -51,7 +51,7 @@ const storedValue = (field: Field, value: unknown, use: Use): Stored => {
   return storing[field.scalar](checked.data, use)
 }
 
-/** Why the caller may not give this member; undefined where he may. */
+/** Why the caller may not give this member; undefined where the caller may. */
 const closed = (field: Field | undefined, key: string, use: Use): string | undefined => {
   const { mode, viewer, settings, given = {}, what, also = [] } = use
   const isHidden = field && !field.rest && field.graphql === 'hidden' && !also.includes(key)
@@ -93,7 +93,7 @@ export type Use = {
   readonly what: string
   /** Values that come from elsewhere than the body: the path. */
   readonly given?: Readonly<Record<string, SqlValue>>
-  /** Fields that no voice shows and that may be given all the same: an import of an export. */
+  /** Fields that no API shows and that an import may give all the same. */
   readonly also?: readonly string[]
 }
 

@@ -23,11 +23,11 @@ export type Status =
   | { readonly step: number; readonly some: number; readonly none: number }
 
 /**
- * A key under which the answer is kept in the transaction of the effect. `reserve` takes the key and returns a row, or
- * returns none where an answer is kept under it; a second one that comes meanwhile waits there for the first. `lookup`
- * finds the kept answer. `store` keeps this one: its first four places are status, text, id and revision.
+ * The key under which a response is stored in the transaction of the effect. `reserve` takes the key and returns a row,
+ * or none where a response is stored under it; a second request that comes meanwhile waits there for the first. `lookup`
+ * finds the stored response. `store` stores this one: its first four parameters are status, text, id and revision.
  */
-export type Once = {
+export type Idempotency = {
   /** The key with its scope. */
   readonly name: string
   readonly fingerprint: string
@@ -41,7 +41,7 @@ export type Job = {
   readonly status: Status
   /** The answer of a command that reads nothing. */
   readonly text?: string
-  readonly once?: Once
+  readonly idempotency?: Idempotency
   /** The read of what was made, in the same transaction; null: nothing is answered. */
   readonly answer: { readonly plan: ReadPlan; readonly values: readonly Late[] } | null
 }
@@ -55,7 +55,7 @@ export type Outcome =
       readonly rows: readonly Rows[]
       readonly status: number
       readonly answer: Written | null
-      /** Whether this is the kept answer of an earlier request. */
+      /** Whether this is the stored response to an earlier request. */
       readonly replayed: boolean
       /** Where the store stands with it, where it tells. */
       readonly position?: Position

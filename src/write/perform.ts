@@ -3,7 +3,7 @@ import { ApiError } from '#errors.ts'
 import type { Prepared } from '#read/read.ts'
 import { ConstraintError, type Query, type Rows, type Work } from '#sql/engine.ts'
 import type { SqlValue, Statement } from '#sql/sql.ts'
-import type { Job, Late, Once, Outcome, Status, Written } from '#write/job.ts'
+import type { Idempotency, Job, Late, Outcome, Status, Written } from '#write/job.ts'
 
 /** A statement with its values, of which some are columns of what earlier steps returned. */
 export const queryOf = (statement: Statement, results: readonly Rows[]): Query => ({
@@ -39,22 +39,22 @@ const answerOf = function* (
   return answer
 }
 
-/** The answer that is kept under the job's key; undefined where there is none, and the key is taken for this one. */
-const keptOf = function* (once: Once): Work<Outcome | undefined> {
-  const taken = yield queryOf(once.reserve, [])
+/** The response that is stored under the job's key; undefined where there is none, and the key is reserved for this job. */
+const storedResponse = function* (idempotency: Idempotency): Work<Outcome | undefined> {
+  const taken = yield queryOf(idempotency.reserve, [])
   if (taken.length > 0) return undefined
-  const [row] = yield queryOf(once.lookup, [])
-  if (!row) throw new Error('an answer is neither kept nor to be kept')
+  const [row] = yield queryOf(idempotency.lookup, [])
+  if (!row) throw new Error('the key is reserved and has no stored response')
   const [fingerprint, status, text, id, revision] = row
-  if (fingerprint !== once.fingerprint) return { kind: 'reused' }
+  if (fingerprint !== idempotency.fingerprint) return { kind: 'reused' }
   const number = (value: SqlValue | undefined) => (value == null ? undefined : Number(value))
   const answer = { text: String(text), last: number(id), revision: number(revision) }
   return { kind: 'done', rows: [], status: Number(status), answer, replayed: true }
 }
 
 const steps = function* (job: Job, prepared: Prepared | undefined): Work<Outcome> {
-  const { once } = job
-  const kept = once && (yield* keptOf(once))
+  const { idempotency } = job
+  const kept = idempotency && (yield* storedResponse(idempotency))
   if (kept) return kept
   const results: Rows[] = []
   for (const [index, step] of job.steps.entries()) {
@@ -69,8 +69,8 @@ const steps = function* (job: Job, prepared: Prepared | undefined): Work<Outcome
   }
   const answer = yield* answerOf(job, prepared, results)
   const status = statusOf(job.status, results)
-  if (once) {
-    const { text, values } = queryOf(once.store, results)
+  if (idempotency) {
+    const { text, values } = queryOf(idempotency.store, results)
     const { last = null, revision = null } = answer ?? {}
     yield { text, values: [status, answer?.text ?? '', last, revision, ...values.slice(4)] }
   }
@@ -78,7 +78,7 @@ const steps = function* (job: Job, prepared: Prepared | undefined): Work<Outcome
 }
 
 /**
- * What came of the job. Whoever runs it undoes everything unless the outcome is `done`;
+ * The outcome of the job. Its caller rolls back unless the outcome is `done`;
  * errors that are not the caller's are thrown.
  */
 export const perform = function* (job: Job, prepared: Prepared | undefined): Work<Outcome> {

@@ -1,7 +1,7 @@
-/** Kept answers that count no longer are dropped while the service runs, a few at a time. */
+/** Deletes expired stored responses while the service runs, a few at a time. */
 import type { Dialect } from '#sql/dialect.ts'
+import { purgeBatch, purgeOf } from '#write/idempotency.ts'
 import type { Writer } from '#write/job.ts'
-import { purgeBatch, purgeOf } from '#write/once.ts'
 
 type Purging = {
   readonly writer: Writer
@@ -11,7 +11,7 @@ type Purging = {
   readonly every?: number
 }
 
-/** Drops what is too old, batch by batch, so that other writes go between; gives how many there were. */
+/** Deletes expired responses, batch by batch, so that other writes go between; gives how many there were. */
 export const purge = async ({ writer, dialect, now }: Purging): Promise<number> => {
   let sum = 0
   for (;;) {
@@ -22,7 +22,7 @@ export const purge = async ({ writer, dialect, now }: Purging): Promise<number> 
   }
 }
 
-/** Drops what is too old now and each minute; gives what ends that. */
+/** Deletes expired responses now and each minute; gives a function that ends it. */
 export const startPurging = (purging: Purging): (() => void) => {
   let isEnded = false
   let timer: NodeJS.Timeout | undefined

@@ -1,4 +1,4 @@
-/** What commands are put together from: named steps behind the check of the viewer. */
+/** Commands put together from named steps, behind the check of the viewer. */
 
 import type { Services } from '#base/services.ts'
 import { ApiError } from '#errors.ts'
@@ -60,7 +60,7 @@ export const permit = (writing: Writing, rule: Rule | undefined, what: string): 
   return verdict
 }
 
-/** That the token's user is not barred from writing and, where it acts as itself, exists. */
+/** The check that the token's user may write and, where it acts as itself, exists. */
 const viewerCheck = ({ model, viewer }: Writing, asSelf: boolean): GuardedStep => {
   const { entity, barred } = model.viewers
   const own = sql`select ${name(columnName(barred.field))} from ${name(entityOf(model, entity).table)}

@@ -1,14 +1,14 @@
-/** The door of the write core: a command and the read of what it makes, in one transaction. */
+/** Runs a command and the read of what it made, in one transaction. */
 import { ApiError } from '#errors.ts'
 import { columnName, type Model } from '#model/model.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import type { Command } from '#write/command.ts'
-import type { Job, Once, Outcome, Writer } from '#write/job.ts'
+import type { Idempotency, Job, Outcome, Writer } from '#write/job.ts'
 
 export type Done = Outcome & { kind: 'done' }
 
-/** What a command made or changed, read with `plan`; the id goes into the plan's slot 1. */
+/** The read of what a command wrote; the id goes into the plan's slot 1. */
 export type Reading = { readonly plan: ReadPlan; readonly values: readonly SqlValue[] }
 
 const violated = (model: Model, target: string): ApiError => {
@@ -51,7 +51,7 @@ const errorOf = (
 }
 
 /**
- * Runs the command and reads what it made. Rejects with the error of what was not so (404, 403, 409, 412),
+ * Runs the command and reads what it made. Rejects with the error of the guard that failed (404, 403, 409, 412),
  * with `OVERLOADED` before anything is done, or with `UNAVAILABLE` where the outcome is unknown.
  */
 export const write = async (
@@ -59,7 +59,7 @@ export const write = async (
   model: Model,
   command: Command,
   reading: Reading | null,
-  once?: Once,
+  idempotency?: Idempotency,
 ): Promise<Done> => {
   const { steps, makes, status, text } = command
   const [viewer = null, ...rest] = reading?.values ?? []
@@ -67,7 +67,7 @@ export const write = async (
     steps,
     status,
     ...(text !== undefined && { text }),
-    ...(once && { once }),
+    ...(idempotency && { idempotency }),
     answer: reading && {
       plan: reading.plan,
       values: [viewer, makes === null ? null : { step: makes, column: 0 }, ...rest],

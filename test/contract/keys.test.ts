@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { mint } from '#auth/token.ts'
-import { keptFor } from '#write/once.ts'
+import { storedFor } from '#write/idempotency.ts'
 import { purge, startPurging } from '#write/purge.ts'
 import { refuses } from '../rest.ts'
 import { checkBooks } from '../store/books.ts'
@@ -148,7 +148,7 @@ test('after a day a key counts no more and is dropped in small batches, and a pa
   const { id } = (await place(2)).json
   const key = freshKey()
   assert.equal((await pay(2, id, key)).status, 200)
-  now += keptFor - 1000
+  now += storedFor - 1000
   assert.equal((await pay(2, id, key)).headers.get('idempotency-replayed'), 'true')
   now += 2000
   refuses(await pay(2, id, key), 409, 'INVALID_STATE')
@@ -191,10 +191,10 @@ test('a service drops old answers at its start and then each time, until it is t
   const end = startPurging({ writer: engine, dialect: core.dialect, now: () => now, every: 20 })
   const areDropped = () => until('old answers are dropped', async () => (await kept()) === 0)
   assert.notEqual(await kept(), 0)
-  now += keptFor + 1
+  now += storedFor + 1
   await areDropped()
   await place(2, freshKey())
-  now += keptFor + 1
+  now += storedFor + 1
   await areDropped()
   end()
 })

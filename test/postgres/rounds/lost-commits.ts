@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { dialect } from '#engines/postgres/dialect.ts'
 import type { Engine } from '#engines/store.ts'
 import type { SqlValue } from '#sql/sql.ts'
+import { idempotencyOf } from '#write/idempotency.ts'
 import type { Job, Step } from '#write/job.ts'
-import { onceOf } from '#write/once.ts'
 import { checkAccounts, doubles } from '../../store/books.ts'
 import { postgresOf } from '../../stores.ts'
 import type { Proxy as Wire } from '../tools/proxy.ts'
@@ -98,7 +98,7 @@ const unguardedPay = (order: number, key?: string): Job => ({
   status: 200,
   text: '{}',
   ...(key !== undefined && {
-    once: onceOf(dialect, { key, scope: 'user 1', fingerprint: key }, Date.now()),
+    idempotency: idempotencyOf(dialect, { key, scope: 'user 1', fingerprint: key }, Date.now()),
   }),
   answer: null,
 })

@@ -25,7 +25,7 @@ export const pipelining = (job: Job, connection: Connection): ((query: Query) =>
   const sent: Sent[] = []
   let next = 0
   // With a key nothing goes ahead of the question whether it was used.
-  let isHeld = job.once !== undefined
+  let isHeld = job.idempotency !== undefined
   const sendAhead = () => {
     for (; next < job.steps.length; next++) {
       const statement = job.steps[next]?.statement

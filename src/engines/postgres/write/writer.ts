@@ -126,7 +126,7 @@ const performOn = async (
     })
   } catch (error) {
     // The first thing that a job with a key waits for is the key.
-    throw job.once && asked === 1 && isLockTimeout(error) ? inFlight() : error
+    throw job.idempotency && asked === 1 && isLockTimeout(error) ? inFlight() : error
   }
 }
 
@@ -134,7 +134,7 @@ const performOn = async (
 const attempt = ({ pool, settings, prepared }: Tools, job: Job, isPipelined: boolean) =>
   pool.use(async (connection): Promise<Outcome> => {
     begin(connection, settings, 'isolation level read committed')
-    if (job.once) connection.run(`set local lock_timeout = ${timeouts.key}`).catch(() => {})
+    if (job.idempotency) connection.run(`set local lock_timeout = ${timeouts.key}`).catch(() => {})
     let outcome: Outcome
     try {
       outcome = await performOn(connection, job, prepared(job), isPipelined)
@@ -194,7 +194,7 @@ export const createWriter = (options: WriterOptions) => {
         throw new ApiError('OVERLOADED', 'Too many writes are waiting; try again soon', {
           retryAfter: 1,
         })
-      return inTurn(job.once?.name, () => tryOften(tools, job))
+      return inTurn(job.idempotency?.name, () => tryOften(tools, job))
     },
     /** One statement that is a transaction of its own. */
     query: (query: Query) => pool.use(connection => connection.query(query)),

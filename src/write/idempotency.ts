@@ -1,13 +1,13 @@
-/** Answers kept under a caller's own key, so that a request that is sent again has its effect once. */
+/** Responses stored under a caller's Idempotency-Key, so that a request that is sent again has its effect once. */
 import { hash } from 'node:crypto'
 import { ApiError } from '#errors.ts'
 import type { Viewer } from '#model/viewer.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { sql, statement } from '#sql/sql.ts'
-import type { Job, Once } from '#write/job.ts'
+import type { Idempotency, Job } from '#write/job.ts'
 
-/** How long an answer is kept, in milliseconds. */
-export const keptFor = 24 * 3_600_000
+/** How long a response stays stored, in milliseconds. */
+export const storedFor = 24 * 3_600_000
 
 const form = /^[\x21-\x7e]{1,255}$/
 
@@ -27,15 +27,19 @@ export const parseKey = (header: string | undefined): string | undefined => {
   return key
 }
 
-/** What a key is for: one request of one caller. All anonymous callers share one scope. */
-export type Keyed = { readonly key: string; readonly scope: string; readonly fingerprint: string }
+/** A request under a key: all anonymous callers share one scope. */
+export type KeyedRequest = {
+  readonly key: string
+  readonly scope: string
+  readonly fingerprint: string
+}
 
-/** The key of a request with its scope and the digest of what is asked; undefined where it has no key. */
-export const keyedOf = (
+/** The key of a request with its scope and the digest of the request; undefined where it has no key. */
+export const keyedRequest = (
   header: string | undefined,
   viewer: Viewer,
   request: { readonly method: string; readonly path: string; readonly body: unknown },
-): Keyed | undefined => {
+): KeyedRequest | undefined => {
   const key = parseKey(header)
   if (key === undefined) return undefined
   const { method, path, body } = request
@@ -46,12 +50,17 @@ export const keyedOf = (
 /** The value of a parameter that is known when the job is done. */
 const later = null
 
-/** The statements that keep an answer under a key; `part` tells apart the writes of one request. */
-export const onceOf = (dialect: Dialect, keyed: Keyed, now: number, part = ''): Once => {
+/** The statements that store a response under a key; `part` tells apart the writes of one request. */
+export const idempotencyOf = (
+  dialect: Dialect,
+  keyed: KeyedRequest,
+  now: number,
+  part = '',
+): Idempotency => {
   const { scope, fingerprint } = keyed
   const key = `${keyed.key}${part}`
   const known = sql`scope = ${scope} and key = ${key}`
-  const oldest = now - keptFor
+  const oldest = now - storedFor
   const reserve = sql`insert into replies as r
       (scope, key, fingerprint, made_at, status, body)
     values (${scope}, ${key}, ${fingerprint}, ${now}, 0, '')
@@ -71,13 +80,13 @@ export const onceOf = (dialect: Dialect, keyed: Keyed, now: number, part = ''): 
   }
 }
 
-/** The most answers that one job drops. */
+/** The most stored responses that one job deletes. */
 export const purgeBatch = 1000
 
-/** The job that drops the oldest answers which are kept no longer, few enough not to be noticed. */
+/** The job that deletes the oldest expired responses, few enough not to be noticed. */
 export const purgeOf = (dialect: Dialect, now: number): Job => {
   const old = sql`delete from replies where (scope, key) in (
-    select scope, key from replies where made_at <= ${now - keptFor}
+    select scope, key from replies where made_at <= ${now - storedFor}
     limit ${purgeBatch}) returning key`
   return {
     steps: [{ statement: statement(old, dialect.placeholder), expect: 'any' }],
