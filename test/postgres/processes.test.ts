@@ -27,7 +27,8 @@ const serveTwo = async (more: Settings = {}): Promise<Service> => {
 before(async () => {
   if (skip) return
   url = (await freshDatabase()).url
-  settings = { DUET_DATABASE_URL: url, DUET_AUTH_SECRET: secret, DUET_QUEUE_WAIT: '10000' }
+  // So many connections that none of the racers waits for one.
+  settings = { DUET_DATABASE_URL: url, DUET_AUTH_SECRET: secret, DUET_PG_POOL: '60' }
   assert.equal((await duet(['migrate'], settings)).code, 0)
 })
 after(() => {

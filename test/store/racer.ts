@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { connect as dial, type Socket } from 'node:net'
 import { mint } from '#auth/token.ts'
 import type { Service } from '../duet.ts'
+import { until } from '../support/wait.ts'
 import { secret } from '../world.ts'
 
 export type RawAnswer = {
@@ -102,19 +103,23 @@ export const race = async (
 
 /** A buyer with a product of his own in a running service. */
 export const shopIn = async ({ url }: Service, stock: number) => {
-  const post = async (path: string, body: unknown, token?: string, key?: string) => {
-    const response = await fetch(`${url}${path}`, {
-      method: 'POST',
-      headers: {
-        'Content-Type': 'application/json',
-        ...(token !== undefined && { Authorization: `Bearer ${token}` }),
-        ...(key !== undefined && { 'Idempotency-Key': key }),
-      },
-      body: JSON.stringify(body),
+  /** Sends it until it is done: a service on a busy machine may refuse it at first. */
+  const post = async (path: string, body: unknown, token?: string) => {
+    let answer = { status: 0, text: '' }
+    await until(`POST ${path} is let in`, async () => {
+      const response = await fetch(`${url}${path}`, {
+        method: 'POST',
+        headers: {
+          'Content-Type': 'application/json',
+          ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+        },
+        body: JSON.stringify(body),
+      })
+      answer = { status: response.status, text: await response.text() }
+      return answer.status !== 503
     })
-    const json = (await response.json()) as { id: number }
-    assert.equal(response.status, 201, JSON.stringify(json))
-    return json.id
+    assert.equal(answer.status, 201, answer.text)
+    return (JSON.parse(answer.text) as { id: number }).id
   }
   const user = await post('/api/users', { name: 'B', email: `b${Math.random()}@example.org` })
   const token = await mint({ sub: user, role: 'user', ttl: 7200 }, secret, Date.now())

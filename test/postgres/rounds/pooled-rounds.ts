@@ -19,7 +19,7 @@ export const behindPgbouncer = async (
     ...database.settings,
     DUET_DATABASE_URL: through(database.url),
     DUET_PG_PREPARE: 'off',
-    DUET_QUEUE_WAIT: '10000',
+
     DUET_READ_TIMEOUT: '1000',
   }
   const migrated = await duet(['migrate'], settings)
