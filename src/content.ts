@@ -2,7 +2,14 @@
 
 import type { Kind, RowsByEntity, Seed } from '#cli/content.ts'
 import { type ErrorKind, machineErrors, mergeErrors } from '#errors.ts'
-import type { Entities, Model, Settings, Viewers } from '#model/model.ts'
+import {
+  checkSwitches,
+  checkViewers,
+  type Entities,
+  type Model,
+  type Settings,
+  type Viewers,
+} from '#model/model.ts'
 import { currencyOf } from '#model/money.ts'
 import type { ContentPage } from '#pages/content.ts'
 import type { Examples } from '#pages/start.ts'
@@ -69,6 +76,7 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
   const { errors = {}, settings = {} } = parts
   mergeErrors(machineErrors, errors)
   checkSettings(settings)
+  checkViewers(parts.entities, parts.viewers)
   return {
     actions: [],
     routes: [],
@@ -84,9 +92,8 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
   }
 }
 
-/** The model of a content with an operator's settings. */
-export const modelOf = ({ entities, viewers }: Content, settings: Settings): Model => ({
-  entities,
-  viewers,
-  settings,
-})
+/** The model of a content with an operator's settings; throws a plain error where a rule names a switch that is not given. */
+export const modelOf = ({ entities, viewers }: Content, settings: Settings): Model => {
+  checkSwitches(entities, settings.switches)
+  return { entities, viewers, settings }
+}

@@ -16,7 +16,7 @@ import {
 } from 'graphql'
 import type { Entity, Relation } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
-import { type Model, typeName } from '#model/model.ts'
+import { fieldOf, type Model, typeName } from '#model/model.ts'
 
 /** What a root field of the schema stands for. */
 export type RootField = {
@@ -41,6 +41,14 @@ const scalars = {
   bytes: GraphQLString,
 } satisfies Record<Field['scalar'], GraphQLScalarType>
 
+/** GraphQL's Int has 32 bits; a field whose numbers are larger is a Float. */
+const mostOfInt = 2 ** 31 - 1
+
+const scalarOf = ({ scalar, range }: Field): GraphQLScalarType =>
+  scalar === 'int' && range && (range.max > mostOfInt || range.min < -mostOfInt - 1)
+    ? GraphQLFloat
+    : scalars[scalar]
+
 const whole = { type: GraphQLInt }
 const page = {
   limit: { ...whole, description: 'How many at the most, 1 to 100.' },
@@ -51,21 +59,27 @@ const list = (type: GraphQLObjectType) =>
   new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(type)))
 
 const outputOf = (field: Field) => {
-  const type = scalars[field.scalar]
+  const type = scalarOf(field)
   return {
     type: field.nullable ? type : new GraphQLNonNull(type),
     description: field.description || null,
   }
 }
 
+/** Whether the row that a relation leads to may be absent, or be one that not everybody may read. */
+const mayBeNull = ({ entities }: Model, { fields }: Entity, { to, by }: Relation): boolean =>
+  fields[by]?.nullable === true || entities[to]?.policy.read?.kind === 'self'
+
 const objectTypes = (model: Model): ReadonlyMap<string, GraphQLObjectType> => {
   const types = new Map<string, GraphQLObjectType>()
-  const relationField = (relation: Relation) => {
+  const relationField = (entity: Entity, relation: Relation) => {
     const type = types.get(relation.to) as GraphQLObjectType
     const { description } = relation
-    return relation.kind === 'one'
-      ? { type: new GraphQLNonNull(type), description }
-      : { type: list(type), description, args: page }
+    if (relation.kind === 'many') return { type: list(type), description, args: page }
+    return {
+      type: mayBeNull(model, entity, relation) ? type : new GraphQLNonNull(type),
+      description,
+    }
   }
   for (const [name, entity] of Object.entries(model.entities)) {
     if (!entity.graphql.type) continue
@@ -75,7 +89,7 @@ const objectTypes = (model: Model): ReadonlyMap<string, GraphQLObjectType> => {
         if (field.graphql === 'shown') config[key] = outputOf(field)
       for (const [key, relation] of Object.entries(entity.relations))
         if (relation.graphql && model.entities[relation.to]?.graphql.type)
-          config[key] = relationField(relation)
+          config[key] = relationField(entity, relation)
       return config
     }
     types.set(
@@ -90,7 +104,7 @@ const isInput = (field: Field, kind: 'create' | 'update'): boolean =>
   field.graphql !== 'hidden' &&
   field.foldedFrom === undefined &&
   field.settableBy.kind !== 'nobody' &&
-  !(kind === 'update' && field.once)
+  !(kind === 'update' && field.immutable)
 
 const inputType = (
   name: string,
@@ -99,7 +113,7 @@ const inputType = (
 ): GraphQLInputObjectType => {
   const fields = Object.entries(entity.fields).flatMap(([key, field]) => {
     if (!isInput(field, kind)) return []
-    const type = scalars[field.scalar]
+    const type = scalarOf(field)
     const needed = kind === 'create' && field.initial === undefined
     return [
       [
@@ -131,7 +145,7 @@ const queriesOf = ({ name, entity, type }: Shown): readonly Named[] => {
   const filters: GraphQLFieldConfigArgumentMap = Object.fromEntries(
     graphql.filters.map(key => [
       key,
-      { type: GraphQLID, description: fields[key]?.description ?? null },
+      { type: scalarOf(fieldOf(entity, key)), description: fields[key]?.description ?? null },
     ]),
   )
   const description = graphql.paged
@@ -188,7 +202,7 @@ export const deriveSchema = (model: Model): Schema => {
   return {
     schema: new GraphQLSchema({
       query: rootType('Query', queries),
-      mutation: rootType('Mutation', mutations),
+      ...(mutations.length > 0 && { mutation: rootType('Mutation', mutations) }),
     }),
     roots: new Map([...queries, ...mutations].map(({ name, root }) => [name, root])),
     entityOfType: new Map([...types].map(([name, type]) => [type.name, name])),

@@ -13,6 +13,7 @@ import {
   type SelectionSetNode,
 } from 'graphql'
 import { argumentOf, idArgument, pageOf, type Slots, type Variables } from '#graphql/arguments.ts'
+import { filterValue } from '#graphql/filter.ts'
 import type { Schema } from '#graphql/schema.ts'
 import type { Entity } from '#model/entity.ts'
 import { entityOf, type Model, typeName } from '#model/model.ts'
@@ -117,24 +118,25 @@ const existsFor = (entity: Entity, filters: readonly Filter[]): Root['exists'] =
 
 /** The conditions, order and page of a root; what varies between one row and a list. */
 const rowsOf = (
-  { schema, slots, variables }: Selecting,
+  { schema, model, slots, variables }: Selecting,
   kind: 'one' | 'list',
   entity: Entity,
   node: FieldNode,
 ): Pick<Root, 'where' | 'exists' | 'sort' | 'many' | 'page'> => {
   const field = rootField(schema, node.name.value)
-  const slotOf = (name: string) => {
-    const read = argumentOf(field, node, name)
-    return slots.take(values => idArgument(read(values)))
-  }
   if (kind === 'one') {
-    const where = [{ field: 'id', is: 'equals', slot: slotOf('id') }] as const
+    const id = argumentOf(field, node, 'id')
+    const slot = slots.take(values => idArgument(id(values)))
+    const where = [{ field: 'id', is: 'equals', slot }] as const
     return { where, exists: [], sort: [], many: false, page: null }
   }
   const { paged, filters } = entity.graphql
-  const given = filters
-    .filter(name => argumentOf(field, node, name)(variables) != null)
-    .map((name): Filter => ({ field: name, slot: slotOf(name) }))
+  const given = filters.flatMap((name): readonly Filter[] => {
+    const read = argumentOf(field, node, name)
+    if (read(variables) == null) return []
+    const slot = slots.take(values => filterValue(model, entity, node, name, read(values)))
+    return [{ field: name, slot }]
+  })
   return {
     where: given.map(filter => ({ ...filter, is: 'equals' })),
     exists: existsFor(entity, given),

@@ -100,19 +100,12 @@ export type Entity = {
   readonly afterCreate: CreateEffect | null
 }
 
-type RelationOptions = {
-  description?: string
-  graphql?: boolean
-  rest?: boolean
-  oldestFirst?: boolean
-}
+type OneOptions = { description?: string; graphql?: boolean }
+type ManyOptions = OneOptions & { rest?: boolean; oldestFirst?: boolean }
+
 const relation =
-  <const Kind extends Relation['kind']>(kind: Kind) =>
-  <const To extends string, const By extends string>(
-    to: To,
-    by: By,
-    options: RelationOptions = {},
-  ) => ({
+  <const Kind extends Relation['kind'], Options>(kind: Kind) =>
+  <const To extends string, const By extends string>(to: To, by: By, options?: Options) => ({
     kind,
     to,
     by,
@@ -123,10 +116,26 @@ const relation =
     ...options,
   })
 
-export const one = relation('one')
-export const many = relation('many')
+/** The row of another entity whose id this one's field `by` holds. */
+export const one = relation<'one', OneOptions>('one')
+/** The rows of another entity whose field `by` holds this one's id. */
+export const many = relation<'many', ManyOptions>('many')
 
-type Draft<F, R> = {
+/** A listing that names only fields that are there. */
+type ListingOf<Key extends string> = Omit<Listing, 'sort' | 'filters'> & {
+  readonly sort?:
+    | { readonly style: 'field and order'; readonly fields: readonly Key[] }
+    | { readonly style: 'signed list'; readonly fields: readonly (Key | `-${Key}`)[] }
+  readonly filters?: Readonly<Record<string, Filter & { readonly field: Key }>>
+}
+
+type RestOf<Key extends string, Related extends string> = Pick<Entity['rest'], 'list' | 'one'> &
+  Partial<Pick<Entity['rest'], 'selectable' | 'writes' | 'nested'>> & {
+    readonly listing: ListingOf<Key>
+    readonly embedded?: Readonly<Partial<Record<Related, { readonly after: Key }>>>
+  }
+
+type Draft<F, R, Key extends string = keyof F & string> = {
   table: string
   plural: string
   description: string
@@ -135,14 +144,14 @@ type Draft<F, R> = {
   policy: Policy
   links?: Named
   /** Links by what a field says, instead of `links`. */
-  linksBy?: { by: keyof F & string; cases: Readonly<Record<string, Named>> }
-  rest: Pick<Entity['rest'], 'list' | 'one' | 'listing'> & Partial<Entity['rest']>
-  graphql?: Partial<Entity['graphql']>
-  counted?: readonly (keyof F & string)[]
-  indexes?: readonly (readonly ((keyof F & string) | `-${keyof F & string}`)[])[]
-  sets?: readonly (readonly (keyof F & string)[])[]
+  linksBy?: { by: Key; cases: Readonly<Record<string, Named>> }
+  rest: NoInfer<RestOf<Key, keyof R & string>>
+  graphql?: NoInfer<Partial<Omit<Entity['graphql'], 'filters'>> & { filters?: readonly Key[] }>
+  counted?: readonly NoInfer<Key>[]
+  indexes?: readonly (readonly NoInfer<Key | `-${Key}`>[])[]
+  sets?: readonly (readonly NoInfer<Key>[])[]
   appendOnly?: boolean
-  afterCreate?: CreateEffect
+  afterCreate?: NoInfer<CreateEffect & { readonly fields: readonly Key[] }>
 }
 
 /** An entity with its defaults filled in: in both voices, nothing counted, closed where no rule says otherwise. */
@@ -156,7 +165,13 @@ export const entity = <
   ...draft,
   relations: draft.relations ?? ({} as R),
   links: draft.linksBy ?? (draft.links ? { by: null, all: draft.links } : null),
-  rest: { selectable: false, writes: [], nested: [], embedded: {}, ...draft.rest },
+  rest: {
+    selectable: false,
+    writes: [],
+    nested: [],
+    embedded: {},
+    ...draft.rest,
+  } as Entity['rest'],
   graphql: { type: true, roots: true, paged: false, filters: [], mutations: [], ...draft.graphql },
   counted: draft.counted ?? null,
   indexes: draft.indexes ?? [],

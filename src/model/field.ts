@@ -39,21 +39,31 @@ export type Field = {
   /** No two rows share it; the error for a second one. */
   readonly unique: ErrorKind | 'CONFLICT' | undefined
   /** It may be given when the row is made and not changed afterwards. */
-  readonly once: boolean
-  /** Its values may be so long that rows are counted by bytes while they are read. */
-  readonly long: boolean
+  readonly immutable: boolean
+  /** The least and the largest value of a number, or length of a text in code points. */
+  readonly range: { readonly min: number; readonly max: number } | undefined
   /** The only values it takes. */
   readonly values: readonly string[] | undefined
 }
 
-export type Options = Partial<Omit<Field, 'scalar' | 'rule' | 'values'>>
+type Derived = 'scalar' | 'rule' | 'range' | 'values' | 'references' | 'foldedFrom' | 'initial'
+
+/** What may be said of a field of any kind; `Own` is what it may be at first. */
+export type Options<Own extends Initial = Initial> = Partial<Omit<Field, Derived>> & {
+  readonly initial?: Own | { readonly value: null }
+}
+
+/** What a field that the service fills may be told beside its kind. */
+type Shown = Pick<Options, 'settableBy' | 'readableBy' | 'description' | 'graphql' | 'rest'>
 
 /** Options of a field that the service sets and no caller may. */
 export const fixed = { settableBy: nobody } as const
 /** Options of a field that only the store knows: searched or compared by, never shown. */
 export const internal = { settableBy: nobody, graphql: 'hidden', rest: false } as const
 
-const field = (scalar: Scalar, rule: z.ZodType, options: Options): Field => ({
+type Details = Options & Partial<Pick<Field, 'range' | 'values' | 'references' | 'foldedFrom'>>
+
+const field = (scalar: Scalar, rule: z.ZodType, options: Details): Field => ({
   scalar,
   rule,
   nullable: false,
@@ -69,8 +79,8 @@ const field = (scalar: Scalar, rule: z.ZodType, options: Options): Field => ({
   foldedFrom: undefined,
   resetBy: undefined,
   unique: undefined,
-  once: false,
-  long: false,
+  immutable: false,
+  range: undefined,
   values: undefined,
   ...options,
 })
@@ -86,15 +96,15 @@ const sized = (schema: z.ZodType<string>, min: number, max: number) =>
 
 /** Text of `min` to `max` code points; `trimmed` loses its outer white space first. */
 export const text = (
-  options: Options & { min?: number; max: number; trimmed?: boolean },
+  options: Options<{ readonly value: string }> & { min?: number; max: number; trimmed?: boolean },
 ): Field => {
   const { min = 1, max, trimmed = false, ...rest } = options
   const base = trimmed ? string().transform(value => value.trim()) : string()
-  return field('text', sized(base, min, max), { long: max > 2048, ...rest })
+  return field('text', sized(base, min, max), { ...rest, range: { min, max } })
 }
 
 /** An email address of valid form, at most 254 characters, kept as it is written. */
-export const email = (options: Options = {}): Field =>
+export const email = (options: Options<{ readonly value: string }> = {}): Field =>
   field(
     'text',
     sized(
@@ -102,7 +112,7 @@ export const email = (options: Options = {}): Field =>
       1,
       254,
     ).refine(value => z.regexes.email.test(value), 'must be an email address'),
-    options,
+    { ...options, range: { min: 1, max: 254 } },
   )
 
 // A parser repairs white space, backslashes and a missing host; a reader of what is stored may not.
@@ -111,41 +121,50 @@ const webForm = /^https?:\/\/[^\s\p{Cc}/\\@?#]+(?:[/?#][^\s\p{Cc}\\]*)?$/iu
 const isWebUrl = (value: string): boolean => webForm.test(value) && URL.canParse(value)
 
 /** An absolute http or https URL without credentials, at most 2,048 characters. */
-export const webUrl = (options: Options = {}): Field =>
+export const webUrl = (options: Options<{ readonly value: string }> = {}): Field =>
   field(
     'text',
     sized(string(), 1, 2048).refine(isWebUrl, 'must be an absolute http or https URL'),
-    options,
+    { ...options, range: { min: 1, max: 2048 } },
   )
 
 /** One of a few words. */
-export const choice = (values: readonly string[], options: Options = {}): Field => ({
-  ...field(
+export const choice = <const Value extends string>(
+  values: readonly Value[],
+  options: Options<{ readonly value: NoInfer<Value> }> = {},
+): Field =>
+  field(
     'text',
     z
       .string('must be a string')
-      .refine(v => values.includes(v), `must be one of ${values.join(', ')}`),
-    options,
-  ),
-  values,
-})
+      .refine(v => values.some(value => value === v), `must be one of ${values.join(', ')}`),
+    { ...options, values, range: { min: 0, max: Math.max(...values.map(codePoints)) } },
+  )
 
 /** A whole number from `min` to `max`. */
-export const int = (options: Options & { min: number; max: number }): Field => {
+export const int = (
+  options: Options<{ readonly value: number }> & { min: number; max: number },
+): Field => {
   const { min, max, ...rest } = options
   const message = `must be a whole number from ${min} to ${max}`
-  return field('int', z.int(message).min(min, message).max(max, message), rest)
+  return field('int', z.int(message).min(min, message).max(max, message), {
+    ...rest,
+    range: { min, max },
+  })
 }
 
 /** An amount of the store's currency; how many decimals it has is the currency's affair (see `write/input.ts`). */
-export const money = (options: Options & { max: number }): Field => {
+export const money = (options: Options<{ readonly value: number }> & { max: number }): Field => {
   const { max, ...rest } = options
   const message = `must be a number from 0 to ${max}`
-  return field('money', z.number(message).min(0, message).max(max, message), rest)
+  return field('money', z.number(message).min(0, message).max(max, message), {
+    ...rest,
+    range: { min: 0, max },
+  })
 }
 
 /** A moment, ISO 8601 in UTC with milliseconds. */
-export const time = (options: Options = {}): Field =>
+export const time = (options: Options<'now' | { readonly value: number }> = {}): Field =>
   field(
     'time',
     z.iso.datetime({ error: 'must be an ISO 8601 time in UTC, such as 2026-01-31T09:30:00.000Z' }),
@@ -153,37 +172,42 @@ export const time = (options: Options = {}): Field =>
   )
 
 /** True or false. */
-export const flag = (options: Options = {}): Field =>
+export const flag = (options: Options<{ readonly value: 0 | 1 }> = {}): Field =>
   field('flag', z.boolean('must be true or false'), options)
 
-/** Bytes, which no body gives as JSON: a picture. */
-export const bytes = (options: Options = {}): Field =>
-  field('bytes', z.instanceof(Uint8Array), options)
+/** Bytes, such as a picture: for the content's own code, as no API shows them. */
+export const bytes = (options: Options<never> = {}): Field =>
+  field('bytes', z.instanceof(Uint8Array), { ...internal, ...options })
 
 const wholeId = z
   .int('must be the id of a thing that exists')
   .min(1, 'must be the id of a thing that exists')
 
 /** The id of the row itself: given out by the store in ascending order, never reused. */
-export const id = (options: Options = {}): Field =>
+export const id = (options: Shown = {}): Field =>
   field('id', wholeId, { ...fixed, description: 'Unique identifier.', ...options })
 
 /** The id of a row of another entity. */
 export const reference = (
   entity: string,
-  options: Options & { onDelete?: 'cascade' | 'set null' | 'restrict' } = {},
+  options: Options<'viewer'> & { onDelete?: 'cascade' | 'set null' | 'restrict' } = {},
 ): Field => {
   const { onDelete = 'cascade', ...rest } = options
-  return field('id', wholeId, { references: { entity, onDelete }, once: true, ...rest })
+  return field('id', wholeId, { references: { entity, onDelete }, immutable: true, ...rest })
 }
 
 /** A copy of another field without case, to find and compare by. */
-export const folded = (from: string, options: Options = {}): Field =>
+export const folded = (from: string, options: Pick<Options, 'nullable' | 'unique'> = {}): Field =>
   field('text', z.string(), { ...internal, foldedFrom: from, ...options })
 
 /** The row's counter for lost updates: raised by each write, part of the ETag. */
-export const revision = (): Field => field('int', z.int(), { ...internal, initial: { value: 1 } })
+export const revision = (): Field =>
+  int({ ...internal, min: 1, max: Number.MAX_SAFE_INTEGER, initial: { value: 1 } })
 
 /** When the row was made. */
-export const created = (options: Options = {}): Field =>
+export const created = (options: Shown & Pick<Options, 'nameInV1'> = {}): Field =>
   time({ ...fixed, initial: 'now', description: 'When it was made, ISO 8601 in UTC.', ...options })
+
+/** Whether its values may be so long that rows are counted by bytes while they are read. */
+export const isLong = ({ scalar, range }: Field): boolean =>
+  scalar === 'text' && (range?.max ?? 0) > 2048

@@ -56,27 +56,27 @@ const mistakes: readonly (readonly [string, () => unknown, RegExp])[] = [
   [
     'a relation to what is no entity',
     define({ author, book: { ...book, relations: { author: one('writer', 'authorId') } } }),
-    /^the model is wrong: book\.author leads to writer, which is not an entity$/,
+    /^the model is wrong: book\.author leads to writer, which is not an entity: name one of author, book$/,
   ],
   [
     'a key that its holder has not',
     define({ author, book: { ...book, relations: { author: one('author', 'writerId') } } }),
-    /^the model is wrong: book\.author keys on writerId, which is not a field there$/,
+    /^the model is wrong: book\.author keys on writerId, which is not a field there: name a reference to author$/,
   ],
   [
     'a key that the target has not',
     define({ author: { ...author, relations: { books: many('book', 'writerId') } }, book }),
-    /^the model is wrong: author\.books keys on writerId, which is not a field there$/,
+    /^the model is wrong: author\.books keys on writerId, which is not a field there: name a reference to author$/,
   ],
   [
     'a rule about a field that is not there',
-    define({ author, book: { ...book, policy: { update: self('writerId') } } }),
-    /^the model is wrong: the update rule of book names writerId, which is not a field$/,
+    define({ author, book: { ...book, policy: { read: anyone, update: self('writerId') } } }),
+    /^the model is wrong: the update rule of book names writerId, which is not a field: name one of its own, or one over relations to one row$/,
   ],
   [
     'a rule through a relation that is not there',
-    define({ author, book: { ...book, policy: { delete: self('writer.id') } } }),
-    /^the model is wrong: the delete rule of book names writer\.id, which is not a field$/,
+    define({ author, book: { ...book, policy: { read: anyone, delete: self('writer.id') } } }),
+    /^the model is wrong: the delete rule of book names writer\.id, which is not a field: name one of its own, or one over relations to one row$/,
   ],
   [
     'a reference to what is no entity',
@@ -84,12 +84,12 @@ const mistakes: readonly (readonly [string, () => unknown, RegExp])[] = [
       author,
       book: { ...book, fields: { ...book.fields, editorId: reference('editor') } },
     }),
-    /^the model is wrong: book\.editorId refers to editor, which is not an entity$/,
+    /^the model is wrong: book\.editorId refers to editor, which is not an entity: name one of author, book$/,
   ],
   [
     'a folded copy of a field that is not there',
     define({ author, book: { ...book, fields: { ...book.fields, key: folded('subtitle') } } }),
-    /^the model is wrong: book\.key is folded from subtitle, which is not a field$/,
+    /^the model is wrong: book\.key is folded from subtitle, which is not a field: name one of text$/,
   ],
   [
     'a name that is no entity',

@@ -1,8 +1,13 @@
 /** All entities together, checked: relation names and keys by the compiler, and again at boot in one sentence. */
 import { ApiError } from '#errors.ts'
-import type { Entity, Relation } from '#model/entity.ts'
+import { modelFaults } from '#model/check/faults.ts'
+import { switchesOf, viewerFaults } from '#model/check/relations.ts'
+import type { Entity } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
-import type { Rule, Switches } from '#model/policy.ts'
+import { columnName, typeName } from '#model/names.ts'
+import type { Switches } from '#model/policy.ts'
+
+export { columnName, typeName }
 
 /** The store's currency: its ISO 4217 code and how many decimals it has. */
 export type Currency = { readonly code: string; readonly digits: number }
@@ -44,49 +49,32 @@ const wrong = (sentence: string): never => {
   throw new Error(`the model is wrong: ${sentence}`)
 }
 
-const checkRelation = (entities: Entities, where: string, self: Entity, relation: Relation) => {
-  const target =
-    entities[relation.to] ?? wrong(`${where} leads to ${relation.to}, which is not an entity`)
-  const holder = relation.kind === 'one' ? self : target
-  if (!holder.fields[relation.by])
-    wrong(`${where} keys on ${relation.by}, which is not a field there`)
-}
-
-/** Whether a path of names leads over relations to a field. */
-const leadsToField = (
-  entities: Entities,
-  from: Entity | undefined,
-  [head = '', ...rest]: readonly string[],
-): boolean =>
-  rest.length === 0
-    ? from?.fields[head] !== undefined
-    : leadsToField(entities, entities[from?.relations[head]?.to ?? ''], rest)
-
-const checkRule = (entities: Entities, where: string, self: Entity, rule: Rule | undefined) => {
-  if (rule?.kind !== 'self') return
-  for (const path of rule.fields)
-    if (!leadsToField(entities, self, path.split('.')))
-      wrong(`${where} names ${path}, which is not a field`)
-}
-
-const checkEntity = (entities: Entities, name: string, self: Entity) => {
-  for (const [key, relation] of Object.entries(self.relations))
-    checkRelation(entities, `${name}.${key}`, self, relation)
-  for (const [operation, rule] of Object.entries(self.policy))
-    checkRule(entities, `the ${operation} rule of ${name}`, self, rule)
-  for (const [key, field] of Object.entries(self.fields)) {
-    const { references, foldedFrom } = field
-    if (references && !entities[references.entity])
-      wrong(`${name}.${key} refers to ${references.entity}, which is not an entity`)
-    if (foldedFrom !== undefined && !self.fields[foldedFrom])
-      wrong(`${name}.${key} is folded from ${foldedFrom}, which is not a field`)
-  }
-}
-
 /** The entities, checked against each other; a plain Error with one sentence says what is wrong. */
 export const defineModel = <const M extends Entities>(entities: M & Checked<M>): M => {
-  for (const [name, self] of Object.entries(entities)) checkEntity(entities, name, self)
+  for (const fault of modelFaults(entities)) wrong(fault)
   return entities
+}
+
+/** The viewers, checked against the entities; a plain Error with one sentence says what is wrong. */
+export const checkViewers = (entities: Entities, { entity, barred }: Viewers): void => {
+  const self = entities[entity] ?? wrong(`viewers are ${entity}, which is not an entity`)
+  const field =
+    self.fields[barred.field] ??
+    wrong(`viewers are barred by ${barred.field}, which is not a field of ${entity}`)
+  if (!field.values?.includes(barred.value))
+    wrong(
+      `viewers are barred where ${entity}.${barred.field} is ${barred.value}, which is not one of its values: make it a choice that has it`,
+    )
+  for (const fault of viewerFaults(entities, entity)) wrong(fault)
+}
+
+/** Checks that the switches are there which rules name; a plain Error with one sentence says which one is not. */
+export const checkSwitches = (entities: Entities, switches: Switches): void => {
+  for (const [setting, place] of switchesOf(entities))
+    if (!Object.hasOwn(switches, setting))
+      wrong(
+        `${place} holds while ${setting} is open, which is no switch: let the content's switches give it`,
+      )
 }
 
 /** The entities by name, in an order in which their tables can be made and filled: what others refer to comes first. */
@@ -113,12 +101,11 @@ export const entityOf = (model: Model, name: string): Entity =>
 export const fieldOf = (entity: Entity, name: string): Field =>
   entity.fields[name] ?? wrong(`${entity.plural} have no field ${name}`)
 
-/** `emailVerified` as SQL writes it: `email_verified`. */
-export const columnName = (field: string): string =>
-  field.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
-
-/** `user` as a type and a sentence write it: `User`. */
-export const typeName = (entity: string): string => entity.charAt(0).toUpperCase() + entity.slice(1)
+/** The fields of the unique field or set whose columns, joined by `_`, a store names; none for other columns. */
+export const uniqueFields = (entity: Entity, columns: string): readonly string[] =>
+  [...Object.keys(entity.fields).map(key => [key]), ...entity.sets].find(
+    keys => keys.map(columnName).join('_') === columns,
+  ) ?? []
 
 /** The error for a thing that does not exist; its message contains "not found". */
 export const notFound = (entity: string, id: unknown, place?: ApiError['place']): ApiError =>

@@ -23,6 +23,12 @@ export type Part =
       readonly field: string
       readonly cases: Readonly<Record<string, readonly Part[]>>
     }
+  /** Other parts where none of these fields is null. */
+  | {
+      readonly kind: 'present'
+      readonly fields: readonly string[]
+      readonly parts: readonly Part[]
+    }
   | { readonly kind: 'child'; readonly level: ChildLevel }
 
 /** What all levels with rows have: rows of one table, each distinct row once. Field 0 is the id. */

@@ -1,5 +1,5 @@
 /** The text of a row as parts: what is the same for every row is joined when the plan is made. */
-import type { Link, Links } from '#model/entity.ts'
+import type { Entity, Link, Links } from '#model/entity.ts'
 import { keyOf, type Part } from '#read/level.ts'
 
 export const textPart = (text: string): Part => ({ kind: 'text', text })
@@ -44,12 +44,28 @@ export const objectParts = (members: readonly (readonly [string, readonly Part[]
   textPart('}'),
 ]
 
+/** A link as a member; it is left out where its path names what is null. */
+const linkMember = (entity: Entity, prefix: string, name: string, link: Link): readonly Part[] => {
+  const parts = linkParts(link, prefix)
+  const nullable = parts.flatMap(fieldsOf).filter(field => entity.fields[field]?.nullable)
+  const member = [textPart(`${JSON.stringify(name)}:`), ...parts]
+  return nullable.length > 0 ? [{ kind: 'present', fields: nullable, parts: member }] : member
+}
+
+/** The comma before a member goes with it; the first one is always there, as the model's check says. */
+const separated = ([part, ...rest]: readonly Part[]): readonly Part[] =>
+  part?.kind === 'present'
+    ? [{ ...part, parts: [textPart(','), ...part.parts] }, ...rest]
+    : [textPart(','), ...(part ? [part] : []), ...rest]
+
 /** The object of links below a prefix, by state where they differ by it. */
-export const linksParts = (links: Links, prefix: string): readonly Part[] => {
-  const object = (named: Readonly<Record<string, Link>>) =>
-    merged(
-      objectParts(Object.entries(named).map(([name, link]) => [name, linkParts(link, prefix)])),
+export const linksParts = (links: Links, prefix: string, entity: Entity): readonly Part[] => {
+  const object = (named: Readonly<Record<string, Link>>) => {
+    const [first = [], ...others] = Object.entries(named).map(([name, link]) =>
+      linkMember(entity, prefix, name, link),
     )
+    return merged([textPart('{'), ...first, ...others.flatMap(separated), textPart('}')])
+  }
   if (links.by === null) return object(links.all)
   const cases = Object.entries(links.cases).map(([value, named]) => [value, object(named)] as const)
   return [{ kind: 'case', field: links.by, cases: Object.fromEntries(cases) }]
@@ -64,6 +80,8 @@ export const fieldsOf = (part: Part): readonly string[] => {
       return [part.field]
     case 'case':
       return [...Object.values(part.cases).flat().flatMap(fieldsOf), part.field]
+    case 'present':
+      return [...part.parts.flatMap(fieldsOf), ...part.fields]
     case 'child':
       return [keyOf(part.level)]
     default:

@@ -1,6 +1,7 @@
 /** A selection, resolved against the model and allowed for a kind of viewer: only here a read is refused. */
 import { ApiError, type ErrorPlace } from '#errors.ts'
 import type { Entity, Relation } from '#model/entity.ts'
+import { isLong } from '#model/field.ts'
 import { entityOf, fieldOf, type Model } from '#model/model.ts'
 import { judge, type Rule, refusal } from '#model/policy.ts'
 import type { Role } from '#model/viewer.ts'
@@ -89,7 +90,7 @@ const rowLevel = <Source extends From>(
     where,
     fields: fields.map(field => readField(entity, field)),
     parts,
-    bulky: !isOneRow && fields.some(field => fieldOf(entity, field).long),
+    bulky: !isOneRow && fields.some(field => isLong(fieldOf(entity, field))),
   }
 }
 
@@ -110,7 +111,7 @@ const partsOf = (
       return [{ kind: 'field', field: item.field, as: 'value' }]
     }
     case 'links':
-      return linksParts(item.links, item.prefix)
+      return linksParts(item.links, item.prefix, entityOf(context.model, name))
     case 'relation':
       return [childPart(context, entityOf(context.model, name), item, path)]
     default:

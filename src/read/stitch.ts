@@ -49,8 +49,8 @@ const fieldWriter = ({ level, encode }: Writing, part: Part & { kind: 'field' })
   const index = indexOf(level, part.field)
   const { scalar, nullable } = level.fields[index] as RowLevel['fields'][number]
   const value = nullable ? orNull(encode[scalar]) : encode[scalar]
-  // A path holds ids and words, never quoted.
-  const write = part.as === 'path' ? String : value
+  const inPath = scalar === 'text' ? (text: SqlValue) => encodeURIComponent(String(text)) : String
+  const write = part.as === 'path' ? inPath : value
   return row => write(row[index] as SqlValue)
 }
 
@@ -60,6 +60,13 @@ const caseWriter = (writing: Writing, { field, cases }: Part & { kind: 'case' })
     Object.entries(cases).map(([value, parts]) => [value, joined(writing, parts)]),
   )
   return (row, children, count) => writers.get(String(row[index]))?.(row, children, count) ?? '{}'
+}
+
+const presentWriter = (writing: Writing, { fields, parts }: Part & { kind: 'present' }): Write => {
+  const indexes = fields.map(field => indexOf(writing.level, field))
+  const write = joined(writing, parts)
+  return (row, held, count) =>
+    indexes.some(index => row[index] === null) ? '' : write(row, held, count)
 }
 
 const childWriter = ({ level, below }: Writing, part: Part & { kind: 'child' }): Write => {
@@ -81,6 +88,8 @@ const pieceOf = (writing: Writing, part: Part): string | Write => {
       return fieldWriter(writing, part)
     case 'case':
       return caseWriter(writing, part)
+    case 'present':
+      return presentWriter(writing, part)
     case 'child':
       return childWriter(writing, part)
     default:

@@ -1,6 +1,7 @@
 /** The filters of a list, as query parameters ask for them. */
 import type { Entity, Filter } from '#model/entity.ts'
-import { parseId } from '#model/id.ts'
+import { comparedWith } from '#model/equal.ts'
+import type { Scalar } from '#model/field.ts'
 import { fieldOf } from '#model/model.ts'
 import { parseMinor } from '#model/money.ts'
 import { codePoints, fold } from '#model/text.ts'
@@ -13,6 +14,9 @@ export type AppliedFilter = {
   readonly is: Comparison
   readonly value: Value
 }
+
+/** A query with the name of one of its parameters, and the decimals of the currency. */
+type Asking = { readonly query: Query; readonly name: string; readonly digits: number }
 
 /** A trigram index finds texts of at least so many letters. */
 const indexedFrom = 3
@@ -35,23 +39,35 @@ const numberOf = (
   return Number(bound > most ? most : bound < -most ? -most : bound)
 }
 
-/** Stores read a text beside a number each in its own way: an id that names nothing is 0, which no row has. */
-const equalTo = (entity: Entity, field: string, text: string): Value =>
-  fieldOf(entity, field).scalar === 'id' ? (parseId(text) ?? 0) : text
+/** A bound of a filter on money, a number or a moment. */
+const boundOf = (scalar: Scalar, text: string, filter: Filter, asking: Asking): number => {
+  const { query, name, digits } = asking
+  if (scalar !== 'time') return numberOf(text, filter, query, name, scalar === 'money' ? digits : 0)
+  return Number(storedValue(scalar, text, asking))
+}
+
+/** What a parameter stands for where a filter keeps what is equal to it. */
+const storedValue = (scalar: Scalar, text: string, { query, name, digits }: Asking): Value => {
+  const compared = comparedWith(scalar, text, digits)
+  if ('value' in compared) return compared.value
+  query.fault(name, compared.fault)
+  return null
+}
 
 const appliedFilter = (
   entity: Entity,
-  name: string,
   filter: Filter,
-  query: Query,
-  digits: number,
+  asking: Asking,
 ): AppliedFilter | undefined => {
-  const text = query.get(name)
+  const text = asking.query.get(asking.name)
   if (text === undefined) return undefined
   const { field } = filter
+  const { scalar } = fieldOf(entity, field)
   switch (filter.kind) {
     case 'equals':
-      return text === '' ? undefined : { field, is: 'equals', value: equalTo(entity, field, text) }
+      return text === ''
+        ? undefined
+        : { field, is: 'equals', value: storedValue(scalar, text, asking) }
     case 'above zero':
       return text === 'true' ? { field, is: 'above zero', value: null } : undefined
     case 'contains': {
@@ -60,10 +76,8 @@ const appliedFilter = (
       return needle === '' ? undefined : { field, is, value: needle }
     }
     case 'at least':
-    case 'at most': {
-      const scale = fieldOf(entity, field).scalar === 'money' ? digits : 0
-      return { field, is: filter.kind, value: numberOf(text, filter, query, name, scale) }
-    }
+    case 'at most':
+      return { field, is: filter.kind, value: boundOf(scalar, text, filter, asking) }
     default:
       return filter satisfies never
   }
@@ -72,6 +86,6 @@ const appliedFilter = (
 /** The filters that a request asks for and that have an effect, in the entity's order. */
 export const filtersOf = (entity: Entity, query: Query, digits: number): readonly AppliedFilter[] =>
   Object.entries(entity.rest.listing.filters ?? {}).flatMap(([name, filter]) => {
-    const applied = appliedFilter(entity, name, filter, query, digits)
+    const applied = appliedFilter(entity, filter, { query, name, digits })
     return applied ? [applied] : []
   })

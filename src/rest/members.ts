@@ -12,15 +12,13 @@ export const memberNames = (entity: Entity): readonly string[] => [
   ...Object.entries(entity.fields).flatMap(([key, field]) => {
     if (!field.rest) return []
     const member = memberName(entity, key)
-    return [member, ...embeddedAfter(entity, member)]
+    return [member, ...embeddedAfter(entity, key)]
   }),
   ...(entity.links ? ['_links'] : []),
 ]
 
-const embeddedAfter = (entity: Entity, member: string): readonly string[] =>
-  Object.entries(entity.rest.embedded).flatMap(([key, { after }]) =>
-    after === member ? [key] : [],
-  )
+const embeddedAfter = (entity: Entity, field: string): readonly string[] =>
+  Object.entries(entity.rest.embedded).flatMap(([key, { after }]) => (after === field ? [key] : []))
 
 /** What to read for the members, all or the chosen ones, in the object's own order; links stand below `prefix`. */
 export const itemsOf = (
@@ -42,10 +40,7 @@ export const itemsOf = (
   const items: Item[] = Object.entries(entity.fields).flatMap(([key, field]): Item[] => {
     if (!field.rest) return []
     const member = memberName(entity, key)
-    return [
-      { kind: 'field', key: member, field: key },
-      ...embeddedAfter(entity, member).map(embedded),
-    ]
+    return [{ kind: 'field', key: member, field: key }, ...embeddedAfter(entity, key).map(embedded)]
   })
   if (entity.links) items.push({ kind: 'links', key: '_links', prefix, links: entity.links })
   return chosen === null ? items : items.filter(({ key }) => chosen.includes(key))

@@ -1,6 +1,6 @@
 /** The routes of the REST API as data, derived from the model: what there is, before how it is served. */
 import type { Entity } from '#model/entity.ts'
-import type { Model } from '#model/model.ts'
+import { entityOf, type Model } from '#model/model.ts'
 
 /** The parent that a nested path names: `/users/{userId}/posts`. */
 export type Nesting = { readonly entity: string; readonly field: string }
@@ -48,7 +48,7 @@ const ownRoutes = (name: string, entity: Entity): readonly Route[] => {
 const nestedRoutes = (name: string, entity: Entity, model: Model): readonly Route[] =>
   Object.entries(entity.relations).flatMap(([key, relation]) => {
     if (relation.kind !== 'many' || !relation.rest) return []
-    const target = model.entities[relation.to] as Entity
+    const target = entityOf(model, relation.to)
     const below = { entity: name, field: relation.by }
     const all = `/${entity.plural}/:parentId/${key}`
     return [

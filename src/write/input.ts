@@ -59,7 +59,7 @@ const closed = (field: Field | undefined, key: string, use: Use): string | undef
     return `is not a member of ${/^[aeio]/.test(what) ? 'an' : 'a'} ${what}`
   if (mode === 'import') return undefined
   if (key in given) return 'is given by the path and may not be given here'
-  if (field.once && mode !== 'create') return 'cannot be changed'
+  if (field.immutable && mode !== 'create') return 'cannot be changed'
   if (field.settableBy.kind === 'nobody') return 'is set by the service and may not be given'
   if (judge(field.settableBy, viewer, settings) === 'no') return 'may be given by an admin only'
   return undefined
@@ -71,7 +71,8 @@ const absent = (field: Field, key: string, use: Use): Stored | undefined => {
   if (key in given) return { value: given[key] as SqlValue }
   if (mode === 'update') return undefined
   // A replacement leaves what its caller may not set, and what is given once, as it is.
-  if (mode === 'replace' && (field.settableBy.kind !== 'anyone' || field.once)) return undefined
+  if (mode === 'replace' && (field.settableBy.kind !== 'anyone' || field.immutable))
+    return undefined
   if (key === 'id') return undefined
   if (field.initial === undefined) return { fault: 'is required' }
   if (field.initial === 'now') return { value: now }
@@ -130,6 +131,7 @@ export const checkInput = (
   for (const [key, { foldedFrom }] of Object.entries(entity.fields)) {
     const source = foldedFrom === undefined ? undefined : values.get(foldedFrom)
     if (typeof source === 'string') values.set(key, fold(source))
+    else if (source === null) values.set(key, null)
   }
   return { values, faults }
 }

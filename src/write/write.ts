@@ -1,6 +1,6 @@
 /** Runs a command and the read of what it made, in one transaction. */
-import { ApiError } from '#errors.ts'
-import { columnName, type Model } from '#model/model.ts'
+import { ApiError, type FieldFault } from '#errors.ts'
+import { type Model, uniqueFields } from '#model/model.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import type { Command } from '#write/command.ts'
@@ -11,16 +11,24 @@ export type Done = Outcome & { kind: 'done' }
 /** The read of what a command wrote; the id goes into the plan's slot 1. */
 export type Reading = { readonly plan: ReadPlan; readonly values: readonly SqlValue[] }
 
-const violated = (model: Model, target: string): ApiError => {
-  const [table, column] = target.split('.')
-  const entity = Object.values(model.entities).find(entity => entity.table === table)
-  const found = Object.entries(entity?.fields ?? {}).find(([key]) => columnName(key) === column)
-  const [key, field] = found ?? []
-  const member = field?.foldedFrom ?? key ?? 'a value'
-  const fault = { field: member, message: 'is in use already' }
-  return new ApiError(field?.unique ?? 'CONFLICT', `This ${member} is in use already`, {
-    details: [fault],
+/** What is wrong with each of the fields that no two rows share, alone or together. */
+const takenFaults = (members: readonly string[]): readonly FieldFault[] =>
+  members.map(field => {
+    const others = members.filter(other => other !== field)
+    const together = others.length > 0 ? ` together with ${others.join(' and ')}` : ''
+    return { field, message: `is in use already${together}` }
   })
+
+const violated = (model: Model, target: string): ApiError => {
+  const [table, columns = ''] = target.split('.')
+  const entity = Object.values(model.entities).find(entity => entity.table === table)
+  const keys = entity ? uniqueFields(entity, columns) : []
+  const members = keys.map(key => entity?.fields[key]?.foldedFrom ?? key)
+  const [only, ...others] = keys
+  const code = (others.length === 0 && only && entity?.fields[only]?.unique) || 'CONFLICT'
+  const [first] = takenFaults(members)
+  const message = first && `This ${first.field} ${first.message}`
+  return new ApiError(code, message, first && { details: takenFaults(members) })
 }
 
 const failed = ({ code, status, message }: Outcome & { kind: 'failed' }): Error =>

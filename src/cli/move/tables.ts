@@ -1,13 +1,14 @@
 /** Which tables a move takes along, in an order in which they can be filled. */
 import type { MovedTable } from '#engines/moving.ts'
 import type { Entity } from '#model/entity.ts'
+import { isLong } from '#model/field.ts'
 import { columnName, dependenciesFirst, type Entities } from '#model/model.ts'
 
 /** The more a row may hold, the fewer go at once. */
 const pageOf = ({ fields }: Entity): number => {
   const all = Object.values(fields)
   if (all.some(({ scalar }) => scalar === 'bytes')) return 20
-  return all.some(({ long }) => long) ? 250 : 1000
+  return all.some(isLong) ? 250 : 1000
 }
 
 const tableOf = (entity: Entity): MovedTable => ({

@@ -4,7 +4,7 @@ import type { OpenStore, PutRow } from '#cli/content.ts'
 import { inserter } from '#cli/fill.ts'
 import type { FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
-import { entityOf, type Model } from '#model/model.ts'
+import { entityOf, type Model, uniqueFields } from '#model/model.ts'
 import { ConstraintError } from '#sql/engine.ts'
 import { name, sql, statement } from '#sql/sql.ts'
 import { checkInput, type Use, type Values } from '#write/input.ts'
@@ -32,16 +32,12 @@ export const dangling = async (
   return faults
 }
 
-const taken = (error: ConstraintError, entity: Entity): FieldFault => {
-  const column = error.target.split('.')[1] ?? ''
-  const field =
-    Object.keys(entity.fields).find(key => key.toLowerCase() === column.replaceAll('_', '')) ??
-    column
-  const shown = entity.fields[field]?.foldedFrom ?? field
-  return {
-    field: shown,
-    message: error.kind === 'unique' ? 'is in use already' : 'is out of range',
-  }
+const taken = (error: ConstraintError, entity: Entity): readonly FieldFault[] => {
+  const columns = error.target.split('.')[1] ?? ''
+  const keys = uniqueFields(entity, columns)
+  const message = error.kind === 'unique' ? 'is in use already' : 'is out of range'
+  const named = keys.length > 0 ? keys : [columns]
+  return named.map(key => ({ field: entity.fields[key]?.foldedFrom ?? key, message }))
 }
 
 /** Runs what puts a checked row in; a constraint of the store is a fault of the row, and nothing of it stays. */
@@ -54,7 +50,7 @@ export const orTaken = async (
     await session.attempt(put)
     return []
   } catch (error) {
-    if (error instanceof ConstraintError) return [taken(error, entity)]
+    if (error instanceof ConstraintError) return taken(error, entity)
     throw error
   }
 }

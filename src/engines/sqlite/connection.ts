@@ -39,11 +39,15 @@ const kinds = {
   3091: 'check',
 } as const
 
+/** `a.b, a.c` as the names of indexes have it: `a.b_c`. */
+const targetOf = (message: string): string =>
+  (/failed: (.*)/.exec(message)?.[1] ?? '').replaceAll(/, \w+\./g, '_')
+
 const translated = (error: unknown): unknown => {
   if (!(error instanceof Error) || !('errcode' in error)) return error
   const kind = kinds[error.errcode as keyof typeof kinds]
   if (!kind) return error
-  return new ConstraintError(kind, /failed: (\S+)/.exec(error.message)?.[1] ?? '', { cause: error })
+  return new ConstraintError(kind, targetOf(error.message), { cause: error })
 }
 
 const size = (row: Row): number =>

@@ -1,0 +1,695 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { modelFaults } from '#model/check/faults.ts'
+import { type Entity, entity, many, one } from '#model/entity.ts'
+import {
+  bytes,
+  choice,
+  created,
+  type Field,
+  flag,
+  folded,
+  id,
+  int,
+  internal,
+  money,
+  reference,
+  revision,
+  text,
+  time,
+  webUrl,
+} from '#model/field.ts'
+import { admin, anyone, nobody, self, user } from '#model/policy.ts'
+
+const author: Entity = entity({
+  table: 'authors',
+  plural: 'authors',
+  description: '',
+  fields: { id: id(), name: text({ max: 10 }), born: int({ min: 0, max: 9, nullable: true }) },
+  relations: { books: many('book', 'authorId') },
+  policy: { read: anyone },
+  rest: { list: true, one: true, listing: { paging: 'page', limit: 10 } },
+})
+const book: Entity = entity({
+  table: 'books',
+  plural: 'books',
+  description: '',
+  fields: {
+    id: id(),
+    title: text({ max: 10 }),
+    genre: choice(['novel', 'poems']),
+    authorId: reference('author'),
+    editorId: reference('author', { nullable: true }),
+    inPrint: flag({ initial: { value: 1 } }),
+    createdAt: created(),
+    revision: revision(),
+  },
+  relations: { author: one('author', 'authorId'), editor: one('author', 'editorId') },
+  policy: { read: anyone, create: self('authorId'), update: user, delete: admin },
+  links: { self: '/books/{id}', editor: '/authors/{editorId}' },
+  rest: {
+    list: true,
+    one: true,
+    listing: { paging: 'page', limit: 10 },
+    writes: ['create', 'replace', 'update', 'delete'],
+    nested: ['one', 'create'],
+  },
+  graphql: { filters: ['authorId', 'inPrint'], mutations: ['create', 'update', 'delete'] },
+})
+
+type Changes = Partial<Omit<Entity, 'rest' | 'graphql'>> & {
+  readonly rest?: Partial<Entity['rest']>
+  readonly graphql?: Partial<Entity['graphql']>
+  readonly listing?: Partial<Entity['rest']['listing']>
+}
+
+/** The entity with other members. */
+const changed = (of: Entity, { rest, graphql, listing, ...own }: Changes): Entity => ({
+  ...of,
+  ...own,
+  rest: { ...of.rest, ...rest, listing: { ...of.rest.listing, ...rest?.listing, ...listing } },
+  graphql: { ...of.graphql, ...graphql },
+})
+
+/** The faults of the two with other books, and further entities. */
+const faultsOf = (changes: Changes, others: Readonly<Record<string, Entity>> = {}) => [
+  ...modelFaults({ author, book: changed(book, changes), ...others }),
+]
+const withField = (key: string, field: Field): Changes => ({
+  fields: { ...book.fields, [key]: field },
+})
+
+test('a model without mistakes has no faults', () => assert.deepEqual(faultsOf({}), []))
+
+const closed = changed(author, { table: 'notes', plural: 'notes', relations: {}, policy: {} })
+
+const wrong: readonly (readonly [
+  what: string,
+  sentence: string,
+  changes: Changes,
+  others?: Record<string, Entity>,
+])[] = [
+  // Fields
+  [
+    'a field that is not named in camel case',
+    'book.sub_title is not named like createdAt: begin with a small letter and use only letters and digits',
+    withField('sub_title', text({ max: 9 })),
+  ],
+  [
+    'a field with a word of SQL as its name',
+    'book.order has a name that databases reserve: give it another one',
+    withField('order', int({ min: 0, max: 9 })),
+  ],
+  [
+    'a field that every object has',
+    'book.constructor has a name that databases reserve: give it another one',
+    withField('constructor', int({ min: 0, max: 9 })),
+  ],
+  [
+    'an entity without id',
+    'book has no id: add id: id() to its fields',
+    { fields: (({ id: _, ...rest }) => rest)(book.fields) },
+  ],
+  [
+    'an id that is a number',
+    'book.id must be made with id()',
+    withField('id', int({ min: 0, max: 9 })),
+  ],
+  [
+    'a second id',
+    'book.otherId is made with id(), which is for the id of the row itself: use reference()',
+    withField('otherId', id()),
+  ],
+  [
+    'a revision that callers may set',
+    'book.revision must be made with revision(), since each write raises it',
+    withField('revision', int({ min: 0, max: 9 })),
+  ],
+  [
+    'a reference to what is no entity',
+    'book.writerId refers to writer, which is not an entity: name one of author, book',
+    withField('writerId', reference('writer')),
+  ],
+  [
+    'a reference that becomes null and may not',
+    "book.writerId is set to null when its row is deleted and may not be null: make it nullable or choose onDelete: 'cascade'",
+    withField('writerId', reference('author', { onDelete: 'set null' })),
+  ],
+  [
+    'a folded copy of what is not there',
+    'book.key is folded from subtitle, which is not a field: name one of text',
+    withField('key', folded('subtitle')),
+  ],
+  [
+    'a folded copy of a number',
+    'book.key is folded from inPrint, which is not a text of its own: name one that is',
+    withField('key', folded('inPrint')),
+  ],
+  [
+    'a folded copy of what may be null',
+    'book.key is folded from note, which may be null: make both nullable',
+    { fields: { ...book.fields, note: text({ max: 9, nullable: true }), key: folded('note') } },
+  ],
+  [
+    'a field that is reset by what is not there',
+    'book.seen is reset by text, which is not another field: name one whose change takes it back',
+    withField('seen', flag({ initial: { value: 0 }, resetBy: 'text' })),
+  ],
+  [
+    'a field that is reset to nothing',
+    'book.seen is reset by title to nothing: give it an initial value',
+    withField('seen', flag({ resetBy: 'title' })),
+  ],
+  [
+    'an initial text that is too long',
+    'book.mood has the initial value "good", which its own rule refuses: give one that it takes, as it is stored',
+    withField('mood', text({ max: 3, initial: { value: 'good' } })),
+  ],
+  [
+    'an initial text that would be trimmed',
+    'book.mood has the initial value " good", which its own rule refuses: give one that it takes, as it is stored',
+    withField('mood', text({ max: 9, trimmed: true, initial: { value: ' good' } })),
+  ],
+  [
+    'an initial number that is too large',
+    'book.size has the initial value 6, which its own rule refuses: give one that it takes, as it is stored',
+    withField('size', int({ min: 0, max: 5, initial: { value: 6 } })),
+  ],
+  [
+    'an initial amount that is no whole number of minor units',
+    'book.price has the initial value 1.5, which its own rule refuses: give one that it takes, as it is stored',
+    withField('price', money({ max: 5, initial: { value: 1.5 } })),
+  ],
+  [
+    'an initial choice that there is not',
+    'book.mood has the initial value "bad", which its own rule refuses: give one that it takes, as it is stored',
+    withField('mood', { ...choice(['good']), initial: { value: 'bad' } }),
+  ],
+  [
+    'an initial time that is no number',
+    'book.at has the initial value "2026", which its own rule refuses: give one that it takes, as it is stored',
+    withField('at', { ...time(), initial: { value: '2026' } }),
+  ],
+  [
+    'an initial flag that is neither 0 nor 1',
+    'book.seen has the initial value 2, which its own rule refuses: give one that it takes, as it is stored',
+    withField('seen', { ...flag(), initial: { value: 2 } }),
+  ],
+  [
+    'an initial reference',
+    'book.writerId has the initial value 1, which its own rule refuses: give one that it takes, as it is stored',
+    withField('writerId', { ...reference('author'), initial: { value: 1 } }),
+  ],
+  [
+    'an initial null that may not be',
+    'book.mood is null at first and may not be null: give it another initial value',
+    withField('mood', text({ max: 9, initial: { value: null } })),
+  ],
+  [
+    "a number that is 'now' at first",
+    "book.size is no time, so it cannot be 'now' at first",
+    withField('size', { ...int({ min: 0, max: 5 }), initial: 'now' }),
+  ],
+  [
+    "a number that is 'viewer' at first",
+    "book.size is no reference, so it cannot be 'viewer' at first",
+    withField('size', { ...int({ min: 0, max: 5 }), initial: 'viewer' }),
+  ],
+  [
+    "a field that is 'viewer' at first where anonymous callers create",
+    'book.writerId is the viewer at first, and anonymous callers may create it: let only users create it, or make the field nullable',
+    {
+      ...withField('writerId', reference('author', { initial: 'viewer' })),
+      policy: { ...book.policy, create: anyone },
+    },
+  ],
+  [
+    'a field that only its owner may read',
+    'book.note has a self rule as readableBy, and whose a row is decides about rows only: use anyone, user, admin or nobody',
+    withField('note', text({ max: 9, readableBy: self('authorId') })),
+  ],
+  [
+    'a field that only its owner may set',
+    'book.note has a self rule as settableBy, and whose a row is decides about rows only: use anyone, user, admin or nobody',
+    withField('note', text({ max: 9, settableBy: self('authorId') })),
+  ],
+  [
+    'bytes that an API shows',
+    'book.cover is bytes, which no API shows or takes: leave its options as bytes() has them',
+    withField('cover', bytes({ rest: true })),
+  ],
+  [
+    'a range that ends before it begins',
+    'book.size goes from 5 to 0: give whole numbers, the least first',
+    withField('size', int({ min: 5, max: 0, initial: { value: null }, nullable: true })),
+  ],
+  [
+    'a range beyond exact numbers',
+    'book.size goes from 0 to 1152921504606847000: give whole numbers, the least first',
+    withField('size', int({ min: 0, max: 2 ** 60, nullable: true })),
+  ],
+  [
+    'amounts beyond exact numbers',
+    'book.price goes up to 9007199254740991, and amounts are exact up to 9007199254740: give a smaller max',
+    withField('price', money({ max: Number.MAX_SAFE_INTEGER, nullable: true })),
+  ],
+  [
+    'a choice of nothing',
+    'book.mood is a choice of nothing: give it values',
+    withField('mood', choice([], { nullable: true })),
+  ],
+  [
+    'a choice with a value twice',
+    'book.mood has the value good twice: leave one out',
+    withField('mood', choice(['good', 'good'], { nullable: true })),
+  ],
+  [
+    'an input that nobody may set',
+    "book.mood is in the GraphQL API as input only, and nobody may set it: make it graphql: 'hidden'",
+    withField('mood', text({ max: 9, nullable: true, graphql: 'input', settableBy: nobody })),
+  ],
+  // Relations and rules
+  [
+    'a relation to what is no entity',
+    'book.writer leads to writer, which is not an entity: name one of author, book',
+    { relations: { ...book.relations, writer: one('writer', 'authorId') } },
+  ],
+  [
+    'a relation by what is not there',
+    'book.author keys on writerId, which is not a field there: name a reference to author',
+    { relations: { ...book.relations, author: one('author', 'writerId') } },
+  ],
+  [
+    'a relation by what refers to something else',
+    'book.author keys on authorId, which is not a reference to book: name one that is',
+    { relations: { ...book.relations, author: one('book', 'authorId') } },
+  ],
+  [
+    'a relation by what is no reference',
+    'book.author keys on title, which is not a reference to author: name one that is',
+    { relations: { ...book.relations, author: one('author', 'title') } },
+  ],
+  [
+    'a relation with the name of a field',
+    'book.title is a relation and a field: rename one of them',
+    { relations: { ...book.relations, title: one('author', 'authorId') } },
+  ],
+  [
+    'a relation that is not named in camel case',
+    'book.the-author is not named like orderItems: begin with a small letter and use only letters and digits',
+    { relations: { ...book.relations, 'the-author': one('author', 'authorId') } },
+  ],
+  [
+    'a list of what nobody may read',
+    'book.note leads to notes, which nobody may read: give them a read rule, or make it graphql: false and rest: false',
+    {
+      fields: { ...book.fields, noteId: reference('note', { nullable: true }) },
+      relations: { note: one('note', 'noteId') },
+    },
+    { note: changed(closed, { rest: { list: false, one: false }, graphql: { roots: false } }) },
+  ],
+  [
+    'a list with pages that is oldest first',
+    'shelf.notes is oldest first and a list with pages, which are newest first: make it graphql: false and rest: false',
+    {},
+    {
+      shelf: changed(author, {
+        table: 'shelves',
+        plural: 'shelves',
+        relations: { notes: many('note', 'shelfId', { oldestFirst: true }) },
+      }),
+      note: changed(closed, {
+        policy: { read: anyone },
+        fields: { ...author.fields, shelfId: reference('shelf') },
+      }),
+    },
+  ],
+  [
+    'a rule about what is not there',
+    'the update rule of book names writerId, which is not a field: name one of its own, or one over relations to one row',
+    { policy: { ...book.policy, update: self('writerId') } },
+  ],
+  [
+    'a rule through a relation that is not there',
+    'the update rule of book names writer.id, which is not a field: name one of its own, or one over relations to one row',
+    { policy: { ...book.policy, update: self('writer.id') } },
+  ],
+  [
+    'a rule about no field',
+    'the update rule of book is self() of no field: name the field that says whose a row is',
+    { policy: { ...book.policy, update: self() } },
+  ],
+  [
+    'a create rule about another row',
+    'the create rule of book names author.id and can never hold: a new row is judged by its own values: name a field of its own',
+    { policy: { ...book.policy, create: self('author.id') } },
+  ],
+  [
+    'a create rule about the id',
+    'the create rule of book names id and can never hold: a new row is judged by its own values: name a field of its own',
+    { policy: { ...book.policy, create: self('id') } },
+  ],
+  [
+    'a create rule about what nobody sets',
+    "the create rule of book names editorId and can never hold: nobody may set that: let it be initial: 'viewer'",
+    {
+      fields: {
+        ...book.fields,
+        editorId: reference('author', { settableBy: nobody, nullable: true }),
+      },
+      policy: { ...book.policy, create: self('editorId') },
+    },
+  ],
+  // Lists
+  [
+    'a filter by what is not there',
+    'the filter mood of book is about mood, which is not a field: name one of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
+    { listing: { filters: { mood: { kind: 'equals', field: 'mood' } } } },
+  ],
+  [
+    'a filter by bytes',
+    'the filter cover of book is of the kind equals and about cover, which is bytes: name one that is id, text, int, money, time, flag',
+    {
+      ...withField('cover', bytes()),
+      listing: { filters: { cover: { kind: 'equals', field: 'cover' } } },
+    },
+  ],
+  [
+    'a lower bound of a text',
+    'the filter from of book is of the kind at least and about title, which is text: name one that is int, money, time',
+    { listing: { filters: { from: { kind: 'at least', field: 'title' } } } },
+  ],
+  [
+    'a search in a text that is not folded',
+    "the filter search of book is of the kind contains and about title, which is not folded: name a field made with folded('title')",
+    { listing: { filters: { search: { kind: 'contains', field: 'title' } } } },
+  ],
+  [
+    'a filter with the name of a parameter of pages',
+    'the filter limit of book has a name that every list uses, or that is no word: give it another one',
+    { listing: { filters: { limit: { kind: 'equals', field: 'title' } } } },
+  ],
+  [
+    'a GraphQL filter by what is not there',
+    'the GraphQL filter mood of book is not a field: name one of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
+    { graphql: { filters: ['mood'] } },
+  ],
+  [
+    'GraphQL filters without a list',
+    'book has GraphQL filters and no list at the root: leave them out, or give it graphql.type and graphql.roots',
+    { graphql: { roots: false } },
+  ],
+  [
+    'GraphQL mutations without a type',
+    'book has GraphQL mutations and no type: leave them out, or give it graphql.type',
+    { graphql: { type: false, filters: [] } },
+  ],
+  [
+    'a sort by what is not there',
+    'the sort of book by mood does not name a field: name some of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
+    { listing: { sort: { style: 'field and order', fields: ['mood'] } } },
+  ],
+  [
+    'a signed sort where the order has a parameter',
+    'the sort of book by -title does not name a field: name some of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
+    { listing: { sort: { style: 'field and order', fields: ['-title'] } } },
+  ],
+  [
+    'a sort of a list that goes by cursors',
+    "the list of book goes by cursors, newest first, and has a sort: leave the sort out, or choose paging: 'page'",
+    { listing: { paging: 'cursor', sort: { style: 'signed list', fields: ['title'] } } },
+  ],
+  [
+    'a sort that is there twice',
+    'the sort of book by title is there twice: leave one out',
+    { listing: { sort: { style: 'signed list', fields: ['title', 'title'] } } },
+  ],
+  [
+    'a limit above the largest page',
+    'the list of book has the limit 101: give one of 1 to 100',
+    { listing: { limit: 101 } },
+  ],
+  [
+    'a count by what may be null',
+    'book is counted by editorId, which may be null: count by fields that always have a value',
+    { counted: ['editorId'] },
+  ],
+  [
+    'a count by what is not there',
+    'book is counted by mood, which is not a field: name some of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
+    { counted: ['mood'] },
+  ],
+  [
+    'a count that is there twice',
+    'book is counted by genre twice: leave one out',
+    { counted: ['genre', 'genre'] },
+  ],
+  [
+    'an index of what is not there',
+    'in book, the index of mood names mood, which is not a field: name some of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
+    { indexes: [['mood']] },
+  ],
+  [
+    'an index with a field twice',
+    'in book, the index of title, -title names a field twice: leave one out',
+    { indexes: [['title', '-title']] },
+  ],
+  [
+    'an index that a reference brings already',
+    'book has one index for the field authorId and for the index of authorId: leave one of them out',
+    { indexes: [['authorId']] },
+  ],
+  [
+    'a sort by a text too long for an index',
+    'in book, the sort by page needs an index of up to 8192 bytes a row, more than the 2600 that every database takes: let its text be shorter',
+    {
+      ...withField('page', webUrl({ nullable: true })),
+      listing: { sort: { style: 'signed list', fields: ['page'] } },
+    },
+  ],
+  [
+    'an index with too long a name',
+    'book has an index with a name of more than 63 letters, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb_by_created_at_in_print_genre_title: use shorter names',
+    { table: 'b'.repeat(40), indexes: [['createdAt', 'inPrint', 'genre', 'title']] },
+  ],
+  [
+    'a set of one field',
+    'book has a set of one field, title: make it unique instead',
+    { sets: [['title']] },
+  ],
+  [
+    'a set of what is not there',
+    'in book, the set of title, mood names mood, which is not a field: name some of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
+    { sets: [['title', 'mood']] },
+  ],
+  // Routes and links
+  [
+    'reads that nobody may do',
+    'note is in the REST API, and nobody may read it: add a read rule, or make rest.list and rest.one false',
+    {},
+    { note: changed(closed, { graphql: { type: false } }) },
+  ],
+  [
+    'a GraphQL type that nobody may read',
+    'note is in the GraphQL API, and nobody may read it: add a read rule, or make it graphql: { type: false }',
+    {},
+    { note: changed(closed, { rest: { list: false, one: false } }) },
+  ],
+  [
+    'a member that fewer may read than the object',
+    'book.note may be read by fewer than book, whose answers have it: make it rest: false, or change one of the rules',
+    withField('note', text({ max: 9, nullable: true, readableBy: user })),
+  ],
+  [
+    'an update without a rule',
+    'rest.writes of book has replace, and its policy has no update rule: add the rule, or leave the write out',
+    { policy: { read: anyone, create: user, delete: admin } },
+  ],
+  [
+    'an update without a revision',
+    'rest.writes of book has replace, and book has no revision: add revision: revision() to its fields',
+    { fields: (({ revision: _, ...rest }) => rest)(book.fields) },
+  ],
+  [
+    'an update of what is append-only',
+    'rest.writes of book has replace, and book is append-only: leave one of them out',
+    {
+      fields: {
+        ...book.fields,
+        authorId: reference('author', { onDelete: 'restrict' }),
+        editorId: reference('author', { nullable: true, onDelete: 'restrict' }),
+      },
+      appendOnly: true,
+    },
+  ],
+  [
+    'a cascade onto what is append-only',
+    "book.authorId changes rows that are append-only when the author is deleted: choose onDelete: 'restrict'",
+    { appendOnly: true, rest: { writes: [] }, graphql: { mutations: [] } },
+  ],
+  [
+    'a create that cannot be given what it needs',
+    'rest.writes of book has create, which needs note and cannot be given it: give note an initial value, or leave the create out',
+    withField('note', text({ max: 9, ...internal })),
+  ],
+  [
+    'a nested route below nothing',
+    "rest.nested of note has one, and no list leads to it: give a relation many('note', …) to its parent",
+    {},
+    { note: changed(closed, { policy: { read: anyone }, rest: { nested: ['one'] } }) },
+  ],
+  [
+    'an embedded relation that is not there',
+    'rest.embedded of book has pages, which is not a relation: name one',
+    { rest: { embedded: { pages: { after: 'title' } } } },
+  ],
+  [
+    'an embedded relation after what is not there',
+    'rest.embedded of book has author after mood, which is not a field that the REST API shows: name one',
+    { rest: { embedded: { author: { after: 'mood' } } } },
+  ],
+  [
+    'an object embedded in itself',
+    'rest.embedded of book leads back to book: leave one of the relations out',
+    {
+      fields: { ...book.fields, partOfId: reference('book', { nullable: true }) },
+      relations: { ...book.relations, partOf: one('book', 'partOfId') },
+      rest: { embedded: { partOf: { after: 'title' } } },
+    },
+  ],
+  [
+    'a link by what is not there',
+    'the link self of book has {isbn}, which is not a field: name one of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
+    { links: { by: null, all: { self: '/books/{isbn}' } } },
+  ],
+  [
+    'a link by a flag',
+    'the link self of book has {inPrint}, which is flag: name an id, a whole number or a text',
+    { links: { by: null, all: { self: '/books/{inPrint}' } } },
+  ],
+  [
+    'a first link that may be absent',
+    'the first link of book, editor, leads nowhere where its field is null: put one first that is always there, such as self',
+    { links: { by: null, all: { editor: '/authors/{editorId}' } } },
+  ],
+  [
+    'links by what is no choice',
+    'the links of book are by title, which is not a choice that everybody may read: name one',
+    { links: { by: 'title', cases: {} } },
+  ],
+  [
+    'links by a value that there is not',
+    'the links of book have a case drama, which genre never is: name one of novel, poems',
+    { links: { by: 'genre', cases: { drama: { self: '/books/{id}' } } } },
+  ],
+  [
+    'two members of one name',
+    'book has two members called createdAt in the REST API: rename one of them',
+    withField('made', created({ nameInV1: 'createdAt' })),
+  ],
+  [
+    'an effect with a field that is not there',
+    'afterCreate of book wants mood, which is not a field: name one of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
+    { afterCreate: { fields: ['mood'], run: () => {} } },
+  ],
+  // Names
+  [
+    'two entities with one table',
+    'author and book have one table, authors: give one of them another',
+    { table: 'authors' },
+  ],
+  [
+    'two entities with one plural',
+    'author and book have one plural, authors: give one of them another',
+    { plural: 'authors' },
+  ],
+  [
+    "a table of Duet's own",
+    'book has the table replies: use at most 40 small letters, digits and _, and no name that a database or Duet itself uses',
+    { table: 'replies' },
+  ],
+  [
+    'a table that a database reserves',
+    'book has the table order: use at most 40 small letters, digits and _, and no name that a database or Duet itself uses',
+    { table: 'order' },
+  ],
+  [
+    'a plural that is no name',
+    'book has the plural the-books: use letters and digits, such as orderItems',
+    { plural: 'the-books' },
+  ],
+  [
+    'an entity called as a type of GraphQL',
+    "query cannot name an entity: use letters and digits, such as orderItem, and no type of GraphQL's own",
+    {},
+    { query: changed(author, { table: 'queries', plural: 'queries', relations: {} }) },
+  ],
+  [
+    'a plural that is an entity',
+    'author and the list of book have one name in a GraphQL query, author: give one of them another',
+    { plural: 'author' },
+  ],
+  [
+    'references in a circle',
+    'left refers to right refers to left, so that no table can be made first: make one of these references an int',
+    {},
+    {
+      left: changed(author, {
+        table: 'lefts',
+        plural: 'lefts',
+        relations: {},
+        fields: { ...author.fields, rightId: reference('right', { nullable: true }) },
+      }),
+      right: changed(author, {
+        table: 'rights',
+        plural: 'rights',
+        relations: {},
+        fields: { ...author.fields, leftId: reference('left', { nullable: true }) },
+      }),
+    },
+  ],
+]
+
+for (const [what, sentence, changes, others] of wrong)
+  test(`${what} is told in one sentence with its remedy`, () => {
+    assert.equal(faultsOf(changes, others)[0], sentence)
+  })
+
+test('many is for lists and one for a single row, so options of the other do not compile', () => {
+  // @ts-expect-error: one row has no order.
+  one('author', 'authorId', { oldestFirst: true })
+  many('book', 'authorId', { oldestFirst: true })
+})
+
+test('the compiler refuses names of fields that are not there', () => {
+  const { fields, policy } = { fields: { id: id(), name: text({ max: 9 }) }, policy: {} }
+  const names = { table: 'a', plural: 'a', description: '', fields, policy }
+  const listing = { paging: 'page', limit: 10 } as const
+  const rest = { list: false, one: false, listing }
+  entity({ ...names, rest, counted: ['name'], graphql: { filters: ['name'] } })
+  // @ts-expect-error: counted by what is not there.
+  entity({ ...names, rest, counted: ['nam'] })
+  // @ts-expect-error: a GraphQL filter by what is not there.
+  entity({ ...names, rest, graphql: { filters: ['nam'] } })
+  const sort = { style: 'field and order', fields: ['nam'] } as const
+  // @ts-expect-error: a sort by what is not there.
+  entity({ ...names, rest: { ...rest, listing: { ...listing, sort } } })
+  const filters = { name: { kind: 'equals', field: 'nam' } } as const
+  // @ts-expect-error: a filter by what is not there.
+  entity({ ...names, rest: { ...rest, listing: { ...listing, filters } } })
+  const relations = { books: many('book', 'authorId') }
+  entity({ ...names, relations, rest: { ...rest, embedded: { books: { after: 'name' } } } })
+  // @ts-expect-error: an embedded relation that is not there.
+  entity({ ...names, relations, rest: { ...rest, embedded: { book: { after: 'name' } } } })
+})
+
+test('the compiler refuses initial values of another kind', () => {
+  // @ts-expect-error: a text is no number.
+  text({ max: 9, initial: { value: 1 } })
+  // @ts-expect-error: a choice is one of its values.
+  choice(['good'], { initial: { value: 'bad' } })
+  // @ts-expect-error: only times can be the moment.
+  int({ min: 0, max: 9, initial: 'now' })
+  // @ts-expect-error: a flag is stored as 0 or 1.
+  flag({ initial: { value: 2 } })
+})

@@ -1,0 +1,174 @@
+/** Faults of single fields: their names, their options beside their kinds, and what they are at first. */
+import { type Checked, type Faults, own } from '#model/check/checked.ts'
+import { isReserved } from '#model/check/names.ts'
+import type { Field, Initial } from '#model/field.ts'
+
+type Case = Checked & { readonly key: string; readonly field: Field }
+/** The rest of a sentence that begins with `post.title`; undefined where nothing is wrong. */
+type Rule = (of: Case) => string | undefined | false
+
+const nameRule: Rule = ({ key }) => {
+  if (!/^[a-z][a-zA-Z0-9]*$/.test(key))
+    return 'is not named like createdAt: begin with a small letter and use only letters and digits'
+  if (isReserved(key)) return 'has a name that databases reserve: give it another one'
+  return undefined
+}
+
+const idRule: Rule = ({ key, field: { scalar, references } }) => {
+  if (key === 'id' && (scalar !== 'id' || references)) return 'must be made with id()'
+  return (
+    key !== 'id' &&
+    scalar === 'id' &&
+    !references &&
+    'is made with id(), which is for the id of the row itself: use reference()'
+  )
+}
+
+const revisionRule: Rule = ({ key, field: { scalar, settableBy, initial, nullable } }) =>
+  key === 'revision' &&
+  (scalar !== 'int' || nullable || initial === undefined || settableBy.kind !== 'nobody') &&
+  'must be made with revision(), since each write raises it'
+
+const referenceRule: Rule = ({ entities, field: { references, nullable } }) => {
+  if (!references) return undefined
+  if (!own(entities, references.entity))
+    return `refers to ${references.entity}, which is not an entity: name one of ${Object.keys(entities).join(', ')}`
+  return (
+    references.onDelete === 'set null' &&
+    !nullable &&
+    "is set to null when its row is deleted and may not be null: make it nullable or choose onDelete: 'cascade'"
+  )
+}
+
+const foldedRule: Rule = ({ self, field: { foldedFrom, nullable } }) => {
+  if (foldedFrom === undefined) return undefined
+  const source = own(self.fields, foldedFrom)
+  if (!source) return `is folded from ${foldedFrom}, which is not a field: name one of text`
+  if (source.scalar !== 'text' || source.foldedFrom !== undefined)
+    return `is folded from ${foldedFrom}, which is not a text of its own: name one that is`
+  return (
+    source.nullable &&
+    !nullable &&
+    `is folded from ${foldedFrom}, which may be null: make both nullable`
+  )
+}
+
+const hasValue = (initial: Initial | undefined): boolean => typeof initial === 'object'
+
+const resetRule: Rule = ({ self, key, field: { resetBy, initial } }) => {
+  if (resetBy === undefined) return undefined
+  if (resetBy === key || !own(self.fields, resetBy))
+    return `is reset by ${resetBy}, which is not another field: name one whose change takes it back`
+  return !hasValue(initial) && `is reset by ${resetBy} to nothing: give it an initial value`
+}
+
+/** What a stored value is as the API gives it, so that the field's own rule can judge it. */
+const asGiven = ({ scalar }: Field, value: string | number): unknown => {
+  if (scalar === 'flag') return value === 1 ? true : value === 0 ? false : value
+  if (scalar !== 'time') return value
+  const moment = new Date(value)
+  return typeof value === 'number' && !Number.isNaN(moment.valueOf())
+    ? moment.toISOString()
+    : undefined
+}
+
+/** Whether an initial value is one that the field's own rule takes as it is. */
+const isTaken = (field: Field, value: string | number): boolean => {
+  if (field.scalar === 'id' || field.scalar === 'bytes' || field.foldedFrom !== undefined)
+    return false
+  if (field.scalar === 'money') return Number.isSafeInteger(value) && Number(value) >= 0
+  const given = asGiven(field, value)
+  const result = field.rule.safeParse(given)
+  return result.success && result.data === given
+}
+
+const initialRule: Rule = ({ self, field }) => {
+  const { initial, nullable, scalar, references } = field
+  if (initial === undefined) return undefined
+  if (initial === 'now') return scalar !== 'time' && "is no time, so it cannot be 'now' at first"
+  if (initial === 'viewer') {
+    if (!references) return "is no reference, so it cannot be 'viewer' at first"
+    const isOpen = ['anyone', 'while'].includes(self.policy.create?.kind ?? '')
+    return (
+      isOpen &&
+      !nullable &&
+      'is the viewer at first, and anonymous callers may create it: let only users create it, or make the field nullable'
+    )
+  }
+  if (initial.value === null)
+    return !nullable && 'is null at first and may not be null: give it another initial value'
+  return (
+    !isTaken(field, initial.value) &&
+    `has the initial value ${JSON.stringify(initial.value)}, which its own rule refuses: give one that it takes, as it is stored`
+  )
+}
+
+const ruleRule: Rule = ({ field }) => {
+  const option = (['readableBy', 'settableBy'] as const).find(
+    option => field[option].kind === 'self',
+  )
+  return (
+    option &&
+    `has a self rule as ${option}, and whose a row is decides about rows only: use anyone, user, admin or nobody`
+  )
+}
+
+const bytesRule: Rule = ({ field: { scalar, graphql, rest, settableBy } }) =>
+  scalar === 'bytes' &&
+  (graphql !== 'hidden' || rest || settableBy.kind !== 'nobody') &&
+  'is bytes, which no API shows or takes: leave its options as bytes() has them'
+
+/** So large an amount still has an exact number of minor units in a currency of three decimals. */
+const largestAmount = Math.floor(Number.MAX_SAFE_INTEGER / 1000)
+
+const rangeRule: Rule = ({ field: { scalar, range, settableBy } }) => {
+  if (!range) return undefined
+  const { min, max } = range
+  const isWhole = scalar === 'money' || [min, max].every(Number.isSafeInteger)
+  if (!isWhole || !(min <= max) || (scalar === 'text' && min < 0))
+    return `goes from ${min} to ${max}: give whole numbers, the least first`
+  return (
+    scalar === 'money' &&
+    settableBy.kind !== 'nobody' &&
+    max > largestAmount &&
+    `goes up to ${max}, and amounts are exact up to ${largestAmount}: give a smaller max`
+  )
+}
+
+const valuesRule: Rule = ({ field: { values } }) => {
+  if (!values) return undefined
+  if (values.length === 0) return 'is a choice of nothing: give it values'
+  const twice = values.find((value, index) => values.indexOf(value) < index)
+  return twice !== undefined && `has the value ${twice} twice: leave one out`
+}
+
+const inputRule: Rule = ({ field: { graphql, settableBy } }) =>
+  graphql === 'input' &&
+  settableBy.kind === 'nobody' &&
+  "is in the GraphQL API as input only, and nobody may set it: make it graphql: 'hidden'"
+
+const rules = [
+  nameRule,
+  idRule,
+  revisionRule,
+  referenceRule,
+  foldedRule,
+  resetRule,
+  initialRule,
+  ruleRule,
+  bytesRule,
+  valuesRule,
+  rangeRule,
+  inputRule,
+]
+
+/** The faults of an entity's fields. */
+export const fieldFaults = function* (checked: Checked): Faults {
+  const { name, self } = checked
+  if (!own(self.fields, 'id')) yield `${name} has no id: add id: id() to its fields`
+  for (const [key, field] of Object.entries(self.fields))
+    for (const rule of rules) {
+      const fault = rule({ ...checked, key, field })
+      if (fault) yield `${name}.${key} ${fault}`
+    }
+}

@@ -1,0 +1,165 @@
+/** Faults of lists: filters, sorts, and the indexes and counts that serve them. */
+import { type Checked, type Faults, own } from '#model/check/checked.ts'
+import type { Entity, Filter } from '#model/entity.ts'
+import type { Field, Scalar } from '#model/field.ts'
+import { columnName } from '#model/names.ts'
+
+/** What each kind of filter can look at. */
+const filtered = {
+  equals: ['id', 'text', 'int', 'money', 'time', 'flag'],
+  'at least': ['int', 'money', 'time'],
+  'at most': ['int', 'money', 'time'],
+  'above zero': ['int', 'money'],
+  contains: ['text'],
+} satisfies Record<Filter['kind'], readonly Scalar[]>
+
+/** Parameters that every list has, and those that the versions and members take. */
+const parameters = ['page', 'limit', 'offset', 'cursor', 'sort', 'order', 'fields', 'version']
+
+const fieldsOf = (self: Entity): string => Object.keys(self.fields).join(', ')
+
+const filterFault = (self: Entity, parameter: string, filter: Filter): string | undefined => {
+  if (parameters.includes(parameter) || !/^[a-zA-Z][a-zA-Z0-9_-]*$/.test(parameter))
+    return 'has a name that every list uses, or that is no word: give it another one'
+  const field = own(self.fields, filter.field)
+  if (!field) return `is about ${filter.field}, which is not a field: name one of ${fieldsOf(self)}`
+  const scalars: readonly Scalar[] = filtered[filter.kind]
+  if (!scalars.includes(field.scalar))
+    return `is of the kind ${filter.kind} and about ${filter.field}, which is ${field.scalar}: name one that is ${scalars.join(', ')}`
+  if (filter.kind === 'contains' && field.foldedFrom === undefined)
+    return `is of the kind contains and about ${filter.field}, which is not folded: name a field made with folded('${filter.field}')`
+  return undefined
+}
+
+const filterFaults = function* ({ name, self }: Checked): Faults {
+  for (const [parameter, filter] of Object.entries(self.rest.listing.filters ?? {})) {
+    const fault = filterFault(self, parameter, filter)
+    if (fault) yield `the filter ${parameter} of ${name} ${fault}`
+  }
+}
+
+const graphqlFaults = function* ({ entities, name, self }: Checked): Faults {
+  const { type, roots, filters, mutations } = self.graphql
+  if (filters.length > 0 && !(type && roots))
+    yield `${name} has GraphQL filters and no list at the root: leave them out, or give it graphql.type and graphql.roots`
+  if (mutations.length > 0 && !type)
+    yield `${name} has GraphQL mutations and no type: leave them out, or give it graphql.type`
+  for (const key of filters) {
+    const field = own(self.fields, key)
+    const place = `the GraphQL filter ${key} of ${name}`
+    if (!field) yield `${place} is not a field: name one of ${fieldsOf(self)}`
+    else if (field.scalar === 'bytes')
+      yield `${place} is bytes, which nobody can give: leave it out`
+    if (key === 'limit' || key === 'offset')
+      yield `${place} has the name of an argument that every list has: rename the field`
+    const referred = own(entities, field?.references?.entity ?? '')
+    if (referred && referred.policy.read === undefined)
+      yield `${place} names ${referred.plural}, which nobody may read: leave it out, or give them a read rule`
+  }
+}
+
+const unsigned = (term: string): string => term.replace(/^-/, '')
+
+const sortFaults = function* ({ name, self }: Checked): Faults {
+  const { limit, sort, paging } = self.rest.listing
+  if (!Number.isInteger(limit) || limit < 1 || limit > 100)
+    yield `the list of ${name} has the limit ${limit}: give one of 1 to 100`
+  if (!sort) return
+  if (paging === 'cursor')
+    yield `the list of ${name} goes by cursors, newest first, and has a sort: leave the sort out, or choose paging: 'page'`
+  for (const term of sort.fields) {
+    const field = own(self.fields, unsigned(term))
+    const place = `the sort of ${name} by ${term}`
+    if (!field || (term.startsWith('-') && sort.style === 'field and order'))
+      yield `${place} does not name a field: name some of ${fieldsOf(self)}`
+    else if (field.scalar === 'bytes') yield `${place} is by bytes: leave it out`
+    if (sort.fields.indexOf(term) !== sort.fields.lastIndexOf(term))
+      yield `${place} is there twice: leave one out`
+  }
+}
+
+const countedFaults = function* ({ name, self }: Checked): Faults {
+  for (const key of self.counted ?? []) {
+    const field = own(self.fields, key)
+    const place = `${name} is counted by ${key}`
+    if (!field) yield `${place}, which is not a field: name some of ${fieldsOf(self)}`
+    else if (field.nullable)
+      yield `${place}, which may be null: count by fields that always have a value`
+    else if (field.scalar === 'bytes') yield `${place}, which is bytes: leave it out`
+    if (self.counted?.indexOf(key) !== self.counted?.lastIndexOf(key))
+      yield `${place} twice: leave one out`
+  }
+}
+
+/** The fields of one index, signed, and what asks for it. */
+type Index = { readonly terms: readonly string[]; readonly of: string }
+
+const indexesOf = ({ fields, rest, indexes, sets }: Entity): readonly Index[] => {
+  const { sort } = rest.listing
+  const sorted = (sort?.fields ?? []).filter(key => unsigned(key) !== 'id')
+  const both = sort?.style === 'field and order' ? sorted.flatMap(key => [key, `-${key}`]) : sorted
+  return [
+    ...Object.entries(fields).flatMap(([key, { references, unique }]) =>
+      references || unique !== undefined ? [{ terms: [key], of: `the field ${key}` }] : [],
+    ),
+    ...both.map(key => ({ terms: [key], of: `the sort by ${key}` })),
+    ...indexes.map(terms => ({ terms, of: `the index of ${terms.join(', ')}` })),
+    ...sets.map(terms => ({ terms, of: `the set of ${terms.join(', ')}` })),
+  ]
+}
+
+/** PostgreSQL refuses rows whose indexed values are longer together; it counts bytes. */
+const mostBytes = 2600
+/** The longest name that PostgreSQL keeps whole. */
+const longestName = 63
+
+/** How many bytes a value may have in UTF-8. To fold a letter can make it six bytes long. */
+const bytesOf = (self: Entity, key: string): number => {
+  const { scalar, range, foldedFrom } = own(self.fields, key) as Field
+  if (foldedFrom !== undefined) return 6 * (own(self.fields, foldedFrom)?.range?.max ?? 0)
+  return scalar === 'text' ? 4 * (range?.max ?? 0) : 8
+}
+
+const indexFault = (self: Entity, { terms, of }: Index): string | undefined => {
+  const keys = terms.map(unsigned)
+  const unknown = keys.find(key => !own(self.fields, key))
+  if (unknown !== undefined || keys.length === 0)
+    return `${of} names ${unknown ?? 'nothing'}, which is not a field: name some of ${fieldsOf(self)}`
+  if (new Set(keys).size < keys.length) return `${of} names a field twice: leave one out`
+  if (keys.some(key => own(self.fields, key)?.scalar === 'bytes'))
+    return `${of} is about bytes: leave it out`
+  const bytes = keys.reduce((sum, key) => sum + bytesOf(self, key), 0)
+  if (bytes > mostBytes)
+    return `${of} needs an index of up to ${bytes} bytes a row, more than the ${mostBytes} that every database takes: let its text be shorter`
+  return undefined
+}
+
+const labelOf = ({ terms }: Index): string =>
+  terms.map(term => `${columnName(unsigned(term))}${term.startsWith('-') ? '_down' : ''}`).join('_')
+
+const indexFaults = function* ({ name, self }: Checked): Faults {
+  const known = new Map<string, string>()
+  for (const index of indexesOf(self)) {
+    const fault = indexFault(self, index)
+    if (fault) yield `in ${name}, ${fault}`
+    const label = labelOf(index)
+    const other = known.get(label)
+    if (other !== undefined)
+      yield `${name} has one index for ${other} and for ${index.of}: leave one of them out`
+    known.set(label, index.of)
+    if (`${self.table}_by_${label}`.length > longestName)
+      yield `${name} has an index with a name of more than ${longestName} letters, ${self.table}_by_${label}: use shorter names`
+  }
+  for (const set of self.sets)
+    if (set.length < 2)
+      yield `${name} has a set of one field, ${set.join()}: make it unique instead`
+}
+
+/** The faults of an entity's lists, indexes and counts. */
+export const listFaults = function* (checked: Checked): Faults {
+  yield* filterFaults(checked)
+  yield* graphqlFaults(checked)
+  yield* sortFaults(checked)
+  yield* countedFaults(checked)
+  yield* indexFaults(checked)
+}

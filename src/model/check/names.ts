@@ -1,0 +1,133 @@
+/** Faults of names: those that two things share, that databases or GraphQL reserve, or that lead in a circle. */
+import type { Checked, Faults } from '#model/check/checked.ts'
+import { columnName, typeName } from '#model/names.ts'
+
+/** Words that SQLite or PostgreSQL does not take as the bare name of a column, and columns that each table has. */
+const reserved = new Set(
+  `add all alter analyse analyze and any array as asc asymmetric authorization autoincrement between binary
+  both case cast check collate collation column commit concurrently constraint create cross default deferrable
+  delete desc distinct do drop else end escape except exists false fetch for foreign freeze from full grant group
+  having if ilike in index initially inner insert intersect into is isnull join lateral leading left like limit
+  localtime localtimestamp natural not nothing notnull null offset on only or order outer overlaps placing primary
+  references returning right select set similar some symmetric table tablesample then to trailing transaction true
+  union unique update user using values variadic verbose when where window with
+  current_catalog current_date current_role current_schema current_time current_timestamp current_user session_user system_user
+  cmax cmin ctid tableoid xmax xmin oid rowid`.split(/\s+/),
+)
+
+/** Whether a field of that name would have a column that a database does not take. */
+export const isReserved = (field: string): boolean => reserved.has(columnName(field)) || field in {}
+
+/** Tables of the machine itself. */
+const machineTables = [
+  'counts',
+  'counts_part',
+  'migrations',
+  'moves',
+  'rates',
+  'replies',
+  'secrets',
+]
+
+const graphqlTypes = [
+  'Query',
+  'Mutation',
+  'Subscription',
+  'ID',
+  'Int',
+  'Float',
+  'String',
+  'Boolean',
+]
+
+const isTableName = (table: string): boolean =>
+  /^[a-z][a-z0-9_]*$/.test(table) &&
+  table.length <= 40 &&
+  !/^(sqlite|pg)_/.test(table) &&
+  !reserved.has(table) &&
+  !machineTables.includes(table)
+
+const isName = (name: string): boolean => /^[a-z][a-zA-Z0-9]*$/.test(name) && !(name in {})
+
+const ownNameFaults = function* (entities: Checked['entities']): Faults {
+  for (const [name, { table, plural }] of Object.entries(entities)) {
+    if (!isName(name) || graphqlTypes.includes(typeName(name)))
+      yield `${name} cannot name an entity: use letters and digits, such as orderItem, and no type of GraphQL's own`
+    if (!isName(plural))
+      yield `${name} has the plural ${plural}: use letters and digits, such as orderItems`
+    if (!isTableName(table))
+      yield `${name} has the table ${table}: use at most 40 small letters, digits and _, and no name that a database or Duet itself uses`
+  }
+}
+
+/** What has the same name as another: each with how to say where the name stands. */
+const sharedFaults = function* (
+  what: string,
+  names: readonly (readonly [name: string, of: string])[],
+): Faults {
+  const owners = new Map<string, string>()
+  for (const [name, of] of names) {
+    const owner = owners.get(name)
+    if (owner !== undefined)
+      yield `${owner} and ${of} have one ${what}, ${name}: give one of them another`
+    owners.set(name, of)
+  }
+}
+
+/** The faults of the names of all entities, and of those that two of them share. */
+export const nameFaults = function* (entities: Checked['entities']): Faults {
+  yield* ownNameFaults(entities)
+  const all = Object.entries(entities)
+  yield* sharedFaults(
+    'table',
+    all.map(([name, { table }]) => [table, name] as const),
+  )
+  yield* sharedFaults(
+    'plural',
+    all.map(([name, { plural }]) => [plural, name] as const),
+  )
+  const roots = all.filter(([, { graphql }]) => graphql.type && graphql.roots)
+  yield* sharedFaults(
+    'name in a GraphQL query',
+    roots.flatMap(([name, { plural }]) => [
+      [name, name] as const,
+      [plural, `the list of ${name}`] as const,
+    ]),
+  )
+  yield* sharedFaults(
+    'GraphQL type',
+    all.flatMap(([name, { graphql }]) => [
+      [typeName(name), name] as const,
+      ...graphql.mutations.map(
+        kind => [`${typeName(kind)}${typeName(name)}Input`, `${kind} ${name}`] as const,
+      ),
+    ]),
+  )
+  if (all.length > 0 && roots.length === 0)
+    yield 'no entity is at the root of the GraphQL API: let one have graphql.type and graphql.roots'
+}
+
+/** The entities along which references lead back to `start`; undefined where none do. A row may refer to its own kind. */
+const circleFrom = (
+  entities: Checked['entities'],
+  start: string,
+  path: readonly string[] = [start],
+): readonly string[] | undefined => {
+  for (const { references } of Object.values(entities[path.at(-1) ?? '']?.fields ?? {})) {
+    const to = references?.entity
+    if (to === undefined || to === path.at(-1)) continue
+    if (to === start) return path
+    const circle = path.includes(to) ? undefined : circleFrom(entities, start, [...path, to])
+    if (circle) return circle
+  }
+  return undefined
+}
+
+/** References in a circle, along which no table can be made first. */
+export const cycleFaults = function* (entities: Checked['entities']): Faults {
+  for (const name of Object.keys(entities)) {
+    const circle = circleFrom(entities, name)
+    if (circle)
+      yield `${[...circle, name].join(' refers to ')}, so that no table can be made first: make one of these references an int`
+  }
+}

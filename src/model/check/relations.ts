@@ -1,0 +1,135 @@
+/** Faults between entities: relations, and the rules of a policy that name their fields. */
+import { type Checked, type Faults, own } from '#model/check/checked.ts'
+import type { Entity, Relation } from '#model/entity.ts'
+import type { Field } from '#model/field.ts'
+import type { Policy, Rule } from '#model/policy.ts'
+
+const targetFault = ({ entities, name, self }: Checked, relation: Relation): string | undefined => {
+  const target = own(entities, relation.to)
+  if (!target)
+    return `leads to ${relation.to}, which is not an entity: name one of ${Object.keys(entities).join(', ')}`
+  const [holder, referred] = relation.kind === 'one' ? [self, relation.to] : [target, name]
+  const key = own(holder.fields, relation.by)
+  if (!key)
+    return `keys on ${relation.by}, which is not a field there: name a reference to ${referred}`
+  if (key.references?.entity !== referred)
+    return `keys on ${relation.by}, which is not a reference to ${referred}: name one that is`
+  return undefined
+}
+
+const isInGraphql = (relation: Relation, target: Entity, self: Entity): boolean =>
+  relation.graphql && target.graphql.type && self.graphql.type
+
+/** What is wrong with showing a relation whose key and target are there. */
+const shownFault = (self: Entity, relation: Relation, target: Entity): string | undefined => {
+  const shown = isInGraphql(relation, target, self)
+  if (relation.oldestFirst && (shown || relation.rest))
+    return 'is oldest first and a list with pages, which are newest first: make it graphql: false and rest: false'
+  if ((shown || relation.rest) && target.policy.read === undefined)
+    return `leads to ${target.plural}, which nobody may read: give them a read rule, or make it graphql: false and rest: false`
+  if (relation.rest && self.policy.read === undefined)
+    return `is a list below ${self.plural}, which nobody may read: give them a read rule, or make it rest: false`
+  return undefined
+}
+
+/** The faults of an entity's relations. */
+export const relationFaults = function* (checked: Checked): Faults {
+  const { entities, name, self } = checked
+  for (const [key, relation] of Object.entries(self.relations)) {
+    const target = own(entities, relation.to)
+    const fault = targetFault(checked, relation) ?? (target && shownFault(self, relation, target))
+    if (fault) yield `${name}.${key} ${fault}`
+    if (!/^[a-z][a-zA-Z0-9]*$/.test(key) || key in {})
+      yield `${name}.${key} is not named like orderItems: begin with a small letter and use only letters and digits`
+    if (own(self.fields, key)) yield `${name}.${key} is a relation and a field: rename one of them`
+  }
+}
+
+/** The field that a path leads to over relations that lead to one row each; undefined where it leads to none. */
+const fieldAt = (
+  entities: Checked['entities'],
+  from: Entity | undefined,
+  [head = '', ...rest]: readonly string[],
+): { readonly entity: Entity; readonly key: string; readonly field: Field } | undefined => {
+  if (!from) return undefined
+  const field = own(from.fields, head)
+  if (rest.length === 0) return field && { entity: from, key: head, field }
+  const relation = own(from.relations, head)
+  return relation?.kind === 'one' ? fieldAt(entities, own(entities, relation.to), rest) : undefined
+}
+
+type Ruled = readonly [operation: keyof Policy, rule: Rule & { kind: 'self' }]
+
+const selfRules = ({ policy }: Entity): readonly Ruled[] =>
+  (Object.entries(policy) as [keyof Policy, Rule | undefined][]).flatMap(([operation, rule]) =>
+    rule?.kind === 'self' ? [[operation, rule] as const] : [],
+  )
+
+/** Whether a path of names the field of a nested list, which then comes from the path of the request. */
+const isGivenByPath = ({ entities, name, self }: Checked, key: string): boolean =>
+  self.rest.nested.includes('create') &&
+  Object.values(entities).some(({ relations }) =>
+    Object.values(relations).some(
+      ({ kind, to, by, rest }) => kind === 'many' && rest && to === name && by === key,
+    ),
+  )
+
+/** Why a new row can never be the viewer's by this path. */
+const createFault = (checked: Checked, path: string): string | undefined => {
+  const field = own(checked.self.fields, path)
+  if (!field || path === 'id')
+    return 'a new row is judged by its own values: name a field of its own'
+  const isSet = field.settableBy.kind !== 'nobody' || field.initial === 'viewer'
+  return isSet || isGivenByPath(checked, path)
+    ? undefined
+    : "nobody may set that: let it be initial: 'viewer'"
+}
+
+/** The faults of an entity's policy. */
+export const policyFaults = function* (checked: Checked): Faults {
+  const { entities, name, self } = checked
+  for (const [operation, rule] of selfRules(self)) {
+    if (rule.fields.length === 0)
+      yield `the ${operation} rule of ${name} is self() of no field: name the field that says whose a row is`
+    for (const path of rule.fields) {
+      const place = `the ${operation} rule of ${name} names ${path}`
+      if (!fieldAt(entities, self, path.split('.')))
+        yield `${place}, which is not a field: name one of its own, or one over relations to one row`
+      const never = operation === 'create' ? createFault(checked, path) : undefined
+      if (never) yield `${place} and can never hold: ${never}`
+    }
+  }
+}
+
+/** The faults of self rules for viewers of an entity: what a path leads to must be the id of one. */
+export const viewerFaults = function* (entities: Checked['entities'], viewer: string): Faults {
+  for (const [name, self] of Object.entries(entities)) {
+    for (const [operation, rule] of selfRules(self))
+      for (const path of rule.fields) {
+        const found = fieldAt(entities, self, path.split('.'))
+        const isId = found?.key === 'id' && found.entity === entities[viewer]
+        if (!isId && found?.field.references?.entity !== viewer)
+          yield `the ${operation} rule of ${name} names ${path}, which is not the id of a ${viewer}: name a reference to ${viewer}`
+      }
+    for (const [key, { initial, references }] of Object.entries(self.fields))
+      if (initial === 'viewer' && references?.entity !== viewer)
+        yield `${name}.${key} is the viewer at first and refers to ${references?.entity}: let it refer to ${viewer}`
+  }
+}
+
+/** The rules that depend on a setting, each with where it stands. */
+export const switchesOf = function* (
+  entities: Checked['entities'],
+): Iterable<readonly [setting: string, place: string]> {
+  for (const [name, self] of Object.entries(entities)) {
+    const rules: (readonly [string, Rule | undefined])[] = [
+      ...Object.entries(self.policy).map(
+        ([operation, rule]) => [`the ${operation} rule of ${name}`, rule] as const,
+      ),
+      ...Object.entries(self.fields).flatMap(([key, { readableBy, settableBy }]) =>
+        [readableBy, settableBy].map(rule => [`a rule of ${name}.${key}`, rule] as const),
+      ),
+    ]
+    for (const [place, rule] of rules) if (rule?.kind === 'while') yield [rule.setting, place]
+  }
+}

@@ -1,0 +1,212 @@
+/** Faults of what the APIs offer: reads that nobody may do, writes that can never be right, links that lead nowhere. */
+import { type Checked, type Faults, own } from '#model/check/checked.ts'
+import type { Entity, Link } from '#model/entity.ts'
+import type { Field } from '#model/field.ts'
+import type { Rule } from '#model/policy.ts'
+
+const ruleOf = { create: 'create', replace: 'update', update: 'update', delete: 'delete' } as const
+
+/** The writes that the APIs derive, each with the member that asks for it. */
+const writesOf = ({
+  rest,
+  graphql,
+}: Entity): readonly (readonly [string, keyof typeof ruleOf])[] => [
+  ...rest.writes.map(write => ['rest.writes', write] as const),
+  ...rest.nested.flatMap(kind => (kind === 'one' ? [] : [['rest.nested', kind] as const])),
+  ...graphql.mutations.map(write => ['graphql.mutations', write] as const),
+]
+
+const writeFaults = function* ({ name, self }: Checked): Faults {
+  for (const [member, write] of writesOf(self)) {
+    const operation = ruleOf[write]
+    const place = `${member} of ${name} has ${write}`
+    if (self.policy[operation] === undefined)
+      yield `${place}, and its policy has no ${operation} rule: add the rule, or leave the write out`
+    if (operation === 'update' && !own(self.fields, 'revision'))
+      yield `${place}, and ${name} has no revision: add revision: revision() to its fields`
+    if (self.appendOnly && operation !== 'create')
+      yield `${place}, and ${name} is append-only: leave one of them out`
+  }
+  if (!self.appendOnly) return
+  for (const [key, { references }] of Object.entries(self.fields))
+    if (references && references.onDelete !== 'restrict')
+      yield `${name}.${key} changes rows that are append-only when the ${references.entity} is deleted: choose onDelete: 'restrict'`
+}
+
+/** The fields that the path of a nested list gives to what is made below it. */
+const givenByPaths = ({ entities, name }: Checked): readonly string[] =>
+  Object.values(entities).flatMap(({ relations }) =>
+    Object.values(relations).flatMap(({ kind, to, by, rest }) =>
+      kind === 'many' && rest && to === name ? [by] : [],
+    ),
+  )
+
+const isClosed = (field: Field, api: 'rest' | 'graphql'): boolean =>
+  field.settableBy.kind === 'nobody' ||
+  (api === 'graphql' ? field.graphql === 'hidden' : !field.rest && field.graphql === 'hidden')
+
+/** Required fields that a create of an API cannot be given. */
+const createFaults = function* (checked: Checked): Faults {
+  const { name, self } = checked
+  const creates = [
+    ...(self.rest.writes.includes('create') ? [['rest.writes', 'rest', []] as const] : []),
+    ...(self.rest.nested.includes('create')
+      ? givenByPaths(checked).map(by => ['rest.nested', 'rest', [by]] as const)
+      : []),
+    ...(self.graphql.mutations.includes('create')
+      ? [['graphql.mutations', 'graphql', []] as const]
+      : []),
+  ]
+  for (const [member, api, given] of creates)
+    for (const [key, field] of Object.entries(self.fields)) {
+      if (key === 'id' || field.initial !== undefined || field.foldedFrom !== undefined) continue
+      if (!(given as readonly string[]).includes(key) && isClosed(field, api))
+        yield `${member} of ${name} has create, which needs ${key} and cannot be given it: give ${key} an initial value, or leave the create out`
+    }
+}
+
+const graphqlFaults = function* ({ name, self }: Checked): Faults {
+  if (!self.graphql.type) return
+  const fields = Object.values(self.fields)
+  if (!fields.some(({ graphql }) => graphql === 'shown'))
+    yield `${name} is a GraphQL type without fields: show one, or make it graphql: { type: false }`
+  if (self.graphql.roots && self.policy.read === undefined && self.policy.enter === undefined)
+    yield `${name} is in the GraphQL API, and nobody may read it: add a read rule, or make it graphql: { type: false }`
+  for (const kind of self.graphql.mutations) {
+    const takes = fields.some(
+      field => !isClosed(field, 'graphql') && !(kind === 'update' && field.immutable),
+    )
+    if (kind !== 'delete' && !takes)
+      yield `graphql.mutations of ${name} has ${kind}, and no field can be given: leave it out`
+  }
+}
+
+/** The more, the fewer may. */
+const strictness = { anyone: 0, while: 1, user: 2, self: 3, admin: 4, nobody: 5 } satisfies Record<
+  Rule['kind'],
+  number
+>
+
+/** Members that only some of an object's readers may read: the others would be refused the whole object. */
+const memberFaults = function* ({ name, self }: Checked, rule: Rule, place: string): Faults {
+  for (const [key, { rest, readableBy }] of Object.entries(self.fields))
+    if (rest && strictness[readableBy.kind] > strictness[rule.kind])
+      yield `${name}.${key} may be read by fewer than ${place}, whose answers have it: make it rest: false, or change one of the rules`
+}
+
+const readFaults = function* (checked: Checked): Faults {
+  const { name, self } = checked
+  const { rest, policy } = self
+  const rule = policy.enter ?? policy.read
+  const isListed = givenByPaths(checked).length > 0
+  if (rest.list || rest.one) {
+    if (!rule)
+      yield `${name} is in the REST API, and nobody may read it: add a read rule, or make rest.list and rest.one false`
+  }
+  if (rule && (rest.list || rest.one || isListed)) yield* memberFaults(checked, rule, name)
+  if (rest.nested.length > 0 && !isListed)
+    yield `rest.nested of ${name} has ${rest.nested.join(', ')}, and no list leads to it: give a relation many('${name}', …) to its parent`
+}
+
+/** Whether objects that stand in this one would stand in themselves. */
+const isWithinItself = (checked: Checked, from: string, seen: readonly string[]): boolean => {
+  const entity = own(checked.entities, from)
+  return Object.keys(entity?.rest.embedded ?? {}).some(key => {
+    const to = entity?.relations[key]?.to ?? ''
+    return to === checked.name || (!seen.includes(to) && isWithinItself(checked, to, [...seen, to]))
+  })
+}
+
+const embeddedFaults = function* (checked: Checked): Faults {
+  const { entities, name, self } = checked
+  for (const [key, { after }] of Object.entries(self.rest.embedded)) {
+    const place = `rest.embedded of ${name} has ${key}`
+    const relation = own(self.relations, key)
+    const target = own(entities, relation?.to ?? '')
+    if (!relation) yield `${place}, which is not a relation: name one`
+    if (!own(self.fields, after)?.rest)
+      yield `${place} after ${after}, which is not a field that the REST API shows: name one`
+    const rule = self.policy.enter ?? self.policy.read
+    if (target && target.policy.read === undefined)
+      yield `${place}, and nobody may read ${target.plural}: give them a read rule`
+    else if (target && relation && rule)
+      yield* memberFaults({ entities, name: relation.to, self: target }, rule, name)
+  }
+  if (isWithinItself(checked, name, []))
+    yield `rest.embedded of ${name} leads back to ${name}: leave one of the relations out`
+}
+
+const inPath = /\{(\w*)\}/g
+
+const pathFault = (self: Entity, key: string): string | undefined => {
+  const field = own(self.fields, key)
+  if (!field)
+    return `has {${key}}, which is not a field: name one of ${Object.keys(self.fields).join(', ')}`
+  if (!['id', 'int', 'text'].includes(field.scalar))
+    return `has {${key}}, which is ${field.scalar}: name an id, a whole number or a text`
+  return field.readableBy.kind === 'anyone'
+    ? undefined
+    : `has {${key}}, which not everybody may read: name another field`
+}
+
+/** The fields of a path that may be null, where there is none to lead to. */
+const mayBeAbsent = (self: Entity, link: Link): boolean =>
+  [...(typeof link === 'string' ? link : link.href).matchAll(inPath)].some(
+    ([, key = '']) => own(self.fields, key)?.nullable,
+  )
+
+const linkFaults = function* ({ name, self }: Checked): Faults {
+  const { links } = self
+  if (!links) return
+  const cases = links.by === null ? { all: links.all } : links.cases
+  if (links.by !== null) {
+    const field = own(self.fields, links.by)
+    const unknown = Object.keys(cases).find(value => !field?.values?.includes(value))
+    if (!field?.values || field.nullable || field.readableBy.kind !== 'anyone')
+      yield `the links of ${name} are by ${links.by}, which is not a choice that everybody may read: name one`
+    else if (unknown !== undefined)
+      yield `the links of ${name} have a case ${unknown}, which ${links.by} never is: name one of ${field.values.join(', ')}`
+  }
+  for (const named of Object.values(cases)) {
+    for (const [key, link] of Object.entries(named))
+      for (const [, field = ''] of (typeof link === 'string' ? link : link.href).matchAll(inPath)) {
+        const fault = pathFault(self, field)
+        if (fault) yield `the link ${key} of ${name} ${fault}`
+      }
+    const [first] = Object.entries(named)
+    if (first && mayBeAbsent(self, first[1]))
+      yield `the first link of ${name}, ${first[0]}, leads nowhere where its field is null: put one first that is always there, such as self`
+  }
+}
+
+const effectFaults = function* ({ name, self }: Checked): Faults {
+  for (const key of self.afterCreate?.fields ?? [])
+    if (!own(self.fields, key))
+      yield `afterCreate of ${name} wants ${key}, which is not a field: name one of ${Object.keys(self.fields).join(', ')}`
+}
+
+/** Members of one object with the same name. */
+const twiceFaults = function* ({ name, self }: Checked): Faults {
+  const members = Object.entries(self.fields).flatMap(([key, { rest, nameInV1 }]) =>
+    rest || nameInV1 !== undefined ? [nameInV1 ?? key] : [],
+  )
+  const all = [...members, ...Object.keys(self.rest.embedded), '_links']
+  const twice = all.find((member, index) => all.indexOf(member) < index)
+  if (twice !== undefined)
+    yield `${name} has two members called ${twice} in the REST API: rename one of them`
+}
+
+/** The faults of what the APIs offer of an entity. */
+export const routeFaults = function* (checked: Checked): Faults {
+  for (const faultsOf of [
+    readFaults,
+    writeFaults,
+    createFaults,
+    graphqlFaults,
+    embeddedFaults,
+    linkFaults,
+    twiceFaults,
+    effectFaults,
+  ])
+    yield* faultsOf(checked)
+}

@@ -1,0 +1,8 @@
+/** How names of the model are written elsewhere: in SQL, and as types. */
+
+/** `emailVerified` as SQL writes it: `email_verified`. */
+export const columnName = (field: string): string =>
+  field.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+
+/** `user` as a type and a sentence write it: `User`. */
+export const typeName = (entity: string): string => entity.charAt(0).toUpperCase() + entity.slice(1)
