@@ -11,7 +11,7 @@ import {
 import { dialect, searchTable } from '#engines/sqlite/dialect.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
-import { columnName, type Entities } from '#model/model.ts'
+import { columnName, dependenciesFirst, type Entities } from '#model/model.ts'
 
 /** A column as a table is made with it, or has it added. */
 export const columnDdl = (entities: Entities, key: string, field: Field): string => {
@@ -135,7 +135,7 @@ const appendOnlyTriggers = ({ table, appendOnly }: Entity): readonly Definition[
 
 /** All that the entities are made of beside the machine's own tables, in the order in which it can be made. */
 export const definitions = (entities: Entities): readonly Definition[] =>
-  Object.values(entities).flatMap(entity => [
+  dependenciesFirst(entities).flatMap(([, entity]) => [
     tableDdl(entities, entity),
     ...indexesOf(entity).map(index => indexDdl(entity, index)),
     ...countTriggers(entity),

@@ -10,7 +10,7 @@ import {
 import { dialect } from '#engines/postgres/dialect.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
-import { columnName, type Entities } from '#model/model.ts'
+import { columnName, dependenciesFirst, type Entities } from '#model/model.ts'
 
 /** Texts are compared and sorted by their bytes, as the embedded store does, whatever the database's own locale. */
 const typeOf = ({ scalar }: Field): string =>
@@ -144,7 +144,7 @@ const appendOnlyTriggers = ({ table, appendOnly }: Entity): readonly Definition[
 
 /** All that the entities are made of beside the machine's own tables, in the order in which it can be made. */
 export const definitions = (entities: Entities): readonly Definition[] =>
-  Object.values(entities).flatMap(entity => [
+  dependenciesFirst(entities).flatMap(([, entity]) => [
     tableDdl(entities, entity),
     ...indexesOf(entity).map(index => indexDdl(entity, index)),
     ...countTriggers(entity),
