@@ -88,6 +88,7 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
     decide: values => ({
       switches: switches?.(values as ValuesOf<Own>) ?? {},
       currency: currencyNamed(currency?.(values as ValuesOf<Own>) ?? 'USD'),
+      values,
     }),
   }
 }

@@ -1,5 +1,6 @@
 /** Generated query operations: documents that are valid by their making, from a stream of numbers. */
 import fc from 'fast-check'
+import { type GraphQLObjectType, type GraphQLSchema, getNamedType, isObjectType } from 'graphql'
 
 /** Numbers without end, from which a document is made. */
 export const numbers = fc.infiniteStream(fc.noBias(fc.nat({ max: 999_999 })))
@@ -21,23 +22,42 @@ export type Operation = {
   operationName?: string
 }
 
-const scalars: Record<string, readonly string[]> = {
-  User: ['id', 'name', 'email', 'age'],
-  Post: ['id', 'title', 'content', 'createdAt'],
-  Comment: ['id', 'text'],
+/** What documents are made of: the fields of each type, those with a value and those that lead to another type. */
+export type Vocabulary = {
+  readonly scalars: Readonly<Record<string, readonly string[]>>
+  readonly relations: Readonly<Record<string, Readonly<Record<string, string>>>>
+  /** The arguments of a field, by `Type.field`. */
+  readonly arguments: Readonly<Record<string, readonly string[]>>
+  readonly introspections: readonly string[]
 }
-const relations: Record<string, Record<string, string>> = {
-  Query: { user: 'User', users: 'User', post: 'Post', posts: 'Post' },
-  User: { posts: 'Post' },
-  Post: { author: 'User', comments: 'Comment' },
-  Comment: { author: 'User' },
+
+/** The vocabulary of a schema. */
+export const vocabularyOf = (schema: GraphQLSchema): Vocabulary => {
+  const scalars: Record<string, string[]> = {}
+  const relations: Record<string, Record<string, string>> = {}
+  const named: Record<string, string[]> = {}
+  const types = Object.values(schema.getTypeMap()).filter(
+    type => isObjectType(type) && type !== schema.getMutationType() && !type.name.startsWith('__'),
+  ) as GraphQLObjectType[]
+  for (const type of types) {
+    scalars[type.name] = []
+    relations[type.name] = {}
+    for (const [key, field] of Object.entries(type.getFields())) {
+      const target = getNamedType(field.type)
+      named[`${type.name}.${key}`] = field.args.map(({ name }) => name)
+      if (isObjectType(target)) Object.assign(relations[type.name] ?? {}, { [key]: target.name })
+      else scalars[type.name]?.push(key)
+    }
+  }
+  const type = types.find(({ name }) => name !== 'Query')?.name
+  const introspections = [
+    '__schema { queryType { name fields { name args { name type { kind } } } } }',
+    '__schema { directives { ...on __Directive { name } } types { name kind } }',
+    `__type(name: "${type}") { name fields { name type { kind ofType { name } } } }`,
+    '__type(name: "Nobody") { name }',
+  ]
+  return { scalars, relations, arguments: named, introspections }
 }
-const introspections = [
-  '__schema { queryType { name fields { name args { name type { kind } } } } }',
-  '__schema { directives { ...on __Directive { name } } types { name kind } }',
-  '__type(name: "User") { name fields { name type { kind ofType { name } } } }',
-  '__type(name: "Nobody") { name }',
-]
 
 export type Shape = {
   readonly ids: number
@@ -66,8 +86,9 @@ const variablePool = ({ of, upTo }: Draw, shape: Shape) => {
 }
 
 /** Makes a document of several operations and fragments, and a request for one of them. */
-export const documentOf = (draw: Draw, shape: Shape): Operation => {
+export const documentOf = (draw: Draw, shape: Shape, vocabulary: Vocabulary): Operation => {
   const { of, upTo, chance } = draw
+  const { scalars, relations, introspections } = vocabulary
   const pool = variablePool(draw, shape)
   const fragments: { name: string; type: string; body: string }[] = []
   // A key means one field with one list of arguments in all of the document: so any two fields merge.
@@ -83,10 +104,11 @@ export const documentOf = (draw: Draw, shape: Shape): Operation => {
     chance(40) ? of('$n0', '$n1', '$n2') : of('null', '-3', '0', '1', '2', '3', '5', '100', '101')
   const argumentsOf = (type: string, field: string): string => {
     const list: string[] = []
-    if (type === 'Query' && (field === 'user' || field === 'post'))
-      list.push(`id: ${idText(false)}`)
-    if (type === 'Query' && field === 'posts' && chance(40)) list.push(`authorId: ${idText(true)}`)
-    if (/s$/.test(field)) {
+    const names = vocabulary.arguments[`${type}.${field}`] ?? []
+    for (const name of names.filter(name => !/^(id|limit|offset)$/.test(name)))
+      if (chance(40)) list.push(`${name}: ${idText(true)}`)
+    if (names.includes('id')) list.push(`id: ${idText(false)}`)
+    if (names.includes('limit')) {
       if (!shape.whole || chance(40))
         list.push(`limit: ${shape.whole ? numberText() : of('1', '2', '3', '4', '$n2')}`)
       if (chance(25)) list.push(`offset: ${of('$n0', '$n1', '0', '1', '2', '-2', 'null', '50')}`)

@@ -1,5 +1,6 @@
 /** Stores for tests, on the engine that the run is on: SQLite, or PostgreSQL. */
 import type { OpenStore } from '#cli/content.ts'
+import type { Content } from '#content.ts'
 import { postgresStore } from '#engines/postgres/store.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import type { Store } from '#engines/store.ts'
@@ -14,20 +15,19 @@ import { reusedDatabase } from './postgres/tools/reused.ts'
 export const onPostgres = process.env.DUET_TEST_STORE === 'postgres'
 
 /** What a service that a test runs is given of PostgreSQL: few connections, since many such services run at once. */
-export const postgresOf = (url: string): Store =>
+export const postgresOf = (url: string, content?: Content): Store =>
   postgresStore({
     url,
     replicas: [],
     prepare: true,
     readers: 1,
     pool: 10,
-    migrations: historyFor('postgres'),
+    migrations: historyFor('postgres', content),
   })
 
-const migrate = (url: string) =>
-  postgresOf(url)
-    .migrate()
-    .then(() => {})
+const migrate = async (url: string, content?: Content): Promise<void> => {
+  await postgresOf(url, content).migrate()
+}
 
 /** Does something to a store in one transaction, behind the back of whoever serves it. */
 export const filling = async <Result>(
@@ -70,14 +70,21 @@ const shared = new Map<string, string>()
 /** One in PostgreSQL; `shared` names one that several worlds use, which goes with the test file. */
 export const filledDatabase = async (
   fill: Fill,
-  of: { readonly isUsual: boolean; readonly shared: string | undefined },
+  of: {
+    readonly isUsual: boolean
+    readonly shared: string | undefined
+    /** A content other than the usual one, and what its empty database is kept under. */
+    readonly other?: { readonly content: Content; readonly name: string }
+  },
 ): Promise<Filled> => {
   const known = of.shared === undefined ? undefined : shared.get(of.shared)
   if (known !== undefined) return { store: postgresOf(known), drop: async () => {} }
   const { url, drop } = await (of.isUsual
     ? usualDatabase(fill)
-    : reusedDatabase('empty world', migrate))
-  const store = postgresOf(url)
+    : reusedDatabase(of.other ? `empty ${of.other.name}` : 'empty world', url =>
+        migrate(url, of.other?.content),
+      ))
+  const store = postgresOf(url, of.other?.content)
   if (!of.isUsual) await fill(store)
   if (of.shared === undefined) return { store, drop }
   shared.set(of.shared, url)

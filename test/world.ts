@@ -7,8 +7,9 @@ import { createAuthenticator } from '#auth/authenticate.ts'
 import { mint } from '#auth/token.ts'
 import type { OpenStore } from '#cli/content.ts'
 import { putRows } from '#cli/fill.ts'
-import { content } from '#content/index.ts'
-import { modelOf } from '#content.ts'
+import { loadConfig } from '#config.ts'
+import { content as usualContent } from '#content/index.ts'
+import { type Content, modelOf } from '#content.ts'
 import type { Core } from '#core.ts'
 import type { Migration } from '#engines/migrations.ts'
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
@@ -20,6 +21,7 @@ import type { App } from '#http/request.ts'
 import { createMail, type MailOptions } from '#mail/mail.ts'
 import type { Model } from '#model/model.ts'
 import type { Event } from '#observe.ts'
+import { historyFor } from './history.ts'
 import {
   changeIn,
   filledDatabase,
@@ -35,8 +37,10 @@ export { filling, onPostgres } from './stores.ts'
 
 export const secret = 'kX9vQ2mT7pLwZ4rB8nYc5hJd1sGf6aEu3oNi0tRq'
 
+type Rows = Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>
+
 /** People: 1 Ada (admin), 2 Ben, 3 Cleo, 4 Dan (suspended). Ben wrote posts 1 to 3, Cleo 4; see the rest below. */
-const small: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>> = {
+const small: Rows = {
   user: [
     { name: 'Ada', email: 'ada@example.org', age: 36, role: 'admin', emailVerified: true },
     { name: 'Ben', email: 'ben@example.org', age: 28, emailVerified: true },
@@ -77,9 +81,11 @@ const small: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[
 export const beginning = Date.UTC(2026, 0, 1)
 
 export type WorldOptions = {
+  /** What it serves; with another content than the usual one it begins without rows. */
+  readonly content?: Content
   /** Which database it is on; else the one that the test run is on. */
   readonly on?: 'sqlite' | 'postgres'
-  readonly rows?: typeof small
+  readonly rows?: Rows
   /** Puts more than rows into the store before it is served. */
   readonly also?: (line: OpenStore) => Promise<void>
   /** Where the store is; else in a folder of the world's own. */
@@ -106,10 +112,11 @@ export const documentLimits: DocumentLimits = {
   rootFields: 20,
 }
 
-export const usualModel: Model = modelOf(content, {
-  switches: { signup: true },
-  currency: { code: 'USD', digits: 2 },
-})
+/** The model of a content whose settings are the usual ones. */
+export const modelAsUsual = (content: Content): Model =>
+  modelOf(content, content.decide(loadConfig({}, content.settings).content))
+
+export const usualModel: Model = modelAsUsual(usualContent)
 
 export type Asking = {
   as?: number | 'anonymous'
@@ -157,23 +164,28 @@ export type World = {
 export const createWorld = async (options: WorldOptions = {}): Promise<World> => {
   const folder = mkdtempSync(join(tmpdir(), 'duet-test-'))
   const file = options.file ?? join(folder, 'duet.db')
-  const model = options.model ?? usualModel
+  const { content = usualContent } = options
+  const isOther = content !== usualContent
+  const model = options.model ?? (isOther ? modelAsUsual(content) : usualModel)
+  const rows = options.rows ?? (isOther ? {} : small)
   const { sync, minDisk, ...serving } = options.engine ?? {}
   const fill = (store: Store) =>
     filling(store, async line => {
-      await putRows(line, model, options.rows ?? small, beginning, 60_000)
+      await putRows(line, model, rows, beginning, 60_000)
       await options.also?.(line)
     })
   const on = options.on ?? (onPostgres ? 'postgres' : 'sqlite')
-  const isUsual = !options.rows && !options.model && !options.also
+  const isUsual = !options.rows && !options.model && !options.also && !isOther
   const { store, drop } =
     on === 'postgres'
       ? await filledDatabase(fill, {
           isUsual,
           shared: options.file,
+          ...(isOther && { other: { content, name: content.viewers.entity } }),
         })
       : await filledFile(fill, {
           file,
+          migrations: historyFor('sqlite', content),
           ...(options.migrations && { migrations: options.migrations }),
           ...(sync && { sync }),
           ...(minDisk !== undefined && { minDisk }),
@@ -280,7 +292,20 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     rmSync(folder, { recursive: true, force: true })
   }
   await engine.ready()
-  const { rows } = look
   const change = changeIn(store)
-  return { app, engine, core, store, file, rows, change, events, letters, token, ask, gql, close }
+  return {
+    app,
+    engine,
+    core,
+    store,
+    file,
+    rows: look.rows,
+    change,
+    events,
+    letters,
+    token,
+    ask,
+    gql,
+    close,
+  }
 }

@@ -77,6 +77,7 @@ const payloadOf = (
   const items = itemsOf(selecting, type, setsOf(nodes))
   const selected = {
     ...oneRow(root.entity, items),
+    written: true,
     key,
     ...locationOf(nodes[0] as FieldNode),
   }

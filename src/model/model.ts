@@ -13,7 +13,12 @@ export { columnName, typeName }
 export type Currency = { readonly code: string; readonly digits: number }
 
 /** What an operator's settings decide about the model. */
-export type Settings = { readonly switches: Switches; readonly currency: Currency }
+export type Settings = {
+  readonly switches: Switches
+  readonly currency: Currency
+  /** The values of the content's own settings, by their names, for its actions; absent where a test gives none. */
+  readonly values?: Readonly<Record<string, unknown>>
+}
 
 export type Entities = Readonly<Record<string, Entity>>
 

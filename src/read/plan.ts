@@ -183,7 +183,7 @@ const planRoot = (context: Context, root: Root): PlannedRoot => {
   const path = root.key === undefined ? [] : [root.key]
   const place = placeOf(path, root.at)
   const rule = entity.policy.enter ?? entity.policy.read
-  const ownRows = visible(context, entity, rule, place)
+  const ownRows = root.written ? [] : visible(context, entity, rule, place)
   allowChoice(context, entity, root, place)
   const filters = root.where.map((filter): Condition => ({ kind: 'field', ...filter }))
   const where = [...filters, ...ownRows]

@@ -66,6 +66,8 @@ export type Root = {
   readonly fetchOneMore: boolean
   /** Whether the number of all rows that fit the conditions is wanted. */
   readonly total: boolean
+  /** Its row was written by the same request: who may write it is shown it, whoever may read it later. */
+  readonly written?: boolean
   /** The key in the answer and the location in the document, for errors. */
   readonly key?: string
   readonly at?: Location

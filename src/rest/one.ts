@@ -30,14 +30,16 @@ const preparedOne = (
   route: Pick<Route, 'entity' | 'below'>,
   fields: readonly string[] | null,
   role: Role,
+  written = false,
 ): Prepared => {
   const items = itemsOf(core.model, entityOf(core.model, route.entity), prefix, fields)
-  return prepareFor(core, { encoding: 'rest', roots: [oneRoot(route, items)] }, role)
+  const root = { ...oneRoot(route, items), written }
+  return prepareFor(core, { encoding: 'rest', roots: [root] }, role)
 }
 
 /** The plan that reads one thing of an entity whole, as writes answer with it. */
 export const wholeOne = (mount: Mount, entity: string, role: Role): Prepared =>
-  preparedOne(mount, { entity }, null, role)
+  preparedOne(mount, { entity }, null, role, true)
 
 /** The plans of one thing by the chosen members and the role; made when first needed. */
 const plansOf = (mount: Mount, route: Route) => {

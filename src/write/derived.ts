@@ -32,7 +32,10 @@ const createGuard = (writing: Writing, entityName: string, values: Values) => {
     rule?.kind === 'self' &&
     !rule.fields.some(field => values.get(field) === viewer.id)
   const isOwn = (key: string) => fieldOf(entity, key).initial === 'viewer'
-  const references = referred(entity, values).filter(({ key }) => !isOwn(key))
+  // That the viewer itself is there is checked with its right to write.
+  const references = referred(entity, values).filter(
+    ({ key, value }) => !isOwn(key) || value !== viewer.id,
+  )
   const conditions = references.map(reference =>
     existsSql(model, reference.entity, reference.value),
   )

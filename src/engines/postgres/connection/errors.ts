@@ -20,6 +20,8 @@ type DatabaseError = Error & {
 const kinds: Readonly<Record<string, ConstraintError['kind']>> = {
   '23505': 'unique',
   '23503': 'reference',
+  // Since PostgreSQL 18, for `on delete restrict`.
+  '23001': 'reference',
   '23514': 'check',
   '23502': 'check',
   '22003': 'check',

@@ -1,0 +1,62 @@
+/** Bodies that create and change things of any model. */
+import { entityOf, type Model } from '#model/model.ts'
+import type { Viewer } from '#model/viewer.ts'
+import { type Reference, verdict } from './reference.ts'
+import { rowCount } from './rows.ts'
+import { validValue } from './values.ts'
+
+/** The last two rows are left to themselves: one is barred. */
+const most = rowCount - 2
+const seldom = (n: number) => Math.floor(n / most)
+
+/** What a body is for. */
+export type Purpose = {
+  readonly model: Model
+  readonly entity: string
+  readonly api: 'rest' | 'graphql'
+  readonly mode: 'create' | 'replace' | 'update'
+  readonly viewer: Viewer
+  /** Fields that the path gives, with what it gives. */
+  readonly given?: Readonly<Record<string, number>>
+  /** Told apart from all others: what is unique stays so. */
+  readonly n: number
+  /** The rows that are there. */
+  readonly reference: Reference
+}
+
+const nthBody = (purpose: Purpose): Record<string, unknown> => {
+  const { model, entity, api, mode, viewer, given = {}, n } = purpose
+  const { fields, policy } = entityOf(model, entity)
+  const rule = mode === 'create' ? policy.create : undefined
+  const owners = rule?.kind === 'self' ? rule.fields : []
+  const { entity: viewers, barred } = model.viewers
+  const members = Object.entries(fields).flatMap(([key, field]) => {
+    const isHidden = !field.rest && field.graphql === 'hidden'
+    if (isHidden || field.foldedFrom !== undefined || key in given) return []
+    if (api === 'graphql' && field.graphql === 'hidden') return []
+    if (verdict(field.settableBy, viewer, model) === 'no') return []
+    if (mode !== 'create' && field.once) return []
+    // Who is barred would write no more.
+    if (entity === viewers && key === barred.field) return []
+    if (owners.includes(key)) return [[key, viewer.id ?? 1]]
+    if (field.references)
+      return [[key, 1 + ((n + Object.keys(fields).indexOf(key) * seldom(n)) % most)]]
+    // Above what the rows have, and never null.
+    return [[key, validValue(`${entity}.${key}`, { ...field, nullable: false }, 3 * n + 1000)]]
+  })
+  return Object.fromEntries(members)
+}
+
+/** A body with all the members that the viewer may give, and no values that the entity has together already. */
+export const bodyFor = (purpose: Purpose): Record<string, unknown> => {
+  const { model, entity, reference, given = {} } = purpose
+  const { sets } = entityOf(model, entity)
+  for (let n = purpose.n; n < purpose.n + most * most; n++) {
+    const body = nthBody({ ...purpose, n })
+    const values: Record<string, unknown> = { ...body, ...given }
+    const isTaken = (set: readonly string[]) =>
+      reference.rowsIn(entity).some(row => set.every(key => row[key] === values[key]))
+    if (!sets.some(isTaken)) return body
+  }
+  throw new Error(`no values are left for the sets of ${entity}`)
+}

@@ -1,0 +1,12 @@
+/** The contents that the generic suite is run on: a new one needs one line. */
+import { content } from '#content/index.ts'
+import type { Content } from '#content.ts'
+import { library } from '../support/library/index.ts'
+
+/** A content, and the file that runs the program with it. */
+export type Subject = { readonly name: string; readonly content: Content; readonly program: string }
+
+export const subjects: readonly Subject[] = [
+  { name: 'the content service', content, program: 'content/main.ts' },
+  { name: 'the library', content: library, program: 'test/support/library/main.ts' },
+]

@@ -1,0 +1,67 @@
+/** Rows for all the entities of any model, as they are stored. */
+import type { OpenStore } from '#cli/content.ts'
+import { manyInserter } from '#cli/fill.ts'
+import type { Entity } from '#model/entity.ts'
+import type { Field } from '#model/field.ts'
+import { dependenciesFirst, entityOf, type Model } from '#model/model.ts'
+import { fold } from '#model/text.ts'
+import type { SqlValue } from '#sql/sql.ts'
+import { validValue } from './values.ts'
+
+/** How many rows each entity has; the last of the viewers is barred. */
+export const rowCount = 11
+
+const stored = (field: Field, value: unknown, digits: number): SqlValue => {
+  if (value === null) return null
+  const { data } = field.rule.safeParse(value)
+  if (field.scalar === 'money') return Math.round(Number(data) * 10 ** digits)
+  if (field.scalar === 'time') return Date.parse(String(data))
+  if (field.scalar === 'flag') return data === true ? 1 : 0
+  return data as SqlValue
+}
+
+/** The id that a reference holds: spread over the rows, so that some have many and some none. */
+const referredId = (name: string, key: string, entity: Entity, n: number): number | null => {
+  const { references, unique, nullable } = entity.fields[key] as Field
+  if (references?.entity === name) return n % 3 === 0 ? null : Math.floor(n / 3) + 1
+  if (unique !== undefined) return nullable && n % 4 === 3 ? null : n + 1
+  if (nullable && n % 4 === 3) return null
+  const place = Object.keys(entity.fields)
+    .filter(other => entity.fields[other]?.references)
+    .indexOf(key)
+  // The first leads to four, each with several rows; no two rows have the same first and second.
+  return place === 0 ? (n % 4) + 1 : ((n * place + Math.floor(n / 4)) % (rowCount - 2)) + 1
+}
+
+const rowOf = (model: Model, name: string, n: number): Map<string, SqlValue> => {
+  const entity = entityOf(model, name)
+  const { digits } = model.settings.currency
+  const row = new Map<string, SqlValue>()
+  for (const [key, field] of Object.entries(entity.fields)) {
+    if (key === 'id') row.set(key, n + 1)
+    else if (key === 'revision') row.set(key, 1)
+    else if (field.references) row.set(key, referredId(name, key, entity, n))
+    else if (field.foldedFrom === undefined)
+      row.set(key, stored(field, validValue(`${name}.${key}`, field, n), digits))
+  }
+  for (const [key, { foldedFrom }] of Object.entries(entity.fields))
+    if (foldedFrom !== undefined) row.set(key, fold(String(row.get(foldedFrom))))
+  const { entity: viewers, barred } = model.viewers
+  if (name === viewers && n === rowCount - 1) row.set(barred.field, barred.value)
+  else if (name === viewers && row.get(barred.field) === barred.value)
+    row.set(barred.field, entity.fields[barred.field]?.values?.find(v => v !== barred.value) ?? '')
+  return row
+}
+
+/** Puts rows of all entities into an empty store. */
+export const fillWith =
+  (model: Model) =>
+  async (store: OpenStore): Promise<void> => {
+    const entities = dependenciesFirst(model.entities)
+    for (const [name, entity] of entities)
+      await manyInserter(
+        store,
+        entity,
+      )(Array.from({ length: rowCount }, (_, n) => rowOf(model, name, n)))
+    await store.session.settleIds(entities.map(([, { table }]) => table))
+  }

@@ -1,0 +1,78 @@
+/** A world of any content with rows of all its entities, and who asks in it. */
+import type { Model } from '#model/model.ts'
+import type { Rule } from '#model/policy.ts'
+import type { Viewer } from '#model/viewer.ts'
+import { type Route, routesOf } from '#rest/routes.ts'
+import { createWorld, modelAsUsual, type World, type WorldOptions } from '../world.ts'
+import type { Subject } from './contents.ts'
+import { type Reference, type Row, referenceOver, rowsOf } from './reference.ts'
+import { fillWith, rowCount } from './rows.ts'
+
+export const anonymous: Viewer = { id: null, role: 'anonymous' }
+/** The first viewer has the role admin, as in every world. */
+export const admin: Viewer = { id: 1, role: 'admin' }
+export const someone = (id: number): Viewer => ({ id, role: 'user' })
+export const barred = someone(rowCount)
+
+export const viewers: readonly Viewer[] = [anonymous, someone(2), someone(3), admin]
+
+export const asOf = ({ id }: Viewer): { as: number } | Record<string, never> =>
+  id === null ? {} : { as: id }
+
+export const named = ({ id, role }: Viewer): string => (id === null ? role : `${role} ${id}`)
+
+export type Filled = {
+  readonly world: World
+  readonly model: Model
+  readonly routes: readonly Route[]
+  /** The reference over the rows that are there now. */
+  readonly reference: () => Promise<Reference>
+}
+
+/** The content served over rows of all entities. */
+export const filled = async ({ content }: Subject, options: WorldOptions = {}): Promise<Filled> => {
+  const model = options.model ?? modelAsUsual(content)
+  const world = await createWorld({ content, model, rows: {}, also: fillWith(model), ...options })
+  return {
+    world,
+    model,
+    routes: routesOf(model),
+    reference: async () => referenceOver(model, await rowsOf(world)),
+  }
+}
+
+/** The path of a route below the REST API. */
+export const pathOf = ({ path }: Route, ids: { id?: unknown; parentId?: unknown } = {}): string =>
+  `/api${path.replace(':parentId', String(ids.parentId)).replace(':id', String(ids.id))}`
+
+/** A route as a test names it. */
+export const nameOf = ({ method, path }: Route): string => `${method} ${path}`
+
+/** Whether what refers to an entity can keep its rows from being deleted. */
+export const isHeld = (model: Model, entity: string, above: readonly string[] = []): boolean =>
+  Object.entries(model.entities).some(([name, { fields }]) =>
+    Object.values(fields).some(({ references }) => {
+      if (references?.entity !== entity) return false
+      if (references.onDelete === 'restrict') return true
+      const goesOn = references.onDelete === 'cascade' && !above.includes(name)
+      return goesOn && isHeld(model, name, [...above, name])
+    }),
+  )
+
+/** A row that the rule says is the viewer's, or one that is not; undefined where there is none. */
+export const targetFor = (wanted: {
+  readonly model: Model
+  readonly reference: Reference
+  readonly entity: string
+  readonly rule: Rule | undefined
+  readonly viewer: Viewer
+  readonly mine: boolean
+}): Row | undefined => {
+  const { model, reference, entity, rule, viewer, mine } = wanted
+  return reference.rowsIn(entity).find(
+    row =>
+      reference.isMine(entity, row, rule, viewer) === mine &&
+      // The admin goes on asking.
+      !(entity === model.viewers.entity && row.id === admin.id),
+  )
+}

@@ -1,0 +1,333 @@
+/** The writes of both APIs, on every content: who may and who may not, what is kept, and what is refused. */
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import type { Field } from '#model/field.ts'
+import { entityOf } from '#model/model.ts'
+import type { Policy } from '#model/policy.ts'
+import type { Viewer } from '#model/viewer.ts'
+import type { Route } from '#rest/routes.ts'
+import { refuses } from '../rest.ts'
+import type { Answered } from '../world.ts'
+import { bodyFor } from './bodies.ts'
+import { subjects } from './contents.ts'
+import { type Reference, type Row, referenceOver, rowsOf, verdict } from './reference.ts'
+import {
+  admin,
+  anonymous,
+  asOf,
+  barred,
+  type Filled,
+  filled,
+  isHeld,
+  named,
+  nameOf,
+  pathOf,
+  someone,
+  targetFor,
+} from './subject.ts'
+
+type Write = 'create' | 'replace' | 'update' | 'delete'
+
+const refusedTo = (answer: Answered, { role }: Viewer): void =>
+  role === 'anonymous' ? refuses(answer, 401, 'UNAUTHENTICATED') : refuses(answer, 403, 'FORBIDDEN')
+
+for (const subject of subjects)
+  describe(`the writes of ${subject.name}`, () => {
+    let it: Filled
+    let reference: Reference
+    let n = 0
+    before(async () => {
+      it = await filled(subject)
+    })
+    beforeEach(async () => {
+      reference = await it.reference()
+    })
+    after(() => it.world.close())
+
+    const now = async () => referenceOver(it.model, await rowsOf(it.world))
+    const callers = [anonymous, someone(2), someone(3), barred, admin]
+    const routesOf = (...kinds: readonly Route['kind'][]) =>
+      it.routes.filter(({ kind }) => kinds.includes(kind))
+    const ruleOf = (entity: string, kind: Write): Policy[keyof Policy] =>
+      entityOf(it.model, entity).policy[kind === 'replace' ? 'update' : kind]
+    const ask = (line: string, viewer: Viewer, body?: unknown, headers = {}) =>
+      it.world.ask(line, { ...asOf(viewer), headers, ...(body !== undefined && { body }) })
+
+    /** What the path of a create gives: a parent, or the viewer itself where its own things stand below viewers. */
+    const givenFor = ({ below, entity }: Route, viewer: Viewer): Record<string, number> => {
+      if (!below) return {}
+      const rule = ruleOf(entity, 'create')
+      const isOwn = rule?.kind === 'self' && rule.fields.includes(below.field)
+      return { [below.field]: isOwn ? (viewer.id ?? 1) : 1 + (n % 7) }
+    }
+
+    const bodyOf = (
+      route: Route,
+      mode: Exclude<Write, 'delete'>,
+      viewer: Viewer,
+      given = givenFor(route, viewer),
+    ) =>
+      bodyFor({ ...it, reference, entity: route.entity, api: 'rest', mode, viewer, given, n: n++ })
+
+    /** A create: its path with the parent, and a body. */
+    const newFor = (route: Route, viewer: Viewer, given = givenFor(route, viewer)) => ({
+      path: pathOf(route, { parentId: given[route.below?.field ?? ''] }),
+      body: bodyOf(route, 'create', viewer, given),
+    })
+
+    /** Whether the object says what the body says. */
+    const agrees = (entity: string, answer: Answered, body: Record<string, unknown>): void => {
+      const { fields } = entityOf(it.model, entity)
+      for (const [key, value] of Object.entries(body)) {
+        const field = fields[key] as Field
+        if (!field.rest) continue
+        const expected = field.rule.safeParse(value).data
+        assert.deepEqual(answer.json[field.nameInV1 ?? key], expected, answer.text)
+      }
+    }
+
+    test('a thing is made by those who may, and by no others', async () => {
+      for (const route of routesOf('create'))
+        for (const viewer of callers) {
+          const rule = ruleOf(route.entity, 'create')
+          reference = await now()
+          const { path, body } = newFor(route, viewer)
+          const answer = await ask(`POST ${path}`, viewer, body)
+          const about = `${nameOf(route)} by ${named(viewer)}: ${JSON.stringify(body)} ${answer.text}`
+          if (verdict(rule, viewer, it.model) === 'no' || viewer === barred) {
+            assert.ok([401, 403].includes(answer.status), about)
+            refusedTo(answer, viewer)
+            continue
+          }
+          assert.equal(answer.status, 201, about)
+          agrees(route.entity, answer, body)
+          const rows = (await now()).rowsIn(route.entity)
+          const made = rows.at(-1) as Row
+          assert.deepEqual(answer.json, (await now()).objectOf(route.entity, made), about)
+          const { plural, rest } = entityOf(it.model, route.entity)
+          const location = rest.one ? `/api/${plural}/${made.id}` : null
+          assert.equal(answer.headers.get('location'), location)
+        }
+    })
+
+    test('nobody makes a thing in the name of somebody else, but an admin', async () => {
+      for (const route of routesOf('create')) {
+        const rule = ruleOf(route.entity, 'create')
+        const owner = rule?.kind === 'self' ? rule.fields[0] : undefined
+        if (owner === undefined) continue
+        const isInPath = route.below?.field === owner
+        const own = bodyOf(route, 'create', someone(2))
+        if (!isInPath && !(owner in own)) continue
+        const body = isInPath ? own : { ...own, [owner]: 3 }
+        const path = pathOf(route, { parentId: isInPath ? 3 : 1 })
+        refuses(await ask(`POST ${path}`, someone(2), body), 403, 'FORBIDDEN')
+        assert.equal((await ask(`POST ${path}`, admin, body)).status, 201, nameOf(route))
+      }
+    })
+
+    test('a thing is made below what is there only, and refers to what is there only', async () => {
+      for (const route of routesOf('create')) {
+        if (verdict(ruleOf(route.entity, 'create'), admin, it.model) !== 'yes') continue
+        const { path, body } = newFor(route, admin)
+        if (route.below) {
+          refuses(
+            await ask(`POST ${pathOf(route, { parentId: 999 })}`, admin, body),
+            404,
+            'NOT_FOUND',
+          )
+          refuses(
+            await ask(`POST ${pathOf(route, { parentId: 999 })}`, admin, {}),
+            404,
+            'NOT_FOUND',
+          )
+        }
+        const { fields } = entityOf(it.model, route.entity)
+        for (const key of Object.keys(body).filter(key => fields[key]?.references)) {
+          refuses(await ask(`POST ${path}`, admin, { ...body, [key]: 999 }), 404, 'NOT_FOUND')
+        }
+      }
+    })
+
+    const rowFor = ({ entity }: Route, kind: Write, viewer: Viewer, mine: boolean) =>
+      targetFor({ ...it, reference, entity, rule: ruleOf(entity, kind), viewer, mine })
+
+    const pathTo = (route: Route, row: Row): string =>
+      pathOf(route, { id: row.id, parentId: route.below ? row[route.below.field] : undefined })
+
+    for (const kind of ['replace', 'update'] as const)
+      test(`a thing is ${kind}d by those who may, and by no others`, async () => {
+        for (const route of routesOf(kind))
+          for (const viewer of callers)
+            for (const mine of [true, false]) {
+              const row = rowFor(route, kind, viewer, mine)
+              if (!row) continue
+              const body = bodyOf(route, kind, viewer)
+              const answer = await ask(`${route.method} ${pathTo(route, row)}`, viewer, body)
+              const about = `${nameOf(route)} ${row.id} by ${named(viewer)}: ${answer.text}`
+              const rule = ruleOf(route.entity, kind)
+              if (!reference.may(route.entity, row, rule, viewer) || viewer === barred) {
+                assert.ok([401, 403].includes(answer.status), about)
+                refusedTo(answer, viewer)
+                continue
+              }
+              assert.equal(answer.status, 200, about)
+              agrees(route.entity, answer, body)
+              const kept = (await now()).byId(route.entity, row.id) as Row
+              assert.equal(kept.revision, Number(row.revision) + 1, about)
+              reference = await now()
+            }
+      })
+
+    test('what is not there can neither be changed nor deleted', async () => {
+      for (const route of routesOf('replace', 'update', 'delete')) {
+        const path = pathOf(route, { id: 999, parentId: 1 })
+        const body = route.kind === 'delete' ? undefined : bodyOf(route, 'update', admin)
+        refuses(await ask(`${route.method} ${path}`, admin, body), 404, 'NOT_FOUND')
+      }
+    })
+
+    test('an unknown member is named, and so is each one that is at fault', async () => {
+      for (const route of routesOf('create', 'replace', 'update')) {
+        const kind = route.kind as Exclude<Write, 'delete'>
+        const row = reference.rowsIn(route.entity)[0] as Row
+        const { path, body } =
+          kind === 'create'
+            ? newFor(route, admin)
+            : { path: pathTo(route, row), body: bodyOf(route, kind, admin) }
+        const unknown = await ask(`${route.method} ${path}`, admin, { ...body, unheardOf: 1 })
+        refuses(unknown, 422, 'VALIDATION_ERROR', ['unheardOf'])
+        const bad = Object.fromEntries(Object.keys(body).map(key => [key, { no: 'such value' }]))
+        const keys = Object.keys(bad)
+        if (keys.length === 0) continue
+        refuses(await ask(`${route.method} ${path}`, admin, bad), 422, 'VALIDATION_ERROR', keys)
+        const none = await it.world.ask(`${route.method} ${path}`, {
+          ...asOf(admin),
+          raw: '[]',
+          headers: { 'Content-Type': 'application/json' },
+        })
+        assert.ok([400, 422].includes(none.status), none.text)
+        const text = await it.world.ask(`${route.method} ${path}`, {
+          ...asOf(admin),
+          raw: 'x',
+          headers: { 'Content-Type': 'text/plain' },
+        })
+        refuses(text, 415, 'UNSUPPORTED_MEDIA_TYPE')
+      }
+    })
+
+    test('a change asks for the revision that its caller saw, where he says so', async () => {
+      for (const route of routesOf('replace', 'update')) {
+        const row = rowFor(route, 'update', someone(2), false)
+        if (!row || !entityOf(it.model, route.entity).fields.revision) continue
+        const path = pathTo(route, row)
+        const { headers } = await ask(`GET ${path}`, admin)
+        const tag = headers.get('etag') ?? ''
+        const kind = route.kind as 'replace' | 'update'
+        const change = () =>
+          ask(`${route.method} ${path}`, admin, bodyOf(route, kind, admin), { 'If-Match': tag })
+        assert.equal((await change()).status, 200, nameOf(route))
+        refuses(await change(), 412, 'PRECONDITION_FAILED')
+        const any = await ask(`${route.method} ${path}`, admin, bodyOf(route, kind, admin), {
+          'If-Match': '*',
+        })
+        assert.equal(any.status, 200)
+      }
+    })
+
+    test('a change of nothing changes nothing', async () => {
+      for (const route of routesOf('update')) {
+        const row = rowFor(route, 'update', someone(2), false)
+        if (!row) continue
+        const { headers } = await ask(`GET ${pathTo(route, row)}`, admin)
+        const answer = await ask(`PATCH ${pathTo(route, row)}`, admin, {})
+        assert.equal(answer.status, 200)
+        assert.equal(answer.headers.get('etag'), headers.get('etag'))
+      }
+    })
+
+    test('a second thing with what is unique is refused with the error of that field', async () => {
+      for (const route of routesOf('create')) {
+        const { fields, sets } = entityOf(it.model, route.entity)
+        const uniques = Object.values(fields).flatMap(({ unique }) => (unique ? [unique] : []))
+        if (uniques.length + sets.length === 0) continue
+        const { path, body } = newFor(route, admin)
+        const first = await ask(`POST ${path}`, admin, body)
+        const second = await ask(`POST ${path}`, admin, body)
+        assert.equal(first.status, 201, first.text)
+        const [unique = 'CONFLICT'] = uniques
+        refuses(second, 409, typeof unique === 'string' ? unique : unique.code)
+      }
+    })
+
+    test('a create that is sent twice with one key is done once', async () => {
+      for (const route of routesOf('create')) {
+        if (verdict(ruleOf(route.entity, 'create'), admin, it.model) !== 'yes') continue
+        const { path, body } = newFor(route, admin)
+        const headers = { 'Idempotency-Key': `key-${route.path}` }
+        reference = await now()
+        const first = await ask(`POST ${path}`, admin, body, headers)
+        assert.equal(first.status, 201, `${nameOf(route)} ${first.text}`)
+        const count = (await now()).rowsIn(route.entity).length
+        const second = await ask(`POST ${path}`, admin, body, headers)
+        assert.equal(second.text, first.text)
+        assert.equal(second.headers.get('idempotency-replayed'), 'true')
+        assert.equal((await now()).rowsIn(route.entity).length, count)
+        const other = { ...body, unheardOf: 1 }
+        refuses(await ask(`POST ${path}`, admin, other, headers), 422, 'VALIDATION_ERROR')
+      }
+    })
+
+    test('an action is for those whom its rule names', async () => {
+      for (const { method, path, rule } of subject.content.actions)
+        for (const viewer of [anonymous, someone(2), admin]) {
+          const answer = await ask(
+            `${method} /api${path.replace(':id', '999')}`,
+            viewer,
+            method === 'POST' ? {} : undefined,
+          )
+          if (verdict(rule, viewer, it.model) === 'no') refusedTo(answer, viewer)
+          else
+            assert.ok(
+              answer.status === 404 || answer.status === 415 || answer.status === 422,
+              `${path} ${answer.text}`,
+            )
+        }
+    })
+
+    test('a thing is deleted by those who may, and by no others', async () => {
+      // What others refer to comes last.
+      const routes = routesOf('delete').toSorted(
+        (a, b) =>
+          Number(a.entity === it.model.viewers.entity) -
+          Number(b.entity === it.model.viewers.entity),
+      )
+      for (const route of routes)
+        for (const viewer of callers)
+          for (const mine of [false, true]) {
+            reference = await now()
+            const row = rowFor(route, 'delete', viewer, mine)
+            if (!row) continue
+            const rule = ruleOf(route.entity, 'delete')
+            const answer = await ask(`DELETE ${pathTo(route, row)}`, viewer)
+            const about = `${nameOf(route)} ${row.id} by ${named(viewer)}: ${answer.text}`
+            if (!reference.may(route.entity, row, rule, viewer) || viewer === barred) {
+              assert.ok([401, 403].includes(answer.status), about)
+              refusedTo(answer, viewer)
+            } else if (answer.status === 409) assert.ok(isHeld(it.model, route.entity), about)
+            else {
+              assert.equal(answer.status, 204, about)
+              assert.equal((await now()).byId(route.entity, row.id), undefined, about)
+              const again = await ask(`DELETE ${pathTo(route, row)}`, viewer)
+              assert.ok([403, 404].includes(again.status), again.text)
+            }
+          }
+    })
+
+    test('no request of all these was a bug', () => {
+      const bugs = it.world.events.filter(event => event.kind === 'bug')
+      assert.deepEqual(
+        bugs.map(({ error }) => (error as Error).stack),
+        [],
+      )
+    })
+  })

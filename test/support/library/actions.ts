@@ -1,0 +1,67 @@
+/** Bringing a book back, which is done once, and keeping it longer. */
+
+import { ApiError } from '#errors.ts'
+import { columnName, notFound } from '#model/model.ts'
+import type { Rows } from '#sql/engine.ts'
+import { name, type Sql, sql } from '#sql/sql.ts'
+import type { Action } from '#write/action.ts'
+import { conditionOf, precheck } from '#write/derived.ts'
+import { noMembers } from '#write/input.ts'
+import { commandOf, type GuardedStep, type Writing } from '#write/steps.ts'
+import { errors } from './errors.ts'
+import { loan } from './loan.ts'
+
+const day = 86_400_000
+
+/** Changes a loan that is the viewer's and still out. */
+const changed = (writing: Writing, id: number, field: string, value: Sql): GuardedStep => {
+  const own = sql`id = ${id} and ${conditionOf(writing, 'loan', loan.policy.update)}`
+  return {
+    name: 'loan',
+    sql: sql`update loans set ${name(columnName(field))} = ${value}, revision = revision + 1
+      where state = 'out' and ${own} returning id`,
+    explain: sql`select state from loans where ${own}`,
+    refused: (rows: Rows) =>
+      rows.length === 0
+        ? notFound('loan', id)
+        : new ApiError(errors.ALREADY_BACK, `The book of loan ${id} was brought back before`),
+  }
+}
+
+const stamped = (id: number, word: string, now: number): GuardedStep => ({
+  sql: sql`insert into stamps (loan_id, word, at) values (${id}, ${word}, ${now}) returning id`,
+})
+
+const common = {
+  method: 'POST',
+  rule: loan.policy.update,
+  about: 'loan',
+  answers: 'loan',
+  precheck: (writing: Writing, id: number) => precheck(writing, { entity: 'loan', id }, 'update'),
+} as const
+
+const giveBack: Action = {
+  ...common,
+  name: 'return loans',
+  path: '/loans/:id/return',
+  command: (writing, { id, body, now }) => {
+    noMembers(body)
+    const steps = [changed(writing, id, 'state', sql`${'back'}`), stamped(id, 'returned', now)]
+    return commandOf(writing, { name: 'return loan', steps, makes: 'loan' })
+  },
+}
+
+const renew: Action = {
+  ...common,
+  name: 'renew loans',
+  path: '/loans/:id/renew',
+  command: (writing, { id, body, now }) => {
+    noMembers(body)
+    const days = Number(writing.model.settings.values?.DUET_LOAN_DAYS)
+    const due = writing.dialect.typed(sql`${now + days * day}`, 'time')
+    const steps = [changed(writing, id, 'dueAt', due), stamped(id, 'renewed', now)]
+    return commandOf(writing, { name: 'renew loan', steps, makes: 'loan' })
+  },
+}
+
+export const actions: readonly Action[] = [giveBack, renew]

@@ -1,0 +1,60 @@
+/** Who may borrow books; tokens speak for members. */
+import type { Services } from '#base/services.ts'
+import { entity, many } from '#model/entity.ts'
+import { choice, created, email, fixed, flag, id, revision, text } from '#model/field.ts'
+import { admin, self, user as signedIn, whileOpen } from '#model/policy.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+const welcome = ({ id, name, address }: Row, { mail, publicUrl }: Services): void =>
+  mail.send({
+    recipient: Number(id),
+    address: String(address),
+    compose: () => ({
+      to: { name: String(name), address: String(address) },
+      subject: 'Welcome to the library',
+      text: `Your books: ${publicUrl()}/api/members/${id}/loans\n`,
+      html: '<p>Welcome to the library</p>',
+    }),
+  })
+
+export const member = entity({
+  table: 'members',
+  plural: 'members',
+  description: 'Somebody who may borrow books.',
+  fields: {
+    id: id(),
+    name: text({ max: 120, trimmed: true, description: 'Name.' }),
+    address: email({ readableBy: signedIn, graphql: 'input', description: 'Email address.' }),
+    isWelcome: flag({ ...fixed, initial: { value: 0 }, resetBy: 'address', graphql: 'hidden' }),
+    standing: choice(['good', 'banned'], {
+      settableBy: admin,
+      initial: { value: 'good' },
+      graphql: 'hidden',
+    }),
+    joinedAt: created(),
+    revision: revision(),
+  },
+  relations: { loans: many('loan', 'memberId', { description: 'What they borrowed.' }) },
+  policy: {
+    read: signedIn,
+    enter: self('id'),
+    create: whileOpen('joining'),
+    update: self('id'),
+    delete: admin,
+  },
+  rest: {
+    list: true,
+    one: true,
+    selectable: true,
+    writes: ['create', 'update', 'delete'],
+    listing: {
+      paging: 'page',
+      limit: 2,
+      filters: { standing: { kind: 'equals', field: 'standing' } },
+    },
+  },
+  graphql: { mutations: ['create'] },
+  counted: ['standing'],
+  afterCreate: { fields: ['name', 'address'], run: welcome },
+})

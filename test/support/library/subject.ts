@@ -1,0 +1,50 @@
+/** What books are about: many subjects a book, many books a subject. */
+import { entity, many, one } from '#model/entity.ts'
+import { created, id, reference, text } from '#model/field.ts'
+import { admin, anyone } from '#model/policy.ts'
+
+export const subject = entity({
+  table: 'subjects',
+  plural: 'subjects',
+  description: 'Something that books are about.',
+  fields: {
+    id: id(),
+    word: text({ max: 60, trimmed: true, unique: 'CONFLICT', description: 'The word for it.' }),
+  },
+  relations: {
+    books: many('bookSubject', 'subjectId', { description: 'The books about it, in their order.' }),
+  },
+  policy: { read: anyone, create: admin, delete: admin },
+  rest: {
+    list: true,
+    one: true,
+    writes: ['create', 'delete'],
+    listing: { paging: 'cursor', limit: 2 },
+  },
+  graphql: { mutations: ['create'] },
+})
+
+export const bookSubject = entity({
+  table: 'book_subjects',
+  plural: 'bookSubjects',
+  description: 'That a book is about a subject.',
+  fields: {
+    id: id(),
+    bookId: reference('book', { graphql: 'input' }),
+    subjectId: reference('subject', { graphql: 'input' }),
+    filedAt: created(),
+  },
+  relations: {
+    book: one('book', 'bookId', { description: 'The book.' }),
+    subject: one('subject', 'subjectId', { description: 'What it is about.' }),
+  },
+  policy: { read: anyone, create: admin, delete: admin },
+  rest: {
+    list: false,
+    one: false,
+    nested: ['one', 'create', 'delete'],
+    listing: { paging: 'cursor', limit: 2 },
+  },
+  graphql: { roots: false, mutations: ['create', 'delete'] },
+  sets: [['bookId', 'subjectId']],
+})

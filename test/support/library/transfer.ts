@@ -1,0 +1,35 @@
+/** Loans go in and out with their stamps, and with the members' own notes on old cards left out. */
+import type { Kind, OpenStore, PutRow } from '#cli/content.ts'
+import { inserter } from '#cli/fill.ts'
+import { dangling, orTaken } from '#cli/transfer/rows.ts'
+import { entityOf, type Model } from '#model/model.ts'
+import { checkInput, type Use, type Values } from '#write/input.ts'
+
+const loanRows = (store: OpenStore, model: Model, use: Use): PutRow => {
+  const loan = entityOf(model, 'loan')
+  const stamp = entityOf(model, 'stamp')
+  const putLoan = inserter(store, loan)
+  const putStamp = inserter(store, stamp)
+  const stampOf = (row: unknown) =>
+    checkInput(stamp, Object(row), { ...use, what: 'stamp', given: { loanId: 0 } })
+  return async ({ stamps = [], ...row }) => {
+    if (!Array.isArray(stamps)) return [{ field: 'stamps', message: 'must be a list' }]
+    const { values, faults } = checkInput(loan, row, use)
+    const checked = stamps.map(stampOf)
+    const wrong = [...faults, ...checked.flatMap(({ faults }) => faults)]
+    if (wrong.length > 0) return wrong
+    const missing = await dangling(store, model, loan, values)
+    if (missing.length > 0) return missing
+    return orTaken(store, loan, async () => {
+      const loanId = await putLoan(values)
+      const below = (row: Values) => new Map(row).set('loanId', loanId)
+      for (const { values } of checked) await putStamp(below(values))
+    })
+  }
+}
+
+export const loanKind: Partial<Kind> = {
+  foreign: { borrower: 'memberId', card: null },
+  rows: loanRows,
+  help: 'Loans: {id, bookId, memberId, state, note, lentAt, dueAt, stamps}; card is not kept.',
+}
