@@ -1,5 +1,6 @@
 /** The environment as a Config, checked once and whole: every fault is named in one go. */
 import { resolve } from 'node:path'
+import { nearest } from '#base/nearest.ts'
 import {
   ConfigError,
   isPostgres,
@@ -24,29 +25,19 @@ export type Config = {
 
 const keySettings = ['DUET_AUTH_SECRET', 'DUET_JWKS_URL', 'DUET_JWKS_FILE'] as const
 
-/** How many letters must be changed, added or taken away to make one text of another. */
-const distance = (from: string, to: string): number => {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
-  for (const [index, letter] of [...from].entries())
-    row = row.reduce<number[]>((next, above, column) => {
-      const left = next[column - 1]
-      const diagonal = (row[column - 1] ?? 0) + (to[column - 1] === letter ? 0 : 1)
-      next.push(left === undefined ? index + 1 : Math.min(above + 1, left + 1, diagonal))
-      return next
-    }, [])
-  return row.at(-1) ?? 0
-}
-
-/** The setting that an unknown name was meant for. */
-const nearest = (name: string, names: readonly string[]): string | undefined => {
+/** The setting that an unknown name was meant for: the nearest, or one with its part in it; undefined where there is none. */
+export const settingMeant = (
+  name: string,
+  names: readonly string[] = Object.keys(settings),
+): string | undefined => {
   const part = name.slice('DUET_'.length)
-  const [near] = names.toSorted((a, b) => distance(a, name) - distance(b, name))
-  if (near !== undefined && distance(near, name) <= 2) return near
-  return part === '' ? undefined : names.find(known => known.includes(part))
+  return (
+    nearest(name, names) ?? (part === '' ? undefined : names.find(known => known.includes(part)))
+  )
 }
 
 const unknown = (name: string, names: readonly string[]): string => {
-  const meant = nearest(name, names)
+  const meant = settingMeant(name, names)
   return meant === undefined
     ? `${name} is no setting; docs/settings.md lists them all`
     : `${name} is no setting; did you mean ${meant}?`

@@ -17,6 +17,19 @@ import type { ExtraRoute } from '#rest/rest.ts'
 import { ConfigError, type SettingTable, settings, type ValuesOf } from '#settings.ts'
 import type { Action } from '#write/action.ts'
 
+/** A command of the command line. */
+export type CliCommand = {
+  /** The text of `duet NAME --help`. */
+  readonly help: string | ((content: Content) => string | Promise<string>)
+  readonly run: (args: readonly string[], content: Content) => Promise<void>
+}
+
+/** A command as `duet --help` lists it, loaded when it is called. */
+export type ListedCommand = {
+  readonly about: string
+  readonly load: () => Promise<CliCommand>
+}
+
 type Parts<Own extends SettingTable> = {
   /** What `defineModel` has checked. */
   readonly entities: Entities
@@ -41,6 +54,8 @@ type Parts<Own extends SettingTable> = {
   readonly seed?: () => Promise<Seed>
   /** What `import` and `export` do otherwise than the model says, by the entity's name. */
   readonly transfer?: Readonly<Record<string, Partial<Kind>>>
+  /** Commands of its own, by name, beside those of the machine. */
+  readonly commands?: Readonly<Record<string, ListedCommand>>
   /** Requests to show on the start page and at the start. */
   readonly examples: Examples
 }
@@ -82,6 +97,7 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
     routes: [],
     pages: [],
     transfer: {},
+    commands: {},
     ...rest,
     errors,
     settings,

@@ -171,7 +171,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
   const { sync, minDisk, ...serving } = options.engine ?? {}
   const fill = (store: Store) =>
     filling(store, async line => {
-      await putRows(line, model, rows, beginning, 60_000)
+      await putRows({ ...line, model }, rows, beginning, 60_000)
       await options.also?.(line)
     })
   const on = options.on ?? (onPostgres ? 'postgres' : 'sqlite')

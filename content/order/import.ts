@@ -1,7 +1,7 @@
 /** One order of an import: its items, the amount they come to, its state with its times, and the record of both. */
 
 import { isObject } from '#base/object.ts'
-import type { Kind, OpenStore, PutRow } from '#cli/content.ts'
+import type { ContentStore, Kind, OpenStore, PutRow } from '#cli/content.ts'
 import { inserter } from '#cli/fill.ts'
 import { dangling, orTaken } from '#cli/transfer/rows.ts'
 import { transitions } from '#content/order/entity.ts'
@@ -53,9 +53,9 @@ const productsOf = ({ session, dialect }: OpenStore) => {
 }
 
 /** Checks items one by one; what an item does not say is the product's. */
-const itemCheck = (line: OpenStore, model: Model, use: Use) => {
-  const entity = entityOf(model, 'orderItem')
-  const productOf = productsOf(line)
+const itemCheck = (store: ContentStore, use: Use) => {
+  const entity = entityOf(store.model, 'orderItem')
+  const productOf = productsOf(store)
   return async (item: unknown, at: string): Promise<Checked> => {
     if (!isObject(item))
       return {
@@ -152,12 +152,13 @@ const eventsOf = (order: Values): readonly Values[] => {
 }
 
 /** Puts orders of the past in; they take nothing from the stock, which is today's. */
-const orderRows = (line: OpenStore, model: Model, use: Use): PutRow => {
+const orderRows = (store: ContentStore, use: Use): PutRow => {
+  const { model } = store
   const entity = entityOf(model, 'order')
-  const putOrder = inserter(line, entity)
-  const putItem = inserter(line, entityOf(model, 'orderItem'))
-  const putEvent = inserter(line, entityOf(model, 'orderEvent'))
-  const checkItem = itemCheck(line, model, use)
+  const putOrder = inserter(store, entity)
+  const putItem = inserter(store, entityOf(model, 'orderItem'))
+  const putEvent = inserter(store, entityOf(model, 'orderEvent'))
+  const checkItem = itemCheck(store, use)
 
   const checkOrder = ({ items, amount, currency, ...row }: Row, sum: bigint): Checked => {
     const status = statusOf(row)
@@ -177,9 +178,9 @@ const orderRows = (line: OpenStore, model: Model, use: Use): PutRow => {
     const money = wrongItems.length === 0 ? moneyFaults(row, sum, model) : []
     const faults = [...wrong, ...wrongItems, ...money]
     if (faults.length > 0) return faults
-    const missing = await dangling(line, model, entity, values)
+    const missing = await dangling(store, entity, values)
     if (missing.length > 0) return missing
-    return orTaken(line, entity, async () => {
+    return orTaken(store, entity, async () => {
       const orderId = await putOrder(values)
       const below = (row: Values) => new Map(row).set('orderId', orderId)
       for (const item of lines) await putItem(below(item))

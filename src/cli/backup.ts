@@ -2,9 +2,9 @@
 import { resolve } from 'node:path'
 import { progress } from '#cli/progress.ts'
 import { fileOf } from '#cli/store.ts'
-import { type CliCommand, readArgs, UsageError } from '#cli/usage.ts'
+import { readArgs, UsageError } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
-import type { Content } from '#content.ts'
+import type { CliCommand, Content } from '#content.ts'
 import { backUp } from '#engines/sqlite/backup.ts'
 
 const dump = 'pg_dump --format=custom --file=FILE URL'

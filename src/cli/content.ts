@@ -9,6 +9,9 @@ import type { Use } from '#write/input.ts'
 /** An open store, as commands work on it: a session, and how statements for it are written. */
 export type OpenStore = { readonly session: Session; readonly dialect: Dialect }
 
+/** An open store with the model of its content. */
+export type ContentStore = OpenStore & { readonly model: Model }
+
 /** A row of a file or of a demo, by member. */
 export type InputRow = Readonly<Record<string, unknown>>
 
@@ -35,7 +38,7 @@ export type Seed = {
   readonly fill: (put: PutMany, sizes: Sizes) => Promise<void>
 }
 
-/** Puts a row in; gives its faults, and puts nothing in where it has any. */
+/** Puts a row in; gives its faults, and puts nothing in where there are any. */
 export type PutRow = (row: InputRow) => Promise<readonly FieldFault[]>
 
 /** A kind of rows that `import` reads and `export` writes. */
@@ -47,7 +50,7 @@ export type Kind = {
   /** Members of other programs' files: the one they stand for here, or null where they are left out. */
   readonly foreign: Readonly<Record<string, string | null>>
   /** Puts its rows in where they are more than rows of one table. */
-  readonly rows?: (store: OpenStore, model: Model, use: Use) => PutRow
+  readonly rows?: (store: ContentStore, use: Use) => PutRow
   /** What a file of it has, for the help. */
   readonly help?: string
 }

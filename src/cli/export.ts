@@ -3,17 +3,15 @@
 import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { OpenStore } from '#cli/content.ts'
+import type { ContentStore } from '#cli/content.ts'
 import { progress } from '#cli/progress.ts'
-import { modelFor, openForReading, storeOf } from '#cli/store.ts'
+import { withStore } from '#cli/store.ts'
 import { writers } from '#cli/transfer/format.ts'
 import { type Format, formatOf, kindOf, kindsOf } from '#cli/transfer/kinds.ts'
 import { pagesOf } from '#cli/transfer/pages.ts'
-import { type CliCommand, readArgs, UsageError } from '#cli/usage.ts'
-import { loadConfig } from '#config.ts'
-import type { Content } from '#content.ts'
+import { readArgs, UsageError } from '#cli/usage.ts'
+import type { CliCommand, Content } from '#content.ts'
 import { putInPlace } from '#engines/files.ts'
-import type { Model } from '#model/model.ts'
 
 const help = (content: Content): string => `Usage: duet export KIND [FILE] [--format ndjson|csv]
 
@@ -26,7 +24,7 @@ there is backup.`
 
 const isFormat = (text: string): text is Format => Object.hasOwn(writers, text)
 
-const asked = (args: readonly string[], content: Content) => {
+const taskOf = (args: readonly string[], content: Content) => {
   const { values, positionals } = readArgs(args, { format: { type: 'string' } }, 2)
   const [plural = '', file] = positionals
   const kind = kindOf(content, plural)
@@ -37,7 +35,7 @@ const asked = (args: readonly string[], content: Content) => {
   return { plural, kind, file, format }
 }
 
-/** False where whoever reads standard output had enough before the end. */
+/** False where the reader of standard output stopped before the end. */
 const toStandardOutput = async (texts: Readable): Promise<boolean> => {
   try {
     await pipeline(texts, process.stdout, { end: false })
@@ -48,12 +46,11 @@ const toStandardOutput = async (texts: Readable): Promise<boolean> => {
   }
 }
 
-type Asked = ReturnType<typeof asked>
+type Task = ReturnType<typeof taskOf>
 
 /** Writes the rows as they are at the moment of the transaction that this runs in. */
-const write = async (line: OpenStore, model: Model, asked: Asked): Promise<void> => {
-  const { plural, kind, file, format } = asked
-  const { header, count, pages } = await pagesOf(line, model, kind)
+const write = async (store: ContentStore, { plural, kind, file, format }: Task): Promise<void> => {
+  const { header, count, pages } = await pagesOf(store, kind)
   const writer = writers[format]
   const shown = progress(`exporting ${plural}`, count)
   const texts = async function* () {
@@ -67,20 +64,13 @@ const write = async (line: OpenStore, model: Model, asked: Asked): Promise<void>
   if (file !== undefined) await putInPlace(file, part => pipeline(stream, createWriteStream(part)))
   else if (!(await toStandardOutput(stream))) return
   shown.done()
-  const told = file === undefined ? process.stderr : process.stdout
-  told.write(`exported ${count} ${plural}\n`)
+  const messages = file === undefined ? process.stderr : process.stdout
+  messages.write(`exported ${count} ${plural}\n`)
 }
 
 const run = async (args: readonly string[], content: Content): Promise<void> => {
-  const task = asked(args, content)
-  const config = loadConfig(process.env, content.settings)
-  const model = modelFor(config, content)
-  const line = await openForReading(await storeOf(config, content.migrations))
-  try {
-    await line.session.transaction(() => write(line, model, task))
-  } finally {
-    await line.session.close()
-  }
+  const task = taskOf(args, content)
+  await withStore(content, 'reading', store => store.session.transaction(() => write(store, task)))
 }
 
 export const exportRows: CliCommand = { help, run }

@@ -1,5 +1,5 @@
 /** Many rows at once: statements that the model derives. */
-import type { OpenStore, RowsByEntity } from '#cli/content.ts'
+import type { ContentStore, OpenStore, RowsByEntity } from '#cli/content.ts'
 import type { Store } from '#engines/store.ts'
 import type { Entity } from '#model/entity.ts'
 import { columnName, type Model } from '#model/model.ts'
@@ -31,31 +31,31 @@ const insertText = (
 const mostValues = 900
 
 /** Puts many rows of one entity in, all with the same fields: as many in each statement as it takes. */
-export const manyInserter = (line: OpenStore, entity: Entity) => {
+export const manyInserter = (store: OpenStore, entity: Entity) => {
   const texts = new Map<number, string>()
   return async (rows: readonly Values[]): Promise<void> => {
     const keys = [...(rows[0]?.keys() ?? [])]
     const most = Math.max(1, Math.floor(mostValues / keys.length))
     for (let from = 0; from < rows.length; from += most) {
       const some = rows.slice(from, from + most)
-      const text = texts.get(some.length) ?? insertText(line, entity, keys, some.length)
+      const text = texts.get(some.length) ?? insertText(store, entity, keys, some.length)
       texts.set(some.length, text)
       const values = some.flatMap(row => keys.map(key => row.get(key) as SqlValue))
-      await line.session.query({ text, values })
+      await store.session.query({ text, values })
     }
   }
 }
 
 /**
- * Puts rows of one entity in, given their values by field, and gives their ids; throws the engine's errors. Whoever
- * gives ids has the session settle them in the end; before that, a row without one comes above those here by itself.
+ * Puts rows of one entity in, given their values by field, and gives their ids; throws the engine's errors. After rows
+ * with ids of their own the caller settles the session's ids; rows without one that follow here are above those anyway.
  */
-export const inserter = (line: OpenStore, entity: Entity) => {
-  const { session } = line
+export const inserter = (store: OpenStore, entity: Entity) => {
+  const { session } = store
   const texts = new Map<string, string>()
   const textFor = (keys: readonly string[]): string => {
     const key = keys.join()
-    const text = texts.get(key) ?? insertText(line, entity, keys)
+    const text = texts.get(key) ?? insertText(store, entity, keys)
     texts.set(key, text)
     return text
   }
@@ -81,19 +81,19 @@ export const inserter = (line: OpenStore, entity: Entity) => {
  * were taken back, may have gone on to other ids.
  */
 export const putRows = async (
-  line: OpenStore,
-  model: Model,
+  store: ContentStore,
   rows: RowsByEntity,
   begin: number,
   step: number,
 ): Promise<void> => {
+  const { model, session } = store
   const lists = Object.entries(rows).flatMap(([what, list]) => {
     const entity = model.entities[what]
     return entity ? [{ what, entity, list }] : []
   })
   let now = begin
   for (const { what, entity, list } of lists) {
-    const put = inserter(line, entity)
+    const put = inserter(store, entity)
     let id = 0
     for (const row of list) {
       now += step
@@ -102,15 +102,12 @@ export const putRows = async (
       id = await put(new Map([['id', id + 1], ...values]))
     }
   }
-  await line.session.settleIds(lists.map(({ entity }) => entity.table))
+  await session.settleIds(lists.map(({ entity }) => entity.table))
 }
 
-/** Whether there is no content yet. */
-export const isEmpty = async (
-  { session, dialect }: OpenStore,
-  entities: Readonly<Record<string, Entity>>,
-): Promise<boolean> => {
-  for (const { table } of Object.values(entities)) {
+/** Whether the store has no content yet. */
+export const isEmpty = async ({ session, dialect, model }: ContentStore): Promise<boolean> => {
+  for (const { table } of Object.values(model.entities)) {
     const { text } = statement(sql`select 1 from ${name(table)} limit 1`, dialect.placeholder)
     if ((await session.query({ text, values: [] })).length > 0) return false
   }
@@ -124,12 +121,12 @@ const hour = 3_600_000
 /** Puts the rows into a migrated store where it has no content at all. */
 export const fillEmpty = async (store: Store, model: Model, rows: RowsByEntity): Promise<void> => {
   const session = await store.session('filling')
-  const line = { session, dialect: store.dialect }
+  const open = { session, dialect: store.dialect, model }
   try {
-    // A transaction would wait for whoever writes to a store that has content; in it, nobody else can fill this one.
-    if (!(await isEmpty(line, model.entities))) return
+    // A transaction waits for other writers, which a store with content need not; inside it nobody else can fill this one.
+    if (!(await isEmpty(open))) return
     await session.transaction(async () => {
-      if (await isEmpty(line, model.entities)) await putRows(line, model, rows, demoStart, hour)
+      if (await isEmpty(open)) await putRows(open, rows, demoStart, hour)
     })
   } finally {
     await session.close()

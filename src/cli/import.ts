@@ -1,17 +1,16 @@
 /** `duet import`: rows of NDJSON or CSV, checked by the rules of the API, kept with their ids and times. */
 
 import { statSync } from 'node:fs'
-import type { Kind, OpenStore, PutRow } from '#cli/content.ts'
+import type { ContentStore, InputRow, Kind, PutRow } from '#cli/content.ts'
 import { progress } from '#cli/progress.ts'
-import { modelFor, openForFilling, storeOf } from '#cli/store.ts'
-import { homing } from '#cli/transfer/foreign.ts'
+import { withStore } from '#cli/store.ts'
+import { renaming } from '#cli/transfer/foreign.ts'
 import { formatOf, kindOf, kindsOf } from '#cli/transfer/kinds.ts'
-import { linesIn } from '#cli/transfer/lines.ts'
+import { rowsIn } from '#cli/transfer/parse.ts'
 import { plainRows } from '#cli/transfer/rows.ts'
-import { type CliCommand, readArgs, UsageError } from '#cli/usage.ts'
-import { loadConfig } from '#config.ts'
-import type { Content } from '#content.ts'
-import { entityOf, type Model } from '#model/model.ts'
+import { readArgs, UsageError } from '#cli/usage.ts'
+import type { CliCommand, Content } from '#content.ts'
+import { entityOf } from '#model/model.ts'
 import { anonymous } from '#model/viewer.ts'
 
 const help = (content: Content): string => {
@@ -30,8 +29,8 @@ imported; the kinds in the order above, so that what rows refer to is there.${
 
 const shownFaults = 20
 
-/** What stands on the command line, checked before anything is opened. */
-const asked = (args: readonly string[], content: Content) => {
+/** The task of a command line, checked before anything is opened. */
+const taskOf = (args: readonly string[], content: Content) => {
   const { values, positionals } = readArgs(args, { 'skip-bad': { type: 'boolean' } }, 2)
   const [plural = '', file = ''] = positionals
   const kind = kindOf(content, plural)
@@ -45,10 +44,10 @@ const asked = (args: readonly string[], content: Content) => {
   return { plural, kind, file, format, skipsBad: values['skip-bad'] === true }
 }
 
-/** Tells the first faults by line and member, and counts all. */
+/** Prints the first faults by line and member, and counts all. */
 const faultList = (file: string) => {
   let count = 0
-  const tell = (line: number, message: string) => {
+  const add = (line: number, message: string) => {
     count++
     if (count <= shownFaults) process.stderr.write(`${file}:${line}: ${message}\n`)
   }
@@ -56,45 +55,41 @@ const faultList = (file: string) => {
     if (count > shownFaults) process.stderr.write(`… and ${count - shownFaults} more faults\n`)
     return count
   }
-  return { tell, end }
+  return { add, end }
 }
 
-type Asked = ReturnType<typeof asked>
+type Task = ReturnType<typeof taskOf>
 
 /** Puts one row of a file in; gives its faults. */
-const putFor = (line: OpenStore, model: Model, kind: Kind): PutRow => {
+const putFor = (store: ContentStore, kind: Kind): PutRow => {
   const use = {
     mode: 'import',
     viewer: anonymous,
-    settings: model.settings,
+    settings: store.model.settings,
     now: Date.now(),
     what: kind.entity,
     also: kind.also,
   } as const
-  return kind.rows?.(line, model, use) ?? plainRows(line, model, entityOf(model, kind.entity), use)
+  return kind.rows?.(store, use) ?? plainRows(store, entityOf(store.model, kind.entity), use)
 }
 
 /** Puts the rows of the file in; throws where it has faults and nothing may be left out. */
-const fill = async (
-  line: OpenStore,
-  model: Model,
-  { plural, kind, file, format, skipsBad }: Asked,
-) => {
-  const entity = entityOf(model, kind.entity)
-  const put = putFor(line, model, kind)
-  const { home, notice } = homing(kind)
-  const faultsOf = async (foreign: Readonly<Record<string, unknown>>) => {
-    const { row, faults } = home(foreign)
+const fill = async (store: ContentStore, { plural, kind, file, format, skipsBad }: Task) => {
+  const entity = entityOf(store.model, kind.entity)
+  const put = putFor(store, kind)
+  const { rename, notice } = renaming(kind)
+  const faultsOf = async (given: InputRow) => {
+    const { row, faults } = rename(given)
     return faults.length > 0 ? faults : put(row)
   }
   const list = faultList(file)
   const shown = progress(`importing ${plural}`)
   let kept = 0
   let leftOut = 0
-  for await (const { line: at, row, fault } of linesIn(file, format, kind, entity)) {
+  for await (const { line, row, fault } of rowsIn(file, format, kind, entity)) {
     const faults = row ? await faultsOf(row) : []
-    for (const { field, message } of faults) list.tell(at, `${field} ${message}`)
-    if (fault !== undefined) list.tell(at, fault)
+    for (const { field, message } of faults) list.add(line, `${field} ${message}`)
+    if (fault !== undefined) list.add(line, fault)
     if (faults.length === 0 && fault === undefined) kept++
     else leftOut++
     shown.step()
@@ -105,25 +100,19 @@ const fill = async (
     throw new Error(
       `nothing was imported: ${file} has ${bad} ${bad === 1 ? 'fault' : 'faults'}; mend them, or leave those rows out with --skip-bad`,
     )
-  await line.session.settleIds([entity.table])
+  await store.session.settleIds([entity.table])
   return { kept, leftOut, notice: notice() }
 }
 
 const run = async (args: readonly string[], content: Content): Promise<void> => {
-  const task = asked(args, content)
-  const config = loadConfig(process.env, content.settings)
-  const model = modelFor(config, content)
-  const line = await openForFilling(await storeOf(config, content.migrations))
-  const { session } = line
-  try {
-    const { kept, leftOut, notice } = await session.transaction(() => fill(line, model, task))
-    if (notice !== undefined) process.stderr.write(`${task.file}: ${notice}\n`)
-    process.stdout.write(
-      `imported ${kept} ${task.plural}${leftOut > 0 ? `, left out ${leftOut}` : ''}\n`,
-    )
-  } finally {
-    await session.close()
-  }
+  const task = taskOf(args, content)
+  const { kept, leftOut, notice } = await withStore(content, 'filling', store =>
+    store.session.transaction(() => fill(store, task)),
+  )
+  if (notice !== undefined) process.stderr.write(`${task.file}: ${notice}\n`)
+  process.stdout.write(
+    `imported ${kept} ${task.plural}${leftOut > 0 ? `, left out ${leftOut}` : ''}\n`,
+  )
 }
 
 export const importRows: CliCommand = { help, run }

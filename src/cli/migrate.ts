@@ -1,9 +1,9 @@
 /** `duet migrate`: brings the store to what this program needs, or drafts the next migration from the model. */
 import { relative } from 'node:path'
 import { storeOf } from '#cli/store.ts'
-import { type CliCommand, readArgs } from '#cli/usage.ts'
+import { readArgs } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
-import type { Content } from '#content.ts'
+import type { CliCommand, Content } from '#content.ts'
 import { draftMigrations } from '#engines/draft.ts'
 import { postgresDrafting } from '#engines/postgres/schema/draft.ts'
 import { sqliteDrafting } from '#engines/sqlite/draft.ts'

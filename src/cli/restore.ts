@@ -1,9 +1,9 @@
 /** `duet restore`: puts a backup in the place of the store. */
 import { resolve } from 'node:path'
 import { fileOf } from '#cli/store.ts'
-import { type CliCommand, readArgs, UsageError } from '#cli/usage.ts'
+import { readArgs, UsageError } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
-import type { Content } from '#content.ts'
+import type { CliCommand, Content } from '#content.ts'
 import { historyOf } from '#engines/migrations.ts'
 import { restore as restoreStore } from '#engines/sqlite/backup.ts'
 

@@ -1,57 +1,58 @@
-/** The `duet` command line: finds the command, runs it, and tells what went wrong in one line. */
-import { type CliCommand, UsageError } from '#cli/usage.ts'
+/** The `duet` command line: finds the command, runs it, and reports what went wrong in one line. */
+import { nearest } from '#base/nearest.ts'
+import { UsageError } from '#cli/usage.ts'
 import { version } from '#cli/version.ts'
-import type { Content } from '#content.ts'
+import type { CliCommand, Content, ListedCommand } from '#content.ts'
 
-type Listed = {
-  /** One line for the list of commands. */
-  readonly about: string
-  readonly load: () => Promise<CliCommand>
+type Commands = Readonly<Record<string, ListedCommand>>
+
+const listed = (about: string, load: () => Promise<CliCommand>): ListedCommand => ({ about, load })
+
+/** Each is loaded when it is called: what the others need would be half of a short command's time. */
+const commands: Commands = {
+  serve: listed('serve both APIs', async () => (await import('#cli/serve.ts')).serve),
+  migrate: listed(
+    'bring the store up to date',
+    async () => (await import('#cli/migrate.ts')).migrate,
+  ),
+  seed: listed(
+    'fill an empty store with made-up content',
+    async () => (await import('#cli/seed.ts')).seed,
+  ),
+  token: listed('make a token', async () => (await import('#cli/token.ts')).token),
+  import: listed(
+    'read rows from NDJSON or CSV',
+    async () => (await import('#cli/import.ts')).importRows,
+  ),
+  export: listed(
+    'write rows as NDJSON or CSV',
+    async () => (await import('#cli/export.ts')).exportRows,
+  ),
+  backup: listed(
+    'copy the store while it is served',
+    async () => (await import('#cli/backup.ts')).backup,
+  ),
+  restore: listed(
+    'put a backup in the place of the store',
+    async () => (await import('#cli/restore.ts')).restore,
+  ),
+  move: listed(
+    'move a SQLite store into PostgreSQL',
+    async () => (await import('#cli/move.ts')).move,
+  ),
 }
 
-/** Each is loaded when it is asked for: what the others need would be half of a short command's time. */
-const commands: Readonly<Record<string, Listed>> = {
-  serve: {
-    about: 'serve both APIs',
-    load: async () => (await import('#cli/serve.ts')).serve,
-  },
-  migrate: {
-    about: 'bring the store up to date',
-    load: async () => (await import('#cli/migrate.ts')).migrate,
-  },
-  seed: {
-    about: 'fill an empty store with made-up content',
-    load: async () => (await import('#cli/seed.ts')).seed,
-  },
-  token: {
-    about: 'mint a token',
-    load: async () => (await import('#cli/token.ts')).token,
-  },
-  import: {
-    about: 'read rows from NDJSON or CSV',
-    load: async () => (await import('#cli/import.ts')).importRows,
-  },
-  export: {
-    about: 'write rows as NDJSON or CSV',
-    load: async () => (await import('#cli/export.ts')).exportRows,
-  },
-  backup: {
-    about: 'copy the store while it is served',
-    load: async () => (await import('#cli/backup.ts')).backup,
-  },
-  restore: {
-    about: 'put a backup in the place of the store',
-    load: async () => (await import('#cli/restore.ts')).restore,
-  },
-  move: {
-    about: 'move a SQLite store into PostgreSQL',
-    load: async () => (await import('#cli/move.ts')).move,
-  },
+/** The commands of the machine, then those of the content; throws where a name is used twice. */
+const commandsOf = (content: Content): Commands => {
+  const twice = Object.keys(content.commands).find(name => Object.hasOwn(commands, name))
+  if (twice !== undefined)
+    throw new Error(`the command ${twice} of the content is there already: give it another name`)
+  return { ...commands, ...content.commands }
 }
 
-const overview = `Usage: duet COMMAND [OPTIONS]
+const overview = (all: Commands): string => `Usage: duet COMMAND [OPTIONS]
 
-${Object.entries(commands)
+${Object.entries(all)
   .map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`)
   .join('\n')}
 
@@ -60,23 +61,29 @@ duet COMMAND --help tells more. Settings come from the environment: docs/setting
 const isHelp = (argument: string | undefined) =>
   argument === '--help' || argument === '-h' || argument === 'help'
 
+const commandNamed = (all: Commands, name: string): ListedCommand => {
+  const found = Object.hasOwn(all, name) ? all[name] : undefined
+  if (found) return found
+  const near = nearest(name, Object.keys(all))
+  const meant = near === undefined ? '' : `; did you mean ${near}?`
+  throw new UsageError(`there is no command ${name}${meant || '; duet --help lists them'}`)
+}
+
 const dispatch = async (content: Content, [name, ...args]: readonly string[]): Promise<void> => {
   if (name === '--version' || name === '-v') return void process.stdout.write(`duet ${version}\n`)
+  const all = commandsOf(content)
   if (name === undefined || isHelp(name)) {
-    process.stdout.write(`${overview}\n`)
+    process.stdout.write(`${overview(all)}\n`)
     if (name === undefined) process.exitCode = 2
     return
   }
-  const listed = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (!listed) throw new UsageError(`there is no command ${name}; duet --help lists them`)
-  const command = await listed.load()
-  const { help } = command
+  const { help, run } = await commandNamed(all, name).load()
   if (args.some(isHelp)) {
     const text = typeof help === 'string' ? help : await help(content)
     return void process.stdout.write(`${text}\n`)
   }
   try {
-    await command.run(args, content)
+    await run(args, content)
   } catch (error) {
     if (error instanceof UsageError)
       throw new UsageError(`${error.message} (duet ${name} --help tells more)`)
@@ -108,7 +115,7 @@ const explain = (error: unknown): string => {
   return remedy ? remedy(error) : error.message
 }
 
-/** Runs a command of the command line for a content; a failure is told in one line, and sets the exit code. */
+/** Runs a command of the command line for a content; a failure is reported in one line, and sets the exit code. */
 export const runCommand = async (content: Content, argv: readonly string[]): Promise<void> => {
   try {
     await dispatch(content, argv)

@@ -1,12 +1,11 @@
 /** `duet seed`: made-up rows of any number in an empty store, the same for the same numbers. */
-import type { OpenStore, PutMany, Seed, Sizes } from '#cli/content.ts'
+import type { ContentStore, PutMany, Seed, Sizes } from '#cli/content.ts'
 import { isEmpty, manyInserter } from '#cli/fill.ts'
 import { progress } from '#cli/progress.ts'
-import { modelFor, openForFilling, storeOf } from '#cli/store.ts'
-import { type CliCommand, readArgs, UsageError, wholeOption } from '#cli/usage.ts'
-import { loadConfig } from '#config.ts'
-import type { Content } from '#content.ts'
-import { entityOf, type Model } from '#model/model.ts'
+import { withStore } from '#cli/store.ts'
+import { readArgs, UsageError, wholeOption } from '#cli/usage.ts'
+import type { CliCommand, Content } from '#content.ts'
+import { entityOf } from '#model/model.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
 /** When the made-up rows begin; a row a minute from then on. */
@@ -33,12 +32,12 @@ Without numbers: ${usual.join(', ')}.`
 }
 
 // Rows name each other by these ids, and what a table gives by itself may begin above 1 where it had rows before.
-const putInto = (line: OpenStore, model: Model, seeded: Set<string>): PutMany => {
+const putInto = (store: ContentStore, seeded: Set<string>): PutMany => {
   return async (name, count, rowAt) => {
-    const entity = entityOf(model, name)
+    const entity = entityOf(store.model, name)
     seeded.add(entity.table)
     if (count === 0) return
-    const put = manyInserter(line, entity)
+    const put = manyInserter(store, entity)
     const shown = progress(entity.plural, count)
     for (let from = 0; from < count; from += batchSize) {
       const length = Math.min(batchSize, count - from)
@@ -73,23 +72,17 @@ const sizesFrom = (args: readonly string[], seed: Seed): Sizes => {
 const run = async (args: readonly string[], content: Content): Promise<void> => {
   const seed = await seedOf(content)
   const sizes = sizesFrom(args, seed)
-  const config = loadConfig(process.env, content.settings)
-  const model = modelFor(config, content)
-  const store = await storeOf(config, content.migrations)
-  const line = await openForFilling(store)
-  const { session } = line
-  try {
+  await withStore(content, 'filling', async (store, place) => {
+    const { session } = store
     await session.transaction(async () => {
-      if (!(await isEmpty(line, model.entities)))
-        throw new Error(`${store.place} has content already; seed fills an empty store only`)
+      if (!(await isEmpty(store)))
+        throw new Error(`${place} has content already; seed fills an empty store only`)
       const seeded = new Set<string>()
-      await seed.fill(putInto(line, model, seeded), sizes)
+      await seed.fill(putInto(store, seeded), sizes)
       await session.settleIds([...seeded])
     })
     await session.analyze()
-  } finally {
-    await session.close()
-  }
+  })
 }
 
 export const seed: CliCommand = { help, run }

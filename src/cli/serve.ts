@@ -2,9 +2,9 @@
 import { prepare } from '#cli/serve/prepare.ts'
 import { isOneOfMany, serveAsOne, serveMany } from '#cli/serve/processes.ts'
 import { start } from '#cli/serve/start.ts'
-import { type CliCommand, readArgs, UsageError, wholeOption } from '#cli/usage.ts'
+import { readArgs, UsageError, wholeOption } from '#cli/usage.ts'
 import { type Config, loadConfig } from '#config.ts'
-import type { Content } from '#content.ts'
+import type { CliCommand, Content } from '#content.ts'
 
 const help = `Usage: duet serve [--migrate] [--processes N]
 

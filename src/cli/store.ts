@@ -1,6 +1,6 @@
 /** The store of a configuration as commands open it: migrated, and with the model's settings. */
-import type { OpenStore } from '#cli/content.ts'
-import type { Config } from '#config.ts'
+import type { ContentStore, OpenStore } from '#cli/content.ts'
+import { type Config, loadConfig } from '#config.ts'
 import { type Content, modelOf } from '#content.ts'
 import { historyOf } from '#engines/migrations.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
@@ -38,27 +38,41 @@ export const storeOf = async ({ store, values }: Config, folder: URL): Promise<S
   }
 }
 
-/** The file of a store that is one; throws, with what to do instead, where it is a database of PostgreSQL. */
+/** The file of a SQLite store; throws with the command to use instead where the store is in PostgreSQL. */
 export const fileOf = ({ store }: Config, instead: string): string => {
   if (store.kind === 'sqlite') return store.file
   throw new Error(`the store is a PostgreSQL database: ${instead}`)
 }
 
-/** Throws, with what to do, where the store lacks migrations. */
+/** Throws with the remedy where the store lacks migrations. */
 export const checkCurrent = async (store: Store, remedy: string): Promise<void> => {
   const pending = await store.pending()
   if (pending.length > 0)
     throw new Error(`the store lacks the migration ${pending.join(', ')}; ${remedy}`)
 }
 
-/** The store for a command that fills it, migrated first. */
-export const openForFilling = async (store: Store): Promise<OpenStore> => {
-  await store.migrate()
-  return { session: await store.session('filling'), dialect: store.dialect }
+type Purpose = 'reading' | 'filling'
+
+/** Opens a store: migrated first to be filled; to be read it must exist and be up to date, or this throws with the remedy. */
+export const openFor = async (purpose: Purpose, store: Store): Promise<OpenStore> => {
+  if (purpose === 'filling') await store.migrate()
+  else await checkCurrent(store, 'run duet migrate first')
+  return { session: await store.session(purpose), dialect: store.dialect }
 }
 
-/** A store that exists and is up to date, for a command that reads it. */
-export const openForReading = async (store: Store): Promise<OpenStore> => {
-  await checkCurrent(store, 'run duet migrate first')
-  return { session: await store.session('reading'), dialect: store.dialect }
+/** Opens the store of the settings for a command, and closes it in the end. */
+export const withStore = async <Result>(
+  content: Content,
+  purpose: Purpose,
+  work: (store: ContentStore, place: string) => Promise<Result>,
+): Promise<Result> => {
+  const config = loadConfig(process.env, content.settings)
+  const model = modelFor(config, content)
+  const store = await storeOf(config, content.migrations)
+  const open = await openFor(purpose, store)
+  try {
+    return await work({ ...open, model }, store.place)
+  } finally {
+    await open.session.close()
+  }
 }

@@ -1,9 +1,9 @@
 /** `duet token`: mints a token with the secret. */
 import { mint } from '#auth/token.ts'
 import { authSecret } from '#cli/secret.ts'
-import { type CliCommand, readArgs, UsageError } from '#cli/usage.ts'
+import { readArgs, UsageError } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
-import type { Content } from '#content.ts'
+import type { CliCommand, Content } from '#content.ts'
 import { parseId } from '#model/id.ts'
 import { ConfigError } from '#settings.ts'
 

@@ -1,16 +1,26 @@
-/** What a command line must be, and how its mistakes are told: one line each, exit code 2. */
+/** What a command line must be, and how its mistakes are reported: one line each, exit code 2. */
 import { type ParseArgsConfig, parseArgs } from 'node:util'
-import type { Content } from '#content.ts'
+import { nearest } from '#base/nearest.ts'
+import { settingMeant } from '#config.ts'
 
 /** A command line that is not as it must be. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-export type CliCommand = {
-  /** The text of `duet NAME --help`. */
-  readonly help: string | ((content: Content) => string | Promise<string>)
-  readonly run: (args: readonly string[], content: Content) => Promise<void>
+/** What other programs call some settings. */
+const aliases: Readonly<Record<string, string>> = { p: 'port', db: 'database', verbose: 'log' }
+
+/** What is wrong with an option that a command does not have, and what to write instead. */
+const unknownOption = (option: string, own: readonly string[]): string => {
+  const name = option.replace(/^-+/, '')
+  const near = nearest(name, own)
+  if (near !== undefined) return `there is no ${option}; did you mean --${near}?`
+  const part = (aliases[name] ?? name).toUpperCase().replaceAll('-', '_')
+  const setting = part.length < 3 ? undefined : settingMeant(`DUET_${part}`)
+  return setting === undefined
+    ? `there is no ${option}`
+    : `there is no ${option}; set ${setting} in the environment instead`
 }
 
 /** Options and positionals of a command line; throws UsageError for unknown ones. */
@@ -26,7 +36,11 @@ export const readArgs = <const Options extends ParseArgsConfig['options'] & {}>(
     return parsed
   } catch (error) {
     if (error instanceof UsageError) throw error
-    throw new UsageError((error as Error).message.split('. ')[0] ?? 'wrong arguments')
+    const { code, message } = error as NodeJS.ErrnoException
+    const [, option = ''] = /'(-[^']*)'/.exec(message) ?? []
+    if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION')
+      throw new UsageError(unknownOption(option, Object.keys(options)))
+    throw new UsageError(message.split('. ')[0] ?? 'wrong arguments')
   }
 }
 

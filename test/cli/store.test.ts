@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { openForFilling, openForReading, storeOf } from '#cli/store.ts'
+import { openFor, storeOf } from '#cli/store.ts'
 import { loadConfig } from '#config.ts'
 import { content } from '#content/index.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
@@ -35,11 +35,11 @@ test('the URL chooses the store, which is called by its file, or by its place wi
 test('a store that is to be read must be there and up to date; one that is to be filled is made', async () => {
   const { file, settings } = await freshStore({ bare: true })
   const store = await named(settings.DUET_DATABASE_URL)
-  await assert.rejects(openForReading(store), notMade)
+  await assert.rejects(openFor('reading', store), notMade)
   assert.equal(existsSync(file), false)
-  const filling = await openForFilling(store)
+  const filling = await openFor('filling', store)
   await filling.session.close()
-  const { session } = await openForReading(store)
+  const { session } = await openFor('reading', store)
   assert.deepEqual(await session.query(count), [[0]])
   await assert.rejects(
     session.query(person(1)),
@@ -50,7 +50,7 @@ test('a store that is to be read must be there and up to date; one that is to be
 
 test('of a transaction that throws nothing stays, of an attempt in it only what was done before', async () => {
   const store = await named((await freshStore()).settings.DUET_DATABASE_URL)
-  const { session } = await openForFilling(store)
+  const { session } = await openFor('filling', store)
   const gone = session.transaction(async () => {
     await session.query(person(1))
     throw new Error('enough')

@@ -1,16 +1,13 @@
 /** Rows of other programs' files: known members get the names they have here, or are left out. */
-
-import type { Kind } from '#cli/content.ts'
+import type { InputRow, Kind } from '#cli/content.ts'
 import type { FieldFault } from '#errors.ts'
 
-type Row = Readonly<Record<string, unknown>>
+type Renamed = { readonly row: InputRow; readonly faults: readonly FieldFault[] }
 
-export type Homed = { readonly row: Row; readonly faults: readonly FieldFault[] }
-
-/** Renames and leaves out as the kind's table says, and remembers what it met. */
-export const homing = ({ foreign }: Kind) => {
+/** Renames and leaves out members as the kind's table says, and remembers which there were. */
+export const renaming = ({ foreign }: Kind) => {
   const met = new Set<string>()
-  const home = (row: Row): Homed => {
+  const rename = (row: InputRow): Renamed => {
     const faults: FieldFault[] = []
     const entries: [string, unknown][] = []
     for (const [member, value] of Object.entries(row)) {
@@ -37,5 +34,5 @@ export const homing = ({ foreign }: Kind) => {
     const parts = left.length > 0 ? [...kept, `not kept: ${left.join(', ')}`] : kept
     return parts.length > 0 ? parts.join('; ') : undefined
   }
-  return { home, notice }
+  return { rename, notice }
 }

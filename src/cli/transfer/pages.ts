@@ -1,9 +1,8 @@
 /** The rows of a kind in the order of their ids, page by page, as `import` names and reads them. */
-
-import type { Kind, OpenStore } from '#cli/content.ts'
+import type { ContentStore, Kind, OpenStore } from '#cli/content.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Scalar } from '#model/field.ts'
-import { columnName, entityOf, type Model } from '#model/model.ts'
+import { columnName, entityOf } from '#model/model.ts'
 import { formatMinor } from '#model/money.ts'
 import { isoTime } from '#read/encode.ts'
 import type { Row } from '#sql/engine.ts'
@@ -37,7 +36,7 @@ const columnsOf = (keys: readonly string[]): Sql =>
     comma,
   )
 
-/** Reads the rows of an entity by a text whose places are `values`, as members in the order of its fields. */
+/** Turns a row of an entity, from a column on, into members in the order of these fields. */
 const reading = (entity: Entity, keys: readonly string[], digits: number) => {
   const write = fileValue(digits)
   const writers = keys.map(key => write[entity.fields[key]?.scalar ?? 'text'])
@@ -52,7 +51,8 @@ const textOf = (query: Sql, { dialect }: OpenStore): string =>
   statement(query, dialect.placeholder).text
 
 /** The rows that stand in an object of another kind, by that one's id: for a page's ids, first to last. */
-const embedding = (line: OpenStore, model: Model, parent: Entity, relation: string) => {
+const embedding = (store: ContentStore, parent: Entity, relation: string) => {
+  const { model, session } = store
   const { to, by } = parent.relations[relation] ?? {}
   const entity = entityOf(model, to ?? relation)
   const keys = fieldsOf(entity, [])
@@ -61,11 +61,11 @@ const embedding = (line: OpenStore, model: Model, parent: Entity, relation: stri
   const text = textOf(
     sql`select ${key}, ${columnsOf(keys)} from ${name(entity.table)}
       where ${key} between ${null} and ${null} order by ${key}, id`,
-    line,
+    store,
   )
   return async (first: SqlValue, last: SqlValue): Promise<ReadonlyMap<SqlValue, object[]>> => {
     const lists = new Map<SqlValue, object[]>()
-    for (const row of await line.session.query({ text, values: [first, last] })) {
+    for (const row of await session.query({ text, values: [first, last] })) {
       const values = toMembers(row, 1)
       const object = Object.fromEntries(keys.map((key, index) => [key, values[index]]))
       const list = lists.get(row[0] ?? null)
@@ -76,16 +76,16 @@ const embedding = (line: OpenStore, model: Model, parent: Entity, relation: stri
   }
 }
 
-/** The header of a kind, how many rows there are, and the rows themselves, read while they are asked for. */
-export const pagesOf = async (line: OpenStore, model: Model, kind: Kind) => {
-  const { session } = line
+/** The header of a kind, how many rows there are, and the rows themselves, read as they are consumed. */
+export const pagesOf = async (store: ContentStore, kind: Kind) => {
+  const { session, model } = store
   const entity = entityOf(model, kind.entity)
   const keys = fieldsOf(entity, kind.also)
   const toMembers = reading(entity, keys, model.settings.currency.digits)
   const embedded = Object.entries(entity.rest.embedded).map(([relation, { after }]) => ({
     relation,
     at: keys.indexOf(after) + 1,
-    listsFor: embedding(line, model, entity, relation),
+    listsFor: embedding(store, entity, relation),
   }))
   const header = embedded.reduce<readonly string[]>(
     (all, { relation, at }) => all.toSpliced(at, 0, relation),
@@ -94,9 +94,9 @@ export const pagesOf = async (line: OpenStore, model: Model, kind: Kind) => {
   const table = name(entity.table)
   const text = textOf(
     sql`select id, ${columnsOf(keys)} from ${table} where id > ${null} order by id limit ${null}`,
-    line,
+    store,
   )
-  const counting = { text: textOf(sql`select count(*) from ${table}`, line), values: [] }
+  const counting = { text: textOf(sql`select count(*) from ${table}`, store), values: [] }
   const count = Number((await session.query(counting))[0]?.[0])
   const pages = async function* (): AsyncGenerator<readonly Members[]> {
     let last: SqlValue = 0

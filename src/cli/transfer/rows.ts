@@ -1,18 +1,17 @@
-/** One row of an import on its way into the store: checked by the model's rules, or told what is wrong with it. */
+/** One row of an import on its way into the store: checked by the model's rules, and put in or given back with its faults. */
 
-import type { OpenStore, PutRow } from '#cli/content.ts'
+import type { ContentStore, OpenStore, PutRow } from '#cli/content.ts'
 import { inserter } from '#cli/fill.ts'
 import type { FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
-import { entityOf, type Model, uniqueFields } from '#model/model.ts'
+import { entityOf, uniqueFields } from '#model/model.ts'
 import { ConstraintError } from '#sql/engine.ts'
 import { name, sql, statement } from '#sql/sql.ts'
 import { checkInput, type Use, type Values } from '#write/input.ts'
 
-/** What is wrong with a row that refers to something: that must be there. */
+/** The faults of a row that refers to rows which are not there. */
 export const dangling = async (
-  { session, dialect }: OpenStore,
-  model: Model,
+  { session, dialect, model }: ContentStore,
   entity: Entity,
   values: Values,
 ): Promise<readonly FieldFault[]> => {
@@ -40,7 +39,7 @@ const taken = (error: ConstraintError, entity: Entity): readonly FieldFault[] =>
   return named.map(key => ({ field: entity.fields[key]?.foldedFrom ?? key, message }))
 }
 
-/** Runs what puts a checked row in; a constraint of the store is a fault of the row, and nothing of it stays. */
+/** Puts a checked row in; a constraint of the store is a fault of the row, and nothing of it stays. */
 export const orTaken = async (
   { session }: OpenStore,
   entity: Entity,
@@ -55,13 +54,13 @@ export const orTaken = async (
   }
 }
 
-/** Puts rows of an entity in that is one table. */
-export const plainRows = (line: OpenStore, model: Model, entity: Entity, use: Use): PutRow => {
-  const put = inserter(line, entity)
+/** Puts rows of an entity in, each of which is one row of its table. */
+export const plainRows = (store: ContentStore, entity: Entity, use: Use): PutRow => {
+  const put = inserter(store, entity)
   return async row => {
     const { values, faults } = checkInput(entity, row, use)
     if (faults.length > 0) return faults
-    const missing = await dangling(line, model, entity, values)
-    return missing.length > 0 ? missing : orTaken(line, entity, () => put(values))
+    const missing = await dangling(store, entity, values)
+    return missing.length > 0 ? missing : orTaken(store, entity, () => put(values))
   }
 }

@@ -2,17 +2,13 @@
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { CsvError, parse as parseCsv } from 'csv-parse'
-import type { Kind } from '#cli/content.ts'
+import type { InputRow, Kind } from '#cli/content.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Scalar } from '#model/field.ts'
 import { type Format, nameOf } from './kinds.ts'
 
-/** One row of a file with the line it stands in. */
-export type Line = {
-  readonly line: number
-  readonly row?: Readonly<Record<string, unknown>>
-  readonly fault?: string
-}
+/** One row of a file with the line it begins on, or what keeps it from being a row. */
+type FileRow = { readonly line: number; readonly row?: InputRow; readonly fault?: string }
 
 /** The text of a file in pieces, a byte order mark left out; throws where it is not UTF-8. */
 const textOf = async function* (file: string): AsyncGenerator<string> {
@@ -36,7 +32,7 @@ const linesOf = async function* (file: string): AsyncGenerator<string> {
   yield rest
 }
 
-const fromNdjson = async function* (file: string): AsyncGenerator<Line> {
+const fromNdjson = async function* (file: string): AsyncGenerator<FileRow> {
   let line = 0
   for await (const text of linesOf(file)) {
     line++
@@ -45,7 +41,7 @@ const fromNdjson = async function* (file: string): AsyncGenerator<Line> {
       const row: unknown = JSON.parse(text)
       if (typeof row !== 'object' || row === null || Array.isArray(row))
         yield { line, fault: 'is no JSON object' }
-      else yield { line, row: row as Readonly<Record<string, unknown>> }
+      else yield { line, row: row as InputRow }
     } catch (error) {
       yield { line, fault: `is not JSON: ${(error as Error).message}` }
     }
@@ -63,7 +59,7 @@ const typed = {
   bytes: (text: string) => text,
 } satisfies Record<Scalar, (text: string) => unknown>
 
-/** Lists stand in a cell as JSON; what is none stays text, which the row's check then refuses. */
+/** A list is one cell of JSON; other text stays as it is, and the row's check refuses it. */
 const list = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -72,7 +68,7 @@ const list = (text: string): unknown => {
   }
 }
 
-/** What the text of a column's cells stands for. */
+/** How the text of a column's cells becomes a value. */
 const columnOf = (kind: Kind, entity: Entity, header: string): ((text: string) => unknown) => {
   const name = nameOf(kind, header)
   if (Object.hasOwn(entity.rest.embedded, name)) return list
@@ -82,7 +78,7 @@ const columnOf = (kind: Kind, entity: Entity, header: string): ((text: string) =
   return field ? typed[field.scalar] : text => text
 }
 
-/** A CSV cell is text; an empty one is not given. */
+/** The members of a CSV row; an empty cell is a member left out. */
 const typedRow = (
   header: readonly string[],
   columns: readonly ((text: string) => unknown)[],
@@ -108,7 +104,7 @@ const recordsOf = async function* (file: string): AsyncGenerator<CsvRecord> {
     yield* Readable.from(textOf(file)).compose(parser) as AsyncIterable<CsvRecord>
   } catch (cause) {
     if (!(cause instanceof CsvError)) throw cause
-    // With its quotes wrong, nobody knows where the next row begins.
+    // Behind a wrong quote, the next row may begin anywhere.
     throw new Error(
       `${file}:${cause.lines}: is not CSV, so the rest cannot be read: ${cause.message}`,
       { cause },
@@ -116,14 +112,28 @@ const recordsOf = async function* (file: string): AsyncGenerator<CsvRecord> {
   }
 }
 
-const fromCsv = async function* (file: string, kind: Kind, entity: Entity): AsyncGenerator<Line> {
+const checkHeader = (file: string, header: readonly string[]): void => {
+  const [only = '', ...others] = header
+  const separator = [';', '\t', '|'].find(mark => only.includes(mark))
+  if (others.length === 0 && separator !== undefined)
+    throw new Error(
+      `${file}: the values of the header have ${separator === '\t' ? 'tabs' : separator} between them; save the file with commas between the values, and run the import again`,
+    )
+  const twice = header.find((name, index) => header.indexOf(name) < index)
+  if (twice !== undefined) throw new Error(`${file}: the header names ${twice} twice`)
+}
+
+const fromCsv = async function* (
+  file: string,
+  kind: Kind,
+  entity: Entity,
+): AsyncGenerator<FileRow> {
   let header: readonly string[] | undefined
   let columns: readonly ((text: string) => unknown)[] = []
   let counted = 0
   for await (const { record, info } of recordsOf(file)) {
     if (!header) {
-      const twice = record.find((name, index) => record.indexOf(name) < index)
-      if (twice !== undefined) throw new Error(`${file}: the header names ${twice} twice`)
+      checkHeader(file, record)
       header = record
       columns = record.map(name => columnOf(kind, entity, name))
       continue
@@ -138,9 +148,9 @@ const fromCsv = async function* (file: string, kind: Kind, entity: Entity): Asyn
 }
 
 /** The rows of a file of that format. */
-export const linesIn = (
+export const rowsIn = (
   file: string,
   format: Format,
   kind: Kind,
   entity: Entity,
-): AsyncGenerator<Line> => (format === 'csv' ? fromCsv(file, kind, entity) : fromNdjson(file))
+): AsyncGenerator<FileRow> => (format === 'csv' ? fromCsv(file, kind, entity) : fromNdjson(file))
