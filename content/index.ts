@@ -59,6 +59,12 @@ its createdAt.`,
     },
     order: orderKind,
   },
+  commands: {
+    user: {
+      about: 'add a user, such as the first admin',
+      load: async () => (await import('#content/user/add.ts')).userCommand,
+    },
+  },
   examples: {
     graphql: '{ posts(limit: 3) { id title } }',
     rest: '/products?sort=-price',

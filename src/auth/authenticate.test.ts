@@ -22,7 +22,8 @@ const user = { id: 7, role: 'user' }
 const badForm = 'The header is not Bearer, one space and a signed token'
 const badSpelling = 'The token is not in its usual spelling'
 const badAlg = 'The token is signed in a way that is not accepted here'
-const badSignature = 'The signature does not fit'
+const badSignature =
+  'The signature does not fit: the token was made with another key, or changed since'
 const badHeader = 'The header of the token is not a JSON object'
 const tooLarge = 'The token is larger than 8 KiB'
 

@@ -2,7 +2,7 @@
 import { compactVerify, decodeProtectedHeader, errors, type ProtectedHeaderParameters } from 'jose'
 import { anonymous, type Viewer } from '#model/viewer.ts'
 import { type KeyConfig, type Keys, keysOf, type VerifyingKey } from './keys.ts'
-import { refused } from './refusals.ts'
+import { misfit, refused } from './refusals.ts'
 import type { KeyName } from './renewal.ts'
 import { grantOf, type Parties } from './token.ts'
 import { createVerified } from './verified.ts'
@@ -94,6 +94,6 @@ const signedPayload = async (token: string, { key, alg }: VerifyingKey): Promise
     // The key says which algorithm holds, never the token (RFC 8725, section 3.1).
     return (await compactVerify(token, key, { algorithms: [alg] })).payload
   } catch (error) {
-    throw error instanceof errors.JOSEError ? refused('The signature does not fit') : error
+    throw error instanceof errors.JOSEError ? refused(misfit) : error
   }
 }

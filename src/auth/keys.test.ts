@@ -30,7 +30,8 @@ import { readUrlText } from './read.ts'
 
 const user = { id: 7, role: 'user' }
 const unknownKey = 'The token is signed by an unknown key'
-const badSignature = 'The signature does not fit'
+const badSignature =
+  'The signature does not fit: the token was made with another key, or changed since'
 const badAlg = 'The token is signed in a way that is not accepted here'
 const algs = ['EdDSA', 'ES256', 'RS256'] as const
 const issuers = Object.fromEntries(algs.map(alg => [alg, issuer(alg, alg)])) as Record<Alg, Issuer>

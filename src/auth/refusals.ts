@@ -10,6 +10,10 @@ import { ApiError } from '#errors.ts'
 export const refused = (why: string): ApiError =>
   new ApiError('UNAUTHENTICATED', why, { badToken: true })
 
+/** Why a token is refused that another key signed, or that somebody changed. */
+export const misfit =
+  'The signature does not fit: the token was made with another key, or changed since'
+
 /**
  * The error for a token whose key may be good but cannot be asked for: 503, with the seconds until
  * the next try.

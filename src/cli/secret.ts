@@ -10,6 +10,12 @@ import { ConfigError } from '#settings.ts'
 const secretFile = ({ store }: Config): string =>
   store.kind === 'sqlite' ? join(dirname(store.file), 'secret') : resolve('data/secret')
 
+/** Where the keys of tokens come from, as an operator knows it. */
+export const keySource = (config: Config): string =>
+  (['DUET_AUTH_SECRET', 'DUET_JWKS_URL', 'DUET_JWKS_FILE'] as const).find(
+    name => config.values[name] !== undefined,
+  ) ?? `the file ${secretFile(config)}`
+
 /** The HS256 secret that signs and verifies tokens; undefined where keys come from a JWKS. */
 export const authSecret = (config: Config): string | undefined => {
   const { DUET_AUTH_SECRET, DUET_JWKS_FILE, DUET_JWKS_URL } = config.values

@@ -29,7 +29,7 @@ const tokens = (...rows: [authorization: string, why: string][]): BadRequest[] =
 
 const noForm = 'The header is not Bearer, one space and a signed token'
 const noKey = 'The token is signed in a way that is not accepted here'
-const noFit = 'The signature does not fit'
+const noFit = 'The signature does not fit: the token was made with another key, or changed since'
 const noSub = 'The claim sub is not the id of a user'
 const noRole = 'The claim role is neither user nor admin'
 const noSpelling = 'The token is not in its usual spelling'

@@ -1,13 +1,42 @@
-/** Who is believed: the secret or the keys of tokens, and the names that must stand in them, as the settings have it. */
+/** How callers are known, by the settings: the secret or the keys of tokens, and the names that must stand in them. */
 import { type Authenticate, createAuthenticator } from '#auth/authenticate.ts'
+import { misfit } from '#auth/refusals.ts'
 import { mint } from '#auth/token.ts'
 import { authSecret } from '#cli/secret.ts'
 import type { Config } from '#config.ts'
+import { ApiError } from '#errors.ts'
+import type { Observe } from '#observe.ts'
 
 export type Auth = {
   readonly authenticate: Authenticate
   /** A token of an admin for a day, to try things with; null where this program mints none. */
   readonly adminToken: () => Promise<string | null>
+}
+
+const minute = 60_000
+
+/** Logs tokens that another key signed, at most once a minute: an operator may have set another secret than the makers of tokens. */
+export const reportMisfits = (
+  authenticate: Authenticate,
+  source: string,
+  observe: Observe,
+): Authenticate => {
+  let reported = -Infinity
+  const report = (error: unknown): never => {
+    const isMisfit = error instanceof ApiError && error.message === misfit
+    if (isMisfit && performance.now() - reported >= minute) {
+      reported = performance.now()
+      observe({
+        kind: 'notice',
+        message: `a token was refused that was not signed with the key of ${source}; the makers of tokens must use the same one, as duet token does under the settings of this server`,
+      })
+    }
+    throw error
+  }
+  return authorization => {
+    const found = authenticate(authorization)
+    return found instanceof Promise ? found.catch(report) : found
+  }
 }
 
 /** Throws a ConfigError where a key is missing, and a plain error where one cannot be used. */

@@ -1,0 +1,39 @@
+/** One row put in from the command line, by the rules that the APIs have for an admin. */
+import type { InputRow } from '#cli/content.ts'
+import { inserter } from '#cli/fill.ts'
+import { withStore } from '#cli/store.ts'
+import { orTaken } from '#cli/transfer/rows.ts'
+import { UsageError } from '#cli/usage.ts'
+import type { Content } from '#content.ts'
+import type { FieldFault } from '#errors.ts'
+import { entityOf } from '#model/model.ts'
+import { checkInput } from '#write/input.ts'
+
+const sentence = (faults: readonly FieldFault[]): string =>
+  faults.map(({ field, message }) => `--${field} ${message}`).join('; ')
+
+/**
+ * The id of the new row of an entity, whose fields are given as options. Throws UsageError for values that the model
+ * refuses, and a plain error for one that another row has.
+ */
+export const addRow = (content: Content, name: string, row: InputRow): Promise<number> =>
+  withStore(content, 'filling', async store => {
+    const { model, session } = store
+    const entity = entityOf(model, name)
+    const { values, faults } = checkInput(entity, row, {
+      mode: 'create',
+      viewer: { id: 0, role: 'admin' },
+      settings: model.settings,
+      now: Date.now(),
+      what: name,
+    })
+    if (faults.length > 0) throw new UsageError(sentence(faults))
+    return session.transaction(async () => {
+      let id = 0
+      const taken = await orTaken(store, entity, async () => {
+        id = await inserter(store, entity)(values)
+      })
+      if (taken.length > 0) throw new Error(sentence(taken))
+      return id
+    })
+  })
