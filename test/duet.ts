@@ -23,7 +23,7 @@ after(killAll)
 process.on('exit', killAll)
 
 /** What this process was started with, without what is Duet's or the test runner's. */
-const plain = Object.fromEntries(
+export const plain = Object.fromEntries(
   Object.entries(process.env).filter(
     ([name]) => !/^(DUET_|PORT$|NODE_TEST|NODE_OPTIONS|npm_)/.test(name),
   ),

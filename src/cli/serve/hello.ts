@@ -16,8 +16,8 @@ export const hello = async (
   const { graphql, rest } = content.examples.withToken
   return `Duet ${version} listens on ${url}
 
-  GraphQL  curl -s ${url}${graphqlPath} -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '${JSON.stringify({ query: graphql })}'
+  GraphQL  curl -s ${url}${graphqlPath} -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '${JSON.stringify({ query: graphql })}' -w '\\n'
 
-  REST     curl -s ${url}${restPath}${rest} -H 'Authorization: Bearer ${token}'
+  REST     curl -s ${url}${restPath}${rest} -H 'Authorization: Bearer ${token}' -w '\\n'
 `
 }
