@@ -41,7 +41,7 @@ export const logging = (level: Level): Logging => {
         if (level !== 'silent') process.stderr.write(shownMail(event))
         break
       case 'notice':
-        log.info(event.message)
+        log.warn(event.message)
         break
       case 'trouble':
         log.error(event.message)

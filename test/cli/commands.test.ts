@@ -86,6 +86,22 @@ test('wrong usage is one line that names what is wrong and where to read on, and
         2,
         /--port.*\(duet serve --help tells more\)/,
       ],
+      ['a misspelt command', ['sevre'], 2, /there is no command sevre; did you mean serve\?$/m],
+      [
+        'a misspelt option',
+        ['serve', '--migrat'],
+        2,
+        /there is no --migrat; did you mean --migrate\?/,
+      ],
+      ['a port as an option', ['serve', '--port', '80'], 2, /no --port; set DUET_PORT in the env/],
+      ['a port in short', ['serve', '-p', '80'], 2, /no -p; set DUET_PORT in the environment/],
+      [
+        'a store as an option',
+        ['migrate', '--db=x'],
+        2,
+        /no --db; set DUET_DATABASE_URL in the env/,
+      ],
+      ['an option like nothing', ['serve', '--frob'], 2, /there is no --frob \(duet serve --help/],
       ['posts of nobody', ['seed', '--posts', '5'], 2, /--posts needs --users above 0/],
     ],
     settings,
@@ -169,6 +185,29 @@ test('what fails is one line that names the thing and the remedy, and exit 1', a
     settings,
   )
   assert.equal(existsSync(file), false)
+})
+
+test('a CSV file with other marks than commas is refused with the remedy', async () => {
+  const [semicolons, tabs] = [join(folder, 'semicolons.csv'), join(folder, 'tabs.csv')]
+  writeFileSync(semicolons, 'name;email\nAda;ada@example.org\n')
+  writeFileSync(tabs, 'name\temail\nAda\tada@example.org\n')
+  await oneLine(
+    [
+      [
+        'a CSV file with semicolons',
+        ['import', 'users', semicolons],
+        1,
+        /have ; between them; save the file with commas/,
+      ],
+      [
+        'a CSV file with tabs',
+        ['import', 'users', tabs],
+        1,
+        /have tabs between them; save the file with commas/,
+      ],
+    ],
+    (await freshStore()).settings,
+  )
 })
 
 test('settings that are wrong are told all at once, a line each, before anything is touched', async () => {
@@ -318,6 +357,27 @@ test('development makes a secret once, for the owner alone, and token and server
   })
   assert.equal(status, 200)
   await service.end()
+})
+
+test('a token of another secret is refused with the reason, and the log says once where the key is from', async () => {
+  const { settings } = await freshStore()
+  const service = await serve({ ...settings, DUET_LOG: 'warn' })
+  const { stdout } = await duet(['token', '--user', '1'], {
+    ...settings,
+    DUET_AUTH_SECRET: [...secret].reverse().join(''),
+  })
+  for (const user of [1, 2]) {
+    const response = await fetch(`${service.url}/api/users/${user}`, {
+      headers: { Authorization: `Bearer ${stdout.trim()}` },
+    })
+    assert.equal(response.status, 401)
+    const { error } = (await response.json()) as { error: { message: string } }
+    assert.match(error.message, /^The signature does not fit: the token was made with another key/)
+  }
+  await service.end()
+  const lines = service.stdout().trim().split('\n')
+  assert.equal(lines.length, 1)
+  assert.match(lines[0] ?? '', /"level":40,.*not signed with the key of DUET_AUTH_SECRET;/)
 })
 
 test('the curl lines that serve prints work as they stand', async () => {

@@ -25,21 +25,37 @@ export const serveAsOne = async (
   process.send?.({ hello: running.hello } satisfies Greeting)
 }
 
-/** Starts so many processes, the first one ahead; resolves with its greeting when all of them listen. */
-export const serveMany = async (count: number) => {
+type Workers = {
+  /** Starts one; what it says when it listens goes to `onListening`. */
+  readonly fork: () => void
+  /** Ends all; rejects where one did not end cleanly. */
+  readonly stop: () => Promise<void>
+}
+
+const ended = (worker: Worker): string =>
+  worker.process.signalCode ?? `exit code ${worker.process.exitCode}`
+
+/** Ends a process; false where it did not end cleanly. */
+const end = (worker: Worker): Promise<boolean> =>
+  new Promise(resolve => {
+    // One that has only just begun dies of the signal, with no work at hand.
+    worker.once('exit', (code, signal) => resolve(code === 0 || signal === 'SIGTERM'))
+    worker.process.kill('SIGTERM')
+  })
+
+/** Processes that are started again when they die; `onEarlyEnd` has the say about one that never listened. */
+const workersOf = (
+  onListening: (hello: string) => void,
+  onEarlyEnd: (worker: Worker) => boolean,
+): Workers => {
   let isEnding = false
   let pause = pauses.first
-  const { promise: listening, resolve, reject } = Promise.withResolvers<string>()
-  let greeted = 0
-
   const onExit = (worker: Worker, startedAt: number, listened: boolean) => {
-    if (isEnding) return
-    const how = worker.process.signalCode ?? `exit code ${worker.process.exitCode}`
-    // What keeps it from listening would keep the next too; it has said why.
-    if (!listened && greeted < count)
-      return reject(new Error(`a process ended at its start (${how})`))
+    if (isEnding || (!listened && onEarlyEnd(worker))) return
     if (performance.now() - startedAt > isWellAfter) pause = pauses.first
-    process.stderr.write(`duet: process ${worker.process.pid} ended (${how}); another is started\n`)
+    process.stderr.write(
+      `duet: process ${worker.process.pid} ended (${ended(worker)}); another is started\n`,
+    )
     setTimeout(fork, pause)
     pause = Math.min(pause * 2, pauses.longest)
   }
@@ -50,34 +66,41 @@ export const serveMany = async (count: number) => {
     const worker = cluster.fork()
     worker.once('message', ({ hello }: Greeting) => {
       listened = true
-      greeted++
-      if (greeted === 1) for (let number = 1; number < count; number++) fork()
-      if (greeted === count) resolve(hello)
+      onListening(hello)
     })
     worker.once('exit', () => onExit(worker, startedAt, listened))
   }
-  // One ahead of the others: what is wrong is told once.
-  fork()
-
   const stop = async (): Promise<void> => {
     isEnding = true
-    const workers = Object.values(cluster.workers ?? {}).filter(worker => worker !== undefined)
-    const ends = await Promise.all(
-      workers.map(
-        worker =>
-          new Promise<boolean>(resolve => {
-            // One that has only just begun dies of the signal, with nothing at hand.
-            worker.once('exit', (code, signal) => resolve(code === 0 || signal === 'SIGTERM'))
-            worker.process.kill('SIGTERM')
-          }),
-      ),
-    )
+    const running = Object.values(cluster.workers ?? {}).filter(worker => worker !== undefined)
+    const ends = await Promise.all(running.map(end))
     if (ends.includes(false)) throw new Error('a process did not end cleanly')
   }
+  return { fork, stop }
+}
+
+/** Starts so many processes, the first one ahead; resolves with its greeting when all of them listen. */
+export const serveMany = async (count: number) => {
+  const { promise: listening, resolve, reject } = Promise.withResolvers<string>()
+  let greeted = 0
+  const workers = workersOf(
+    hello => {
+      greeted++
+      if (greeted === 1) for (let number = 1; number < count; number++) workers.fork()
+      if (greeted === count) resolve(hello)
+    },
+    worker => {
+      // The reason why one cannot listen holds for the next too; it has printed it.
+      if (greeted < count) reject(new Error(`a process ended at its start (${ended(worker)})`))
+      return greeted < count
+    },
+  )
+  // One ahead of the others: a fault is reported once.
+  workers.fork()
   try {
-    return { hello: await listening, stop }
+    return { hello: await listening, stop: workers.stop }
   } catch (error) {
-    await stop().catch(() => {})
+    await workers.stop().catch(() => {})
     throw error
   }
 }

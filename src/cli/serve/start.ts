@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createApp } from '#app.ts'
 import { type Logging, logging } from '#cli/log.ts'
 import { mailOf } from '#cli/mail.ts'
-import { authOf } from '#cli/serve/auth.ts'
+import { keySource } from '#cli/secret.ts'
+import { type Auth, authOf, reportMisfits } from '#cli/serve/auth.ts'
 import { hello } from '#cli/serve/hello.ts'
 import { listen } from '#cli/serve/listen.ts'
 import type { Program } from '#cli/serve/prepare.ts'
@@ -19,9 +20,9 @@ import { startPurging } from '#write/purge.ts'
 
 export type Running = {
   readonly url: string
-  /** What to tell the person who started it. */
+  /** The greeting for the person who started it. */
   readonly hello: string
-  /** Finishes what runs, and lets go of everything. */
+  /** Finishes running requests, and lets go of everything. */
   readonly stop: () => Promise<void>
 }
 
@@ -43,7 +44,7 @@ const documentLimits = ({ values }: Config) => ({
 const originsOf = (text: string) =>
   text === '*' ? text : text.split(',').map(origin => origin.trim())
 
-/** How many requests a caller may make in a minute where the operator says nothing. */
+/** How many requests a caller may make in a minute unless the operator sets it. */
 const usualLimit = { production: 6000, development: 0 }
 
 const limiterOf = ({ development, values }: Config, { tally }: Engine): Limiter | undefined => {
@@ -73,8 +74,8 @@ const lastAnswers = 300
 /** How long messages that wait are still sent at the end, in milliseconds. */
 const lastMails = 3000
 
-/** Tells that the store stopped; those who wait are told first that the outcome is unknown. */
-const tellFatal = (log: Logging, message: string, onFatal: () => void) => {
+/** Reports that the store stopped; callers that wait are answered first, that the outcome is unknown. */
+const reportFatal = (log: Logging, message: string, onFatal: () => void) => {
   log.observe({ kind: 'fatal', message })
   process.stderr.write(`duet: ${message}; the service ends, start it again\n`)
   setTimeout(() => {
@@ -89,19 +90,14 @@ const whyNotReady = (engine: Engine): Promise<string | null> =>
     error => (error as Error).message,
   )
 
-/** Begins to serve a store that `prepare` made ready; resolves when it listens. `onFatal`: it can serve no more. */
-export const start = async (
-  { config, content }: Program,
-  onFatal: () => void,
-): Promise<Running> => {
+/** Opens all that a process serves with; `onFatal` is called when the store can be written no more. */
+const openService = async ({ config, content }: Program, onFatal: () => void) => {
   const { values } = config
-  const auth = authOf(config)
   const model = modelFor(config, content)
   const store = await storeOf(config, content.migrations)
-  const cursorKey = await store.secret('cursor')
-  const mailKey = await store.secret('mail')
+  const keys = { cursor: await store.secret('cursor'), mail: await store.secret('mail') }
   const log = logging(values.DUET_LOG)
-  let isDraining = false
+  const state = { isDraining: false, url: '' }
   const engine = store.open({
     digits: model.settings.currency.digits,
     limits: limitsOf(config),
@@ -109,52 +105,71 @@ export const start = async (
     queue: values.DUET_WRITE_QUEUE,
     onTrouble: message => log.observe({ kind: 'trouble', message }),
     onFatal: message => {
-      isDraining = true
-      tellFatal(log, message, onFatal)
+      state.isDraining = true
+      reportFatal(log, message, onFatal)
     },
   })
   const mail = mailOf(config, log.observe)
-  const core: Core = {
-    model,
-    dialect: engine.dialect,
-    reader: engine,
-    writer: engine,
-    limits: limitsOf(config),
-    cursorKey,
-    services: {
-      mail,
-      key: mailKey,
-      publicUrl: () => values.DUET_PUBLIC_URL ?? server.url,
-      now: Date.now,
-    },
+  return { model, keys, log, state, engine, mail, limiter: limiterOf(config, engine) }
+}
+
+type Service = Awaited<ReturnType<typeof openService>>
+
+const coreOf = (config: Config, { model, keys, state, engine, mail }: Service): Core => ({
+  model,
+  dialect: engine.dialect,
+  reader: engine,
+  writer: engine,
+  limits: limitsOf(config),
+  cursorKey: keys.cursor,
+  services: {
+    mail,
+    key: keys.mail,
+    publicUrl: () => config.values.DUET_PUBLIC_URL ?? state.url,
     now: Date.now,
-  }
-  const limiter = limiterOf(config, engine)
-  const app = createApp({
+  },
+  now: Date.now,
+})
+
+const appOf = ({ config, content }: Program, service: Service, auth: Auth) => {
+  const { log, engine, limiter, state } = service
+  const { observe } = log
+  const authenticate = reportMisfits(auth.authenticate, keySource(config), observe)
+  return createApp({
     content,
-    core,
-    edge: edgeOf(config, { authenticate: auth.authenticate, observe: log.observe, limiter }),
+    core: coreOf(config, service),
+    edge: edgeOf(config, { authenticate, observe, limiter }),
     graphql: {
       limits: documentLimits(config),
-      introspection: values.DUET_INTROSPECTION ?? config.development,
+      introspection: config.values.DUET_INTROSPECTION ?? config.development,
     },
     development: config.development,
     version,
-    ready: async () => (isDraining ? 'draining' : whyNotReady(engine)),
+    ready: async () => (state.isDraining ? 'draining' : whyNotReady(engine)),
     readOnly: engine.readOnly,
   })
+}
+
+/** Begins to serve a store that `prepare` made ready; resolves when it listens. `onFatal`: it can serve no more. */
+export const start = async (program: Program, onFatal: () => void): Promise<Running> => {
+  const { config } = program
+  const auth = authOf(config)
+  const service = await openService(program, onFatal)
+  const { engine, state } = service
+  const app = appOf(program, service, auth)
   const endPurging = startPurging({ writer: engine, dialect: engine.dialect, now: Date.now })
-  const server = await listen(app, config, () => isDraining)
+  const server = await listen(app, config, () => state.isDraining)
+  state.url = server.url
   const stop = async () => {
-    isDraining = true
+    state.isDraining = true
     endPurging()
-    // Whoever sends requests here learns first that it is to send them elsewhere.
-    await sleep(values.DUET_DRAIN_WAIT)
-    await server.close(values.DUET_SHUTDOWN_TIMEOUT)
-    await mail.close(lastMails)
-    limiter?.close()
+    // A balancer learns from /readyz first that it is to send requests elsewhere.
+    await sleep(config.values.DUET_DRAIN_WAIT)
+    await server.close(config.values.DUET_SHUTDOWN_TIMEOUT)
+    await service.mail.close(lastMails)
+    service.limiter?.close()
     await engine.close()
-    log.flush()
+    service.log.flush()
   }
-  return { url: server.url, hello: await hello({ config, content }, auth, server.url), stop }
+  return { url: server.url, hello: await hello(program, auth, server.url), stop }
 }
