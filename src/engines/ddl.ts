@@ -1,7 +1,7 @@
 /** What the tables of all engines have in common: the things of a schema, and what a model asks of them. */
 import type { Entity } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
-import { columnName } from '#model/model.ts'
+import { columnName, dependenciesFirst, type Entities } from '#model/model.ts'
 
 /** One thing of the schema: its name and the statement that makes it. */
 export type Definition = {
@@ -17,16 +17,12 @@ const quoted = (value: unknown) =>
   typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)
 
 /** The default that lets a column be added to a table that has rows. */
-export const initialOf = ({ initial }: Field): string =>
+const initialOf = ({ initial }: Field): string =>
   initial === undefined || typeof initial === 'string' || initial.value === null
     ? ''
     : `default ${quoted(initial.value)}`
 
-/** Parts of a text with a space between them, without those that are empty. */
-export const spaced = (parts: readonly string[]): string =>
-  parts.filter(part => part !== '').join(' ')
-
-export type Term = {
+type Term = {
   readonly column: string
   readonly nullable: boolean
   readonly descending: boolean
@@ -68,7 +64,7 @@ const sortsOf = (entity: Entity): readonly string[] => {
 }
 
 /** The indexes of an entity: of references and unique fields, of sorts, and what it lists itself. */
-export const indexesOf = (entity: Entity): readonly Index[] => [
+const indexesOf = (entity: Entity): readonly Index[] => [
   ...Object.entries(entity.fields).flatMap(([key, { references, unique }]) =>
     references || unique !== undefined
       ? [indexOf(entity, [key], { unique: unique !== undefined })]
@@ -80,7 +76,86 @@ export const indexesOf = (entity: Entity): readonly Index[] => [
 ]
 
 /** The columns that a list is searched by. */
-export const searchedColumns = (entity: Entity): readonly string[] =>
+const searchedColumns = (entity: Entity): readonly string[] =>
   Object.values(entity.rest.listing.filters ?? {}).flatMap(filter =>
     filter.kind === 'contains' ? [columnName(filter.field)] : [],
   )
+
+/** How an engine writes the parts of its DDL. */
+export type Ddl = {
+  readonly id: string
+  readonly typeOf: (field: Field) => string
+  /** The check that a column has; empty where it has none. */
+  readonly checkOf: (column: string, field: Field) => string
+  /** What follows the columns of a table. */
+  readonly tableEnd: string
+  readonly indexTerms: (index: Index) => readonly string[]
+  readonly searchDdl: (table: string, column: string) => readonly Definition[]
+  readonly countTriggers: (table: string, columns: readonly string[]) => readonly Definition[]
+  readonly appendOnlyTriggers: (table: string) => readonly Definition[]
+}
+
+/** A column as a table is made with it, or has it added. */
+export const columnDdl = (ddl: Ddl, entities: Entities, key: string, field: Field): string => {
+  if (key === 'id') return `id ${ddl.id} check (id between 1 and 9007199254740991)`
+  const { references, nullable } = field
+  const column = columnName(key)
+  const target = references && entities[references.entity]
+  const parts = [
+    column,
+    ddl.typeOf(field),
+    nullable ? '' : 'not null',
+    initialOf(field),
+    ddl.checkOf(column, field),
+    target ? `references ${target.table} (id) on delete ${references.onDelete}` : '',
+  ]
+  return parts.filter(part => part !== '').join(' ')
+}
+
+const tableDdl = (ddl: Ddl, entities: Entities, { table, fields }: Entity): Definition => {
+  const columns = Object.entries(fields).map(([key, field]) => columnDdl(ddl, entities, key, field))
+  return {
+    name: table,
+    text: `create table ${table} (\n  ${columns.join(',\n  ')}\n) ${ddl.tableEnd}`,
+  }
+}
+
+const indexDdl = (ddl: Ddl, table: string, index: Index): Definition => {
+  const { name, unique } = index
+  const terms = ddl.indexTerms(index).join(', ')
+  return {
+    name,
+    of: table,
+    text: `create ${unique ? 'unique ' : ''}index ${name} on ${table} (${terms})`,
+  }
+}
+
+/** All that the entities are made of beside the machine's own tables, in the order in which it can be made. */
+export const definitionsOf = (ddl: Ddl, entities: Entities): readonly Definition[] =>
+  dependenciesFirst(entities).flatMap(([, entity]) => {
+    const { table, counted, appendOnly } = entity
+    return [
+      tableDdl(ddl, entities, entity),
+      ...indexesOf(entity).map(index => indexDdl(ddl, table, index)),
+      ...(counted === null ? [] : ddl.countTriggers(table, counted.map(columnName))),
+      ...(appendOnly ? ddl.appendOnlyTriggers(table) : []),
+      ...searchedColumns(entity).flatMap(column => ddl.searchDdl(table, column)),
+    ]
+  })
+
+/** The statements that count the rows that are there, by a column or all; `part` where counts are kept in parts. */
+export const recount = (
+  table: string,
+  column: string | null,
+  { cast = '', part }: { readonly cast?: string; readonly part?: number } = {},
+): readonly string[] => {
+  const field = column ?? ''
+  const [value, end] =
+    column === null ? ["''", 'having count(*) > 0'] : [`${column}${cast}`, `group by ${column}`]
+  const [partColumn, partValue] = part === undefined ? ['', ''] : [' part,', ` ${part},`]
+  return [
+    `delete from counts where entity = '${table}' and field = '${field}'`,
+    `insert into counts (entity, field, value,${partColumn} n)
+  select '${table}', '${field}', ${value},${partValue} count(*) from ${table} ${end}`,
+  ]
+}

@@ -1,7 +1,7 @@
 /** Drafts migrations: what the model has and the known migrations do not make, for each engine in its own words. */
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Definition } from '#engines/ddl.ts'
+import { columnDdl, type Ddl, type Definition, definitionsOf } from '#engines/ddl.ts'
 import {
   contentMigrations,
   type EngineName,
@@ -9,7 +9,6 @@ import {
   type Migration,
   outsideMark,
 } from '#engines/migrations.ts'
-import type { Field } from '#model/field.ts'
 import { columnName, type Entities } from '#model/model.ts'
 
 /** What migrations make: the text of each thing by its name; a column, by `table.column`, has none. */
@@ -19,8 +18,7 @@ export type Made = ReadonlyMap<string, string>
 export type Drafting = {
   readonly engine: EngineName
   readonly madeBy: (migrations: readonly Migration[]) => Made
-  readonly definitions: (entities: Entities) => readonly Definition[]
-  readonly columnDdl: (entities: Entities, key: string, field: Field) => string
+  readonly ddl: Ddl
   /** The statements that give a function or a trigger another text. */
   readonly replace: (definition: Definition) => readonly string[]
   /** The statement that makes a thing of a table in use, where that must be outside a transaction; else null. */
@@ -52,12 +50,12 @@ export const lackOf = (
           .filter(([key]) => !made.has(`${table}.${columnName(key)}`))
           .map(
             ([key, field]) =>
-              `alter table ${table} add column ${drafting.columnDdl(entities, key, field)}`,
+              `alter table ${table} add column ${columnDdl(drafting.ddl, entities, key, field)}`,
           )
       : [],
   )
   const apart: string[] = []
-  for (const definition of drafting.definitions(entities)) {
+  for (const definition of definitionsOf(drafting.ddl, entities)) {
     const { name, text, of, fill = [] } = definition
     const there = made.get(name)
     const isInUse = of !== undefined && made.has(of)

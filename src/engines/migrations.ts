@@ -62,17 +62,6 @@ export const missingOf = (
   return known.filter(({ name }) => !checksums.has(name))
 }
 
-/** The applied migrations that have no checksum yet. */
-export const uncheckedOf = (
-  known: readonly Migration[],
-  applied: readonly Applied[],
-): readonly Migration[] => {
-  const unchecked = new Set(
-    applied.filter(({ checksum }) => checksum === null).map(one => one.name),
-  )
-  return known.filter(({ name }) => unchecked.has(name))
-}
-
 /** What a migration failed with, and which one it was. */
 export const failed = ({ name }: Migration, cause: unknown): Error =>
   new Error(`the migration ${name} failed: ${cause instanceof Error ? cause.message : cause}`, {

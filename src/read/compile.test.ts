@@ -5,9 +5,9 @@ import { dialect as sqlite } from '#engines/sqlite/dialect.ts'
 import type { Role } from '#model/viewer.ts'
 import { compileForMany } from '#read/compile.ts'
 import { plan } from '#read/plan.ts'
-import { type Answer, prepare } from '#read/read.ts'
+import { type Answer, prepare, read } from '#read/read.ts'
 import type { Root } from '#read/selection.ts'
-import type { Query, Work } from '#sql/engine.ts'
+import type { Query, Reader, Work } from '#sql/engine.ts'
 import type { SqlValue, Statement } from '#sql/sql.ts'
 import { field, goldens, relation, root } from '../../test/goldens.ts'
 import { noDatabase } from '../../test/postgres/tools/database.ts'
@@ -30,9 +30,9 @@ const texts = (statements: readonly Statement[]) =>
 
 for (const { title, roots, slots, sqlite: statements, answer } of goldens)
   test(`${title}: the statements are these, and give what they are for`, () => {
-    const { statements: made, work } = prepared(roots)
-    assert.deepEqual(texts(made), statements)
-    const [first] = world.engine.snapshot(() => work(slots)) as readonly Answer[]
+    const made = prepared(roots)
+    assert.deepEqual(texts(made.statements), statements)
+    const [first] = read(world.engine, made, slots) as readonly Answer[]
     assert.equal(first?.text, answer)
   })
 
@@ -45,18 +45,18 @@ describe('on PostgreSQL', { skip: noDatabase }, () => {
 
   for (const { title, roots, slots, postgres: text, forMany, answer } of goldens)
     test(`${title}: the one statement is this, and gives what it is for`, async () => {
-      const { plan, statements, work } = prepared(roots, 'user', postgres)
-      const many = compileForMany(plan, postgres)
-      assert.deepEqual(texts(statements), [text])
+      const made = prepared(roots, 'user', postgres)
+      const many = compileForMany(made.plan, postgres)
+      assert.deepEqual(texts(made.statements), [text])
       assert.deepEqual(many && texts([many]), forMany && [forMany])
-      const [first] = await there.engine.snapshot(() => work(slots))
+      const [first] = await read(there.engine, made, slots)
       assert.equal(first?.text, answer)
     })
 
   test('look-ups of one moment have each their own row, or none', async () => {
     const [{ roots = [] } = {}] = goldens
-    const { work } = prepared(roots, 'user', postgres)
-    const asked = [2, 99, 1, 2].map(id => there.engine.snapshot(() => work([2, id])))
+    const one = prepared(roots, 'user', postgres)
+    const asked = [2, 99, 1, 2].map(id => read(there.engine, one, [2, id]))
     const answers = await Promise.all(asked)
     assert.deepEqual(
       answers.map(([first]) => first?.text),
@@ -72,18 +72,18 @@ describe('on PostgreSQL', { skip: noDatabase }, () => {
       2,
       { objects: 5, bytes: 10_000 },
     )
-    let read = 0
+    let fetched = 0
     const counted = function* (): Work<readonly Answer[]> {
       const steps = work([2, 0, 0])
       const { value } = steps.next()
       const rows = yield value as Query
       // The posts of three lists, and how many there are of each.
-      read = rows.flatMap(([, firsts]) => String(firsts).match(/\d+/g) ?? []).length
+      fetched = rows.flatMap(([, firsts]) => String(firsts).match(/\d+/g) ?? []).length
       steps.next(rows)
       return []
     }
     await assert.rejects(async () => there.engine.snapshot(counted), { code: 'RESPONSE_TOO_LARGE' })
-    assert.equal(read, 9)
+    assert.equal(fetched, 9)
   })
 })
 
@@ -91,14 +91,36 @@ test('a total is read from the cached counts for one counted field, and counted 
   const category = { field: 'category', is: 'equals', slot: 3 } as const
   const inStock = { field: 'stock', is: 'above zero', slot: 4 } as const
   const totalOf = (where: Root['where'], slots: readonly SqlValue[]) => {
-    const { statements, work } = prepared([root('product', [field('id')], { where, total: true })])
-    const [first] = world.engine.snapshot(() => work(slots)) as readonly Answer[]
-    return [/from counts\b/.test(statements[1]?.text ?? ''), first?.total]
+    const made = prepared([root('product', [field('id')], { where, total: true })])
+    const [first] = read(world.engine, made, slots) as readonly Answer[]
+    return [/from counts\b/.test(made.statements[1]?.text ?? ''), first?.total]
   }
   assert.deepEqual(totalOf([], [null, 20, 0]), [true, 5])
   assert.deepEqual(totalOf([category], [null, 20, 0, 'lighting']), [true, 2])
   assert.deepEqual(totalOf([category], [null, 20, 0, 'none']), [true, 0])
   assert.deepEqual(totalOf([category, inStock], [null, 20, 0, 'lighting', null]), [false, 1])
+})
+
+test('a plan of one statement is read by one query, any other in one snapshot', async () => {
+  const waysOf = async (roots: readonly Root[]) => {
+    const ways: string[] = []
+    const { query, snapshot } = world.engine
+    const reader: Reader = {
+      query: (...given) => {
+        ways.push('query')
+        return query(...given)
+      },
+      snapshot: (...given) => {
+        ways.push('snapshot')
+        return snapshot(...given)
+      },
+    }
+    const [first] = await read(reader, prepared(roots), [null, 2, 0])
+    return [first?.text, first?.total, ...ways]
+  }
+  const ids = (total: boolean) => [root('user', [field('id')], { total })]
+  assert.deepEqual(await waysOf(ids(false)), ['[{"id":1},{"id":2}]', undefined, 'query'])
+  assert.deepEqual(await waysOf(ids(true)), ['[{"id":1},{"id":2}]', 4, 'snapshot'])
 })
 
 test('a level below no rows is not fetched', () => {
@@ -111,10 +133,10 @@ test('a level below no rows is not fetched', () => {
 })
 
 test('something that must exist and does not is reported with its id', () => {
-  const { work } = prepared([
+  const made = prepared([
     root('post', [field('id')], { page: null, exists: [{ entity: 'user', slot: 1 }] }),
   ])
-  const [first] = world.engine.snapshot(() => work([null, 99])) as readonly Answer[]
+  const [first] = read(world.engine, made, [null, 99]) as readonly Answer[]
   assert.deepEqual(first?.missing, { entity: 'user', id: 99 })
 })
 

@@ -2,13 +2,18 @@
 import { ApiError } from '#errors.ts'
 import type { Results } from '#read/level.ts'
 import type { Limits } from '#read/stitch.ts'
-import type { Work } from '#sql/engine.ts'
+import type { Query, Rows, Work } from '#sql/engine.ts'
 import type { SqlValue, Statement } from '#sql/sql.ts'
 
-/** A plan compiled: its statements, and the work that fetches the rows with the values of its slots. */
+/** A plan compiled: its statements, and how their rows are fetched with the values of its slots. */
 export type Fetch = {
   readonly statements: readonly Statement[]
-  readonly fetch: (slots: readonly SqlValue[]) => Work<Results>
+  /** Where there is one statement: its query, which is a snapshot by itself, and what its rows give. */
+  readonly single: {
+    readonly query: (slots: readonly SqlValue[]) => Query
+    readonly results: (rows: Rows) => Results
+  } | null
+  readonly work: (slots: readonly SqlValue[]) => Work<Results>
 }
 
 /** The values that a run has for the parameters of a statement. */

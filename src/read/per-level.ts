@@ -1,11 +1,12 @@
 /** Reads a plan with a statement for each level, where a call costs next to nothing. */
 import { budget, levelSql } from '#read/compile.ts'
-import { type Fetch, tooMany, valuesOf } from '#read/fetch.ts'
+import { type Fetch, type Run, tooMany, valuesOf } from '#read/fetch.ts'
 import {
   hasRows,
   indexOf,
   keyOf,
   type Level,
+  type Linked,
   levelsOf,
   type ReadPlan,
   type Results,
@@ -14,7 +15,7 @@ import {
 import type { Limits } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Query, Rows } from '#sql/engine.ts'
-import { parameter, type SqlValue, statement } from '#sql/sql.ts'
+import { parameter, type SqlValue, type Statement, statement } from '#sql/sql.ts'
 
 const keys = parameter({ kind: 'keys' })
 
@@ -39,35 +40,50 @@ const mostRows = (level: RowLevel, slots: readonly SqlValue[], parents: number):
 const isBulky = (level: Level, slots: readonly SqlValue[], parents: number): boolean =>
   hasRows(level) && level.bulky && mostRows(level, slots, parents) > fewRows
 
+type Step = Linked & {
+  /** Where the rows of the level above have the ids that lead to this one. */
+  readonly key: number | null
+  readonly statement: Statement
+}
+
 /** A plan with a statement for each level; each takes the ids that the level above found. */
 export const perLevel = (plan: ReadPlan, dialect: Dialect, limits: Limits): Fetch => {
-  const steps = levelsOf(plan).map(linked => ({
-    ...linked,
-    key: linked.above && indexOf(linked.above, keyOf(linked.level)),
-    statement: statement(levelSql(linked.level, dialect, keys, budget), dialect.placeholder),
-  }))
-  const fetch: Fetch['fetch'] = function* (slots) {
+  const steps = levelsOf(plan).map(
+    (linked): Step => ({
+      ...linked,
+      key: linked.above && indexOf(linked.above, keyOf(linked.level)),
+      statement: statement(levelSql(linked.level, dialect, keys, budget), dialect.placeholder),
+    }),
+  )
+  const queryOf = ({ level, statement }: Step, run: Run, parents: number): Query => {
+    const query = { text: statement.text, values: valuesOf(statement, run) }
+    return isBulky(level, run.slots, parents) ? { ...query, bytes: limits.bytes } : query
+  }
+  const work: Fetch['work'] = function* (slots) {
     const results: Results = new Map()
     let budget = limits.objects + 1
-    for (const { level, above, key, statement } of steps) {
+    for (const step of steps) {
+      const { level, above, key } = step
       const parents = (above && results.get(above)) ?? []
       const keys = key === null ? null : listOf(parents, key)
-      if (keys === '[]') {
-        // Nothing above it: nothing below it.
-        results.set(level, [])
-        continue
-      }
-      const { text } = statement
-      const values = valuesOf(statement, { slots, budget, keys })
-      const query: Query = isBulky(level, slots, parents.length)
-        ? { text, values, bytes: limits.bytes }
-        : { text, values }
-      const rows = yield query
+      // Nothing above it: nothing below it.
+      const rows = keys === '[]' ? [] : yield queryOf(step, { slots, budget, keys }, parents.length)
       results.set(level, rows)
       if (hasRows(level)) budget -= rows.length
       if (budget <= 0) throw tooMany(limits)
     }
     return results
   }
-  return { statements: steps.map(({ statement }) => statement), fetch }
+  const [only, ...others] = steps
+  const single: Fetch['single'] =
+    only && others.length === 0
+      ? {
+          query: slots => queryOf(only, { slots, budget: limits.objects + 1, keys: null }, 0),
+          results: rows => {
+            if (rows.length > limits.objects) throw tooMany(limits)
+            return new Map([[only.level, rows]])
+          },
+        }
+      : null
+  return { statements: steps.map(({ statement }) => statement), single, work }
 }

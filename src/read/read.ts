@@ -1,10 +1,11 @@
 /** The door of the read core: a plan made ready once, then run with values as often as asked. */
+import { after } from '#base/after.ts'
 import type { PlannedRoot, ReadPlan, Results } from '#read/level.ts'
 import { perLevel } from '#read/per-level.ts'
 import { inSingleStatement } from '#read/single-statement.ts'
 import { type Limits, stitcher, type Text } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import type { Position, Reader, Work } from '#sql/engine.ts'
+import type { Position, Query, Reader, Rows, Work } from '#sql/engine.ts'
 import type { SqlValue, Statement } from '#sql/sql.ts'
 
 export type { Position } from '#sql/engine.ts'
@@ -29,6 +30,11 @@ export type Answer = {
 export type Prepared = {
   readonly plan: ReadPlan
   readonly statements: readonly Statement[]
+  /** Where there is one statement: its query, and the answers that its rows give. */
+  readonly single: {
+    readonly query: (values: readonly SqlValue[]) => Query
+    readonly answers: (rows: Rows, values: readonly SqlValue[]) => readonly Answer[]
+  } | null
   readonly work: (values: readonly SqlValue[]) => Work<readonly Answer[]>
 }
 
@@ -83,21 +89,30 @@ export const prepare = (
   limits: Limits,
 ): Prepared => {
   const { singleStatement } = dialect
-  const { statements, fetch } = singleStatement
+  const { statements, single, work } = singleStatement
     ? inSingleStatement(plan, dialect, singleStatement, limits)
     : perLevel(plan, dialect, limits)
   const stitch = stitcher(plan, digits, limits)
-  const work = function* (slots: readonly SqlValue[]): Work<readonly Answer[]> {
-    return answersOf(plan, slots, yield* fetch(slots), stitch)
+  return {
+    plan,
+    statements,
+    single: single && {
+      query: single.query,
+      answers: (rows, slots) => answersOf(plan, slots, single.results(rows), stitch),
+    },
+    work: function* (slots) {
+      return answersOf(plan, slots, yield* work(slots), stitch)
+    },
   }
-  return { plan, statements, work }
 }
 
-/** Runs a prepared read in one snapshot, not before `after`; at once where the database answers at once. */
+/** Runs a prepared read in one snapshot, not before `position`; at once where the database answers at once. */
 export const read = (
   reader: Reader,
-  prepared: Prepared,
+  { single, work }: Prepared,
   values: readonly SqlValue[],
-  after?: Position,
+  position?: Position,
 ): readonly Answer[] | Promise<readonly Answer[]> =>
-  reader.snapshot(() => prepared.work(values), after)
+  single
+    ? after(reader.query(single.query(values), position), rows => single.answers(rows, values))
+    : reader.snapshot(() => work(values), position)

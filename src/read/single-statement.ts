@@ -14,8 +14,18 @@ import {
 } from '#read/level.ts'
 import type { Limits } from '#read/stitch.ts'
 import type { Dialect, SingleStatement } from '#sql/dialect.ts'
-import type { Row, Rows } from '#sql/engine.ts'
-import { comma, join, name, number, type Sql, type Statement, sql, statement } from '#sql/sql.ts'
+import type { Query, Row, Rows } from '#sql/engine.ts'
+import {
+  comma,
+  join,
+  name,
+  number,
+  type Sql,
+  type SqlValue,
+  type Statement,
+  sql,
+  statement,
+} from '#sql/sql.ts'
 
 // A guard of memory only: how long the answer may be is said in characters, and is for stitch to decide.
 const bytesPerCharacter = 4
@@ -118,15 +128,21 @@ export const inSingleStatement = (
   const how = {
     text: whole.text,
     bytes: limits.bytes * bytesPerCharacter,
-    alone: levels.some(({ level }) => scans(level)) ? 'slow' : 'quick',
+    isQuick: !levels.some(({ level }) => scans(level)),
     ...(forMany !== undefined && { forMany }),
-  } as const
-  const budget = limits.objects + 1
-  const fetch: Fetch['fetch'] = function* (slots) {
-    const rows = yield { ...how, values: valuesOf(whole, { slots, budget, keys: null }) }
-    const results = resultsOf(levels, rows, singleStatement)
-    if (objectsIn(results) > limits.objects) throw tooMany(limits)
-    return results
   }
-  return { statements: [whole], fetch }
+  const budget = limits.objects + 1
+  const query = (slots: readonly SqlValue[]): Query => ({
+    ...how,
+    values: valuesOf(whole, { slots, budget, keys: null }),
+  })
+  const results = (rows: Rows): Results => {
+    const found = resultsOf(levels, rows, singleStatement)
+    if (objectsIn(found) > limits.objects) throw tooMany(limits)
+    return found
+  }
+  const work: Fetch['work'] = function* (slots) {
+    return results(yield query(slots))
+  }
+  return { statements: [whole], single: { query, results }, work }
 }

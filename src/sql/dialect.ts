@@ -43,6 +43,8 @@ export type Dialect = {
   readonly singleStatement: SingleStatement | null
   readonly byIds: (query: ByIds) => Sql
   readonly childrenOf: (query: ChildrenOf) => Sql
+  /** A query for the names of a table's columns, without rows where there is no such table. */
+  readonly columnsOf: (table: string) => Sql
   /** A condition that stops a long scan when its time is up; null where the database does so by itself. */
   readonly interruptCheck: Sql | null
   /** `column` of alias `t` contains `needle`, both folded; `indexed`: the needle is long enough for a trigram index. */

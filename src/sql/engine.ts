@@ -11,14 +11,17 @@ export type Query = {
   readonly values: readonly SqlValue[]
   /** Stop reading, with `RESPONSE_TOO_LARGE`, when the rows hold more than so many characters. */
   readonly bytes?: number
-  /** The only query of its work, which is then a snapshot by itself; a quick one may share a connection. */
-  readonly alone?: 'quick' | 'slow'
+  /** It finds its rows by an index, so that it may share a connection with others. */
+  readonly isQuick?: boolean
   /**
    * The same query for many keys at once, where it looks one row up by the only value it has: its place then takes a
    * list of keys, and the first column of a row says whose it is.
    */
   readonly forMany?: string
 }
+
+/** The query of a text with the values that it names. */
+export const queryWith = (text: string, ...values: readonly SqlValue[]): Query => ({ text, values })
 
 /** Work on one connection: it asks for queries and is handed their rows, so one text serves sync and async drivers. */
 export type Work<Result> = Generator<Query, Result, Rows>

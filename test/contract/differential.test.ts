@@ -224,7 +224,7 @@ type Seen = { reads: number; texts: string[] }
 /** The world's reader, watched: how often it is asked, and with which statements. */
 const watch = (world: World): (() => Seen) => {
   let seen: Seen = { reads: 0, texts: [] }
-  const { snapshot } = world.core.reader
+  const { query, snapshot } = world.core.reader
   const counted = function* <R>(work: Work<R>): Work<R> {
     let step = work.next()
     while (!step.done) {
@@ -235,6 +235,11 @@ const watch = (world: World): (() => Seen) => {
     return step.value
   }
   const reader = {
+    query: (asked: Query) => {
+      seen.reads++
+      seen.texts.push(asked.text)
+      return query(asked)
+    },
     snapshot: <R>(begin: () => Work<R>) => {
       seen.reads++
       return snapshot(() => counted(begin()))

@@ -704,7 +704,7 @@ describe('errors', () => {
     const broken = () => {
       throw new Error('SQLITE_CORRUPT: /secret/duet.db')
     }
-    Object.assign(here.world.core, { reader: { ...reader, alone: broken, snapshot: broken } })
+    Object.assign(here.world.core, { reader: { query: broken, snapshot: broken } })
     for (const accept of ['application/json', 'application/graphql-response+json']) {
       const answered = await ask('{ users { id } }', {
         headers: { 'X-Request-Id': 'r-1', Accept: accept },

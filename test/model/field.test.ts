@@ -4,9 +4,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
 import { printSchema } from 'graphql'
 import { entities } from '#content/index.ts'
+import { definitionsOf } from '#engines/ddl.ts'
 import { lackOf, migrationsFor } from '#engines/draft.ts'
 import { type Migration, machineMigrations } from '#engines/migrations.ts'
-import { definitions } from '#engines/sqlite/ddl.ts'
+import { ddl } from '#engines/sqlite/ddl.ts'
 import { sqliteDrafting } from '#engines/sqlite/draft.ts'
 import { migrateSqlite } from '#engines/sqlite/migrate.ts'
 import { deriveSchema } from '#graphql/schema.ts'
@@ -167,7 +168,7 @@ const migratedBy = (migrations: readonly Migration[]) =>
   })
 const definedBy = (model: Entities) =>
   anatomy(database => {
-    for (const { text } of [...machineMigrations('sqlite'), ...definitions(model)])
+    for (const { text } of [...machineMigrations('sqlite'), ...definitionsOf(ddl, model)])
       database.exec(text)
   })
 
@@ -189,7 +190,7 @@ test('a draft makes the same, wherever the field stands in the model', () => {
 })
 
 test('definitions and migrations name each thing once', () => {
-  const names = definitions(entities).map(({ name }) => name)
+  const names = definitionsOf(ddl, entities).map(({ name }) => name)
   assert.equal(new Set(names).size, names.length)
 })
 

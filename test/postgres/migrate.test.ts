@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { entities } from '#content/index.ts'
+import { definitionsOf } from '#engines/ddl.ts'
 import { lackOf, migrationsFor } from '#engines/draft.ts'
 import { type Migration, machineMigrations, outsideMark } from '#engines/migrations.ts'
-import { definitions } from '#engines/postgres/schema/ddl.ts'
+import { ddl } from '#engines/postgres/schema/ddl.ts'
 import { postgresDrafting } from '#engines/postgres/schema/draft.ts'
 import { commandConnection, migratePostgres } from '#engines/postgres/schema/migrate.ts'
 import { text } from '#model/field.ts'
@@ -52,7 +53,7 @@ const appliedIn = (url: string) => rowsOf(url, 'select name from migrations orde
 const defined = async (model: Entities): Promise<string> => {
   const { url } = await freshDatabase()
   const client = await connected(url)
-  for (const { text } of [...machineMigrations('postgres'), ...definitions(model)])
+  for (const { text } of [...machineMigrations('postgres'), ...definitionsOf(ddl, model)])
     await client.query(text)
   await client.end()
   return url

@@ -10,7 +10,7 @@ import { notFound } from '#model/model.ts'
 import { pathId } from '#rest/mount.ts'
 import { represent, representAs } from '#rest/represent.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
-import type { Position, Work } from '#sql/engine.ts'
+import type { Position, Rows } from '#sql/engine.ts'
 import { type Sql, sql, statement } from '#sql/sql.ts'
 
 const policy = {
@@ -33,23 +33,24 @@ const pictureOf = (
   { reader, dialect }: Core,
   id: number,
   isKnown: (tag: string) => boolean,
-  after: Position | undefined,
+  position: Position | undefined,
 ): Picture | null | Promise<Picture | null> => {
-  const query = (piece: Sql) => ({ text: statement(piece, dialect.placeholder).text, values: [id] })
-  const found = sql`select a.type, a.digest from users as u
-    left join avatars as a on a.user_id = u.id where u.id = ${id}`
-  const whole = sql`select bytes from avatars where user_id = ${id}`
-  const work = function* (): Work<Picture | null> {
-    const [row] = yield query(found)
-    if (!row) throw notFound('user', id)
-    const [type, digest] = row
-    if (type == null) return null
-    const tag = `"${digest}"`
-    if (isKnown(tag)) return { type: type as PictureType, tag, bytes: null }
-    const [[bytes = null] = []] = yield query(whole)
-    return { type: type as PictureType, tag, bytes: bytes as Uint8Array<ArrayBuffer> | null }
+  const find = (bytes: Sql, isQuick: boolean) => {
+    const piece = sql`select a.type, a.digest, ${bytes} from users as u
+      left join avatars as a on a.user_id = u.id where u.id = ${id}`
+    const { text } = statement(piece, dialect.placeholder)
+    return after(reader.query({ text, values: [id], isQuick }, position), pictureIn)
   }
-  return reader.snapshot(work, after)
+  const pictureIn = ([row]: Rows): Picture | null => {
+    if (!row) throw notFound('user', id)
+    const [type, digest, bytes] = row
+    if (type == null) return null
+    return { type: type as PictureType, tag: `"${digest}"`, bytes: bytes as Picture['bytes'] }
+  }
+  // The second query has the type and tag of its own bytes: the picture may be another by then.
+  return after(find(sql`null`, true), found =>
+    found === null || isKnown(found.tag) ? found : find(sql`a.bytes`, false),
+  )
 }
 
 export const avatarRead: ExtraRoute = {

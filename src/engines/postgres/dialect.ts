@@ -41,6 +41,8 @@ export const dialect: Dialect = {
   name: 'postgres',
   placeholder: n => `$${n}`,
   columnType,
+  columnsOf: table => sql`select attname from pg_attribute
+    where attrelid = to_regclass(${table}) and attnum > 0 and not attisdropped`,
   singleStatement: {
     // A few long texts: the rows of a tree as rows cost the server and us more than finding them does.
     aggregate: (column, scalar) =>

@@ -37,10 +37,11 @@ export const dialect: Dialect = {
     flag: 'integer',
     bytes: 'blob',
   },
+  columnsOf: table => sql`select name from pragma_table_info(${table})`,
   singleStatement: null,
   byIds,
   childrenOf,
-  interruptCheck: trusted('duet_tick()'),
+  interruptCheck: trusted('duet_interrupt_check()'),
   // The index finds candidates by three letters each; `instr` is the definition, and decides.
   contains: (table, folded, needle, indexed) => {
     const plain = sql`instr(${column('t', folded)}, ${needle}) > 0`

@@ -1,7 +1,7 @@
 /** What a draft for SQLite goes by: a store that the migrations make in memory. */
 import { DatabaseSync } from 'node:sqlite'
 import type { Drafting } from '#engines/draft.ts'
-import { columnDdl, definitions } from '#engines/sqlite/ddl.ts'
+import { ddl } from '#engines/sqlite/ddl.ts'
 
 const columns = `select s.name || '.' || c.name as name, '' as text
   from sqlite_schema s, pragma_table_info(s.name) c where s.type = 'table'`
@@ -17,8 +17,7 @@ export const sqliteDrafting: Drafting = {
     database.close()
     return new Map(rows.map(({ name, text }) => [String(name), String(text)]))
   },
-  definitions,
-  columnDdl,
+  ddl,
   replace: ({ name, text }) => [`drop trigger ${name}`, text],
   apart: () => null,
 }

@@ -17,10 +17,10 @@ type SqliteReader = Reader & {
 export const openReader = (file: string, timeout: number): SqliteReader => {
   const connection = connect(file, { readOnly: true })
   let deadline = Number.POSITIVE_INFINITY
-  let ticks = 0
+  let calls = 0
   // Called for each row of a scan; looking at the clock each time would cost more than the row.
-  connection.database.function('duet_tick', () => {
-    if ((++ticks & 0xff) === 0 && performance.now() > deadline)
+  connection.database.function('duet_interrupt_check', () => {
+    if ((++calls & 0xff) === 0 && performance.now() > deadline)
       throw new ApiError('TIMEOUT', 'Reading took too long; ask for less', {
         retryAfter: 5,
       })

@@ -3,12 +3,12 @@ import type { Connection } from '#engines/postgres/connection/connection.ts'
 import { type ConnectionOptions, localSettings } from '#engines/postgres/connection/settings.ts'
 import { ConstraintError, type Query, type Rows, type Work } from '#sql/engine.ts'
 
-/** Runs work to its end, query by query, each as `ask` answers it; `step`: how far it has come already. */
+/** Runs work to its end, query by query, each as `ask` answers it. */
 export const driveBy = async <Result>(
   work: Work<Result>,
   ask: (query: Query) => Promise<Rows>,
-  step = work.next(),
 ): Promise<Result> => {
+  let step = work.next()
   while (!step.done) {
     let rows: Rows
     try {

@@ -1,7 +1,7 @@
 /** Replicas that reads go to: the one with the least to do, if it is there and has come far enough. */
 import { lsnOf } from '#engines/postgres/read/position.ts'
 import { createServer, type Server, type ServerOptions } from '#engines/postgres/read/server.ts'
-import type { Query } from '#sql/engine.ts'
+import { type Query, queryWith } from '#sql/engine.ts'
 
 /** How long a read waits for a replica to come as far as the read must see, in milliseconds. */
 const shortWait = 100
@@ -13,12 +13,8 @@ const mostBehind = 10_000
 /** Milliseconds between two looks at how far all have come. */
 const watchEvery = 1000
 
-const written: Query = { text: 'select pg_current_wal_lsn()::text', values: [], alone: 'quick' }
-const replayed: Query = {
-  text: 'select pg_last_wal_replay_lsn()::text',
-  values: [],
-  alone: 'quick',
-}
+const written = queryWith('select pg_current_wal_lsn()::text')
+const replayed = queryWith('select pg_last_wal_replay_lsn()::text')
 
 /** The LSN that a server answers with; 0 where it has none, as one that is no replica. */
 const askLsn = async ({ pipelined }: Server, query: Query): Promise<bigint> => {

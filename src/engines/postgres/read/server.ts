@@ -49,13 +49,6 @@ const inTransaction = <Result>(
     }
   })
 
-/** Ends work whose one query got these rows. */
-const finish = <Result>(work: Work<Result>, rows: Rows): Result => {
-  const { done, value } = work.next(rows)
-  if (!done) throw new Error('work of one query asked for another')
-  return value
-}
-
 /** Opens connections to a server. */
 export const createServer = (options: ServerOptions): Server => {
   const connection: ConnectionOptions = {
@@ -79,17 +72,10 @@ export const createServer = (options: ServerOptions): Server => {
       ? pool.use(({ query: ask }) => ask(query))
       : inTransaction(pool, connection, ask => ask(query))
   // A slow one does not go over the pipelined connections: those behind it would wait for it.
-  const query = (asked: Query) => (asked.alone === 'quick' ? lookUp(asked) : querySlowly(asked))
   return {
-    query,
+    query: query => (query.isQuick ? lookUp(query) : querySlowly(query)),
     pipelined,
-    snapshot: async begin => {
-      const work = begin()
-      const step = work.next()
-      if (step.done) return step.value
-      if (!step.value.alone) return inTransaction(pool, connection, ask => driveBy(work, ask, step))
-      return finish(work, await query(step.value))
-    },
+    snapshot: begin => inTransaction(pool, connection, ask => driveBy(begin(), ask)),
     close: async () => {
       await Promise.all([pipelined.close(), pool.close()])
     },

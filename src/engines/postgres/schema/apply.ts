@@ -1,9 +1,13 @@
 /** Applies one migration to a PostgreSQL store that may be in use meanwhile, with the note that it was. */
-import { checksumOf, failed, type Migration, outsideMark } from '#engines/migrations.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { noteOf } from '#engines/history.ts'
+import { failed, type Migration, outsideMark } from '#engines/migrations.ts'
 import type { Connection } from '#engines/postgres/connection/connection.ts'
 import { codeOf, isLockTimeout } from '#engines/postgres/connection/errors.ts'
 import { rollBack } from '#engines/postgres/connection/transaction.ts'
+import { dialect } from '#engines/postgres/dialect.ts'
 import { statementsOf } from '#engines/statements.ts'
+import { type Query, queryWith } from '#sql/engine.ts'
 
 /**
  * How long a migration waits for a table that is in use, in milliseconds. Whoever comes behind it waits as long, so it
@@ -49,9 +53,7 @@ const makeExtensions = async (
   }
 }
 
-type Note = { readonly text: string; readonly values: readonly (string | number)[] }
-
-const inside = async (connection: Connection, text: string, note: Note): Promise<void> => {
+const inside = async (connection: Connection, text: string, note: Query): Promise<void> => {
   await connection.run(`begin; set local lock_timeout = ${lockTimeout}`)
   try {
     await makeExtensions(connection, statementsOf(text))
@@ -69,14 +71,16 @@ const dropBroken = async (connection: Connection, statement: string): Promise<vo
   const [, index] =
     /^create (?:unique )?index concurrently if not exists (\w+)/i.exec(statement) ?? []
   if (index === undefined) return
-  const broken = await connection.query({
-    text: 'select 1 from pg_index where indexrelid = to_regclass($1) and not indisvalid',
-    values: [index],
-  })
+  const broken = await connection.query(
+    queryWith(
+      'select 1 from pg_index where indexrelid = to_regclass($1) and not indisvalid',
+      index,
+    ),
+  )
   if (broken.length > 0) await connection.run(`drop index concurrently ${index}`)
 }
 
-const outside = async (connection: Connection, text: string, note: Note): Promise<void> => {
+const outside = async (connection: Connection, text: string, note: Query): Promise<void> => {
   for (const statement of statementsOf(text)) {
     await dropBroken(connection, statement)
     await connection.run(statement)
@@ -95,7 +99,7 @@ const patiently = async (work: () => Promise<void>): Promise<void> => {
           'a table that it changes was in use all the time: end the transactions that have it (pg_stat_activity tells which), then run duet migrate again',
           { cause: error },
         )
-      await new Promise(resolve => setTimeout(resolve, pause))
+      await sleep(pause)
     }
 }
 
@@ -105,11 +109,8 @@ export const apply = async (
   migration: Migration,
   now: number,
 ): Promise<void> => {
-  const { name, text } = migration
-  const note = {
-    text: 'insert into migrations (name, applied_at, checksum) values ($1, $2, $3)',
-    values: [name, now, checksumOf(migration)],
-  }
+  const { text } = migration
+  const note = noteOf(dialect, migration, now)
   const way = text.startsWith(outsideMark) ? outside : inside
   try {
     await patiently(() => way(connection, text, note))

@@ -1,7 +1,7 @@
 /** What a draft for PostgreSQL goes by: the text of the migrations, so that drafting needs no server. */
 import type { Drafting } from '#engines/draft.ts'
 import type { Migration } from '#engines/migrations.ts'
-import { columnDdl, definitions } from '#engines/postgres/schema/ddl.ts'
+import { ddl } from '#engines/postgres/schema/ddl.ts'
 import { statementsOf } from '#engines/statements.ts'
 
 /** A thing that the migrations have made: its text, and the table that it goes with. */
@@ -152,8 +152,7 @@ export const postgresDrafting: Drafting = {
       for (const text of statementsOf(migration.text)) read(things, migration, text)
     return new Map([...things].map(([name, { text }]) => [name, text]))
   },
-  definitions,
-  columnDdl,
+  ddl,
   replace: ({ text }) => [text.replace(/^create /, 'create or replace ')],
   apart: ({ text }) => {
     const index = /^create (unique )?index (.*)$/s.exec(text)

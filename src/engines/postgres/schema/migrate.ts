@@ -1,16 +1,14 @@
 /** Brings a PostgreSQL store up to date: one program at a time, each migration with the note that it was. */
-import { randomBytes } from 'node:crypto'
-import {
-  type Applied,
-  checksumOf,
-  type Migration,
-  missingOf,
-  uncheckedOf,
-} from '#engines/migrations.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { appliedIn, makeNotes, makeSecrets, noteChecksums, secretIn } from '#engines/history.ts'
+import { type Migration, missingOf } from '#engines/migrations.ts'
 import { type Connection, connect } from '#engines/postgres/connection/connection.ts'
 import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
+import { driveBy } from '#engines/postgres/connection/transaction.ts'
+import { dialect } from '#engines/postgres/dialect.ts'
 import { apply } from '#engines/postgres/schema/apply.ts'
-import { type Secret, secrets } from '#engines/store.ts'
+import type { Secret } from '#engines/store.ts'
+import { queryWith, type Work } from '#sql/engine.ts'
 
 /** A command waits for a statement as long as it takes; `prepare` as the store has it. */
 export const commandConnection = (url: string, prepare: boolean): ConnectionOptions => ({
@@ -21,39 +19,8 @@ export const commandConnection = (url: string, prepare: boolean): ConnectionOpti
   patience: 0,
 })
 
-const isThere = async ({ query }: Connection): Promise<boolean> => {
-  const [found] = await query({ text: `select to_regclass('migrations') is not null`, values: [] })
-  return found?.[0] === 1
-}
-
-const hasChecksums = async ({ query }: Connection): Promise<boolean> => {
-  const found = await query({
-    text: `select 1 from pg_attribute where attrelid = to_regclass('migrations') and attname = 'checksum' and not attisdropped`,
-    values: [],
-  })
-  return found.length > 0
-}
-
-const appliedIn = async (connection: Connection): Promise<readonly Applied[]> => {
-  if (!(await isThere(connection))) return []
-  const text = (await hasChecksums(connection))
-    ? 'select name, checksum from migrations order by name'
-    : 'select name, null from migrations order by name'
-  const rows = await connection.query({ text, values: [] })
-  return rows.map(([name, checksum]) => ({
-    name: String(name),
-    checksum: checksum == null ? null : String(checksum),
-  }))
-}
-
-const makeNotes = async (connection: Connection): Promise<void> => {
-  await connection.run(
-    'create table if not exists migrations (name text primary key, applied_at bigint not null, checksum text)',
-  )
-  // Stores of older programs have none.
-  if (!(await hasChecksums(connection)))
-    await connection.run('alter table migrations add column checksum text')
-}
+const notes =
+  'create table if not exists migrations (name text primary key, applied_at bigint not null, checksum text)'
 
 // Any number that no other program is likely to take.
 const lockKey = 7_308_332_019_273
@@ -69,11 +36,8 @@ const locks = async (guard: Connection): Promise<boolean> => {
   await guard.run(
     'begin; set local idle_in_transaction_session_timeout = 0; set local statement_timeout = 0',
   )
-  const rows = await guard.query({
-    text: 'select pg_try_advisory_xact_lock($1)',
-    values: [lockKey],
-  })
-  const isOurs = rows[0]?.[0] === 1
+  const [row] = await guard.query(queryWith('select pg_try_advisory_xact_lock($1)', lockKey))
+  const isOurs = row?.[0] === 1
   // A question keeps its snapshot until the next one, or the end of the transaction.
   await guard.run(isOurs ? 'select 1' : 'rollback')
   return isOurs
@@ -89,19 +53,11 @@ const alone = async <Result>(
 ): Promise<Result> => {
   const guard = await connect(options)
   try {
-    while (!(await locks(guard))) await new Promise(resolve => setTimeout(resolve, every))
+    while (!(await locks(guard))) await sleep(every)
     return await work()
   } finally {
     await guard.end()
   }
-}
-
-const makeSecrets = async (connection: Connection): Promise<void> => {
-  for (const name of secrets)
-    await connection.query({
-      text: 'insert into secrets (name, value) values ($1, $2) on conflict do nothing',
-      values: [name, randomBytes(32)],
-    })
 }
 
 /** Works on a connection of its own. */
@@ -122,18 +78,14 @@ const migrateOn = async (
   migrations: readonly Migration[],
   now: number,
 ): Promise<readonly string[]> => {
-  const applied = await appliedIn(connection)
+  const drive = <Result>(work: Work<Result>) => driveBy(work, connection.query)
+  const applied = await drive(appliedIn(dialect))
   const pending = missingOf(migrations, applied)
-  const unchecked = uncheckedOf(migrations, applied)
-  if (pending.length === 0 && unchecked.length === 0) return []
-  await makeNotes(connection)
+  if (pending.length === 0 && applied.every(({ checksum }) => checksum !== null)) return []
+  await drive(makeNotes(dialect, notes))
   for (const migration of pending) await apply(connection, migration, now)
-  for (const migration of unchecked)
-    await connection.query({
-      text: 'update migrations set checksum = $2 where name = $1',
-      values: [migration.name, checksumOf(migration)],
-    })
-  await makeSecrets(connection)
+  await drive(noteChecksums(dialect, migrations, applied))
+  await drive(makeSecrets(dialect))
   return pending.map(({ name }) => name)
 }
 
@@ -145,26 +97,15 @@ export const migratePostgres = (
 ): Promise<readonly string[]> =>
   alone(options, () => asking(options, connection => migrateOn(connection, migrations, now)))
 
-/** What is not applied yet. */
+/** The names of the migrations that are not applied yet. Throws NewerStoreError. */
 export const pendingOn = (
   options: ConnectionOptions,
   migrations: readonly Migration[],
 ): Promise<readonly string[]> =>
-  asking(options, async connection =>
-    missingOf(migrations, await appliedIn(connection)).map(({ name }) => name),
+  asking(options, async ({ query }) =>
+    missingOf(migrations, await driveBy(appliedIn(dialect), query)).map(({ name }) => name),
   )
 
-/** A key of the store. */
+/** A key of the store; throws where it was never migrated. */
 export const secretOn = (options: ConnectionOptions, name: Secret): Promise<Uint8Array> =>
-  asking(options, async connection => {
-    const [isMigrated] = await connection.query({
-      text: `select to_regclass('secrets') is not null`,
-      values: [],
-    })
-    const text = 'select value from secrets where name = $1'
-    const rows = isMigrated?.[0] === 1 ? await connection.query({ text, values: [name] }) : []
-    const key = rows[0]?.[0]
-    if (!(key instanceof Uint8Array))
-      throw new Error(`the store has no ${name} key; run \`duet migrate\``)
-    return key
-  })
+  asking(options, ({ query }) => driveBy(secretIn(dialect, name), query))

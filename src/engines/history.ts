@@ -1,0 +1,76 @@
+/** What a store has noted of itself: the migrations that it has applied, and its keys. The same work on every engine. */
+import { randomBytes } from 'node:crypto'
+import { type Applied, checksumOf, type Migration } from '#engines/migrations.ts'
+import { queryOf } from '#engines/query.ts'
+import { type Secret, secrets } from '#engines/store.ts'
+import type { Dialect } from '#sql/dialect.ts'
+import { type Query, queryWith, type Work } from '#sql/engine.ts'
+import { sql, trusted } from '#sql/sql.ts'
+
+/** The names of a table's columns; none where there is no such table. */
+export const columnsOf = function* (dialect: Dialect, table: string): Work<readonly string[]> {
+  const rows = yield queryOf(dialect.columnsOf(table), dialect)
+  return rows.map(([name]) => String(name))
+}
+
+/** The migrations that a store has applied; none where it was never migrated. */
+export const appliedIn = function* (dialect: Dialect): Work<readonly Applied[]> {
+  const columns = yield* columnsOf(dialect, 'migrations')
+  if (columns.length === 0) return []
+  const checksum = trusted(columns.includes('checksum') ? 'checksum' : 'null')
+  const rows = yield queryOf(sql`select name, ${checksum} from migrations order by name`, dialect)
+  return rows.map(([name, checksum]) => ({
+    name: String(name),
+    checksum: checksum == null ? null : String(checksum),
+  }))
+}
+
+/** Makes the table of applied migrations by its DDL where there is none. */
+export const makeNotes = function* (dialect: Dialect, ddl: string): Work<void> {
+  yield queryWith(ddl)
+  // Stores of older programs have none.
+  if (!(yield* columnsOf(dialect, 'migrations')).includes('checksum'))
+    yield queryWith('alter table migrations add column checksum text')
+}
+
+/** The statement that notes a migration as applied. */
+export const noteOf = (dialect: Dialect, migration: Migration, now: number): Query =>
+  queryOf(
+    sql`insert into migrations (name, applied_at, checksum) values (${migration.name}, ${now}, ${checksumOf(migration)})`,
+    dialect,
+  )
+
+/** Notes the checksums of applied migrations that have none. */
+export const noteChecksums = function* (
+  dialect: Dialect,
+  known: readonly Migration[],
+  applied: readonly Applied[],
+): Work<void> {
+  const unchecked = new Set(applied.flatMap(one => (one.checksum === null ? [one.name] : [])))
+  for (const migration of known)
+    if (unchecked.has(migration.name))
+      yield queryOf(
+        sql`update migrations set checksum = ${checksumOf(migration)} where name = ${migration.name}`,
+        dialect,
+      )
+}
+
+/** Makes the keys that a store lacks. */
+export const makeSecrets = function* (dialect: Dialect): Work<void> {
+  for (const name of secrets)
+    yield queryOf(
+      sql`insert into secrets (name, value) values (${name}, ${randomBytes(32)}) on conflict do nothing`,
+      dialect,
+    )
+}
+
+/** A key of a store; throws where it was never migrated. */
+export const secretIn = function* (dialect: Dialect, name: Secret): Work<Uint8Array> {
+  const isThere = (yield* columnsOf(dialect, 'secrets')).length > 0
+  const [row] = isThere
+    ? yield queryOf(sql`select value from secrets where name = ${name}`, dialect)
+    : []
+  if (!(row?.[0] instanceof Uint8Array))
+    throw new Error(`the store has no ${name} key; run \`duet migrate\``)
+  return row[0]
+}
