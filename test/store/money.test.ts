@@ -85,10 +85,17 @@ test('fifty buyers of ten pieces get ten, at the price of that moment, and the r
   const { world, sell } = await shop('USD', 2)
   const product = await sell(1999n, 10)
   const body = { items: [{ productId: product, quantity: 1 }] }
+  // As a good client does: a write that lost too often on a busy machine is told 503, and nothing was changed.
+  const buy = async () => {
+    for (;;) {
+      const answer = await world.ask('POST /api/orders', { as: 1, body })
+      if (answer.status !== 503) return answer
+    }
+  }
   const prices = [...Array(50).keys()].map(index => ({ price: 20 + index / 100 }))
   const answers = await Promise.all(
     prices.flatMap(price => [
-      world.ask('POST /api/orders', { as: 1, body }),
+      buy(),
       world.ask(`PATCH /api/products/${product}`, { as: 1, body: price }).then(() => undefined),
     ]),
   )
