@@ -1,4 +1,4 @@
-/** Errors as the GraphQL voice prints them: message, locations, path and `extensions.code`. */
+/** Errors as the GraphQL API prints them: message, locations, path and `extensions.code`. */
 import { GraphQLError } from 'graphql'
 import { ApiError } from '#errors.ts'
 import { GraphqlErrors } from '#graphql/document.ts'
@@ -17,7 +17,7 @@ export type Where = {
   readonly at?: { line: number; column: number } | undefined
 }
 
-/** The code by which this voice calls what the REST voice calls a validation error. */
+/** The code of a validation error in GraphQL, where the REST API says `VALIDATION_ERROR`. */
 const codeOf = (error: ApiError): string =>
   error.code === 'VALIDATION_ERROR' ? 'BAD_USER_INPUT' : error.code
 

@@ -10,9 +10,9 @@ export type Relation = {
   readonly to: string
   readonly by: string
   readonly description: string
-  /** Whether the GraphQL voice shows it as a field. */
+  /** Whether the GraphQL API shows it as a field. */
   readonly graphql: boolean
-  /** Whether the REST voice has it as a nested list, `/users/{id}/posts`. */
+  /** Whether the REST API has it as a nested list, `/users/{id}/posts`. */
   readonly rest: boolean
   /** In the order in which they were made; else newest first. */
   readonly oldestFirst: boolean
@@ -59,7 +59,7 @@ export type CreateEffect = {
 
 export type Entity = {
   readonly table: string
-  /** The plural that names its collection in both voices. */
+  /** The plural that names its collection in both APIs. */
   readonly plural: string
   readonly description: string
   readonly fields: Readonly<Record<string, Field>>
@@ -154,7 +154,7 @@ type Draft<F, R, Key extends string = keyof F & string> = {
   afterCreate?: NoInfer<CreateEffect & { readonly fields: readonly Key[] }>
 }
 
-/** An entity with its defaults filled in: in both voices, nothing counted, closed where no rule says otherwise. */
+/** An entity with its defaults filled in: in both APIs, nothing counted, closed where no rule says otherwise. */
 export const entity = <
   const F extends Readonly<Record<string, Field>>,
   // biome-ignore lint/complexity/noBannedTypes: an entity without relations has none, not any.

@@ -1,4 +1,4 @@
-/** What one field is, said once. Every voice and engine derives its own view of a field from this. */
+/** What one field is, said once. Every API and engine derives its own view of a field from this. */
 import { z } from 'zod'
 import type { ErrorKind } from '#errors.ts'
 import { anyone, nobody, type Rule } from '#model/policy.ts'
@@ -22,9 +22,9 @@ export type Field = {
   readonly settableBy: Rule
   /** Undefined: a creation must give it. */
   readonly initial: Initial | undefined
-  /** Where the GraphQL voice shows it. */
+  /** Where the GraphQL API shows it. */
   readonly graphql: 'shown' | 'input' | 'hidden'
-  /** Whether the REST voice shows it. */
+  /** Whether the REST API shows it. */
   readonly rest: boolean
   /** The name in REST version 1 where it differs from version 2's. */
   readonly nameInV1: string | undefined

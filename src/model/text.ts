@@ -1,4 +1,4 @@
-/** Text rules that both voices, both databases and every limit share. */
+/** Text rules that both APIs, both databases and every limit share. */
 
 /** How long a text is: Unicode code points, whatever their number of bytes or UTF-16 units. */
 export const codePoints = (text: string): number => {

@@ -45,7 +45,7 @@ const faults = (stderr: string, path: string) =>
 const importing = (settings: Settings, kind: string, path: string, ...more: readonly string[]) =>
   duet(['import', kind, path, ...more], settings)
 
-test('users, posts, comments and products are kept with their ids and times, and both voices tell of them alike', async () => {
+test('users, posts, comments and products are kept with their ids and times, and both APIs tell of them alike', async () => {
   const { settings } = await freshStore()
   const steps = [
     ['users', fileOf('ndjson', users)],

@@ -1,4 +1,4 @@
-/** The GraphQL voice, contract section 3: queries, mutations, errors, snapshots, introspection. Limits have a file of their own. */
+/** The GraphQL API, contract section 3: queries, mutations, errors, snapshots, introspection. Limits have a file of their own. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { parse, print, printSchema, stripIgnoredCharacters, visit } from 'graphql'

@@ -1,4 +1,4 @@
-/** Who may do what: one table over every operation of both voices, and every rule of fields, with those who may and those who may not. */
+/** Who may do what: one table over every operation of both APIs, and every rule of fields, with those who may and those who may not. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type GraphQLField, GraphQLObjectType, getNamedType } from 'graphql'
@@ -432,7 +432,7 @@ describe('GraphQL', () => {
     }
 })
 
-test('the two voices give the same verdict on the same thing', () => {
+test('the two APIs give the same verdict on the same thing', () => {
   const pairs = {
     user: 'GET /users/:id',
     users: 'GET /users',
@@ -452,7 +452,7 @@ test('the two voices give the same verdict on the same thing', () => {
     )
 })
 
-test('the two voices give the same verdict on what is not there', async () => {
+test('the two APIs give the same verdict on what is not there', async () => {
   const missing = 888_888
   const post = '{title: "t", content: "c", authorId: 888888}'
   for (const [line, body, operation] of [
@@ -485,7 +485,7 @@ test('the two voices give the same verdict on what is not there', async () => {
     }
 })
 
-test('a bad token is refused by every operation of both voices, public reads too', async () => {
+test('a bad token is refused by every operation of both APIs, public reads too', async () => {
   const scene = await sceneIn(world, false)
   const good = await world.token(1)
   for (const Authorization of ['Bearer x.y.z', `Bearer ${good}x`, `Basic ${good}`, good]) {
@@ -549,7 +549,7 @@ describe('whose comment, like and post it is', () => {
   })
 })
 
-test('while sign-up is closed only an admin makes users, in both voices', async t => {
+test('while sign-up is closed only an admin makes users, in both APIs', async t => {
   const closed = await createWorld({
     model: { ...usualModel, settings: { ...usualModel.settings, switches: { signup: false } } },
   })

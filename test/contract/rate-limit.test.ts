@@ -26,7 +26,7 @@ const useUp = async (world: World, times: number, as?: number) => {
   for (let n = 0; n < times; n++) await world.ask('GET /api/posts', as === undefined ? {} : { as })
 }
 
-/** Asserts that this is the refusal of the REST voice, with so many seconds to wait. */
+/** Asserts that this is the refusal of the REST API, with so many seconds to wait. */
 const isRefused = (answer: Answered, limit: number, seconds: number) => {
   refuses(answer, 429, 'RATE_LIMITED')
   assert.equal(answer.headers.get('retry-after'), String(seconds))
@@ -34,7 +34,7 @@ const isRefused = (answer: Answered, limit: number, seconds: number) => {
   assert.equal(rateOf(answer), `"default";r=0;t=${seconds}`)
 }
 
-test('every answer of both voices says the limit, what is left and when it ends', async () => {
+test('every answer of both APIs says the limit, what is left and when it ends', async () => {
   const { world, clock } = await limited(6000)
   const { etag } = Object.fromEntries((await world.ask('GET /api/posts/1')).headers)
   const lines: [string, number, object?][] = [

@@ -1,4 +1,4 @@
-/** Deletes and what goes with them; and that each voice reads at once what the other wrote. */
+/** Deletes and what goes with them; and that each API reads at once what the other wrote. */
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { refuses } from '../rest.ts'
@@ -94,8 +94,8 @@ describe('deleting', () => {
   })
 })
 
-describe('both voices', () => {
-  test('what one voice writes the other reads at once, fifty times over', async () => {
+describe('both APIs', () => {
+  test('what one API writes the other reads at once, fifty times over', async () => {
     for (let n = 0; n < 50; n++) {
       await patch('/api/posts/1', { title: `rest ${n}` }, 2)
       const read = await world.gql('{ post(id: "1") { title } }')

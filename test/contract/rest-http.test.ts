@@ -1,4 +1,4 @@
-/** What the REST voice owes HTTP: methods, other origins, request ids, versions, tokens. */
+/** What the REST API owes HTTP: methods, other origins, request ids, versions, tokens. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { refuses } from '../rest.ts'
@@ -301,7 +301,7 @@ test('the path comes before the method, the method before the token, the token b
   refuses(await read('/api/users', { 'API-Version': '9' }, 'anonymous'), 400, 'UNSUPPORTED_VERSION')
 })
 
-test('every answer of the REST voice says its version', async () => {
+test('every answer of the REST API says its version', async () => {
   const lines = [
     'GET /api/posts',
     'GET /api/posts/99',

@@ -1,4 +1,4 @@
-/** One added line makes a field: in the store, in the schema, and in both voices with its rules. */
+/** One added line makes a field: in the store, in the schema, and in both APIs with its rules. */
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
@@ -97,7 +97,7 @@ test('GraphQL writes and reads it', async () => {
   assert.equal(read.json.data.posts[0].probe, 'S')
 })
 
-test('its rule holds in both voices, with the same words', async () => {
+test('its rule holds in both APIs, with the same words', async () => {
   for (const [probe, message] of [
     ['x'.repeat(201), 'must be 1 to 200 characters'],
     ['', 'must be 1 to 200 characters'],

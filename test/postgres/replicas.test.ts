@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { type Service, type Settings, serve } from '../duet.ts'
 import { until } from '../support/wait.ts'
 import { createWorld, secret } from '../world.ts'
-import { type Voice, voiceOf } from './rounds/voice.ts'
+import { type Client, clientOf } from './rounds/client.ts'
 import { ask as askServer, connected } from './tools/ask.ts'
 import { freePort } from './tools/guard.ts'
 import { noReplica, type Replica, startReplica } from './tools/replica.ts'
@@ -18,7 +18,7 @@ const png = Buffer.from(
 let primary: Postgres
 let replica: Replica
 let service: Service
-let voice: Voice
+let client: Client
 
 const settingsWith = (...replicas: readonly string[]): Settings => ({
   DUET_DATABASE_URL: primary.url,
@@ -37,7 +37,7 @@ before(async () => {
   await first.end()
   replica = await startReplica(primary)
   service = await serve(settingsWith(replica.url))
-  voice = voiceOf(service)
+  client = clientOf(service)
   await until('the replica is used', isUsed)
 })
 after(async () => {
@@ -49,14 +49,14 @@ after(async () => {
 
 let names = 0
 /** Renames the user 2; gives the name and the position. */
-const rename = async (by = voice) => {
+const rename = async (by = client) => {
   const name = `Name ${++names}`
   const written = await by.ask('PATCH /api/users/2', { as: 1, body: { name } })
   assert.equal(written.status, 200, written.text)
   return { name, position: written.headers.get('duet-position') ?? '' }
 }
 
-const nameOf = async (headers: Record<string, string> = {}, by = voice) =>
+const nameOf = async (headers: Record<string, string> = {}, by = client) =>
   (await by.ask('GET /api/users/2', { as: 1, headers })).json.name
 
 /** Whether reads are answered by the replica: while it is held up, they do not see what was just written. */
@@ -82,15 +82,15 @@ test('reads go to the replica: without a position they may be as old as it is', 
 }, async () => {
   const report = { type: 'users' }
   const reads: Readonly<Record<string, () => Promise<string>>> = {
-    'one thing': () => voice.ask('GET /api/users/2', { as: 1 }).then(({ text }) => text),
-    'a list': () => voice.ask('GET /api/users?search=Name', { as: 1 }).then(({ text }) => text),
-    'a picture': () => voice.ask('GET /api/users/2/avatar').then(({ text }) => text),
+    'one thing': () => client.ask('GET /api/users/2', { as: 1 }).then(({ text }) => text),
+    'a list': () => client.ask('GET /api/users?search=Name', { as: 1 }).then(({ text }) => text),
+    'a picture': () => client.ask('GET /api/users/2/avatar').then(({ text }) => text),
     'a report': () =>
-      voice
+      client
         .ask('POST /api/reports/generate', { as: 1, body: report })
         .then(({ json }) => JSON.stringify(json.totals)),
     'a query': () =>
-      voice.gql('{ user(id: 2) { name } users { name } }', { as: 1 }).then(({ text }) => text),
+      client.gql('{ user(id: 2) { name } users { name } }', { as: 1 }).then(({ text }) => text),
   }
   const all = async () => {
     const answers: Record<string, string> = {}
@@ -101,10 +101,14 @@ test('reads go to the replica: without a position they may be as old as it is', 
   await inThePast(async () => {
     await rename()
     const picture = { 'Content-Type': 'image/png' }
-    const stored = await voice.ask('PUT /api/users/2/avatar', { as: 2, headers: picture, raw: png })
+    const stored = await client.ask('PUT /api/users/2/avatar', {
+      as: 2,
+      headers: picture,
+      raw: png,
+    })
     assert.equal(stored.status, 204, stored.text)
     const body = { name: 'Name', email: `${Math.random()}@example.org` }
-    assert.equal((await voice.ask('POST /api/users', { body })).status, 201)
+    assert.equal((await client.ask('POST /api/users', { body })).status, 201)
     assert.deepEqual(await all(), before)
   })
   const now = await all()
@@ -116,8 +120,8 @@ test("a read that names the position of a write sees it at once, and is the repl
 }, async () => {
   const seen = async ({ name, position }: { readonly name: string; readonly position: string }) => {
     const headers = { 'Duet-Position': position }
-    const one = await voice.ask('GET /api/users/2', { as: 1, headers })
-    const query = await voice.gql('{ user(id: 2) { name } }', { as: 1, headers })
+    const one = await client.ask('GET /api/users/2', { as: 1, headers })
+    const query = await client.gql('{ user(id: 2) { name } }', { as: 1, headers })
     assert.equal(one.json.name, name)
     assert.equal(query.json.data.user.name, name)
   }
@@ -138,12 +142,12 @@ test('a write is seen by the very next read that names it, 200 times', { skip },
   for (let round = 0; round < 200; round++) {
     const { name, position } = await rename()
     const headers = { 'Duet-Position': position }
-    const { json } = await voice.ask('GET /api/users/2', { as: 1, headers })
+    const { json } = await client.ask('GET /api/users/2', { as: 1, headers })
     assert.equal(json.name, name)
   }
 })
 
-test('every write answers with its position, in both voices, without a body too, and again with its key', {
+test('every write answers with its position, in both APIs, without a body too, and again with its key', {
   skip,
 }, async () => {
   const form = /^[0-9A-F]+\/[0-9A-F]+$/
@@ -151,10 +155,10 @@ test('every write answers with its position, in both voices, without a body too,
   const email = () => `${Math.random()}@example.org`
   const post = { title: 'T', content: 'c' }
   const order = { items: [{ productId: 3, quantity: 1 }] }
-  const { json: made } = await voice.ask('POST /api/orders', { as: 2, body: order })
-  const { json: liked } = await voice.ask('GET /api/comments?limit=1', { as: 1 })
+  const { json: made } = await client.ask('POST /api/orders', { as: 2, body: order })
+  const { json: liked } = await client.ask('GET /api/comments?limit=1', { as: 1 })
   const like = `/api/comments/${liked.data?.[0]?.id ?? 1}/likes`
-  const writes: readonly (readonly [string, Parameters<Voice['ask']>[1], number])[] = [
+  const writes: readonly (readonly [string, Parameters<Client['ask']>[1], number])[] = [
     ['POST /api/users', { body: { name: 'A', email: email() } }, 201],
     ['PUT /api/users/2', { as: 1, body: { name: 'B', email: 'ben@example.org' } }, 200],
     ['POST /api/users/2/posts', { as: 2, body: post, headers: key }, 201],
@@ -165,13 +169,13 @@ test('every write answers with its position, in both voices, without a body too,
     [`POST /api/orders/${made.id}/pay`, { as: 2 }, 200],
   ]
   for (const [line, asking, status] of writes) {
-    const written = await voice.ask(line, asking)
+    const written = await client.ask(line, asking)
     if (status > 0) assert.equal(written.status, status, `${line} ${written.text}`)
     assert.match(written.headers.get('duet-position') ?? '', form, line)
   }
   const mutation = `mutation { createUser(input: {name: "C", email: "${email()}"}) { id } }`
-  const first = await voice.gql(mutation, { as: 1, headers: { 'Idempotency-Key': 'another' } })
-  const again = await voice.gql(mutation, { as: 1, headers: { 'Idempotency-Key': 'another' } })
+  const first = await client.gql(mutation, { as: 1, headers: { 'Idempotency-Key': 'another' } })
+  const again = await client.gql(mutation, { as: 1, headers: { 'Idempotency-Key': 'another' } })
   assert.deepEqual(again.json, first.json)
   assert.equal(again.headers.get('idempotency-replayed'), 'true')
   for (const { headers } of [first, again]) assert.match(headers.get('duet-position') ?? '', form)
@@ -182,7 +186,7 @@ const bad = ['x', '1', '0/', '/0', '0/G', '0/123456789', '0/1, 0/2', '-1/0', '0/
 test('what is no position is refused with 400, with replicas and without', { skip }, async t => {
   const alone = await serve(settingsWith())
   t.after(() => alone.end())
-  for (const asked of [voice, voiceOf(alone)])
+  for (const asked of [client, clientOf(alone)])
     for (const text of bad) {
       const headers = { 'Duet-Position': encoded(text) }
       const one = await asked.ask('GET /api/users/2', { as: 1, headers })
@@ -215,7 +219,7 @@ test("a position that nobody has come to is the primary's to answer", { skip }, 
   const { name } = await rename()
   const headers = { 'Duet-Position': 'FFFFFFFF/FFFFFFFF' }
   const answers = await Promise.all(
-    Array.from({ length: 50 }, () => voice.ask('GET /api/users/2', { as: 1, headers })),
+    Array.from({ length: 50 }, () => client.ask('GET /api/users/2', { as: 1, headers })),
   )
   for (const { json } of answers) assert.equal(json.name, name)
 })
@@ -228,11 +232,11 @@ const whileReading = async (work: (more: () => Promise<void>) => unknown): Promi
   const lane = async () => {
     for (let number = 0; !isOver; number++) {
       const answered = await [
-        () => voice.ask('GET /api/users/2', { as: 1 }),
-        () => voice.ask('GET /api/users?search=e', { as: 1 }),
-        () => voice.gql('{ users { name posts { comments { text } } } }', { as: 1 }),
-        () => voice.ask('POST /api/reports/generate', { as: 1, body: { type: 'sales' } }),
-        () => voice.ask('GET /api/users/1/avatar'),
+        () => client.ask('GET /api/users/2', { as: 1 }),
+        () => client.ask('GET /api/users?search=e', { as: 1 }),
+        () => client.gql('{ users { name posts { comments { text } } } }', { as: 1 }),
+        () => client.ask('POST /api/reports/generate', { as: 1, body: { type: 'sales' } }),
+        () => client.ask('GET /api/users/1/avatar'),
       ][number % 5]?.()
       reads++
       if (answered?.status !== 200 || answered.json?.errors) failures.push(answered?.text ?? '')
@@ -276,7 +280,7 @@ test('reads that a replica cancels for what it is sent are answered by the prima
   skip,
 }, async t => {
   const order = { items: [{ productId: 3, quantity: 1 }] }
-  assert.equal((await voice.ask('POST /api/orders', { as: 2, body: order })).status, 201)
+  assert.equal((await client.ask('POST /api/orders', { as: 2, body: order })).status, 201)
   // Enough for a report to take a while.
   await askServer(
     primary.url,
@@ -307,7 +311,7 @@ test('a service whose replica is not there starts, says so, and reads from the p
   const nowhere = `postgres://postgres@127.0.0.1:${await freePort()}/postgres`
   const alone = await serve(settingsWith(nowhere))
   t.after(() => alone.end())
-  const asked = voiceOf(alone)
+  const asked = clientOf(alone)
   const { name } = await rename(asked)
   assert.equal(await nameOf({}, asked), name)
   assert.equal((await asked.ask('GET /readyz')).status, 200)

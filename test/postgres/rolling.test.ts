@@ -30,7 +30,7 @@ const served = async () => {
 
 type Said = { readonly what: string; readonly status: number }
 
-/** Reads and writes in both voices, one after another in some lanes at once, until it is stopped. */
+/** Reads and writes in both APIs, one after another in some lanes at once, until it is stopped. */
 const load = async ({ url }: Service, lanes = 4) => {
   const authorization = `Bearer ${await mint({ sub: 1, role: 'admin', ttl: 600 }, secret, Date.now())}`
   const said: Said[] = []

@@ -71,7 +71,7 @@ test('a snapshot that ends under its reads is their failure alone, and the next 
   assert.equal((await world.ask('GET /api/products/1')).status, 200)
 })
 
-test('with less room than the least, writes are refused in both voices and reads go on', async () => {
+test('with less room than the least, writes are refused in both APIs and reads go on', async () => {
   const { world, troubles } = await worldWith({ minDisk: 1e18 })
   const body = { name: 'A', email: 'low@example.org' }
   const rest = await world.ask('POST /api/users', { body })

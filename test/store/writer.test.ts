@@ -231,7 +231,7 @@ test('more writes than may wait are refused at once with OVERLOADED; those befor
   assert.deepEqual(fatal, [])
 })
 
-test('a full queue is 503 with Retry-After in both voices, and reads are served meanwhile', async () => {
+test('a full queue is 503 with Retry-After in both APIs, and reads are served meanwhile', async () => {
   const { world } = await worldWithWriter({ engine: { queue: 1 } })
   const body = (index: number) => ({ name: 'A', email: `q${index}@example.org` })
   const [first, second, third, read] = await Promise.all([
@@ -358,7 +358,7 @@ test('an answer is of its own request, also when the writer forgets its plans be
   }
 })
 
-test('what is written through one voice is read through the other at once', async () => {
+test('what is written through one API is read through the other at once', async () => {
   const { world } = await worldWithWriter()
   const one = async (index: number) => {
     const rest = await world.ask('POST /api/users', {

@@ -1,4 +1,4 @@
-/** Generated writes in the REST voice: good and bad values, tags, keys used again, by every kind of viewer. */
+/** Generated writes in the REST API: good and bad values, tags, keys used again, by every kind of viewer. */
 import { life, sealToken } from '#content/user/verify-email/token.ts'
 import type { Draw } from '../../operations.ts'
 import { idAt, keys } from './content.ts'

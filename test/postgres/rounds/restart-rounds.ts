@@ -8,7 +8,7 @@ import { ask } from '../tools/ask.ts'
 import { freshDatabase } from '../tools/database.ts'
 import { freePort } from '../tools/guard.ts'
 import { type Haproxy, startHaproxy } from '../tools/haproxy.ts'
-import { tokenOf } from './voice.ts'
+import { tokenOf } from './client.ts'
 
 const perSecond = 300
 

@@ -2,7 +2,7 @@
 import { mint } from '#auth/token.ts'
 import { type Answered, type Asking, secret } from '../../world.ts'
 
-export type Voice = {
+export type Client = {
   /** Asks as a user by id, of whom the first is an admin, or as nobody; 'GET /api/users/1'. */
   readonly ask: (line: string, asking?: Asking) => Promise<Answered>
   /** POSTs a GraphQL operation. */
@@ -19,9 +19,9 @@ export const tokenOf = (id: number): Promise<string> => {
   return made
 }
 
-/** The voice of a service that is at an address. */
-export const voiceOf = ({ url }: { readonly url: string }): Voice => {
-  const ask: Voice['ask'] = async (line, { as, headers, body, raw } = {}) => {
+/** A client of the service at an address. */
+export const clientOf = ({ url }: { readonly url: string }): Client => {
+  const ask: Client['ask'] = async (line, { as, headers, body, raw } = {}) => {
     const [method = 'GET', path = '/'] = line.split(/ (.*)/s)
     const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body))
     const response = await fetch(`${url}${path}`, {
