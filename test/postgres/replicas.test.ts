@@ -288,8 +288,8 @@ test('reads that a replica cancels for what it is sent are answered by the prima
       select (select min(id) from customers), 'paid', 100, 'USD', n * 60000 from generate_series(1, 20000::bigint) as n`,
   )
   await replica.caughtUp()
-  const client = await connected(primary.url)
-  t.after(() => client.end())
+  const session = await connected(primary.url)
+  t.after(() => session.end())
   const cancelled = () =>
     askServer(
       replica.url,
@@ -297,7 +297,7 @@ test('reads that a replica cancels for what it is sent are answered by the prima
     )
   const reads = await whileReading(() =>
     until('some are cancelled', async () => {
-      await client.query('begin; lock table orders in access exclusive mode; commit')
+      await session.query('begin; lock table orders in access exclusive mode; commit')
       return Number(await cancelled()) > 3
     }),
   )
