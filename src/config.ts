@@ -51,14 +51,14 @@ const storeOf = (url: string): Config['store'] =>
 type Environment = Readonly<Record<string, string | undefined>>
 type Raw = Readonly<Record<string, unknown>>
 
-/** The values of the settings of a table; what is wrong goes into `faults`. */
+/** The values of the settings of a table; faults are added to `faults`. */
 const readTable = (table: SettingTable, environment: Environment, faults: string[]): Raw => {
   const values: Record<string, unknown> = {}
   for (const [name, { rule, usual }] of Object.entries(table)) {
     const given = environment[name] || usual
     if (given === '') continue
     const checked = rule.safeParse(given)
-    // The value itself may be a secret: only the name and the rule are told.
+    // The value itself may be a secret: only the name and the rule are shown.
     if (!checked.success)
       faults.push(`${name} ${checked.error.issues[0]?.message ?? 'is not valid'}`)
     else values[name] = checked.data
@@ -66,7 +66,7 @@ const readTable = (table: SettingTable, environment: Environment, faults: string
   return values
 }
 
-/** What is wrong between settings that are right by themselves. */
+/** Faults between settings that are right by themselves. */
 const contradictions = (values: Raw, environment: Environment): readonly string[] => {
   const faults: string[] = []
   const keys = keySettings.filter(name => values[name] !== undefined)

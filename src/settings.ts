@@ -1,4 +1,4 @@
-/** The machine's settings: what it must be, what it is when it is not set, and what it is for. */
+/** The machine's settings: for each the rule, the default and the purpose. */
 import { isIP } from 'node:net'
 import { z } from 'zod'
 
@@ -45,7 +45,7 @@ export const isPostgres = (text: string) => {
 const sender =
   /^(?:[^<>"\p{Cc}]*<[^\s<>@,"\p{Cc}]+@[^\s<>@,"\p{Cc}]+>|[^\s<>@,"\p{Cc}]+@[^\s<>@,"\p{Cc}]+)$/u
 
-/** One setting: what it must be, what it is when it is not set, and what it is for. */
+/** One setting: the rule for its value, the value when it is not set, and the purpose. */
 export type Setting = { readonly rule: z.ZodType; readonly usual: string; readonly about: string }
 
 export type SettingTable = Readonly<Record<string, Setting>>

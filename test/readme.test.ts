@@ -31,11 +31,15 @@ const paste = (scripts: readonly string[], url: string, settings: Settings): rea
   const script = scripts
     .map(text => text.replaceAll('http://127.0.0.1:3000', url).replaceAll('bin/duet', '"$DUET"'))
     .join(`printf '${separator.replaceAll('\n', '\\n')}'\n`)
-  const { status, stdout, stderr } = spawnSync('bash', ['-euo', 'pipefail', '-c', script], {
-    cwd: folder,
-    encoding: 'utf8',
-    env: { ...plain, ...settings, DUET: join(root, 'bin/duet') },
-  })
+  const { status, stdout, stderr } = spawnSync(
+    'bash',
+    ['--norc', '-euo', 'pipefail', '-c', script],
+    {
+      cwd: folder,
+      encoding: 'utf8',
+      env: { ...plain, ...settings, DUET: join(root, 'bin/duet') },
+    },
+  )
   assert.deepEqual([status, stderr], [0, ''], script)
   return stdout.split(separator)
 }

@@ -1,4 +1,4 @@
-/** What a content may bring for the command line: rows to begin with, made-up rows, and kinds of its own to import. */
+/** The parts of a content for the command line: rows to begin with, made-up rows, and kinds of its own to import. */
 import type { FieldFault } from '#errors.ts'
 import type { Model } from '#model/model.ts'
 import type { Dialect } from '#sql/dialect.ts'
@@ -31,9 +31,9 @@ export type PutMany = (entity: string, count: number, rowAt: RowAt) => Promise<v
 export type Seed = {
   /** The kinds that are made, with how many where the command line says nothing. */
   readonly sizes: Sizes
-  /** What the rows are like, in a sentence for the help. */
+  /** A sentence about the rows, for the help. */
   readonly about: string
-  /** What cannot be made, in a sentence; undefined where all can. */
+  /** A sentence that says why these sizes cannot be made; undefined where they can. */
   readonly check: (sizes: Sizes) => string | undefined
   readonly fill: (put: PutMany, sizes: Sizes) => Promise<void>
 }
@@ -51,6 +51,6 @@ export type Kind = {
   readonly foreign: Readonly<Record<string, string | null>>
   /** Puts its rows in where they are more than rows of one table. */
   readonly rows?: (store: ContentStore, use: Use) => PutRow
-  /** What a file of it has, for the help. */
+  /** The members of its files, for the help. */
   readonly help?: string
 }

@@ -1,4 +1,4 @@
-/** What the service observes, as structured JSON lines: never a token, a body or an email address. */
+/** Events as structured lines of JSON: never a token, a body or an email address. */
 import { pino } from 'pino'
 import type { Event, Observe } from '#observe.ts'
 

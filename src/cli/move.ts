@@ -28,7 +28,7 @@ nothing else works on the database. --restart takes out what it had put in, and 
 
 type Task = { readonly to: string; readonly restarts: boolean }
 
-const asked = (args: readonly string[]): Task => {
+const taskOf = (args: readonly string[]): Task => {
   const { values } = readArgs(args, { to: { type: 'string' }, restart: { type: 'boolean' } }, 0)
   if (values.to === undefined) throw new UsageError('--to is missing: duet move --to postgres://…')
   // Whatever it is, it may hold a password.
@@ -116,7 +116,7 @@ const moveHeld = async (store: Store, target: Target, move: Move): Promise<void>
 }
 
 const run = async (args: readonly string[], content: Content): Promise<void> => {
-  const { to, restarts } = asked(args)
+  const { to, restarts } = taskOf(args)
   const { entities } = content
   const config = loadConfig(process.env, content.settings)
   fileOf(config, 'duet move goes from SQLite to PostgreSQL only')

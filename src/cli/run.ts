@@ -78,7 +78,8 @@ const dispatch = async (content: Content, [name, ...args]: readonly string[]): P
     return
   }
   const { help, run } = await commandNamed(all, name).load()
-  if (args.some(isHelp)) {
+  // `help` later on may be a value: --name help.
+  if (isHelp(args[0]) || args.includes('--help') || args.includes('-h')) {
     const text = typeof help === 'string' ? help : await help(content)
     return void process.stdout.write(`${text}\n`)
   }

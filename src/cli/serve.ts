@@ -1,4 +1,4 @@
-/** `duet serve`: makes the store ready, serves it, and ends cleanly when it is told to. */
+/** `duet serve`: makes the store ready, serves it, and ends cleanly on a signal. */
 import { prepare } from '#cli/serve/prepare.ts'
 import { isOneOfMany, serveAsOne, serveMany } from '#cli/serve/processes.ts'
 import { start } from '#cli/serve/start.ts'
@@ -15,7 +15,7 @@ development store is filled with a small demo content. --processes N shares the 
 between N processes, each on a core of its own; for PostgreSQL only, since one process
 alone may write to SQLite.`
 
-/** Calls `stop` on the first signal, and ends the process with what comes of it; a later one ends it at once. */
+/** Calls `stop` on the first signal, and ends the process with 0, or 1 where that failed; a later one ends it at once. */
 const endOnSignals = (stop: () => Promise<void>) => {
   let endsSince: number | undefined
   const end = () => {

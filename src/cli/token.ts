@@ -1,4 +1,4 @@
-/** `duet token`: mints a token with the secret. */
+/** `duet token`: makes a token with the secret. */
 import { mint } from '#auth/token.ts'
 import { authSecret } from '#cli/secret.ts'
 import { readArgs, UsageError } from '#cli/usage.ts'
@@ -38,7 +38,7 @@ const run = async (args: readonly string[], content: Content): Promise<void> => 
   const secret = authSecret(config)
   if (secret === undefined)
     throw new ConfigError(
-      'tokens are minted with DUET_AUTH_SECRET; with a JWKS, your identity provider mints them',
+      'tokens are made with DUET_AUTH_SECRET; with a JWKS, your identity provider makes them',
     )
   const { DUET_AUTH_ISSUER: issuer, DUET_AUTH_AUDIENCE: audience } = config.values
   const token = await mint({ sub, role, ttl, issuer, audience }, secret, Date.now())

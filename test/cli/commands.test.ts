@@ -1,9 +1,19 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { importRows } from '#cli/import.ts'
 import { migrate } from '#cli/migrate.ts'
 import { seed } from '#cli/seed.ts'
@@ -12,7 +22,7 @@ import { token } from '#cli/token.ts'
 import { UsageError } from '#cli/usage.ts'
 import { content } from '#content/index.ts'
 import type { CliCommand } from '#content.ts'
-import { duet, folderOf, serve } from '../duet.ts'
+import { duet, folderOf, plain, serve } from '../duet.ts'
 import { secret } from '../world.ts'
 
 const { folder, fresh, freshStore } = folderOf('commands')
@@ -208,6 +218,26 @@ test('a CSV file with other marks than commas is refused with the remedy', async
     ],
     (await freshStore()).settings,
   )
+})
+
+test('a content that is wrong is one line without a stack; a bug in one shows where it is', () => {
+  const checkout = join(folder, 'checkout')
+  const root = fileURLToPath(new URL('../..', import.meta.url))
+  cpSync(join(root, 'bin'), join(checkout, 'bin'), { recursive: true })
+  mkdirSync(join(checkout, 'content'))
+  for (const name of ['scripts', 'node_modules'])
+    symlinkSync(join(root, name), join(checkout, name))
+  const run = (main: string) => {
+    writeFileSync(join(checkout, 'content/main.ts'), main)
+    const args = [join(checkout, 'bin/duet'), 'serve']
+    return spawnSync(process.execPath, args, { env: plain, encoding: 'utf8' })
+  }
+  const wrong = run(`throw new Error('the model is wrong: a leads to b, which is not an entity')`)
+  assert.equal(wrong.status, 1)
+  assert.equal(wrong.stderr, 'duet: the model is wrong: a leads to b, which is not an entity\n')
+  const bug = run(`throw new TypeError('a bug')`)
+  assert.equal(bug.status, 1)
+  assert.match(bug.stderr, /TypeError: a bug\n +at .*main\.ts:1/)
 })
 
 test('settings that are wrong are told all at once, a line each, before anything is touched', async () => {

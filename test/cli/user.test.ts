@@ -31,11 +31,11 @@ test('the first admin of a production store is added, while it is served and sig
   await service.end()
 })
 
-test('a user that is added without a role is no admin, and gets a line for a token of a user', async () => {
+test('a user that is added without a role is no admin, and gets a line for a token of a user; a value may be help', async () => {
   const { settings, rows } = await freshStore()
-  const { stdout } = await duet(ada, settings)
+  const { stdout } = await duet(ada.with(3, 'help'), settings)
   assert.equal(stdout, 'user 1\nbin/duet token --user 1 --ttl 1h\n')
-  assert.deepEqual(await rows('select name, role from users'), [['Ada', 'user']])
+  assert.deepEqual(await rows('select name, role from users'), [['help', 'user']])
 })
 
 test('a user that the model refuses is not added, and each fault is named by its option', async () => {

@@ -1,10 +1,10 @@
-/** The rows of a table on their way: from where a move came to, to the end. */
+/** Copies the rows of tables, from where an interrupted move stopped to the end. */
 import { progress } from '#cli/progress.ts'
 import { countBehind, keyOf, type MovedTable, pageBehind, type Side } from '#engines/moving.ts'
 import type { Target } from '#engines/postgres/moving.ts'
 import { ConstraintError } from '#sql/engine.ts'
 
-/** What can be done where the copy cannot become what the source is. */
+/** The remedy where the copy cannot become equal to the source. */
 export const remedy =
   'the store was changed since the move began, or somebody wrote into the target; begin anew with --restart'
 

@@ -1,11 +1,11 @@
-/** Whether both sides of a move have the same rows: told by their number and a checksum, table by table. */
+/** Compares both sides of a move, table by table: the number of rows and a checksum of them. */
 import { createHash } from 'node:crypto'
 import { progress } from '#cli/progress.ts'
 import { keyOf, type MovedTable, pageBehind, type Side } from '#engines/moving.ts'
 import type { Row, Rows } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
-/** What a table's rows come to. */
+/** The number and the checksum of a table's rows. */
 type Sum = { readonly rows: number; readonly checksum: string }
 export type Compared = { readonly name: string; readonly source: Sum; readonly target: Sum }
 

@@ -9,7 +9,7 @@ import type { Observe } from '#observe.ts'
 
 export type Auth = {
   readonly authenticate: Authenticate
-  /** A token of an admin for a day, to try things with; null where this program mints none. */
+  /** A token of an admin for a day, to try things with; null where an identity provider makes them. */
   readonly adminToken: () => Promise<string | null>
 }
 

@@ -1,4 +1,4 @@
-/** What `serve` says when it listens. */
+/** The greeting of `serve`. */
 
 import { graphqlPath, restPath } from '#base/paths.ts'
 import type { Auth } from '#cli/serve/auth.ts'

@@ -20,7 +20,7 @@ const urlOf = (server: Server, config: Config): string => {
   return `http://${host === '0.0.0.0' || host === '[::]' ? '127.0.0.1' : host}:${port}`
 }
 
-/** Resolves when it listens. While `isDraining()` an answer is the last one on its connection. */
+/** Starts to listen; resolves when it does. While `isDraining()` an answer is the last one on its connection. */
 export const listen = async (
   app: App,
   config: Config,
@@ -54,7 +54,7 @@ export const listen = async (
       () => 'closeAllConnections' in server && server.closeAllConnections(),
       limit,
     )
-    // A look at the sockets first: who has knocked, or asked on a connection that was kept, is still answered.
+    // The sockets are read once more first: a connection or a request that has arrived is still answered.
     await setImmediate()
     await new Promise(resolve => server.close(resolve))
     clearTimeout(forced)

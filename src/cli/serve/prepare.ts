@@ -1,11 +1,11 @@
-/** What is done once before a store is served, by however many processes. */
+/** Done once before a store is served, by however many processes. */
 import { fillEmpty } from '#cli/fill.ts'
 import { authOf } from '#cli/serve/auth.ts'
 import { checkCurrent, modelFor, storeOf } from '#cli/store.ts'
 import type { Config } from '#config.ts'
 import type { Content } from '#content.ts'
 
-/** What is served: a content with an operator's settings. */
+/** A content with an operator's settings, to be served. */
 export type Program = { readonly config: Config; readonly content: Content }
 
 const report = (applied: readonly string[]): void => {
@@ -13,14 +13,14 @@ const report = (applied: readonly string[]): void => {
 }
 
 /**
- * Takes the store, brings it up to date, and puts demo content into an empty one in development; gives what lets go of
- * it. A database that others may be serving is migrated only where the operator says so.
+ * Takes the store, brings it up to date, and puts demo content into an empty one in development; gives the function that
+ * releases it. A database that others may be serving is migrated only where the operator says so.
  */
 export const prepare = async (
   { config, content }: Program,
   migrates: boolean,
 ): Promise<() => void> => {
-  // What is wrong with the settings is told before the store is touched.
+  // Wrong settings are reported before the store is touched.
   authOf(config)
   const model = modelFor(config, content)
   const store = await storeOf(config, content.migrations)

@@ -3,14 +3,14 @@ import cluster, { type Worker } from 'node:cluster'
 import type { Program } from '#cli/serve/prepare.ts'
 import { start } from '#cli/serve/start.ts'
 
-/** Whether this is one of several, started by `serveMany`. */
+/** Whether this process is one of several that `serveMany` started. */
 export const isOneOfMany = cluster.isWorker
 
 /** Pauses before a process that died is started again, in milliseconds: the first, and the longest. */
 const pauses = { first: 100, longest: 5000 }
 
-/** A process that served for so long was well: the next pause is the first again. In milliseconds. */
-const isWellAfter = 30_000
+/** After serving for so long, a process that dies is started again after the first pause. In milliseconds. */
+const wellAfter = 30_000
 
 type Greeting = { readonly hello: string }
 
@@ -52,7 +52,7 @@ const workersOf = (
   let pause = pauses.first
   const onExit = (worker: Worker, startedAt: number, listened: boolean) => {
     if (isEnding || (!listened && onEarlyEnd(worker))) return
-    if (performance.now() - startedAt > isWellAfter) pause = pauses.first
+    if (performance.now() - startedAt > wellAfter) pause = pauses.first
     process.stderr.write(
       `duet: process ${worker.process.pid} ended (${ended(worker)}); another is started\n`,
     )

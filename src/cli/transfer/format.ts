@@ -3,12 +3,12 @@ import type { Format } from './kinds.ts'
 import type { Members } from './pages.ts'
 
 export type Writer = {
-  /** What stands above the rows. */
+  /** The text above the rows. */
   readonly head: (header: readonly string[]) => string
   readonly row: (header: readonly string[], members: Members) => string
 }
 
-/** A list is one cell of JSON; what is not there is an empty cell, which no text is. */
+/** A list is one cell of JSON, null an empty cell; no text is empty. */
 const cell = (value: unknown): string => {
   if (value === null) return ''
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value)

@@ -5,7 +5,7 @@ import type { Scalar } from '#model/field.ts'
 import { columnName, entityOf } from '#model/model.ts'
 import { formatMinor } from '#model/money.ts'
 import { isoTime } from '#read/encode.ts'
-import type { Row } from '#sql/engine.ts'
+import type { Row, Rows } from '#sql/engine.ts'
 import { comma, join, name, type Sql, type SqlValue, sql, statement } from '#sql/sql.ts'
 
 /** A row on its way out: its members' values in the order of the header. */
@@ -87,6 +87,18 @@ export const pagesOf = async (store: ContentStore, kind: Kind) => {
     at: keys.indexOf(after) + 1,
     listsFor: embedding(store, entity, relation),
   }))
+  const withLists = async (rows: Rows): Promise<readonly Members[]> => {
+    const [first, last] = [rows[0]?.[0] ?? null, rows.at(-1)?.[0] ?? null]
+    const lists = await Promise.all(
+      embedded.map(async ({ at, listsFor }) => ({ at, byId: await listsFor(first, last) })),
+    )
+    return rows.map(row =>
+      lists.reduce<unknown[]>(
+        (all, { at, byId }) => all.toSpliced(at, 0, byId.get(row[0] ?? null) ?? []),
+        toMembers(row, 1),
+      ),
+    )
+  }
   const header = embedded.reduce<readonly string[]>(
     (all, { relation, at }) => all.toSpliced(at, 0, relation),
     keys,
@@ -102,19 +114,9 @@ export const pagesOf = async (store: ContentStore, kind: Kind) => {
     let last: SqlValue = 0
     for (;;) {
       const rows = await session.query({ text, values: [last, pageSize] })
-      const first = rows[0]?.[0] ?? null
-      if (first === null) return
-      last = rows.at(-1)?.[0] ?? null
-      const lists = await Promise.all(
-        embedded.map(async ({ at, listsFor }) => ({ at, byId: await listsFor(first, last) })),
-      )
-      yield rows.map(row =>
-        lists.reduce<unknown[]>(
-          (all, { at, byId }) => all.toSpliced(at, 0, byId.get(row[0] ?? null) ?? []),
-          toMembers(row, 1),
-        ),
-      )
+      if (rows.length > 0) yield await withLists(rows)
       if (rows.length < pageSize) return
+      last = rows.at(-1)?.[0] ?? null
     }
   }
   return { header, count, pages }

@@ -1,11 +1,12 @@
 /** Loans go in and out with their stamps, and with the members' own notes on old cards left out. */
-import type { Kind, OpenStore, PutRow } from '#cli/content.ts'
+import type { ContentStore, Kind, PutRow } from '#cli/content.ts'
 import { inserter } from '#cli/fill.ts'
 import { dangling, orTaken } from '#cli/transfer/rows.ts'
-import { entityOf, type Model } from '#model/model.ts'
+import { entityOf } from '#model/model.ts'
 import { checkInput, type Use, type Values } from '#write/input.ts'
 
-const loanRows = (store: OpenStore, model: Model, use: Use): PutRow => {
+const loanRows = (store: ContentStore, use: Use): PutRow => {
+  const { model } = store
   const loan = entityOf(model, 'loan')
   const stamp = entityOf(model, 'stamp')
   const putLoan = inserter(store, loan)
@@ -18,7 +19,7 @@ const loanRows = (store: OpenStore, model: Model, use: Use): PutRow => {
     const checked = stamps.map(stampOf)
     const wrong = [...faults, ...checked.flatMap(({ faults }) => faults)]
     if (wrong.length > 0) return wrong
-    const missing = await dangling(store, model, loan, values)
+    const missing = await dangling(store, loan, values)
     if (missing.length > 0) return missing
     return orTaken(store, loan, async () => {
       const loanId = await putLoan(values)
