@@ -4,7 +4,7 @@ import { connect } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import type { Batch, Reply, Sent, WriterSetup } from '#engines/sqlite/protocol.ts'
 import { type Prepared, prepare } from '#read/read.ts'
-import { drive } from '#sql/engine.ts'
+import { drive, queryWith } from '#sql/engine.ts'
 import type { Outcome } from '#write/job.ts'
 import { perform } from '#write/perform.ts'
 
@@ -13,12 +13,12 @@ if (!port) throw new Error('the writer runs as a worker thread')
 const { file, sync, digits, limits } = workerData as WriterSetup
 const connection = connect(file, { sync })
 const plans = new Map<number, Prepared>()
-const begin = { text: 'begin immediate', values: [] }
-const commit = { text: 'commit', values: [] }
-const rollback = { text: 'rollback', values: [] }
-const savepoint = { text: 'savepoint job', values: [] }
-const release = { text: 'release job', values: [] }
-const undo = { text: 'rollback to job', values: [] }
+const begin = queryWith('begin immediate')
+const commit = queryWith('commit')
+const rollback = queryWith('rollback')
+const savepoint = queryWith('savepoint job')
+const release = queryWith('release job')
+const undo = queryWith('rollback to job')
 
 /** The largest group: more wait for the next commit. */
 const groupSize = 500

@@ -4,6 +4,7 @@ import type { Disk } from '#engines/sqlite/disk.ts'
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
 import { createOutbox } from '#engines/sqlite/outbox.ts'
 import type { Reply, WriterSetup } from '#engines/sqlite/protocol.ts'
+import { tooManyWrites } from '#engines/store.ts'
 import { ApiError } from '#errors.ts'
 import type { Job, Outcome } from '#write/job.ts'
 
@@ -58,9 +59,7 @@ const refusal = (disk: Disk, waiting: number, { queue }: SqliteOptions): ApiErro
       'The disk is almost full: nothing was written, reads go on',
       { retryAfter: 10 },
     )
-  return waiting < queue
-    ? undefined
-    : new ApiError('OVERLOADED', 'Too many writes are waiting; try again soon', { retryAfter: 1 })
+  return waiting < queue ? undefined : tooManyWrites()
 }
 
 const startWorker = ({ file, sync = 'full', digits, limits }: SqliteOptions): Worker =>
