@@ -42,7 +42,7 @@ export type Engine = Reader &
     /** Why it can only be read now; null where it can be written. */
     readonly readOnly: () => string | null
     /** Adds to the counts that all processes share; absent where one process serves the store alone. */
-    readonly tally?: RateCounts
+    readonly rateCounts?: RateCounts
     readonly close: () => Promise<void>
   }
 

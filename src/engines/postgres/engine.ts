@@ -71,7 +71,7 @@ export const openPostgres = (options: PostgresServing): Engine => {
     write: job => answered(writer.write(job)),
     ready: () => checkReady(primary),
     readOnly: () => null,
-    tally: createRateCounts(query => writer.query(query)),
+    rateCounts: createRateCounts(query => writer.query(query)),
     close: async () => {
       await Promise.all([primary.close(), replicas.close(), writer.close()])
     },
