@@ -104,18 +104,17 @@ export type Beginning = {
   readonly restarts: boolean
 }
 
-export type Target = Side & {
-  /** Begins, or goes on with what was begun. Throws where the database has content of its own. */
-  readonly begin: (beginning: Beginning) => Promise<void>
-  /** The key of the last row that a table has; null before the first. */
-  readonly reached: (table: MovedTable) => Promise<Key | null>
-  /** Puts rows in that follow the row of that key; false where the move is not there any more, and nothing was put. */
-  readonly put: (table: MovedTable, after: Key | null, rows: Rows) => Promise<boolean>
-  readonly analyze: () => Promise<void>
-  /** Ends the move: the tables' next ids are above those that were ever given out, and the store may be served. */
-  readonly finish: (highestIds: ReadonlyMap<string, number>) => Promise<void>
-  readonly close: () => Promise<void>
-}
+export type Target = Side &
+  Pick<Session, 'analyze' | 'close'> & {
+    /** Begins, or goes on with what was begun. Throws where the database has content of its own. */
+    readonly begin: (beginning: Beginning) => Promise<void>
+    /** The key of the last row that a table has; null before the first. */
+    readonly reached: (table: MovedTable) => Promise<Key | null>
+    /** Puts rows in that follow the row of that key; false where the move is not there any more, and nothing was put. */
+    readonly put: (table: MovedTable, after: Key | null, rows: Rows) => Promise<boolean>
+    /** Ends the move: the tables' next ids are above those that were ever given out, and the store may be served. */
+    readonly finish: (highestIds: ReadonlyMap<string, number>) => Promise<void>
+  }
 
 const beginOn =
   (session: Session) =>

@@ -5,7 +5,7 @@ import { backup, DatabaseSync } from 'node:sqlite'
 import { putInPlace, sync } from '#engines/files.ts'
 import type { Migration } from '#engines/migrations.ts'
 import { queryOf } from '#engines/query.ts'
-import { type Connection, connect } from '#engines/sqlite/connection.ts'
+import { BUSY, type Connection, connect, errorCode } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { holdStore } from '#engines/sqlite/lock.ts'
 import { checkThere } from '#engines/sqlite/place.ts'
@@ -18,7 +18,6 @@ export class InTheWayError extends Error {
   override readonly name = 'InTheWayError'
 }
 
-const BUSY = 5
 const companions = ['-wal', '-shm', '-journal'] as const
 const pagesAtOnce = 1000
 
@@ -105,7 +104,7 @@ const hasContent = (store: string, tables: readonly string[]): boolean => {
         ask(sql`select 1 from ${name(table)} limit 1`).length > 0,
     )
   } catch (cause) {
-    if ((cause as { errcode?: number }).errcode !== BUSY) return true
+    if (errorCode(cause) !== BUSY) return true
     throw new Error(`${store} is being written by another process; wait for its end`, { cause })
   } finally {
     connection?.close()

@@ -1,6 +1,6 @@
 /** The single writer: a thread with the only writing connection, which commits the jobs of a moment together. */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { connect } from '#engines/sqlite/connection.ts'
+import { BUSY, connect, errorCode } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import type { Batch, Reply, Sent, WriterSetup } from '#engines/sqlite/protocol.ts'
 import { type Prepared, prepare } from '#read/read.ts'
@@ -58,10 +58,6 @@ const runJob = ({ sent, prepared }: Ready): Outcome => {
   return outcome
 }
 
-const errorCode = (error: unknown): number =>
-  error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0
-
-const BUSY = 5
 const FULL = 13
 const isStorageFault = (error: unknown): boolean =>
   [BUSY, 6, 7, 8, 10, 11, FULL, 14, 26].includes(errorCode(error))
