@@ -1,5 +1,6 @@
 /** What a configuration names: a database with all that the program does to it. Each engine makes one of its own. */
 import type { RateCounts } from '#base/rate-counts.ts'
+import { ApiError } from '#errors.ts'
 import type { Limits } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Reader, Session } from '#sql/engine.ts'
@@ -13,6 +14,10 @@ export type Secret = (typeof secrets)[number]
 export class NewerStoreError extends Error {
   override readonly name = 'NewerStoreError'
 }
+
+/** The error of a write that finds too many waiting already. */
+export const tooManyWrites = () =>
+  new ApiError('OVERLOADED', 'Too many writes are waiting; try again soon', { retryAfter: 1 })
 
 export type Serving = {
   /** Decimals of the store's currency. */
@@ -37,7 +42,7 @@ export type Engine = Reader &
     /** Why it can only be read now; null where it can be written. */
     readonly readOnly: () => string | null
     /** Adds to the counts that all processes share; absent where one process serves the store alone. */
-    readonly tally?: RateCounts
+    readonly rateCounts?: RateCounts
     readonly close: () => Promise<void>
   }
 

@@ -2,19 +2,13 @@
 import type { Entity } from '#model/entity.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
 import type { Rule } from '#model/policy.ts'
-import type { Comparison, Slot } from '#read/selection.ts'
-import { VIEWER } from '#read/selection.ts'
+import { type Comparison, VIEWER, type Where } from '#read/selection.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { column, join, name, type Sql, slot, sql } from '#sql/sql.ts'
 
 /** A condition with its field; `self`: the row is the viewer's by one of these paths. */
 export type Condition =
-  | {
-      readonly kind: 'field'
-      readonly field: string
-      readonly is: Comparison
-      readonly slot: Slot
-    }
+  | ({ readonly kind: 'field' } & Where)
   | { readonly kind: 'self'; readonly paths: readonly SelfPath[] }
 
 /** A field of the table itself, or of another: field `by` points to a row of `table`, and so on from there. */
@@ -66,12 +60,20 @@ const ownerOf = (path: SelfPath, columnOf: ColumnOf): Sql => {
     where ${column(table, 'id')} = ${columnOf(by)})`
 }
 
+const anyOf = (conditions: readonly Sql[]): Sql => sql`(${join(conditions, sql` or `)})`
+
 /** A condition on rows that were found by their keys already. */
-export const conditionOnEach = (condition: Condition, table: string, dialect: Dialect): Sql => {
-  if (condition.kind !== 'self') return conditionSql(condition, table, dialect)
-  const owners = condition.paths.map(path => sql`${ownerOf(path, of(alias))} = ${slot(VIEWER)}`)
-  return sql`(${join(owners, sql` or `)})`
-}
+export const conditionOnEach = (condition: Condition, table: string, dialect: Dialect): Sql =>
+  condition.kind === 'self'
+    ? anyOf(condition.paths.map(path => sql`${ownerOf(path, of(alias))} = ${slot(VIEWER)}`))
+    : conditionSql(condition, table, dialect)
+
+const signs = {
+  equals: sql`=`,
+  'at least': sql`>=`,
+  'at most': sql`<=`,
+  'less than': sql`<`,
+} satisfies Partial<Record<Comparison, Sql>>
 
 /** A condition on the rows of `rows`, an alias or a table's own name. */
 export const conditionSql = (
@@ -80,29 +82,17 @@ export const conditionSql = (
   dialect: Dialect,
   rows: string = alias,
 ): Sql => {
-  if (condition.kind === 'self')
-    return sql`(${join(
-      condition.paths.map(path => selfPath(path, of(rows))),
-      sql` or `,
-    )})`
-  const left = of(rows)(condition.field)
+  if (condition.kind === 'self') return anyOf(condition.paths.map(path => selfPath(path, of(rows))))
+  const { field, is } = condition
+  const left = of(rows)(field)
   const right = slot(condition.slot)
-  switch (condition.is) {
-    case 'equals':
-      return sql`${left} = ${right}`
-    case 'at least':
-      return sql`${left} >= ${right}`
-    case 'at most':
-      return sql`${left} <= ${right}`
-    case 'less than':
-      return sql`${left} < ${right}`
+  switch (is) {
     case 'above zero':
       return sql`${left} > 0`
     case 'contains':
-      return dialect.contains(table, columnName(condition.field), right, true)
     case 'contains short':
-      return dialect.contains(table, columnName(condition.field), right, false)
+      return dialect.contains(table, columnName(field), right, is === 'contains')
     default:
-      return condition.is satisfies never
+      return sql`${left} ${signs[is]} ${right}`
   }
 }

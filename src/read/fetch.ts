@@ -3,7 +3,7 @@ import { ApiError } from '#errors.ts'
 import type { Results } from '#read/level.ts'
 import type { Limits } from '#read/stitch.ts'
 import type { Query, Rows, Work } from '#sql/engine.ts'
-import type { SqlValue, Statement } from '#sql/sql.ts'
+import type { Parameter, SqlValue, Statement } from '#sql/sql.ts'
 
 /** A plan compiled: its statements, and how their rows are fetched with the values of its slots. */
 export type Fetch = {
@@ -24,38 +24,29 @@ export type Run = {
   readonly keys: string | null
 }
 
-/** The values of a statement's parameters, in order. */
-export const valuesOf = (
-  { parameters }: Statement,
-  { slots, budget, keys }: Run,
-): readonly SqlValue[] => {
-  const values: SqlValue[] = []
-  for (const parameter of parameters) {
-    switch (parameter.kind) {
-      case 'value':
-        values.push(parameter.value)
-        break
-      case 'slot':
-        values.push(slots[parameter.slot] as SqlValue)
-        break
-      case 'keys':
-        values.push(keys)
-        break
-      case 'budget':
-        values.push(budget)
-        break
-      case 'capped':
-        values.push(Math.min(Number(slots[parameter.slot]), budget))
-        break
-      case 'result':
-      case 'named result':
-        throw new Error('a read has no earlier steps')
-      default:
-        parameter satisfies never
-    }
+const valueFor = (parameter: Parameter, { slots, budget, keys }: Run): SqlValue => {
+  switch (parameter.kind) {
+    case 'value':
+      return parameter.value
+    case 'slot':
+      return slots[parameter.slot] as SqlValue
+    case 'keys':
+      return keys
+    case 'budget':
+      return budget
+    case 'capped':
+      return Math.min(Number(slots[parameter.slot]), budget)
+    case 'result':
+    case 'named result':
+      throw new Error('a read has no earlier steps')
+    default:
+      return parameter satisfies never
   }
-  return values
 }
+
+/** The values of a statement's parameters, in order. */
+export const valuesOf = ({ parameters }: Statement, run: Run): readonly SqlValue[] =>
+  parameters.map(parameter => valueFor(parameter, run))
 
 /** The error for an answer with more objects than the limits allow. */
 export const tooMany = (limits: Limits) =>

@@ -1,12 +1,13 @@
 /** The door of the read core: a plan made ready once, then run with values as often as asked. */
 import { after } from '#base/after.ts'
+import type { Fetch } from '#read/fetch.ts'
 import type { PlannedRoot, ReadPlan, Results } from '#read/level.ts'
 import { perLevel } from '#read/per-level.ts'
 import { inSingleStatement } from '#read/single-statement.ts'
 import { type Limits, stitcher, type Text } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import type { Position, Query, Reader, Rows, Work } from '#sql/engine.ts'
-import type { SqlValue, Statement } from '#sql/sql.ts'
+import type { Position, Reader } from '#sql/engine.ts'
+import type { SqlValue } from '#sql/sql.ts'
 
 export type { Position } from '#sql/engine.ts'
 
@@ -26,16 +27,10 @@ export type Answer = {
   readonly missing: { readonly entity: string; readonly id: SqlValue } | undefined
 }
 
-/** A plan ready to run on one database. */
-export type Prepared = {
+/** A plan ready to run on one database, and what makes the answers of the rows that were fetched. */
+export type Prepared = Fetch & {
   readonly plan: ReadPlan
-  readonly statements: readonly Statement[]
-  /** Where there is one statement: its query, and the answers that its rows give. */
-  readonly single: {
-    readonly query: (values: readonly SqlValue[]) => Query
-    readonly answers: (rows: Rows, values: readonly SqlValue[]) => readonly Answer[]
-  } | null
-  readonly work: (values: readonly SqlValue[]) => Work<readonly Answer[]>
+  readonly answers: (results: Results, slots: readonly SqlValue[]) => readonly Answer[]
 }
 
 const idAt = (value: SqlValue | undefined): number | undefined =>
@@ -89,30 +84,29 @@ export const prepare = (
   limits: Limits,
 ): Prepared => {
   const { singleStatement } = dialect
-  const { statements, single, work } = singleStatement
+  const fetch = singleStatement
     ? inSingleStatement(plan, dialect, singleStatement, limits)
     : perLevel(plan, dialect, limits)
   const stitch = stitcher(plan, digits, limits)
   return {
     plan,
-    statements,
-    single: single && {
-      query: single.query,
-      answers: (rows, slots) => answersOf(plan, slots, single.results(rows), stitch),
-    },
-    work: function* (slots) {
-      return answersOf(plan, slots, yield* work(slots), stitch)
-    },
+    ...fetch,
+    answers: (results, slots) => answersOf(plan, slots, results, stitch),
   }
 }
 
-/** Runs a prepared read in one snapshot, not before `position`; at once where the database answers at once. */
+/** Runs a prepared read, which sees one moment, not before `position`; at once where the database answers at once. */
 export const read = (
   reader: Reader,
-  { single, work }: Prepared,
-  values: readonly SqlValue[],
+  { single, work, answers }: Prepared,
+  slots: readonly SqlValue[],
   position?: Position,
 ): readonly Answer[] | Promise<readonly Answer[]> =>
   single
-    ? after(reader.query(single.query(values), position), rows => single.answers(rows, values))
-    : reader.snapshot(() => work(values), position)
+    ? after(reader.query(single.query(slots), position), rows =>
+        answers(single.results(rows), slots),
+      )
+    : after(
+        reader.snapshot(() => work(slots), position),
+        results => answers(results, slots),
+      )

@@ -168,7 +168,7 @@ test('without a limit there are no such headers', async () => {
 
 test('a process that others told of a caller waits for the count of all near the limit', async () => {
   const { world } = await limited(10, {
-    tally: async (_, seen) => new Map([...seen].map(([key, n]) => [key, n + 8])),
+    rateCounts: async (_, seen) => new Map([...seen].map(([key, n]) => [key, n + 8])),
   })
   await useUp(world, 1)
   assert.equal(left(await world.ask('GET /api/posts')), 1)

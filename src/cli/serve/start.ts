@@ -47,11 +47,14 @@ const originsOf = (text: string) =>
 /** How many requests a caller may make in a minute unless the operator sets it. */
 const usualLimit = { production: 6000, development: 0 }
 
-const limiterOf = ({ development, values }: Config, { tally }: Engine): Limiter | undefined => {
+const limiterOf = (
+  { development, values }: Config,
+  { rateCounts }: Engine,
+): Limiter | undefined => {
   const usual = usualLimit[development ? 'development' : 'production']
   const limit = values.DUET_RATE_LIMIT ?? usual
   if (limit === 0) return undefined
-  return createLimiter({ limit, now: Date.now, tally, proxies: values.DUET_TRUSTED_PROXIES })
+  return createLimiter({ limit, now: Date.now, rateCounts, proxies: values.DUET_TRUSTED_PROXIES })
 }
 
 const edgeOf = (

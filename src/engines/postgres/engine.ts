@@ -2,29 +2,23 @@
 import { isConflict, UnreachableError } from '#engines/postgres/connection/errors.ts'
 import { endsWithin } from '#engines/postgres/connection/within.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
-import type { PostgresOptions } from '#engines/postgres/options.ts'
+import type { PostgresServing } from '#engines/postgres/options.ts'
 import { createReader } from '#engines/postgres/read/reader.ts'
 import { createReplicas } from '#engines/postgres/read/replicas.ts'
 import { createServer, type Server, type ServerOptions } from '#engines/postgres/read/server.ts'
 import { createRateCounts } from '#engines/postgres/write/rates.ts'
 import { createWriter } from '#engines/postgres/write/writer.ts'
-import type { Engine, Serving } from '#engines/store.ts'
+import type { Engine } from '#engines/store.ts'
 import { ApiError } from '#errors.ts'
+import { queryWith } from '#sql/engine.ts'
 
 /** How long the database may take to say that it is there, in milliseconds. */
 const readyWithin = 2000
 
 /** The options of one of its servers; `what` is its name in reports. */
-const serverOptions = (
-  options: PostgresOptions & Serving,
-  url: string,
-  what: string,
-): ServerOptions => ({
+const serverOptions = (options: PostgresServing, url: string, what: string): ServerOptions => ({
+  ...options,
   url,
-  prepare: options.prepare,
-  readers: options.readers,
-  pool: options.pool,
-  readTimeout: options.readTimeout,
   onChange: problem =>
     options.onTrouble?.(problem === null ? `${what} is there` : `${what} is away: ${problem}`),
 })
@@ -47,7 +41,7 @@ const callerError = (error: unknown, primary: Server): unknown => {
 const checkReady = async ({ pipelined }: Server): Promise<void> => {
   const answer = async () => {
     await pipelined.ready()
-    await pipelined.query({ text: 'select 1', values: [] })
+    await pipelined.query(queryWith('select 1'))
   }
   // The reason is in the log: where the database is concerns no caller.
   const isThere = await endsWithin(readyWithin, answer()).catch(() => false)
@@ -55,14 +49,14 @@ const checkReady = async ({ pipelined }: Server): Promise<void> => {
 }
 
 /** Opens it: connections are made at once and made again whenever they are lost. */
-export const openPostgres = (options: PostgresOptions & Serving): Engine => {
+export const openPostgres = (options: PostgresServing): Engine => {
   const primary = createServer(serverOptions(options, options.url, 'the database'))
   const replicas = createReplicas(
     primary,
     options.replicas.map((url, index) => serverOptions(options, url, `replica ${index + 1}`)),
   )
   const reader = createReader(primary, replicas)
-  const writer = createWriter({ ...options, dialect })
+  const writer = createWriter(options)
   const answered = async <Result>(result: Result | Promise<Result>): Promise<Result> => {
     try {
       return await result
@@ -77,7 +71,7 @@ export const openPostgres = (options: PostgresOptions & Serving): Engine => {
     write: job => answered(writer.write(job)),
     ready: () => checkReady(primary),
     readOnly: () => null,
-    tally: createRateCounts(query => writer.query(query)),
+    rateCounts: createRateCounts(query => writer.query(query)),
     close: async () => {
       await Promise.all([primary.close(), replicas.close(), writer.close()])
     },

@@ -1,29 +1,27 @@
 /** A PostgreSQL store while another one is moved into it: batch by batch, each kept with how far it came. */
-
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Migration } from '#engines/migrations.ts'
 import { type Key, keyOf, type MovedTable, type Side } from '#engines/moving.ts'
 import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
 import { asking, migratePostgres } from '#engines/postgres/schema/migrate.ts'
-import { openSession } from '#engines/postgres/session.ts'
+import { openSession, raiseIds } from '#engines/postgres/session.ts'
 import { queryOf } from '#engines/query.ts'
-import type { Query, Rows, Session } from '#sql/engine.ts'
-import { comma, join, name, type Sql, type SqlValue, sql, statement, trusted } from '#sql/sql.ts'
-
-const query = (text: string, ...values: readonly SqlValue[]): Query => ({ text, values })
+import { type Query, queryWith, type Row, type Rows, type Session } from '#sql/engine.ts'
+import { comma, join, name, type Sql, type SqlValue, sql, trusted } from '#sql/sql.ts'
 
 /** Throws where a move into this database has begun and not ended: what it has is a part of a store. */
 export const checkWhole = (options: ConnectionOptions): Promise<void> =>
   asking(options, async connection => {
-    const [made] = await connection.query(query(`select to_regclass('moves') is not null`))
+    const [made] = await connection.query(queryWith(`select to_regclass('moves') is not null`))
     if (made?.[0] !== 1) return
-    if ((await connection.query(query('select 1 from moves limit 1'))).length > 0)
+    if ((await connection.query(queryWith('select 1 from moves limit 1'))).length > 0)
       throw new Error(
         'a move into this database has begun and not ended: run the same duet move again, and it goes on where it was',
       )
   })
 
-const othersThere = query(`select 1 from pg_stat_activity
+const othersThere = queryWith(`select 1 from pg_stat_activity
   where datname = current_database() and application_name = 'duet' and pid <> pg_backend_pid()`)
 
 /** Throws where another Duet is connected. A session whose process was just killed has a moment to go. */
@@ -31,7 +29,7 @@ const checkAlone = async (session: Session): Promise<void> => {
   for (let tries = 20; (await session.query(othersThere)).length > 0; tries--) {
     if (tries === 0)
       throw new Error('another Duet is connected to the target: stop it first, then move again')
-    await new Promise(resolve => setTimeout(resolve, 100))
+    await sleep(100)
   }
 }
 
@@ -47,63 +45,55 @@ const empty = async (session: Session, tables: readonly string[]): Promise<void>
 }
 
 const checkEmpty = async (session: Session, tables: readonly string[]): Promise<void> => {
-  for (const table of tables)
-    if (
-      (await session.query(queryOf(sql`select 1 from ${name(table)} limit 1`, dialect))).length > 0
-    )
+  for (const table of tables) {
+    const [row] = await session.query(queryOf(sql`select 1 from ${name(table)} limit 1`, dialect))
+    if (row)
       throw new Error(
         `the target has content already (${table}), and not from a move that was cut off; give one that has none`,
       )
-}
-
-const putText = ({ name: table, columns }: MovedTable): string => {
-  const list = Object.entries(columns)
-  const given: Sql = join(
-    list.map(
-      ([column, scalar]) =>
-        sql`${name(column)} ${trusted(scalar === 'bytes' ? 'text' : dialect.columnType[scalar])}`,
-    ),
-    comma,
-  )
-  const values: Sql = join(
-    list.map(([column, scalar]) =>
-      scalar === 'bytes' ? sql`decode(${name(column)}, 'base64')` : name(column),
-    ),
-    comma,
-  )
-  const later = null
-  // Rows come in only where the move is still where they begin: a batch that a killed run left on its way may be kept
-  // after the next run has looked.
-  // Not one is waited for on the disk: what a crash takes back, it takes back from the end, with the note of it, and
-  // the last commit of the move waits for all before it.
-  return statement(
-    sql`with "at" as (
-      update "moves" set "last" = ${later} where "name" = ${later} and "last" is not distinct from ${later} returning 1
-    ), "put" as (
-      insert into ${name(table)} (${join(
-        list.map(([column]) => name(column)),
-        comma,
-      )})
-      select ${values} from json_to_recordset(${later}::json) as "r" (${given})
-      where exists (select 1 from "at") returning 1
-    ) select count(*), set_config('synchronous_commit', 'off', true) from "put"`,
-    dialect.placeholder,
-  ).text
+  }
 }
 
 const jsonValue = (value: SqlValue) =>
   value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value
 
-const jsonOf = ({ columns }: MovedTable, rows: Rows): string => {
-  const names = Object.keys(columns)
-  return JSON.stringify(
+const jsonOf = (columns: readonly string[], rows: Rows): string =>
+  JSON.stringify(
     rows.map(row =>
-      Object.fromEntries(names.map((name, index) => [name, jsonValue(row[index] ?? null)])),
+      Object.fromEntries(columns.map((column, index) => [column, jsonValue(row[index] ?? null)])),
     ),
   )
-}
 
 const keyText = (key: Key | null): string | null => (key === null ? null : JSON.stringify(key))
+
+/**
+ * The statement that puts rows in and notes the last of them, and gives how many it has put: none where the move is not
+ * at `after` any more, as a batch that a killed run left on its way may be kept after the next run has looked.
+ */
+const putting = (table: MovedTable, after: Key | null, rows: Rows, last: Row): Query => {
+  const columns = Object.entries(table.columns)
+  const names = columns.map(([column]) => name(column))
+  const given = columns.map(
+    ([column, scalar]) =>
+      sql`${name(column)} ${trusted(scalar === 'bytes' ? 'text' : dialect.columnType[scalar])}`,
+  )
+  const values = columns.map(([column, scalar]) =>
+    scalar === 'bytes' ? sql`decode(${name(column)}, 'base64')` : name(column),
+  )
+  // Commits without waiting for the disk: a crash loses only the newest rows, with the note of them, and the last commit
+  // of the move waits for all before it.
+  return queryOf(
+    sql`with noted as (
+      update moves set last = ${keyText(keyOf(table, last))}
+      where name = ${table.name} and last is not distinct from ${keyText(after)} returning 1
+    ), put as (
+      insert into ${name(table.name)} (${join(names, comma)}) select ${join(values, comma)}
+      from json_to_recordset(${jsonOf(Object.keys(table.columns), rows)}::json) as r (${join(given, comma)})
+      where exists (select 1 from noted) returning 1
+    ) select count(*), set_config('synchronous_commit', 'off', true) from put`,
+    dialect,
+  )
+}
 
 export type Beginning = {
   /** Which store is moved. */
@@ -114,25 +104,24 @@ export type Beginning = {
   readonly restarts: boolean
 }
 
-export type Target = Side & {
-  /** Begins, or goes on with what was begun. Throws where the database has content of its own. */
-  readonly begin: (beginning: Beginning) => Promise<void>
-  /** The key of the last row that a table has; null before the first. */
-  readonly reached: (table: MovedTable) => Promise<Key | null>
-  /** Puts rows in that follow the row of that key; false where the move is not there any more, and nothing was put. */
-  readonly put: (table: MovedTable, after: Key | null, rows: Rows) => Promise<boolean>
-  readonly analyze: () => Promise<void>
-  /** Ends the move: the tables' next ids are above those that were ever given out, and the store may be served. */
-  readonly finish: (highestIds: ReadonlyMap<string, number>) => Promise<void>
-  readonly close: () => Promise<void>
-}
+export type Target = Side &
+  Pick<Session, 'analyze' | 'close'> & {
+    /** Begins, or goes on with what was begun. Throws where the database has content of its own. */
+    readonly begin: (beginning: Beginning) => Promise<void>
+    /** The key of the last row that a table has; null before the first. */
+    readonly reached: (table: MovedTable) => Promise<Key | null>
+    /** Puts rows in that follow the row of that key; false where the move is not there any more, and nothing was put. */
+    readonly put: (table: MovedTable, after: Key | null, rows: Rows) => Promise<boolean>
+    /** Ends the move: the tables' next ids are above those that were ever given out, and the store may be served. */
+    readonly finish: (highestIds: ReadonlyMap<string, number>) => Promise<void>
+  }
 
 const beginOn =
   (session: Session) =>
   ({ source, tables, restarts }: Beginning): Promise<void> =>
     session.transaction(async () => {
       const names = tables.map(table => table.name)
-      const known = () => session.query(query('select distinct source from moves'))
+      const known = () => session.query(queryWith('select distinct source from moves'))
       if (restarts && (await known()).length > 0) await empty(session, names)
       const [begun] = await known()
       if (begun && begun[0] !== source)
@@ -140,19 +129,15 @@ const beginOn =
           'a move of another store into the target has begun and not ended: go on with that one, or begin with this one by --restart',
         )
       if (!begun) {
-        // The target's own keys, which nobody has used, make room for those of the source.
-        const content = names.filter(table => table !== 'secrets')
-        await checkEmpty(session, content)
-        await session.query(query('delete from secrets'))
-      }
-      for (const table of names)
-        await session.query(
-          query(
-            'insert into moves (name, source) values ($1, $2) on conflict do nothing',
-            table,
-            source,
-          ),
+        await checkEmpty(
+          session,
+          names.filter(table => table !== 'secrets'),
         )
+        // The target's own keys, which nobody has used, make room for those of the source.
+        await session.query(queryWith('delete from secrets'))
+      }
+      const insert = 'insert into moves (name, source) values ($1, $2) on conflict do nothing'
+      for (const table of names) await session.query(queryWith(insert, table, source))
     })
 
 /** Opens a database to move a store into, brought to what this program needs. */
@@ -169,28 +154,21 @@ export const openTarget = async (
     query: session.query,
     begin: beginOn(session),
     reached: async table => {
-      const [row] = await session.query(query('select last from moves where name = $1', table.name))
+      const [row] = await session.query(
+        queryWith('select last from moves where name = $1', table.name),
+      )
       return row?.[0] == null ? null : JSON.parse(String(row[0]))
     },
     put: async (table, after, rows) => {
       const last = rows.at(-1)
       if (!last) return true
-      const values = [keyText(keyOf(table, last)), table.name, keyText(after), jsonOf(table, rows)]
-      const [row] = await session.query(query(putText(table), ...values))
+      const [row] = await session.query(putting(table, after, rows, last))
       return Number(row?.[0]) === rows.length
     },
     analyze: session.analyze,
     finish: async highestIds => {
-      for (const [table, id] of highestIds)
-        await session.query(
-          query(
-            `select setval(s, greatest($2::bigint, coalesce(pg_sequence_last_value(s::regclass), 0)))::text
-              from pg_get_serial_sequence($1, 'id') as s`,
-            table,
-            id,
-          ),
-        )
-      await session.query(query('delete from moves'))
+      for (const [table, id] of highestIds) await session.query(raiseIds(table, sql`${id}::bigint`))
+      await session.query(queryWith('delete from moves'))
     },
     close: session.close,
   }

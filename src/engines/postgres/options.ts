@@ -1,5 +1,6 @@
 /** The options of a PostgreSQL store. */
 import type { Migration } from '#engines/migrations.ts'
+import type { Serving } from '#engines/store.ts'
 
 export type PostgresOptions = {
   readonly url: string
@@ -14,3 +15,5 @@ export type PostgresOptions = {
   /** All that it is made by, in order. */
   readonly migrations: readonly Migration[]
 }
+
+export type PostgresServing = PostgresOptions & Serving

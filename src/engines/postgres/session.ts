@@ -3,8 +3,9 @@ import { connect } from '#engines/postgres/connection/connection.ts'
 import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
 import { queryOf } from '#engines/query.ts'
-import type { Session } from '#sql/engine.ts'
-import { name, sql } from '#sql/sql.ts'
+import { transactionsOf } from '#engines/session.ts'
+import type { Query, Session } from '#sql/engine.ts'
+import { name, type Sql, sql } from '#sql/sql.ts'
 
 // Ids that come with the rows must not meet those that a running service gives out meanwhile.
 const lockTables = `do $$
@@ -29,44 +30,28 @@ const frames = {
   },
 } as const
 
+/** The query that makes a table's next ids go on above `least`, unless that is null, and above those given out before. */
+export const raiseIds = (table: string, least: Sql): Query =>
+  queryOf(
+    sql`select setval(s, greatest(m, coalesce(pg_sequence_last_value(s::regclass), 0)))::text
+      from (select pg_get_serial_sequence(${table}, 'id') as s, ${least} as m) as x
+      where m is not null`,
+    dialect,
+  )
+
 /** Opens it: to read one moment in each transaction, or to fill the store while nobody else writes. */
 export const openSession = async (
   options: ConnectionOptions,
   purpose: keyof typeof frames,
 ): Promise<Session> => {
   const connection = await connect({ ...options, readOnly: purpose === 'reading' })
-  const within = async <Result>(
-    work: () => Promise<Result>,
-    [first, last, undo]: readonly [string, string, string],
-  ): Promise<Result> => {
-    await connection.run(first)
-    try {
-      const result = await work()
-      await connection.run(last)
-      return result
-    } catch (error) {
-      await connection.run(undo)
-      throw error
-    }
-  }
+  const { begin, end } = frames[purpose]
   return {
     query: connection.query,
-    transaction: work => within(work, [frames[purpose].begin, frames[purpose].end, 'rollback']),
-    attempt: work =>
-      within(work, [
-        'savepoint attempt',
-        'release attempt',
-        'rollback to attempt; release attempt',
-      ]),
+    ...transactionsOf(connection.run, begin, end),
     settleIds: async tables => {
       for (const table of tables)
-        await connection.query(
-          queryOf(
-            sql`select setval(s, greatest(m, coalesce(pg_sequence_last_value(s::regclass), 0)))::text
-              from (select pg_get_serial_sequence(${table}, 'id') as s, max(id) as m from ${name(table)}) as x where m is not null`,
-            dialect,
-          ),
-        )
+        await connection.query(raiseIds(table, sql`(select max(id) from ${name(table)})`))
     },
     analyze: () => connection.run('analyze'),
     close: connection.end,

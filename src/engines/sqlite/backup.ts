@@ -5,19 +5,19 @@ import { backup, DatabaseSync } from 'node:sqlite'
 import { putInPlace, sync } from '#engines/files.ts'
 import type { Migration } from '#engines/migrations.ts'
 import { queryOf } from '#engines/query.ts'
-import { type Connection, connect } from '#engines/sqlite/connection.ts'
+import { BUSY, type Connection, connect, errorCode } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { holdStore } from '#engines/sqlite/lock.ts'
 import { checkThere } from '#engines/sqlite/place.ts'
 import { NewerStoreError } from '#engines/store.ts'
-import { name, sql } from '#sql/sql.ts'
+import { queryWith, type Rows } from '#sql/engine.ts'
+import { name, type Sql, sql } from '#sql/sql.ts'
 
 /** What may be lost is in the way, and nobody said that it may go. */
 export class InTheWayError extends Error {
   override readonly name = 'InTheWayError'
 }
 
-const BUSY = 5
 const companions = ['-wal', '-shm', '-journal'] as const
 const pagesAtOnce = 1000
 
@@ -73,7 +73,7 @@ export const backUp = async (
     try {
       // An open snapshot: without it the copy begins anew whenever another connection writes.
       connection.run('begin')
-      connection.query({ text: 'select count(*) from sqlite_schema', values: [] })
+      connection.query(queryWith('select count(*) from sqlite_schema'))
       await backup(connection.database, part, {
         rate: pagesAtOnce,
         progress: ({ totalPages, remainingPages }) =>
@@ -94,21 +94,17 @@ const hasContent = (store: string, tables: readonly string[]): boolean => {
   let connection: Connection | undefined
   try {
     connection = connect(store)
+    const { query, run } = connection
+    const ask = (piece: Sql): Rows => query(queryOf(piece, dialect))
     // Nobody else may be writing, an import say; closing then leaves nothing in the -wal file.
-    connection.run('begin immediate')
-    const present = new Set(
-      connection
-        .query({ text: "select name from sqlite_schema where type = 'table'", values: [] })
-        .map(([name]) => name),
-    )
-    const { query } = connection
+    run('begin immediate')
     return tables.some(
       table =>
-        present.has(table) &&
-        query(queryOf(sql`select 1 from ${name(table)} limit 1`, dialect)).length > 0,
+        ask(dialect.columnsOf(table)).length > 0 &&
+        ask(sql`select 1 from ${name(table)} limit 1`).length > 0,
     )
   } catch (cause) {
-    if ((cause as { errcode?: number }).errcode !== BUSY) return true
+    if (errorCode(cause) !== BUSY) return true
     throw new Error(`${store} is being written by another process; wait for its end`, { cause })
   } finally {
     connection?.close()

@@ -30,6 +30,13 @@ const checkLibrary = () => {
 const bindable = (value: SqlValue): SQLInputValue =>
   typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value
 
+/** The result code of an error of SQLite, without what extends it; 0 for any other error. */
+export const errorCode = (error: unknown): number =>
+  error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0
+
+/** The result code of a file that somebody else has locked. */
+export const BUSY = 5
+
 const kinds = {
   2067: 'unique',
   1555: 'unique',

@@ -1,6 +1,5 @@
 /** The room on the store's disk: while there is too little, writes are refused and reads go on. */
 import { statfsSync } from 'node:fs'
-import { statfs } from 'node:fs/promises'
 
 export type Disk = {
   /** Whether there is less room than writes are let use. */
@@ -27,17 +26,13 @@ type DiskOptions = {
 /** A disk that was full takes writes again from so many bytes on. */
 const enough = 1_048_576
 
-type Sizes = { readonly bavail: number; readonly bsize: number }
-const bytesOf = ({ bavail, bsize }: Sizes): number => bavail * bsize
-
-/** Where the system does not say how much there is, writes find out. */
-const unknown = Number.POSITIVE_INFINITY
-
-const firstLook = (folder: string): number => {
+/** The free bytes of a folder's disk; where the system does not say how many there are, writes find out. */
+const freeIn = (folder: string): number => {
   try {
-    return bytesOf(statfsSync(folder))
+    const { bavail, bsize } = statfsSync(folder)
+    return bavail * bsize
   } catch {
-    return unknown
+    return Number.POSITIVE_INFINITY
   }
 }
 
@@ -56,21 +51,21 @@ export const watchDisk = ({ folder, min, onChange, every = 1000 }: DiskOptions):
     state = next
     onChange(reasons[state])
   }
-  const judge = (free: number) => {
+  const judge = () => {
+    const free = freeIn(folder)
     if (free < min) return become('low')
     if (state !== 'full' || free >= enough) become('room')
   }
   const schedule = () => {
     if (isClosed || timer || (min === 0 && state === 'room')) return
-    timer = setTimeout(look, every)
-    timer.unref()
+    timer = setTimeout(look, every).unref()
   }
-  const look = async () => {
-    judge(await statfs(folder).then(bytesOf, () => unknown))
+  const look = () => {
     timer = undefined
+    judge()
     schedule()
   }
-  if (min > 0) judge(firstLook(folder))
+  if (min > 0) judge()
   schedule()
   return {
     isLow: () => state === 'low',

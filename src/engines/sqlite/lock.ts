@@ -2,8 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-
-const BUSY = 5
+import { BUSY, errorCode } from '#engines/sqlite/connection.ts'
 
 /** The store is served by another process. */
 export class StoreInUseError extends Error {
@@ -21,7 +20,7 @@ export const holdStore = (file: string): (() => void) => {
     database.exec('pragma journal_mode = delete; begin exclusive')
   } catch (cause) {
     database.close()
-    if ((cause as { errcode?: number }).errcode !== BUSY) throw cause
+    if (errorCode(cause) !== BUSY) throw cause
     throw new StoreInUseError(
       `${file} is served by another process already; stop that one, or name another store in DUET_DATABASE_URL`,
       { cause },

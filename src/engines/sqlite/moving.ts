@@ -1,7 +1,7 @@
 /** What a move takes from a SQLite store beside the content. */
 import type { MovedTable } from '#engines/moving.ts'
 import type { Scalar } from '#model/field.ts'
-import type { Session } from '#sql/engine.ts'
+import { queryWith, type Session } from '#sql/engine.ts'
 
 /** Signed with, and answered from, after the move as before it. */
 const kept = ['secrets', 'replies']
@@ -12,10 +12,8 @@ const scalarOf: Readonly<Record<string, Scalar>> = { INTEGER: 'int', TEXT: 'text
 export const machineryOf = ({ query }: Session): Promise<readonly MovedTable[]> =>
   Promise.all(
     kept.map(async table => {
-      const rows = await query({
-        text: 'select name, type, pk from pragma_table_info(?1) order by cid',
-        values: [table],
-      })
+      const text = 'select name, type, pk from pragma_table_info(?1) order by cid'
+      const rows = await query(queryWith(text, table))
       const columns = rows.map(([name, type]) => [
         String(name),
         scalarOf[String(type).toUpperCase()] ?? 'text',
@@ -32,6 +30,6 @@ export const machineryOf = ({ query }: Session): Promise<readonly MovedTable[]> 
 
 /** The highest id that each table ever gave out, those of rows that are gone too. */
 export const highestIds = async ({ query }: Session): Promise<ReadonlyMap<string, number>> => {
-  const rows = await query({ text: 'select name, seq from sqlite_sequence', values: [] })
+  const rows = await query(queryWith('select name, seq from sqlite_sequence'))
   return new Map(rows.map(([table, id]) => [String(table), Number(id)]))
 }

@@ -1,10 +1,10 @@
 /** Reads of a SQLite file, on this thread's own connection. */
 import { connect } from '#engines/sqlite/connection.ts'
 import { ApiError } from '#errors.ts'
-import { drive, type Query, type Reader, type Rows, type Work } from '#sql/engine.ts'
+import { drive, type Query, queryWith, type Reader, type Rows, type Work } from '#sql/engine.ts'
 
-const begin = { text: 'begin', values: [] }
-const commit = { text: 'commit', values: [] }
+const begin = queryWith('begin')
+const commit = queryWith('commit')
 
 /** It answers at once: a synchronous driver. */
 type SqliteReader = Reader & {

@@ -1,10 +1,10 @@
 /** The single writer: a thread with the only writing connection, which commits the jobs of a moment together. */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { connect } from '#engines/sqlite/connection.ts'
+import { BUSY, connect, errorCode } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import type { Batch, Reply, Sent, WriterSetup } from '#engines/sqlite/protocol.ts'
 import { type Prepared, prepare } from '#read/read.ts'
-import { drive } from '#sql/engine.ts'
+import { drive, queryWith } from '#sql/engine.ts'
 import type { Outcome } from '#write/job.ts'
 import { perform } from '#write/perform.ts'
 
@@ -13,12 +13,12 @@ if (!port) throw new Error('the writer runs as a worker thread')
 const { file, sync, digits, limits } = workerData as WriterSetup
 const connection = connect(file, { sync })
 const plans = new Map<number, Prepared>()
-const begin = { text: 'begin immediate', values: [] }
-const commit = { text: 'commit', values: [] }
-const rollback = { text: 'rollback', values: [] }
-const savepoint = { text: 'savepoint job', values: [] }
-const release = { text: 'release job', values: [] }
-const undo = { text: 'rollback to job', values: [] }
+const begin = queryWith('begin immediate')
+const commit = queryWith('commit')
+const rollback = queryWith('rollback')
+const savepoint = queryWith('savepoint job')
+const release = queryWith('release job')
+const undo = queryWith('rollback to job')
 
 /** The largest group: more wait for the next commit. */
 const groupSize = 500
@@ -58,10 +58,6 @@ const runJob = ({ sent, prepared }: Ready): Outcome => {
   return outcome
 }
 
-const errorCode = (error: unknown): number =>
-  error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0
-
-const BUSY = 5
 const FULL = 13
 const isStorageFault = (error: unknown): boolean =>
   [BUSY, 6, 7, 8, 10, 11, FULL, 14, 26].includes(errorCode(error))

@@ -4,6 +4,7 @@ import type { Disk } from '#engines/sqlite/disk.ts'
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
 import { createOutbox } from '#engines/sqlite/outbox.ts'
 import type { Reply, WriterSetup } from '#engines/sqlite/protocol.ts'
+import { tooManyWrites } from '#engines/store.ts'
 import { ApiError } from '#errors.ts'
 import type { Job, Outcome } from '#write/job.ts'
 
@@ -25,26 +26,24 @@ const nothingDone = {
     }),
 } as const
 
-type Waiter = {
-  readonly resolve: (outcome: Outcome) => void
-  readonly reject: (error: unknown) => void
-}
-
 /** The jobs whose outcomes are waited for, by their numbers. */
 const createWaiters = () => {
-  const waiters = new Map<number, Waiter>()
-  const settle = (id: number, how: (waiter: Waiter) => void) => {
+  const waiters = new Map<number, PromiseWithResolvers<Outcome>>()
+  const take = (id: number) => {
     const waiter = waiters.get(id)
     waiters.delete(id)
-    if (waiter) how(waiter)
+    return waiter
   }
   return {
     count: () => waiters.size,
-    wait: (id: number) =>
-      new Promise<Outcome>((resolve, reject) => waiters.set(id, { resolve, reject })),
-    resolve: (id: number, outcome: Outcome) => settle(id, waiter => waiter.resolve(outcome)),
-    reject: (ids: Iterable<number>, error: () => unknown) => {
-      for (const id of ids) settle(id, waiter => waiter.reject(error()))
+    wait: (id: number): Promise<Outcome> => {
+      const waiter = Promise.withResolvers<Outcome>()
+      waiters.set(id, waiter)
+      return waiter.promise
+    },
+    resolve: (id: number, outcome: Outcome) => take(id)?.resolve(outcome),
+    reject: (ids: readonly number[], error: () => unknown) => {
+      for (const id of ids) take(id)?.reject(error())
     },
     ids: () => [...waiters.keys()],
   }
@@ -58,9 +57,7 @@ const refusal = (disk: Disk, waiting: number, { queue }: SqliteOptions): ApiErro
       'The disk is almost full: nothing was written, reads go on',
       { retryAfter: 10 },
     )
-  return waiting < queue
-    ? undefined
-    : new ApiError('OVERLOADED', 'Too many writes are waiting; try again soon', { retryAfter: 1 })
+  return waiting < queue ? undefined : tooManyWrites()
 }
 
 const startWorker = ({ file, sync = 'full', digits, limits }: SqliteOptions): Worker =>

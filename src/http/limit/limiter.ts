@@ -14,7 +14,7 @@ export type LimiterOptions = {
   /** Milliseconds since 1970; windows are whole minutes of it. */
   readonly now: () => number
   /** The counts that all processes of a store share; without it, this process counts alone. */
-  readonly tally?: RateCounts | undefined
+  readonly rateCounts?: RateCounts | undefined
   /** Addresses and networks whose `X-Forwarded-For` counts. */
   readonly proxies?: readonly string[] | undefined
 }
@@ -38,7 +38,12 @@ const isCounted = (method: string, path: string): boolean =>
   method !== 'OPTIONS' && /^\/(?:api|graphql)(?:\/|$)/.test(path)
 
 /** A limiter; close it in the end. */
-export const createLimiter = ({ limit, now, tally, proxies = [] }: LimiterOptions): Limiter => {
+export const createLimiter = ({
+  limit,
+  now,
+  rateCounts,
+  proxies = [],
+}: LimiterOptions): Limiter => {
   const trust = trustOf(proxies)
   const policy = `"default";q=${limit};w=60`
   let present: { readonly window: number; readonly counts: Counts } | undefined
@@ -54,7 +59,7 @@ export const createLimiter = ({ limit, now, tally, proxies = [] }: LimiterOption
   const countsOf = (window: number): Counts => {
     if (present?.window === window) return present.counts
     present?.counts.end()
-    const told = tally && ((seen: ReadonlyMap<string, number>) => tally(window, seen))
+    const told = rateCounts && ((seen: ReadonlyMap<string, number>) => rateCounts(window, seen))
     const counts = createCounts({ limit, told })
     present = { window, counts }
     return counts

@@ -1,6 +1,6 @@
 /** Counts that several processes share: each tells the store in batches what it saw, and takes the totals back. */
 
-/** The tally of one window. */
+/** The counts of one window. */
 export type Told = (seen: ReadonlyMap<string, number>) => Promise<ReadonlyMap<string, number>>
 
 export type Share = {

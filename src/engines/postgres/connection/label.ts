@@ -10,31 +10,25 @@ export const labelOf = (url: string): string => {
 type Fault = Error & { readonly code?: string }
 
 /** Why a server takes no session, and what to do, by SQLSTATE (PostgreSQL manual, appendix A). */
-const refusals: Readonly<Record<string, (place: string, said: string) => string>> = {
-  '28P01': (place, said) => `${place} refuses the user (${said}): correct the user or the password`,
-  '28000': (place, said) => `${place} refuses the user (${said}): correct the user, or let it in`,
-  '3D000': (place, said) => `${place} cannot be used (${said}): create it, or correct its name`,
-  '42501': (place, said) => `${place} cannot be used (${said}): give the user the right to it`,
-  '53300': (place, said) =>
-    `${place} has no connection left (${said}): allow it more, or use fewer`,
+const refusals: Readonly<Record<string, readonly [problem: string, remedy: string]>> = {
+  '28P01': ['refuses the user', 'correct the user or the password'],
+  '28000': ['refuses the user', 'correct the user, or let it in'],
+  '3D000': ['cannot be used', 'create it, or correct its name'],
+  '42501': ['cannot be used', 'give the user the right to it'],
+  '53300': ['has no connection left', 'allow it more, or use fewer'],
 }
 
-const usual = (place: string, said: string) =>
-  `${place} cannot be reached (${said}): start it, or correct its address`
+const usual = ['cannot be reached', 'start it, or correct its address'] as const
 
 /** What keeps a session from being opened, in one line with what to do about it. */
 export const refused = (error: unknown, url: string): UnreachableError => {
   const { code = '', message } = error as Fault
-  const place = labelOf(url)
   // Of several addresses of one host none answered, and each is an error of its own.
   const said = error instanceof AggregateError ? code : message
   // The driver's own words where a password is asked for and none was given.
-  const word = /^SASL:/.test(message) ? refusals['28P01'] : refusals[code]
-  return new UnreachableError((word ?? usual)(place, said), { cause: error })
+  const [problem, remedy] = refusals[/^SASL:/.test(message) ? '28P01' : code] ?? usual
+  return new UnreachableError(`${labelOf(url)} ${problem} (${said}): ${remedy}`, { cause: error })
 }
-
-const isForbidden = (error: unknown): error is Error =>
-  error instanceof Error && (error as Fault).code === '42501'
 
 /** Works on a database; where the user lacks a right to it, says so and where. */
 export const withRight = async <Result>(
@@ -44,7 +38,7 @@ export const withRight = async <Result>(
   try {
     return await work()
   } catch (cause) {
-    if (!isForbidden(cause)) throw cause
+    if (!(cause instanceof Error) || (cause as Fault).code !== '42501') throw cause
     const remedy = 'give the user the right to it, or name another user'
     throw new Error(`${labelOf(url)} cannot be used (${cause.message}): ${remedy}`, { cause })
   }

@@ -3,6 +3,7 @@ import type { Connection } from '#engines/postgres/connection/connection.ts'
 import { UnreachableError } from '#engines/postgres/connection/errors.ts'
 import { keepConnected, type Reconnecting } from '#engines/postgres/connection/reconnecting.ts'
 import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
+import { endsWithin } from '#engines/postgres/connection/within.ts'
 import type { Query, Rows } from '#sql/engine.ts'
 
 /** How long a read waits for a connection that is being opened, in milliseconds. */
@@ -38,31 +39,12 @@ const leastBusy = (slots: readonly Reconnecting[]): Connection | undefined => {
   return found
 }
 
-/** Those who wait for a change: `wait` resolves at the next one, or when so many milliseconds are over. */
-const createBell = () => {
-  const listeners = new Set<() => void>()
-  const wait = (ms: number): Promise<void> =>
-    new Promise(resolve => {
-      const end = () => {
-        clearTimeout(timer)
-        listeners.delete(end)
-        resolve()
-      }
-      const timer = setTimeout(end, ms)
-      listeners.add(end)
-    })
-  const ring = () => {
-    for (const listener of [...listeners]) listener()
-  }
-  return { wait, ring }
-}
-
 /** Opens `count` connections and keeps them open. */
 export const createPipelinedPool = ({ connection, count, onChange }: Options): PipelinedPool => {
   let reason: Error = new UnreachableError('the database was not reached yet')
   let wasUp = true
   let isClosed = false
-  const bell = createBell()
+  let change = Promise.withResolvers<void>()
   const best = () => leastBusy(slots)
   const slots: readonly Reconnecting[] = Array.from({ length: count }, () =>
     keepConnected(connection, error => {
@@ -70,7 +52,8 @@ export const createPipelinedPool = ({ connection, count, onChange }: Options): P
       const isUp = best() !== undefined
       if (isUp !== wasUp) onChange(isUp ? null : reason.message)
       wasUp = isUp
-      bell.ring()
+      change.resolve()
+      change = Promise.withResolvers()
     }),
   )
   const soon = async (): Promise<Connection> => {
@@ -80,7 +63,7 @@ export const createPipelinedPool = ({ connection, count, onChange }: Options): P
       if (found) return found
       const left = last - performance.now()
       if (left <= 0 || isClosed) throw reason
-      await bell.wait(left)
+      await endsWithin(left, change.promise)
     }
   }
   return {

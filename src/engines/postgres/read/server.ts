@@ -3,18 +3,15 @@ import { createPipelinedPool, type PipelinedPool } from '#engines/postgres/conne
 import { createPool, type Pool } from '#engines/postgres/connection/pool.ts'
 import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
 import { begin, driveBy, rollBack } from '#engines/postgres/connection/transaction.ts'
+import type { PostgresServing } from '#engines/postgres/options.ts'
 import { gathering } from '#engines/postgres/read/lookups.ts'
 import type { Query, Rows, Work } from '#sql/engine.ts'
 
-export type ServerOptions = {
-  readonly url: string
-  readonly prepare: boolean
-  /** How many connections quick reads share. */
-  readonly readers: number
-  /** How many connections there are for work that needs one for itself. */
-  readonly pool: number
-  /** How long one read may take, in milliseconds. */
-  readonly readTimeout: number
+export type ServerOptions = Pick<
+  PostgresServing,
+  'url' | 'prepare' | 'readers' | 'pool' | 'readTimeout'
+> & {
+  /** Told why the server cannot be used, and null when it can again. */
   readonly onChange: (problem: string | null) => void
 }
 

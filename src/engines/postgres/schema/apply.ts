@@ -104,13 +104,9 @@ const patiently = async (work: () => Promise<void>): Promise<void> => {
 }
 
 /** Applies it whole or not at all, unless it says that it runs outside a transaction. */
-export const apply = async (
-  connection: Connection,
-  migration: Migration,
-  now: number,
-): Promise<void> => {
+export const apply = async (connection: Connection, migration: Migration): Promise<void> => {
   const { text } = migration
-  const note = noteOf(dialect, migration, now)
+  const note = noteOf(dialect, migration, Date.now())
   const way = text.startsWith(outsideMark) ? outside : inside
   try {
     await patiently(() => way(connection, text, note))

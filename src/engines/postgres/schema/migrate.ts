@@ -76,14 +76,13 @@ export const asking = async <Result>(
 const migrateOn = async (
   connection: Connection,
   migrations: readonly Migration[],
-  now: number,
 ): Promise<readonly string[]> => {
   const drive = <Result>(work: Work<Result>) => driveBy(work, connection.query)
   const applied = await drive(appliedIn(dialect))
   const pending = missingOf(migrations, applied)
   if (pending.length === 0 && applied.every(({ checksum }) => checksum !== null)) return []
   await drive(makeNotes(dialect, notes))
-  for (const migration of pending) await apply(connection, migration, now)
+  for (const migration of pending) await apply(connection, migration)
   await drive(noteChecksums(dialect, migrations, applied))
   await drive(makeSecrets(dialect))
   return pending.map(({ name }) => name)
@@ -93,9 +92,8 @@ const migrateOn = async (
 export const migratePostgres = (
   options: ConnectionOptions,
   migrations: readonly Migration[],
-  now = Date.now(),
 ): Promise<readonly string[]> =>
-  alone(options, () => asking(options, connection => migrateOn(connection, migrations, now)))
+  alone(options, () => asking(options, connection => migrateOn(connection, migrations)))
 
 /** The names of the migrations that are not applied yet. Throws NewerStoreError. */
 export const pendingOn = (

@@ -1,6 +1,6 @@
 /** The counts that rate limits share: a row for each caller and window, added to by every process. */
 import type { RateCounts } from '#base/rate-counts.ts'
-import type { Query, Rows } from '#sql/engine.ts'
+import { type Query, queryWith, type Rows } from '#sql/engine.ts'
 
 // In the order of the keys, so that two batches never wait for each other.
 const add = `insert into "rates" as "r" ("window", "key", "n")
@@ -21,13 +21,10 @@ export const createRateCounts = (query: (query: Query) => Promise<Rows>): RateCo
     if (window <= dropped) return
     dropped = window
     // Nobody waits for it, and the next window tries again.
-    query({ text: drop, values: [window - 1] }).catch(() => {})
+    query(queryWith(drop, window - 1)).catch(() => {})
   }
   return async (window, seen) => {
-    const rows = await query({
-      text: add,
-      values: [window, JSON.stringify(Object.fromEntries(seen))],
-    })
+    const rows = await query(queryWith(add, window, JSON.stringify(Object.fromEntries(seen))))
     dropOld(window)
     return new Map(rows.map(([key, n]) => [String(key), Number(n)]))
   }

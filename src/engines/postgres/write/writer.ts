@@ -1,38 +1,27 @@
 /** Writes: each job in a transaction of its own, tried again where it lost against another, answered after its commit. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '#engines/postgres/connection/connection.ts'
 import { isLockTimeout, isRetryable, isSurelyUndone } from '#engines/postgres/connection/errors.ts'
 import { createPool, type Pool } from '#engines/postgres/connection/pool.ts'
 import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
 import { begin, driveBy, rollBack } from '#engines/postgres/connection/transaction.ts'
+import { endsWithin } from '#engines/postgres/connection/within.ts'
+import { dialect } from '#engines/postgres/dialect.ts'
+import type { PostgresServing } from '#engines/postgres/options.ts'
 import { PipelineVoid, pipelining } from '#engines/postgres/write/pipelining.ts'
+import { tooManyWrites } from '#engines/store.ts'
 import { ApiError } from '#errors.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import { type Prepared, prepare } from '#read/read.ts'
-import type { Limits } from '#read/stitch.ts'
-import type { Dialect } from '#sql/dialect.ts'
-import type { Position, Query } from '#sql/engine.ts'
+import { type Position, type Query, queryWith } from '#sql/engine.ts'
 import type { Job, Outcome, Writer } from '#write/job.ts'
 import { perform } from '#write/perform.ts'
-
-export type WriterOptions = {
-  readonly url: string
-  readonly prepare: boolean
-  readonly pool: number
-  readonly dialect: Dialect
-  readonly digits: number
-  readonly limits: Limits
-  /** How many writes may wait for a connection before more are refused. */
-  readonly queue: number
-}
 
 /** Milliseconds: a statement of a write, a lock it waits for, a duplicate of a key that waits for the first. */
 const timeouts = { statement: 5000, lock: 2000, key: 4500, patience: 5500 }
 
 /** How often a job is tried that loses against others, and until when a try may begin, in milliseconds. */
 const tries = { most: 10, within: 3000 }
-
-const pause = (attempt: number): Promise<void> =>
-  new Promise(resolve => setTimeout(resolve, attempt * (5 + Math.random() * 20)))
 
 const inFlight = () =>
   new ApiError(
@@ -49,7 +38,7 @@ const unknown = (cause: unknown) =>
   )
 
 /** Where the log ends; behind a commit it is not before it, even where commits do not wait for the disk. */
-const logEnd: Query = { text: 'select pg_current_wal_insert_lsn()::text', values: [] }
+const logEnd = queryWith('select pg_current_wal_insert_lsn()::text')
 
 /** Keeps what was done; gives the position of it. Sent together, so that it is one way there and back. */
 const commit = async (connection: Connection): Promise<Position | undefined> => {
@@ -67,15 +56,6 @@ const commit = async (connection: Connection): Promise<Position | undefined> => 
 /** Jobs of one key go one after another within the process: a duplicate that waits holds no connection. */
 const createTurns = () => {
   const last = new Map<string, Promise<unknown>>()
-  const late = (promise: Promise<unknown>): Promise<void> => {
-    const { promise: over, resolve, reject } = Promise.withResolvers<void>()
-    const timer = setTimeout(() => reject(inFlight()), timeouts.key)
-    promise.finally(() => {
-      clearTimeout(timer)
-      resolve()
-    })
-    return over
-  }
   return async <Result>(key: string | undefined, work: () => Promise<Result>): Promise<Result> => {
     if (key === undefined) return work()
     const before = last.get(key)
@@ -83,7 +63,7 @@ const createTurns = () => {
     const mine = before ? Promise.allSettled([before, turn]) : turn
     last.set(key, mine)
     try {
-      if (before) await late(before)
+      if (before && !(await endsWithin(timeouts.key, before))) throw inFlight()
       return await work()
     } finally {
       over()
@@ -93,7 +73,7 @@ const createTurns = () => {
 }
 
 /** The reads that answer jobs, each prepared once. */
-const preparing = ({ dialect, digits, limits }: WriterOptions) => {
+const preparing = ({ digits, limits }: PostgresServing) => {
   const known = new WeakMap<ReadPlan, Prepared>()
   return ({ answer }: Job): Prepared | undefined => {
     if (!answer) return undefined
@@ -171,12 +151,12 @@ const tryOften = async (tools: Tools, job: Job): Promise<Outcome> => {
       }
       if (!isRetryable(error) || isLast(number)) throw error
     }
-    await pause(number)
+    await sleep(number * (5 + Math.random() * 20))
   }
 }
 
 /** A writer with a pool of connections of its own. */
-export const createWriter = (options: WriterOptions) => {
+export const createWriter = (options: PostgresServing) => {
   const settings: ConnectionOptions = {
     url: options.url,
     prepare: options.prepare,
@@ -190,10 +170,7 @@ export const createWriter = (options: WriterOptions) => {
   const inTurn = createTurns()
   return {
     write: async (job: Job): Promise<Outcome> => {
-      if (pool.waiting() >= options.queue)
-        throw new ApiError('OVERLOADED', 'Too many writes are waiting; try again soon', {
-          retryAfter: 1,
-        })
+      if (pool.waiting() >= options.queue) throw tooManyWrites()
       return inTurn(job.idempotency?.name, () => tryOften(tools, job))
     },
     /** One statement that is a transaction of its own. */
