@@ -79,8 +79,8 @@ const answer = ({ edge, handle }: Serving, exchange: Exchange): Reply | Promise<
   })
 }
 
-/** Anything thrown that is no ApiError is a bug: logged whole, answered without a word of it. */
-const asApiError = (error: unknown, requestId: string, observe: Observe): ApiError => {
+/** The error to answer with. Anything thrown that is no ApiError is a bug: it is observed, and the caller sees none of its words. */
+export const asApiError = (error: unknown, requestId: string, observe: Observe): ApiError => {
   if (error instanceof ApiError) return error
   observe({ kind: 'bug', requestId, error })
   return new ApiError(
