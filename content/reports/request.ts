@@ -38,15 +38,15 @@ export const parseRequest = (body: Readonly<Record<string, unknown>>): ReportReq
   const faults: FieldFault[] = Object.keys(body)
     .filter(field => !Object.hasOwn(members, field))
     .map(field => ({ field, message: 'is not a member here' }))
-  const valueOf = <Name extends keyof typeof members>(field: Name) => {
+  const memberOf = <Name extends keyof typeof members>(field: Name) => {
     const { data, error } = members[field].safeParse(body[field])
     if (error) faults.push({ field, message: error.issues[0]?.message ?? 'is not valid' })
     return data as z.output<(typeof members)[Name]> | undefined
   }
-  const type = valueOf('type')
-  const by = valueOf('by') ?? 'month'
-  const from = valueOf('from')
-  const to = valueOf('to')
+  const type = memberOf('type')
+  const by = memberOf('by') ?? 'month'
+  const from = memberOf('from')
+  const to = memberOf('to')
   if (from !== undefined && to !== undefined) {
     if (to <= from)
       faults.push({ field: 'to', message: 'must be later than from; it is not itself included' })
