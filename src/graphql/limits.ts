@@ -51,14 +51,11 @@ export const operationsOf = ({ definitions }: DocumentNode): readonly OperationD
 /** Measures selection sets; each fragment is measured once, so that a bomb of them costs nothing. */
 const measurer = (fragments: Fragments) => {
   const measured = new Map<string, Size>()
-  const ofFragment = (name: string): Size => {
-    const known = measured.get(name)
-    if (known) return known
-    const fragment = fragments.get(name)
-    const size = fragment ? ofSet(fragment.selectionSet) : none
-    measured.set(name, size)
-    return size
-  }
+  const ofFragment = (name: string): Size =>
+    measured.getOrInsertComputed(name, () => {
+      const fragment = fragments.get(name)
+      return fragment ? ofSet(fragment.selectionSet) : none
+    })
   const ofSelection = (selection: SelectionNode): Size => {
     if (selection.kind === 'FragmentSpread') return ofFragment(selection.name.value)
     if (selection.kind === 'InlineFragment') return ofSet(selection.selectionSet)

@@ -117,12 +117,10 @@ const urlOf = ({ package: from, file }: Asset): URL => {
 // Callers that come while the first still works share its promise; a failure is not remembered.
 function remember<Key, Value>(make: (key: Key) => Promise<Value>) {
   const made = new Map<Key, Promise<Value>>()
-  return (key: Key): Promise<Value> => {
-    const known = made.get(key)
-    if (known !== undefined) return known
-    const value = make(key)
-    made.set(key, value)
-    value.catch(() => made.delete(key))
-    return value
-  }
+  return (key: Key): Promise<Value> =>
+    made.getOrInsertComputed(key, () => {
+      const value = make(key)
+      value.catch(() => made.delete(key))
+      return value
+    })
 }
