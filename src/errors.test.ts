@@ -30,11 +30,11 @@ for (const status of [200, 399, 600, 409.5])
     assert.throws(() => defineErrors({ NO_ERROR: { status, title: 'x' } }), /NO_ERROR/)
   })
 
-test('an error that is given a place keeps everything else', () => {
+test('an error that is given a location keeps everything else', () => {
   const error = new ApiError('RATE_LIMITED', 'Too many', { retryAfter: 7, headers: { A: 'b' } })
-  const placed = error.at({ path: ['a', 0] })
+  const located = error.locatedAt({ path: ['a', 0] })
   assert.deepEqual(
-    { ...placed, message: placed.message },
-    { ...error, message: 'Too many', place: { path: ['a', 0] } },
+    { ...located, message: located.message },
+    { ...error, message: 'Too many', location: { path: ['a', 0] } },
   )
 })

@@ -78,8 +78,8 @@ export type ErrorCode = keyof typeof machineErrors
 /** One field at fault: its path in dots (`items.0.productId`) and what is wrong with it. */
 export type FieldFault = { readonly field: string; readonly message: string }
 
-/** Where in a GraphQL operation an error stands: the path in the response, and the place in the document. */
-export type ErrorPlace = {
+/** Where an error belongs in GraphQL: its path in the response, and its line and column in the document. */
+export type ErrorLocation = {
   readonly path: readonly (string | number)[]
   readonly at?: { readonly line: number; readonly column: number }
 }
@@ -95,11 +95,11 @@ type Facts = {
   readonly badToken?: boolean
   /** Where a code has several statuses (`UNSUPPORTED_VERSION`), the one that holds. */
   readonly status?: number
-  readonly place?: ErrorPlace | undefined
+  readonly location?: ErrorLocation | undefined
   readonly cause?: unknown
 }
 
-/** What the caller did or met. Everything else that is thrown is a bug, answered 500 with its message kept in the log. */
+/** An error that the caller may see. Everything else that is thrown is a bug: answered 500, with its message in the log only. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly code: string
@@ -108,7 +108,7 @@ export class ApiError extends Error {
   readonly headers: Readonly<Record<string, string>>
   readonly retryAfter: number | undefined
   readonly badToken: boolean
-  readonly place: ErrorPlace | undefined
+  readonly location: ErrorLocation | undefined
 
   constructor(of: ErrorCode | ErrorKind, message?: string, facts: Facts = {}) {
     const { code, status, title } = typeof of === 'string' ? machineErrors[of] : of
@@ -119,12 +119,12 @@ export class ApiError extends Error {
     this.headers = facts.headers ?? {}
     this.retryAfter = facts.retryAfter
     this.badToken = facts.badToken ?? false
-    this.place = facts.place
+    this.location = facts.location
   }
 
-  /** The same error, at a place in a GraphQL operation. */
-  at(place: ErrorPlace): ApiError {
+  /** The same error with its location in a GraphQL operation. */
+  locatedAt(location: ErrorLocation): ApiError {
     const { code, status, message } = this
-    return new ApiError({ code, status, title: message }, message, { ...this, place })
+    return new ApiError({ code, status, title: message }, message, { ...this, location })
   }
 }

@@ -1,6 +1,6 @@
 /** Bars as SVG: each by itself, or all of a series as one outline where there are many. */
 
-/** The place of a period in the chart, and the part of its height that is one series'. */
+/** The column of a period in the chart, and the part of its height that belongs to one series. */
 export type Bar = {
   readonly x: number
   readonly width: number
@@ -8,23 +8,25 @@ export type Bar = {
   readonly bottom: number
 }
 
-/** The part of its place that a bar fills, and its most, in units of the chart. */
-const filled = { share: 0.76, most: 72 }
+/** The share of its column that a bar fills, and its largest width, in units of the chart. */
+const share = 0.76
+const widest = 72
 
-const number = (value: number): string => String(Math.round(value * 100) / 100)
+/** A coordinate with two decimals at the most. */
+export const number = (value: number): string => String(Math.round(value * 100) / 100)
 
-/** Bars with spaces between them; each says its value to whoever points at it. */
-export const barsOf = (bars: readonly (Bar & { readonly title: string })[]): string =>
+/** Bars with spaces between them, each with its title as a tooltip; the titles are escaped. */
+export const barsOf = (bars: readonly Bar[], titles: readonly string[]): string =>
   bars
-    .filter(({ top, bottom }) => bottom - top > 0)
-    .map(({ x, width, top, bottom, title }) => {
-      const own = Math.min(width * filled.share, filled.most)
+    .map(({ x, width, top, bottom }, index) => {
+      if (bottom <= top) return ''
+      const own = Math.min(width * share, widest)
       const start = number(x + (width - own) / 2)
-      return `<rect x="${start}" y="${number(top)}" width="${number(own)}" height="${number(bottom - top)}"><title>${title}</title></rect>`
+      return `<rect x="${start}" y="${number(top)}" width="${number(own)}" height="${number(bottom - top)}"><title>${titles[index]}</title></rect>`
     })
     .join('')
 
-/** One outline around all of them: side by side, each would show a hair of the ground between it and the next. */
+/** One outline around all of them: drawn side by side, thin lines of the background would show between them. */
 export const outlineOf = (bars: readonly Bar[]): string => {
   const [first] = bars
   if (!first) return ''

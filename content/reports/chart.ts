@@ -1,7 +1,7 @@
 /** A report as a chart: stacked bars in one SVG, without scripts or styles. */
 
 import { escaped } from '#base/escape.ts'
-import { barsOf, outlineOf } from '#content/reports/bars.ts'
+import { barsOf, number, outlineOf } from '#content/reports/bars.ts'
 import { type Measure, measures, type Report } from '#content/reports/figures.ts'
 import { labelOf } from '#content/reports/periods.ts'
 import { type Scale, scaleOf, ticksOf } from '#content/reports/ticks.ts'
@@ -13,20 +13,18 @@ const height = 480
 const margin = { left: 24, top: 116, right: 40, bottom: 52 }
 const base = height - margin.bottom
 const ink = { title: '#17202c', text: '#566275', grid: '#e3e8ee', axis: '#8a95a5' }
-/** Told apart with any kind of colour vision, and in grey. */
+/** Different for any kind of colour vision, and in grey. */
 const colours = ['#2563eb', '#f59e0b', '#0f766e']
 const font = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 /** How wide a letter of 13 is at the most, nearly. */
 const letter = 7.4
 
-/** So many bars stand apart and say their value; more are drawn as one outline. */
+/** Up to so many bars have a space between them and a value each; more are drawn as one outline. */
 const mostApart = 150
 
 /** What is drawn: of sales the money, with what was paid back on top; else every column. */
 const drawn = { sales: ['amount', 'refundedAmount'], content: null, users: null } as const
 const titles = { sales: 'Sales', content: 'Posts, comments and likes', users: 'Sign-ups' } as const
-
-const number = (value: number): string => String(Math.round(value * 100) / 100)
 
 const text = (
   x: number,
@@ -41,7 +39,7 @@ const text = (
 const line = (x1: number, y1: number, x2: number, y2: number, stroke: string): string =>
   `<path d="M${number(x1)} ${number(y1)}L${number(x2)} ${number(y2)}" stroke="${stroke}"/>`
 
-/** How values of a kind are written whole and in short, and what one of them is as a number to draw by. */
+/** The format of each kind of value: its unit, its least step, its decimals, and a value in full. */
 const writersOf = ({ code, digits }: Currency) => {
   const style = { style: 'currency', currency: code } as const
   const money = new Intl.NumberFormat('en', style)
@@ -68,7 +66,7 @@ const writersOf = ({ code, digits }: Currency) => {
 type Writer = ReturnType<typeof writersOf>[Measure['kind']]
 type Series = { readonly measure: Measure; readonly index: number; readonly colour: string }
 
-/** The columns that are drawn; refunds where there are some, for else they would be a riddle in the legend. */
+/** The columns that are drawn; refunds only where there are some, so that the legend has no empty entry. */
 const seriesOf = ({ type, totals }: Report): readonly Series[] => {
   const columns: readonly Measure[] = measures[type]
   const wanted: readonly string[] = drawn[type] ?? columns.map(({ key }) => key)
@@ -76,10 +74,10 @@ const seriesOf = ({ type, totals }: Report): readonly Series[] => {
     .map((measure, index) => ({ measure, index }))
     .filter(({ measure }) => wanted.includes(measure.key))
     .filter(({ measure, index }) => measure.key !== 'refundedAmount' || totals[index] !== 0n)
-    .map((one, place) => ({ ...one, colour: colours[place] ?? ink.text }))
+    .map((one, position) => ({ ...one, colour: colours[position] ?? ink.text }))
 }
 
-/** All that the parts of a chart are drawn by. */
+/** What the parts of a chart have in common. */
 type Drawing = {
   readonly report: Report
   readonly series: readonly Series[]
@@ -93,7 +91,7 @@ type Drawing = {
   readonly band: number
 }
 
-/** The words of the vertical axis: short where its numbers are long. */
+/** The format of the vertical axis: short where its numbers are long. */
 const shortOf = (writer: Writer, { top, step }: Scale): Intl.NumberFormat => {
   const digits = step < 1 ? writer.digits : 0
   const options =
@@ -185,22 +183,6 @@ const nothing = ({ left }: Drawing): string =>
     'text-anchor': 'middle',
   })
 
-/** Each bar with its value. */
-const separate = ({ report, series, writer, bounds, scale, left, band }: Drawing) =>
-  series.map(({ measure, index }, place) =>
-    barsOf(
-      report.periods.map((period, n) => ({
-        x: left + n * band,
-        width: band,
-        top: heightOf(bounds[n]?.[place + 1] ?? 0, scale),
-        bottom: heightOf(bounds[n]?.[place] ?? 0, scale),
-        title: escaped(
-          `${labelOf(period.number, report.by)}: ${measure.label} ${writer.whole(period.values[index] ?? 0n)}`,
-        ),
-      })),
-    ),
-  )
-
 /** The bounds in at most so many columns, each with its highest: a peak narrower than a dot would fade away. */
 const peaksOf = (bounds: Drawing['bounds'], columns: number): Drawing['bounds'] => {
   if (bounds.length <= columns) return bounds
@@ -212,27 +194,30 @@ const peaksOf = (bounds: Drawing['bounds'], columns: number): Drawing['bounds'] 
   return peaks
 }
 
-const outlined = ({ series, bounds, scale, left }: Drawing) => {
+/** The bars of one series, from the bound at `index` to the next: each with its value, or one outline where there are many. */
+const seriesBars = (drawing: Drawing, { measure, index: column }: Series, index: number) => {
+  const { report, writer, bounds, scale, left } = drawing
   const room = width - margin.right - left
-  const columns = peaksOf(bounds, Math.floor(room))
-  return series.map((_, place) =>
-    outlineOf(
-      columns.map((bound, n) => ({
-        x: left + (n * room) / columns.length,
-        width: room / columns.length,
-        top: heightOf(bound[place + 1] ?? 0, scale),
-        bottom: heightOf(bound[place] ?? 0, scale),
-      })),
-    ),
-  )
+  const isOutlined = bounds.length > mostApart
+  const columns = isOutlined ? peaksOf(bounds, Math.floor(room)) : bounds
+  const bars = columns.map((bound, n) => ({
+    x: left + (n * room) / columns.length,
+    width: room / columns.length,
+    top: heightOf(bound[index + 1] ?? 0, scale),
+    bottom: heightOf(bound[index] ?? 0, scale),
+  }))
+  if (isOutlined) return outlineOf(bars)
+  const titles = report.periods.map(({ number, values }) => {
+    const value = writer.whole(values[column] ?? 0n)
+    return escaped(`${labelOf(number, report.by)}: ${measure.label} ${value}`)
+  })
+  return barsOf(bars, titles)
 }
 
-const bars = (drawing: Drawing): string => {
-  const shapes = drawing.bounds.length <= mostApart ? separate(drawing) : outlined(drawing)
-  return drawing.series
-    .map(({ colour }, place) => `<g fill="${colour}">${shapes[place]}</g>`)
+const bars = (drawing: Drawing): string =>
+  drawing.series
+    .map((one, index) => `<g fill="${one.colour}">${seriesBars(drawing, one, index)}</g>`)
     .join('\n')
-}
 
 /** The whole SVG document. */
 export const chart = (report: Report, currency: Currency): string => {

@@ -1,7 +1,7 @@
 /** The figures of a report: counted by the database day by day, from one snapshot, and summed up to periods here. */
 
 import { type By, dayAt, periodOf, startOf, tooMany } from '#content/reports/periods.ts'
-import type { Asked, ReportType } from '#content/reports/request.ts'
+import type { ReportRequest, ReportType } from '#content/reports/request.ts'
 import type { Core } from '#core.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
 import type { Dialect } from '#sql/dialect.ts'
@@ -45,10 +45,10 @@ export type Report = {
 }
 
 /** A query whose rows begin with a day, and what each of them adds to the values of that day. */
-type Tally = { readonly query: Sql; readonly add: (values: bigint[], row: Row) => void }
+type DailyQuery = { readonly query: Sql; readonly add: (values: bigint[], row: Row) => void }
 
-/** The database adds up halves, so that no sum of its own overflows and none comes back rounded. */
-const half = 1_000_000
+/** The database adds up millions and the rest apart, so that no sum overflows and none comes back rounded. */
+const million = 1_000_000
 
 const big = (value: SqlValue | undefined): bigint => BigInt(String(value ?? 0))
 
@@ -56,27 +56,27 @@ const plus = (values: bigint[], index: number, more: bigint): void => {
   values[index] = (values[index] ?? 0n) + more
 }
 
-type Source = { readonly model: Model; readonly dialect: Dialect; readonly asked: Asked }
+type Source = { readonly model: Model; readonly dialect: Dialect; readonly request: ReportRequest }
 
 const tableOf = ({ model }: Source, entity: string): Sql => name(entityOf(model, entity).table)
 
 const madeAt = (alias: string): Sql => column(alias, columnName('createdAt'))
 
-/** That a row was made in the time asked for. */
-const inTime = ({ dialect, asked }: Source, alias: string): readonly Sql[] => [
-  ...(asked.from === undefined ? [] : [sql`${madeAt(alias)} >= ${asked.from}`]),
-  ...(asked.to === undefined ? [] : [sql`${madeAt(alias)} < ${asked.to}`]),
+/** The conditions that a row was made in the time of the report. */
+const inTime = ({ dialect, request }: Source, alias: string): readonly Sql[] => [
+  ...(request.from === undefined ? [] : [sql`${madeAt(alias)} >= ${request.from}`]),
+  ...(request.to === undefined ? [] : [sql`${madeAt(alias)} < ${request.to}`]),
   ...(dialect.interruptCheck ? [dialect.interruptCheck] : []),
 ]
 
-const counted = (source: Source, entity: string, index: number): Tally => ({
+const counted = (source: Source, entity: string, index: number): DailyQuery => ({
   query: sql`select ${source.dialect.day(madeAt('t'))}, count(*) from ${tableOf(source, entity)} as t
     where ${and(inTime(source, 't'))} group by 1`,
   add: (values, row) => plus(values, index, big(row[1])),
 })
 
-/** Orders that were paid, by the day on which they were placed: those still paid, and apart those paid back. */
-const sales = (source: Source): readonly Tally[] => {
+/** Orders that were paid, by the day on which they were placed; the refunded ones in columns of their own. */
+const sales = (source: Source): readonly DailyQuery[] => {
   const { dialect, model } = source
   const orders = tableOf(source, 'order')
   const items = tableOf(source, 'orderItem')
@@ -84,13 +84,13 @@ const sales = (source: Source): readonly Tally[] => {
   const day = dialect.day(madeAt('o'))
   return [
     {
-      query: sql`select ${day}, o.status, count(*), sum(o.amount / ${half}), sum(o.amount % ${half})
+      query: sql`select ${day}, o.status, count(*), sum(o.amount / ${million}), sum(o.amount % ${million})
         from ${orders} as o where ${and([sql`o.status in ('paid', 'refunded')`, ours, ...inTime(source, 'o')])}
         group by 1, 2`,
       add: (values, [, status, orders, high, low]) => {
         const first = status === 'paid' ? 0 : 3
         plus(values, first, big(orders))
-        plus(values, status === 'paid' ? 2 : 4, big(high) * BigInt(half) + big(low))
+        plus(values, status === 'paid' ? 2 : 4, big(high) * BigInt(million) + big(low))
       },
     },
     {
@@ -101,7 +101,7 @@ const sales = (source: Source): readonly Tally[] => {
   ]
 }
 
-const tallies = {
+const queries = {
   sales,
   content: source => [
     counted(source, 'post', 0),
@@ -109,25 +109,18 @@ const tallies = {
     counted(source, 'like', 2),
   ],
   users: source => [counted(source, 'user', 0)],
-} satisfies Record<ReportType, (source: Source) => readonly Tally[]>
+} satisfies Record<ReportType, (source: Source) => readonly DailyQuery[]>
 
-/** Every period from the first to the last, those without anything too. */
-const filled = (found: ReadonlyMap<number, bigint[]>, asked: Asked, width: number) => {
-  const { from, to, by } = asked
-  const numbers = [...found.keys()]
-  // Not Math.min of them all: an argument each would be too many.
-  const first =
-    from === undefined
-      ? numbers.reduce((a, b) => Math.min(a, b), Infinity)
-      : periodOf(dayAt(from), by)
-  const last =
-    to === undefined
-      ? numbers.reduce((a, b) => Math.max(a, b), -Infinity)
-      : periodOf(dayAt(to - 1), by)
-  if (!Number.isFinite(first) || !Number.isFinite(last)) return []
+/** Every period from the first to the last, also those without anything. */
+const allPeriods = (found: ReadonlyMap<number, bigint[]>, request: ReportRequest) => {
+  const { type, from, to, by } = request
+  const numbers = [...found.keys()].sort((a, b) => a - b)
+  const first = from === undefined ? numbers[0] : periodOf(dayAt(from), by)
+  const last = to === undefined ? numbers.at(-1) : periodOf(dayAt(to - 1), by)
+  if (first === undefined || last === undefined) return []
   const many = tooMany(first, last, by)
   if (many) throw invalid([many])
-  const nothing = Array<bigint>(width).fill(0n)
+  const nothing = measures[type].map(() => 0n)
   return Array.from({ length: Math.max(last - first + 1, 0) }, (_, index): Period => {
     const number = first + index
     return { number, values: found.get(number) ?? nothing }
@@ -135,21 +128,20 @@ const filled = (found: ReadonlyMap<number, bigint[]>, asked: Asked, width: numbe
 }
 
 const summed = function* (source: Source, now: number): Work<Report> {
-  const { dialect, asked } = source
-  const { type, by } = asked
-  const width = measures[type].length
+  const { dialect, request } = source
+  const { type, by, from, to } = request
   const found = new Map<number, bigint[]>()
-  for (const { query, add } of tallies[type](source)) {
+  for (const { query, add } of queries[type](source)) {
     const { text, parameters } = statement(query, dialect.placeholder)
-    const values = parameters.map(place => (place.kind === 'value' ? place.value : null))
+    const values = parameters.map(given => (given.kind === 'value' ? given.value : null))
     for (const row of yield { text, values }) {
       const period = periodOf(Number(row[0]), by)
-      const sums = found.get(period) ?? Array<bigint>(width).fill(0n)
+      const sums = found.get(period) ?? measures[type].map(() => 0n)
       found.set(period, sums)
       add(sums, row)
     }
   }
-  const periods = filled(found, asked, width)
+  const periods = allPeriods(found, request)
   const [first, last] = [periods[0], periods.at(-1)]
   const totals = measures[type].map((_, index) =>
     periods.reduce((sum, { values }) => sum + (values[index] ?? 0n), 0n),
@@ -158,15 +150,19 @@ const summed = function* (source: Source, now: number): Work<Report> {
     type,
     by,
     generatedAt: now,
-    from: asked.from ?? (first ? startOf(first.number, by) : null),
-    to: asked.to ?? (last ? startOf(last.number + 1, by) : null),
+    from: from ?? (first ? startOf(first.number, by) : null),
+    to: to ?? (last ? startOf(last.number + 1, by) : null),
     periods,
     totals,
   }
 }
 
-/** The report that is asked for, as the store is at this moment, or at `after` where that is later than it has seen. */
-export const figuresOf = (core: Core, asked: Asked, after?: Position): Report | Promise<Report> => {
+/** The report for a request, from the store as it is now, and not before the position `after`. */
+export const figuresOf = (
+  core: Core,
+  request: ReportRequest,
+  after?: Position,
+): Report | Promise<Report> => {
   const { model, dialect, reader } = core
-  return reader.snapshot(() => summed({ model, dialect, asked }, core.now()), after)
+  return reader.snapshot(() => summed({ model, dialect, request }, core.now()), after)
 }

@@ -13,7 +13,7 @@ import type { Named } from '#rest/version.ts'
 import { parseKey } from '#write/idempotency.ts'
 import { permit } from '#write/steps.ts'
 
-/** JSON first: it is what everybody gets who does not ask for another form. */
+/** JSON first: it is the form of callers who prefer none. */
 const forms = [
   'application/json',
   'application/vnd.duet.v1+json',
@@ -21,7 +21,7 @@ const forms = [
   'image/svg+xml',
 ] as const
 
-/** The body in the form asked for, with the headers that are that form's own. */
+/** The body in a form, with the headers of that form. */
 const shown = (
   report: Report,
   currency: Currency,
@@ -59,7 +59,7 @@ export const reportGenerate: ExtraRoute = {
       const { model, dialect } = core
       permit({ model, dialect, viewer }, admin, 'generate reports')
       const body = await jsonBody(c, edge.bodyLimit, ['application/json'])
-      // A report has no effect, and a key is kept for effects alone: it must be one, and no more comes of it.
+      // A report has no effect to repeat, so the key is checked and not stored.
       parseKey(header(c, 'idempotency-key'))
       const report = await figuresOf(core, parseRequest(body), positionOf(c))
       const form = preferred(header(c, 'accept') ?? '', forms)

@@ -1,4 +1,4 @@
-/** Where the marks of a chart's two axes stand, and what they say. */
+/** The marks on the two axes of a chart, with their labels. */
 import { type By, startOf } from '#content/reports/periods.ts'
 
 /** So many marks fit below a chart without touching. */
@@ -24,7 +24,7 @@ export const scaleOf = (highest: number, least: number): Scale => {
 export type Tick = { readonly index: number; readonly label: string }
 
 type Candidate = {
-  /** Whether a mark stands at a period; `index` is its place in the chart. */
+  /** Whether a period has a mark; `index` counts the periods of the chart. */
   readonly at: (period: number, index: number) => boolean
   readonly label: 'day' | 'month' | 'year'
 }

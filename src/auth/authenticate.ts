@@ -1,25 +1,21 @@
-/** Who is asking: turns the `Authorization` header of a request into a viewer, or refuses it. */
+/** Turns the `Authorization` header of a request into a viewer, or refuses it. */
 import { compactVerify, decodeProtectedHeader, errors, type ProtectedHeaderParameters } from 'jose'
 import { anonymous, type Viewer } from '#model/viewer.ts'
-import { type KeyConfig, type Keys, keysOf, type VerifyingKey } from './keys.ts'
+import type { KeyName, VerifyingKey } from './jwk.ts'
+import { type KeyConfig, type Keys, keysOf } from './keys.ts'
 import { misfit, refused } from './refusals.ts'
-import type { KeyName } from './renewal.ts'
 import { grantOf, type Parties } from './token.ts'
 import { createVerified } from './verified.ts'
 
 export type AuthConfig = KeyConfig & Parties
 
 /**
- * The viewer of an `Authorization` header: at once where there is none or its token is remembered,
- * else by a promise. It rejects with `UNAUTHENTICATED` for a bad token (RFC 6750, section 3.1) and
- * with `UNAVAILABLE` where the keys are away.
+ * The viewer of an `Authorization` header: at once where there is none or its token is remembered, else by a promise.
+ * It rejects with `UNAUTHENTICATED` for a bad token (RFC 6750, section 3.1), with `UNAVAILABLE` for unavailable keys.
  */
 export type Authenticate = (authorization: string | undefined) => Viewer | Promise<Viewer>
 
-/**
- * The way from header to viewer; throws a plain error for a configuration that cannot be used.
- * `now` is in milliseconds.
- */
+/** Authenticates by a configuration; throws a plain error for one that is not usable. `now` is in milliseconds. */
 export const createAuthenticator = (config: AuthConfig, now: () => number): Authenticate => {
   checkParties(config)
   const keys = keysOf(config, now)
@@ -47,10 +43,7 @@ const checkParties = ({ issuer, audience }: Parties): void => {
 const longestToken = 8_192
 const form = /^bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i
 
-/**
- * RFC 6750, section 2.1: the scheme in any case, one space, the token; here only one with a
- * signature (RFC 7515, section 3.1).
- */
+/** RFC 6750, section 2.1: the scheme in any case, one space, the token; here a signed one (RFC 7515, section 3.1). */
 const tokenOf = (authorization: string): string => {
   if (authorization.length > longestToken + 'Bearer '.length)
     throw refused('The token is larger than 8 KiB')
@@ -60,10 +53,7 @@ const tokenOf = (authorization: string): string => {
   return token
 }
 
-/**
- * Decoders let the unused last bits of base64url pass, which gives one signature several spellings
- * (RFC 4648, section 3.5).
- */
+/** Decoders ignore the unused last bits of base64url, so one signature has several spellings (RFC 4648, section 3.5). */
 const isCanonical = (part: string): boolean =>
   Buffer.from(part, 'base64url').toString('base64url') === part
 
@@ -75,10 +65,7 @@ const headerOf = (token: string): ProtectedHeaderParameters => {
   }
 }
 
-/**
- * Takes the name of the key alone: what else a header says about keys (`jwk`, `jku`, `x5c`, `x5u`)
- * is its sender's wish.
- */
+/** Only the name of the key is used: other members about keys (`jwk`, `jku`, `x5c`, `x5u`) are its sender's wish. */
 const keyNameOf = (token: string, { algorithms }: Keys): KeyName => {
   const { alg, kid, crit } = headerOf(token)
   if (typeof alg !== 'string' || !algorithms.includes(alg))

@@ -1,7 +1,4 @@
-/**
- * Reads a JSON Web Key Set (RFC 7517): which of its keys may check a token here, and why the others
- * may not.
- */
+/** Reads a JSON Web Key Set (RFC 7517): the keys that may check a token here, and why the others may not. */
 import { createPublicKey, type KeyObject, type webcrypto } from 'node:crypto'
 import { isObject, type JsonObject as Member } from '#base/object.ts'
 
@@ -26,6 +23,19 @@ export type PublicKey = {
   /** The member of the set as JSON, to tell whether a later set still has it. */
   readonly text: string
 }
+
+/** A key that tokens are checked with. */
+export type VerifyingKey = {
+  readonly alg: string
+  readonly key: CryptoKey | KeyObject
+  /** Until when, in milliseconds, a token it has verified is trusted without asking for the key again. */
+  readonly until: number
+}
+
+/** The name by which a token refers to its key. */
+export type KeyName = { readonly alg: string; readonly kid: string | undefined }
+
+export type FindKey = (name: KeyName) => Promise<VerifyingKey>
 
 /** The keys of a set that can be used, and a sentence on each that cannot. */
 export type KeySet = { readonly keys: readonly PublicKey[]; readonly faults: readonly string[] }
@@ -65,16 +75,12 @@ const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
-    // The parser's own message quotes the text, which may be a private key that was named by
-    // mistake.
+    // The parser's own message quotes the text, which may be a private key by mistake.
     throw new Error('It is not JSON')
   }
 }
 
-/**
- * The set that a JSON text holds; throws a plain error where it holds none. A bad key never spoils
- * the others.
- */
+/** The set in a JSON text; throws a plain error where it holds none. A bad key never spoils the others. */
 export const readKeySet = (text: string): KeySet => {
   const set = parsed(text)
   if (!isObject(set) || !Array.isArray(set.keys)) throw new Error('It is not a JSON Web Key Set')

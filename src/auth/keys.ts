@@ -1,11 +1,7 @@
-/**
- * Where the keys come from that tokens are checked with: one secret, or a key set in a file or at
- * an address.
- */
-import type { KeyObject } from 'node:crypto'
-import { readKeySet, setAlgorithms } from './jwk.ts'
+/** The keys that tokens are checked with: one secret, or a key set in a file or at an address. */
+import { type FindKey, readKeySet, setAlgorithms } from './jwk.ts'
 import { readFileNow, readFileText, readUrlText } from './read.ts'
-import { type KeyName, renewing } from './renewal.ts'
+import { renewing } from './renewal.ts'
 import { secretBytes } from './secret.ts'
 
 /** Exactly one of them is set. */
@@ -15,19 +11,10 @@ export type KeyConfig = {
   readonly jwksFile?: string | undefined
 }
 
-export type VerifyingKey = {
-  readonly alg: string
-  readonly key: CryptoKey | KeyObject
-  /**
-   * Until when, in milliseconds, what it has verified may be believed without asking for it again.
-   */
-  readonly until: number
-}
-
 /** One family of algorithms, and the way to the key that a token names. */
 export type Keys = {
   readonly algorithms: readonly string[]
-  readonly find: (name: KeyName) => Promise<VerifyingKey>
+  readonly find: FindKey
 }
 
 const settings = {
@@ -36,10 +23,7 @@ const settings = {
   jwksFile: 'DUET_JWKS_FILE',
 } as const
 
-/**
- * The keys of the one setting that is set; throws a plain error where none or several are, or where
- * it cannot be used.
- */
+/** The keys of the one setting that is set; throws a plain error where none or several are set, or it is not usable. */
 export const keysOf = (config: KeyConfig, now: () => number): Keys => {
   const { secret, jwksUrl, jwksFile } = config
   const names = Object.keys(settings) as (keyof typeof settings)[]
@@ -70,7 +54,7 @@ const addressOf = (text: string): URL => {
     throw new Error(`${settings.jwksUrl} holds a user name or password: public keys need none`)
   const safe =
     url.protocol === 'https:' || (url.protocol === 'http:' && loopback.test(url.hostname))
-  // Whoever can change the answer on its way could sign any token.
+  // Anybody who can change the answer on its way could sign any token.
   if (!safe) throw new Error(`${settings.jwksUrl} must begin with https:// (http:// on loopback)`)
   return url
 }

@@ -1,7 +1,4 @@
-/**
- * Reads the text of a key set from a file or from an address, never more of it than a key set
- * needs.
- */
+/** Reads the text of a key set from a file or an address, never more of it than a key set needs. */
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 
@@ -14,9 +11,10 @@ const textOf = (bytes: Uint8Array): string => {
   return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
 }
 
-/** The text of a file, at the start, when there is nothing else to do. */
+/** The text of a file; it blocks, which is right at the start only. */
 export const readFileNow = (path: string): string => textOf(readFileSync(path))
 
+/** The text of a file. */
 export const readFileText = async (path: string): Promise<string> => textOf(await readFile(path))
 
 /**

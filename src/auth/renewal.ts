@@ -1,19 +1,6 @@
-/**
- * Keeps a key set up to date while it is in use, without a timer: asking for a key is what makes it
- * be read again.
- */
-import { type PublicKey, readKeySet } from './jwk.ts'
-import { keysAway, refused } from './refusals.ts'
-
-/**
- * A key, and until when (in milliseconds) what it has verified may be believed without asking for
- * it again.
- */
-export type TrustedKey = Omit<PublicKey, 'text'> & { until: number }
-
-export type KeyName = { readonly alg: string; readonly kid: string | undefined }
-
-type FindKey = (name: KeyName) => Promise<TrustedKey>
+/** Keeps a key set up to date without a timer: it is read again when a key is needed. */
+import { type FindKey, type KeyName, type PublicKey, readKeySet } from './jwk.ts'
+import { keysUnavailable, refused } from './refusals.ts'
 
 type Source = {
   readonly read: () => Promise<string>
@@ -23,7 +10,7 @@ type Source = {
   readonly coolDown: number
 }
 
-/** How long known keys outlive the place they came from, in milliseconds. */
+/** How long known keys are used while their source is unavailable, in milliseconds. */
 const staleFor = 3_600_000
 
 const retryAfter = 5_000
@@ -51,7 +38,7 @@ export const renewing = (source: Source, now: () => number, initial?: string): F
 
   const read = async () => {
     const at = now()
-    // While the source is known to be away, nobody waits for it: its keys go on during the attempt.
+    // While the source is known to be unavailable, no request waits for it: its keys hold during the attempt.
     if (fault !== undefined) ring.trustUntil(at + longestRead + retryAfter)
     try {
       adopt(await source.read(), at)
@@ -76,22 +63,22 @@ export const renewing = (source: Source, now: () => number, initial?: string): F
       const renewed = renew()
       if (fault === undefined || !ring.isKnown(now())) await renewed
     }
-    if (!ring.isKnown(now())) throw keysAway(dueAt - now(), fault)
+    if (!ring.isKnown(now())) throw keysUnavailable(dueAt - now(), fault)
     if (ring.fitting(name).length === 0 && now() >= soonestAt) await renew()
     const [key, ...others] = ring.fitting(name)
-    if (key === undefined && fault !== undefined) throw keysAway(dueAt - now(), fault)
+    if (key === undefined && fault !== undefined) throw keysUnavailable(dueAt - now(), fault)
     if (key === undefined) throw refused('The token is signed by an unknown key')
     if (others.length > 0) throw refused('The token does not say which of several keys signed it')
     return key
   }
 }
 
-type Kept = PublicKey & TrustedKey
+type Trusted = PublicKey & { until: number }
 
 /** The keys of the set that was read last, and how far they are trusted. */
 const keyRing = () => {
   let text: string | undefined
-  let keys: readonly Kept[] = []
+  let keys: readonly Trusted[] = []
   let readAt = -Infinity
 
   const trustUntil = (time: number) => {

@@ -37,10 +37,7 @@ const weaknessOf = (secret: string): string | undefined => {
   return undefined
 }
 
-/**
- * The bytes of a secret that is strong enough; throws an error naming the setting and the remedy
- * where it is not.
- */
+/** The bytes of a strong secret; throws an error with the setting and the remedy for a weak one. */
 export const secretBytes = (secret: string): Uint8Array<ArrayBuffer> => {
   const weakness = weaknessOf(secret)
   if (weakness !== undefined)

@@ -1,4 +1,4 @@
-/** What a token says: making one for a user, and the rules its claims must keep. */
+/** The claims of tokens: making a token for a user, and the rules for the claims of one. */
 import { SignJWT } from 'jose'
 import { isObject } from '#base/object.ts'
 import { parseId } from '#model/id.ts'
@@ -12,28 +12,22 @@ export type Parties = {
   readonly audience?: string | undefined
 }
 
-/**
- * A viewer, and the span in which the token may speak for them, in milliseconds: from `from` on,
- * before `until`.
- */
+/** A viewer, and when the token is valid, in milliseconds: from `from` on, before `until`. */
 export type Grant = { readonly viewer: Viewer; readonly from: number; readonly until: number }
 
 const longestLife = 86_400
 const skew = 5
 
-type Order = Parties & {
+type TokenOptions = Parties & {
   readonly sub: number
   readonly role: Exclude<Role, 'anonymous'>
   /** Seconds it lives. */
   readonly ttl: number
 }
 
-/**
- * A token signed by HS256; throws a plain error for a weak secret, an impossible user or a life
- * above 24 hours.
- */
-export const mint = async (order: Order, secret: string, now: number): Promise<string> => {
-  const { sub, role, ttl, issuer, audience } = order
+/** A token signed by HS256; throws a plain error for a weak secret, an impossible user or a life above 24 hours. */
+export const mint = async (options: TokenOptions, secret: string, now: number): Promise<string> => {
+  const { sub, role, ttl, issuer, audience } = options
   if (parseId(String(sub)) === undefined) throw new Error(`A token needs a user's id, not ${sub}`)
   if (!Number.isInteger(ttl) || ttl < 1 || ttl > longestLife)
     throw new Error(`A token lives 1 second to 24 hours, not ${ttl} seconds`)
@@ -101,19 +95,13 @@ const checkParties = (claims: Claims, { issuer, audience }: Parties): void => {
     throw refused('The token is for another audience')
 }
 
-/**
- * Throws where a grant does not hold at this moment: once when it is read, then at each further use
- * of it.
- */
-export const checkSpan = ({ from, until }: Grant, now: number): void => {
+/** Throws where a grant does not hold at this moment. */
+const checkSpan = ({ from, until }: Grant, now: number): void => {
   if (now >= until) throw refused('The token has expired')
   if (now < from) throw refused('The token is not valid yet')
 }
 
-/**
- * What the signed claims grant (RFC 7519, section 4.1); throws `UNAUTHENTICATED` for claims that
- * break a rule.
- */
+/** The grant of signed claims (RFC 7519, section 4.1); throws `UNAUTHENTICATED` for claims that break a rule. */
 export const grantOf = (payload: Uint8Array, parties: Parties, now: number): Grant => {
   const claims = claimsOf(payload)
   const grant = { viewer: viewerOf(claims), ...spanOf(claims, now) }

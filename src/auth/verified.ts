@@ -1,16 +1,10 @@
-/**
- * Remembers tokens that were verified, so that a token costs its signature once and each further
- * use a lookup.
- */
+/** Remembers verified tokens, so that a token costs its signature once and each further use a lookup. */
 import type { Viewer } from '#model/viewer.ts'
-import type { VerifyingKey } from './keys.ts'
+import type { VerifyingKey } from './jwk.ts'
 import type { Grant } from './token.ts'
 
 export type Verified = {
-  /**
-   * The viewer of an `Authorization` header that was added, while its token and the key that signed
-   * it still hold.
-   */
+  /** The viewer of an `Authorization` header that was added, while its token and key still hold. */
   readonly viewerOf: (authorization: string) => Viewer | undefined
   readonly add: (authorization: string, grant: Grant, key: VerifyingKey) => void
   readonly size: () => number
@@ -21,13 +15,9 @@ type Entry = Grant & { readonly key: VerifyingKey }
 const holds = ({ from, until, key }: Entry, time: number): boolean =>
   time < until && time >= from && time < key.until
 
-/**
- * An empty memory for at most `limit` tokens; when it is full, the half that was not used lately is
- * forgotten.
- */
+/** An empty memory for at most `limit` tokens; when it is full, the half that was not used lately is forgotten. */
 export const createVerified = (now: () => number, limit = 10_000): Verified => {
-  // Two halves, because taking the oldest out of one full Map costs 8 µs: it looks through the
-  // holes of those before.
+  // Two halves, because deleting the oldest of one full Map costs 8 µs: it passes all earlier holes.
   let recent = new Map<string, Entry>()
   let older = new Map<string, Entry>()
 

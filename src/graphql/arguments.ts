@@ -17,24 +17,19 @@ export type Arguments = Readonly<Record<string, unknown>>
 
 type AnyField = GraphQLField<unknown, unknown>
 
-/** Slots that are filled anew for each request, from its variables. */
+/** Slots whose values come from the variables of each request. */
 export type Slots = {
-  /** The index that this value will have. */
+  /** The slot that this value will have. */
   readonly take: (value: (variables: Variables) => Value) => Slot
-  readonly fill: (first: Value, variables: Variables) => Value[]
+  readonly valuesOf: (variables: Variables) => readonly Value[]
 }
 
-/** Slots after the viewer's and `reserved` ones that the caller sets. */
-export const createSlots = (reserved: number): Slots => {
+/** Slots from the number `first` on; the caller fills those before it. */
+export const createSlots = (first: Slot): Slots => {
   const makers: ((variables: Variables) => Value)[] = []
   return {
-    take: value => makers.push(value) + reserved,
-    fill: (first, variables) => {
-      const values: Value[] = [first]
-      for (let index = 0; index < reserved; index++) values.push(null)
-      for (const make of makers) values.push(make(variables))
-      return values
-    },
+    take: value => makers.push(value) - 1 + first,
+    valuesOf: variables => makers.map(make => make(variables)),
   }
 }
 
@@ -42,7 +37,7 @@ const mostPerPage = 100
 // Above every budget: the statement's own limit and the count of objects decide.
 const wholeList = 1_000_000
 
-/** How many a `limit` argument asks for; `byDefault` where the argument is absent. */
+/** The number of rows that a `limit` argument allows; `byDefault` where the argument is absent. */
 const limitOf = (limit: unknown, byDefault: number): number =>
   limit == null ? byDefault : Math.min(Math.max(Number(limit), 1), mostPerPage)
 

@@ -1,7 +1,6 @@
-/** A request's document, parsed and validated once and kept; bad documents never push good ones out. */
+/** A request's document, parsed, validated and cached; bad documents never push good ones out. */
 import {
   type DocumentNode,
-  type FragmentDefinitionNode,
   GraphQLError,
   type GraphQLSchema,
   NoSchemaIntrospectionCustomRule,
@@ -13,18 +12,24 @@ import {
 } from 'graphql'
 import { lru } from '#base/lru.ts'
 import { ApiError } from '#errors.ts'
-import { checkDocument, type DocumentLimits } from '#graphql/limits.ts'
+import {
+  checkDocument,
+  type DocumentLimits,
+  type Fragments,
+  fragmentsOf,
+  operationsOf,
+} from '#graphql/limits.ts'
 
 export type Operation = {
   readonly node: OperationDefinitionNode
-  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>
-  /** The variables that `@skip` and `@include` look at: with the operation they decide what is selected. */
+  readonly fragments: Fragments
+  /** The variables of `@skip` and `@include`: with the operation they decide which fields are selected. */
   readonly conditions: readonly string[]
-  /** What is derived from the operation for some values of these, kept beside it. */
+  /** Values derived from the operation, by the conditions, roles and filters that they depend on. */
   readonly derived: Map<string, unknown>
 }
 
-export type Document = { readonly node: DocumentNode; readonly operations: readonly Operation[] }
+export type Document = { readonly operations: readonly Operation[] }
 
 /** The faults of a document or of its variables, as graphql-js reports them, under one code. */
 export class GraphqlErrors extends Error {
@@ -68,10 +73,8 @@ const parsed = (source: string, limits: DocumentLimits): DocumentNode => {
     })
   } catch (error) {
     if (error instanceof GraphQLError) {
-      const isLimit = tooComplex.test(error.message)
-      throw isLimit
-        ? new ApiError('QUERY_TOO_COMPLEX', error.message.replace(/^Syntax Error: /, ''))
-        : new GraphqlErrors('GRAPHQL_PARSE_FAILED', [error])
+      if (!tooComplex.test(error.message)) throw new GraphqlErrors('GRAPHQL_PARSE_FAILED', [error])
+      throw new ApiError('QUERY_TOO_COMPLEX', error.message.replace(/^Syntax Error: /, ''))
     }
     // A document can nest too deep for the parser's own recursion.
     if (error instanceof RangeError)
@@ -98,8 +101,8 @@ const validated = (node: DocumentNode, schema: GraphQLSchema, introspection: boo
   if (errors.length > 0) throw new GraphqlErrors('GRAPHQL_VALIDATION_FAILED', errors)
 }
 
-const kept = 1000
-const badKept = 100
+const mostGood = 1000
+const mostBad = 100
 
 /** A cache of documents for a schema: gives the document, or throws what is wrong with it. */
 export const documentCache = (
@@ -107,24 +110,18 @@ export const documentCache = (
   limits: DocumentLimits,
   introspection: boolean,
 ) => {
-  const good = lru<Document>(kept)
-  const bad = lru<Error>(badKept)
+  const good = lru<Document>(mostGood)
+  const bad = lru<Error>(mostBad)
   const analyse = (source: string): Document => {
     const node = parsed(source, limits)
     validated(node, schema, introspection)
     checkDocument(node, limits)
-    const fragments = new Map(
-      node.definitions
-        .filter((d): d is FragmentDefinitionNode => d.kind === 'FragmentDefinition')
-        .map(fragment => [fragment.name.value, fragment]),
-    )
+    const fragments = fragmentsOf(node)
     const conditions = conditionsOf(node)
-    const operations = node.definitions
-      .filter((d): d is OperationDefinitionNode => d.kind === 'OperationDefinition')
-      .map(
-        (operation): Operation => ({ node: operation, fragments, conditions, derived: new Map() }),
-      )
-    return { node, operations }
+    const operations = operationsOf(node).map(
+      (node): Operation => ({ node, fragments, conditions, derived: new Map() }),
+    )
+    return { operations }
   }
   return (source: string): Document => {
     const known = good.get(source)
@@ -146,13 +143,12 @@ export const getOperation = (document: Document, name: string | undefined): Oper
   const fail = (message: string): never => {
     throw new GraphqlErrors('GRAPHQL_VALIDATION_FAILED', [new GraphQLError(message)])
   }
-  if (name === undefined) {
-    if (operations.length > 1)
-      fail('The document has several operations: say which one by operationName.')
-    return operations[0] ?? fail('The document has no operation.')
-  }
-  return (
-    operations.find(({ node }) => node.name?.value === name) ??
-    fail(`The document has no operation named "${name}".`)
-  )
+  if (name !== undefined)
+    return (
+      operations.find(({ node }) => node.name?.value === name) ??
+      fail(`The document has no operation named "${name}".`)
+    )
+  if (operations.length > 1)
+    fail('The document has several operations: say which one by operationName.')
+  return operations[0] ?? fail('The document has no operation.')
 }

@@ -1,6 +1,6 @@
 /** Errors as the GraphQL API prints them: message, locations, path and `extensions.code`. */
-import { GraphQLError } from 'graphql'
-import { ApiError } from '#errors.ts'
+import type { GraphQLError } from 'graphql'
+import type { ApiError, ErrorLocation } from '#errors.ts'
 import { GraphqlErrors } from '#graphql/document.ts'
 
 /** One entry of `errors` (GraphQL specification, section 7.1.2). */
@@ -11,24 +11,21 @@ export type Entry = {
   readonly extensions: Readonly<Record<string, unknown>>
 }
 
-/** Where an error that knows no place of its own happened. */
-export type Where = {
-  readonly path?: readonly (string | number)[]
-  readonly at?: { line: number; column: number } | undefined
-}
-
 /** The code of a validation error in GraphQL, where the REST API says `VALIDATION_ERROR`. */
 const codeOf = (error: ApiError): string =>
   error.code === 'VALIDATION_ERROR' ? 'BAD_USER_INPUT' : error.code
 
-const entryOf = (error: ApiError, requestId: string, where: Where): Entry => {
-  const { place, details } = error
-  const at = place?.at ?? where.at
-  const path = place?.path ?? where.path
+const entryOf = (
+  error: ApiError,
+  requestId: string,
+  location: ErrorLocation | undefined,
+): Entry => {
+  const { details } = error
+  const { path = [], at } = error.location ?? location ?? {}
   return {
     message: error.message,
     ...(at && { locations: [at] }),
-    ...(path && path.length > 0 && { path }),
+    ...(path.length > 0 && { path }),
     extensions: {
       code: codeOf(error),
       ...(details && { details }),
@@ -60,19 +57,12 @@ const schemaEntry = (error: GraphQLError, code: GraphqlErrors['code']): Entry =>
   }
 }
 
-/** The entries for something thrown; undefined for what is not the caller's. */
+/** The entries for an error; `location` is for one that has none of its own. */
 export const entriesOf = (
-  error: unknown,
+  error: GraphqlErrors | ApiError,
   requestId: string,
-  where: Where = {},
-): readonly Entry[] | undefined => {
-  if (error instanceof GraphqlErrors)
-    return error.errors.map(fault => schemaEntry(fault, error.code))
-  // What graphql-js throws while a request runs: a variable that is null where its argument may not be.
-  if (error instanceof GraphQLError) return [schemaEntry(error, 'BAD_USER_INPUT')]
-  if (error instanceof ApiError) return [entryOf(error, requestId, where)]
-  return undefined
-}
-
-/** The status of a request that was not run, for `application/graphql-response+json`. */
-export const statusOf = (error: unknown): number => (error instanceof ApiError ? error.status : 400)
+  location?: ErrorLocation,
+): readonly Entry[] =>
+  error instanceof GraphqlErrors
+    ? error.errors.map(fault => schemaEntry(fault, error.code))
+    : [entryOf(error, requestId, location)]

@@ -1,27 +1,29 @@
 /** ExecuteRequest (GraphQL specification, section 6.1): a request's operation, run on the core. */
 import {
+  GraphQLError,
   type GraphQLSchema,
   getVariableValues,
   type OperationDefinitionNode,
   OperationTypeNode,
 } from 'graphql'
 import type { Core } from '#core.ts'
-import { ApiError } from '#errors.ts'
+import { ApiError, type ErrorLocation } from '#errors.ts'
 import type { Variables } from '#graphql/arguments.ts'
 import { type Document, GraphqlErrors, getOperation } from '#graphql/document.ts'
-import { type Entry, entriesOf, statusOf, type Where } from '#graphql/errors.ts'
-import { type Mutating, runMutation } from '#graphql/mutation.ts'
+import { type Entry, entriesOf } from '#graphql/errors.ts'
+import { runMutation } from '#graphql/mutation.ts'
 import type { Params } from '#graphql/params.ts'
 import { runQuery } from '#graphql/query.ts'
 import type { Schema } from '#graphql/schema.ts'
-import type { Edge } from '#http/exchange.ts'
+import type { Execution } from '#graphql/selection.ts'
+import { asApiError, type Edge } from '#http/exchange.ts'
 import { errorHeaders } from '#http/reply.ts'
 import type { Viewer } from '#model/viewer.ts'
 import type { KeyedRequest } from '#write/idempotency.ts'
 
 type Observe = Edge['observe']
 
-/** What all requests to the endpoint share. */
+/** The endpoint, as all its requests share it. */
 export type Endpoint = {
   readonly core: Core
   readonly observe: Observe
@@ -35,13 +37,13 @@ export type Request = {
   readonly viewer: Viewer
   readonly method: string
   readonly requestId: string
-  /** The key under which the answers are kept, where the request has one. */
+  /** The idempotency key, where the request has one. */
   readonly keyed: KeyedRequest | undefined
   /** The position that a read must not be before. */
-  readonly after: string | undefined
+  readonly position: string | undefined
 }
 
-/** What a request came to: the text of `data` where it was run, and its errors. */
+/** The result of a request: the text of `data` where it was run, and its errors. */
 export type Result = {
   readonly data: string | undefined
   readonly errors: readonly Entry[]
@@ -50,25 +52,24 @@ export type Result = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-const hidden = new ApiError(
-  'INTERNAL',
-  'The server failed to answer; its log has the reason under this request id',
-)
-
-/** A result that is an error alone. A bug is observed, and the caller is told none of its words. */
+/** A result that is an error and nothing else. A bug is observed, and the caller sees none of its words. */
 export const failure = (
   observe: Observe,
   error: unknown,
   requestId: string,
-  where: Where = {},
+  location?: ErrorLocation,
 ): Result => {
-  const known = entriesOf(error, requestId, where)
-  if (!known) observe({ kind: 'bug', requestId, error })
+  // graphql-js throws one by itself where a variable is null and its argument may not be.
+  if (error instanceof GraphQLError)
+    return failure(observe, new GraphqlErrors('BAD_USER_INPUT', [error]), requestId)
+  if (error instanceof GraphqlErrors)
+    return { data: undefined, errors: entriesOf(error, requestId), status: 400 }
+  const known = asApiError(error, requestId, observe)
   return {
     data: undefined,
-    errors: known ?? entriesOf(hidden, requestId, where) ?? [],
-    status: known ? statusOf(error) : hidden.status,
-    ...(error instanceof ApiError && { headers: errorHeaders(error) }),
+    errors: entriesOf(known, requestId, location),
+    status: known.status,
+    headers: errorHeaders(known),
   }
 }
 
@@ -87,19 +88,24 @@ const coerceVariables = (
   return result.variableValues
 }
 
-const mutate = async (observe: Observe, requestId: string, mutating: Mutating): Promise<Result> => {
-  const { data, error, replayed, position } = await runMutation(mutating)
+const mutate = async (
+  observe: Observe,
+  requestId: string,
+  execution: Execution,
+  keyed: KeyedRequest | undefined,
+): Promise<Result> => {
+  const { data, error, replayed, position } = await runMutation(execution, keyed)
   const headers: Record<string, string> = {}
   if (replayed) headers['Idempotency-Replayed'] = 'true'
   if (position !== undefined) headers['Duet-Position'] = position
   if (!error) return { data, errors: [], status: 200, headers }
-  const failed = failure(observe, error.cause, requestId, error.where)
+  const failed = failure(observe, error.cause, requestId, error.location)
   return { ...failed, data, status: 200, headers: { ...failed.headers, ...headers } }
 }
 
 const run = async (endpoint: Endpoint, request: Request): Promise<Result> => {
   const { core, observe, schema, documents, introspection } = endpoint
-  const { params, viewer, method, requestId, keyed, after } = request
+  const { params, viewer, method, requestId, keyed, position } = request
   const operation = getOperation(documents(params.query), params.operationName)
   const isMutation = operation.node.operation === OperationTypeNode.MUTATION
   if (isMutation && method !== 'POST')
@@ -107,9 +113,9 @@ const run = async (endpoint: Endpoint, request: Request): Promise<Result> => {
       headers: { Allow: 'POST' },
     })
   const variables = coerceVariables(schema.schema, operation.node, params.variables, introspection)
-  if (isMutation)
-    return mutate(observe, requestId, { core, schema, operation, variables, viewer, keyed })
-  const { data, error } = await runQuery(core, schema, operation, variables, viewer, after)
+  const execution = { core, schema, operation, variables, viewer }
+  if (isMutation) return mutate(observe, requestId, execution, keyed)
+  const { data, error } = await runQuery(execution, position)
   if (error) return { ...failure(observe, error, requestId), data, status: 200 }
   return { data, errors: [], status: 200 }
 }

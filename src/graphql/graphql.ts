@@ -80,7 +80,7 @@ const answer = async (
           body: params,
         })
       : undefined
-  const request = { params, viewer, method, requestId, keyed, after: positionOf(c) }
+  const request = { params, viewer, method, requestId, keyed, position: positionOf(c) }
   return replyOf(c, await executeRequest(endpoint, request), type, viewer)
 }
 

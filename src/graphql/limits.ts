@@ -1,11 +1,12 @@
 /** How large an operation may be before it runs: counted with fragments where they are spread. */
-import type {
-  DocumentNode,
-  FragmentDefinitionNode,
-  OperationDefinitionNode,
-  SelectionSetNode,
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type OperationDefinitionNode,
+  type SelectionNode,
+  type SelectionSetNode,
+  visit,
 } from 'graphql'
-import { visit } from 'graphql'
 import { ApiError } from '#errors.ts'
 
 export type DocumentLimits = {
@@ -19,61 +20,58 @@ export type DocumentLimits = {
   readonly rootFields: number
 }
 
-type Size = { readonly depth: number; readonly fields: number; readonly aliases: number }
+type Size = {
+  readonly depth: number
+  readonly fields: number
+  readonly aliases: number
+  readonly rootFields: number
+}
 
-const none: Size = { depth: 0, fields: 0, aliases: 0 }
+const none: Size = { depth: 0, fields: 0, aliases: 0, rootFields: 0 }
 
 const both = (a: Size, b: Size): Size => ({
   depth: Math.max(a.depth, b.depth),
   fields: a.fields + b.fields,
   aliases: a.aliases + b.aliases,
+  rootFields: a.rootFields + b.rootFields,
 })
 
-/** Sizes of selection sets; each fragment is measured once, so that a bomb of them costs nothing. */
-const measurer = (fragments: ReadonlyMap<string, FragmentDefinitionNode>) => {
+export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>
+
+/** The fragments of a document by their names. */
+export const fragmentsOf = ({ definitions }: DocumentNode): Fragments => {
+  const fragments = definitions.filter(({ kind }) => kind === 'FragmentDefinition')
+  return new Map((fragments as FragmentDefinitionNode[]).map(node => [node.name.value, node]))
+}
+
+/** The operations of a document in order. */
+export const operationsOf = ({ definitions }: DocumentNode): readonly OperationDefinitionNode[] =>
+  definitions.filter(node => node.kind === 'OperationDefinition')
+
+/** Measures selection sets; each fragment is measured once, so that a bomb of them costs nothing. */
+const measurer = (fragments: Fragments) => {
   const measured = new Map<string, Size>()
-  const ofFragment = (name: string): Size => {
-    const known = measured.get(name)
-    if (known) return known
-    const fragment = fragments.get(name)
-    const size = fragment ? ofSet(fragment.selectionSet) : none
-    measured.set(name, size)
-    return size
-  }
-  const ofSet = (set: SelectionSetNode): Size => {
-    let size = none
-    for (const selection of set.selections) {
-      if (selection.kind === 'FragmentSpread') size = both(size, ofFragment(selection.name.value))
-      else if (selection.kind === 'InlineFragment') size = both(size, ofSet(selection.selectionSet))
-      else {
-        const below = selection.selectionSet ? ofSet(selection.selectionSet) : none
-        // Introspection has a depth of its own, which graphql-js's rules keep.
-        const isIntrospection = selection.name.value.startsWith('__')
-        size = both(size, {
-          depth: isIntrospection ? 1 : below.depth + 1,
-          fields: below.fields + 1,
-          aliases: below.aliases + (selection.alias ? 1 : 0),
-        })
-      }
+  const ofFragment = (name: string): Size =>
+    measured.getOrInsertComputed(name, () => {
+      const fragment = fragments.get(name)
+      return fragment ? ofSet(fragment.selectionSet) : none
+    })
+  const ofSelection = (selection: SelectionNode): Size => {
+    if (selection.kind === 'FragmentSpread') return ofFragment(selection.name.value)
+    if (selection.kind === 'InlineFragment') return ofSet(selection.selectionSet)
+    const below = selection.selectionSet ? ofSet(selection.selectionSet) : none
+    // Introspection has a depth of its own, which graphql-js's rules keep.
+    const isIntrospection = selection.name.value.startsWith('__')
+    return {
+      depth: isIntrospection ? 1 : below.depth + 1,
+      fields: below.fields + 1,
+      aliases: below.aliases + (selection.alias ? 1 : 0),
+      rootFields: 1,
     }
-    return size
   }
-  const rootFields = (set: SelectionSetNode): number =>
-    set.selections.reduce((sum, selection) => {
-      if (selection.kind === 'Field') return sum + 1
-      if (selection.kind === 'InlineFragment') return sum + rootFields(selection.selectionSet)
-      const fragment = fragments.get(selection.name.value)
-      return sum + (fragment ? spreadRoots(selection.name.value, fragment) : 0)
-    }, 0)
-  const rootsOf = new Map<string, number>()
-  const spreadRoots = (name: string, fragment: FragmentDefinitionNode): number => {
-    const known = rootsOf.get(name)
-    if (known !== undefined) return known
-    const count = rootFields(fragment.selectionSet)
-    rootsOf.set(name, count)
-    return count
-  }
-  return { ofSet, rootFields }
+  const ofSet = ({ selections }: SelectionSetNode): Size =>
+    selections.reduce((size, selection) => both(size, ofSelection(selection)), none)
+  return ofSet
 }
 
 const directivesIn = (document: DocumentNode): number => {
@@ -90,21 +88,12 @@ const tooMuch = (count: number, limit: number, what: string) =>
 
 /** Throws `DEPTH_LIMIT` or `QUERY_TOO_COMPLEX` for a valid document with an operation over the limits. */
 export const checkDocument = (document: DocumentNode, limits: DocumentLimits): void => {
-  const operations = document.definitions.filter(
-    (d): d is OperationDefinitionNode => d.kind === 'OperationDefinition',
-  )
-  const fragments = new Map(
-    document.definitions
-      .filter((d): d is FragmentDefinitionNode => d.kind === 'FragmentDefinition')
-      .map(fragment => [fragment.name.value, fragment]),
-  )
-  const { ofSet, rootFields } = measurer(fragments)
+  const sizeOf = measurer(fragmentsOf(document))
   const directives = directivesIn(document)
   if (directives > limits.directives) throw tooMuch(directives, limits.directives, 'directives')
-  for (const { selectionSet } of operations) {
-    const roots = rootFields(selectionSet)
-    if (roots > limits.rootFields) throw tooMuch(roots, limits.rootFields, 'root fields')
-    const { depth, aliases, fields } = ofSet(selectionSet)
+  for (const { selectionSet } of operationsOf(document)) {
+    const { rootFields, depth, aliases, fields } = sizeOf(selectionSet)
+    if (rootFields > limits.rootFields) throw tooMuch(rootFields, limits.rootFields, 'root fields')
     if (depth > limits.depth)
       throw new ApiError(
         'DEPTH_LIMIT',

@@ -1,4 +1,4 @@
-/** Which media type answers a GraphQL request (GraphQL over HTTP, section 5), and who is shown a page instead. */
+/** The media type of the answer to a GraphQL request (GraphQL over HTTP, section 5), and who gets a page instead. */
 import { type Range, rangesOf } from '#http/accept.ts'
 
 export const json = 'application/json; charset=utf-8'
@@ -23,9 +23,9 @@ export const negotiate = (accept: string | undefined): string | undefined => {
   const fitting = rangesOf(accept).filter(
     range => range.weight > 0 && isUtf8(range) && typeOfRange[range.value],
   )
-  const rank = ({ value }: Range) => (value.includes('*') ? 0 : 1)
-  const [best] = fitting.toSorted((a, b) => b.weight - a.weight || rank(b) - rank(a))
-  return best && typeOfRange[best.value]
+  const best = fitting.filter(({ weight }) => weight === fitting[0]?.weight)
+  const { value = '' } = best.find(({ value }) => named.includes(value)) ?? best[0] ?? {}
+  return typeOfRange[value]
 }
 
 /** Whether a page is wanted: a browser names HTML and takes anything else for less; a client that names JSON first means it. */

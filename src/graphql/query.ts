@@ -1,16 +1,22 @@
 /** A query operation: all its roots in one read, from one snapshot. */
 
 import { type ExecutionResult, execute, type FieldNode, Kind, OperationTypeNode } from 'graphql'
-import { type Core, prepareFor } from '#core.ts'
-import type { ErrorPlace } from '#errors.ts'
+import { after } from '#base/after.ts'
+import { prepareFor } from '#core.ts'
 import { createSlots, type Slots, type Variables } from '#graphql/arguments.ts'
 import type { Operation } from '#graphql/document.ts'
 import type { Schema } from '#graphql/schema.ts'
-import { type Collected, collectFields, locationOf, rootOf, shapeOf } from '#graphql/selection.ts'
+import {
+  type Collected,
+  collectFields,
+  type Execution,
+  locationOf,
+  rootOf,
+  shapeOf,
+} from '#graphql/selection.ts'
 import { notFound } from '#model/model.ts'
-import type { Viewer } from '#model/viewer.ts'
 import { type Answer, type Position, type Prepared, read } from '#read/read.ts'
-import type { Root } from '#read/selection.ts'
+import { type Root, VIEWER } from '#read/selection.ts'
 
 /** A member of `data`: given text, introspection, or the n-th root of the read. */
 type Member =
@@ -36,20 +42,13 @@ const membersOf = (collected: Collected, schema: Schema): readonly Member[] => {
   })
 }
 
-const prepareQuery = (
-  core: Core,
-  schema: Schema,
-  operation: Operation,
-  variables: Variables,
-  viewer: Viewer,
-  collected: Collected,
-): Ready => {
-  const slots = createSlots(0)
-  const selecting = { schema, model: core.model, fragments: operation.fragments, variables, slots }
+const prepareQuery = (execution: Execution, collected: Collected): Ready => {
+  const { core, schema, viewer } = execution
+  const slots = createSlots(VIEWER + 1)
   const roots = [...collected].flatMap(([key, nodes]): Root[] => {
     const root = schema.roots.get(nodes[0]?.name.value ?? '')
     return root && (root.kind === 'one' || root.kind === 'list')
-      ? [rootOf(selecting, root.kind, root.entity, key, nodes)]
+      ? [rootOf({ ...execution, slots }, root.kind, root.entity, key, nodes)]
       : []
   })
   const prepared =
@@ -57,12 +56,10 @@ const prepareQuery = (
   return { members: membersOf(collected, schema), prepared, slots }
 }
 
-/** The value of `__schema` or `__type`, which graphql-js executes alone. */
+/** The value of `__schema` or `__type`, which graphql-js executes by itself. */
 const introspect = (
-  schema: Schema,
-  operation: Operation,
+  { schema, operation, variables }: Execution,
   nodes: readonly FieldNode[],
-  variables: Variables,
 ): string => {
   const { node, fragments } = operation
   const definition = {
@@ -89,8 +86,8 @@ const missingOf = (
     if (member.kind !== 'read') continue
     const missing = answers[member.root]?.missing
     if (!missing) continue
-    const place: ErrorPlace = { path: [member.key], ...locationOf(member.node) }
-    return notFound(missing.entity, namedBy(member.node, variables) ?? missing.id, place)
+    const id = namedBy(member.node, variables) ?? missing.id
+    return notFound(missing.entity, id, locationOf(member.key, member.node))
   }
   return undefined
 }
@@ -117,37 +114,29 @@ const derived = <Value>(operation: Operation, key: string, make: () => Value): V
 }
 
 /** The query prepared for the viewer's role, the conditions of its fields and the filters that are given. */
-const readyFor = (
-  core: Core,
-  schema: Schema,
-  operation: Operation,
-  variables: Variables,
-  viewer: Viewer,
-): Ready => {
+const readyFor = (execution: Execution): Ready => {
+  const { operation, variables, viewer } = execution
   const conditions = operation.conditions.map(name => String(variables.coerced[name])).join()
   const collected = derived(operation, `fields ${conditions}`, () =>
-    collectFields([operation.node.selectionSet], operation.fragments, variables),
+    collectFields([operation.node.selectionSet], operation, variables),
   )
-  const shape = shapeOf(collected, schema, core.model, variables)
+  const shape = shapeOf(execution, collected)
   return derived(operation, `${viewer.role} ${conditions} ${shape}`, () =>
-    prepareQuery(core, schema, operation, variables, viewer, collected),
+    prepareQuery(execution, collected),
   )
 }
 
 /** Runs the query; throws where the viewer may not read something, and where it is too large or takes too long. */
 export const runQuery = (
-  core: Core,
-  schema: Schema,
-  operation: Operation,
-  variables: Variables,
-  viewer: Viewer,
-  after: Position | undefined,
+  execution: Execution,
+  position: Position | undefined,
 ): Queried | Promise<Queried> => {
-  const { members, prepared, slots } = readyFor(core, schema, operation, variables, viewer)
+  const { core, variables, viewer } = execution
+  const { members, prepared, slots } = readyFor(execution)
   const textOf = (member: Member, answers: readonly Answer[]): string => {
     if (member.kind === 'text') return member.json
     if (member.kind === 'read') return answers[member.root]?.text ?? 'null'
-    return introspect(schema, operation, member.nodes, variables)
+    return introspect(execution, member.nodes)
   }
   const assemble = (answers: readonly Answer[]): Queried => {
     const missing = missingOf(members, answers, variables)
@@ -156,6 +145,6 @@ export const runQuery = (
     return { data: `{${texts.join()}}` }
   }
   if (!prepared) return assemble([])
-  const answers = read(core.reader, prepared, slots.fill(viewer.id, variables), after)
-  return answers instanceof Promise ? answers.then(assemble) : assemble(answers)
+  const values = [viewer.id, ...slots.valuesOf(variables)]
+  return after(read(core.reader, prepared, values, position), assemble)
 }

@@ -27,8 +27,6 @@ export type RootField = {
 export type Schema = {
   readonly schema: GraphQLSchema
   readonly roots: ReadonlyMap<string, RootField>
-  /** The entity that an object type shows. */
-  readonly entityOfType: ReadonlyMap<string, string>
 }
 
 const scalars = {
@@ -205,6 +203,5 @@ export const deriveSchema = (model: Model): Schema => {
       ...(mutations.length > 0 && { mutation: rootType('Mutation', mutations) }),
     }),
     roots: new Map([...queries, ...mutations].map(({ name, root }) => [name, root])),
-    entityOfType: new Map([...types].map(([name, type]) => [type.name, name])),
   }
 }

@@ -1,7 +1,6 @@
 /** An operation as a Selection: the GraphQL specification's algorithms, by their names. */
 import {
   type FieldNode,
-  type FragmentDefinitionNode,
   type GraphQLField,
   GraphQLIncludeDirective,
   type GraphQLObjectType,
@@ -12,11 +11,15 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql'
+import type { Core } from '#core.ts'
+import type { ErrorLocation } from '#errors.ts'
 import { argumentOf, idArgument, pageOf, type Slots, type Variables } from '#graphql/arguments.ts'
+import type { Operation } from '#graphql/document.ts'
 import { filterValue } from '#graphql/filter.ts'
 import type { Schema } from '#graphql/schema.ts'
 import type { Entity } from '#model/entity.ts'
-import { entityOf, type Model, typeName } from '#model/model.ts'
+import { entityOf, typeName } from '#model/model.ts'
+import type { Viewer } from '#model/viewer.ts'
 import type { Item, Location, Root, Slot } from '#read/selection.ts'
 
 /** The field nodes under each response key, which are merged. */
@@ -29,7 +32,7 @@ const conditionHolds = (node: SelectionNode, variables: Variables): boolean =>
 /** CollectFields (section 6.3.2). Every type here is an object type, so a fragment that is valid applies. */
 export const collectFields = (
   sets: readonly SelectionSetNode[],
-  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+  { fragments }: Operation,
   variables: Variables,
 ): Collected => {
   const grouped = new Map<string, FieldNode[]>()
@@ -54,23 +57,29 @@ export const collectFields = (
   return grouped
 }
 
-/** The location of a field in its document, for errors. */
-export const locationOf = (node: FieldNode): { at?: Location } => {
+/** The line and column of a field in its document. */
+export const startOf = (node: FieldNode): { readonly at?: Location } => {
   const token = node.loc?.startToken
   return token ? { at: { line: token.line, column: token.column } } : {}
 }
 
-/** The selection sets of nodes that are merged. */
-export const setsOf = (nodes: readonly FieldNode[]): readonly SelectionSetNode[] =>
-  nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
+/** The location of a root field, for errors. */
+export const locationOf = (key: string, node: FieldNode): ErrorLocation => ({
+  path: [key],
+  ...startOf(node),
+})
 
-export type Selecting = {
+/** An operation to run: for whom, and with which variables. */
+export type Execution = {
+  readonly core: Core
   readonly schema: Schema
-  readonly model: Model
-  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>
+  readonly operation: Operation
   readonly variables: Variables
-  readonly slots: Slots
+  readonly viewer: Viewer
 }
+
+/** An execution on its way to a Selection, with the slots that it fills. */
+type Selecting = Execution & { readonly slots: Slots }
 
 const fieldOfType = (type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> => {
   const field = type.getFields()[name]
@@ -78,27 +87,28 @@ const fieldOfType = (type: GraphQLObjectType, name: string): GraphQLField<unknow
   return field
 }
 
-/** The members of an object type that a selection set asks for (section 6.3). */
+/** The members of an object type that the merged nodes of a field select (section 6.3). */
 export const itemsOf = (
   selecting: Selecting,
   type: GraphQLObjectType,
-  sets: readonly SelectionSetNode[],
+  nodes: readonly FieldNode[],
 ): readonly Item[] => {
-  const collected = collectFields(sets, selecting.fragments, selecting.variables)
+  const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
+  const collected = collectFields(sets, selecting.operation, selecting.variables)
   return [...collected].map(([key, nodes]): Item => {
     const node = nodes[0] as FieldNode
     const name = node.name.value
     if (name === '__typename') return { kind: 'text', key, json: JSON.stringify(type.name) }
     const field = fieldOfType(type, name)
     const target = getNamedType(field.type)
-    if (!isObjectType(target)) return { kind: 'field', key, field: name, ...locationOf(node) }
+    if (!isObjectType(target)) return { kind: 'field', key, field: name, ...startOf(node) }
     return {
       kind: 'relation',
       key,
       relation: name,
       page: field.args.length > 0 ? pageOf(selecting.slots, field, node, null) : null,
-      items: itemsOf(selecting, target, setsOf(nodes)),
-      ...locationOf(node),
+      items: itemsOf(selecting, target, nodes),
+      ...startOf(node),
     }
   })
 }
@@ -118,7 +128,7 @@ const existsFor = (entity: Entity, filters: readonly Filter[]): Root['exists'] =
 
 /** The conditions, order and page of a root; what varies between one row and a list. */
 const rowsOf = (
-  { schema, model, slots, variables }: Selecting,
+  { core: { model }, schema, slots, variables }: Selecting,
   kind: 'one' | 'list',
   entity: Entity,
   node: FieldNode,
@@ -154,32 +164,27 @@ export const rootOf = (
   key: string,
   nodes: readonly FieldNode[],
 ): Root => {
-  const { model, schema } = selecting
+  const { core, schema } = selecting
   const node = nodes[0] as FieldNode
   const type = schema.schema.getType(typeName(entityName)) as GraphQLObjectType
   return {
     entity: entityName,
-    items: itemsOf(selecting, type, setsOf(nodes)),
+    items: itemsOf(selecting, type, nodes),
     fetchOneMore: false,
     total: false,
     key,
-    ...locationOf(node),
-    ...rowsOf(selecting, kind, entityOf(model, entityName), node),
+    ...startOf(node),
+    ...rowsOf(selecting, kind, entityOf(core.model, entityName), node),
   }
 }
 
-/** Which filters of the roots a request gives: with the operation and its conditions they decide the plan. */
-export const shapeOf = (
-  collected: Collected,
-  schema: Schema,
-  model: Model,
-  variables: Variables,
-): string => {
+/** Which filters of the roots a request gives: they decide the plan, with the operation and its conditions. */
+export const shapeOf = ({ core, schema, variables }: Execution, collected: Collected): string => {
   let shape = ''
   for (const [, [node]] of collected) {
     const root = node && schema.roots.get(node.name.value)
     if (root?.kind !== 'list' || !node?.arguments?.length) continue
-    const { filters } = entityOf(model, root.entity).graphql
+    const { filters } = entityOf(core.model, root.entity).graphql
     if (filters.length === 0) continue
     const field = rootField(schema, node.name.value)
     shape += filters

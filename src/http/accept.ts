@@ -8,13 +8,12 @@ export type Range = {
   readonly parameters: Readonly<Record<string, string>>
 }
 
-const weightOf = (q: string | undefined): number => {
-  if (q === undefined) return 1
+const weightOf = (q = '1'): number => {
   const weight = Number(q)
   return weight > 0 ? Math.min(weight, 1) : 0
 }
 
-/** What an `Accept` or `Accept-Encoding` header lists, in lower case and by weight, those of one weight in their order. */
+/** The ranges of an `Accept` or `Accept-Encoding` header, in lower case and by weight; those of one weight in their order. */
 export const rangesOf = (header: string): readonly Range[] =>
   parseAccept(header.toLowerCase())
     .map(({ type, params }) => ({ value: type, weight: weightOf(params.q), parameters: params }))
@@ -29,25 +28,15 @@ export const preferred = <const Offered extends string>(
   offered: readonly Offered[],
 ): Offered | undefined => {
   const ranges = rangesOf(header)
-  let best: Offered | undefined
-  let highest = 0
-  for (const value of offered) {
-    const weight = weightIn(ranges, value)
-    if (weight > highest) {
-      best = value
-      highest = weight
-    }
-  }
-  return best
+  const weights = offered.map(value => weightIn(ranges, value))
+  const highest = Math.max(...weights)
+  return highest > 0 ? offered[weights.indexOf(highest)] : undefined
 }
 
 // RFC 9110 §12.5.1: the most specific range that fits decides, so `*/*, text/html;q=0` refuses HTML.
 const weightIn = (ranges: readonly Range[], value: string): number => {
-  const family = value.includes('/') ? `${value.split('/')[0]}/*` : '*'
-  const everything = value.includes('/') ? '*/*' : '*'
-  for (const wanted of [value, family, everything]) {
-    const range = ranges.find(({ value }) => value === wanted)
-    if (range !== undefined) return range.weight
-  }
-  return 0
+  const [type, subtype] = value.split('/')
+  const wanted = subtype === undefined ? [value, '*'] : [value, `${type}/*`, '*/*']
+  const fitting = wanted.map(name => ranges.find(({ value }) => value === name))
+  return fitting.find(range => range !== undefined)?.weight ?? 0
 }

@@ -6,7 +6,7 @@ const digest = (text: string): string => hash('sha1', text, 'base64url').slice(0
 /** The strong ETag of a representation that has no revision of its own: a list, a GraphQL answer. */
 export const bodyTag = (text: string): string => `"${digest(text)}"`
 
-/** What an ETag is of: `users` 7 at revision 3. */
+/** The thing that an ETag is of: `users` 7 at revision 3. */
 export type Mark = { readonly table: string; readonly id: number; readonly revision: number }
 
 /** The strong ETag of one thing: its revision, by which `If-Match` is decided, and the digest of how it is shown. */
@@ -48,7 +48,7 @@ export const allowedRevisions = (
   const revisions = (tagsOf(header) ?? []).flatMap(({ weak, tag }) => {
     const [, table, id, revision] = ours.exec(tag) ?? []
     const isOf = !weak && table === of.table && Number(id) === of.id
-    // No revision is that far up, and no store could be asked for it.
+    // No revision is that large, and no store takes such a number.
     return isOf && Number.isSafeInteger(Number(revision)) ? [Number(revision)] : []
   })
   return [...new Set(revisions)]

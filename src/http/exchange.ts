@@ -1,4 +1,4 @@
-/** One request from its first header to its log line: who asks, what is answered, what went wrong. */
+/** One request from its first header to its log line: its viewer, its answer, its error. */
 import { after, attempt } from '#base/after.ts'
 import { ApiError } from '#errors.ts'
 import type { Limiter, RateHeaders } from '#http/limit/limiter.ts'
@@ -8,20 +8,20 @@ import { checkHead, checkPath, type Http, header, requestIdOf } from '#http/requ
 import { anonymous, type Viewer } from '#model/viewer.ts'
 import type { Observe } from '#observe.ts'
 
-/** What both APIs owe HTTP, from the configuration. */
+/** The part of the service around both APIs, from the configuration. */
 export type Edge = {
   /** The viewer of an `Authorization` header; throws `UNAUTHENTICATED` for a bad one. */
   readonly authenticate: (authorization: string | undefined) => Viewer | Promise<Viewer>
   readonly observe: Observe
   readonly queue: Queue
-  /** Absent where callers may ask as often as they like. */
+  /** Absent where requests are not limited. */
   readonly limiter?: Limiter | undefined
   readonly origins: Origins
   /** The largest JSON body, in bytes. */
   readonly bodyLimit: number
   /** The longest URL, in characters. */
   readonly urlLimit: number
-  /** Seconds for which caches may keep what anonymous may read; 0: they must ask each time. */
+  /** Seconds for which caches may store what anonymous may read; 0: they must revalidate each time. */
   readonly publicMaxAge: number
 }
 
@@ -30,10 +30,10 @@ export type Fail = (error: ApiError, requestId: string, c: Http) => Reply
 
 export type Handle = (c: Http, viewer: Viewer, requestId: string) => Reply | Promise<Reply>
 
-/** What all requests to a handler share. */
+/** A handler with its surroundings, the same for all its requests. */
 type Serving = { readonly edge: Edge; readonly fail: Fail; readonly handle: Handle }
 
-/** A request on its way, with what has been found out about it. */
+/** A request that is being served, and the facts for its answer and log line. */
 type Exchange = {
   readonly c: Http
   readonly requestId: string
@@ -79,8 +79,8 @@ const answer = ({ edge, handle }: Serving, exchange: Exchange): Reply | Promise<
   })
 }
 
-/** Anything thrown that is no ApiError is a bug: logged whole, answered without a word of it. */
-const asApiError = (error: unknown, requestId: string, observe: Observe): ApiError => {
+/** The error to answer with. Anything thrown that is no ApiError is a bug: it is observed, and the caller sees none of its words. */
+export const asApiError = (error: unknown, requestId: string, observe: Observe): ApiError => {
   if (error instanceof ApiError) return error
   observe({ kind: 'bug', requestId, error })
   return new ApiError(
@@ -122,7 +122,7 @@ const complete = (
     Object.assign(headers, corsHeaders(origins, header(c, 'origin')), { Vary: vary })
   }
   if (rate) Object.assign(headers, rate)
-  // Given here, the server need not look for it; for HEAD nothing else would.
+  // Set here, the server need not look for it; for HEAD it would not.
   if (body !== null) headers['Content-Length'] = String(Buffer.byteLength(body))
 }
 

@@ -1,4 +1,4 @@
-/** Where requests wait for their turn: taken in slices, answered together, refused when they waited too long. */
+/** The queue of requests: they are run in slices, answered together, and refused when they waited too long. */
 
 /** A request that waits: run when its turn comes, or shed when that is too late. */
 export type Entry = { readonly run: () => void; readonly shed: () => void }
@@ -9,9 +9,9 @@ export type Queue = {
 }
 
 export type QueueLimits = {
-  /** The longest wait, in milliseconds; whoever waited longer is shed. */
+  /** The longest wait, in milliseconds; a request that waited longer is shed. */
   readonly wait: number
-  /** How many may wait; who comes then is shed at once. */
+  /** How many may wait; a request above that is shed at once. */
   readonly size: number
 }
 

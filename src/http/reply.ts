@@ -1,4 +1,4 @@
-/** Answers as data before they are responses, and what every response carries. */
+/** Replies as data before they are responses, and the headers that responses share. */
 import type { ApiError } from '#errors.ts'
 
 export type Reply = {
@@ -50,7 +50,7 @@ export const corsHeaders = (
   }
 }
 
-/** What answers a preflight request beside the allowed methods. */
+/** The headers of a preflight response beside the allowed methods. */
 export const preflightHeaders = {
   'Access-Control-Allow-Headers':
     'Authorization, Content-Type, Accept, API-Version, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, Duet-Position',

@@ -1,4 +1,4 @@
-/** What a request says, read the cheapest way: from Node's own parsed headers where there are any. */
+/** Reads requests the cheapest way: from Node's own parsed headers where there are any. */
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
 import type { JsonObject } from '#base/object.ts'
@@ -73,7 +73,7 @@ const isUtf8Json = (contentType: string, types: readonly string[]): boolean => {
   )
 }
 
-/** What stands for a body that may be left out and is. */
+/** The body of a request that left out an optional one. */
 export const noBody: JsonObject = {}
 
 /**
@@ -104,8 +104,8 @@ export const jsonBody = async (
 const mostHeaders = 100
 
 /**
- * Throws for a request that two readers could take for two different ones: 431 for more than 100 headers, since what
- * Node drops of them is not told; 400 for two `Host` headers (RFC 9112, section 3.2); 404 for encoded dots in the path, which
+ * Throws for a request that two readers could take for two different ones: 431 for more than 100 headers, since
+ * Node drops some without a sign; 400 for two `Host` headers (RFC 9112, section 3.2); 404 for encoded dots in the path, which
  * are never resolved.
  */
 export const checkHead = (c: Http): void => {

@@ -1,29 +1,28 @@
-/** What no route serves: 404, 405 with `Allow`, and OPTIONS. */
+/** Requests that no route takes: 404, 405 with `Allow`, and OPTIONS. */
 import { ApiError } from '#errors.ts'
 import { type Edge, exchange, type Fail } from '#http/exchange.ts'
 import { preflightHeaders, type Reply } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
+import { anonymous } from '#model/viewer.ts'
 
 export type Known = { readonly method: string; readonly path: string }
-
-type Pattern = { readonly form: RegExp; readonly methods: Set<string> }
 
 const patternOf = (path: string): RegExp =>
   new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/:[A-Za-z]+/g, '[^/]+')}$`)
 
-/** The methods of each path; GET stands for HEAD too, and OPTIONS is always there. */
-const patternsOf = (known: readonly Known[]): readonly Pattern[] => {
-  const patterns = new Map<string, Pattern>()
-  for (const { method, path } of known) {
-    const pattern = patterns.get(path) ?? { form: patternOf(path), methods: new Set<string>() }
-    patterns.set(path, pattern)
-    pattern.methods.add(method)
-    if (method === 'GET') pattern.methods.add('HEAD')
+/** The methods at a path by all the routes, as `Allow` lists them: HEAD beside GET, and OPTIONS; undefined where there are none. */
+const allowing = (known: readonly Known[]) => {
+  const routes = known.map(({ method, path }) => ({
+    pattern: patternOf(path),
+    methods: method === 'GET' ? ['GET', 'HEAD'] : [method],
+  }))
+  return (path: string): string | undefined => {
+    const methods = routes.filter(({ pattern }) => pattern.test(path)).flatMap(r => r.methods)
+    return methods.length === 0 ? undefined : [...new Set(methods), 'OPTIONS'].join(', ')
   }
-  return [...patterns.values()]
 }
 
-/** The handler for everything that no route takes, given all the routes there are; OPTIONS says `headersAt` a path too. */
+/** The handler for everything that no route takes, given all the routes; `headersAt` is added to the answers to OPTIONS. */
 export const unrouted = (
   known: readonly Known[],
   edge: Edge,
@@ -31,13 +30,7 @@ export const unrouted = (
   explain: (path: string) => ApiError,
   headersAt: (path: string) => Readonly<Record<string, string>>,
 ) => {
-  const patterns = patternsOf(known)
-  const allowedAt = (path: string): string | undefined => {
-    const methods = new Set(
-      patterns.filter(({ form }) => form.test(path)).flatMap(({ methods }) => [...methods]),
-    )
-    return methods.size === 0 ? undefined : [...methods, 'OPTIONS'].join(', ')
-  }
+  const allowedAt = allowing(known)
   const options = (path: string, allow: string): Reply => ({
     status: 204,
     headers: {
@@ -48,22 +41,13 @@ export const unrouted = (
     },
     body: null,
   })
-  // Path and method come before the token: whoever asks is not looked at.
-  return exchange(
-    { ...edge, authenticate: () => ({ id: null, role: 'anonymous' }) },
-    fail,
-    (c: Http) => {
-      const { path, method } = c.req
-      const allow = allowedAt(path)
-      if (allow === undefined) throw explain(path)
-      if (method === 'OPTIONS') return options(path, allow)
-      throw new ApiError(
-        'METHOD_NOT_ALLOWED',
-        `${method} is not possible at ${path}; there are ${allow}`,
-        {
-          headers: { Allow: allow },
-        },
-      )
-    },
-  )
+  // Path and method come before the token, which is not looked at.
+  return exchange({ ...edge, authenticate: () => anonymous }, fail, (c: Http) => {
+    const { path, method } = c.req
+    const allow = allowedAt(path)
+    if (allow === undefined) throw explain(path)
+    if (method === 'OPTIONS') return options(path, allow)
+    const message = `${method} is not possible at ${path}; there are ${allow}`
+    throw new ApiError('METHOD_NOT_ALLOWED', message, { headers: { Allow: allow } })
+  })
 }

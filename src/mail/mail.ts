@@ -1,12 +1,13 @@
 /** Mail: letters that wait, are composed when their turn comes, and leave over SMTP. */
 
+import { lru } from '#base/lru.ts'
 import type { Services } from '#base/services.ts'
 import { createOutbox, type OutboxOptions } from '#mail/outbox.ts'
 import { type Deliver, reasonOf, smtp, type Waits } from '#mail/smtp.ts'
 import type { Observe } from '#observe.ts'
 
 export type Mail = Services['mail'] & {
-  /** Sends what waits, for at most so many milliseconds. */
+  /** Sends the letters that wait, for at most so many milliseconds. */
   readonly close: (wait: number) => Promise<void>
 }
 
@@ -31,15 +32,13 @@ const hour = 3_600_000
 const mostAnHour = 5
 const mostAddresses = 10_000
 
-/** Says whether one more message may go to an address: five an hour, so that nobody is flooded in another's name. */
+/** Whether one more message may go to an address: five an hour, so that nobody is flooded in another's name. */
 const createCap = () => {
-  const sent = new Map<string, { since: number; count: number }>()
+  const sent = lru<{ readonly since: number; count: number }>(mostAddresses)
   return (address: string, now: number): boolean => {
     const key = address.toLowerCase()
     const known = sent.get(key)
     if (known && now - known.since < hour) return ++known.count <= mostAnHour
-    sent.delete(key)
-    if (sent.size >= mostAddresses) sent.delete(sent.keys().next().value as string)
     sent.set(key, { since: now, count: 1 })
     return true
   }

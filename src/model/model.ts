@@ -113,5 +113,5 @@ export const uniqueFields = (entity: Entity, columns: string): readonly string[]
   ) ?? []
 
 /** The error for a thing that does not exist; its message contains "not found". */
-export const notFound = (entity: string, id: unknown, place?: ApiError['place']): ApiError =>
-  new ApiError('NOT_FOUND', `${typeName(entity)} ${String(id)} not found`, place && { place })
+export const notFound = (entity: string, id: unknown, location?: ApiError['location']): ApiError =>
+  new ApiError('NOT_FOUND', `${typeName(entity)} ${String(id)} not found`, location && { location })

@@ -45,7 +45,7 @@ test('without a token the refusal is 401 with a challenge that names no error', 
 test('with a token the refusal is 403 and says what is refused, without a challenge', () => {
   const error = refusal(ben, 'create products', { path: ['createProduct'] })
   assert.equal(error.code, 'FORBIDDEN')
-  assert.deepEqual(error.place, { path: ['createProduct'] })
+  assert.deepEqual(error.location, { path: ['createProduct'] })
   assert.match(error.message, /create products/)
 })
 

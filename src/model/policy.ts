@@ -1,5 +1,5 @@
 /** Who may do what, as data: the same rule guards a root, a nested level, a write and the printed table. */
-import { ApiError, type ErrorPlace } from '#errors.ts'
+import { ApiError, type ErrorLocation } from '#errors.ts'
 import type { Viewer } from '#model/viewer.ts'
 
 export type Rule =
@@ -64,10 +64,10 @@ export const judge = (
 }
 
 /** The error for a viewer who lacks a right: without a token 401, with one 403. `what` is a verb phrase: `change posts`. */
-export const refusal = (viewer: Viewer, what: string, place?: ErrorPlace): ApiError =>
+export const refusal = (viewer: Viewer, what: string, location?: ErrorLocation): ApiError =>
   viewer.role === 'anonymous'
-    ? new ApiError('UNAUTHENTICATED', `A token is needed to ${what}`, place && { place })
-    : new ApiError('FORBIDDEN', `This token gives no right to ${what}`, place && { place })
+    ? new ApiError('UNAUTHENTICATED', `A token is needed to ${what}`, location && { location })
+    : new ApiError('FORBIDDEN', `This token gives no right to ${what}`, location && { location })
 
 /** The rule in a person's words, for the documents. */
 export const inWords = (rule: Rule): string => {

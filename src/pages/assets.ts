@@ -1,6 +1,6 @@
 /** The files the pages load, our own and those of npm packages, served by the service under `/assets/`. */
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
@@ -13,7 +13,7 @@ import { notAPage } from '#http/reply.ts'
 export type Asset = {
   /** The package the file is of; ours where none is named. */
   readonly package?: string
-  /** Its path in the package or in our folder, or where it is. */
+  /** Its path in the package or in our folder, or its URL. */
   readonly file: string | URL
   readonly type: string
 }
@@ -34,10 +34,8 @@ export const machineAssets = {
 } as const satisfies Record<string, Asset>
 
 export type Assets = {
-  /** Where the file is served, with a mark of its content, so that it may be kept for a year. */
+  /** The file's URL with a digest of its content, so that it may be cached for a year. */
   readonly url: (name: string) => Promise<string>
-  /** The packages behind these files that are not installed. */
-  readonly missing: (names: readonly string[]) => Promise<readonly string[]>
   readonly answer: (name: string, request: Request) => Promise<Response>
 }
 
@@ -45,7 +43,7 @@ type Coding = 'br' | 'gzip' | 'identity'
 
 type Loaded = {
   readonly type: string
-  readonly hash: string
+  readonly digest: string
   readonly encoded: (coding: Coding) => Promise<Uint8Array<ArrayBuffer>>
 }
 
@@ -56,24 +54,23 @@ const compress = {
 }
 const brotliQuality = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }
 
-/** A store of the table's files; each is read when first asked for, and stays in memory. */
+/** The files of the table; each is read when it is first needed, and stays in memory. */
 export const openAssets = (files: Readonly<Record<string, Asset>>): Assets => {
-  const assetOf = (name: string): Asset => {
+  const load = remember(async (name: string): Promise<Loaded> => {
     const asset = Object.hasOwn(files, name) ? files[name] : undefined
     if (asset === undefined) throw new ApiError('NOT_FOUND', `Asset ${name} not found`)
-    return asset
-  }
-  const load = remember(async (name: string) => loaded(assetOf(name)))
+    const body = await readFile(urlOf(asset))
+    return {
+      type: asset.type,
+      digest: hash('sha256', body, 'base64url').slice(0, 22),
+      encoded: remember(async coding => {
+        if (coding === 'br') return compress.br(body, brotliQuality)
+        return coding === 'gzip' ? compress.gzip(body) : body
+      }),
+    }
+  })
   return {
-    url: async name => `/assets/${name}?v=${(await load(name)).hash}`,
-    missing: async names => {
-      const packages = new Set<string>()
-      for (const name of names) {
-        const { package: from } = assetOf(name)
-        if (from !== undefined && !(await isThere(load(name)))) packages.add(from)
-      }
-      return [...packages]
-    },
+    url: async name => `/assets/${name}?v=${(await load(name)).digest}`,
     answer: async (name, request) => answer(await load(name), request),
   }
 }
@@ -86,7 +83,7 @@ export const mountAssets = <E extends Env>(app: Hono<E>, assets: Assets): void =
 const answer = async (asset: Loaded, request: Request): Promise<Response> => {
   const accepted = request.headers.get('accept-encoding') ?? 'identity'
   const coding = preferred(accepted, ['br', 'gzip', 'identity']) ?? 'identity'
-  const etag = coding === 'identity' ? `"${asset.hash}"` : `"${asset.hash}-${coding}"`
+  const etag = coding === 'identity' ? `"${asset.digest}"` : `"${asset.digest}-${coding}"`
   const headers: Record<string, string> = {
     ETag: etag,
     Vary: 'Accept-Encoding',
@@ -104,65 +101,26 @@ const answer = async (asset: Loaded, request: Request): Promise<Response> => {
   return new Response(body, { headers })
 }
 
-// Only a URL that names this very content may be kept; any other one must soon see a new release.
+// Only a URL with the digest of this very content may be cached for long; any other must soon see a new release.
 const cacheControl = (asset: Loaded, request: Request): string =>
-  new URL(request.url).searchParams.get('v') === asset.hash
+  new URL(request.url).searchParams.get('v') === asset.digest
     ? 'public, max-age=31536000, immutable'
     : 'public, max-age=300'
 
-const loaded = async (asset: Asset): Promise<Loaded> => {
-  const body = await read(asset)
-  return {
-    type: asset.type,
-    hash: createHash('sha256').update(body).digest('base64url').slice(0, 22),
-    encoded: remember(async (coding: Coding) => {
-      if (coding === 'br') return compress.br(body, brotliQuality)
-      if (coding === 'gzip') return compress.gzip(body)
-      return body
-    }),
-  }
+const urlOf = ({ package: from, file }: Asset): URL => {
+  if (file instanceof URL) return file
+  if (from === undefined) return new URL(`assets/${file}`, import.meta.url)
+  // React exports its package.json but not its browser builds, hence the way over the folder.
+  return new URL(file, import.meta.resolve(`${from}/package.json`))
 }
 
-const ownFile = (file: string | URL) =>
-  file instanceof URL ? file : new URL(`assets/${file}`, import.meta.url)
-
-const read = async (asset: Asset) => {
-  // A file of our own that is gone is a fault of the release, not an option left out.
-  if (asset.package === undefined) return readFile(ownFile(asset.file))
-  try {
-    // React exports its package.json but not its browser builds, hence the way over the folder.
-    const folder = import.meta.resolve(`${asset.package}/package.json`)
-    return await readFile(new URL(asset.file, folder))
-  } catch (cause) {
-    if (!isAbsence(cause)) throw cause
-    const message = `Asset not found: the package ${asset.package} is not installed`
-    throw new ApiError('NOT_FOUND', message, { cause })
-  }
-}
-
-const isThere = (loading: Promise<Loaded>): Promise<boolean> =>
-  loading.then(
-    () => true,
-    error => {
-      if (error instanceof ApiError) return false
-      throw error
-    },
-  )
-
-const isAbsence = (error: unknown): boolean =>
-  error instanceof Error &&
-  'code' in error &&
-  (error.code === 'ERR_MODULE_NOT_FOUND' || error.code === 'ENOENT')
-
-// Callers that come while the first still works share its promise; a failure is not kept.
+// Callers that come while the first still works share its promise; a failure is not remembered.
 function remember<Key, Value>(make: (key: Key) => Promise<Value>) {
   const made = new Map<Key, Promise<Value>>()
-  return (key: Key): Promise<Value> => {
-    const known = made.get(key)
-    if (known !== undefined) return known
-    const value = make(key)
-    made.set(key, value)
-    value.catch(() => made.delete(key))
-    return value
-  }
+  return (key: Key): Promise<Value> =>
+    made.getOrInsertComputed(key, () => {
+      const value = make(key)
+      value.catch(() => made.delete(key))
+      return value
+    })
 }

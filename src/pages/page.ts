@@ -1,6 +1,6 @@
 /** What every page for people has: the frame of the document and the headers that keep foreign code out. */
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { html } from 'hono/html'
 import { isNotModified } from '#http/conditional.ts'
 import type { Assets } from './assets.ts'
@@ -62,13 +62,13 @@ export const send = ({ body, headers }: Page, request: Request): Response => {
     : new Response(body, { headers: { ...headers } })
 }
 
-/** A body with the headers of a page: looked at again on each visit, and chosen by `Accept`. */
+/** A body with the headers of a page: revalidated on each visit, and chosen by `Accept`. */
 export const page = (body: string, type: string, more: Page['headers'] = {}): Page => ({
   body,
   headers: {
     'Content-Type': type,
     'Cache-Control': 'public, no-cache',
-    ETag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`,
+    ETag: `"${hash('sha256', body, 'base64url').slice(0, 22)}"`,
     Vary: 'Accept',
     'X-Content-Type-Options': 'nosniff',
     ...more,

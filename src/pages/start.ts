@@ -33,22 +33,20 @@ type Link = {
   readonly note: string
 }
 
-const graphqlLinks: readonly Link[] = [
-  {
-    rel: 'graphql',
-    href: graphqlPath,
-    text: 'GraphiQL',
-    note: 'write and run operations in the browser',
-  },
-]
+const graphiqlLink: Link = {
+  rel: 'graphql',
+  href: graphqlPath,
+  text: 'GraphiQL',
+  note: 'write and run operations in the browser',
+}
 
 const probeLinks: readonly Link[] = [
   { rel: 'health', href: '/healthz', text: '/healthz', note: 'the process answers' },
   { rel: 'ready', href: '/readyz', text: '/readyz', note: 'it can serve requests' },
 ]
 
-const listOf = (words: readonly string[]): string =>
-  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
+// British, for a list without a comma before its last word.
+const lists = new Intl.ListFormat('en-GB')
 
 /** What a list offers, in a few words. */
 const noteOf = ({ policy, rest: { listing } }: Entity, { settings }: Model): string => {
@@ -56,7 +54,7 @@ const noteOf = ({ policy, rest: { listing } }: Entity, { settings }: Model): str
   if (!rule || judge(rule, anonymous, settings) !== 'yes') return 'asks for a token'
   if (listing.paging === 'cursor') return 'newest first, page by cursor'
   const filters = Object.values(listing.filters ?? {})
-  return listOf([
+  return lists.format([
     ...(filters.some(({ kind }) => kind === 'contains') ? ['search'] : []),
     ...(filters.length > 0 ? ['filter'] : []),
     ...(listing.sort ? ['sort'] : []),
@@ -73,11 +71,8 @@ const restLinks = (model: Model): readonly Link[] =>
     })
 
 const pluralsOf = (model: Model, isShown: (entity: Entity) => boolean): string => {
-  const text = listOf(
-    Object.values(model.entities)
-      .filter(isShown)
-      .map(({ plural }) => plural),
-  )
+  const shown = Object.values(model.entities).filter(isShown)
+  const text = lists.format(shown.map(({ plural }) => plural))
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
@@ -98,15 +93,15 @@ export const mountStart = <E extends Env>(
 }
 
 /** The links of the page as JSON, in the form of every `_links` of the REST API. */
-export const startDocument = ({ version, model }: StartOptions): Page => {
-  const links = [...graphqlLinks, ...restLinks(model), ...probeLinks]
+const startDocument = ({ version, model }: StartOptions): Page => {
+  const links = [graphiqlLink, ...restLinks(model), ...probeLinks]
   const entries = links.map(({ rel, href }) => [rel, { href }])
   const _links = { self: { href: '/' }, ...Object.fromEntries(entries) }
   return page(JSON.stringify({ name: 'duet', version, _links }), 'application/json')
 }
 
 /** The page for people; its `curl` lines call `origin`. */
-export const startPage = (options: StartOptions, origin: string, assets: Assets): Promise<Page> =>
+const startPage = (options: StartOptions, origin: string, assets: Assets): Promise<Page> =>
   htmlPage(assets, {
     title: 'Duet',
     styles: ['pages.css'],
@@ -121,7 +116,7 @@ ${ornament}
 <section class="api graphql">
 <h2>GraphQL</h2>
 <p>${pluralsOf(options.model, ({ graphql }) => graphql.type)} from one endpoint, in exactly the shape you ask for.</p>
-${linkList(graphqlLinks)}
+${linkList([graphiqlLink])}
 <h3>Try it</h3>
 <pre><code>${graphqlCurl(origin, options.examples)}</code></pre>
 <p class="small">${
@@ -161,21 +156,17 @@ const linkList = (links: readonly Link[]) =>
   )}
 </ul>`
 
-const graphqlCurl = (origin: string, { graphql }: Examples): string =>
-  [
-    `curl ${origin}${graphqlPath} \\`,
-    `  -H 'Content-Type: application/json' \\`,
-    `  -d '{"query": ${JSON.stringify(graphql)}}'`,
-  ].join('\n')
-
 const restCurl = (origin: string, { rest }: Examples): string =>
   `curl '${origin}${restPath}${rest}'`
 
-const tokenCurl = (origin: string, { withToken }: Examples): string =>
-  [
-    'TOKEN=$(bin/duet token --user 1 --role admin --ttl 1h)',
-    `curl ${origin}${restPath}${withToken.rest} -H "Authorization: Bearer $TOKEN"`,
-  ].join('\n')
+const graphqlCurl = (origin: string, { graphql }: Examples): string => `\
+curl ${origin}${graphqlPath} \\
+  -H 'Content-Type: application/json' \\
+  -d '{"query": ${JSON.stringify(graphql)}}'`
+
+const tokenCurl = (origin: string, { withToken }: Examples): string => `\
+TOKEN=$(bin/duet token --user 1 --role admin --ttl 1h)
+curl ${origin}${restPath}${withToken.rest} -H "Authorization: Bearer $TOKEN"`
 
 // The host comes from the request. What is not plainly one must not reach a line made for a shell.
 const originOf = (url: string): string => {

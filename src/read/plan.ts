@@ -1,5 +1,5 @@
 /** A selection, resolved against the model and allowed for a kind of viewer: only here a read is refused. */
-import { ApiError, type ErrorPlace } from '#errors.ts'
+import { ApiError, type ErrorLocation } from '#errors.ts'
 import type { Entity, Relation } from '#model/entity.ts'
 import { isLong } from '#model/field.ts'
 import { entityOf, fieldOf, type Model } from '#model/model.ts'
@@ -27,7 +27,7 @@ export type { ReadPlan } from '#read/level.ts'
 
 type Context = { readonly model: Model; readonly role: Role }
 
-const placeOf = (path: readonly string[], at: Location | undefined): ErrorPlace => ({
+const locationOf = (path: readonly string[], at: Location | undefined): ErrorLocation => ({
   path,
   ...(at && { at }),
 })
@@ -37,11 +37,11 @@ const allow = (
   { model, role }: Context,
   rule: Rule | undefined,
   what: string,
-  place: ErrorPlace,
+  location: ErrorLocation,
 ): 'yes' | 'row' => {
   const viewer = { id: null, role }
   const verdict = rule === undefined ? 'no' : judge(rule, viewer, model.settings)
-  if (verdict === 'no') throw refusal(viewer, what, place)
+  if (verdict === 'no') throw refusal(viewer, what, location)
   return verdict
 }
 
@@ -50,9 +50,9 @@ const visible = (
   context: Context,
   entity: Entity,
   rule: Rule | undefined,
-  place: ErrorPlace,
+  location: ErrorLocation,
 ): readonly Condition[] =>
-  allow(context, rule, `read ${entity.plural}`, place) === 'row' && rule
+  allow(context, rule, `read ${entity.plural}`, location) === 'row' && rule
     ? [selfCondition(context.model, entity, rule)]
     : []
 
@@ -101,13 +101,13 @@ const partsOf = (
   item: Item,
   path: readonly string[],
 ): readonly Part[] => {
-  const place = placeOf([...path, item.key], item.kind === 'field' ? item.at : undefined)
+  const location = locationOf([...path, item.key], item.kind === 'field' ? item.at : undefined)
   switch (item.kind) {
     case 'text':
       return [textPart(item.json)]
     case 'field': {
       const { readableBy } = fieldOf(entityOf(context.model, name), item.field)
-      allow(context, readableBy, `read the ${item.field} of a ${name}`, place)
+      allow(context, readableBy, `read the ${item.field} of a ${name}`, location)
       return [{ kind: 'field', field: item.field, as: 'value' }]
     }
     case 'links':
@@ -129,7 +129,7 @@ const childPart = (
   if (!relation) throw new Error(`${entity.plural} have no relation ${item.relation}`)
   const target = entityOf(context.model, relation.to)
   const path = [...above, item.key]
-  const where = visible(context, target, target.policy.read, placeOf(path, item.at))
+  const where = visible(context, target, target.policy.read, locationOf(path, item.at))
   const from = fromAbove(relation, item.page)
   const level = rowLevel(context, relation.to, item.items, path, { from, where })
   return { kind: 'child', level }
@@ -141,10 +141,15 @@ const fromAbove = (relation: Relation, page: Page): FromIds | FromParents =>
     : { kind: 'children of', by: relation.by, page, oldestFirst: relation.oldestFirst }
 
 /** What a viewer may not read, he may not filter or sort by either. */
-const allowChoice = (context: Context, entity: Entity, root: Root, place: ErrorPlace): void => {
+const allowChoice = (
+  context: Context,
+  entity: Entity,
+  root: Root,
+  location: ErrorLocation,
+): void => {
   for (const { field } of [...root.where, ...root.sort]) {
     const what = `filter or sort ${entity.plural} by ${field}`
-    allow(context, fieldOf(entity, field).readableBy, what, place)
+    allow(context, fieldOf(entity, field).readableBy, what, location)
   }
 }
 
@@ -171,20 +176,20 @@ const cachedCount = (entity: Entity, { where }: Root): CountLevel['cached'] => {
 const existsLevel = (
   context: Context,
   { entity: name, slot }: Root['exists'][number],
-  place: ErrorPlace,
+  location: ErrorLocation,
 ): ExistsLevel => {
   const entity = entityOf(context.model, name)
-  const where = visible(context, entity, entity.policy.read, place)
+  const where = visible(context, entity, entity.policy.read, location)
   return { kind: 'exists', entity: name, table: entity.table, where, slot }
 }
 
 const planRoot = (context: Context, root: Root): PlannedRoot => {
   const entity = entityOf(context.model, root.entity)
   const path = root.key === undefined ? [] : [root.key]
-  const place = placeOf(path, root.at)
+  const location = locationOf(path, root.at)
   const rule = entity.policy.enter ?? entity.policy.read
-  const ownRows = root.written ? [] : visible(context, entity, rule, place)
-  allowChoice(context, entity, root, place)
+  const ownRows = root.written ? [] : visible(context, entity, rule, location)
+  allowChoice(context, entity, root, location)
   const filters = root.where.map((filter): Condition => ({ kind: 'field', ...filter }))
   const where = [...filters, ...ownRows]
   const from = fromConditions(entity, root)
@@ -194,7 +199,7 @@ const planRoot = (context: Context, root: Root): PlannedRoot => {
     rows,
     hasRevision: hasRevision(entity, from),
     total: root.total ? { kind: 'count', table: entity.table, where, cached } : null,
-    exists: root.exists.map(needed => existsLevel(context, needed, place)),
+    exists: root.exists.map(needed => existsLevel(context, needed, location)),
   }
 }
 

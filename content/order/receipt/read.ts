@@ -6,10 +6,10 @@ import { prepareFor } from '#core.ts'
 import { preferred } from '#http/accept.ts'
 import { header, positionOf } from '#http/request.ts'
 import { notFound } from '#model/model.ts'
-import type { Viewer } from '#model/viewer.ts'
+import type { Role } from '#model/viewer.ts'
 import { type Prepared, read } from '#read/read.ts'
-import { type Item, oneRow, type Root } from '#read/selection.ts'
-import { type Mount, pathId } from '#rest/mount.ts'
+import { type Item, oneRow } from '#read/selection.ts'
+import { type Mount, pathId, type Serve } from '#rest/mount.ts'
 import { represent } from '#rest/represent.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 
@@ -27,8 +27,6 @@ const relation = (name: string, items: readonly Item[]): Item => ({
   items,
 })
 
-const orderRoot = (items: readonly Item[]): Root => oneRow('order', items)
-
 const members: readonly Item[] = [
   { kind: 'field', key: 'orderId', field: 'id' },
   relation('customer', fields('id', 'name', 'email')),
@@ -39,25 +37,19 @@ const members: readonly Item[] = [
 /** The status is read beside the receipt, not in it: it decides whether there is one. */
 const selection = {
   encoding: 'rest',
-  roots: [orderRoot(members), orderRoot(fields('status'))],
+  roots: [oneRow('order', members), oneRow('order', fields('status'))],
 } as const
 
 const withReceipt = ['{"status":"paid"}', '{"status":"refunded"}']
 
 const forms = ['application/json', 'application/vnd.duet.v1+json', 'text/html'] as const
 
-const serve = (mount: Mount) => {
-  const { core, edge } = mount
-  const plans = new Map<Viewer['role'], Prepared>()
-  const preparedFor = (role: Viewer['role']): Prepared => {
-    const known = plans.get(role)
-    if (known) return known
-    const made = prepareFor(core, selection, role)
-    plans.set(role, made)
-    return made
-  }
-  const serveOne: ReturnType<ExtraRoute['serve']> = (c, viewer, named) => {
-    const prepared = preparedFor(viewer.role)
+const serve = ({ core, edge }: Mount): Serve => {
+  const preparedFor = new Map<Role, Prepared>()
+  return (c, viewer, named) => {
+    const prepared = preparedFor.getOrInsertComputed(viewer.role, role =>
+      prepareFor(core, selection, role),
+    )
     const id = pathId(c, 'id', 'order')
     const answers = read(core.reader, prepared, [viewer.id, id], positionOf(c))
     return after(answers, ([found, state]) => {
@@ -68,16 +60,12 @@ const serve = (mount: Mount) => {
       const text = `{"number":"${receiptNumber(id)}",${found.text.slice(1)}`
       if (preferred(header(c, 'accept') ?? '', forms) !== 'text/html')
         return represent(c, edge, text, { named, isPublic: false })
+      const page = receiptPage(text, core.model.settings.currency.digits)
       const type = 'text/html; charset=utf-8'
-      const reply = represent(c, edge, receiptPage(text, core.model.settings.currency.digits), {
-        named,
-        isPublic: false,
-        type,
-      })
+      const reply = represent(c, edge, page, { named, isPublic: false, type })
       return { ...reply, headers: { ...reply.headers, ...receiptPolicy } }
     })
   }
-  return serveOne
 }
 
 export const receiptRead: ExtraRoute = { method: 'GET', path: '/orders/:id/receipt', serve }

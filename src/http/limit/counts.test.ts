@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { afterEach, beforeEach, mock, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { createCounts } from './counts.ts'
-import type { Told } from './share.ts'
+import type { Report } from './share.ts'
 
 // A clock of the tests' own: time passes when they say so, however busy the machine is.
 beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }))
@@ -33,13 +33,13 @@ const given = async <Result>(work: Promise<Result> | Result): Promise<Result> =>
 const paused = (ms: number) => new Promise<void>(resolve => void setTimeout(resolve, ms))
 
 /** Longer than what nobody waits for stays untold. */
-const told = 300
+const reported = 300
 
-/** Counts that processes share, as a store keeps them; `batches` is what it was told. */
+/** Counts that processes share, as a store keeps them; `batches` is what was reported. */
 const createTotals = (delay = 1) => {
   const totals = new Map<string, number>()
   const batches: ReadonlyMap<string, number>[] = []
-  const tally: Told = async seen => {
+  const tally: Report = async seen => {
     batches.push(seen)
     for (const [key, n] of seen) totals.set(key, (totals.get(key) ?? 0) + n)
     const answer = new Map([...seen.keys()].map(key => [key, totals.get(key) ?? 0]))
@@ -77,9 +77,9 @@ test('where many callers have counts, new addresses are counted by provider and 
   assert.equal(count('address 2001:db8:0:1::/64'), 2)
 })
 
-test('far from the limit no request waits, and the store is told once in a while', async () => {
+test('far from the limit no request waits, and counts are reported once in a while', async () => {
   const { tally, batches } = createTotals()
-  const { count } = createCounts({ limit: 6000, told: tally })
+  const { count } = createCounts({ limit: 6000, report: tally })
   assert.deepEqual(
     times(80, () => count('user 1')),
     times(
@@ -91,7 +91,7 @@ test('far from the limit no request waits, and the store is told once in a while
     ),
   )
   count('user 2')
-  await passes(told)
+  await passes(reported)
   assert.deepEqual(
     batches.map(batch => [...batch]),
     [
@@ -103,9 +103,9 @@ test('far from the limit no request waits, and the store is told once in a while
   )
 })
 
-test('a caller that comes fast is told of at once, and each 120th request waits for what the store says', async () => {
+test('a fast caller is reported at once, and each 120th of its requests waits for its number', async () => {
   const { tally, batches } = createTotals()
-  const { count } = createCounts({ limit: 6000, told: tally })
+  const { count } = createCounts({ limit: 6000, report: tally })
   assert.ok(times(119, () => count('user 1')).every(n => typeof n === 'number'))
   await passes(20)
   assert.equal(batches.length, 0)
@@ -116,7 +116,7 @@ test('a caller that comes fast is told of at once, and each 120th request waits 
 
 test('near the limit all processes together allow exactly the limit', async () => {
   const { tally } = createTotals()
-  const processes = times(4, () => createCounts({ limit: 100, told: tally }))
+  const processes = times(4, () => createCounts({ limit: 100, report: tally }))
   const ask = (n: number) => processes.flatMap(({ count }) => times(n, () => count('user 1')))
   const numbers: number[] = []
   for (let round = 0; round < 40; round++) {
@@ -126,9 +126,9 @@ test('near the limit all processes together allow exactly the limit', async () =
   assert.equal(numbers.filter(n => n <= 100).length, 100)
 })
 
-test('those who wait in one turn of the event loop are told together', async () => {
+test('requests that wait in one turn of the event loop are reported together', async () => {
   const { tally, batches } = createTotals()
-  const { count } = createCounts({ limit: 10, told: tally })
+  const { count } = createCounts({ limit: 10, report: tally })
   times(8, () => count('user 1'))
   const waiting = times(5, () => count('user 1'))
   times(8, () => count('user 2'))
@@ -147,7 +147,7 @@ test('those who wait in one turn of the event loop are told together', async () 
 
 test('a request that comes while a batch is on its way gets its number with the next', async () => {
   const { tally, batches } = createTotals(20)
-  const { count } = createCounts({ limit: 10, told: tally })
+  const { count } = createCounts({ limit: 10, report: tally })
   times(8, () => count('user 1'))
   const first = count('user 1')
   await passes(5)
@@ -161,20 +161,20 @@ test('a request that comes while a batch is on its way gets its number with the 
 
 test('of a burst at several processes exactly a small limit is allowed', async () => {
   const { tally } = createTotals(5)
-  const processes = times(3, () => createCounts({ limit: 50, told: tally }))
-  const asked: (number | Promise<number>)[] = []
+  const processes = times(3, () => createCounts({ limit: 50, report: tally }))
+  const waiting: (number | Promise<number>)[] = []
   for (let round = 0; round < 20; round++) {
-    for (const { count } of processes) asked.push(...times(round % 5, () => count('user 1')))
+    for (const { count } of processes) waiting.push(...times(round % 5, () => count('user 1')))
     await passes(1)
   }
-  const numbers = await given(Promise.all(asked))
+  const numbers = await given(Promise.all(waiting))
   assert.equal(numbers.filter(n => n <= 50).length, 50)
 })
 
 test('one process after the other, they allow exactly a small limit', async () => {
   const { tally } = createTotals()
   let allowed = 0
-  for (const { count } of times(2, () => createCounts({ limit: 20, told: tally })))
+  for (const { count } of times(2, () => createCounts({ limit: 20, report: tally })))
     for (let n = 0; n < 15; n++) {
       if ((await given(count('user 1'))) <= 20) allowed++
       await passes(2)
@@ -185,32 +185,32 @@ test('one process after the other, they allow exactly a small limit', async () =
 test('who is known to be above the limit is refused without asking', async () => {
   const { tally, totals, batches } = createTotals()
   totals.set('user 1', 99)
-  const { count } = createCounts({ limit: 10, told: tally })
+  const { count } = createCounts({ limit: 10, report: tally })
   assert.equal(await given(count('user 1')), 100)
   assert.equal(batches.length, 1)
   assert.ok((count('user 1') as number) > 10)
-  await passes(told)
+  await passes(reported)
   assert.equal(batches.length, 1)
 })
 
-test('while the store cannot be reached, the own count decides, and is told later', async () => {
+test('while the store cannot be reached, the own count decides, and is reported later', async () => {
   const { tally, totals } = createTotals()
   let isAway = true
   const { count } = createCounts({
     limit: 10,
-    told: seen => (isAway ? Promise.reject(new Error('away')) : tally(seen)),
+    report: seen => (isAway ? Promise.reject(new Error('away')) : tally(seen)),
   })
-  const asked = times(9, () => count('user 1'))
-  assert.deepEqual(await given(Promise.all(asked)), [1, 2, 3, 4, 5, 6, 7, 8, 9])
+  const waiting = times(9, () => count('user 1'))
+  assert.deepEqual(await given(Promise.all(waiting)), [1, 2, 3, 4, 5, 6, 7, 8, 9])
   assert.equal(count('user 1'), 10)
   assert.equal(count('user 1'), 11)
   isAway = false
-  await passes(told)
+  await passes(reported)
   assert.equal(totals.get('user 1'), 10)
 })
 
 test('a store that does not answer is not waited for long', async () => {
-  const { count, end } = createCounts({ limit: 10, told: () => new Promise(() => {}) })
+  const { count, end } = createCounts({ limit: 10, report: () => new Promise(() => {}) })
   times(8, () => count('user 1'))
   assert.equal(await given(count('user 1')), 9)
   assert.equal(count('user 1'), 10)
@@ -220,7 +220,7 @@ test('a store that does not answer is not waited for long', async () => {
 test('who waits when the window ends still gets the number that the store gives', async () => {
   const { tally, totals } = createTotals()
   totals.set('user 1', 1)
-  const { count, end } = createCounts({ limit: 10, told: tally })
+  const { count, end } = createCounts({ limit: 10, report: tally })
   times(8, () => count('user 1'))
   const last = count('user 1')
   end()

@@ -1,17 +1,17 @@
 /** The counts of one window: how many requests each caller has sent in it, here and, as far as is known, elsewhere. */
-import { createShare, type Told } from './share.ts'
+import { createShare, type Report } from './share.ts'
 
 export type Counts = {
   /** Counts a request; gives which one it is of its caller, above the limit where it must be refused. */
   readonly count: (caller: string) => number | Promise<number>
-  /** The window is over: what nobody waits for is not told any more. */
+  /** The window is over: counts that no request waits for are not reported any more. */
   readonly end: () => void
 }
 
 export type CountsOptions = {
   readonly limit: number
-  /** Tells the store what was seen in this window; absent where this process counts alone. */
-  readonly told?: Told | undefined
+  /** Reports the counts of this window to the store; absent where this process counts by itself. */
+  readonly report?: Report | undefined
   /** How many callers have a count of their own before addresses are put together. */
   readonly most?: number
 }
@@ -19,7 +19,7 @@ export type CountsOptions = {
 /** From this part of the limit on, the store decides on each request. */
 const edge = 0.8
 
-/** So large a part of the limit is told at once: then what ten processes have not told yet fits between the edge and the limit. */
+/** So large a part of the limit is reported at once: then the unreported counts of ten processes fit between the edge and the limit. */
 const hurry = 0.02
 
 /** Some 30 MiB of keys: more callers than one process serves in a minute, unless addresses are made up to fill it. */
@@ -32,11 +32,11 @@ const providerOf = (address: string): string =>
     : `${address.split('.', 2).join('.')}.0.0/16`
 
 /** Counts that begin at zero. */
-export const createCounts = ({ limit, told, most = usualMost }: CountsOptions): Counts => {
+export const createCounts = ({ limit, report, most = usualMost }: CountsOptions): Counts => {
   // The total that the store last said, and what was seen here since.
   const counted = new Map<string, number>()
   const learn = (key: string, total: number) => counted.set(key, total)
-  const share = told && createShare({ told, learn, hurry: Math.ceil(limit * hurry) })
+  const share = report && createShare({ report, learn, hurry: Math.ceil(limit * hurry) })
   const near = Math.floor(limit * edge)
 
   /** Users are as many as have tokens; addresses can be had without end, so late ones are counted by their providers. */

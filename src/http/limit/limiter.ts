@@ -13,7 +13,7 @@ export type LimiterOptions = {
   readonly limit: number
   /** Milliseconds since 1970; windows are whole minutes of it. */
   readonly now: () => number
-  /** The counts that all processes of a store share; without it, this process counts alone. */
+  /** The counts that all processes of a store share; without it, this process counts by itself. */
   readonly rateCounts?: RateCounts | undefined
   /** Addresses and networks whose `X-Forwarded-For` counts. */
   readonly proxies?: readonly string[] | undefined
@@ -24,8 +24,8 @@ export type RateHeaders = Readonly<Record<string, string>>
 
 export type Limiter = {
   /**
-   * Counts a request and gives the headers for its answer: at once unless the store must be asked; undefined for
-   * what is not counted. Throws `RATE_LIMITED` above the limit.
+   * Counts a request and gives the headers for its answer: at once unless it must wait for the store; undefined for
+   * requests that are not counted. Throws `RATE_LIMITED` above the limit.
    */
   readonly count: (c: Http, viewer: Viewer) => RateHeaders | undefined | Promise<RateHeaders>
   readonly close: () => void
@@ -51,7 +51,7 @@ export const createLimiter = ({
   const callerOf = (c: Http, viewer: Viewer): string => {
     if (viewer.id !== null) return `user ${viewer.id}`
     const peer = c.env?.incoming?.socket.remoteAddress
-    // Asked without a socket: in tests, or through one that has no addresses.
+    // There is no socket in tests, and none with addresses behind a Unix socket.
     if (peer === undefined) return 'address unknown'
     return `address ${networkOf(clientOf(peer, () => header(c, 'x-forwarded-for'), trust))}`
   }
@@ -59,8 +59,8 @@ export const createLimiter = ({
   const countsOf = (window: number): Counts => {
     if (present?.window === window) return present.counts
     present?.counts.end()
-    const told = rateCounts && ((seen: ReadonlyMap<string, number>) => rateCounts(window, seen))
-    const counts = createCounts({ limit, told })
+    const report = rateCounts && ((seen: ReadonlyMap<string, number>) => rateCounts(window, seen))
+    const counts = createCounts({ limit, report })
     present = { window, counts }
     return counts
   }
@@ -83,7 +83,7 @@ export const createLimiter = ({
     if (!isCounted(c.req.method, c.req.path)) return undefined
     const window = Math.floor(now() / minute)
     const n = countsOf(window).count(callerOf(c, viewer))
-    return after(n, told => judge(told, window))
+    return after(n, number => judge(number, window))
   }
 
   return { count, close: () => present?.counts.end() }

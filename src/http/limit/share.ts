@@ -1,44 +1,44 @@
-/** Counts that several processes share: each tells the store in batches what it saw, and takes the totals back. */
+/** Counts that several processes share: each reports to the store in batches, and takes the totals back. */
 
-/** The counts of one window. */
-export type Told = (seen: ReadonlyMap<string, number>) => Promise<ReadonlyMap<string, number>>
+/** Adds counts to those of one window in the store; gives the totals of their keys. */
+export type Report = (seen: ReadonlyMap<string, number>) => Promise<ReadonlyMap<string, number>>
 
 export type Share = {
   /**
-   * Takes a request to be told. Gives `guess`, its number as far as this process knows, at once; with `exactly`, or
-   * where much of its key is untold, the number that the store gives it, unless the store is away.
+   * Counts a request. Gives `guess`, its number as far as this process knows, at once; with `exactly`, or where
+   * much of its key is unreported, the number that the store gives it, unless the store is away.
    */
   readonly count: (key: string, guess: number, exactly: boolean) => number | Promise<number>
   readonly end: () => void
 }
 
-/** How long what nobody waits for may stay untold, in milliseconds. */
+/** The longest time until counts that no request waits for are reported, in milliseconds. */
 const interval = 200
 
-/** How long a request waits for the store before it is judged without it, in milliseconds. */
+/** The longest time that a request waits for the store before it is judged without it, in milliseconds. */
 const patience = 500
 
-/** A request that waits for its number; `position` is where it stands among those of its key in the batch. */
-type Asker = {
+/** A request that waits for its number; `position` counts those of its key in the batch. */
+type Waiting = {
   readonly key: string
   readonly position: number
   readonly guess: number
   readonly answer: (n: number) => void
 }
 
-/** What is to be told at once: how many requests of each key, and those among them that wait for their number. */
-type Batch = { readonly counts: Map<string, number>; readonly askers: Asker[] }
+/** The counts of one report: how many requests of each key, and those that wait for their number. */
+type Batch = { readonly counts: Map<string, number>; readonly waiting: Waiting[] }
 
-const emptyBatch = (): Batch => ({ counts: new Map(), askers: [] })
+const emptyBatch = (): Batch => ({ counts: new Map(), waiting: [] })
 
 const answerByGuess = (batch: Batch): void => {
-  for (const { guess, answer } of batch.askers) answer(guess)
-  batch.askers.length = 0
+  for (const { guess, answer } of batch.waiting) answer(guess)
+  batch.waiting.length = 0
 }
 
 /** The batch has the last numbers up to the total, in the order in which it was filled. */
 const answerByTotals = (batch: Batch, totals: ReadonlyMap<string, number>): void => {
-  for (const { key, position, guess, answer } of batch.askers) {
+  for (const { key, position, guess, answer } of batch.waiting) {
     const total = totals.get(key)
     answer(total === undefined ? guess : total - (batch.counts.get(key) ?? 0) + position)
   }
@@ -51,14 +51,14 @@ const addTo = (counts: Map<string, number>, key: string, n: number): number => {
 }
 
 export type ShareOptions = {
-  readonly told: Told
-  /** Handed what is now known of a key: its total, and what is still untold. */
+  readonly report: Report
+  /** Takes the count of a key that is now known: its total in the store and the unreported ones. */
   readonly learn: (key: string, total: number) => void
-  /** So many requests of one key are told without waiting for the interval's end, and the last of them waits for that. */
+  /** So many requests of one key are reported without waiting for the interval's end; the last of them waits for the answer. */
   readonly hurry: number
 }
 
-/** When what is untold is told: at the end of an interval, or with what is asked in the same turn of the event loop. */
+/** When what is untold is report: at the end of an interval, or with what is asked in the same turn of the event loop. */
 const createSchedule = (flush: () => void) => {
   let timer: NodeJS.Timeout | undefined
   let isDue = false
@@ -85,7 +85,7 @@ const createSchedule = (flush: () => void) => {
 }
 
 /** The sharing of one window. */
-export const createShare = ({ told, learn, hurry }: ShareOptions): Share => {
+export const createShare = ({ report, learn, hurry }: ShareOptions): Share => {
   let next = emptyBatch()
   let isSending = false
   let isAway = false
@@ -100,7 +100,7 @@ export const createShare = ({ told, learn, hurry }: ShareOptions): Share => {
   const send = async (sent: Batch): Promise<void> => {
     const impatience = setTimeout(() => giveUp(sent), patience).unref()
     try {
-      const totals = await told(sent.counts)
+      const totals = await report(sent.counts)
       isAway = false
       for (const key of sent.counts.keys()) {
         const total = totals.get(key)
@@ -124,7 +124,7 @@ export const createShare = ({ told, learn, hurry }: ShareOptions): Share => {
     next = emptyBatch()
     await send(sent)
     isSending = false
-    if (next.askers.length > 0) schedule.soon()
+    if (next.waiting.length > 0) schedule.soon()
     else if (next.counts.size > 0) schedule.later()
   }
 
@@ -135,7 +135,7 @@ export const createShare = ({ told, learn, hurry }: ShareOptions): Share => {
       return guess
     }
     schedule.soon()
-    return new Promise(answer => next.askers.push({ key, position, guess, answer }))
+    return new Promise(answer => next.waiting.push({ key, position, guess, answer }))
   }
 
   return { count, end: schedule.end }
