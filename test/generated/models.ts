@@ -35,7 +35,7 @@ export const member: Entity = entity({
   fields: {
     id: id(),
     name: text({ max: 20 }),
-    status: choice(['active', 'barred'], { initial: { value: 'active' } }),
+    status: choice(['active', 'barred'], { ...fixed, initial: { value: 'active' } }),
     revision: revision(),
   },
   policy: { read: anyone, create: admin },
@@ -140,7 +140,7 @@ const entityBy = (draw: Draw, { name, fields, relations }: Drafted): Entity => {
   )
   const hasRevision = fields.revision !== undefined
   return entity({
-    table: `${name}s`,
+    table: `${name.toLowerCase()}s`,
     plural: `${name}s`,
     description: name,
     fields: all,

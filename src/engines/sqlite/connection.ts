@@ -45,7 +45,9 @@ const targetOf = (message: string): string =>
 
 const translated = (error: unknown): unknown => {
   if (!(error instanceof Error) || !('errcode' in error)) return error
-  const kind = kinds[error.errcode as keyof typeof kinds]
+  // A row that is kept by `on delete restrict` is reported like an error of a trigger.
+  const isHeld = error.errcode === 1811 && /^FOREIGN KEY/.test(error.message)
+  const kind = isHeld ? 'reference' : kinds[error.errcode as keyof typeof kinds]
   if (!kind) return error
   return new ConstraintError(kind, targetOf(error.message), { cause: error })
 }
