@@ -63,8 +63,7 @@ const sortsOf = (entity: Entity): readonly string[] => {
   return sort.style === 'signed list' ? fields : fields.flatMap(field => [field, `-${field}`])
 }
 
-/** The indexes of an entity: of references and unique fields, of sorts, and what it lists itself. */
-const indexesOf = (entity: Entity): readonly Index[] => [
+const askedIndexes = (entity: Entity): readonly Index[] => [
   ...Object.entries(entity.fields).flatMap(([key, { references, unique }]) =>
     references || unique !== undefined
       ? [indexOf(entity, [key], { unique: unique !== undefined })]
@@ -75,11 +74,18 @@ const indexesOf = (entity: Entity): readonly Index[] => [
   ...entity.sets.map(terms => indexOf(entity, terms, { unique: true })),
 ]
 
-/** The columns that a list is searched by. */
-const searchedColumns = (entity: Entity): readonly string[] =>
-  Object.values(entity.rest.listing.filters ?? {}).flatMap(filter =>
-    filter.kind === 'contains' ? [columnName(filter.field)] : [],
+/** The indexes of an entity, of one name the first: of references and unique fields, of sorts, and what it lists itself. */
+const indexesOf = (entity: Entity): readonly Index[] =>
+  askedIndexes(entity).filter(
+    ({ name }, at, all) => all.findIndex(other => other.name === name) === at,
   )
+
+/** The columns that a list is searched by. */
+const searchedColumns = (entity: Entity): readonly string[] => {
+  const filters = Object.values(entity.rest.listing.filters ?? {})
+  const searched = filters.filter(({ kind }) => kind === 'contains')
+  return [...new Set(searched.map(({ field }) => columnName(field)))]
+}
 
 /** How an engine writes the parts of its DDL. */
 export type Ddl = {

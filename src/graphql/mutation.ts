@@ -8,8 +8,8 @@ import type { Position } from '#read/read.ts'
 import type { Command } from '#write/command.ts'
 import { commit } from '#write/commit.ts'
 import { create, createPrecheck, precheck, remove, update } from '#write/derived.ts'
-import { inputValues, type Values } from '#write/input.ts'
 import { idempotencyOf, type KeyedRequest } from '#write/idempotency.ts'
+import { inputValues, type Values } from '#write/input.ts'
 import { write } from '#write/write.ts'
 
 type Input = Readonly<Record<string, unknown>>

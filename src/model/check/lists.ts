@@ -144,7 +144,8 @@ const indexFaults = function* ({ name, self }: Checked): Faults {
     if (fault) yield `in ${name}, ${fault}`
     const label = labelOf(index)
     const other = known.get(label)
-    if (other !== undefined)
+    // A sort by a field that is unique or refers to something goes by that field's own index.
+    if (other !== undefined && !index.of.startsWith('the sort'))
       yield `${name} has one index for ${other} and for ${index.of}: leave one of them out`
     known.set(label, index.of)
     if (`${self.table}_by_${label}`.length > longestName)

@@ -1,0 +1,185 @@
+/** Generated models: a few entities with fields, references, rules, lists and counts, right by their making. */
+import { type Entity, entity, many, one, type Relation } from '#model/entity.ts'
+import {
+  choice,
+  created,
+  email,
+  type Field,
+  fixed,
+  flag,
+  folded,
+  id,
+  int,
+  money,
+  reference,
+  revision,
+  text,
+  time,
+  webUrl,
+} from '#model/field.ts'
+import type { Entities } from '#model/model.ts'
+import { admin, anyone, self, user } from '#model/policy.ts'
+import type { Draw } from '../operations.ts'
+
+type Drafted = {
+  readonly name: string
+  readonly fields: Record<string, Field>
+  readonly relations: Record<string, Relation>
+}
+
+/** Who asks: each model has members, whom tokens name. */
+export const member: Entity = entity({
+  table: 'members',
+  plural: 'members',
+  description: 'A member.',
+  fields: {
+    id: id(),
+    name: text({ max: 20 }),
+    status: choice(['active', 'barred'], { ...fixed, initial: { value: 'active' } }),
+    revision: revision(),
+  },
+  policy: { read: anyone, create: admin },
+  rest: { list: true, one: true, listing: { paging: 'page', limit: 10 }, writes: ['create'] },
+  graphql: { paged: true },
+})
+
+const kinds: readonly ((draw: Draw, nullable: boolean) => Field)[] = [
+  (_, nullable) => text({ max: 20, nullable }),
+  (draw, nullable) =>
+    text({ max: 30, trimmed: true, nullable, ...(draw.chance(30) && { initial: { value: 'x' } }) }),
+  (_, nullable) => choice(['red', 'green', 'Blue'], { nullable }),
+  (_, nullable) => int({ min: -3, max: 3, nullable }),
+  (_, nullable) => int({ min: 0, max: 2 ** 40, nullable, immutable: true }),
+  (draw, nullable) =>
+    money({ max: 50, nullable, ...(draw.chance(30) && { initial: { value: 150 } }) }),
+  (_, nullable) => time({ nullable }),
+  (draw, nullable) => flag({ nullable, ...(draw.chance(30) && { initial: { value: 1 } }) }),
+  (_, nullable) => email({ nullable }),
+  (_, nullable) => webUrl({ nullable }),
+]
+
+const fieldsBy = (draw: Draw): Record<string, Field> => {
+  const fields: Record<string, Field> = { id: id() }
+  for (let n = 0; n < draw.upTo(5, 1); n++) {
+    const make = draw.of(...kinds)
+    const field = make(draw, draw.chance(40))
+    const key = `${field.scalar}${n}`
+    const isUnique = field.scalar === 'text' && !field.values && (field.range?.max ?? 0) <= 30
+    fields[key] = isUnique && draw.chance(20) ? { ...field, unique: 'CONFLICT' } : field
+    if (isUnique && draw.chance(50)) fields[`${key}Key`] = folded(key, { nullable: field.nullable })
+  }
+  return fields
+}
+
+/** References between the entities, without circles, some to their own kind; and the relations along them. */
+const relate = (draw: Draw, drafts: readonly Drafted[]) => {
+  for (const [index, { name, fields, relations }] of drafts.entries()) {
+    for (let n = 0; n < draw.upTo(2); n++) {
+      const target = drafts[draw.upTo(index)] as Drafted
+      const nullable = target.name === name || draw.chance(40)
+      const key = `${target.name}${n}Id`
+      const onDelete = nullable
+        ? draw.of('cascade', 'set null', 'restrict')
+        : draw.of('cascade', 'restrict')
+      fields[key] = reference(target.name, { nullable, onDelete, immutable: draw.chance(50) })
+      if (draw.chance(80)) relations[`${target.name}${n}`] = one(target.name, key)
+      if (draw.chance(80)) target.relations[`${name}s${n}`] = many(name, key)
+    }
+    if (draw.chance(40)) fields.createdAt = created()
+    if (draw.chance(60)) fields.revision = revision()
+  }
+}
+
+const sortable = ([, { scalar, range }]: [string, Field]) =>
+  scalar !== 'text' || (range?.max ?? 0) <= 254
+
+const listingBy = ({ chance, of, upTo }: Draw, fields: Record<string, Field>) => {
+  const shown = Object.entries(fields).filter(([key]) => key !== 'id' && key !== 'revision')
+  const filters = shown.flatMap(([key, { scalar, foldedFrom }]) => {
+    if (chance(30)) return []
+    if (foldedFrom) return [[`find_${key}`, { kind: 'contains', field: key }]]
+    const bounds = ['int', 'money', 'time'].includes(scalar)
+      ? [
+          [`min_${key}`, { kind: 'at least', field: key }],
+          [`max_${key}`, { kind: 'at most', field: key }],
+        ]
+      : []
+    const positive = ['int', 'money'].includes(scalar)
+      ? [[`some_${key}`, { kind: 'above zero', field: key }]]
+      : []
+    return [[key, { kind: 'equals', field: key }], ...bounds, ...positive]
+  })
+  const keys = shown.filter(sortable).map(([key]) => key)
+  const paging = of('page', 'page or offset', 'cursor')
+  const style = of('field and order', 'signed list')
+  const signed = keys.flatMap(key => (style === 'signed list' ? [key, `-${key}`] : [key]))
+  return {
+    paging,
+    limit: upTo(5, 1),
+    filters: Object.fromEntries(filters),
+    ...(paging !== 'cursor' && { sort: { style, fields: signed } }),
+  }
+}
+
+const entityBy = (draw: Draw, { name, fields, relations }: Drafted): Entity => {
+  const { chance, of } = draw
+  const owned = chance(30)
+  const all = owned
+    ? { ...fields, ownerId: reference('member', { ...fixed, initial: 'viewer' }) }
+    : fields
+  const given = Object.entries(all).filter(
+    ([key, { foldedFrom }]) => !['id', 'revision', 'createdAt'].includes(key) && !foldedFrom,
+  )
+  const counted = given.filter(
+    ([, { nullable, scalar, range }]) =>
+      !nullable && (scalar !== 'text' || (range?.max ?? 0) <= 254),
+  )
+  const changes = given.some(([, { immutable }]) => !immutable)
+  const nullable = Object.entries(all).flatMap(([key, { references, nullable }]) =>
+    references && nullable ? [[`the_${key}`, `/${references.entity}s/{${key}}`]] : [],
+  )
+  const hasRevision = fields.revision !== undefined
+  return entity({
+    table: `${name.toLowerCase()}s`,
+    plural: `${name}s`,
+    description: name,
+    fields: all,
+    relations,
+    policy: {
+      read: owned ? self('ownerId') : of(anyone, anyone, user),
+      create: user,
+      update: owned ? of(user, self('ownerId')) : user,
+      delete: user,
+    },
+    ...(chance(70) && { links: { self: `/${name}s/{id}`, ...Object.fromEntries(nullable) } }),
+    rest: {
+      list: true,
+      one: true,
+      selectable: false,
+      writes: hasRevision ? ['create', 'update', 'delete'] : ['create', 'delete'],
+      listing: listingBy(draw, all),
+    },
+    graphql: {
+      paged: chance(50),
+      filters: given.filter(() => chance(50)).map(([key]) => key),
+      mutations: hasRevision && changes ? ['create', 'update'] : ['create'],
+    },
+    ...(chance(50) && { counted: counted.filter(() => chance(50)).map(([key]) => key) }),
+  } as never) as unknown as Entity
+}
+
+/** Entities of a model, in any order. */
+export const modelBy = (draw: Draw): Entities => {
+  const drafts = Array.from(
+    { length: draw.upTo(5, 1) },
+    (_, n): Drafted => ({
+      name: `kind${'ABCDE'[n]}`,
+      fields: fieldsBy(draw),
+      relations: {},
+    }),
+  )
+  relate(draw, drafts)
+  const entities = drafts.map(draft => [draft.name, entityBy(draw, draft)] as const)
+  const all = [...entities, ['member', member] as const]
+  return Object.fromEntries(draw.chance(50) ? all : all.toReversed())
+}

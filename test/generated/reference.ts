@@ -1,0 +1,342 @@
+/** What a service should answer, in plain code over rows in memory. Slow, and right by being simple. */
+import {
+  buildSchema,
+  executeSync,
+  GraphQLError,
+  type GraphQLSchema,
+  parse,
+  printSchema,
+} from 'graphql'
+import { deriveSchema } from '#graphql/schema.ts'
+import type { Entity, Filter, Links } from '#model/entity.ts'
+import type { Field } from '#model/field.ts'
+import { entityOf, type Model } from '#model/model.ts'
+import type { Rule } from '#model/policy.ts'
+import { fold } from '#model/text.ts'
+import { now, type Viewer, viewerIds } from './serve.ts'
+
+export type Value = string | number | boolean | null
+/** Values as the REST API gives them, by field. */
+export type Row = { readonly id: number; readonly [field: string]: Value }
+type Table = Map<number, Row>
+
+export type Reference = {
+  readonly model: Model
+  readonly schema: GraphQLSchema
+  readonly tables: ReadonlyMap<string, Table>
+  /** The last id that each entity gave. */
+  readonly last: Map<string, number>
+}
+
+export const newReference = (model: Model): Reference => ({
+  model,
+  schema: buildSchema(printSchema(deriveSchema(model).schema)),
+  tables: new Map(Object.keys(model.entities).map(name => [name, new Map()])),
+  last: new Map(),
+})
+
+const rowsOf = ({ tables }: Reference, name: string): Table => tables.get(name) as Table
+
+// ---- Who may see and change what.
+
+const holds = (rule: Rule | undefined, row: Row, as: Viewer): boolean => {
+  if (rule?.kind === 'self') return as === 'admin' || row[rule.fields[0] ?? ''] === viewerIds[as]
+  return rule?.kind === 'anyone' || (rule?.kind === 'user' ? as !== 'anonymous' : as === 'admin')
+}
+
+export const mayEnter = (rule: Rule | undefined, as: Viewer): boolean =>
+  as !== 'anonymous' || rule?.kind === 'anyone'
+
+export const seen = (reference: Reference, name: string, as: Viewer): readonly Row[] => {
+  const { policy } = entityOf(reference.model, name)
+  return [...rowsOf(reference, name).values()].filter(row => holds(policy.read, row, as))
+}
+
+export const mayChange = (
+  reference: Reference,
+  name: string,
+  operation: 'update' | 'delete',
+  id: number,
+  as: Viewer,
+): boolean | undefined => {
+  const row = rowsOf(reference, name).get(id)
+  return row && holds(entityOf(reference.model, name).policy[operation], row, as)
+}
+
+// ---- Writes.
+
+const initialOf = (field: Field, as: Viewer): Value => {
+  const { initial, scalar } = field
+  if (initial === 'now') return new Date(now).toISOString()
+  if (initial === 'viewer') return viewerIds[as]
+  const value = initial?.value ?? null
+  if (value === null) return null
+  if (scalar === 'money') return Number(value) / 100
+  return scalar === 'flag' ? value === 1 : value
+}
+
+const given = (field: Field, value: Value): Value => {
+  if (value === null || typeof value !== 'string') return value
+  const parsed = field.rule.parse(value) as string
+  return field.scalar === 'time' ? new Date(parsed).toISOString() : parsed
+}
+
+/** The row that a create makes of a body that is right. */
+export const rowFor = (
+  entity: Entity,
+  id: number,
+  body: Readonly<Record<string, Value>>,
+  as: Viewer,
+): Row => {
+  const row: Record<string, Value> = { id }
+  for (const [key, field] of Object.entries(entity.fields))
+    if (key !== 'id' && field.foldedFrom === undefined)
+      row[key] = Object.hasOwn(body, key) ? given(field, body[key] ?? null) : initialOf(field, as)
+  return row as Row
+}
+
+/** Whether another row has what no two may share, or what the row refers to is not there. */
+export const conflicts = (
+  reference: Reference,
+  name: string,
+  row: Row,
+): 'unique' | 'absent' | null => {
+  const { fields } = entityOf(reference.model, name)
+  for (const [key, { references }] of Object.entries(fields))
+    if (
+      references &&
+      row[key] !== null &&
+      !rowsOf(reference, references.entity).has(Number(row[key]))
+    )
+      return 'absent'
+  for (const [key, { unique }] of Object.entries(fields))
+    for (const other of rowsOf(reference, name).values())
+      if (unique && other.id !== row.id && row[key] !== null && other[key] === row[key])
+        return 'unique'
+  return null
+}
+
+export const put = (reference: Reference, name: string, row: Row): void => {
+  rowsOf(reference, name).set(row.id, row)
+  reference.last.set(name, Math.max(row.id, reference.last.get(name) ?? 0))
+}
+
+/** Rows by entity that go with one that is deleted, and those whose reference becomes null; undefined where one stays. */
+const consequences = (reference: Reference, name: string, id: number) => {
+  const gone = new Map<string, Set<number>>([[name, new Set([id])]])
+  const changed: (() => void)[] = []
+  const visit = (of: string, id: number): void => {
+    for (const [other, { fields }] of Object.entries(reference.model.entities))
+      for (const [key, { references }] of Object.entries(fields)) {
+        if (references?.entity !== of) continue
+        for (const row of rowsOf(reference, other).values()) {
+          if (row[key] !== id) continue
+          const known = gone.get(other) ?? new Set()
+          gone.set(other, known)
+          if (references.onDelete === 'set null')
+            changed.push(() => {
+              const now = rowsOf(reference, other).get(row.id)
+              if (now) put(reference, other, { ...now, [key]: null })
+            })
+          else if (references.onDelete === 'cascade' && !known.has(row.id)) {
+            known.add(row.id)
+            visit(other, row.id)
+          }
+        }
+      }
+  }
+  visit(name, id)
+  return { gone, changed }
+}
+
+/** Whether the engines could differ: a row that restricts and is deleted by another way at the same time. */
+const restricts = (
+  reference: Reference,
+  gone: ReadonlyMap<string, ReadonlySet<number>>,
+): 'yes' | 'no' | 'unsure' => {
+  let found: 'yes' | 'no' | 'unsure' = 'no'
+  for (const [other, { fields }] of Object.entries(reference.model.entities))
+    for (const [key, { references }] of Object.entries(fields)) {
+      if (references?.onDelete !== 'restrict') continue
+      for (const row of rowsOf(reference, other).values())
+        if (gone.get(references.entity)?.has(Number(row[key])))
+          found = gone.get(other)?.has(row.id) ? 'unsure' : found === 'unsure' ? found : 'yes'
+    }
+  return found
+}
+
+/** What deleting a row comes to; it is done in the reference where it is allowed. */
+export const remove = (
+  reference: Reference,
+  name: string,
+  id: number,
+): 'done' | 'restricted' | 'unsure' => {
+  const { gone, changed } = consequences(reference, name, id)
+  const verdict = restricts(reference, gone)
+  if (verdict !== 'no') return verdict === 'yes' ? 'restricted' : 'unsure'
+  for (const change of changed) change()
+  for (const [of, ids] of gone) for (const id of ids) rowsOf(reference, of).delete(id)
+  return 'done'
+}
+
+// ---- REST.
+
+const linkOf = (template: string, row: Row): { href: string } | undefined => {
+  const keys = [...template.matchAll(/\{(\w+)\}/g)].map(([, key = '']) => key)
+  if (keys.some(key => row[key] === null)) return undefined
+  return { href: `/api${template.replace(/\{(\w+)\}/g, (_, key) => String(row[key]))}` }
+}
+
+const linksOf = (links: Links & { by: null }, row: Row) =>
+  Object.fromEntries(
+    Object.entries(links.all).flatMap(([name, link]) => {
+      const found = linkOf(String(link), row)
+      return found ? [[name, found]] : []
+    }),
+  )
+
+/** A row as the REST API shows it. */
+export const shown = ({ fields, links }: Entity, row: Row): object => ({
+  ...Object.fromEntries(
+    Object.entries(fields).flatMap(([key, { rest }]) => (rest ? [[key, row[key]]] : [])),
+  ),
+  ...(links?.by === null && { _links: linksOf(links, row) }),
+})
+
+const comparable = (value: Value): number | Buffer =>
+  typeof value === 'string' ? Buffer.from(value) : Number(value)
+
+/** Null is above every value; texts go by their bytes. */
+const compare = (a: Value, b: Value): number => {
+  if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1
+  const [left, right] = [comparable(a), comparable(b)]
+  if (typeof left === 'number') return left - Number(right)
+  return Buffer.compare(left, right as Buffer)
+}
+
+/** A field's value; a folded one's is made of its source. */
+const fieldValue = ({ fields }: Entity, row: Row, key: string): Value => {
+  const from = fields[key]?.foldedFrom
+  if (from === undefined) return row[key] ?? null
+  const source = row[from] ?? null
+  return typeof source === 'string' ? fold(source) : null
+}
+
+export type Sort = { readonly field: string; readonly descending: boolean }
+
+export const sorted = (
+  entity: Entity,
+  rows: readonly Row[],
+  sorts: readonly Sort[],
+): readonly Row[] =>
+  rows.toSorted((a, b) => {
+    for (const { field, descending } of sorts) {
+      const order = compare(fieldValue(entity, a, field), fieldValue(entity, b, field))
+      if (order !== 0) return descending ? -order : order
+    }
+    return a.id - b.id
+  })
+
+/** Whether a filter keeps a row, by a value that is right. */
+export const keeps =
+  (entity: Entity, { kind, field }: Filter, wanted: Value) =>
+  (row: Row): boolean => {
+    const value = fieldValue(entity, row, field)
+    if (value === null) return false
+    switch (kind) {
+      case 'equals':
+        return value === wanted
+      case 'at least':
+        return compare(value, wanted) >= 0
+      case 'at most':
+        return compare(value, wanted) <= 0
+      case 'above zero':
+        return Number(value) > 0
+      case 'contains':
+        return String(value).includes(fold(String(wanted)))
+      default:
+        return kind satisfies never
+    }
+  }
+
+// ---- GraphQL: plain resolvers, by graphql-js.
+
+type Page = { readonly limit?: number | null; readonly offset?: number | null }
+
+const paged = (rows: readonly Row[], { limit, offset }: Page, usual = rows.length) => {
+  const from = Math.max(offset ?? 0, 0)
+  const count = limit == null ? usual : Math.min(Math.max(limit, 1), 100)
+  return rows.slice(from, from + count)
+}
+
+const newestFirst = (rows: readonly Row[]) => rows.toSorted((a, b) => b.id - a.id)
+
+const objectOf = (reference: Reference, name: string, row: Row, as: Viewer): object => {
+  const { relations } = entityOf(reference.model, name)
+  const related = Object.entries(relations).map(([key, { kind, to, by }]) => {
+    const rows = () => seen(reference, to, as)
+    if (kind === 'one')
+      return [
+        key,
+        () => {
+          const found = rows().find(({ id }) => id === row[by])
+          return found ? objectOf(reference, to, found, as) : null
+        },
+      ] as const
+    return [
+      key,
+      (page: Page) =>
+        paged(newestFirst(rows().filter(other => other[by] === row.id)), page).map(found =>
+          objectOf(reference, to, found, as),
+        ),
+    ] as const
+  })
+  return { ...row, ...Object.fromEntries(related) }
+}
+
+const idOf = (text: unknown): number => (/^[1-9]\d{0,15}$/.test(String(text)) ? Number(text) : 0)
+
+const listRoot = (reference: Reference, name: string, as: Viewer) => {
+  const entity = entityOf(reference.model, name)
+  return ({ limit, offset, ...filters }: Page & Readonly<Record<string, Value>>) => {
+    let rows = seen(reference, name, as)
+    for (const [key, value] of Object.entries(filters)) {
+      const { references, scalar } = entity.fields[key] as Field
+      if (value == null) continue
+      if (
+        references &&
+        !seen(reference, references.entity, as).some(({ id }) => id === idOf(value))
+      )
+        throw new GraphQLError(`${references.entity} not found`)
+      const wanted = scalar === 'id' ? idOf(value) : value
+      rows = rows.filter(keeps(entity, { kind: 'equals', field: key }, wanted))
+    }
+    const ordered = entity.graphql.paged ? sorted(entity, rows, []) : newestFirst(rows)
+    const usual = entity.graphql.paged ? entity.rest.listing.limit : undefined
+    return paged(ordered, { limit: limit ?? null, offset: offset ?? null }, usual).map(row =>
+      objectOf(reference, name, row, as),
+    )
+  }
+}
+
+/** What graphql-js makes of a query over the rows: the text of the response, or the message of its error. */
+export const queried = (reference: Reference, query: string, as: Viewer): string => {
+  const roots = Object.entries(reference.model.entities).flatMap(([name, entity]) => [
+    [
+      name,
+      ({ id }: { id: unknown }) => {
+        const row = seen(reference, name, as).find(row => row.id === idOf(id))
+        return row ? objectOf(reference, name, row, as) : null
+      },
+    ] as const,
+    [entity.plural, listRoot(reference, name, as)] as const,
+  ])
+  const { schema } = reference
+  const result = executeSync({
+    schema,
+    document: parse(query),
+    rootValue: Object.fromEntries(roots),
+  })
+  const [error] = result.errors ?? []
+  return error ? error.message : JSON.stringify({ data: result.data })
+}

@@ -1,0 +1,312 @@
+/** Generated requests with the answers that the reference gives them. */
+import type { Entity, Filter } from '#model/entity.ts'
+import type { Field } from '#model/field.ts'
+import { entityOf, typeName } from '#model/model.ts'
+import type { Draw } from '../operations.ts'
+import {
+  conflicts,
+  keeps,
+  mayChange,
+  mayEnter,
+  put,
+  queried,
+  type Reference,
+  type Row,
+  remove,
+  rowFor,
+  type Sort,
+  seen,
+  shown,
+  sorted,
+  type Value,
+} from './reference.ts'
+import type { Request, Viewer } from './serve.ts'
+
+/** A request, the entity whose ids it may use up, and what its answer must be. */
+export type Expectation = {
+  readonly request: Request
+  readonly writes?: string
+  readonly status: number
+  /** The whole text of the answer; undefined where only the status counts. */
+  readonly text?: string | ((text: string) => string | undefined)
+}
+
+const letters = ['a', 'B', 'é', 'ß', '日', '😀', '%', '_', "'", '"', '\\', ' ', 'Σ', 'İ']
+
+const textBy = ({ of, upTo }: Draw, most: number): string =>
+  Array.from({ length: upTo(Math.min(most, 5), 1) }, () => of(...letters)).join('')
+
+/** A value that a field takes, from few, so that filters find some. */
+const valueBy = (draw: Draw, reference: Reference, field: Field): Value => {
+  const { of, upTo, chance } = draw
+  const { scalar, range, values, references, nullable } = field
+  if (nullable && chance(25)) return null
+  if (references) {
+    const known = [...(reference.tables.get(references.entity)?.keys() ?? [])]
+    return known.length === 0 || chance(3) ? 999 : of(...known)
+  }
+  if (values) return of(...values)
+  switch (scalar) {
+    case 'int':
+      return chance(20) ? of(range?.min ?? 0, range?.max ?? 0) : upTo(3)
+    case 'money':
+      return of(0, 0.01, 1.5, 19.99, 50)
+    case 'time':
+      return of('1969-12-31T23:59:59.999Z', '2026-01-02T03:04:05.678Z', '2026-01-02T03:04:05.000Z')
+    case 'flag':
+      return chance(50)
+    case 'id':
+    case 'bytes':
+      return null
+    default:
+      return textOf(draw, field)
+  }
+}
+
+const textOf = (draw: Draw, { rule, range }: Field): string => {
+  const { of } = draw
+  const candidates = [`${of('A', 'a', 'b')}@example.org`, `https://example.org/${of('a', 'b')}`]
+  const text = textBy(draw, range?.max ?? 5)
+  const taken = [`${text}x`, ...candidates].filter(text => rule.safeParse(text).success)
+  return of(...(taken as [string, ...string[]]))
+}
+
+const settable = ({ fields }: Entity, isUpdate: boolean) =>
+  Object.entries(fields).filter(
+    ([key, { settableBy, foldedFrom, immutable }]) =>
+      key !== 'id' && settableBy.kind === 'anyone' && !foldedFrom && !(isUpdate && immutable),
+  )
+
+const bodyBy = (draw: Draw, reference: Reference, entity: Entity, isUpdate: boolean) =>
+  Object.fromEntries(
+    settable(entity, isUpdate).flatMap(([key, field]) => {
+      const isNeeded = !isUpdate && field.initial === undefined
+      return isNeeded || draw.chance(60) ? [[key, valueBy(draw, reference, field)]] : []
+    }),
+  )
+
+const asBy = ({ of }: Draw): Viewer => of('user', 'user', 'admin')
+
+const literal = (field: Field, value: Value): string =>
+  field.scalar === 'id' && value !== null ? `"${value}"` : JSON.stringify(value)
+
+const scalarsOf = ({ fields }: Entity): readonly string[] =>
+  Object.keys(fields).filter(key => fields[key]?.graphql === 'shown')
+
+const objectText = (entity: Entity, row: Row): string =>
+  JSON.stringify(
+    Object.fromEntries(
+      scalarsOf(entity).map(key => {
+        const value = row[key] ?? null
+        return [key, entity.fields[key]?.scalar === 'id' && value !== null ? String(value) : value]
+      }),
+    ),
+  )
+
+const statusOf = { unique: 409, absent: 404 } as const
+
+export const create = (draw: Draw, reference: Reference, name: string): Expectation => {
+  const entity = entityOf(reference.model, name)
+  const as = name === 'member' ? 'admin' : draw.chance(5) ? 'anonymous' : asBy(draw)
+  const body = bodyBy(draw, reference, entity, false)
+  const row = rowFor(entity, (reference.last.get(name) ?? 0) + 1, body, as)
+  const conflict = conflicts(reference, name, row)
+  const byGraphql = entity.graphql.mutations.includes('create') && draw.chance(40)
+  const isDone = as !== 'anonymous' && conflict === null
+  if (isDone) put(reference, name, row)
+  if (!byGraphql)
+    return {
+      request: { line: `POST /api/${entity.plural}`, as, body },
+      writes: name,
+      status: as === 'anonymous' ? 401 : conflict === null ? 201 : statusOf[conflict],
+      ...(isDone && { text: JSON.stringify(shown(entity, row)) }),
+    }
+  const input = Object.entries(body).map(
+    ([key, value]) => `${key}: ${literal(entity.fields[key] as Field, value)}`,
+  )
+  const field = `create${typeName(name)}`
+  const query = `mutation { ${field}(input: { ${input.join(', ')} }) { ${scalarsOf(entity).join(' ')} } }`
+  return {
+    request: { line: 'POST /graphql', as, body: { query } },
+    writes: name,
+    status: 200,
+    text: isDone
+      ? `{"data":{"${field}":${objectText(entity, row)}}}`
+      : text => (text.startsWith('{"errors"') ? text : undefined),
+  }
+}
+
+const anIdBy = ({ of, chance }: Draw, reference: Reference, name: string): number => {
+  const known = [...(reference.tables.get(name)?.keys() ?? [])]
+  return known.length === 0 || chance(5) ? 999 : of(...known)
+}
+
+export const update = (draw: Draw, reference: Reference, name: string): Expectation => {
+  const entity = entityOf(reference.model, name)
+  if (!entity.rest.writes.includes('update')) return create(draw, reference, name)
+  const as = asBy(draw)
+  const id = anIdBy(draw, reference, name)
+  const body = bodyBy(draw, reference, entity, true)
+  const request = { line: `PATCH /api/${entity.plural}/${id}`, as, body }
+  const may = mayChange(reference, name, 'update', id, as)
+  if (!may) return { request, status: may === undefined ? 404 : 403 }
+  const old = reference.tables.get(name)?.get(id) as Row
+  const changed = rowFor(entity, id, { ...old, ...body }, as)
+  const row: Row = {
+    ...old,
+    ...Object.fromEntries(Object.keys(body).map(key => [key, changed[key] ?? null])),
+    id,
+  }
+  const conflict = conflicts(reference, name, row)
+  // A reference to nothing is told by the store itself.
+  if (conflict !== null) return { request, status: 409 }
+  put(reference, name, row)
+  // Whoever may change a row and not see it is answered with null.
+  const isSeen = seen(reference, name, as).some(other => other.id === id)
+  return { request, status: 200, text: isSeen ? JSON.stringify(shown(entity, row)) : 'null' }
+}
+
+export const destroy = (draw: Draw, reference: Reference, name: string): Expectation | null => {
+  const entity = entityOf(reference.model, name)
+  if (name === 'member') return null
+  const as = asBy(draw)
+  const id = anIdBy(draw, reference, name)
+  const request = { line: `DELETE /api/${entity.plural}/${id}`, as }
+  if (!mayChange(reference, name, 'delete', id, as)) return { request, status: 404 }
+  const came = remove(reference, name, id)
+  if (came === 'unsure') return null
+  return { request, status: came === 'done' ? 204 : 409 }
+}
+
+export const readOne = (draw: Draw, reference: Reference, name: string): Expectation => {
+  const entity = entityOf(reference.model, name)
+  const as = draw.of<Viewer>('user', 'admin', 'anonymous')
+  const id = anIdBy(draw, reference, name)
+  const request = { line: `GET /api/${entity.plural}/${id}`, as }
+  if (!mayEnter(entity.policy.read, as)) return { request, status: 401 }
+  const row = seen(reference, name, as).find(row => row.id === id)
+  return row
+    ? { request, status: 200, text: JSON.stringify(shown(entity, row)) }
+    : { request, status: 404 }
+}
+
+const filterBy = (draw: Draw, reference: Reference, entity: Entity, filter: Filter) => {
+  const field = entity.fields[filter.field] as Field
+  const source = field.foldedFrom === undefined ? field : (entity.fields[field.foldedFrom] as Field)
+  if (filter.kind === 'above zero') return true
+  const value = valueBy(draw, reference, { ...source, nullable: false })
+  const points = [...String(value)]
+  return filter.kind === 'contains' ? points.slice(draw.upTo(points.length - 1)).join('') : value
+}
+
+const sortBy = (draw: Draw, entity: Entity): { text: string; sorts: readonly Sort[] } => {
+  const { sort } = entity.rest.listing
+  if (!sort || sort.fields.length === 0 || draw.chance(30)) return { text: '', sorts: [] }
+  const field = draw.of(...(sort.fields as [string, ...string[]]))
+  if (sort.style === 'signed list') {
+    const bare = field.replace(/^-/, '')
+    return { text: `sort=${field}`, sorts: [{ field: bare, descending: field !== bare }] }
+  }
+  const order = draw.of('asc', 'desc')
+  return { text: `sort=${field}&order=${order}`, sorts: [{ field, descending: order === 'desc' }] }
+}
+
+/** A page of rows as the REST API gives it. Cursors are sealed, so only whether there is one is compared. */
+const pageText = (entity: Entity, rows: readonly Row[], limit: number, page: number) => {
+  const start = (page - 1) * limit
+  const data = rows.slice(start, start + limit).map(row => shown(entity, row))
+  if (entity.rest.listing.paging === 'cursor') {
+    const first = rows.slice(0, limit).map(row => shown(entity, row))
+    const expected = JSON.stringify({ data: first, nextCursor: rows.length > limit ? '…' : null })
+    return (text: string) =>
+      text.replace(/"nextCursor":"[^"]*"/, '"nextCursor":"…"') === expected ? text : undefined
+  }
+  const total = rows.length
+  const totalPages = Math.ceil(total / limit)
+  const hasNext = page * limit < total
+  const pagination = { page, limit, total, totalPages, hasNext, hasPrev: page > 1 }
+  return JSON.stringify({ data, pagination })
+}
+
+export const readList = (draw: Draw, reference: Reference, name: string): Expectation => {
+  const entity = entityOf(reference.model, name)
+  const { listing } = entity.rest
+  const as = asBy(draw)
+  let rows = seen(reference, name, as)
+  const parameters: string[] = []
+  for (const [parameter, filter] of Object.entries(listing.filters ?? {})) {
+    if (!draw.chance(12)) continue
+    const value = filterBy(draw, reference, entity, filter)
+    if (value === null) continue
+    parameters.push(`${parameter}=${encodeURIComponent(String(value))}`)
+    rows = rows.filter(keeps(entity, filter, value))
+  }
+  const { text, sorts } = sortBy(draw, entity)
+  if (text !== '') parameters.push(text)
+  const byCursor = listing.paging === 'cursor'
+  rows = byCursor ? rows.toSorted((a, b) => b.id - a.id) : sorted(entity, rows, sorts)
+  const limit = draw.chance(50) ? draw.upTo(7, 1) : listing.limit
+  const page = !byCursor && draw.chance(40) ? draw.upTo(4, 1) : 1
+  if (limit !== listing.limit) parameters.push(`limit=${limit}`)
+  if (page > 1) parameters.push(`page=${page}`)
+  const line = `GET /api/${entity.plural}${parameters.length > 0 ? `?${parameters.join('&')}` : ''}`
+  return { request: { line, as }, status: 200, text: pageText(entity, rows, limit, page) }
+}
+
+/** The rows below another: pages of the target's own kind. */
+export const readBelow = (draw: Draw, reference: Reference, name: string): Expectation => {
+  const entity = entityOf(reference.model, name)
+  const lists = Object.entries(entity.relations).filter(([, { rest }]) => rest)
+  const as = asBy(draw)
+  if (lists.length === 0) return readList(draw, reference, name)
+  const [key, { to, by }] = draw.of(...(lists as [(typeof lists)[number]]))
+  const target = entityOf(reference.model, to)
+  const id = anIdBy(draw, reference, name)
+  const request = { line: `GET /api/${entity.plural}/${id}/${key}`, as }
+  if (!seen(reference, name, as).some(row => row.id === id)) return { request, status: 404 }
+  const all = seen(reference, to, as).filter(row => row[by] === id)
+  const byCursor = target.rest.listing.paging === 'cursor'
+  const rows = byCursor ? all.toSorted((a, b) => b.id - a.id) : sorted(target, all, [])
+  return { request, status: 200, text: pageText(target, rows, target.rest.listing.limit, 1) }
+}
+
+const selectionBy = (draw: Draw, reference: Reference, name: string, levels: number): string => {
+  const entity = entityOf(reference.model, name)
+  const scalars = scalarsOf(entity).filter(() => draw.chance(50))
+  const relations = Object.entries(entity.relations).flatMap(([key, { to, kind }]) => {
+    if (levels === 0 || draw.chance(40)) return []
+    const page =
+      kind === 'many' && draw.chance(60)
+        ? `(limit: ${draw.upTo(3, 1)}, offset: ${draw.upTo(2)})`
+        : ''
+    return [`${key}${page} { ${selectionBy(draw, reference, to, levels - 1)} }`]
+  })
+  return ['__typename', ...scalars, ...relations].join(' ')
+}
+
+const argumentsBy = (draw: Draw, reference: Reference, entity: Entity): string => {
+  const filters = entity.graphql.filters.flatMap(key => {
+    const field = entity.fields[key] as Field
+    return draw.chance(15) ? [`${key}: ${literal(field, valueBy(draw, reference, field))}`] : []
+  })
+  const page = draw.chance(60) ? [`limit: ${draw.upTo(6, 1)}`, `offset: ${draw.upTo(3)}`] : []
+  const all = [...filters, ...page]
+  return all.length > 0 ? `(${all.join(', ')})` : ''
+}
+
+export const query = (draw: Draw, reference: Reference, name: string): Expectation => {
+  const entity = entityOf(reference.model, name)
+  const as = asBy(draw)
+  const root = draw.chance(30)
+    ? `${name}(id: "${anIdBy(draw, reference, name)}")`
+    : `${entity.plural}${argumentsBy(draw, reference, entity)}`
+  const query = `{ ${root} { ${selectionBy(draw, reference, name, 3)} } }`
+  const expected = queried(reference, query, as)
+  const request = { line: 'POST /graphql', as, body: { query } }
+  if (expected.startsWith('{')) return { request, status: 200, text: expected }
+  return {
+    request,
+    status: 200,
+    text: text => (/"message":"\w+ \S+ not found"/.test(text) ? text : undefined),
+  }
+}

@@ -1,0 +1,150 @@
+/** A service for any entities on either engine, its tables made from the model's own definitions. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createApp } from '#app.ts'
+import { createAuthenticator } from '#auth/authenticate.ts'
+import { mint } from '#auth/token.ts'
+import { defineContent, modelOf } from '#content.ts'
+import { definitionsOf } from '#engines/ddl.ts'
+import { machineMigrations } from '#engines/migrations.ts'
+import { ddl as postgresDdl } from '#engines/postgres/schema/ddl.ts'
+import { postgresStore } from '#engines/postgres/store.ts'
+import { ddl as sqliteDdl } from '#engines/sqlite/ddl.ts'
+import { sqliteStore } from '#engines/sqlite/store.ts'
+import type { Store } from '#engines/store.ts'
+import { createQueue } from '#http/queue.ts'
+import { createMail } from '#mail/mail.ts'
+import { defineModel, type Entities, type Model } from '#model/model.ts'
+import type { Event } from '#observe.ts'
+import { freshDatabase } from '../postgres/tools/database.ts'
+import { documentLimits, secret } from '../world.ts'
+
+/** The moment of all writes. */
+export const now = Date.UTC(2026, 0, 2, 3, 4, 5, 678)
+
+export type Viewer = 'anonymous' | 'user' | 'admin'
+
+export type Request = {
+  readonly line: string
+  readonly as: Viewer
+  readonly body?: unknown
+}
+
+export type Response = {
+  readonly status: number
+  readonly text: string
+}
+
+export type Service = {
+  readonly store: Store
+  readonly bugs: unknown[]
+  readonly ask: (request: Request) => Promise<Response>
+  readonly close: () => Promise<void>
+}
+
+/** Member 1 is who asks as a user, member 2 as an admin. */
+export const viewerIds = { anonymous: null, user: 1, admin: 2 } as const
+
+const historyFor = (engine: 'sqlite' | 'postgres', entities: Entities) => {
+  const ddl = engine === 'sqlite' ? sqliteDdl : postgresDdl
+  const statements = definitionsOf(ddl, entities).map(({ text }) => text)
+  return [...machineMigrations(engine), { name: '0001', text: `${statements.join(';\n')};` }]
+}
+
+/** The model of entities of which `member` is the one that tokens name. */
+export const modelFor = (entities: Entities): Model => modelOf(contentOf(entities), settings)
+
+const settings = { switches: {}, currency: { code: 'USD', digits: 2 } }
+
+export const contentOf = (entities: Entities) =>
+  defineContent({
+    entities: defineModel(entities as never),
+    viewers: { entity: 'member', barred: { field: 'status', value: 'barred' } },
+    migrations: new URL('file:///'),
+    examples: {
+      graphql: '{ members { id } }',
+      rest: '/members',
+      withToken: { graphql: '', rest: '' },
+    },
+  })
+
+/** A new store of the model on an engine. */
+const storeFor = async (entities: Entities, on: 'sqlite' | 'postgres') => {
+  const migrations = historyFor(on, entities)
+  if (on === 'postgres') {
+    const { url, drop } = await freshDatabase()
+    const options = { url, replicas: [], prepare: true, readers: 1, pool: 2 }
+    return { store: postgresStore({ ...options, migrations }), drop }
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'duet-generated-'))
+  const store = sqliteStore({ file: join(folder, 'duet.db'), sync: 'normal', migrations })
+  return { store, drop: async () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+/** Serves the entities from an empty store; close it in the end. */
+export const serveModel = async (
+  entities: Entities,
+  on: 'sqlite' | 'postgres',
+): Promise<Service> => {
+  const { store, drop } = await storeFor(entities, on)
+  await store.migrate()
+  const limits = { objects: 100_000, bytes: 33_554_432 }
+  const engine = store.open({
+    digits: 2,
+    limits,
+    readTimeout: 60_000,
+    queue: 2000,
+    onFatal: () => {},
+  })
+  await engine.ready()
+  const bugs: unknown[] = []
+  const observe = (event: Event) => {
+    if (event.kind === 'bug') bugs.push(event.error)
+  }
+  const mail = createMail({ now: () => now, observe, delivery: { kind: 'shown' } })
+  const content = contentOf(entities)
+  const app = createApp({
+    content,
+    core: {
+      model: modelOf(content, settings),
+      dialect: engine.dialect,
+      reader: engine,
+      writer: engine,
+      limits,
+      cursorKey: Buffer.alloc(32, 'cursor'),
+      services: { mail, key: Buffer.alloc(32, 'mail'), publicUrl: () => '', now: () => now },
+      now: () => now,
+    },
+    edge: {
+      authenticate: createAuthenticator({ secret }, () => now),
+      observe,
+      queue: createQueue({ wait: 60_000, size: 100_000 }),
+      origins: '*',
+      bodyLimit: 1_048_576,
+      urlLimit: 4096,
+      publicMaxAge: 0,
+    },
+    graphql: { limits: { ...documentLimits, depth: 20, tokens: 10_000 }, introspection: true },
+    development: true,
+    version: 'test',
+    ready: async () => null,
+  })
+  const tokenOf = (role: 'user' | 'admin') =>
+    mint({ sub: viewerIds[role], role, ttl: 3600 }, secret, now)
+  const tokens = { user: await tokenOf('user'), admin: await tokenOf('admin') }
+  const ask: Service['ask'] = async ({ line, as, body }) => {
+    const [method = '', path = ''] = line.split(' ')
+    const headers: Record<string, string> = { 'Content-Type': 'application/json' }
+    if (as !== 'anonymous') headers.Authorization = `Bearer ${tokens[as]}`
+    const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
+    const response = await app.request(path, init)
+    return { status: response.status, text: await response.text() }
+  }
+  const close = async () => {
+    await mail.close(0)
+    await engine.close()
+    await drop()
+  }
+  return { store, bugs, ask, close }
+}
