@@ -1,7 +1,7 @@
 // Which test files run on which engine.
 
 /** Test files in these folders run on SQLite and again on PostgreSQL: callers get the same from both. */
-const onBoth = /^test\/(contract|store|cli|model)\/.*\.test\.ts$/
+const onBoth = /^test\/(contract|generic|store|cli|model)\/.*\.test\.ts$/
 
 /** The exceptions, which run on SQLite only, with the reason. */
 export const onSqliteOnly = {

@@ -2,11 +2,31 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
-import { executeSync, GraphQLError, parse } from 'graphql'
+import { executeSync, parse } from 'graphql'
 import { deriveSchema } from '#graphql/schema.ts'
+import type { Model } from '#model/model.ts'
+import type { Viewer } from '#model/viewer.ts'
 import type { Query, Work } from '#sql/engine.ts'
-import { documentOf, drawing, numbers, type Operation, type Shape } from '../operations.ts'
-import { createWorld, onPostgres, usualModel, type World, type WorldOptions } from '../world.ts'
+import { referenceOver, rowsOf } from '../generic/reference.ts'
+import { rootOver } from '../generic/resolvers.ts'
+import { fillWith } from '../generic/rows.ts'
+import {
+  documentOf,
+  drawing,
+  numbers,
+  type Operation,
+  type Shape,
+  vocabularyOf,
+} from '../operations.ts'
+import { library } from '../support/library/index.ts'
+import {
+  createWorld,
+  modelAsUsual,
+  onPostgres,
+  usualModel,
+  type World,
+  type WorldOptions,
+} from '../world.ts'
 
 const seed = Number(process.env.DUET_SEED ?? Date.now() % 1_000_000)
 
@@ -23,75 +43,31 @@ const roomy = {
   engine: { limits: { objects: 1_000_000, bytes: 100_000_000 } },
 }
 
-// ---- The other side: plain resolvers over the same rows, by graphql-js.
-
-type UserRow = { id: number; name: string; email: string; age: number | null }
-type PostRow = { id: number; title: string; content: string; author_id: number; created_at: number }
-type CommentRow = { id: number; text: string; post_id: number; author_id: number }
-type Page = { limit?: number | null; offset?: number | null }
-
-/** The contract's reading of `limit` and `offset`; a list is whole where it is not given. */
-const paged = <T>(
-  rows: readonly T[],
-  { limit, offset }: Page,
-  usual = rows.length,
-): readonly T[] => {
-  const from = Math.max(offset ?? 0, 0)
-  const count = limit == null ? usual : Math.min(Math.max(limit, 1), 100)
-  return rows.slice(from, from + count)
+/** A model, whose schema is answered for by graphql-js, and from which documents are made. */
+const sideOf = (model: Model) => {
+  // Its types resolve nothing by themselves; that it is the specification's is shown elsewhere.
+  const { schema } = deriveSchema(model)
+  return { model, schema, vocabulary: vocabularyOf(schema) }
 }
 
-/** A root value whose members resolve as the contract says. */
-const rootOver = async ({ rows }: World) => {
-  const all = async <T>(table: string, columns: readonly string[], order: 'asc' | 'desc') => {
-    const found = await rows(`select ${columns.join()} from ${table} order by id ${order}`)
-    return found.map(
-      row => Object.fromEntries(columns.map((column, index) => [column, row[index]])) as T,
-    )
-  }
-  const users = await all<UserRow>('users', ['id', 'name', 'email', 'age'], 'asc')
-  const posts = await all<PostRow>(
-    'posts',
-    ['id', 'title', 'content', 'author_id', 'created_at'],
-    'desc',
-  )
-  const comments = await all<CommentRow>('comments', ['id', 'text', 'post_id', 'author_id'], 'desc')
-  const idOf = (id: string) => (/^[1-9]\d{0,15}$/.test(id) ? Number(id) : 0)
-  const user = (id: number): unknown => {
-    const row = users.find(row => row.id === id)
-    return row && { ...row, posts: (page: Page) => paged(postsOf(id), page).map(post) }
-  }
-  const postsOf = (id: number) => posts.filter(row => row.author_id === id)
-  const comment = (row: CommentRow) => ({ ...row, author: () => user(row.author_id) })
-  const post = (row: PostRow) => ({
-    ...row,
-    createdAt: new Date(row.created_at).toISOString(),
-    author: () => user(row.author_id),
-    comments: (page: Page) =>
-      paged(
-        comments.filter(comment => comment.post_id === row.id),
-        page,
-      ).map(comment),
-  })
-  return {
-    user: ({ id }: { id: string }) => user(idOf(id)),
-    users: (page: Page) => paged(users, page, 10).map(({ id }) => user(id)),
-    post: ({ id }: { id: string }) => posts.filter(row => row.id === idOf(id)).map(post)[0],
-    posts: ({ authorId, ...page }: Page & { authorId?: string | null }) => {
-      if (authorId == null) return paged(posts, page).map(post)
-      if (!user(idOf(authorId))) throw new GraphQLError(`User ${authorId} not found`)
-      return paged(postsOf(idOf(authorId)), page).map(post)
-    },
-  }
-}
+type Side = ReturnType<typeof sideOf>
 
-// Its types resolve nothing by themselves; that it is the specification's is shown elsewhere.
-const { schema } = deriveSchema(usualModel)
+const usual = sideOf(usualModel)
+
+/** Whoever asks all these. */
+const viewer: Viewer = { id: 2, role: 'user' }
+
+const resolversOf = async (world: World): Promise<object> =>
+  rootOver(world.core.model, referenceOver(world.core.model, await rowsOf(world)), viewer)
 
 // ---- The comparison.
 
 /** The text that Duet owes for an operation, by what graphql-js makes of it. */
-const expectedOf = (root: object, { query, variables, operationName }: Operation): string => {
+const expectedOf = (
+  { schema }: Side,
+  root: object,
+  { query, variables, operationName }: Operation,
+): string => {
   const result = executeSync({
     schema,
     document: parse(query),
@@ -113,7 +89,13 @@ const expectedOf = (root: object, { query, variables, operationName }: Operation
   return `{"errors":${JSON.stringify([entry])},"data":null}`
 }
 
-const differential = (name: string, most: number, shape: Shape, options: WorldOptions) =>
+const differential = (
+  name: string,
+  most: number,
+  shape: Shape,
+  options: WorldOptions,
+  side = usual,
+) =>
   describe(name, () => {
     // The statements are others there, plan and stitch are the same; test/postgres/equal.test.ts asks more.
     const runs = onPostgres ? Math.ceil(most / 3) : most
@@ -121,7 +103,7 @@ const differential = (name: string, most: number, shape: Shape, options: WorldOp
     let root: object
     before(async () => {
       world = await createWorld({ ...roomy, ...options })
-      root = await rootOver(world)
+      root = await resolversOf(world)
     })
     after(() => world.close())
     test(`${runs} generated operations are answered to the letter as by graphql-js`, async t => {
@@ -130,8 +112,8 @@ const differential = (name: string, most: number, shape: Shape, options: WorldOp
       let errors = 0
       await fc.assert(
         fc.asyncProperty(numbers, async stream => {
-          const operation = documentOf(drawing(stream), shape)
-          const expected = expectedOf(root, operation)
+          const operation = documentOf(drawing(stream), shape, side.vocabulary)
+          const expected = expectedOf(side, root, operation)
           const { query, ...rest } = operation
           const { text } = await world.gql(query, { as: 2, ...rest })
           if (text !== expected) t.diagnostic(JSON.stringify(operation))
@@ -203,7 +185,9 @@ const largeRows = (): NonNullable<WorldOptions['rows']> => {
   }
 }
 
-differential('a small world', 1300, { ids: 6, levels: 5, width: 4, whole: true }, {})
+const small: Shape = { ids: 6, levels: 5, width: 4, whole: true }
+
+differential('a small world', 1300, small, {})
 differential(
   'a large world in pages',
   350,
@@ -215,6 +199,16 @@ differential(
   50,
   { ids: 40, levels: 2, width: 3, whole: true },
   { rows: largeRows() },
+)
+
+const other = sideOf(modelAsUsual(library))
+
+differential(
+  'another content',
+  300,
+  { ids: 12, levels: 4, width: 4, whole: true },
+  { content: library, model: other.model, rows: {}, also: fillWith(other.model) },
+  other,
 )
 
 // ---- One operation, one read.
@@ -278,14 +272,14 @@ describe('a generated operation', () => {
     const world = await createWorld(roomy)
     t.after(() => world.close())
     const look = watch(world)
-    const root = await rootOver(world)
+    const root = await resolversOf(world)
     let most = 0
     await fc.assert(
       fc.asyncProperty(numbers, async stream => {
-        const operation = documentOf(drawing(stream), { ids: 6, levels: 5, width: 4, whole: true })
+        const operation = documentOf(drawing(stream), small, usual.vocabulary)
         const { query, ...rest } = operation
         const { json, text } = await world.gql(query, { as: 2, ...rest })
-        assert.equal(text, expectedOf(root, operation))
+        assert.equal(text, expectedOf(usual, root, operation))
         const { reads, texts } = look()
         assert.ok(reads <= 1, 'one read')
         // On PostgreSQL, where each is a way over the network, all levels are one.

@@ -1,7 +1,11 @@
 /** Generated GraphQL requests: queries of every form, and mutations with good and bad inputs. */
-import { type Draw, documentOf } from '../../operations.ts'
+import { deriveSchema } from '#graphql/schema.ts'
+import { type Draw, documentOf, vocabularyOf } from '../../operations.ts'
+import { usualModel } from '../../world.ts'
 import type { Asked, Memory } from './memory.ts'
 import { emailOf, names, odd, viewerOf } from './values.ts'
+
+const vocabulary = vocabularyOf(deriveSchema(usualModel).schema)
 
 type Make = (draw: Draw, memory: Memory) => Asked
 
@@ -20,7 +24,7 @@ const posted = (draw: Draw, kind: string, body: unknown, key?: string): Asked =>
 const query: Make = (draw, memory) => {
   const { chance, of, upTo } = draw
   const shape = { ids: memory.highest.posts, levels: 3, width: 3, whole: chance(15) }
-  const operation = documentOf(draw, shape)
+  const operation = documentOf(draw, shape, vocabulary)
   if (chance(4)) operation.query = operation.query.slice(0, upTo(operation.query.length))
   if (chance(4)) operation.variables = { ...operation.variables, i0: odd(draw), n0: odd(draw) }
   if (!chance(8)) return posted(draw, 'graphql query', operation)

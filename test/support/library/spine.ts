@@ -1,7 +1,8 @@
 /** The text for the spine of a book. */
 import { after } from '#base/after.ts'
 import { notFound } from '#model/model.ts'
-import { pathId, represent } from '#rest/reads.ts'
+import { pathId } from '#rest/mount.ts'
+import { represent } from '#rest/represent.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import { sql, statement } from '#sql/sql.ts'
 
