@@ -30,8 +30,8 @@ export const plain = Object.fromEntries(
 )
 
 /** Starts a command, which the test waits for or kills. */
-export const start = (args: readonly string[], settings: Settings) => {
-  const child = spawn(process.execPath, [program, ...args], {
+export const start = (args: readonly string[], settings: Settings, file = program) => {
+  const child = spawn(process.execPath, [file, ...args], {
     env: { ...plain, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -56,9 +56,13 @@ export type Ended = {
   readonly stderr: string
 }
 
-/** Runs a command to its end. */
-export const duet = async (args: readonly string[], settings: Settings = {}): Promise<Ended> => {
-  const running = start(args, settings)
+/** Runs a command to its end; `file` is another program than the usual one. */
+export const duet = async (
+  args: readonly string[],
+  settings: Settings = {},
+  file = program,
+): Promise<Ended> => {
+  const running = start(args, settings, file)
   const [code, signal] = await inTime(`duet ${args[0]} ends`, running.closed)
   return { code, signal, stdout: running.stdout(), stderr: running.stderr() }
 }
@@ -84,8 +88,16 @@ const patient: Settings = {
 }
 
 /** Starts to serve on a free port; resolves when it listens. */
-export const serve = async (settings: Settings, ...args: readonly string[]): Promise<Service> => {
-  const running = start(['serve', ...args], { ...patient, ...settings })
+export const serve = (settings: Settings, ...args: readonly string[]): Promise<Service> =>
+  serveBy(program, settings, ...args)
+
+/** The same by another program. */
+export const serveBy = async (
+  file: string,
+  settings: Settings,
+  ...args: readonly string[]
+): Promise<Service> => {
+  const running = start(['serve', ...args], { ...patient, ...settings }, file)
   const { child, closed, stdout, stderr } = running
   while (!/listens on (\S+)/.test(stderr())) {
     await Promise.race([once(child.stderr, 'data'), closed])

@@ -38,13 +38,15 @@ const putInto = (store: ContentStore, seeded: Set<string>): PutMany => {
     seeded.add(entity.table)
     if (count === 0) return
     const put = manyInserter(store, entity)
+    const times = Object.keys(entity.fields).filter(key => entity.fields[key]?.initial === 'now')
     const shown = progress(entity.plural, count)
     for (let from = 0; from < count; from += batchSize) {
       const length = Math.min(batchSize, count - from)
       const rows = Array.from({ length }, (_, offset) => {
         const index = from + offset
-        const given = { id: index + 1, createdAt: epoch + index * minute, ...rowAt(index) }
-        return new Map<string, SqlValue>(Object.entries(given))
+        const now = epoch + index * minute
+        const made = times.map((key): [string, SqlValue] => [key, now])
+        return new Map([['id', index + 1], ...made, ...Object.entries(rowAt(index))])
       })
       await put(rows)
       shown.step(length)

@@ -54,13 +54,8 @@ export const rootOver = (model: Model, reference: Reference, viewer: Viewer): ob
       ([key, { kind, to, by, oldestFirst }]) => [
         key,
         (page: Page) => {
-          const rows = met(to, 'below')
-          if (kind === 'one')
-            return object(
-              to,
-              rows.find(({ id }) => id === row[by]),
-            )
-          const children = rows.filter(child => child[by] === row.id)
+          if (kind === 'one') return object(to, byKey(to, 'id').get(row[by] ?? null)?.[0])
+          const children = byKey(to, by).get(row.id) ?? []
           const ordered = oldestFirst ? children : children.toReversed()
           return paged(ordered, page).map(child => object(to, child))
         },
