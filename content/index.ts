@@ -2,6 +2,7 @@
 import { comment } from '#content/comment/entity.ts'
 import { customer } from '#content/customer/entity.ts'
 import { errors } from '#content/errors.ts'
+import { examples } from '#content/examples.ts'
 import { likeActions } from '#content/like/actions.ts'
 import { like } from '#content/like/entity.ts'
 import { orderActions } from '#content/order/actions.ts'
@@ -65,13 +66,5 @@ its createdAt.`,
       load: async () => (await import('#content/user/add.ts')).userCommand,
     },
   },
-  examples: {
-    graphql: '{ posts(limit: 3) { id title } }',
-    rest: '/products?sort=-price',
-    withToken: {
-      graphql:
-        '{ users(limit: 3) { id name posts(limit: 2) { title comments { text author { name } } } } }',
-      rest: '/users',
-    },
-  },
+  examples,
 })

@@ -62,7 +62,7 @@ const mountPages = (app: App, { content, core, graphql, development, version }: 
   const { model } = core
   const start = { model, examples: content.examples, development, introspection, version }
   mountStart(app, start, assets)
-  const graphiql = { endpoint: graphqlPath, introspection }
+  const graphiql = { endpoint: graphqlPath, introspection, examples: content.examples }
   return async (c: Http) => send(await graphiqlPage(graphiql, assets), c.req.raw)
 }
 

@@ -77,7 +77,7 @@ const currencyNamed = (code: string) => {
 const checkSettings = (own: SettingTable): void => {
   for (const name of Object.keys(own)) {
     if (!/^DUET_[A-Z][A-Z0-9_]*$/.test(name))
-      throw new Error(`The setting ${name} is not named like DUET_SIGNUP: give it such a name`)
+      throw new Error(`The setting ${name} is not named like DUET_LOG: give it such a name`)
     if (Object.hasOwn(settings, name))
       throw new Error(`The setting ${name} is the machine's own: give it another name`)
   }

@@ -12,7 +12,7 @@ export type ErrorKind<Code extends string = string> = {
 type Described = Readonly<Record<string, Omit<ErrorKind, 'code'>>>
 
 /**
- * The error kinds of a table, to throw as `new ApiError(errors.OUT_OF_STOCK, message)`. Throws a plain error for a code
+ * The error kinds of a table, to throw as `new ApiError(errors.SOME_CODE, message)`. Throws a plain error for a code
  * that is not in capitals and for a status that is no error's.
  */
 export const defineErrors = <const Table extends Described>(
@@ -20,7 +20,7 @@ export const defineErrors = <const Table extends Described>(
 ): { readonly [Code in keyof Table & string]: ErrorKind<Code> } => {
   const kinds = Object.entries(table).map(([code, { status, title }]) => {
     if (!/^[A-Z][A-Z0-9_]*$/.test(code))
-      throw new Error(`The error code ${code} is not in capitals: write it as OUT_OF_STOCK`)
+      throw new Error(`The error code ${code} is not in capitals: write it like NOT_FOUND`)
     if (!Number.isInteger(status) || status < 400 || status > 599)
       throw new Error(`The error code ${code} has the status ${status}: give it one of 400 to 599`)
     return [code, { code, status, title }]
@@ -75,7 +75,7 @@ export const machineErrors = defineErrors({
 
 export type ErrorCode = keyof typeof machineErrors
 
-/** One field at fault: its path in dots (`items.0.productId`) and what is wrong with it. */
+/** One field at fault: its path in dots (`items.0.name`) and what is wrong with it. */
 export type FieldFault = { readonly field: string; readonly message: string }
 
 /** Where an error belongs in GraphQL: its path in the response, and its line and column in the document. */

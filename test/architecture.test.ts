@@ -1,9 +1,17 @@
 /** Holds the walls between the rooms of src/: who may import whom, and what no file may do. */
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path/posix'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { content } from '#content/index.ts'
+import {
+  circlesIn,
+  type File,
+  functionsIn,
+  importsOf,
+  targetOf,
+  wordsOf,
+} from './support/source.ts'
 
 /**
  * What each room may import besides itself, `base` and `errors.ts`. A room is a folder directly below src/,
@@ -40,36 +48,22 @@ const knowEngines = ['engines', 'cli', 'app.ts']
 
 const longest = 300
 
-type File = { readonly path: string; readonly text: string }
-type Import = { readonly from: string; readonly typesOnly: boolean }
-
-const src = fileURLToPath(new URL('../src', import.meta.url))
-const files = globSync('**/*.ts', { cwd: src })
+const root = fileURLToPath(new URL('..', import.meta.url))
+const all = globSync(['src/**/*.{ts,js,sql}', 'content/**/*.{ts,js}'], { cwd: root })
   .map(path => path.replaceAll('\\', '/'))
-  .filter(path => !path.endsWith('.test.ts'))
   .sort()
-  .map((path): File => ({ path, text: readFileSync(join(src, path), 'utf8') }))
+  .map((path): File => ({ path, text: readFileSync(`${root}${path}`, 'utf8') }))
+const isTest = ({ path }: File) => path.endsWith('.test.ts')
+const written = all.filter(file => file.path.endsWith('.ts') && !isTest(file))
+const files = written
+  .filter(({ path }) => path.startsWith('src/'))
+  .map(({ path, text }): File => ({ path: path.slice('src/'.length), text }))
 
 const roomOf = (path: string) => path.split('/')[0] ?? ''
 
-const statement = /^(?:import|export)\s+(type\s)?(?:[\w\s,*${}]+\sfrom\s+)?'([^']+)'/gm
-const call = /\bimport\(\s*'([^']+)'/g
-
-function importsOf({ text }: File): Import[] {
-  return [
-    ...[...text.matchAll(statement)].map(m => ({
-      from: m[2] ?? '',
-      typesOnly: m[1] !== undefined,
-    })),
-    ...[...text.matchAll(call)].map(m => ({ from: m[1] ?? '', typesOnly: false })),
-  ]
-}
-
 /** The imported file's path below src/; undefined for a package. */
-function targetOf(file: File, from: string): string | undefined {
-  if (from.startsWith('#')) return from.slice(1)
-  return from.startsWith('.') ? join(dirname(file.path), from) : undefined
-}
+const within = (file: File, from: string): string | undefined =>
+  targetOf({ path: `src/${file.path}` }, from)?.replace(/^src\//, '')
 
 function crossings(file: File): string[] {
   const room = roomOf(file.path)
@@ -77,7 +71,7 @@ function crossings(file: File): string[] {
   if (allowed === undefined)
     return [`src/${room} is no room: move ${file.path}, or add a row to mayImport in this test`]
   return importsOf(file).flatMap(({ from, typesOnly }) => {
-    const target = roomOf(targetOf(file, from) ?? room)
+    const target = roomOf(within(file, from) ?? room)
     if (target === room || everybodys.includes(target) || allowed === 'everything') return []
     if (allowed.includes(target) || (typesOnly && allowed.includes(`type ${target}`))) return []
     const list = allowed.length > 0 ? allowed.join(', ') : 'no other room'
@@ -180,4 +174,164 @@ test('what the table allows is not told', () => {
     rules.flatMap(([, rule]) => rule(file)),
     [],
   )
+})
+
+const holds = (name: string, faults: readonly string[]) =>
+  test(name, () => assert.ok(faults.length === 0, `\n  ${faults.join('\n  ')}`))
+
+// ---- The machine and the content.
+
+const fromContent = (file: File): readonly string[] =>
+  importsOf(file)
+    .filter(({ from }) => /^content\//.test(targetOf(file, from) ?? ''))
+    .map(({ from }) => `${file.path} imports ${from}: let the content hand it over`)
+
+const machine = all.filter(({ path }) => path.startsWith('src/'))
+
+holds('nothing in src/ imports the content, not even a type or a test', machine.flatMap(fromContent))
+
+/** What the content is about, in words: its entities, and its features that are none. */
+const features = ['receipt', 'receipts', 'signup', 'suspended', 'identicon']
+const entityWords = Object.entries(content.entities).flatMap(([name, { plural, table }]) => [
+  name,
+  plural,
+  table,
+])
+const forbidden = new Set([...entityWords, ...features].map(word => wordsOf(word).join(' ')))
+const codes = [...Object.keys(content.errors), ...Object.keys(content.settings)]
+
+/**
+ * Words of the content that mean something else in the machine: everywhere, or in some files, as the first text of
+ * their path says.
+ */
+const otherMeanings: Readonly<Record<string, readonly string[]>> = {
+  // What lists are in, and SQL's `order by`.
+  order: ['src/'],
+  // SQL's operator, and the English word.
+  like: ['src/'],
+  // The HTTP method.
+  post: [
+    'src/app.ts',
+    'src/graphql/',
+    'src/pages/',
+    'src/rest/',
+    'src/write/',
+    'src/engines/sqlite/',
+  ],
+  // Documents of GraphQL and of SQL have comments.
+  comment: ['src/engines/postgres/schema/draft.ts'],
+  comments: [
+    'src/graphql/',
+    'src/settings.ts',
+    'src/cli/serve/start.ts',
+    'src/engines/statements.ts',
+  ],
+  // The contract's role in tokens, in rules and in the command that makes tokens; GraphQL's code BAD_USER_INPUT;
+  // the user of a database, of a mail server, of an operating system.
+  user: [
+    ...['src/model/policy.ts', 'src/model/viewer.ts', 'src/auth/', 'src/cli/token.ts'],
+    ...['src/rest/writes.ts', 'src/graphql/', 'src/write/idempotency.ts', 'src/http/limit/'],
+    ...[
+      'src/errors.ts',
+      'src/pages/start.ts',
+      'src/settings.ts',
+      'src/engines/',
+      'src/mail/smtp.ts',
+    ],
+    ...['src/cli/run.ts', 'src/cli/move.ts', 'src/http/queue.ts'],
+  ],
+  users: ['src/auth/secret.ts'],
+}
+
+const isMeantOtherwise = (word: string, path: string): boolean =>
+  otherMeanings[word]?.some(start => path.startsWith(start)) ?? false
+
+const leaks = ({ path, text }: File): readonly string[] =>
+  text.split('\n').flatMap((line, index) => {
+    const words = wordsOf(line)
+    const pairs = words.slice(1).map((word, at) => `${words[at]} ${word}`)
+    const found = [...words, ...pairs].find(
+      word => forbidden.has(word) && !isMeantOtherwise(word, path),
+    )
+    const code = codes.find(code => new RegExp(`\\b${code}\\b`).test(line))
+    const what = code ?? found
+    return what === undefined ? [] : [`${path}:${index + 1} says ${what}: ${line.trim()}`]
+  })
+
+holds('no word of the content stands in src/', machine.filter(file => !isTest(file)).flatMap(leaks))
+
+test('a word of the content is seen however it is written', () => {
+  const seen = (text: string) => leaks({ path: 'src/read/x.ts', text }).length
+  for (const text of [
+    'const userId = 1',
+    '/** A post. */',
+    "'/comments'",
+    'OrderItem',
+    'order_items',
+  ])
+    assert.equal(seen(text), 1, text)
+  assert.equal(seen('throw new ApiError(errors.OUT_OF_STOCK)'), 1)
+  assert.equal(seen('order by name, unlike the rest'), 0)
+})
+
+// ---- The folders of the content.
+
+/** What all of the content shares. */
+const sharedContent = /^content\/(errors|settings)\.ts$/
+
+const folderOf = (path: string): string => path.split('/').slice(0, 2).join('/')
+
+const strangers = (file: File): readonly string[] => {
+  const folder = folderOf(file.path)
+  const isEntity = written.some(({ path }) => path === `${folder}/entity.ts`)
+  if (!isEntity) return []
+  return importsOf(file)
+    .filter(({ from }) => {
+      const target = targetOf(file, from) ?? ''
+      return (
+        target.startsWith('content/') && folderOf(target) !== folder && !sharedContent.test(target)
+      )
+    })
+    .map(({ from }) => `${file.path} imports ${from}: relations name their target as text`)
+}
+
+holds('the folder of an entity imports no other folder of the content', written.flatMap(strangers))
+
+// ---- Shape.
+
+const longestFunction = 60
+
+holds('imports run in no circle, types included', circlesIn(written))
+
+holds(
+  `a file of the content has at most ${longest} lines`,
+  written.filter(({ path }) => path.startsWith('content/')).flatMap(tooLong),
+)
+
+holds(
+  `a function has at most ${longestFunction} lines`,
+  written.flatMap(file =>
+    functionsIn(file)
+      .filter(({ lines }) => lines > longestFunction)
+      .map(({ name, line, lines }) => `${file.path}:${line} has ${lines} lines: ${name}`),
+  ),
+)
+
+test('a circle and a long function are seen', () => {
+  const circle = [
+    { path: 'src/a/a.ts', text: "import type { B } from '#b/b.ts'" },
+    { path: 'src/b/b.ts', text: "import { a } from '#a/a.ts'" },
+  ]
+  assert.deepEqual(circlesIn(circle), ['src/a/a.ts → src/b/b.ts → src/a/a.ts'])
+  const body = '  step()\n'.repeat(70)
+  for (const head of [
+    'const f = () => {',
+    'const f = (\n  a: string,\n): void => {',
+    'function f() {',
+  ])
+    assert.equal(
+      functionsIn({ text: `${head}\n${body}}\n` })[0]?.lines,
+      71 + head.split('\n').length,
+    )
+  assert.equal(functionsIn({ text: `const f = () =>\n${body}\nconst b = 1\n` })[0]?.lines, 72)
 })

@@ -12,7 +12,7 @@ export type Relation = {
   readonly description: string
   /** Whether the GraphQL API shows it as a field. */
   readonly graphql: boolean
-  /** Whether the REST API has it as a nested list, `/users/{id}/posts`. */
+  /** Whether the REST API has it as a nested list, `/things/{id}/parts`. */
   readonly rest: boolean
   /** In the order in which they were made; else newest first. */
   readonly oldestFirst: boolean
@@ -83,7 +83,7 @@ export type Entity = {
     /** Whether the schema has the type, and whether queries may begin at it. */
     readonly type: boolean
     readonly roots: boolean
-    /** The list root is paged by ten (`users`) or whole until `limit` is given (`posts`). */
+    /** The list root is paged like the REST list, or whole until `limit` is given. */
     readonly paged: boolean
     /** Equality filters that the list root takes as arguments, each naming what must exist. */
     readonly filters: readonly string[]

@@ -7,7 +7,7 @@ export type Rule =
   | { readonly kind: 'anyone' }
   /** Any valid token. */
   | { readonly kind: 'user' }
-  /** The token's user is named by one of these fields (`post.authorId`: a field of a relation), or an admin asks. */
+  /** The viewer is named by one of these fields (`parent.ownerId`: a field of a relation), or an admin asks. */
   | { readonly kind: 'self'; readonly fields: readonly string[] }
   | { readonly kind: 'admin' }
   /** Anyone while the setting is on, else an admin. */

@@ -3,7 +3,7 @@
 export type Role = 'anonymous' | 'user' | 'admin'
 
 export type Viewer = {
-  /** The id of the token's user; null for anonymous. */
+  /** The id that the token speaks for; null for anonymous. */
   readonly id: number | null
   readonly role: Role
 }

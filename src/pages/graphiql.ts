@@ -3,12 +3,14 @@
 import { html } from 'hono/html'
 import type { Assets } from './assets.ts'
 import { htmlPage, type Page } from './page.ts'
+import type { Examples } from './start.ts'
 
 export type GraphiqlOptions = {
   /** The path that operations are posted to. */
   readonly endpoint: string
   /** Whether the endpoint answers introspection; without it the page does not request it. */
   readonly introspection: boolean
+  readonly examples: Examples
 }
 
 // The one style element that GraphiQL makes, to keep the page from scrolling under its dialogs and
@@ -17,7 +19,7 @@ const dialogStyle = "'sha256-Y/huXlwoYkVyQlxwSVcCi1RCDGDCSVBzDt0hYP9qlTc='"
 
 /** The page with GraphiQL for this endpoint. */
 export const graphiqlPage = (
-  { endpoint, introspection }: GraphiqlOptions,
+  { endpoint, introspection, examples }: GraphiqlOptions,
   assets: Assets,
 ): Promise<Page> =>
   htmlPage(assets, {
@@ -31,7 +33,7 @@ export const graphiqlPage = (
       'img-src': "'self' data:",
       'connect-src': "'self'",
     },
-    body: html`<main id="graphiql" data-endpoint="${endpoint}" data-introspection="${introspection ? 'on' : 'off'}">
+    body: html`<main id="graphiql" data-endpoint="${endpoint}" data-introspection="${introspection ? 'on' : 'off'}" data-tabs="${JSON.stringify(examples.tabs ?? [{ query: examples.graphql }])}">
 <p class="waiting">GraphiQL loads here; it needs JavaScript. <a href="/">Back to the start page</a></p>
 </main>`,
   })

@@ -16,7 +16,12 @@ export type Examples = {
   readonly graphql: string
   readonly rest: string
   readonly withToken: { readonly graphql: string; readonly rest: string }
+  /** What GraphiQL opens with; the operation for anonymous where there are none. */
+  readonly tabs?: readonly Tab[]
 }
+
+/** A tab of GraphiQL, with its variables and headers as JSON texts. */
+type Tab = { readonly query: string; readonly variables?: string; readonly headers?: string }
 
 export type StartOptions = {
   readonly model: Model

@@ -33,7 +33,7 @@ const twoDigits = Array.from({ length: 100 }, (_, number) => String(number).padS
 
 /**
  * A stored moment as ISO 8601 in UTC with milliseconds.
- * Date.prototype.toISOString took 0.7 µs, a tenth of a page of products; this takes 0.1.
+ * Date.prototype.toISOString took 0.7 µs, a tenth of a page of a list; this takes 0.1.
  */
 export const isoTime = (milliseconds: number): string => {
   const number = Math.floor(milliseconds / day)

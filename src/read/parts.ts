@@ -4,7 +4,7 @@ import { keyOf, type Part } from '#read/level.ts'
 
 export const textPart = (text: string): Part => ({ kind: 'text', text })
 
-/** `/users/{id}/posts` below a prefix, as the text and fields of a JSON string. */
+/** `/things/{id}/parts` below a prefix, as the text and fields of a JSON string. */
 const pathParts = (prefix: string, template: string): Part[] =>
   `${prefix}${template}`
     .split(/\{(\w+)\}/)

@@ -100,7 +100,7 @@ const queryReader = ({ core, prefix }: Mount, entity: Entity) => {
   }
 }
 
-/** The same from a cache: reading a query string anew took a fifth of a page of products. */
+/** The same from a cache: reading a query string anew took a fifth of a page. */
 const cachedReader = (mount: Mount, entity: Entity) => {
   const readQuery = queryReader(mount, entity)
   const known = lru<ReturnType<typeof readQuery>>(500)

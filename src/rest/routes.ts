@@ -2,7 +2,7 @@
 import type { Entity } from '#model/entity.ts'
 import { entityOf, type Model } from '#model/model.ts'
 
-/** The parent that a nested path names: `/users/{userId}/posts`. */
+/** The parent that a nested path names: `/things/{thingId}/parts`. */
 export type Nesting = { readonly entity: string; readonly field: string }
 
 /** What each kind of route does, by its method. */

@@ -7,7 +7,7 @@ import type { Writing } from '#write/steps.ts'
 
 export type Action = {
   readonly method: 'POST' | 'PUT' | 'DELETE'
-  /** What it does, as a refusal and a log say it: `like comments`. */
+  /** What it does, as a refusal and a log say it: `pay invoices`. */
   readonly name: string
   /** Who may do it, as far as the rule alone can say. */
   readonly rule: Rule | undefined

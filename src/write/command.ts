@@ -6,7 +6,7 @@ import type { Rows } from '#sql/engine.ts'
 import type { Status, Step } from '#write/job.ts'
 
 export type Command = {
-  /** For logs and messages: `create user`. */
+  /** For logs and messages: `create` and the entity. */
   readonly name: string
   readonly steps: readonly Step[]
   /** The step that returns the id of what was written, as its first column; null: there is none. */

@@ -90,7 +90,7 @@ export type Use = {
   readonly settings: Settings
   /** The moment of the write, milliseconds since 1970. */
   readonly now: number
-  /** What the entity is called in a fault: `user`. */
+  /** What the entity is called in a fault. */
   readonly what: string
   /** Values that come from elsewhere than the body: the path. */
   readonly given?: Readonly<Record<string, SqlValue>>

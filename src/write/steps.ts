@@ -35,7 +35,7 @@ export type GuardedStep = {
 }
 
 export type CommandDraft = {
-  /** For logs and messages: `create user`. */
+  /** For logs and messages: `create` and the entity. */
   readonly name: string
   /** Whether the viewer acts as itself, and so must exist. */
   readonly asSelf?: boolean
@@ -60,7 +60,7 @@ export const permit = (writing: Writing, rule: Rule | undefined, what: string): 
   return verdict
 }
 
-/** The check that the token's user may write and, where it acts as itself, exists. */
+/** The check that the viewer may write and, where it acts as itself, exists. */
 const viewerCheck = ({ model, viewer }: Writing, asSelf: boolean): GuardedStep => {
   const { entity, barred } = model.viewers
   const own = sql`select ${name(columnName(barred.field))} from ${name(entityOf(model, entity).table)}

@@ -21,7 +21,11 @@ const start: StartOptions = {
   introspection: true,
   version: '1.2.3',
 }
-const graphiql: GraphiqlOptions = { endpoint: '/graphql', introspection: true }
+const graphiql: GraphiqlOptions = {
+  endpoint: '/graphql',
+  introspection: true,
+  examples: content.examples,
+}
 type World = { start?: StartOptions; graphiql?: GraphiqlOptions }
 
 const appOf = (world: World = {}) => {

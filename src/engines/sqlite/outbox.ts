@@ -15,8 +15,8 @@ export type Outbox = {
   readonly flush: () => void
 }
 
-/** An empty one; `post` is handed what is sent. */
-export const createOutbox = (post: (batch: Batch) => void): Outbox => {
+/** An empty one; `send` is handed what is sent. */
+export const createOutbox = (send: (batch: Batch) => void): Outbox => {
   const numbers = new Map<ReadPlan, number>()
   let jobs: Sent[] = []
   let forget = false
@@ -25,7 +25,7 @@ export const createOutbox = (post: (batch: Batch) => void): Outbox => {
     const batch = { forget, jobs }
     jobs = []
     forget = false
-    post(batch)
+    send(batch)
   }
   const numberOf = (plan: ReadPlan): number => {
     if (numbers.size >= plansKept) {

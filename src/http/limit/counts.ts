@@ -39,7 +39,7 @@ export const createCounts = ({ limit, report, most = usualMost }: CountsOptions)
   const share = report && createShare({ report, learn, hurry: Math.ceil(limit * hurry) })
   const near = Math.floor(limit * edge)
 
-  /** Users are as many as have tokens; addresses can be had without end, so late ones are counted by their providers. */
+  /** Viewers are as many as have tokens; addresses can be had without end, so late ones are counted by their providers. */
   const keyOf = (caller: string): string => {
     if (counted.size < most || counted.has(caller) || caller.startsWith('user ')) return caller
     const wide = providerOf(caller)

@@ -1,0 +1,76 @@
+/** Requests that show what the content has: on the start page, in GraphiQL, and at the start of a development server. */
+import type { Examples } from '#pages/start.ts'
+
+const tabs = [
+  {
+    query: `# Ctrl+Enter runs the operation at the cursor.
+# Ctrl+Space completes names.
+# The book at the left shows the schema.
+#
+# Posts are for everybody. What needs a token
+# takes it from the "Headers" pane below:
+#
+#   {"Authorization": "Bearer ..."}
+
+query LatestPosts {
+  posts(limit: 5) {
+    id
+    title
+    createdAt
+    author {
+      id
+      name
+    }
+    comments(limit: 3) {
+      text
+      author {
+        name
+      }
+    }
+  }
+}
+`,
+  },
+  {
+    query: `# Users are shown to those who send a token:
+# put yours into the "Headers" pane below.
+
+query Users($limit: Int = 10, $offset: Int = 0) {
+  users(limit: $limit, offset: $offset) {
+    id
+    name
+    email
+    posts(limit: 3) {
+      title
+    }
+  }
+}
+`,
+    variables: '{\n  "limit": 10\n}',
+    headers: '{\n  "Authorization": "Bearer "\n}',
+  },
+  {
+    query: `# This writes: see the new user at /api/users.
+
+mutation SignUp($input: CreateUserInput!) {
+  createUser(input: $input) {
+    id
+    name
+    email
+  }
+}
+`,
+    variables: '{\n  "input": {\n    "name": "Ada",\n    "email": "ada@example.org"\n  }\n}',
+  },
+]
+
+export const examples: Examples = {
+  graphql: '{ posts(limit: 3) { id title } }',
+  rest: '/products?sort=-price',
+  withToken: {
+    graphql:
+      '{ users(limit: 3) { id name posts(limit: 2) { title comments { text author { name } } } } }',
+    rest: '/users',
+  },
+  tabs,
+}
