@@ -17,75 +17,101 @@ export type OutboxOptions = {
 
 type Waiting = { readonly letter: Letter; readonly isRetry: boolean }
 
+type Outbox = {
+  readonly options: OutboxOptions
+  readonly waiting: Waiting[]
+  /** Letters that are tried again when their timer is up. */
+  readonly later: Map<NodeJS.Timeout, Letter>
+  readonly ended: AbortController
+  running: number
+  isClosed: boolean
+  /** Told when nothing is on its way. */
+  idle: () => void
+}
+
+const drop = ({ options }: Outbox, { recipient }: Letter, reason: string) =>
+  options.observe({ kind: 'mail failed', recipient, reason, again: false })
+
+const tryAgain = (outbox: Outbox, letter: Letter) => {
+  const { later, waiting, options } = outbox
+  const timer = setTimeout(() => {
+    later.delete(timer)
+    waiting.push({ letter, isRetry: true })
+    work(outbox)
+  }, options.retryAfter)
+  timer.unref()
+  later.set(timer, letter)
+}
+
+const sendOne = async (outbox: Outbox, { letter, isRetry }: Waiting) => {
+  const { send, reasonOf, observe, size } = outbox.options
+  try {
+    await send(letter, outbox.ended.signal)
+  } catch (error) {
+    const { code, isFinal } = reasonOf(error)
+    const again = !isRetry && !isFinal && !outbox.isClosed && outbox.later.size < size
+    observe({ kind: 'mail failed', recipient: letter.recipient, reason: code, again })
+    if (again) tryAgain(outbox, letter)
+  }
+  outbox.running--
+  work(outbox)
+}
+
+const work = (outbox: Outbox) => {
+  while (outbox.running < outbox.options.atOnce) {
+    const next = outbox.waiting.shift()
+    if (!next) break
+    outbox.running++
+    void sendOne(outbox, next)
+  }
+  if (outbox.running === 0) outbox.idle()
+}
+
+/** Settles when nothing is on its way, or `wait` milliseconds later. */
+const emptied = (outbox: Outbox, wait: number) =>
+  new Promise<void>(resolve => {
+    const timer = setTimeout(resolve, wait)
+    outbox.idle = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+    work(outbox)
+  })
+
 /** A queue of letters. */
 export const createOutbox = (options: OutboxOptions) => {
-  const { send, reasonOf, observe, size, atOnce, retryAfter } = options
-  const waiting: Waiting[] = []
-  const later = new Map<NodeJS.Timeout, Letter>()
-  const ended = new AbortController()
-  let running = 0
-  let isClosed = false
-  let idle: (() => void) | undefined
-  const drop = ({ recipient }: Letter, reason: string) =>
-    observe({ kind: 'mail failed', recipient, reason, again: false })
-  const tryAgain = (letter: Letter) => {
-    const timer = setTimeout(() => {
-      later.delete(timer)
-      waiting.push({ letter, isRetry: true })
-      work()
-    }, retryAfter)
-    timer.unref()
-    later.set(timer, letter)
+  const outbox: Outbox = {
+    options,
+    waiting: [],
+    later: new Map(),
+    ended: new AbortController(),
+    running: 0,
+    isClosed: false,
+    idle: () => {},
   }
-  const sendOne = async ({ letter, isRetry }: Waiting) => {
-    try {
-      await send(letter, ended.signal)
-    } catch (error) {
-      const { code, isFinal } = reasonOf(error)
-      const again = !isRetry && !isFinal && !isClosed && later.size < size
-      observe({ kind: 'mail failed', recipient: letter.recipient, reason: code, again })
-      if (again) tryAgain(letter)
-    }
-    running--
-    work()
-  }
-  const work = () => {
-    while (running < atOnce) {
-      const next = waiting.shift()
-      if (!next) break
-      running++
-      void sendOne(next)
-    }
-    if (running === 0) idle?.()
-  }
+  const { waiting, later } = outbox
   return {
     put: (letter: Letter): void => {
-      if (isClosed || waiting.length >= size) {
-        drop(letter, isClosed ? 'closed' : 'full')
+      const { isClosed } = outbox
+      if (isClosed || waiting.length >= options.size) {
+        drop(outbox, letter, isClosed ? 'closed' : 'full')
         return
       }
       waiting.push({ letter, isRetry: false })
       // After the answer to the request that asked for it.
-      setImmediate(work)
+      setImmediate(work, outbox)
     },
     /** Takes no more, and resolves when the rest is sent or, `wait` milliseconds later, dropped. */
     close: async (wait: number): Promise<void> => {
-      isClosed = true
+      outbox.isClosed = true
       for (const [timer, letter] of later) {
         clearTimeout(timer)
         waiting.push({ letter, isRetry: true })
       }
       later.clear()
-      await new Promise<void>(resolve => {
-        const timer = setTimeout(resolve, wait)
-        idle = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-        work()
-      })
-      for (const { letter } of waiting.splice(0)) drop(letter, 'closed')
-      ended.abort()
+      await emptied(outbox, wait)
+      for (const { letter } of waiting.splice(0)) drop(outbox, letter, 'closed')
+      outbox.ended.abort()
     },
   }
 }

@@ -4,5 +4,5 @@
 export const columnName = (field: string): string =>
   field.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 
-/** `user` as a type and a sentence write it: `User`. */
+/** An entity's name as a type and a sentence write it, with a capital letter. */
 export const typeName = (entity: string): string => entity.charAt(0).toUpperCase() + entity.slice(1)

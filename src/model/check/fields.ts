@@ -4,7 +4,7 @@ import { isReserved } from '#model/check/names.ts'
 import type { Field, Initial } from '#model/field.ts'
 
 type Case = Checked & { readonly key: string; readonly field: Field }
-/** The rest of a sentence that begins with `post.title`; undefined where nothing is wrong. */
+/** The rest of a sentence that begins with `thing.title`; undefined where nothing is wrong. */
 type Rule = (of: Case) => string | undefined | false
 
 const nameRule: Rule = ({ key }) => {
@@ -92,7 +92,7 @@ const initialRule: Rule = ({ self, field }) => {
     return (
       isOpen &&
       !nullable &&
-      'is the viewer at first, and anonymous callers may create it: let only users create it, or make the field nullable'
+      'is the viewer at first, and anonymous callers may create it: let only callers with a token create it, or make the field nullable'
     )
   }
   if (initial.value === null)

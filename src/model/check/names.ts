@@ -52,9 +52,9 @@ const isName = (name: string): boolean => /^[a-z][a-zA-Z0-9]*$/.test(name) && !(
 const ownNameFaults = function* (entities: Checked['entities']): Faults {
   for (const [name, { table, plural }] of Object.entries(entities)) {
     if (!isName(name) || graphqlTypes.includes(typeName(name)))
-      yield `${name} cannot name an entity: use letters and digits, such as orderItem, and no type of GraphQL's own`
+      yield `${name} cannot name an entity: use letters and digits, such as lineItem, and no type of GraphQL's own`
     if (!isName(plural))
-      yield `${name} has the plural ${plural}: use letters and digits, such as orderItems`
+      yield `${name} has the plural ${plural}: use letters and digits, such as lineItems`
     if (!isTableName(table))
       yield `${name} has the table ${table}: use at most 40 small letters, digits and _, and no name that a database or Duet itself uses`
   }

@@ -40,7 +40,7 @@ export const relationFaults = function* (checked: Checked): Faults {
     const fault = targetFault(checked, relation) ?? (target && shownFault(self, relation, target))
     if (fault) yield `${name}.${key} ${fault}`
     if (!/^[a-z][a-zA-Z0-9]*$/.test(key) || key in {})
-      yield `${name}.${key} is not named like orderItems: begin with a small letter and use only letters and digits`
+      yield `${name}.${key} is not named like lineItems: begin with a small letter and use only letters and digits`
     if (own(self.fields, key)) yield `${name}.${key} is a relation and a field: rename one of them`
   }
 }
