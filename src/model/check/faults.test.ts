@@ -217,7 +217,7 @@ const wrong: readonly (readonly [
   ],
   [
     "a field that is 'viewer' at first where anonymous callers create",
-    'book.writerId is the viewer at first, and anonymous callers may create it: let only users create it, or make the field nullable',
+    'book.writerId is the viewer at first, and anonymous callers may create it: let only callers with a token create it, or make the field nullable',
     {
       ...withField('writerId', reference('author', { initial: 'viewer' })),
       policy: { ...book.policy, create: anyone },
@@ -296,7 +296,7 @@ const wrong: readonly (readonly [
   ],
   [
     'a relation that is not named in camel case',
-    'book.the-author is not named like orderItems: begin with a small letter and use only letters and digits',
+    'book.the-author is not named like lineItems: begin with a small letter and use only letters and digits',
     { relations: { ...book.relations, 'the-author': one('author', 'authorId') } },
   ],
   [
@@ -615,12 +615,12 @@ const wrong: readonly (readonly [
   ],
   [
     'a plural that is no name',
-    'book has the plural the-books: use letters and digits, such as orderItems',
+    'book has the plural the-books: use letters and digits, such as lineItems',
     { plural: 'the-books' },
   ],
   [
     'an entity called as a type of GraphQL',
-    "query cannot name an entity: use letters and digits, such as orderItem, and no type of GraphQL's own",
+    "query cannot name an entity: use letters and digits, such as lineItem, and no type of GraphQL's own",
     {},
     { query: changed(author, { table: 'queries', plural: 'queries', relations: {} }) },
   ],
