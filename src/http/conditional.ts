@@ -6,7 +6,7 @@ const digest = (text: string): string => hash('sha1', text, 'base64url').slice(0
 /** The strong ETag of a representation that has no revision of its own: a list, a GraphQL answer. */
 export const bodyTag = (text: string): string => `"${digest(text)}"`
 
-/** The thing that an ETag is of: `users` 7 at revision 3. */
+/** The thing that an ETag is of: row 7 of a table at revision 3. */
 export type Mark = { readonly table: string; readonly id: number; readonly revision: number }
 
 /** The strong ETag of one thing: its revision, by which `If-Match` is decided, and the digest of how it is shown. */

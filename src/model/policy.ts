@@ -63,7 +63,7 @@ export const judge = (
   }
 }
 
-/** The error for a viewer who lacks a right: without a token 401, with one 403. `what` is a verb phrase: `change posts`. */
+/** The error for a viewer who lacks a right: without a token 401, with one 403. `what` is a verb phrase: `change things`. */
 export const refusal = (viewer: Viewer, what: string, location?: ErrorLocation): ApiError =>
   viewer.role === 'anonymous'
     ? new ApiError('UNAUTHENTICATED', `A token is needed to ${what}`, location && { location })
