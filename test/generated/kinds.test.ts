@@ -174,7 +174,7 @@ const imported = (
     const faults: Record<string, unknown> = {}
     for (const [what, list] of Object.entries(rows)) {
       const of = { ...use, settings: model.settings, what }
-      const put = plainRows(line, model, entityOf(model, what), of)
+      const put = plainRows({ ...line, model }, entityOf(model, what), of)
       faults[what] = (await Promise.all(list.map(put))).flat()
     }
     return faults
@@ -185,7 +185,10 @@ const exported = ({ store }: Service, model: Model, names: readonly string[]) =>
   filling(store, async line => {
     const rows: Record<string, InputRow[]> = {}
     for (const name of names) {
-      const { header, pages } = await pagesOf(line, model, { entity: name, also: [], foreign: {} })
+      const { header, pages } = await pagesOf(
+        { ...line, model },
+        { entity: name, also: [], foreign: {} },
+      )
       rows[name] = []
       for await (const page of pages())
         for (const row of page)

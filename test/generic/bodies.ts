@@ -35,7 +35,7 @@ const nthBody = (purpose: Purpose): Record<string, unknown> => {
     if (isHidden || field.foldedFrom !== undefined || key in given) return []
     if (api === 'graphql' && field.graphql === 'hidden') return []
     if (verdict(field.settableBy, viewer, model) === 'no') return []
-    if (mode !== 'create' && field.once) return []
+    if (mode !== 'create' && field.immutable) return []
     // Who is barred would write no more.
     if (entity === viewers && key === barred.field) return []
     if (owners.includes(key)) return [[key, viewer.id ?? 1]]
