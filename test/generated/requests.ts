@@ -178,7 +178,6 @@ export const update = (draw: Draw, reference: Reference, name: string): Expectat
   put(reference, name, row)
   return { request, status: 200, text: JSON.stringify(shown(entity, row)) }
 }
-}
 
 export const destroy = (draw: Draw, reference: Reference, name: string): Expectation | null => {
   const entity = entityOf(reference.model, name)
