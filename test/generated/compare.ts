@@ -1,10 +1,12 @@
 /** Runs generated requests against a generated model on the engines there are, and against the reference. */
 import assert from 'node:assert/strict'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Entities } from '#model/model.ts'
 import { type Draw, drawing, numbers } from '../operations.ts'
-import { changeIn } from '../stores.ts'
-import { newReference, type Reference } from './reference.ts'
+import { noDatabase } from '../postgres/tools/database.ts'
+import { modelBy } from './models.ts'
+import { newReference } from './reference.ts'
 import {
   create,
   destroy,
@@ -23,13 +25,6 @@ export const drawn = (seed: number): Draw =>
 
 const makers = [create, update, destroy, readOne, readList, readList, readBelow, query, query]
 
-/** A refused insert uses an id up on PostgreSQL: before a write it goes on from where the reference stands. */
-const align = async ({ store }: Service, reference: Reference, name: string) => {
-  const { table } = reference.model.entities[name] ?? { table: '' }
-  const next = (reference.last.get(name) ?? 0) + 1
-  await changeIn(store)(`select setval('${table}_id_seq', ?1, false)::text`, next)
-}
-
 const expectSame = async (services: readonly Service[], { request, status, text }: Expectation) => {
   for (const service of services) {
     const answer = await service.ask(request)
@@ -42,38 +37,61 @@ const expectSame = async (services: readonly Service[], { request, status, text 
   }
 }
 
-/** Fills the stores by requests, then asks what was kept; throws at the first answer that differs. */
+/** What to ask next, of which entity. */
+type Step = readonly [make: (typeof makers)[number], name: string]
+
+/** Requests that fill the stores at first, and then ask and change what was kept. */
+export const mixed = function* (draw: Draw, entities: Entities, requests: number): Generator<Step> {
+  const names = Object.keys(entities) as [string, ...string[]]
+  for (let n = 0; n < requests; n++)
+    yield [n < requests / 4 ? create : draw.of(...makers), draw.of(...names)]
+}
+
+/** One request of each sort for each entity, the writes among them several times. */
+export const each = function* (names: readonly string[]): Generator<Step> {
+  for (const name of names)
+    for (const make of [create, create, create, update, readList, query, readOne, readList, query])
+      yield [make, name]
+}
+
+/** Sends the requests to a service on each engine; throws at the first answer that is not the reference's. */
 export const compareModel = async (
   entities: Entities,
   draw: Draw,
-  requests: number,
+  steps: Iterable<Step>,
   engines: readonly ('sqlite' | 'postgres')[],
 ): Promise<void> => {
   const reference = newReference(modelFor(entities))
   const services = await Promise.all(engines.map(on => serveModel(entities, on)))
-  const run = async (
-    make: (draw: Draw, reference: Reference, name: string) => Expectation | null,
-    name: string,
-  ) => {
-    const last = new Map(reference.last)
+  const run = async ([make, name]: Step) => {
+    const next = (reference.last.get(name) ?? 0) + 1
     const expectation = make(draw, reference, name)
     if (!expectation) return
-    const before = { ...reference, last }
     if (expectation.writes !== undefined)
-      for (const service of services)
-        if (service.store.dialect.name === 'postgres')
-          await align(service, before, expectation.writes)
+      for (const { align } of services) await align(entities[name]?.table ?? '', next)
     await expectSame(services, expectation)
   }
   try {
-    for (let n = 0; n < 2; n++) await run(create, 'member')
-    const names = Object.keys(entities)
-    for (let n = 0; n < requests; n++) {
-      const make = n < requests / 4 ? create : draw.of(...makers)
-      await run(make, draw.of(...(names as [string, ...string[]])))
-    }
+    for (let n = 0; n < 2; n++) await run([create, 'member'])
+    for (const step of steps) await run(step)
     for (const { bugs } of services) assert.deepEqual(bugs, [])
   } finally {
     for (const { close } of services) await close()
   }
+}
+
+/** The engines there are; without a PostgreSQL a test is skipped that says so. */
+export const engines = noDatabase ? (['sqlite'] as const) : (['sqlite', 'postgres'] as const)
+
+/** Tests for so many generated models, or DUET_TEST_ROUNDS; DUET_SEED makes the same ones again. */
+export const modelsServedAlike = (usual: number): void => {
+  const seed = Number(process.env.DUET_SEED ?? Date.now() % 1_000_000)
+  test('PostgreSQL is among the engines', { skip: noDatabase }, () => {})
+  for (let n = 0; n < Number(process.env.DUET_TEST_ROUNDS ?? usual); n++)
+    test(`the generated model ${n} is served alike by the engines and the reference`, async t => {
+      t.diagnostic(`DUET_SEED=${seed}`)
+      const draw = drawn(seed * 1000 + n)
+      const entities = modelBy(draw)
+      await compareModel(entities, draw, mixed(draw, entities, 150), engines)
+    })
 }

@@ -138,6 +138,9 @@ const entityBy = (draw: Draw, { name, fields, relations }: Drafted): Entity => {
   const nullable = Object.entries(all).flatMap(([key, { references, nullable }]) =>
     references && nullable ? [[`the_${key}`, `/${references.entity}s/{${key}}`]] : [],
   )
+  const small = counted
+    .filter(([, { scalar, values }]) => scalar !== 'text' || values)
+    .map(([key]) => key)
   const hasRevision = fields.revision !== undefined
   return entity({
     table: `${name.toLowerCase()}s`,
@@ -165,6 +168,7 @@ const entityBy = (draw: Draw, { name, fields, relations }: Drafted): Entity => {
       mutations: hasRevision && changes ? ['create', 'update'] : ['create'],
     },
     ...(chance(50) && { counted: counted.filter(() => chance(50)).map(([key]) => key) }),
+    ...(small.length > 1 && chance(25) && { sets: [small.slice(0, 2)] }),
   } as never) as unknown as Entity
 }
 

@@ -109,10 +109,16 @@ export const conflicts = (
       !rowsOf(reference, references.entity).has(Number(row[key]))
     )
       return 'absent'
-  for (const [key, { unique }] of Object.entries(fields))
-    for (const other of rowsOf(reference, name).values())
-      if (unique && other.id !== row.id && row[key] !== null && other[key] === row[key])
-        return 'unique'
+  const entity = entityOf(reference.model, name)
+  const unique = Object.keys(fields).filter(key => fields[key]?.unique)
+  const others = [...rowsOf(reference, name).values()].filter(({ id }) => id !== row.id)
+  for (const keys of [...unique.map(key => [key]), ...entity.sets]) {
+    const values = keys.map(key => fieldValue(entity, row, key))
+    const isTaken = others.some(other =>
+      keys.every((key, index) => fieldValue(entity, other, key) === values[index]),
+    )
+    if (!values.includes(null) && isTaken) return 'unique'
+  }
   return null
 }
 

@@ -71,15 +71,18 @@ const textOf = (draw: Draw, { rule, range }: Field): string => {
   return of(...(taken as [string, ...string[]]))
 }
 
-const settable = ({ fields }: Entity, isUpdate: boolean) =>
+const settable = ({ fields }: Entity, isUpdate: boolean, as: Viewer) =>
   Object.entries(fields).filter(
     ([key, { settableBy, foldedFrom, immutable }]) =>
-      key !== 'id' && settableBy.kind === 'anyone' && !foldedFrom && !(isUpdate && immutable),
+      key !== 'id' &&
+      (settableBy.kind === 'anyone' || settableBy.kind === as) &&
+      !foldedFrom &&
+      !(isUpdate && immutable),
   )
 
-const bodyBy = (draw: Draw, reference: Reference, entity: Entity, isUpdate: boolean) =>
+const bodyBy = (draw: Draw, reference: Reference, entity: Entity, isUpdate: boolean, as: Viewer) =>
   Object.fromEntries(
-    settable(entity, isUpdate).flatMap(([key, field]) => {
+    settable(entity, isUpdate, as).flatMap(([key, field]) => {
       const isNeeded = !isUpdate && field.initial === undefined
       return isNeeded || draw.chance(60) ? [[key, valueBy(draw, reference, field)]] : []
     }),
@@ -108,10 +111,13 @@ const statusOf = { unique: 409, absent: 404 } as const
 export const create = (draw: Draw, reference: Reference, name: string): Expectation => {
   const entity = entityOf(reference.model, name)
   const as = name === 'member' ? 'admin' : draw.chance(5) ? 'anonymous' : asBy(draw)
-  const body = bodyBy(draw, reference, entity, false)
+  const body = bodyBy(draw, reference, entity, false, as)
   const row = rowFor(entity, (reference.last.get(name) ?? 0) + 1, body, as)
   const conflict = conflicts(reference, name, row)
-  const byGraphql = entity.graphql.mutations.includes('create') && draw.chance(40)
+  const byGraphql =
+    entity.graphql.mutations.includes('create') &&
+    Object.keys(body).every(key => entity.fields[key]?.graphql !== 'hidden') &&
+    draw.chance(40)
   const isDone = as !== 'anonymous' && conflict === null
   if (isDone) put(reference, name, row)
   if (!byGraphql)
@@ -141,29 +147,36 @@ const anIdBy = ({ of, chance }: Draw, reference: Reference, name: string): numbe
   return known.length === 0 || chance(5) ? 999 : of(...known)
 }
 
+/** The row after a change of some fields: what they reset is as it was at first. */
+const updated = (entity: Entity, old: Row, changed: Row, keys: readonly string[]): Row => {
+  const initial = rowFor(entity, old.id, {}, 'user')
+  const reset = Object.entries(entity.fields).flatMap(([key, { resetBy }]) =>
+    resetBy !== undefined && !keys.includes(key) && changed[resetBy] !== old[resetBy]
+      ? [[key, initial[key] ?? null]]
+      : [],
+  )
+  const given = keys.map(key => [key, changed[key] ?? null])
+  if (keys.length > 0) given.push(['revision', Number(old.revision) + 1])
+  return { ...old, ...Object.fromEntries([...given, ...reset]), id: old.id }
+}
+
 export const update = (draw: Draw, reference: Reference, name: string): Expectation => {
   const entity = entityOf(reference.model, name)
   if (!entity.rest.writes.includes('update')) return create(draw, reference, name)
   const as = asBy(draw)
   const id = anIdBy(draw, reference, name)
-  const body = bodyBy(draw, reference, entity, true)
+  const body = bodyBy(draw, reference, entity, true, as)
   const request = { line: `PATCH /api/${entity.plural}/${id}`, as, body }
   const may = mayChange(reference, name, 'update', id, as)
   if (!may) return { request, status: may === undefined ? 404 : 403 }
   const old = reference.tables.get(name)?.get(id) as Row
   const changed = rowFor(entity, id, { ...old, ...body }, as)
-  const row: Row = {
-    ...old,
-    ...Object.fromEntries(Object.keys(body).map(key => [key, changed[key] ?? null])),
-    id,
-  }
+  const row = updated(entity, old, changed, Object.keys(body))
   const conflict = conflicts(reference, name, row)
   // A reference to nothing is told by the store itself.
   if (conflict !== null) return { request, status: 409 }
   put(reference, name, row)
-  // Whoever may change a row and not see it is answered with null.
-  const isSeen = seen(reference, name, as).some(other => other.id === id)
-  return { request, status: 200, text: isSeen ? JSON.stringify(shown(entity, row)) : 'null' }
+  return { request, status: 200, text: JSON.stringify(shown(entity, row)) }
 }
 
 export const destroy = (draw: Draw, reference: Reference, name: string): Expectation | null => {

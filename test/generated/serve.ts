@@ -40,6 +40,8 @@ export type Service = {
   readonly store: Store
   readonly bugs: unknown[]
   readonly ask: (request: Request) => Promise<Response>
+  /** Lets the next row of a table have that id: a refused insert uses one up on PostgreSQL, and none on SQLite. */
+  readonly align: (table: string, next: number) => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -141,10 +143,18 @@ export const serveModel = async (
     const response = await app.request(path, init)
     return { status: response.status, text: await response.text() }
   }
+  let session: ReturnType<Store['session']> | undefined
+  const align: Service['align'] = async (table, next) => {
+    if (on === 'sqlite') return
+    session ??= store.session('filling')
+    const text = `select setval('${table}_id_seq', $1, false)::text`
+    await (await session).query({ text, values: [next] })
+  }
   const close = async () => {
+    await (await session)?.close()
     await mail.close(0)
     await engine.close()
     await drop()
   }
-  return { store, bugs, ask, close }
+  return { store, bugs, ask, align, close }
 }

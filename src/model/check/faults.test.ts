@@ -112,7 +112,7 @@ const wrong: readonly (readonly [
   ],
   [
     'an id that is a number',
-    'book.id must be made with id()',
+    'book.id must be made with id() and without other options',
     withField('id', int({ min: 0, max: 9 })),
   ],
   [

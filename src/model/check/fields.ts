@@ -14,20 +14,24 @@ const nameRule: Rule = ({ key }) => {
   return undefined
 }
 
-const idRule: Rule = ({ key, field: { scalar, references } }) => {
-  if (key === 'id' && (scalar !== 'id' || references)) return 'must be made with id()'
-  return (
-    key !== 'id' &&
-    scalar === 'id' &&
-    !references &&
-    'is made with id(), which is for the id of the row itself: use reference()'
-  )
+const idRule: Rule = ({ key, field: { scalar, references, nullable, unique, settableBy } }) => {
+  if (key !== 'id')
+    return (
+      scalar === 'id' &&
+      !references &&
+      'is made with id(), which is for the id of the row itself: use reference()'
+    )
+  const isOwn = scalar === 'id' && !references && !nullable && settableBy.kind === 'nobody'
+  return !(isOwn && unique === undefined) && 'must be made with id() and without other options'
 }
 
-const revisionRule: Rule = ({ key, field: { scalar, settableBy, initial, nullable } }) =>
-  key === 'revision' &&
-  (scalar !== 'int' || nullable || initial === undefined || settableBy.kind !== 'nobody') &&
-  'must be made with revision(), since each write raises it'
+const revisionRule: Rule = ({ key, field }) => {
+  if (key !== 'revision') return undefined
+  const { scalar, settableBy, initial, nullable, unique, resetBy } = field
+  const isRaised = scalar === 'int' && !nullable && initial !== undefined
+  const isPlain = unique === undefined && resetBy === undefined && settableBy.kind === 'nobody'
+  return !(isRaised && isPlain) && 'must be made with revision(), since each write raises it'
+}
 
 const referenceRule: Rule = ({ entities, field: { references, nullable } }) => {
   if (!references) return undefined

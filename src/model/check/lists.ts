@@ -78,6 +78,15 @@ const sortFaults = function* ({ name, self }: Checked): Faults {
   }
 }
 
+/** PostgreSQL refuses rows whose indexed values are longer together; it counts bytes. */
+const mostBytes = 2600
+/** How many bytes a value may have in UTF-8. To fold a letter can make it six bytes long. */
+const bytesOf = (self: Entity, key: string): number => {
+  const { scalar, range, foldedFrom } = own(self.fields, key) as Field
+  if (foldedFrom !== undefined) return 6 * (own(self.fields, foldedFrom)?.range?.max ?? 0)
+  return scalar === 'text' ? 4 * (range?.max ?? 0) : 8
+}
+
 const countedFaults = function* ({ name, self }: Checked): Faults {
   for (const key of self.counted ?? []) {
     const field = own(self.fields, key)
@@ -86,6 +95,8 @@ const countedFaults = function* ({ name, self }: Checked): Faults {
     else if (field.nullable)
       yield `${place}, which may be null: count by fields that always have a value`
     else if (field.scalar === 'bytes') yield `${place}, which is bytes: leave it out`
+    else if (bytesOf(self, key) > mostBytes)
+      yield `${place}, which may be longer than the ${mostBytes} bytes that every database indexes: count by a shorter text`
     if (self.counted?.indexOf(key) !== self.counted?.lastIndexOf(key))
       yield `${place} twice: leave one out`
   }
@@ -108,17 +119,8 @@ const indexesOf = ({ fields, rest, indexes, sets }: Entity): readonly Index[] =>
   ]
 }
 
-/** PostgreSQL refuses rows whose indexed values are longer together; it counts bytes. */
-const mostBytes = 2600
 /** The longest name that PostgreSQL keeps whole. */
 const longestName = 63
-
-/** How many bytes a value may have in UTF-8. To fold a letter can make it six bytes long. */
-const bytesOf = (self: Entity, key: string): number => {
-  const { scalar, range, foldedFrom } = own(self.fields, key) as Field
-  if (foldedFrom !== undefined) return 6 * (own(self.fields, foldedFrom)?.range?.max ?? 0)
-  return scalar === 'text' ? 4 * (range?.max ?? 0) : 8
-}
 
 const indexFault = (self: Entity, { terms, of }: Index): string | undefined => {
   const keys = terms.map(unsigned)

@@ -1,0 +1,258 @@
+/** Every kind of field with every option: what docs/model.md says is served works on both engines, the rest is refused. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import type { InputRow } from '#cli/content.ts'
+import { pagesOf } from '#cli/transfer/pages.ts'
+import { plainRows } from '#cli/transfer/rows.ts'
+import { modelFaults } from '#model/check/faults.ts'
+import { type Entity, entity } from '#model/entity.ts'
+import {
+  bytes,
+  choice,
+  created,
+  email,
+  type Field,
+  flag,
+  folded,
+  id,
+  int,
+  money,
+  reference,
+  revision,
+  text,
+  time,
+  webUrl,
+} from '#model/field.ts'
+import { entityOf, type Model } from '#model/model.ts'
+import { admin, nobody, user } from '#model/policy.ts'
+import { anonymous } from '#model/viewer.ts'
+import { filling } from '../stores.ts'
+import { compareModel, drawn, each, engines } from './compare.ts'
+import { member } from './models.ts'
+import { modelFor, type Service, serveModel } from './serve.ts'
+
+/** Each kind, with an initial value of it as it is stored. */
+const kinds: Readonly<Record<string, readonly [() => Field, Field['initial']]>> = {
+  id: [() => id(), { value: 1 }],
+  text: [() => text({ max: 20 }), { value: 'x' }],
+  email: [() => email(), { value: 'a@example.org' }],
+  webUrl: [() => webUrl(), { value: 'https://example.org/a' }],
+  choice: [() => choice(['red', 'green']), { value: 'red' }],
+  int: [() => int({ min: -3, max: 3 }), { value: 2 }],
+  'int beyond 32 bits': [() => int({ min: 0, max: 2 ** 40 }), { value: 2 ** 35 }],
+  money: [() => money({ max: 50 }), { value: 1999 }],
+  time: [() => time(), 'now'],
+  flag: [() => flag(), { value: 1 }],
+  reference: [() => reference('member'), 'viewer'],
+  folded: [() => folded('name'), { value: 'x' }],
+  created: [() => created(), 'now'],
+  revision: [() => revision(), { value: 1 }],
+  bytes: [() => bytes(), { value: 1 }],
+}
+
+type Change = (field: Field, initial: Field['initial']) => Field
+type Listing = Partial<Pick<Entity, 'counted' | 'sets'>> & {
+  readonly filter?: 'equals' | 'at least' | 'contains'
+  readonly sort?: boolean
+  readonly graphqlFilter?: boolean
+}
+
+const nullable = { nullable: true, initial: { value: null } } as const
+const same: Change = field => field
+
+/** Each option, as a change of a field or as what its entity says of it. */
+const options: Readonly<Record<string, readonly [Change, Listing?]>> = {
+  plain: [same],
+  nullable: [field => ({ ...field, ...nullable })],
+  initial: [(field, initial) => ({ ...field, initial })],
+  unique: [field => ({ ...field, unique: 'CONFLICT' })],
+  set: [same, { sets: [['name', 'f']] }],
+  immutable: [field => ({ ...field, immutable: true })],
+  resetBy: [(field, initial) => ({ ...field, initial, resetBy: 'name' })],
+  'readableBy user': [field => ({ ...field, readableBy: user })],
+  'readableBy admin': [field => ({ ...field, readableBy: admin })],
+  'settableBy admin': [field => ({ ...field, ...nullable, settableBy: admin })],
+  'settableBy nobody': [(field, initial) => ({ ...field, initial, settableBy: nobody })],
+  'graphql input': [field => ({ ...field, graphql: 'input' })],
+  'graphql hidden': [field => ({ ...field, ...nullable, graphql: 'hidden' })],
+  'rest false': [field => ({ ...field, rest: false })],
+  equals: [same, { filter: 'equals' }],
+  'at least': [same, { filter: 'at least' }],
+  contains: [same, { filter: 'contains' }],
+  'GraphQL filter': [same, { graphqlFilter: true }],
+  sort: [same, { sort: true }],
+  counted: [same, { counted: ['f'] }],
+}
+
+/** The entity of a cell: a name, and field `f` unless the kind has a name of its own. */
+const cell = (name: string, kind: string, option: string): Entity => {
+  const [make, initial] = kinds[kind] as (typeof kinds)[string]
+  const [change, listing = {}] = options[option] as (typeof options)[string]
+  const key = kind === 'id' || kind === 'revision' ? kind : 'f'
+  const { filter, sort, graphqlFilter, counted, sets } = listing
+  const named = (keys: readonly (readonly string[])[] | undefined) =>
+    keys?.map(all => all.map(one => (one === 'f' ? key : one)))
+  return entity({
+    table: name.toLowerCase(),
+    plural: `${name}s`,
+    description: `${kind} ${option}`,
+    fields: {
+      id: id(),
+      name: text({ max: 10 }),
+      revision: revision(),
+      [key]: change(make(), initial),
+    },
+    policy: { read: user, create: user, update: user, delete: user },
+    rest: {
+      list: true,
+      one: true,
+      writes: ['create', 'update', 'delete'],
+      listing: {
+        paging: 'page',
+        limit: 4,
+        ...(filter && { filters: { by: { kind: filter, field: key } } }),
+        ...(sort && { sort: { style: 'field and order', fields: [key] } }),
+      },
+    },
+    graphql: {
+      paged: true,
+      mutations: ['create', 'update'],
+      ...(graphqlFilter && { filters: [key] }),
+    },
+    ...(counted && { counted: [key] }),
+    ...(sets && { sets: named(sets) }),
+  } as never) as unknown as Entity
+}
+
+const all = Object.keys(kinds).flatMap((kind, k) =>
+  Object.keys(options).map((option, o) => {
+    const name = `k${k}o${o}`
+    const made = cell(name, kind, option)
+    const faults = [...modelFaults({ member, [name]: made })]
+    return { kind, option, name, entity: made, faults }
+  }),
+)
+
+const table = [
+  `| Option | ${Object.keys(kinds).join(' | ')} |`,
+  `| --- |${' --- |'.repeat(Object.keys(kinds).length)}`,
+  ...Object.keys(options).map(option => {
+    const row = all.filter(cell => cell.option === option)
+    return `| ${option} | ${row.map(({ faults }) => (faults.length > 0 ? 'refused' : 'yes')).join(' | ')} |`
+  }),
+].join('\n')
+
+test('docs/model.md says of each kind and option whether it is served or refused', () => {
+  const text = readFileSync(new URL('../../docs/model.md', import.meta.url), 'utf8')
+  assert.ok(text.includes(table), `its table should be\n${table}`)
+})
+
+const served = all.filter(({ faults }) => faults.length === 0)
+
+for (const kind of Object.keys(kinds)) {
+  const cells = served.filter(cell => cell.kind === kind)
+  if (cells.length === 0) continue
+  const entities = {
+    member,
+    ...Object.fromEntries(cells.map(({ name, entity }) => [name, entity])),
+  }
+  test(`${kind} is served with all options that are not refused`, async () => {
+    await compareModel(entities, drawn(1), each(cells.map(({ name }) => name)), engines)
+  })
+}
+
+const use = { mode: 'import', viewer: anonymous, now: 0 } as const
+
+/** Puts rows of entities into a store as an import does; gives the faults of each entity's rows. */
+const imported = (
+  { store }: Service,
+  model: Model,
+  rows: Readonly<Record<string, readonly InputRow[]>>,
+) =>
+  filling(store, async line => {
+    const faults: Record<string, unknown> = {}
+    for (const [what, list] of Object.entries(rows)) {
+      const of = { ...use, settings: model.settings, what }
+      const put = plainRows({ ...line, model }, entityOf(model, what), of)
+      faults[what] = (await Promise.all(list.map(put))).flat()
+    }
+    return faults
+  })
+
+/** The rows of entities as an export writes them. */
+const exported = ({ store }: Service, model: Model, names: readonly string[]) =>
+  filling(store, async line => {
+    const rows: Record<string, InputRow[]> = {}
+    for (const name of names) {
+      const { header, pages } = await pagesOf(
+        { ...line, model },
+        { entity: name, also: [], foreign: {} },
+      )
+      rows[name] = []
+      for await (const page of pages())
+        for (const row of page)
+          rows[name].push(Object.fromEntries(header.map((key, index) => [key, row[index]])))
+    }
+    return rows
+  })
+
+/** What REST does not show is in no export, so that an import lacks it where it is needed. */
+const lacks = ({ fields }: Entity): readonly string[] =>
+  Object.entries(fields).flatMap(([key, { rest, initial, foldedFrom }]) =>
+    rest || key === 'id' || initial !== undefined || foldedFrom !== undefined ? [] : [key],
+  )
+
+for (const on of engines)
+  test(`an export from ${on} brings what is there into an empty store as it was`, async () => {
+    const names = served.map(({ name }) => name)
+    const entities = {
+      member,
+      ...Object.fromEntries(served.map(({ name, entity }) => [name, entity])),
+    }
+    const model = modelFor(entities)
+    const members = { member: [{ name: 'Ada' }, { name: 'Ben' }] }
+    const from = await serveModel(entities, on)
+    const into = await serveModel(entities, on)
+    try {
+      await imported(from, model, members)
+      await imported(into, model, members)
+      for (const { kind, entity } of served) {
+        const body = { name: 'a', ...valueFor(kind, entity) }
+        const made = await from.ask({ line: `POST /api/${entity.plural}`, as: 'admin', body })
+        assert.equal(made.status, 201, made.text)
+      }
+      const faults = await imported(into, model, await exported(from, model, names))
+      for (const { name, kind, option, entity } of served) {
+        const missing = lacks(entity).map(field => ({ field, message: 'is required' }))
+        assert.deepEqual(faults[name], missing, `${kind} ${option}`)
+        const line = `GET /api/${entity.plural}/1`
+        if (missing.length === 0)
+          assert.deepEqual(
+            await into.ask({ line, as: 'admin' }),
+            await from.ask({ line, as: 'admin' }),
+          )
+      }
+    } finally {
+      await from.close()
+      await into.close()
+    }
+  })
+
+/** A value of a kind, as a body has it, where the field must be given one or can. */
+function valueFor(kind: string, { fields }: Entity): Readonly<Record<string, unknown>> {
+  const values: Readonly<Record<string, unknown>> = {
+    text: 'é',
+    email: 'a@example.org',
+    webUrl: 'https://example.org/b',
+    choice: 'green',
+    int: -3,
+    'int beyond 32 bits': 2 ** 40,
+    money: 19.99,
+    time: '1969-12-31T23:59:59.999Z',
+    flag: true,
+    reference: 2,
+  }
+  const isGiven = fields.f && fields.f.settableBy.kind !== 'nobody' && Object.hasOwn(values, kind)
+  return isGiven ? { f: values[kind] } : {}
+}
