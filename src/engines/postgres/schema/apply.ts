@@ -10,8 +10,8 @@ import { statementsOf } from '#engines/statements.ts'
 import { type Query, queryWith } from '#sql/engine.ts'
 
 /**
- * How long a migration waits for a table that is in use, in milliseconds. Whoever comes behind it waits as long, so it
- * soon gives way, lets the others pass, and asks again.
+ * How long a migration waits for a table that is in use, in milliseconds. All who want that table after it wait as
+ * long, so it gives way soon, lets them pass, and asks again.
  */
 const lockTimeout = 500
 const pause = 1000
