@@ -45,7 +45,7 @@ const hold = (store: Store): (() => void) => {
     return store.hold()
   } catch (cause) {
     if (!(cause instanceof StoreInUseError)) throw cause
-    throw new Error(`a server serves ${store.place}: stop the server first, then move`, { cause })
+    throw new Error(`a server serves ${store.label}: stop the server first, then move`, { cause })
   }
 }
 
@@ -133,9 +133,9 @@ const run = async (args: readonly string[], content: Content): Promise<void> => 
     release()
   }
   const target: Config = { ...config, store: { kind: 'postgres', url: to } }
-  const { place } = await storeOf(target, content.migrations)
+  const { label } = await storeOf(target, content.migrations)
   process.stdout.write(
-    `moved ${store.place} to ${place}; set DUET_DATABASE_URL to that database, and start the server\n`,
+    `moved ${store.label} to ${label}; set DUET_DATABASE_URL to that database, and start the server\n`,
   )
 }
 

@@ -64,14 +64,14 @@ export const openFor = async (purpose: Purpose, store: Store): Promise<OpenStore
 export const withStore = async <Result>(
   content: Content,
   purpose: Purpose,
-  work: (store: ContentStore, place: string) => Promise<Result>,
+  work: (store: ContentStore, label: string) => Promise<Result>,
 ): Promise<Result> => {
   const config = loadConfig(process.env, content.settings)
   const model = modelFor(config, content)
   const store = await storeOf(config, content.migrations)
   const open = await openFor(purpose, store)
   try {
-    return await work({ ...open, model }, store.place)
+    return await work({ ...open, model }, store.label)
   } finally {
     await open.session.close()
   }

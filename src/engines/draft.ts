@@ -30,7 +30,7 @@ type Lack = { readonly together: readonly string[]; readonly apart: readonly str
 
 const isCode = ({ text }: Definition) => /^create (function|trigger) /.test(text)
 
-/** A text as it is compared: however it is spaced, and whether it may stand in for another. */
+/** A text as it is compared: without differences of white space, and without `or replace`. */
 const plain = (text: string) =>
   text
     .replace(/\s+/g, ' ')

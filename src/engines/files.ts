@@ -52,7 +52,7 @@ export const sync = (path: string): void => {
   }
 }
 
-export type Place = {
+type Options = {
   /** Who may read the file: the mode of a file that holds the same, or the usual one. */
   readonly mode?: number
   /** The last thing before the file takes its place; throws where it may not. */
@@ -63,7 +63,7 @@ export type Place = {
 export const putInPlace = async (
   named: string,
   write: (part: string) => Promise<void>,
-  { mode = 0o666, before = () => {} }: Place = {},
+  { mode = 0o666, before = () => {} }: Options = {},
 ): Promise<void> => {
   // A link stays one: what it leads to is replaced.
   const target = existsSync(named) ? realpathSync(named) : named

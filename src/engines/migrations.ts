@@ -34,7 +34,7 @@ export const historyOf = (engine: EngineName, folder: URL): readonly Migration[]
 /** A migration as a store has noted it; stores of older programs have no checksums. */
 export type Applied = { readonly name: string; readonly checksum: string | null }
 
-/** What a text is known by, with whichever line ends it was checked out. */
+/** The checksum of a migration's text, the same for either kind of line ends. */
 export const checksumOf = ({ text }: Migration): string =>
   createHash('sha256').update(text.replaceAll('\r\n', '\n')).digest('hex')
 

@@ -27,7 +27,7 @@ export type Serving = {
   readonly readTimeout: number
   /** How many writes may wait before more are refused. */
   readonly queue: number
-  /** Told of what keeps the store from its work and lets the service live. */
+  /** Told of failures that the service survives. */
   readonly onTrouble?: (message: string) => void
   /** Told once when nothing can be written any more and the process must end. */
   readonly onFatal: (message: string) => void
@@ -48,7 +48,7 @@ export type Engine = Reader &
 
 export type Store = {
   /** What it is called in messages; never with a password. */
-  readonly place: string
+  readonly label: string
   readonly dialect: Dialect
   /** Takes it for this process where only one may serve it; gives what lets go of it. Throws where another has it. */
   readonly hold: () => () => void

@@ -19,7 +19,7 @@ import { parameter, type SqlValue, type Statement, statement } from '#sql/sql.ts
 
 const keys = parameter({ kind: 'keys' })
 
-// So many rows are fetched at once however long their texts are; more are counted by bytes, which costs each a little.
+// Up to so many rows are fetched at once; of more the bytes are counted, which costs each row a little.
 const fewRows = 500
 
 /** The distinct values of one column as a JSON list. */

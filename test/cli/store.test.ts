@@ -25,11 +25,11 @@ const users = { text: 'select id from users order by id', values: [] }
 test('the URL chooses the store, which is called by its file, or by its place without user and password', async () => {
   const { file, settings } = fresh()
   const sqlite = await named(settings.DUET_DATABASE_URL)
-  assert.deepEqual([sqlite.place, sqlite.dialect], [file, dialect])
+  assert.deepEqual([sqlite.label, sqlite.dialect], [file, dialect])
   const other = await named(postgres)
   assert.equal(other.dialect.name, 'postgres')
-  assert.ok(other.place.includes('db.invalid') && other.place.includes('content'), other.place)
-  assert.doesNotMatch(other.place, /hunter2|duet:/)
+  assert.ok(other.label.includes('db.invalid') && other.label.includes('content'), other.label)
+  assert.doesNotMatch(other.label, /hunter2|duet:/)
 })
 
 test('a store that is to be read must be there and up to date; one that is to be filled is made', async () => {

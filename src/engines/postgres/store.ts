@@ -22,7 +22,7 @@ export const postgresStore = (options: PostgresOptions): Store => {
       return work()
     })
   return {
-    place: labelOf(options.url),
+    label: labelOf(options.url),
     dialect,
     // Any number of processes may serve it.
     hold: () => () => {},

@@ -13,7 +13,7 @@ import { NewerStoreError } from '#engines/store.ts'
 import { queryWith, type Rows } from '#sql/engine.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
 
-/** What may be lost is in the way, and nobody said that it may go. */
+/** A file that would be replaced, without the permission to replace it. */
 export class InTheWayError extends Error {
   override readonly name = 'InTheWayError'
 }

@@ -29,16 +29,16 @@ const isDatabase = (file: string): boolean => {
   return start.toString('latin1') === header
 }
 
+const faultOf = (file: string): string | undefined => {
+  const stats = statSync(file)
+  if (stats.isDirectory()) return 'it is a folder; name a file in DUET_DATABASE_URL'
+  if (!stats.isFile()) return `it is no file; ${remedy}`
+  return isDatabase(file) ? undefined : `it is no SQLite database; ${remedy}`
+}
+
 const checkFile = (file: string): void => {
-  const what = statSync(file)
-  if (what.isDirectory())
-    throw new Error(
-      `the store ${file} cannot be opened, it is a folder; name a file in DUET_DATABASE_URL`,
-    )
-  if (!what.isFile())
-    throw new Error(`the store ${file} cannot be opened, it is no file; ${remedy}`)
-  if (!isDatabase(file))
-    throw new Error(`the store ${file} cannot be opened, it is no SQLite database; ${remedy}`)
+  const fault = faultOf(file)
+  if (fault) throw new Error(`the store ${file} cannot be opened, ${fault}`)
   accessSync(file, constants.W_OK)
 }
 

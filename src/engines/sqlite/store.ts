@@ -19,7 +19,7 @@ type Options = SqliteFile & {
 export const sqliteStore = ({ migrations, ...options }: Options): Store => {
   const { file, sync = 'full' } = options
   return {
-    place: file,
+    label: file,
     dialect,
     hold: () => {
       checkPlace(file)

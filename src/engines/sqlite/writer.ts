@@ -8,22 +8,19 @@ import { tooManyWrites } from '#engines/store.ts'
 import { ApiError } from '#errors.ts'
 import type { Job, Outcome } from '#write/job.ts'
 
+const unavailable = (message: string, retryAfter: number) =>
+  new ApiError('UNAVAILABLE', message, { retryAfter })
+
 /** Failures after which nothing was written and the next write may succeed. */
 const nothingDone = {
-  full: () =>
-    new ApiError('UNAVAILABLE', 'The disk is full: nothing was written, reads go on', {
-      retryAfter: 10,
-    }),
+  full: () => unavailable('The disk is full: nothing was written, reads go on', 10),
   busy: () =>
     new ApiError(
       'OVERLOADED',
       'Another program writes to the store: nothing was written, reads go on',
       { retryAfter: 2 },
     ),
-  broken: () =>
-    new ApiError('UNAVAILABLE', 'The store failed before the commit: nothing was written', {
-      retryAfter: 2,
-    }),
+  broken: () => unavailable('The store failed before the commit: nothing was written', 2),
 } as const
 
 /** The jobs whose outcomes are waited for, by their numbers. */
@@ -52,11 +49,7 @@ const createWaiters = () => {
 /** Why a write is not taken now; undefined where it is. */
 const refusal = (disk: Disk, waiting: number, { queue }: SqliteOptions): ApiError | undefined => {
   if (disk.isLow())
-    return new ApiError(
-      'UNAVAILABLE',
-      'The disk is almost full: nothing was written, reads go on',
-      { retryAfter: 10 },
-    )
+    return unavailable('The disk is almost full: nothing was written, reads go on', 10)
   return waiting < queue ? undefined : tooManyWrites()
 }
 
@@ -112,11 +105,7 @@ export const startWriter = (options: SqliteOptions, disk: Disk, beforeAnswers: (
 
   const stop = (message: string) => {
     if (down) return
-    const error = new ApiError(
-      'UNAVAILABLE',
-      'The store stopped; whether this was written is unknown',
-      { retryAfter: 2 },
-    )
+    const error = unavailable('The store stopped; whether this was written is unknown', 2)
     down = error
     waiters.reject(waiters.ids(), () => error)
     setFailed(new Error(message))

@@ -45,7 +45,22 @@ const targetOf = ({ table = '', constraint = '' }: DatabaseError): string => {
   return `${table}.${constraint === `${table}_pkey` ? 'id' : column}`
 }
 
-const after = (seconds: number) => ({ retryAfter: seconds })
+type Reply = readonly [
+  code: 'TIMEOUT' | 'OVERLOADED' | 'UNAVAILABLE',
+  message: string,
+  retryAfter: number,
+]
+
+const noRoom: Reply = ['UNAVAILABLE', 'The database has no room: nothing was written', 10]
+
+/** What callers are told of errors that are not theirs and may pass. */
+const replies: Readonly<Record<string, Reply>> = {
+  '57014': ['TIMEOUT', 'The database took too long; ask for less, or try again', 5],
+  '55P03': ['OVERLOADED', 'What this needs is being changed; try again', 1],
+  '25006': ['UNAVAILABLE', 'The database can only be read now', 2],
+  '53100': noRoom,
+  '53200': noRoom,
+}
 
 /** The error as the model and the APIs know it; one that is not known is a bug and comes back as it is. */
 export const translated = (error: unknown): unknown => {
@@ -54,28 +69,11 @@ export const translated = (error: unknown): unknown => {
   const fault = error as DatabaseError
   const kind = kinds[fault.code ?? '']
   if (kind) return new ConstraintError(kind, targetOf(fault), { cause: error })
-  switch (fault.code) {
-    case '57014':
-      return new ApiError(
-        'TIMEOUT',
-        'The database took too long; ask for less, or try again',
-        after(5),
-      )
-    case '55P03':
-      return new ApiError('OVERLOADED', 'What this needs is being changed; try again', {
-        cause: error,
-        ...after(1),
-      })
-    case '25006':
-      return new ApiError('UNAVAILABLE', 'The database can only be read now', after(2))
-    case '53100':
-    case '53200':
-      return new ApiError('UNAVAILABLE', 'The database has no room: nothing was written', after(10))
-    default:
-      return isAway(fault) || isStale(fault)
-        ? new LostError(`the database is not there: ${error.message}`, { cause: error })
-        : error
-  }
+  const [code, message, retryAfter] = replies[fault.code ?? ''] ?? []
+  if (code) return new ApiError(code, message, { cause: error, retryAfter })
+  return isAway(fault) || isStale(fault)
+    ? new LostError(`the database is not there: ${error.message}`, { cause: error })
+    : error
 }
 
 /** The SQLSTATE of an error, or of what caused it. */

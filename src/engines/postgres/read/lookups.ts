@@ -2,12 +2,11 @@
 import type { Query, Row, Rows } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
-type Waiting = {
-  readonly resolve: (rows: Rows) => void
-  readonly reject: (error: unknown) => void
+/** The first query, and who waits for the row of each key. */
+type Batch = {
+  readonly first: Query
+  readonly waiting: Map<SqlValue, PromiseWithResolvers<Rows>>
 }
-
-type Batch = { readonly first: Query; readonly waiting: Map<SqlValue, Waiting[]> }
 
 /** So many keys go into one query. */
 const most = 200
@@ -18,9 +17,9 @@ export const gathering = (ask: (query: Query) => Promise<Rows>) => {
 
   const answer = ({ waiting }: Batch, rows: Rows): void => {
     const found = new Map<string, Row>(rows.map(row => [String(row[0]), row]))
-    for (const [key, all] of waiting) {
+    for (const [key, { resolve }] of waiting) {
       const row = found.get(String(key))
-      for (const { resolve } of all) resolve(row ? [row] : [])
+      resolve(row ? [row] : [])
     }
   }
   const flush = async (text: string, batch: Batch): Promise<void> => {
@@ -31,7 +30,7 @@ export const gathering = (ask: (query: Query) => Promise<Rows>) => {
     try {
       answer(batch, await ask(query))
     } catch (error) {
-      for (const { reject } of [...waiting.values()].flat()) reject(error)
+      for (const { reject } of waiting.values()) reject(error)
     }
   }
   const begin = (text: string, first: Query): Batch => {
@@ -47,10 +46,8 @@ export const gathering = (ask: (query: Query) => Promise<Rows>) => {
     const open = batches.get(forMany)
     const { waiting } = open && open.waiting.size < most ? open : begin(forMany, query)
     const key = query.values[0] ?? null
-    return new Promise((resolve, reject) => {
-      const all = waiting.get(key)
-      if (all) all.push({ resolve, reject })
-      else waiting.set(key, [{ resolve, reject }])
-    })
+    const waiter = waiting.get(key) ?? Promise.withResolvers<Rows>()
+    waiting.set(key, waiter)
+    return waiter.promise
   }
 }

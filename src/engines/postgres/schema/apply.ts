@@ -10,31 +10,24 @@ import { statementsOf } from '#engines/statements.ts'
 import { type Query, queryWith } from '#sql/engine.ts'
 
 /**
- * How long a migration waits for a table that is in use, in milliseconds. Whoever comes behind it waits as long, so it
- * soon gives way, lets the others pass, and asks again.
+ * How long a migration waits for a table that is in use, in milliseconds. All who want that table after it wait as
+ * long, so it gives way soon, lets them pass, and asks again.
  */
 const lockTimeout = 500
 const pause = 1000
 const tries = 60
 
-/** Why an extension is not made, and what to do. */
-const without = (extension: string, cause: unknown): unknown => {
-  const then = 'then run duet migrate again'
-  switch (codeOf(cause)) {
-    case '42501':
-      return new Error(
-        `this user may not create the extension ${extension}: let a superuser run \`create extension ${extension}\` in this database, ${then}`,
-        { cause },
-      )
-    case '0A000':
-    case '58P01':
-      return new Error(
-        `this PostgreSQL has no extension ${extension}: install what it contributes (postgresql-contrib), ${then}`,
-        { cause },
-      )
-    default:
-      return cause
-  }
+const then = 'then run duet migrate again'
+
+const absent = (extension: string) =>
+  `this PostgreSQL has no extension ${extension}: install what it contributes (postgresql-contrib), ${then}`
+
+/** Why an extension is not made, and what to do, by SQLSTATE. */
+const refusals: Readonly<Record<string, (extension: string) => string>> = {
+  '42501': extension =>
+    `this user may not create the extension ${extension}: let a superuser run \`create extension ${extension}\` in this database, ${then}`,
+  '0A000': absent,
+  '58P01': absent,
 }
 
 /** Makes the extensions that statements ask for, each by itself: what keeps one away is for a person to mend. */
@@ -47,8 +40,9 @@ const makeExtensions = async (
     if (extension === undefined) continue
     try {
       await connection.run(statement)
-    } catch (error) {
-      throw without(extension, error)
+    } catch (cause) {
+      const refusal = refusals[codeOf(cause)]
+      throw refusal ? new Error(refusal(extension), { cause }) : cause
     }
   }
 }

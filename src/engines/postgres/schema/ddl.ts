@@ -18,17 +18,25 @@ const addition = (table: string, rows: string): string =>
     group by s.field, s.value having sum(s.n) <> 0 order by s.field, s.value
     on conflict (entity, field, value, part) do update set n = c.n + excluded.n;`
 
-const routine = (name: string, body: string): Definition => ({
-  name: `${name}()`,
-  text: `create function ${name}() returns trigger language plpgsql as $$\nbegin\n  ${body}\n  return null;\nend\n$$`,
-})
-
-const trigger = (table: string, name: string, when: string, fill?: Definition['fill']) => ({
-  name,
-  of: table,
-  text: `create trigger ${name} ${when} execute function ${name}()`,
-  ...(fill && { fill }),
-})
+/** A trigger with the function that it calls. */
+const trigger = (
+  table: string,
+  name: string,
+  when: string,
+  body: string,
+  fill?: Definition['fill'],
+): readonly Definition[] => [
+  {
+    name: `${name}()`,
+    text: `create function ${name}() returns trigger language plpgsql as $$\nbegin\n  ${body}\n  return null;\nend\n$$`,
+  },
+  {
+    name,
+    of: table,
+    text: `create trigger ${name} ${when} execute function ${name}()`,
+    ...(fill && { fill }),
+  },
+]
 
 /** The trigger that was made before it keeps writers away while it counts. */
 const fillOf = (table: string, column: string | null) =>
@@ -44,16 +52,13 @@ const countTriggers: Ddl['countTriggers'] = (table, columns) => {
   const whole = (event: 'insert' | 'delete', rows: 'new' | 'old', fill?: Definition['fill']) => {
     const name = `${table}_count_${event}`
     const when = `after ${event} on ${table} referencing ${rows} table as changed for each statement`
-    return [
-      routine(name, addition(table, changed(rows === 'new' ? '' : '-'))),
-      trigger(table, name, when, fill),
-    ]
+    return trigger(table, name, when, addition(table, changed(rows === 'new' ? '' : '-')), fill)
   }
   const moved = columns.flatMap(column => {
     const name = `${table}_count_${column}`
     const rows = `values ('${column}', old.${column}::text, -1), ('${column}', new.${column}::text, 1)`
     const when = `after update of ${column} on ${table} for each row when (old.${column} is distinct from new.${column})`
-    return [routine(name, addition(table, rows)), trigger(table, name, when, fillOf(table, column))]
+    return trigger(table, name, when, addition(table, rows), fillOf(table, column))
   })
   return [...whole('insert', 'new', fillOf(table, null)), ...whole('delete', 'old'), ...moved]
 }
@@ -77,11 +82,11 @@ export const ddl: Ddl = {
     return [{ name, of: table, text }]
   },
   countTriggers,
-  appendOnlyTriggers: table => {
-    const name = `${table}_append_only`
-    return [
-      routine(name, `raise exception '${table} are only ever added';`),
-      trigger(table, name, `before update or delete or truncate on ${table} for each statement`),
-    ]
-  },
+  appendOnlyTriggers: table =>
+    trigger(
+      table,
+      `${table}_append_only`,
+      `before update or delete or truncate on ${table} for each statement`,
+      `raise exception '${table} are only ever added';`,
+    ),
 }
