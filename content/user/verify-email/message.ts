@@ -1,4 +1,4 @@
-/** The message that asks somebody to prove an address: plain text, and the same as simple HTML. */
+/** The message for verifying an address: plain text, and the same as simple HTML. */
 import { escaped } from '#base/escape.ts'
 
 import type { Message, Services } from '#base/services.ts'
@@ -12,7 +12,7 @@ const longestName = 80
 const calm = (name: string): string =>
   [...name.replace(unruly, ' ').trim()].slice(0, longestName).join('')
 
-// Anybody may sign up with somebody else's address: his words must not become a link in our message.
+// Anybody may sign up with another's address: the name they give must not become a link in our message.
 const likeLink = /[/\\:@]|www\.|\.\p{L}{2}/iu
 
 /** The message for a person, with the token in a link to `base` and by itself. */
