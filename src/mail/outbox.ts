@@ -65,7 +65,7 @@ export const createOutbox = (options: OutboxOptions) => {
         return
       }
       waiting.push({ letter, isRetry: false })
-      // After the answer to the request that asked for it.
+      // After the answer to the request that caused it.
       setImmediate(work)
     },
     /** Takes no more, and resolves when the rest is sent or, `wait` milliseconds later, dropped. */
@@ -76,14 +76,12 @@ export const createOutbox = (options: OutboxOptions) => {
         waiting.push({ letter, isRetry: true })
       }
       later.clear()
-      await new Promise<void>(resolve => {
-        const timer = setTimeout(resolve, wait)
-        idle = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-        work()
-      })
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const timer = setTimeout(resolve, wait)
+      idle = resolve
+      work()
+      await promise
+      clearTimeout(timer)
       for (const { letter } of waiting.splice(0)) drop(letter, 'closed')
       ended.abort()
     },

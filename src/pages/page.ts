@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto'
 import { html } from 'hono/html'
 import { isNotModified } from '#http/conditional.ts'
+import { checkHead, type Http, header } from '#http/request.ts'
 import type { Assets } from './assets.ts'
 
 export type Page = {
@@ -53,11 +54,10 @@ ${content.body}
   })
 }
 
-/** The answer to a request for the page: the page, or 304 where the caller has it. */
-export const send = ({ body, headers }: Page, request: Request): Response => {
-  const etag = headers.ETag as string
-  const known = isNotModified(request.headers.get('if-none-match') ?? undefined, etag)
-  return known
+/** The answer to a request for the page: the page, or 304 where the caller has it; throws what `checkHead` throws. */
+export const send = ({ body, headers }: Page, c: Http): Response => {
+  checkHead(c)
+  return isNotModified(header(c, 'if-none-match'), headers.ETag as string)
     ? new Response(null, { status: 304, headers })
     : new Response(body, { headers: { ...headers } })
 }

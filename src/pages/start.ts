@@ -1,9 +1,9 @@
 /** The start page `/`: what runs here, and where to go from it. */
 
-import type { Env, Hono } from 'hono'
 import { html } from 'hono/html'
 import { graphqlPath, restPath } from '#base/paths.ts'
 import { preferred } from '#http/accept.ts'
+import { type App, header } from '#http/request.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Model } from '#model/model.ts'
 import { judge } from '#model/policy.ts'
@@ -77,18 +77,14 @@ const pluralsOf = (model: Model, isShown: (entity: Entity) => boolean): string =
 }
 
 /** Serves the start page at `/`, as JSON to those who prefer that. */
-export const mountStart = <E extends Env>(
-  app: Hono<E>,
-  options: StartOptions,
-  assets: Assets,
-): void => {
+export const mountStart = (app: App, options: StartOptions, assets: Assets): void => {
   app.get('/', async c => {
-    const form = preferred(c.req.header('accept') ?? '*/*', ['text/html', 'application/json'])
+    const form = preferred(header(c, 'accept') ?? '*/*', ['text/html', 'application/json'])
     const made =
       form === 'application/json'
         ? startDocument(options)
         : await startPage(options, originOf(c.req.url), assets)
-    return send(made, c.req.raw)
+    return send(made, c)
   })
 }
 
