@@ -22,7 +22,7 @@ const letter = 7.4
 /** Up to so many bars have a space between them and a value each; more are drawn as one outline. */
 const mostApart = 150
 
-/** What is drawn: of sales the money, with what was paid back on top; else every column. */
+/** The columns that are drawn: the amounts of sales, with refunds on top; null: every column. */
 const drawn = { sales: ['amount', 'refundedAmount'], content: null, users: null } as const
 const titles = { sales: 'Sales', content: 'Posts, comments and likes', users: 'Sign-ups' } as const
 
@@ -77,7 +77,7 @@ const seriesOf = ({ type, totals }: Report): readonly Series[] => {
     .map((one, position) => ({ ...one, colour: colours[position] ?? ink.text }))
 }
 
-/** What the parts of a chart have in common. */
+/** The facts that the parts of a chart share. */
 type Drawing = {
   readonly report: Report
   readonly series: readonly Series[]
@@ -133,7 +133,7 @@ const rangeOf = ({ periods, by }: Report): string => {
 const totalOf = ({ report, writer }: Drawing, { index }: Series): string =>
   writer.whole(report.totals[index] ?? 0n)
 
-/** What the chart shows, for those who do not see it. */
+/** The description of the chart, for people who do not see it. */
 const described = (drawing: Drawing): string => {
   const { report, series, bounds, highest } = drawing
   if (highest === 0) return 'There is nothing in this time.'

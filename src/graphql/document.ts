@@ -105,7 +105,7 @@ const mostGood = 1000
 const mostBad = 100
 const mostDerived = 50
 
-/** A cache of documents for a schema: gives the document, or throws what is wrong with it. */
+/** A cache of documents for a schema: gives the document, or throws its faults. */
 export const documentCache = (
   schema: GraphQLSchema,
   limits: DocumentLimits,

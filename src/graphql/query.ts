@@ -76,7 +76,7 @@ const introspect = (
   return JSON.stringify(Object.values(result.data ?? { none: null })[0])
 }
 
-/** The error of a root whose argument names what does not exist. */
+/** The error of a root whose argument names a row that does not exist. */
 const missingOf = (
   members: readonly Member[],
   answers: readonly Answer[],

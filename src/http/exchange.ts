@@ -106,7 +106,7 @@ const overloaded = () =>
 
 const everyone = corsHeaders('*', undefined)
 
-/** Adds what every response carries. The reply's headers are its own: a copy would cost as much as a small read. */
+/** Adds the headers of every response. The reply's headers are its own: a copy would cost as much as a small read. */
 const complete = (
   { headers, body }: Reply,
   { origins }: Edge,

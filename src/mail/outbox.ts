@@ -8,7 +8,7 @@ export type OutboxOptions = {
   /** Why a sending failed, in one word that may be logged. */
   readonly reasonOf: (error: unknown) => { readonly code: string; readonly isFinal: boolean }
   readonly observe: Observe
-  /** How many may wait; what comes then is dropped. */
+  /** How many may wait; a letter above that is dropped. */
   readonly size: number
   readonly atOnce: number
   /** How long after a failure a message is tried again, in milliseconds. */

@@ -1,4 +1,4 @@
-/** What every page for people has: the frame of the document and the headers that keep foreign code out. */
+/** The common parts of every page for people: the document's frame and the headers that exclude foreign code. */
 
 import { hash } from 'node:crypto'
 import { html } from 'hono/html'
@@ -15,7 +15,7 @@ type Content = {
   readonly title: string
   readonly styles: readonly string[]
   readonly scripts?: readonly string[]
-  /** What the page may load beyond the common policy, which allows nothing. */
+  /** The sources the page may load beyond the common policy, which allows none. */
   readonly policy: Readonly<Record<string, string>>
   readonly body: unknown
 }

@@ -1,4 +1,4 @@
-/** The start page `/`: what runs here, and where to go from it. */
+/** The start page `/`: the service, its version and its links. */
 
 import { html } from 'hono/html'
 import { graphqlPath, restPath } from '#base/paths.ts'
@@ -48,7 +48,7 @@ const probeLinks: readonly Link[] = [
 // British, for a list without a comma before its last word.
 const lists = new Intl.ListFormat('en-GB')
 
-/** What a list offers, in a few words. */
+/** The features of a list, in a few words. */
 const noteOf = ({ policy, rest: { listing } }: Entity, { settings }: Model): string => {
   const rule = policy.enter ?? policy.read
   if (!rule || judge(rule, anonymous, settings) !== 'yes') return 'asks for a token'

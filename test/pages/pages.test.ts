@@ -169,7 +169,7 @@ describe('the start page', () => {
     }
   })
 
-  test('those who prefer JSON get the same links as JSON', async () => {
+  test('a caller that prefers JSON gets the same links as JSON', async () => {
     const response = await get('/', { Accept: 'application/json' })
     assert.equal(response.headers.get('content-type'), 'application/json')
     assert.deepEqual(await response.json(), {

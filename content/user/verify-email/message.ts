@@ -19,7 +19,7 @@ const likeLink = /[/\\:@]|www\.|\.\p{L}{2}/iu
 export const messageOf = (person: Person, token: string, base: string): Message => {
   const name = likeLink.test(person.name) ? '' : calm(person.name)
   const hello = name === '' ? 'Hello,' : `Hello ${name},`
-  // Behind the mark: browsers send that part to no server, so it stands in no log.
+  // In the fragment: browsers send it to no server, so it is in no log.
   const link = `${base}/verify-email#user=${person.id}&token=${token}`
   const why = 'please confirm that this email address is yours:'
   const orToken = 'Where you are asked for a token, it is this one:'

@@ -4,7 +4,7 @@ import type { Assets } from '#pages/assets.ts'
 import type { ContentPage } from '#pages/content.ts'
 import { htmlPage, type Page } from '#pages/page.ts'
 
-/** The page; what it needs of the link is in its fragment, which no server sees. */
+/** The page; it reads the user and token from the link's fragment, which no server sees. */
 const page = (assets: Assets): Promise<Page> =>
   htmlPage(assets, {
     title: 'Confirm your email address',

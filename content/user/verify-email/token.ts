@@ -4,7 +4,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 /** How long a token is good, in milliseconds. */
 export const life = 24 * 3_600_000
 
-/** Whom a message goes to. */
+/** The recipient of a message. */
 export type Person = { readonly id: number; readonly name: string; readonly email: string }
 
 /** The user and address of a token when it was made; or why it has none. */
