@@ -11,6 +11,14 @@ export type Page = {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** A page that the content has of its own, with the files that it loads. */
+export type ContentPage = {
+  readonly path: string
+  /** Its own files, by the names under which they are served. */
+  readonly assets: Readonly<Record<string, { readonly file: URL; readonly type: string }>>
+  readonly page: (assets: Assets) => Promise<Page>
+}
+
 type Content = {
   readonly title: string
   readonly styles: readonly string[]

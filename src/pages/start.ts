@@ -134,7 +134,7 @@ ${linkList(restLinks(options.model))}
 <p>${
       options.development
         ? html`Public reads need none. For the rest, make one in the project folder and send it as <code>Authorization: Bearer …</code>:`
-        : html`Public reads need none. For the rest, ask whoever runs this service for one and send it as <code>Authorization: Bearer …</code>.`
+        : html`Public reads need none. For the rest, ask the operator of this service for one and send it as <code>Authorization: Bearer …</code>.`
     }</p>
 ${options.development ? html`<pre><code>${tokenCurl(origin, options.examples)}</code></pre>` : ''}
 </section>
