@@ -1,6 +1,5 @@
 /** The message for verifying an address: plain text, and the same as simple HTML. */
-import { escaped } from '#base/escape.ts'
-
+import { html } from 'hono/html'
 import type { Message, Services } from '#base/services.ts'
 import { type Person, sealToken } from '#content/user/verify-email/token.ts'
 
@@ -25,18 +24,20 @@ export const messageOf = (person: Person, token: string, base: string): Message 
   const orToken = 'Where you are asked for a token, it is this one:'
   const end =
     'Both can be used for 24 hours. If you did not sign up, you need not do anything: the address stays unconfirmed.'
-  const paragraphs = [
-    `<p>${escaped(hello)}</p>`,
-    `<p>${why}</p>`,
-    `<p><a href="${escaped(link)}">Confirm this address</a></p>`,
-    `<p>${orToken}<br><code>${token}</code></p>`,
-    `<p>${end}</p>`,
-  ]
+  const page = html`<!doctype html>
+<html lang="en"><body>
+<p>${hello}</p>
+<p>${why}</p>
+<p><a href="${link}">Confirm this address</a></p>
+<p>${orToken}<br><code>${token}</code></p>
+<p>${end}</p>
+</body></html>
+`
   return {
     to: { name, address: person.email },
     subject: 'Confirm your email address',
     text: `${[hello, why, link, orToken, token, end].join('\n\n')}\n`,
-    html: `<!doctype html>\n<html lang="en"><body>\n${paragraphs.join('\n')}\n</body></html>\n`,
+    html: String(page),
   }
 }
 
