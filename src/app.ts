@@ -57,13 +57,12 @@ const mountPages = (app: App, { content, core, graphql, development, version }: 
   const assets = openAssets(Object.assign({}, machineAssets, ...ownAssets))
   const { introspection } = graphql
   mountAssets(app, assets)
-  for (const { path, page } of content.pages)
-    app.get(path, async c => send(await page(assets), c.req.raw))
+  for (const { path, page } of content.pages) app.get(path, async c => send(await page(assets), c))
   const { model } = core
   const start = { model, examples: content.examples, development, introspection, version }
   mountStart(app, start, assets)
   const graphiql = { endpoint: graphqlPath, introspection, examples: content.examples }
-  return async (c: Http) => send(await graphiqlPage(graphiql, assets), c.req.raw)
+  return async (c: Http) => send(await graphiqlPage(graphiql, assets), c)
 }
 
 const mountProbes = (app: App, { edge, ready, readOnly }: AppOptions) => {

@@ -11,7 +11,7 @@ import {
   type Viewers,
 } from '#model/model.ts'
 import { currencyOf } from '#model/money.ts'
-import type { ContentPage } from '#pages/content.ts'
+import type { ContentPage } from '#pages/page.ts'
 import type { Examples } from '#pages/start.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import { ConfigError, type SettingTable, settings, type ValuesOf } from '#settings.ts'

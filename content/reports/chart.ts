@@ -1,6 +1,6 @@
 /** A report as a chart: stacked bars in one SVG, without scripts or styles. */
 
-import { escaped } from '#base/escape.ts'
+import { html } from 'hono/html'
 import { barsOf, number, outlineOf } from '#content/reports/bars.ts'
 import { type Measure, measures, type Report } from '#content/reports/figures.ts'
 import { labelOf } from '#content/reports/periods.ts'
@@ -22,7 +22,7 @@ const letter = 7.4
 /** Up to so many bars have a space between them and a value each; more are drawn as one outline. */
 const mostApart = 150
 
-/** What is drawn: of sales the money, with what was paid back on top; else every column. */
+/** The columns that are drawn: the amounts of sales, with refunds on top; null: every column. */
 const drawn = { sales: ['amount', 'refundedAmount'], content: null, users: null } as const
 const titles = { sales: 'Sales', content: 'Posts, comments and likes', users: 'Sign-ups' } as const
 
@@ -33,7 +33,7 @@ const text = (
   attributes: Readonly<Record<string, string | number>> = {},
 ): string => {
   const all = Object.entries({ 'font-size': 13, fill: ink.text, ...attributes })
-  return `<text x="${number(x)}" y="${number(y)}" ${all.map(([key, value]) => `${key}="${value}"`).join(' ')}>${escaped(content)}</text>`
+  return `<text x="${number(x)}" y="${number(y)}" ${all.map(([key, value]) => `${key}="${value}"`).join(' ')}>${html`${content}`}</text>`
 }
 
 const line = (x1: number, y1: number, x2: number, y2: number, stroke: string): string =>
@@ -77,7 +77,7 @@ const seriesOf = ({ type, totals }: Report): readonly Series[] => {
     .map((one, position) => ({ ...one, colour: colours[position] ?? ink.text }))
 }
 
-/** What the parts of a chart have in common. */
+/** The facts that the parts of a chart share. */
 type Drawing = {
   readonly report: Report
   readonly series: readonly Series[]
@@ -133,7 +133,7 @@ const rangeOf = ({ periods, by }: Report): string => {
 const totalOf = ({ report, writer }: Drawing, { index }: Series): string =>
   writer.whole(report.totals[index] ?? 0n)
 
-/** What the chart shows, for those who do not see it. */
+/** The description of the chart, for people who do not see it. */
 const described = (drawing: Drawing): string => {
   const { report, series, bounds, highest } = drawing
   if (highest === 0) return 'There is nothing in this time.'
@@ -209,7 +209,7 @@ const seriesBars = (drawing: Drawing, { measure, index: column }: Series, index:
   if (isOutlined) return outlineOf(bars)
   const titles = report.periods.map(({ number, values }) => {
     const value = writer.whole(values[column] ?? 0n)
-    return escaped(`${labelOf(number, report.by)}: ${measure.label} ${value}`)
+    return String(html`${labelOf(number, report.by)}: ${measure.label} ${value}`)
   })
   return barsOf(bars, titles)
 }
@@ -227,8 +227,8 @@ export const chart = (report: Report, currency: Currency): string => {
   const isEmpty = drawing.highest === 0
   return `<?xml version="1.0" encoding="UTF-8"?>
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="title desc" font-family="${font}">
-<title id="title">${escaped(title)}</title>
-<desc id="desc">${escaped(described(drawing))}</desc>
+<title id="title">${html`${title}`}</title>
+<desc id="desc">${html`${described(drawing)}`}</desc>
 <rect width="${width}" height="${height}" fill="#fff"/>
 ${text(margin.left, 38, title, { 'font-size': 20, 'font-weight': 600, fill: ink.title })}
 ${text(width - margin.right, 38, range && `${range}, UTC`, { 'text-anchor': 'end' })}

@@ -19,7 +19,7 @@ export type Measure = {
 const count = (key: string, label: string): Measure => ({ key, label, kind: 'count' })
 const money = (key: string, label: string): Measure => ({ key, label, kind: 'money' })
 
-/** What each report counts, in the order of its columns. */
+/** The measures of each report, in the order of its columns. */
 export const measures = {
   sales: [
     count('orders', 'Orders'),
@@ -44,7 +44,7 @@ export type Report = {
   readonly totals: readonly bigint[]
 }
 
-/** A query whose rows begin with a day, and what each of them adds to the values of that day. */
+/** A query whose rows begin with a day, and the function that adds each row to the values of its day. */
 type DailyQuery = { readonly query: Sql; readonly add: (values: bigint[], row: Row) => void }
 
 /** The database adds up millions and the rest apart, so that no sum overflows and none comes back rounded. */

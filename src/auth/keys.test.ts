@@ -216,7 +216,7 @@ describe('a configuration that is accepted', () => {
     'http://127.0.0.2/',
   ]
   for (const jwksUrl of urls)
-    test(`the address ${jwksUrl}, which is not asked before a token comes`, () => {
+    test(`the address ${jwksUrl}, which is not read before a token comes`, () => {
       createAuthenticator({ jwksUrl }, () => 0)
     })
 })
@@ -333,7 +333,7 @@ describe('a key set in a file', () => {
     assert.deepEqual(await ask(next.token()), user)
   })
 
-  test('a key set in a file that stays the same leaves what was verified verified', async () => {
+  test('a key set in a file that stays the same leaves verified tokens verified', async () => {
     const { path, clock, ask, atOnce } = withFile(setOf(ed))
     const token = ed.token()
     await ask(token)
@@ -418,7 +418,7 @@ describe('a key set from a server', () => {
     }
   })
 
-  test('a key set from a server that takes a key back ends its remembered tokens at the next fetch, whoever caused it', async t => {
+  test('a key set from a server that takes a key back ends its remembered tokens at the next fetch, whatever caused it', async t => {
     const { state, clock, ask } = await withServer(t, gives(setOf(ed, ec)))
     await ask(ed.token())
     state.answer = gives(setOf(ec))

@@ -200,7 +200,7 @@ describe('minting', () => {
     await assert.rejects(ask(token, {}, start + 3605), isRefused(expired))
   })
 
-  test('a minted token holds what was ordered and nothing else', async () => {
+  test('a minted token has the claims of its options and no others', async () => {
     const order = { sub: 7, role: 'user', ttl: day, ...ours } as const
     const token = await mint(order, secret, start * 1000 + 999)
     const { payload, protectedHeader } = await jwtVerify(token, new TextEncoder().encode(secret), {

@@ -1,12 +1,12 @@
 /** Works with values that are there at once or come later: a promise costs as much as a small read. */
 
-/** What `next` makes of a value: at once where the value is there, else a promise of it. */
+/** The result of `next` for a value: at once where the value is there, else a promise. */
 export const after = <Value, Result>(
   value: Value | Promise<Value>,
   next: (value: Value) => Result | Promise<Result>,
 ): Result | Promise<Result> => (value instanceof Promise ? value.then(next) : next(value))
 
-/** What `work` gives; what `recover` makes of the error where it throws or rejects. */
+/** The result of `work`, or of `recover` for its error where it throws or rejects. */
 export const attempt = <Result>(
   work: () => Result | Promise<Result>,
   recover: (error: unknown) => Result,

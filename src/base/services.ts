@@ -1,4 +1,4 @@
-/** What a running service offers to actions and effects beside its store. */
+/** The services that actions and effects may use beside the store. */
 
 export type Message = {
   readonly to: { readonly name: string; readonly address: string }
@@ -7,7 +7,7 @@ export type Message = {
   readonly html: string
 }
 
-/** A message that waits to be sent; it is composed when its turn comes, so that what it says is of that moment. */
+/** A message that waits to be sent; it is composed just before, so that it is up to date. */
 export type Letter = {
   /** The id of the recipient's row, which logs may name; an address they may not. */
   readonly recipient: number
@@ -19,7 +19,7 @@ export type Services = {
   readonly mail: {
     /** Whether messages go anywhere. */
     readonly canSend: boolean
-    /** Sends the letter soon. Never throws, never waits, and does not say what becomes of it. */
+    /** Sends the letter soon. Never throws, never waits, and reports no result. */
     readonly send: (letter: Letter) => void
   }
   /** A key of the store's own, for tokens that the content makes. */

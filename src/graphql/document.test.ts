@@ -14,7 +14,7 @@ const limits = {
   rootFields: 20,
 }
 
-test('a known document is not parsed again, and is found by its text alone', () => {
+test('a known document is not parsed again, and is found by its exact text', () => {
   const documents = documentCache(schema, limits, true)
   assert.equal(documents('{ a }'), documents('{ a }'))
   assert.notEqual(documents('{ a }'), documents('{ a } '))
@@ -27,7 +27,7 @@ test('bad documents never push a good one out', () => {
   assert.equal(documents('{ a }'), good)
 })
 
-test('a thousand good documents are kept, and those in use the longest', () => {
+test('a thousand good documents are cached, and those in use the longest', () => {
   const documents = documentCache(schema, limits, true)
   const used = documents('{ a }')
   const unused = documents('{ b }')

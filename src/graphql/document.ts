@@ -26,7 +26,7 @@ export type Operation = {
   /** The variables of `@skip` and `@include`: with the operation they decide which fields are selected. */
   readonly conditions: readonly string[]
   /** Values derived from the operation, by the conditions, roles and filters that they depend on. */
-  readonly derived: Map<string, unknown>
+  readonly derived: ReturnType<typeof lru<unknown>>
 }
 
 export type Document = { readonly operations: readonly Operation[] }
@@ -103,8 +103,9 @@ const validated = (node: DocumentNode, schema: GraphQLSchema, introspection: boo
 
 const mostGood = 1000
 const mostBad = 100
+const mostDerived = 50
 
-/** A cache of documents for a schema: gives the document, or throws what is wrong with it. */
+/** A cache of documents for a schema: gives the document, or throws its faults. */
 export const documentCache = (
   schema: GraphQLSchema,
   limits: DocumentLimits,
@@ -119,7 +120,7 @@ export const documentCache = (
     const fragments = fragmentsOf(node)
     const conditions = conditionsOf(node)
     const operations = operationsOf(node).map(
-      (node): Operation => ({ node, fragments, conditions, derived: new Map() }),
+      (node): Operation => ({ node, fragments, conditions, derived: lru(mostDerived) }),
     )
     return { operations }
   }

@@ -120,7 +120,7 @@ const run = async (endpoint: Endpoint, request: Request): Promise<Result> => {
   return { data, errors: [], status: 200 }
 }
 
-/** The result of a request, whatever goes wrong with it. */
+/** The result of a request; it never throws. */
 export const executeRequest = async (endpoint: Endpoint, request: Request): Promise<Result> => {
   try {
     return await run(endpoint, request)

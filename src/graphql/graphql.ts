@@ -1,5 +1,6 @@
 /** GraphQL over HTTP: the endpoint, and the envelope and headers of its answers. */
 
+import { graphqlPath } from '#base/paths.ts'
 import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { documentCache } from '#graphql/document.ts'
@@ -22,8 +23,6 @@ export type GraphqlOptions = {
   readonly page: (c: Http) => Response | Promise<Response>
 }
 
-const path = '/graphql'
-
 const envelope = ({ data, errors }: Result): string => {
   const members = errors.length > 0 ? [`"errors":${JSON.stringify(errors)}`] : []
   if (data !== undefined) members.push(`"data":${data}`)
@@ -34,7 +33,7 @@ const envelope = ({ data, errors }: Result): string => {
 const statusFor = (type: string, { data, status }: Result): number =>
   data !== undefined || (type === json && status !== 405) ? 200 : status
 
-/** An answer without errors to a GET may be kept, and is 304 to a caller who has it. */
+/** An answer without errors to a GET may be cached, and is 304 to a caller who has it. */
 const cacheable = (c: Http, reply: Reply & { readonly body: string }, viewer: Viewer): Reply => {
   const tag = bodyTag(reply.body)
   const audience = viewer.role === 'anonymous' ? 'public' : 'private'
@@ -71,14 +70,10 @@ const answer = async (
       'Answers are application/graphql-response+json or application/json',
     )
   const params = await paramsOf(c, bodyLimit)
-  const { method } = c.req
+  const { method, path } = c.req
   const keyed =
     method === 'POST'
-      ? keyedRequest(header(c, 'idempotency-key'), viewer, {
-          method,
-          path: c.req.path,
-          body: params,
-        })
+      ? keyedRequest(header(c, 'idempotency-key'), viewer, { method, path, body: params })
       : undefined
   const request = { params, viewer, method, requestId, keyed, position: positionOf(c) }
   return replyOf(c, await executeRequest(endpoint, request), type, viewer)
@@ -119,6 +114,6 @@ export const mountGraphql = (app: App, core: Core, edge: Edge, options: GraphqlO
   const serve = exchange(edge, failWith(observe), (c, viewer, requestId) =>
     answer(endpoint, bodyLimit, c, viewer, requestId),
   )
-  app.post(path, serve)
-  app.get(path, c => (wantsPage(header(c, 'accept')) ? showPage(c, page) : serve(c)))
+  app.post(graphqlPath, serve)
+  app.get(graphqlPath, c => (wantsPage(header(c, 'accept')) ? showPage(c, page) : serve(c)))
 }

@@ -85,7 +85,7 @@ test('depth, aliases and root fields are counted as a plain count of the written
   )
 })
 
-test('the depth of introspection is apart, its aliases and fields are not', () => {
+test('introspection counts for aliases and fields, and not for depth', () => {
   const text = '{ __schema { a: types { fields { type { name } } } } }'
   assert.equal(isRefused(text, { depth: 1 }, 'DEPTH_LIMIT'), false)
   assert.equal(isRefused(text, { aliases: 0 }, 'QUERY_TOO_COMPLEX'), true)

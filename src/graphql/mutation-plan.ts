@@ -15,7 +15,7 @@ export type WriteField = {
   readonly key: string
   readonly root: RootField
   readonly args: Arguments
-  /** The read of what it writes; null for a field without a selection set. */
+  /** The read of the row it writes; null for a field without a selection set. */
   readonly reading: Reading | null
   readonly location: ErrorLocation
 }
@@ -23,7 +23,7 @@ export type WriteField = {
 /** A field that writes, or `__typename` with its text. */
 export type PlannedField = WriteField | { readonly key: string; readonly json: string }
 
-/** What the commands of a mutation are made with. */
+/** The model, database and viewer for the commands of a mutation. */
 export const writingOf = ({ core, viewer }: Execution): Writing => ({
   model: core.model,
   dialect: core.dialect,
@@ -36,7 +36,7 @@ const argumentsOf = ({ schema, variables }: Execution, node: FieldNode): Argumen
   return field ? getArgumentValues(field, node, variables) : {}
 }
 
-/** The read of what a field writes, without the written id: the write itself adds that. */
+/** The read of the row that a field writes, without its id: the write adds that. */
 const readingOf = (
   execution: Execution,
   root: RootField,
@@ -70,7 +70,7 @@ const permitField = (
   }
 }
 
-/** The fields in order; throws what the viewer may not do, as far as that is known without the store. */
+/** The fields in order; throws for a field that the viewer may not run, as far as that is known without the store. */
 export const planMutation = (execution: Execution): readonly PlannedField[] => {
   const { schema, operation, variables } = execution
   const collected = collectFields([operation.node.selectionSet], operation, variables)

@@ -46,7 +46,7 @@ const runPrecheck = async (execution: Execution, field: WriteField): Promise<voi
   await write(writer, model, precheckOf(execution, field), null)
 }
 
-/** The values of an input; whether it may be written at all comes before what is wrong with it. */
+/** The values of an input; a missing right is reported before the faults of the input. */
 const valuesOf = async (execution: Execution, field: WriteField): Promise<Values> => {
   const { core, viewer } = execution
   const { kind, entity } = field.root
@@ -75,7 +75,7 @@ const commandOf = async (execution: Execution, field: WriteField): Promise<Comma
   return update(writing, target, await valuesOf(execution, field))
 }
 
-/** The text of what a field wrote. */
+/** The text of the row that a field wrote. */
 type Written = {
   readonly text: string
   readonly replayed: boolean
@@ -122,7 +122,7 @@ export type Mutated = {
   readonly error?: { readonly cause: unknown; readonly location: ErrorLocation }
 }
 
-/** Runs the fields one after another. Throws what the viewer may not do, before anything is written. */
+/** Runs the fields one after another. Throws before anything is written where the viewer has no right to one of them. */
 export const runMutation = async (
   execution: Execution,
   keyed: KeyedRequest | undefined,

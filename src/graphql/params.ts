@@ -1,4 +1,4 @@
-/** What a GraphQL request asks for, from its body or its URL (GraphQL over HTTP, section 4). */
+/** The parameters of a GraphQL request, from its body or its URL (GraphQL over HTTP, section 4). */
 import { isObject, type JsonObject } from '#base/object.ts'
 import { ApiError } from '#errors.ts'
 import { type Http, header, jsonBody, queryString } from '#http/request.ts'

@@ -76,7 +76,7 @@ const introspect = (
   return JSON.stringify(Object.values(result.data ?? { none: null })[0])
 }
 
-/** The error of a root whose argument names what does not exist. */
+/** The error of a root whose argument names a row that does not exist. */
 const missingOf = (
   members: readonly Member[],
   answers: readonly Answer[],
@@ -104,14 +104,9 @@ const namedBy = (node: FieldNode, variables: Variables): unknown => {
 /** The text of `data`, or the error that makes it null: every root list is non-null. */
 export type Queried = { readonly data: string; readonly error?: Error }
 
-/** A value derived from an operation, made once for each key; an operation with many keys is not cached further. */
-const derived = <Value>(operation: Operation, key: string, make: () => Value): Value => {
-  const cached = operation.derived.get(key) as Value | undefined
-  if (cached !== undefined) return cached
-  const value = make()
-  if (operation.derived.size < 50) operation.derived.set(key, value)
-  return value
-}
+/** A value derived from an operation, made once for each key while it is in use. */
+const derived = <Value>({ derived }: Operation, key: string, make: () => Value): Value =>
+  (derived.get(key) ?? derived.set(key, make())) as Value
 
 /** The query prepared for the viewer's role, the conditions of its fields and the filters that are given. */
 const readyFor = (execution: Execution): Ready => {

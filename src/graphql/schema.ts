@@ -5,6 +5,7 @@ import {
   type GraphQLFieldConfigMap,
   GraphQLFloat,
   GraphQLID,
+  type GraphQLInputFieldConfigMap,
   GraphQLInputObjectType,
   GraphQLInt,
   GraphQLList,
@@ -18,7 +19,7 @@ import type { Entity, Relation } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { fieldOf, type Model, typeName } from '#model/model.ts'
 
-/** What a root field of the schema stands for. */
+/** The operation that a root field of the schema is, and its entity. */
 export type RootField = {
   readonly kind: 'one' | 'list' | 'create' | 'update' | 'delete'
   readonly entity: string
@@ -71,13 +72,11 @@ const mayBeNull = ({ entities }: Model, { fields }: Entity, { to, by }: Relation
 const objectTypes = (model: Model): ReadonlyMap<string, GraphQLObjectType> => {
   const types = new Map<string, GraphQLObjectType>()
   const relationField = (entity: Entity, relation: Relation) => {
-    const type = types.get(relation.to) as GraphQLObjectType
+    const one = types.get(relation.to) as GraphQLObjectType
     const { description } = relation
-    if (relation.kind === 'many') return { type: list(type), description, args: page }
-    return {
-      type: mayBeNull(model, entity, relation) ? type : new GraphQLNonNull(type),
-      description,
-    }
+    if (relation.kind === 'many') return { type: list(one), description, args: page }
+    const type = mayBeNull(model, entity, relation) ? one : new GraphQLNonNull(one)
+    return { type, description }
   }
   for (const [name, entity] of Object.entries(model.entities)) {
     if (!entity.graphql.type) continue
@@ -90,10 +89,8 @@ const objectTypes = (model: Model): ReadonlyMap<string, GraphQLObjectType> => {
           config[key] = relationField(entity, relation)
       return config
     }
-    types.set(
-      name,
-      new GraphQLObjectType({ name: typeName(name), description: entity.description, fields }),
-    )
+    const { description } = entity
+    types.set(name, new GraphQLObjectType({ name: typeName(name), description, fields }))
   }
   return types
 }
@@ -109,29 +106,24 @@ const inputType = (
   entity: Entity,
   kind: 'create' | 'update',
 ): GraphQLInputObjectType => {
-  const fields = Object.entries(entity.fields).flatMap(([key, field]) => {
-    if (!isInput(field, kind)) return []
+  const fields: GraphQLInputFieldConfigMap = {}
+  for (const [key, field] of Object.entries(entity.fields)) {
+    if (!isInput(field, kind)) continue
     const type = scalarOf(field)
-    const needed = kind === 'create' && field.initial === undefined
-    return [
-      [
-        key,
-        { type: needed ? new GraphQLNonNull(type) : type, description: field.description || null },
-      ] as const,
-    ]
-  })
-  const verb = kind === 'create' ? 'Create' : 'Update'
-  return new GraphQLInputObjectType({
-    name: `${verb}${typeName(name)}Input`,
-    fields: Object.fromEntries(fields),
-  })
+    const isNeeded = kind === 'create' && field.initial === undefined
+    fields[key] = {
+      type: isNeeded ? new GraphQLNonNull(type) : type,
+      description: field.description || null,
+    }
+  }
+  return new GraphQLInputObjectType({ name: `${typeName(kind)}${typeName(name)}Input`, fields })
 }
 
 const id = { type: new GraphQLNonNull(GraphQLID) }
 
 type Config = GraphQLFieldConfigMap<unknown, unknown>[string]
 
-/** A root field by its name, with what it stands for. */
+/** A root field by its name. */
 type Named = { readonly name: string; readonly root: RootField; readonly config: Config }
 
 /** An entity that the API shows, with its object type. */
@@ -188,7 +180,7 @@ const rootType = (name: string, fields: readonly Named[]) =>
     fields: Object.fromEntries(fields.map(({ name, config }) => [name, config])),
   })
 
-/** The schema of a model, with what its root fields stand for. */
+/** The schema of a model, with the operations that its root fields are. */
 export const deriveSchema = (model: Model): Schema => {
   const types = objectTypes(model)
   const shown = Object.entries(model.entities).flatMap(([name, entity]) => {

@@ -119,7 +119,7 @@ const rootField = ({ schema }: Schema, name: string): GraphQLField<unknown, unkn
 /** A filter that a request gives a value for. */
 type Filter = { readonly field: string; readonly slot: Slot }
 
-/** What must exist for a filtered list to mean anything: the rows that its filters refer to. */
+/** The rows that the filters of a list refer to, which must exist. */
 const existsFor = (entity: Entity, filters: readonly Filter[]): Root['exists'] =>
   filters.flatMap(({ field, slot }) => {
     const { references } = entity.fields[field] ?? {}

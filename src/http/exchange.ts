@@ -43,15 +43,6 @@ type Exchange = {
   code: string | undefined
 }
 
-const begin = (c: Http): Exchange => ({
-  c,
-  requestId: requestIdOf(c),
-  started: performance.now(),
-  viewer: anonymous,
-  rate: undefined,
-  code: undefined,
-})
-
 /** The viewer, or the error of a URL or token that is not accepted. */
 const identify = ({ urlLimit, authenticate }: Edge, c: Http) =>
   attempt<Viewer | { readonly error: unknown }>(
@@ -106,7 +97,7 @@ const overloaded = () =>
 
 const everyone = corsHeaders('*', undefined)
 
-/** Adds what every response carries. The reply's headers are its own: a copy would cost as much as a small read. */
+/** Adds the headers of every response. The reply's headers are its own: a copy would cost as much as a small read. */
 const complete = (
   { headers, body }: Reply,
   { origins }: Edge,
@@ -156,7 +147,14 @@ const respond = (serving: Serving, exchange: Exchange): Response | Promise<Respo
 export const exchange = (edge: Edge, fail: Fail, handle: Handle) => {
   const serving = { edge, fail, handle }
   return (c: Http): Promise<Response> => {
-    const exchange = begin(c)
+    const exchange: Exchange = {
+      c,
+      requestId: requestIdOf(c),
+      started: performance.now(),
+      viewer: anonymous,
+      rate: undefined,
+      code: undefined,
+    }
     return new Promise(resolve =>
       edge.queue.enter({
         run: () => resolve(respond(serving, exchange)),

@@ -47,7 +47,7 @@ const checkStructure = (json: string): void => {
   }
 }
 
-/** The object that a JSON text is; throws `MALFORMED_REQUEST` with what is wrong. */
+/** The object of a JSON text; throws `MALFORMED_REQUEST` with the fault where it holds none. */
 export const parseObject = (text: string): JsonObject => {
   let value: unknown
   try {

@@ -10,7 +10,7 @@ test('a missing token is answered by a challenge that names no error', () => {
   })
 })
 
-test('a bad token is answered by a challenge that says what is wrong with it', () => {
+test('a bad token is answered by a challenge with its fault', () => {
   const error = new ApiError('UNAUTHENTICATED', 'The token has expired', { badToken: true })
   assert.deepEqual(errorHeaders(error), {
     'WWW-Authenticate':

@@ -3,7 +3,7 @@ import type { ApiError } from '#errors.ts'
 
 export type Reply = {
   readonly status: number
-  /** A fresh object for each reply: what every response carries is added to it. */
+  /** A fresh object for each reply: the headers of every response are added to it. */
   readonly headers: Record<string, string>
   readonly body: string | Uint8Array<ArrayBuffer> | null
 }

@@ -25,7 +25,7 @@ export const queryString = (c: Http): string => {
   return start < 0 ? '' : url.slice(start + 1)
 }
 
-/** The bytes of a body, at most `limit` of them; throws `PAYLOAD_TOO_LARGE` before more are kept. */
+/** The bytes of a body, at most `limit` of them; throws `PAYLOAD_TOO_LARGE` before more are stored. */
 export const bodyBytes = async (c: Http, limit: number): Promise<Uint8Array> => {
   const tooLarge = () => new ApiError('PAYLOAD_TOO_LARGE', `The body is above ${limit} bytes`)
   const announced = Number(header(c, 'content-length') ?? 0)

@@ -22,7 +22,7 @@ const optionsOf = (address: string) => {
     secure,
     ...(port !== '' && { port: Number(port) }),
     ...(username !== '' && { auth }),
-    // A password goes over no open wire, even where somebody between hides that the server could encrypt.
+    // A password is never sent unencrypted, even where a third party hides that the server could encrypt.
     requireTLS: username !== '' && !secure && !isLoopback(host),
   }
 }
@@ -62,6 +62,6 @@ export const reasonOf = (error: unknown): { code: string; isFinal: boolean } => 
   const { code, responseCode } = error as { code?: unknown; responseCode?: unknown }
   const word = typeof code === 'string' && /^\w{1,40}$/.test(code) ? code : 'EUNKNOWN'
   const answer = typeof responseCode === 'number' ? ` ${responseCode}` : ''
-  // RFC 5321, section 4.2.1: what was answered with 5yz is not to be tried again.
+  // RFC 5321, section 4.2.1: a command that was answered with 5yz is not repeated.
   return { code: `${word}${answer}`, isFinal: Number(responseCode) >= 500 }
 }

@@ -4,11 +4,11 @@ import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import type { Env, Hono } from 'hono'
 import { ApiError } from '#errors.ts'
 import { preferred } from '#http/accept.ts'
 import { isNotModified } from '#http/conditional.ts'
 import { notAPage } from '#http/reply.ts'
+import { type App, checkHead, type Http, header } from '#http/request.ts'
 
 export type Asset = {
   /** The package the file is of; ours where none is named. */
@@ -36,7 +36,7 @@ export const machineAssets = {
 export type Assets = {
   /** The file's URL with a digest of its content, so that it may be cached for a year. */
   readonly url: (name: string) => Promise<string>
-  readonly answer: (name: string, request: Request) => Promise<Response>
+  readonly answer: (name: string, c: Http) => Promise<Response>
 }
 
 type Coding = 'br' | 'gzip' | 'identity'
@@ -71,29 +71,29 @@ export const openAssets = (files: Readonly<Record<string, Asset>>): Assets => {
   })
   return {
     url: async name => `/assets/${name}?v=${(await load(name)).digest}`,
-    answer: async (name, request) => answer(await load(name), request),
+    answer: async (name, c) => answer(await load(name), c),
   }
 }
 
 /** Serves the files under `/assets/`. */
-export const mountAssets = <E extends Env>(app: Hono<E>, assets: Assets): void => {
-  app.get('/assets/:name', c => assets.answer(c.req.param('name'), c.req.raw))
+export const mountAssets = (app: App, assets: Assets): void => {
+  app.get('/assets/:name', c => assets.answer(c.req.param('name'), c))
 }
 
-const answer = async (asset: Loaded, request: Request): Promise<Response> => {
-  const accepted = request.headers.get('accept-encoding') ?? 'identity'
+const answer = async (asset: Loaded, c: Http): Promise<Response> => {
+  checkHead(c)
+  const accepted = header(c, 'accept-encoding') ?? 'identity'
   const coding = preferred(accepted, ['br', 'gzip', 'identity']) ?? 'identity'
   const etag = coding === 'identity' ? `"${asset.digest}"` : `"${asset.digest}-${coding}"`
   const headers: Record<string, string> = {
     ETag: etag,
     Vary: 'Accept-Encoding',
-    'Cache-Control': cacheControl(asset, request),
+    'Cache-Control': cacheControl(asset, c),
     'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': notAPage,
   }
-  if (isNotModified(request.headers.get('if-none-match') ?? undefined, etag)) {
+  if (isNotModified(header(c, 'if-none-match'), etag))
     return new Response(null, { status: 304, headers })
-  }
   const body = await asset.encoded(coding)
   headers['Content-Type'] = asset.type
   headers['Content-Length'] = String(body.length)
@@ -102,10 +102,8 @@ const answer = async (asset: Loaded, request: Request): Promise<Response> => {
 }
 
 // Only a URL with the digest of this very content may be cached for long; any other must soon see a new release.
-const cacheControl = (asset: Loaded, request: Request): string =>
-  new URL(request.url).searchParams.get('v') === asset.digest
-    ? 'public, max-age=31536000, immutable'
-    : 'public, max-age=300'
+const cacheControl = (asset: Loaded, c: Http): string =>
+  c.req.query('v') === asset.digest ? 'public, max-age=31536000, immutable' : 'public, max-age=300'
 
 const urlOf = ({ package: from, file }: Asset): URL => {
   if (file instanceof URL) return file

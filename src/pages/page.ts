@@ -1,8 +1,9 @@
-/** What every page for people has: the frame of the document and the headers that keep foreign code out. */
+/** The common parts of every page for people: the document's frame and the headers that exclude foreign code. */
 
 import { hash } from 'node:crypto'
 import { html } from 'hono/html'
 import { isNotModified } from '#http/conditional.ts'
+import { checkHead, type Http, header } from '#http/request.ts'
 import type { Assets } from './assets.ts'
 
 export type Page = {
@@ -10,11 +11,19 @@ export type Page = {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** A page that the content has of its own, with the files that it loads. */
+export type ContentPage = {
+  readonly path: string
+  /** Its own files, by the names under which they are served. */
+  readonly assets: Readonly<Record<string, { readonly file: URL; readonly type: string }>>
+  readonly page: (assets: Assets) => Promise<Page>
+}
+
 type Content = {
   readonly title: string
   readonly styles: readonly string[]
   readonly scripts?: readonly string[]
-  /** What the page may load beyond the common policy, which allows nothing. */
+  /** The sources the page may load beyond the common policy, which allows none. */
   readonly policy: Readonly<Record<string, string>>
   readonly body: unknown
 }
@@ -53,11 +62,10 @@ ${content.body}
   })
 }
 
-/** The answer to a request for the page: the page, or 304 where the caller has it. */
-export const send = ({ body, headers }: Page, request: Request): Response => {
-  const etag = headers.ETag as string
-  const known = isNotModified(request.headers.get('if-none-match') ?? undefined, etag)
-  return known
+/** The answer to a request for the page: the page, or 304 where the caller has it; throws what `checkHead` throws. */
+export const send = ({ body, headers }: Page, c: Http): Response => {
+  checkHead(c)
+  return isNotModified(header(c, 'if-none-match'), headers.ETag as string)
     ? new Response(null, { status: 304, headers })
     : new Response(body, { headers: { ...headers } })
 }

@@ -1,9 +1,9 @@
-/** The start page `/`: what runs here, and where to go from it. */
+/** The start page `/`: the service, its version and its links. */
 
-import type { Env, Hono } from 'hono'
 import { html } from 'hono/html'
 import { graphqlPath, restPath } from '#base/paths.ts'
 import { preferred } from '#http/accept.ts'
+import { type App, header } from '#http/request.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Model } from '#model/model.ts'
 import { judge } from '#model/policy.ts'
@@ -53,7 +53,7 @@ const probeLinks: readonly Link[] = [
 // British, for a list without a comma before its last word.
 const lists = new Intl.ListFormat('en-GB')
 
-/** What a list offers, in a few words. */
+/** The features of a list, in a few words. */
 const noteOf = ({ policy, rest: { listing } }: Entity, { settings }: Model): string => {
   const rule = policy.enter ?? policy.read
   if (!rule || judge(rule, anonymous, settings) !== 'yes') return 'asks for a token'
@@ -82,18 +82,14 @@ const pluralsOf = (model: Model, isShown: (entity: Entity) => boolean): string =
 }
 
 /** Serves the start page at `/`, as JSON to those who prefer that. */
-export const mountStart = <E extends Env>(
-  app: Hono<E>,
-  options: StartOptions,
-  assets: Assets,
-): void => {
+export const mountStart = (app: App, options: StartOptions, assets: Assets): void => {
   app.get('/', async c => {
-    const form = preferred(c.req.header('accept') ?? '*/*', ['text/html', 'application/json'])
+    const form = preferred(header(c, 'accept') ?? '*/*', ['text/html', 'application/json'])
     const made =
       form === 'application/json'
         ? startDocument(options)
         : await startPage(options, originOf(c.req.url), assets)
-    return send(made, c.req.raw)
+    return send(made, c)
   })
 }
 
@@ -143,7 +139,7 @@ ${linkList(restLinks(options.model))}
 <p>${
       options.development
         ? html`Public reads need none. For the rest, make one in the project folder and send it as <code>Authorization: Bearer …</code>:`
-        : html`Public reads need none. For the rest, ask whoever runs this service for one and send it as <code>Authorization: Bearer …</code>.`
+        : html`Public reads need none. For the rest, ask the operator of this service for one and send it as <code>Authorization: Bearer …</code>.`
     }</p>
 ${options.development ? html`<pre><code>${tokenCurl(origin, options.examples)}</code></pre>` : ''}
 </section>

@@ -7,6 +7,7 @@ import { Hono } from 'hono'
 import { content } from '#content/index.ts'
 import { ApiError } from '#errors.ts'
 import { preferred } from '#http/accept.ts'
+import type { App } from '#http/request.ts'
 import { machineAssets, mountAssets, openAssets } from '#pages/assets.ts'
 import { type GraphiqlOptions, graphiqlPage } from '#pages/graphiql.ts'
 import { send } from '#pages/page.ts'
@@ -29,13 +30,11 @@ const graphiql: GraphiqlOptions = {
 type World = { start?: StartOptions; graphiql?: GraphiqlOptions }
 
 const appOf = (world: World = {}) => {
-  const app = new Hono()
+  const app: App = new Hono()
   const assets = shippedAssets
   mountAssets(app, assets)
   mountStart(app, world.start ?? start, assets)
-  app.get('/graphql', async c =>
-    send(await graphiqlPage(world.graphiql ?? graphiql, assets), c.req.raw),
-  )
+  app.get('/graphql', async c => send(await graphiqlPage(world.graphiql ?? graphiql, assets), c))
   app.onError((error, c) => {
     if (!(error instanceof ApiError)) throw error
     return c.json({ code: error.code, message: error.message }, error.status as 404)
@@ -174,7 +173,7 @@ describe('the start page', () => {
     }
   })
 
-  test('those who prefer JSON get the same links as JSON', async () => {
+  test('a caller that prefers JSON gets the same links as JSON', async () => {
     const response = await get('/', { Accept: 'application/json' })
     assert.equal(response.headers.get('content-type'), 'application/json')
     assert.deepEqual(await response.json(), {

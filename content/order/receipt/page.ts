@@ -88,7 +88,7 @@ const moneyOf = (currency: string, digits: number) => {
 
 const counted = new Intl.NumberFormat('en')
 
-/** What the line costs: its price so many times, in whole minor units. */
+/** The amount of a line: its price times its quantity, in whole minor units. */
 const lineAmount = (quantity: string, price: string, digits: number): string =>
   formatMinor((parseMinor(price, digits)?.minor ?? 0n) * BigInt(quantity), digits)
 

@@ -54,7 +54,7 @@ const serve = ({ core, edge }: Mount): Serve => {
     const answers = read(core.reader, prepared, [viewer.id, id], positionOf(c))
     return after(answers, ([found, state]) => {
       if (!found || found.text === 'null') throw notFound('order', id)
-      // What was never paid has no receipt.
+      // An order that was never paid has no receipt.
       if (!withReceipt.includes(state?.text ?? '')) throw notFound('receipt', receiptNumber(id))
       // Put in as text, so that no amount goes through a floating-point number.
       const text = `{"number":"${receiptNumber(id)}",${found.text.slice(1)}`

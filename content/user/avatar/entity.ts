@@ -1,8 +1,8 @@
-/** A user's picture: kept as it was sent, recognised by its bytes, deleted with its user. */
+/** A user's picture: stored as it was sent, recognised by its bytes, deleted with its user. */
 import { entity } from '#model/entity.ts'
 import { bytes, choice, created, id, internal, reference, text } from '#model/field.ts'
 
-/** The types that are kept, each with how its files begin: `.` stands for any byte. */
+/** The types that are accepted, each with the first bytes of its files: `.` stands for any byte. */
 const signatures = {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a PNG begins with just these.
   'image/png': /^\x89PNG\r\n\x1a\n\0\0\0\rIHDR/,
@@ -30,7 +30,7 @@ export const avatar = entity({
     id: id(internal),
     userId: reference('user', { ...internal, unique: 'CONFLICT' }),
     type: choice(types, internal),
-    // What its ETag is made of, so that the bytes need not be read for a 304.
+    // Its ETag, so that the bytes need not be read for a 304.
     digest: text({ ...internal, max: 64 }),
     createdAt: created(internal),
     bytes: bytes(internal),

@@ -1,9 +1,9 @@
-/** The picture of a user who has put none: drawn from the id alone, so that it never changes. */
+/** The picture of a user who has put none: drawn from the id only, so that it never changes. */
 import { hash } from 'node:crypto'
 
 const cells = 5
 
-/** An SVG of five by five cells, mirrored, whose pattern and hue come from the id alone. */
+/** An SVG of five by five cells, mirrored, whose pattern and hue come from the id only. */
 export const identicon = (id: number): string => {
   const bytes = hash('sha256', `avatar ${id}`, 'buffer')
   const hue = ((bytes[0] ?? 0) * 256 + (bytes[1] ?? 0)) % 360

@@ -3,7 +3,7 @@ import { user as entity } from '#content/user/entity.ts'
 import { reached, userPrecheck } from '#content/user/steps.ts'
 import { sendVerification } from '#content/user/verify-email/message.ts'
 import { openToken } from '#content/user/verify-email/token.ts'
-import { ApiError, type FieldFault } from '#errors.ts'
+import { ApiError } from '#errors.ts'
 import { notFound } from '#model/model.ts'
 import { type Sql, sql } from '#sql/sql.ts'
 import type { Action, Given } from '#write/action.ts'
@@ -22,17 +22,11 @@ const wrongToken = () =>
   )
 
 /** The token of a body; throws `VALIDATION_ERROR` for a body that has anything else. */
-const tokenOf = (body: Given['body']): string => {
-  const { token, ...rest } = body
-  const faults: FieldFault[] = Object.keys(rest).map(field => ({
-    field,
-    message: 'is not a member here',
-  }))
-  if (typeof token === 'string' && faults.length === 0) return token
-  if (token === undefined) faults.unshift({ field: 'token', message: 'is required' })
-  else if (typeof token !== 'string')
-    faults.unshift({ field: 'token', message: 'must be a string' })
-  throw invalid(faults)
+const tokenOf = ({ token, ...others }: Given['body']): string => {
+  const unknown = Object.keys(others).map(field => ({ field, message: 'is not a member here' }))
+  if (typeof token === 'string' && unknown.length === 0) return token
+  const message = token === undefined ? 'is required' : 'must be a string'
+  throw invalid(typeof token === 'string' ? unknown : [{ field: 'token', message }, ...unknown])
 }
 
 /** The condition that the viewer may change the row. */

@@ -1,6 +1,5 @@
-/** The message that asks somebody to prove an address: plain text, and the same as simple HTML. */
-import { escaped } from '#base/escape.ts'
-
+/** The message for verifying an address: plain text, and the same as simple HTML. */
+import { html } from 'hono/html'
 import type { Message, Services } from '#base/services.ts'
 import { type Person, sealToken } from '#content/user/verify-email/token.ts'
 
@@ -12,31 +11,33 @@ const longestName = 80
 const calm = (name: string): string =>
   [...name.replace(unruly, ' ').trim()].slice(0, longestName).join('')
 
-// Anybody may sign up with somebody else's address: his words must not become a link in our message.
+// Anybody may sign up with another's address: the name they give must not become a link in our message.
 const likeLink = /[/\\:@]|www\.|\.\p{L}{2}/iu
 
 /** The message for a person, with the token in a link to `base` and by itself. */
 export const messageOf = (person: Person, token: string, base: string): Message => {
   const name = likeLink.test(person.name) ? '' : calm(person.name)
   const hello = name === '' ? 'Hello,' : `Hello ${name},`
-  // Behind the mark: browsers send that part to no server, so it stands in no log.
+  // In the fragment: browsers send it to no server, so it is in no log.
   const link = `${base}/verify-email#user=${person.id}&token=${token}`
   const why = 'please confirm that this email address is yours:'
   const orToken = 'Where you are asked for a token, it is this one:'
   const end =
     'Both can be used for 24 hours. If you did not sign up, you need not do anything: the address stays unconfirmed.'
-  const paragraphs = [
-    `<p>${escaped(hello)}</p>`,
-    `<p>${why}</p>`,
-    `<p><a href="${escaped(link)}">Confirm this address</a></p>`,
-    `<p>${orToken}<br><code>${token}</code></p>`,
-    `<p>${end}</p>`,
-  ]
+  const page = html`<!doctype html>
+<html lang="en"><body>
+<p>${hello}</p>
+<p>${why}</p>
+<p><a href="${link}">Confirm this address</a></p>
+<p>${orToken}<br><code>${token}</code></p>
+<p>${end}</p>
+</body></html>
+`
   return {
     to: { name, address: person.email },
     subject: 'Confirm your email address',
     text: `${[hello, why, link, orToken, token, end].join('\n\n')}\n`,
-    html: `<!doctype html>\n<html lang="en"><body>\n${paragraphs.join('\n')}\n</body></html>\n`,
+    html: String(page),
   }
 }
 

@@ -1,10 +1,9 @@
 /** The page `/verify-email` that the link in a message opens: it hands the token in the link to the service. */
 import { html } from 'hono/html'
 import type { Assets } from '#pages/assets.ts'
-import type { ContentPage } from '#pages/content.ts'
-import { htmlPage, type Page } from '#pages/page.ts'
+import { type ContentPage, htmlPage, type Page } from '#pages/page.ts'
 
-/** The page; what it needs of the link is in its fragment, which no server sees. */
+/** The page; it reads the user and token from the link's fragment, which no server sees. */
 const page = (assets: Assets): Promise<Page> =>
   htmlPage(assets, {
     title: 'Confirm your email address',

@@ -1,13 +1,13 @@
-/** The token that proves an address: it says whose address it is and until when, signed with a key of the store. */
+/** The token that verifies an address: the user's id, the address and an end, signed with a key of the store. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 /** How long a token is good, in milliseconds. */
 export const life = 24 * 3_600_000
 
-/** Whom a message goes to. */
+/** The recipient of a message. */
 export type Person = { readonly id: number; readonly name: string; readonly email: string }
 
-/** What a token says of an address: whose it was when the token was made; or why it says nothing. */
+/** The user and address of a token when it was made; or why it has none. */
 export type Proven =
   | { readonly kind: 'good'; readonly id: number; readonly email: string }
   | { readonly kind: 'expired' }
@@ -27,7 +27,7 @@ export const sealToken = (key: Uint8Array, { id, email }: Person, now: number): 
 
 const form = /^([\w-]{1,1000})\.([\w-]{43})$/
 
-/** What a token proves at this moment. */
+/** The content of a token at this moment. */
 export const openToken = (key: Uint8Array, token: string, now: number): Proven => {
   const [, claims, given] = form.exec(token) ?? []
   if (claims === undefined || given === undefined) return bad

@@ -38,7 +38,7 @@ test('X-Forwarded-For from a peer that is no trusted proxy is not looked at', ()
   )
 })
 
-test('a trusted proxy is believed about who sent the request to it', () => {
+test('a trusted proxy is believed about the client of its request', () => {
   for (const peer of [
     '10.0.0.1',
     '::ffff:10.0.0.1',
@@ -50,7 +50,7 @@ test('a trusted proxy is believed about who sent the request to it', () => {
   assert.equal(client('192.0.2.8', '203.0.113.9'), '192.0.2.8')
 })
 
-test('what a caller wrote itself stands left of what the proxy says, and does not count', () => {
+test('addresses that a caller wrote itself do not count', () => {
   assert.equal(client('10.0.0.1', '1.1.1.1, 203.0.113.9'), '203.0.113.9')
   assert.equal(client('10.0.0.1', '10.0.0.2, 1.1.1.1,203.0.113.9 , 10.0.0.3'), '203.0.113.9')
   assert.equal(client('10.0.0.1', '1.1.1.1, ::ffff:203.0.113.9'), '203.0.113.9')
@@ -62,7 +62,7 @@ test('a list of nothing but trusted proxies leads to the first of them', () => {
   assert.equal(client('10.0.0.1'), '10.0.0.1')
 })
 
-test('what is no address ends the way back', () => {
+test('a text that is no address ends the search for the client', () => {
   for (const garbage of ['', 'unknown', '_hidden', '1.1.1', '01.1.1.1', '1.1.1.1:80', '[::1]', 'x'])
     assert.equal(client('10.0.0.1', `203.0.113.9, ${garbage}, 10.0.0.2`), '10.0.0.2', garbage)
   assert.equal(client('10.0.0.1', 'garbage'), '10.0.0.1')

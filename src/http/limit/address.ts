@@ -21,8 +21,8 @@ export const trustOf = (networks: readonly string[]): Trust => {
 }
 
 /**
- * The client of a request that `peer` sent. A trusted proxy is believed about who sent the request to it, which
- * `X-Forwarded-For` says at its end; what stands further left is believed while that one is trusted too.
+ * The client of a request that `peer` sent. The last address of `X-Forwarded-For` is believed where `peer` is a trusted
+ * proxy, and each address further left where the one after it is trusted too.
  */
 export const clientOf = (
   peer: string,
@@ -41,7 +41,7 @@ export const clientOf = (
   return client
 }
 
-/** What one caller has of addresses: an IPv4 address, or an IPv6 network of 64 bits, where each machine has many. */
+/** The network of one caller: an IPv4 address, or an IPv6 network of 64 bits, since each machine has many addresses. */
 export const networkOf = (address: string): string => {
   if (!address.includes(':')) return address
   const first = ipaddr.IPv6.parse(address).parts.slice(0, 4)

@@ -182,7 +182,7 @@ test('one process after the other, they allow exactly a small limit', async () =
   assert.equal(allowed, 20)
 })
 
-test('who is known to be above the limit is refused without asking', async () => {
+test('a caller that is known to be above the limit is refused without the store', async () => {
   const { tally, totals, batches } = createTotals()
   totals.set('user 1', 99)
   const { count } = createCounts({ limit: 10, report: tally })
@@ -217,7 +217,7 @@ test('a store that does not answer is not waited for long', async () => {
   end()
 })
 
-test('who waits when the window ends still gets the number that the store gives', async () => {
+test('a request that waits when the window ends still gets its number from the store', async () => {
   const { tally, totals } = createTotals()
   totals.set('user 1', 1)
   const { count, end } = createCounts({ limit: 10, report: tally })

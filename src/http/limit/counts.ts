@@ -25,7 +25,7 @@ const hurry = 0.02
 /** Some 30 MiB of keys: more callers than one process serves in a minute, unless addresses are made up to fill it. */
 const usualMost = 250_000
 
-/** The IPv4 network of 16 bits, or the IPv6 one of 32, that an address is in: what a provider has rather than a person. */
+/** The IPv4 network of 16 bits, or the IPv6 one of 32, that an address is in: it belongs to a provider, not to a person. */
 const providerOf = (address: string): string =>
   address.includes(':')
     ? `${address.split(':', 2).join(':')}::/32`
@@ -33,7 +33,7 @@ const providerOf = (address: string): string =>
 
 /** Counts that begin at zero. */
 export const createCounts = ({ limit, report, most = usualMost }: CountsOptions): Counts => {
-  // The total that the store last said, and what was seen here since.
+  // The last total from the store and the requests here since.
   const counted = new Map<string, number>()
   const learn = (key: string, total: number) => counted.set(key, total)
   const share = report && createShare({ report, learn, hurry: Math.ceil(limit * hurry) })

@@ -58,7 +58,7 @@ export type ShareOptions = {
   readonly hurry: number
 }
 
-/** When what is untold is report: at the end of an interval, or with what is asked in the same turn of the event loop. */
+/** When a batch is reported: at the end of an interval, or at the end of this turn of the event loop. */
 const createSchedule = (flush: () => void) => {
   let timer: NodeJS.Timeout | undefined
   let isDue = false
@@ -108,7 +108,7 @@ export const createShare = ({ report, learn, hurry }: ShareOptions): Share => {
       }
       answerByTotals(sent, totals)
     } catch {
-      // The engine says what is wrong with it; the batch goes again with the next.
+      // The engine reports its own faults; this batch is sent again with the next.
       for (const [key, n] of sent.counts) addTo(next.counts, key, n)
       giveUp(sent)
     }
@@ -117,7 +117,7 @@ export const createShare = ({ report, learn, hurry }: ShareOptions): Share => {
 
   const flush = async (): Promise<void> => {
     schedule.begun()
-    // One batch at a time: what comes meanwhile goes with the next.
+    // One batch at a time: requests that come meanwhile are in the next.
     if (isSending || next.counts.size === 0) return
     isSending = true
     const sent = next
