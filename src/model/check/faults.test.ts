@@ -268,6 +268,11 @@ const wrong: readonly (readonly [
     "book.mood is in the GraphQL API as input only, and nobody may set it: make it graphql: 'hidden'",
     withField('mood', text({ max: 9, nullable: true, graphql: 'input', settableBy: nobody })),
   ],
+  [
+    'texts too long for a row',
+    'book has texts of up to 2000060 bytes together, more than the 2000000 of a row: let them be shorter',
+    withField('story', text({ max: 500_000, nullable: true })),
+  ],
   // Relations and rules
   [
     'a relation to what is no entity',

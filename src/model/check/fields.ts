@@ -166,10 +166,21 @@ const rules = [
   inputRule,
 ]
 
+/** SQLite is opened with this limit for a row. */
+const mostRowBytes = 2_000_000
+
+/** How many bytes the texts of a row may have in UTF-8. */
+const textBytes = (fields: Readonly<Record<string, Field>>): number =>
+  Object.values(fields)
+    .filter(({ scalar }) => scalar === 'text')
+    .reduce((sum, { range }) => sum + 4 * (range?.max ?? 0), 0)
+
 /** The faults of an entity's fields. */
 export const fieldFaults = function* (checked: Checked): Faults {
   const { name, self } = checked
   if (!own(self.fields, 'id')) yield `${name} has no id: add id: id() to its fields`
+  if (textBytes(self.fields) > mostRowBytes)
+    yield `${name} has texts of up to ${textBytes(self.fields)} bytes together, more than the ${mostRowBytes} of a row: let them be shorter`
   for (const [key, field] of Object.entries(self.fields))
     for (const rule of rules) {
       const fault = rule({ ...checked, key, field })
