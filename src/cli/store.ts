@@ -2,7 +2,7 @@
 import type { ContentStore, OpenStore } from '#cli/content.ts'
 import { type Config, loadConfig } from '#config.ts'
 import { type Content, modelOf } from '#content.ts'
-import { historyOf } from '#engines/migrations.ts'
+import { contentMigrations, historyOf } from '#engines/migrations.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import type { Store } from '#engines/store.ts'
 import type { Model } from '#model/model.ts'
@@ -13,6 +13,10 @@ export const modelFor = (config: Config, content: Content): Model =>
 
 /** The store that the configuration names, with the history of the content in `folder`; nothing of it is opened yet. */
 export const storeOf = async ({ store, values }: Config, folder: URL): Promise<Store> => {
+  if (contentMigrations(store.kind, folder).length === 0)
+    throw new Error(
+      `the content has no migrations for ${store.kind}: run duet migrate --draft first, and read what it writes`,
+    )
   const history = historyOf(store.kind, folder)
   switch (store.kind) {
     case 'sqlite':

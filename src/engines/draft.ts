@@ -1,5 +1,6 @@
 /** Drafts migrations: what the model has and the known migrations do not make, for each engine in its own words. */
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { columnDdl, type Ddl, type Definition, definitionsOf } from '#engines/ddl.ts'
 import {
@@ -107,6 +108,7 @@ export const draftMigrations = (
     const lack = lackOf(drafting, entities, historyOf(engine, folder))
     return migrationsFor(lack, number, name).map(({ name, text }) => {
       const file = fileURLToPath(new URL(`${engine}/${name}.sql`, folder))
+      mkdirSync(dirname(file), { recursive: true })
       writeFileSync(file, text, { flag: 'wx' })
       return file
     })

@@ -1,6 +1,6 @@
 /** The two histories of a store, the machine's own and then the content's: SQL files, applied in the order of their names. */
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { NewerStoreError } from '#engines/store.ts'
 
 export type Migration = { readonly name: string; readonly text: string }
@@ -21,9 +21,11 @@ const migrationsIn = (folder: URL, prefix = ''): readonly Migration[] =>
 export const machineMigrations = (engine: EngineName): readonly Migration[] =>
   migrationsIn(new URL(`${engine}/migrations/`, import.meta.url), 'duet/')
 
-/** The migrations of the content: those of `folder` for an engine. */
-export const contentMigrations = (engine: EngineName, folder: URL): readonly Migration[] =>
-  migrationsIn(new URL(`${engine}/`, folder))
+/** The migrations of the content: those of `folder` for an engine; none where nobody has drafted any. */
+export const contentMigrations = (engine: EngineName, folder: URL): readonly Migration[] => {
+  const own = new URL(`${engine}/`, folder)
+  return existsSync(own) ? migrationsIn(own) : []
+}
 
 /** All that a store of this content is made by, in the order in which it is applied. */
 export const historyOf = (engine: EngineName, folder: URL): readonly Migration[] => [

@@ -83,6 +83,17 @@ test('a draft is a file for each engine, of one number and name; an index of a t
   assert.deepEqual(draftMigrations(draftings, longer, 'more', folder), [])
 })
 
+test('the first draft of a content makes its folders', () => {
+  const folder = new URL('never-made/', copied())
+  const files = draftMigrations(draftings, { post }, 'first', folder)
+  assert.deepEqual(
+    files,
+    ['sqlite', 'postgres'].map(engine =>
+      fileURLToPath(new URL(`${engine}/0001-first.sql`, folder)),
+    ),
+  )
+})
+
 test('an engine that lacks nothing gets no file, and the next draft has a number that neither has', () => {
   const folder = copied()
   draftMigrations([postgresDrafting], longer, 'one', folder)
