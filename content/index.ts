@@ -8,18 +8,14 @@ import { like } from '#content/like/entity.ts'
 import { orderActions } from '#content/order/actions.ts'
 import { order, orderEvent, orderItem } from '#content/order/entity.ts'
 import { orderKind } from '#content/order/import.ts'
-import { receiptRead } from '#content/order/receipt/read.ts'
 import { post } from '#content/post/entity.ts'
 import { product } from '#content/product/entity.ts'
-import { reportGenerate } from '#content/reports/report.ts'
 import { settings } from '#content/settings.ts'
 import { userActions } from '#content/user/actions.ts'
 import { avatarActions } from '#content/user/avatar/actions.ts'
 import { avatar } from '#content/user/avatar/entity.ts'
-import { avatarRead } from '#content/user/avatar/read.ts'
 import { user } from '#content/user/entity.ts'
 import { verifyEmail } from '#content/user/verify-email/actions.ts'
-import { verifyPage } from '#content/user/verify-email/page.ts'
 import { defineContent } from '#content.ts'
 import { defineModel } from '#model/model.ts'
 
@@ -41,8 +37,7 @@ export const content = defineContent({
   // A token speaks for a user; a suspended one may read and not write.
   viewers: { entity: 'user', barred: { field: 'status', value: 'suspended' } },
   actions: [...likeActions, ...orderActions, ...avatarActions, verifyEmail, ...userActions],
-  routes: [avatarRead, receiptRead, reportGenerate],
-  pages: [verifyPage],
+  served: async () => (await import('#content/served.ts')).served,
   errors,
   settings,
   switches: ({ DUET_SIGNUP }) => ({ signup: DUET_SIGNUP === 'open' }),

@@ -1,6 +1,4 @@
 /** The program: the command line of Duet, for this content. */
-
 import { runCommand } from '#cli/run.ts'
-import { content } from '#content/index.ts'
 
-await runCommand(content, process.argv.slice(2))
+await runCommand(async () => (await import('#content/index.ts')).content, process.argv.slice(2))

@@ -1,7 +1,7 @@
 /** Content, engine and APIs made one app: the only place that knows every room. */
 import { Hono } from 'hono'
 import { graphqlPath, restPath } from '#base/paths.ts'
-import type { Content } from '#content.ts'
+import type { Content, Served } from '#content.ts'
 import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { type GraphqlOptions, mountGraphql } from '#graphql/graphql.ts'
@@ -20,6 +20,7 @@ import { versionHeader, versions } from '#rest/version.ts'
 
 export type AppOptions = {
   readonly content: Content
+  readonly served: Served
   readonly core: Core
   readonly edge: Edge
   readonly graphql: Omit<GraphqlOptions, 'page'>
@@ -52,12 +53,15 @@ const text = (status: number, body: string) => ({
 })
 
 /** The pages for people: the start page, GraphiQL and the content's own, with the files they load. */
-const mountPages = (app: App, { content, core, graphql, development, version }: AppOptions) => {
-  const ownAssets = content.pages.map(({ assets }) => assets)
+const mountPages = (
+  app: App,
+  { content, served, core, graphql, development, version }: AppOptions,
+) => {
+  const ownAssets = served.pages.map(({ assets }) => assets)
   const assets = openAssets(Object.assign({}, machineAssets, ...ownAssets))
   const { introspection } = graphql
   mountAssets(app, assets)
-  for (const { path, page } of content.pages) app.get(path, async c => send(await page(assets), c))
+  for (const { path, page } of served.pages) app.get(path, async c => send(await page(assets), c))
   const { model } = core
   const start = { model, examples: content.examples, development, introspection, version }
   mountStart(app, start, assets)
@@ -91,7 +95,7 @@ const mountProbes = (app: App, { edge, ready, readOnly }: AppOptions) => {
 export const createApp = (options: AppOptions): App => {
   const { core, edge, content } = options
   const app: App = new Hono()
-  mountRest(app, core, edge, content.actions, content.routes)
+  mountRest(app, core, edge, content.actions, options.served.routes)
   const graphiql = mountPages(app, options)
   mountGraphql(app, core, edge, { ...options.graphql, page: graphiql })
   mountProbes(app, options)

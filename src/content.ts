@@ -30,15 +30,20 @@ export type ListedCommand = {
   readonly load: () => Promise<CliCommand>
 }
 
+/** REST routes that the model does not derive, and pages. */
+export type Served = {
+  readonly routes: readonly ExtraRoute[]
+  readonly pages: readonly ContentPage[]
+}
+
 type Parts<Own extends SettingTable> = {
   /** What `defineModel` has checked. */
   readonly entities: Entities
   readonly viewers: Viewers
   /** Writes that are no plain create, update or delete. */
   readonly actions?: readonly Action[]
-  /** REST routes that the model does not derive. */
-  readonly routes?: readonly ExtraRoute[]
-  readonly pages?: readonly ContentPage[]
+  /** What a service alone needs; other commands start faster without it. */
+  readonly served?: () => Promise<Served>
   readonly errors?: Readonly<Record<string, ErrorKind>>
   /** Settings of its own, named DUET_… like the machine's. */
   readonly settings?: Own
@@ -94,8 +99,7 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
   checkViewers(parts.entities, parts.viewers)
   return {
     actions: [],
-    routes: [],
-    pages: [],
+    served: async () => ({ routes: [], pages: [] }),
     transfer: {},
     commands: {},
     ...rest,

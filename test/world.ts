@@ -237,6 +237,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
   }
   const app = createApp({
     content,
+    served: await content.served(),
     core,
     edge,
     graphql: {

@@ -70,7 +70,6 @@ const commandNamed = (all: Commands, name: string): ListedCommand => {
 }
 
 const dispatch = async (content: Content, [name, ...args]: readonly string[]): Promise<void> => {
-  if (name === '--version' || name === '-v') return void process.stdout.write(`duet ${version}\n`)
   const all = commandsOf(content)
   if (name === undefined || isHelp(name)) {
     process.stdout.write(`${overview(all)}\n`)
@@ -117,7 +116,14 @@ const explain = (error: unknown): string => {
 }
 
 /** Runs a command of the command line for a content; a failure is reported in one line, and sets the exit code. */
-export const runCommand = async (content: Content, argv: readonly string[]): Promise<void> => {
+export const runCommand = async (
+  load: () => Promise<Content>,
+  argv: readonly string[],
+): Promise<void> => {
+  if (argv[0] === '--version' || argv[0] === '-v')
+    return void process.stdout.write(`duet ${version}\n`)
+  // A content that is wrong is a fault of the program, which `bin/duet` reports.
+  const content = await load()
   try {
     await dispatch(content, argv)
   } catch (error) {

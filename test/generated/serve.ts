@@ -108,6 +108,7 @@ export const serveModel = async (
   const content = contentOf(entities)
   const app = createApp({
     content,
+    served: await content.served(),
     core: {
       model: modelOf(content, settings),
       dialect: engine.dialect,

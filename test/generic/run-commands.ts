@@ -9,5 +9,5 @@ const subject = subjects.find(subject => subject.name === name)
 if (!subject) throw new Error(`there is no subject ${name}`)
 for (const { args, settings } of JSON.parse(json) as readonly Run[]) {
   Object.assign(process.env, settings)
-  await runCommand(subject.content, args)
+  await runCommand(async () => subject.content, args)
 }

@@ -134,12 +134,13 @@ const coreOf = (config: Config, { model, keys, state, engine, mail }: Service): 
   now: Date.now,
 })
 
-const appOf = ({ config, content }: Program, service: Service, auth: Auth) => {
+const appOf = async ({ config, content }: Program, service: Service, auth: Auth) => {
   const { log, engine, limiter, state } = service
   const { observe } = log
   const authenticate = reportMisfits(auth.authenticate, keySource(config), observe)
   return createApp({
     content,
+    served: await content.served(),
     core: coreOf(config, service),
     edge: edgeOf(config, { authenticate, observe, limiter }),
     graphql: {
@@ -159,7 +160,7 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
   const auth = authOf(config)
   const service = await openService(program, onFatal)
   const { engine, state } = service
-  const app = appOf(program, service, auth)
+  const app = await appOf(program, service, auth)
   const endPurging = startPurging({ writer: engine, dialect: engine.dialect, now: Date.now })
   const server = await listen(app, config, () => state.isDraining)
   state.url = server.url

@@ -19,7 +19,7 @@ export const library = defineContent({
   entities: defineModel({ loan, stamp, member, book, bookSubject, subject, author }),
   viewers: { entity: 'member', barred: { field: 'standing', value: 'banned' } },
   actions,
-  routes: [spine],
+  served: async () => ({ routes: [spine], pages: [] }),
   errors,
   settings,
   switches: ({ DUET_JOINING }) => ({ joining: DUET_JOINING === 'open' }),

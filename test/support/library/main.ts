@@ -2,4 +2,4 @@
 import { runCommand } from '#cli/run.ts'
 import { library } from './index.ts'
 
-await runCommand(library, process.argv.slice(2))
+await runCommand(async () => library, process.argv.slice(2))
