@@ -1,4 +1,4 @@
-/** Holds that the files of deploy/ and docs/scaling.md agree with the code and with each other. */
+/** Checks that the files of deploy/ and docs/scaling.md agree with the code and with each other. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -134,7 +134,7 @@ test('systemd finds no fault with the unit', {
   const folder = mkdtempSync(join(tmpdir(), 'duet-unit-'))
   try {
     const file = join(folder, 'duet@3001.service')
-    // It looks whether the programs are there, so it is shown those of this checkout.
+    // systemd checks that the programs exist, so the paths are those of this checkout.
     writeFileSync(
       file,
       unit

@@ -14,7 +14,7 @@ import { reusedDatabase } from './postgres/tools/reused.ts'
 /** Whether the run is on PostgreSQL. A test asks only where the engines differ and may, and says why. */
 export const onPostgres = process.env.DUET_TEST_STORE === 'postgres'
 
-/** What a service that a test runs is given of PostgreSQL: few connections, since many such services run at once. */
+/** PostgreSQL settings for the services of tests: few connections, since many such services run at once. */
 export const postgresOf = (url: string, content?: Content): Store =>
   postgresStore({
     url,
@@ -94,7 +94,7 @@ export const filledDatabase = async (
 /** Asks a store itself for rows; values stand at `?1`, `?2` … whatever the engine writes there. */
 export type Look = (text: string, ...values: readonly SqlValue[]) => Promise<Rows>
 
-/** A text with its places, `?1`, `?2` …, as the engine writes them. */
+/** A statement with its parameters, `?1`, `?2` …, as the engine writes them. */
 export const placed = (text: string, { dialect }: { readonly dialect: Dialect }): string =>
   text.replace(/\?(\d+)/g, (_, n) => dialect.placeholder(Number(n)))
 
@@ -131,7 +131,7 @@ export const notMade = onPostgres
 /** A store of its own for services and commands: what their settings name it, and a look into it. */
 export type OwnStore = { readonly url: string; readonly rows: Look }
 
-/** Opens for one look: the service or command beside it shall not meet connections of ours. */
+/** Connects for one query only: the service or command under test must find no other connections. */
 const lookOnce =
   (store: Store): Look =>
   async (text, ...values) => {

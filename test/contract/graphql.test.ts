@@ -881,7 +881,7 @@ describe('one response', () => {
     }
     const writers = [write(), write()]
     const seen = new Set<string>()
-    // On a busy machine the writers may be slow: the reads go on until there was something to see.
+    // On a busy machine the writers may be slow: the reads go on until they have seen changes.
     const deadline = performance.now() + longest
     for (let n = 0; n < 250 || (seen.size <= 10 && performance.now() < deadline); n++) {
       const { a, b, c } = dataOf(await world.gql(query, { as: 2 }))

@@ -1,4 +1,4 @@
-/** What a list keeps: equality, price, stock and search, each against a plain definition. */
+/** Filters of lists: equality, price, stock and search, each against a plain definition. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-/** What a traced service did to its store and whom it told, in order; and the disk as a power cut could leave it. */
+/** The writes and answers of a traced service, in order; and the disk as a power cut could leave it. */
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 
@@ -100,7 +100,7 @@ const createImage = (initial: Buffer) => {
 
 const sector = 512
 
-/** Disks that lose what was not synced: told the deeds in order, gives files as a cut at this moment could leave them. */
+/** Disks that lose unsynced writes: from the operations in order, the files as a cut at this moment could leave them. */
 export const createDisks = (base: Readonly<Record<File, Buffer>>, random: () => number) => {
   const disks = {
     db: { safe: createImage(base.db), pending: [] as Deed[] },

@@ -266,7 +266,7 @@ describe('the extension that searches use', { skip: noDatabase }, () => {
     }
   })
 
-  test('the extension that searches use is for whoever keeps the server where it has none', async () => {
+  test('the extension that searches use is for the operator to install where the server lacks it', async () => {
     const { url } = await freshDatabase()
     const strange = { name: '0001-strange', text: 'create extension if not exists of_no_one;' }
     await assert.rejects(migrate(url, [strange]), {

@@ -1,4 +1,4 @@
-/** What PostgreSQL and its driver trip over where SQLite does not: each is answered rightly or refused, never 500. */
+/** Input that is hard for PostgreSQL and its driver but not for SQLite: answered rightly or refused, never 500. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { refuses } from '../rest.ts'

@@ -1,4 +1,4 @@
-/** Holds that each migration lets the release before it go on; CONTRIBUTING.md says how. */
+/** Checks that each migration lets the release before it go on; CONTRIBUTING.md says how. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { entities } from '#content/index.ts'

@@ -23,7 +23,7 @@ type Sending = { readonly line: string; readonly body?: unknown; readonly expect
 /** Of ten requests seven read. */
 const sendingOf = (number: number): Sending => {
   const email = `r${number}@example.org`
-  // Not always the same one, for which its writers would wait in line.
+  // Not always the same row, or its writers would queue for it.
   const user = 1 + (Math.floor(number / 10) % 4)
   const query = '{ users(limit: 3) { name posts(limit: 2) { title comments { text } } } }'
   const all: readonly Sending[] = [
@@ -48,7 +48,7 @@ export const assertUnnoticed = (tally: Tally, tell: (figures: string) => void) =
   assert.deepEqual([...new Set(errors)].slice(0, 5), [])
 }
 
-/** What became of the requests. */
+/** The results of the requests. */
 type Tally = {
   sent: number
   readonly errors: string[]
