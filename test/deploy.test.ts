@@ -90,7 +90,7 @@ test('all ask on one port, for their life at /healthz and for readiness at /read
   for (const path of ['/healthz', '/readyz']) assert.ok(app.includes(`'${path}'`), path)
 })
 
-test('whoever stops it waits longer than it takes', () => {
+test('each supervisor waits longer for the end than the service needs', () => {
   const own = Number(settings.DUET_SHUTDOWN_TIMEOUT.usual) / 1000 + 3
   const pod = at(manifest('Deployment'), 'spec', 'template', 'spec')
   const [, before] = at(container, 'lifecycle', 'preStop', 'exec', 'command') as string[]

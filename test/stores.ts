@@ -29,7 +29,7 @@ const migrate = async (url: string, content?: Content): Promise<void> => {
   await postgresOf(url, content).migrate()
 }
 
-/** Does something to a store in one transaction, behind the back of whoever serves it. */
+/** Changes a store directly in one transaction, past any service on it. */
 export const filling = async <Result>(
   store: Store,
   work: (line: OpenStore) => Promise<Result>,
@@ -91,7 +91,7 @@ export const filledDatabase = async (
   return { store, drop: async () => {} }
 }
 
-/** Asks a store itself for rows; values stand at `?1`, `?2` … whatever the engine writes there. */
+/** Reads rows of a store directly; parameters are `?1`, `?2` … whatever the engine writes there. */
 export type Look = (text: string, ...values: readonly SqlValue[]) => Promise<Rows>
 
 /** A statement with its parameters, `?1`, `?2` …, as the engine writes them. */
@@ -103,7 +103,7 @@ const queryFor = (store: Store, text: string, values: readonly SqlValue[]) => ({
   values,
 })
 
-/** A look behind the back of whoever serves a store. It stays connected until it is closed. */
+/** Reads a store directly, past any service on it. It stays connected until it is closed. */
 export const lookInto = (
   store: Store,
 ): { readonly rows: Look; readonly close: () => Promise<void> } => {
@@ -117,7 +117,7 @@ export const lookInto = (
   }
 }
 
-/** Changes a store behind the back of whoever serves it; gives what the statement returns. */
+/** Changes a store directly, past any service on it; gives the rows that the statement returns. */
 export const changeIn =
   (store: Store): Look =>
   (text, ...values) =>

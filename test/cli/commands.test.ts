@@ -73,6 +73,7 @@ const migrated = async () => {
   return settings
 }
 
+/** Runs the cases at once; each must print one line on standard error and nothing else. */
 const oneLine = async (cases: readonly Case[], settings: Readonly<Record<string, string>>) => {
   const runs = await Promise.all(cases.map(([, args]) => duet(args, settings)))
   for (const [index, { code, stdout, stderr }] of runs.entries()) {

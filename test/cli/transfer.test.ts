@@ -304,7 +304,7 @@ test('an order without status is in the state that its times imply', async () =>
   ])
 })
 
-test('each fault of an order is named by its line and member, and nothing is kept', async () => {
+test('each fault of an order is named by its line and member, and nothing is imported', async () => {
   const { rows: kept, settings } = await shop()
   const items = [{ productId: 5, quantity: 1 }]
   const rows: readonly (readonly [object, ...string[]])[] = [

@@ -99,7 +99,7 @@ const bytesAt = async (where: string, headers: Record<string, string> = {}) => {
 
 describe('what is sent', () => {
   for (const [name, [raw, type, expected]] of Object.entries(uploads))
-    test(`${name} is ${typeof expected === 'string' ? `kept as ${expected}` : `refused with ${expected}`}`, async () => {
+    test(`${name} is ${typeof expected === 'string' ? `stored as ${expected}` : `refused with ${expected}`}`, async () => {
       const before = await bytesAt(path)
       const answer = await put(raw, 2, type)
       const { response, bytes } = await bytesAt(path)
@@ -138,7 +138,7 @@ test('a picture is put by the user and by admins; others are refused before the 
   assert.deepEqual((await bytesAt(path)).bytes, gif)
 })
 
-test('an ETag stands for the picture: 304 while it is the same, a new one after another', async () => {
+test('the ETag of a picture gives 304 while the picture is the same, and changes with it', async () => {
   await put(png)
   const first = (await bytesAt(path)).response.headers.get('etag') ?? ''
   assert.match(first, /^"[\w-]+"$/)

@@ -55,7 +55,7 @@ const onDisk = (call: string, name: string): Deed | undefined => {
 const answers = ['write', 'writev', 'sendto']
 
 /**
- * Reads a recording. A call that strace tells in two parts counts as done at its second, so that no sync comes too
+ * Reads a recording. A call that strace prints in two parts counts as done at its second, so that no sync comes too
  * early; an answer counts from its first, so that no promise comes too late.
  */
 export const recordingOf = async (log: string): Promise<readonly Deed[]> => {

@@ -37,7 +37,7 @@ const assertCounts = async () => {
   }
 }
 
-test('the stored counts are those of a recount after any writes, deletions of what belongs to others included', async () => {
+test('the stored counts are those of a recount after any writes, dependent deletions included', async () => {
   const ids: number[] = [2, 3, 4]
   const nth = (n: number) => ids[n % ids.length] ?? 0
   let made = 0

@@ -41,7 +41,7 @@ const nth = <Value>(map: ReadonlyMap<number, Value>, pick: number): [number, Val
 const sumOf = ({ items }: Order) =>
   items.reduce((sum, { quantity, price }) => sum + quantity * price, 0)
 
-/** Sends with a key of its own; what had an effect is kept to be sent again. */
+/** Sends with a new key; requests that had an effect are recorded, to be sent again. */
 const send = async (
   model: Model,
   { world }: Real,

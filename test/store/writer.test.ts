@@ -269,7 +269,7 @@ test('a writer that dies rejects what waits with UNAVAILABLE, says so once, and 
   assert.deepEqual(keysIn(world.file), [])
 })
 
-test('after a commit that fails nobody is told that it was done, and nothing more is written', async () => {
+test('after a commit that fails no write is acknowledged, and nothing more is written', async () => {
   const { world, fatal } = await worldWithWriter({ rows: {} })
   const broken = job(
     step('pragma defer_foreign_keys = on'),

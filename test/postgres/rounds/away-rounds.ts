@@ -11,7 +11,7 @@ import type { Faults } from '../tools/proxy.ts'
 import type { Postgres } from '../tools/server.ts'
 import { assertWell, type Database, freshOn, password, type Shop } from './shop.ts'
 
-/** Refuses all connections for so many requests: callers are told when to come again, and the log says little. */
+/** Refuses all connections for so many requests: callers get Retry-After, and the log stays short. */
 export const away = async (shop: Shop, faults: Faults, requests: number) => {
   faults.refuse()
   faults.cut()

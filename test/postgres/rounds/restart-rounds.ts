@@ -41,7 +41,7 @@ const sendingOf = (number: number): Sending => {
   return all[number % all.length] as Sending
 }
 
-/** Fails where a request failed; `tell` is told the figures. */
+/** Fails where a request failed; passes the figures to `tell`. */
 export const assertUnnoticed = (tally: Tally, tell: (figures: string) => void) => {
   const { sent, errors } = tally
   tell(`${sent} requests, ${errors.length} errors`)
@@ -113,7 +113,7 @@ const startLoad = async ({ port }: Haproxy) => {
   return { more, end }
 }
 
-/** Restarts the services in turn, so many restarts in all; gives what became of the requests meanwhile. */
+/** Restarts the services in turn, so many restarts in all; gives the results of the requests meanwhile. */
 export const rollingRounds = async (restarts: number, wait = drainWait): Promise<Tally> => {
   const { url, drop } = await freshDatabase()
   const settings: Settings = {

@@ -54,7 +54,7 @@ export type Answer = {
 
 export type Asking = { readonly body?: unknown; readonly key?: string }
 
-/** What a caller met: how often each status, and what no disturbed database may lead to. */
+/** What a caller met: how often each status, and answers that no fault of a database excuses. */
 export type Met = {
   readonly statuses: Map<number, number>
   readonly faults: string[]
@@ -154,7 +154,7 @@ export const openShop = async (
   }
 }
 
-/** Asserts that the service lives, and logged no bug. */
+/** Asserts that the service lives, gave no wrong answer, logged no bug and showed no password. */
 export const assertWell = ({ service, met }: Shop): void => {
   const { exitCode, signalCode } = service.child
   assert.ok(exitCode === null && signalCode === null, `the service ended: ${service.stderr()}`)

@@ -71,7 +71,7 @@ describe('a wire with faults', { skip: noDatabase }, () => {
     assert.equal(String(await ask(url, `select repeat('x', 5000000)`)).length, 5_000_000)
   })
 
-  test('cut connections end with an error, and new ones do well', async () => {
+  test('cut connections end with an error, and new ones work', async () => {
     const { url, faults } = await wired()
     const client = await connected(url)
     const asked = assert.rejects(client.query('select pg_sleep(600)'))
