@@ -98,11 +98,11 @@ function fields() {
       )
       .map(([key, { readableBy, settableBy }]) => [
         code(`${name}.${key}`),
-        readableBy.kind === 'anyone' ? 'whoever may read it' : inWords(readableBy),
+        readableBy.kind === 'anyone' ? 'anyone who may read it' : inWords(readableBy),
         settableBy.kind === 'anyone'
-          ? 'whoever may write it'
+          ? 'anyone who may write it'
           : settableBy.kind === 'nobody'
-            ? 'the service alone'
+            ? 'only the service'
             : inWords(settableBy),
       ]),
   )

@@ -1,4 +1,4 @@
-/** Holds the walls between the rooms of src/: who may import whom, and what no file may do. */
+/** Checks the boundaries between the rooms of src/: allowed imports, forbidden words, sizes. */
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -27,7 +27,7 @@ const mayImport: Record<string, readonly string[] | 'everything'> = {
   model: [],
   sql: ['model'],
   read: ['model', 'sql', 'observe.ts'],
-  write: ['model', 'sql', 'read', 'services.ts', 'observe.ts'],
+  write: ['model', 'sql', 'read', 'observe.ts'],
   engines: ['model', 'sql', 'read', 'write', 'observe.ts'],
   auth: ['model'],
   http: ['model', 'observe.ts'],
@@ -160,7 +160,7 @@ for (const [what, rule, path, text] of breaches) {
   test(`${what} is refused`, () => assert.equal(rule({ path, text }).length, 1))
 }
 
-test('what the table allows is not told', () => {
+test('an import that the table allows is not reported', () => {
   const text = [
     "import type { Auth } from '#auth/a.ts'",
     "import { fail } from '#errors.ts'",
@@ -193,7 +193,7 @@ holds(
   machine.flatMap(fromContent),
 )
 
-/** What the content is about, in words: its entities, and its features that are none. */
+/** The words of the content: its entities and its other features. */
 const features = ['receipt', 'receipts', 'signup', 'suspended', 'identicon']
 const entityWords = Object.entries(content.entities).flatMap(([name, { plural, table }]) => [
   name,
@@ -279,7 +279,7 @@ test('a word of the content is seen however it is written', () => {
 
 // ---- The folders of the content.
 
-/** What all of the content shares. */
+/** The files that all of the content may import. */
 const sharedContent = /^content\/(errors|settings)\.ts$/
 
 const folderOf = (path: string): string => path.split('/').slice(0, 2).join('/')

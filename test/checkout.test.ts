@@ -1,4 +1,4 @@
-/** Holds that a fresh checkout starts under any Node, and that its scripts tell what is wrong. */
+/** Checks that a fresh checkout starts under any Node, and that its scripts report faults. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,7 +14,7 @@ const pinned: { packages: Record<string, string>; pinnedNode: () => string | und
   await import(new URL('../scripts/pinned-node.mjs', import.meta.url).href)
 const manifest = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8'))
 
-/** Does what its arguments say, in the place of the service. */
+/** A stand-in for the service that does what its arguments say. */
 const stub = `
 const [what, value] = process.argv.slice(2)
 const pid: number = process.pid
@@ -124,7 +124,7 @@ test('the exit code is that of the service', () => {
   assert.equal(startOld(whole, 'exit', '42').status, 42)
 })
 
-test('a service that dies by a signal is seen to die by it', () => {
+test('the signal that ends a service is passed on to the caller', () => {
   assert.equal(startOld(whole, 'die', 'SIGKILL').signal, 'SIGKILL')
 })
 
@@ -143,7 +143,7 @@ for (const [starter, args] of [
   test(`the service does not outlive the ${starter} that was killed outright`, async () => {
     const start = await startWaiting(whole, [...args])
     start.kill('SIGKILL')
-    // The end of its output: the service holds the other end of the pipe as long as it lives.
+    // Its output ends when the service does, which has the other end of the pipe open.
     await inTime('the service ends', once(start, 'close'))
   })
 }

@@ -1,4 +1,4 @@
-/** Holds that the files of deploy/ and docs/scaling.md agree with the code and with each other. */
+/** Checks that the files of deploy/ and docs/scaling.md agree with the code and with each other. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -90,7 +90,7 @@ test('all ask on one port, for their life at /healthz and for readiness at /read
   for (const path of ['/healthz', '/readyz']) assert.ok(app.includes(`'${path}'`), path)
 })
 
-test('whoever stops it waits longer than it takes', () => {
+test('each supervisor waits longer for the end than the service needs', () => {
   const own = Number(settings.DUET_SHUTDOWN_TIMEOUT.usual) / 1000 + 3
   const pod = at(manifest('Deployment'), 'spec', 'template', 'spec')
   const [, before] = at(container, 'lifecycle', 'preStop', 'exec', 'command') as string[]
@@ -134,7 +134,7 @@ test('systemd finds no fault with the unit', {
   const folder = mkdtempSync(join(tmpdir(), 'duet-unit-'))
   try {
     const file = join(folder, 'duet@3001.service')
-    // It looks whether the programs are there, so it is shown those of this checkout.
+    // systemd checks that the programs exist, so the paths are those of this checkout.
     writeFileSync(
       file,
       unit

@@ -1,4 +1,4 @@
-/** Holds that the documents say what the code says, and that their links lead somewhere. */
+/** Checks that the documents agree with the code, and that their links lead somewhere. */
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

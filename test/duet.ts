@@ -18,11 +18,11 @@ const alive = new Set<ChildProcess>()
 const killAll = () => {
   for (const child of alive) child.kill('SIGKILL')
 }
-// A test that fails leaves its service behind, which would keep the test run from its end.
+// A failed test leaves its service running, and the test run would never end.
 after(killAll)
 process.on('exit', killAll)
 
-/** What this process was started with, without what is Duet's or the test runner's. */
+/** The environment of this process without the variables of Duet and of the test runner. */
 export const plain = Object.fromEntries(
   Object.entries(process.env).filter(
     ([name]) => !/^(DUET_|PORT$|NODE_TEST|NODE_OPTIONS|npm_)/.test(name),
@@ -79,7 +79,7 @@ export type Service = {
   readonly gone: Promise<unknown>
 }
 
-/** A service on a busy machine refuses nothing for that, unless a test's own settings have it so. */
+/** Limits so high that a busy machine causes no refusals, unless a test sets its own. */
 const patient: Settings = {
   DUET_PORT: '0',
   DUET_LOG: 'error',

@@ -1,4 +1,4 @@
-/** Holds that what callers see is tested on both engines. */
+/** Checks that the contract tests run on both engines. */
 import assert from 'node:assert/strict'
 import { existsSync, globSync } from 'node:fs'
 import { test } from 'node:test'

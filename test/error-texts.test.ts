@@ -8,9 +8,9 @@ import { createWorld } from './world.ts'
 
 const known = mergeErrors(machineErrors, errors)
 
-/** What is wrong with a text as a sentence; undefined where nothing is. */
+/** The fault of a text as a sentence; undefined where there is none. */
 const faultOf = ({ code, text }: ErrorText): string | undefined => {
-  // What graphql-js says is its own, and JSON.parse quotes what it read.
+  // The texts of graphql-js are not ours, and JSON.parse quotes its input.
   if (/^(Syntax Error|The body is not JSON:)/.test(text)) return undefined
   const isOurs = !/^(GRAPHQL_|BAD_USER_INPUT)/.test(code ?? '')
   // Several faults of an input are told one after another, each after its field.

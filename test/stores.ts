@@ -14,7 +14,7 @@ import { reusedDatabase } from './postgres/tools/reused.ts'
 /** Whether the run is on PostgreSQL. A test asks only where the engines differ and may, and says why. */
 export const onPostgres = process.env.DUET_TEST_STORE === 'postgres'
 
-/** What a service that a test runs is given of PostgreSQL: few connections, since many such services run at once. */
+/** PostgreSQL settings for the services of tests: few connections, since many such services run at once. */
 export const postgresOf = (url: string, content?: Content): Store =>
   postgresStore({
     url,
@@ -29,7 +29,7 @@ const migrate = async (url: string, content?: Content): Promise<void> => {
   await postgresOf(url, content).migrate()
 }
 
-/** Does something to a store in one transaction, behind the back of whoever serves it. */
+/** Changes a store directly in one transaction, past any service on it. */
 export const filling = async <Result>(
   store: Store,
   work: (line: OpenStore) => Promise<Result>,
@@ -91,10 +91,10 @@ export const filledDatabase = async (
   return { store, drop: async () => {} }
 }
 
-/** Asks a store itself for rows; values stand at `?1`, `?2` … whatever the engine writes there. */
+/** Reads rows of a store directly; parameters are `?1`, `?2` … whatever the engine writes there. */
 export type Look = (text: string, ...values: readonly SqlValue[]) => Promise<Rows>
 
-/** A text with its places, `?1`, `?2` …, as the engine writes them. */
+/** A statement with its parameters, `?1`, `?2` …, as the engine writes them. */
 export const placed = (text: string, { dialect }: { readonly dialect: Dialect }): string =>
   text.replace(/\?(\d+)/g, (_, n) => dialect.placeholder(Number(n)))
 
@@ -103,7 +103,7 @@ const queryFor = (store: Store, text: string, values: readonly SqlValue[]) => ({
   values,
 })
 
-/** A look behind the back of whoever serves a store. It stays connected until it is closed. */
+/** Reads a store directly, past any service on it. It stays connected until it is closed. */
 export const lookInto = (
   store: Store,
 ): { readonly rows: Look; readonly close: () => Promise<void> } => {
@@ -117,7 +117,7 @@ export const lookInto = (
   }
 }
 
-/** Changes a store behind the back of whoever serves it; gives what the statement returns. */
+/** Changes a store directly, past any service on it; gives the rows that the statement returns. */
 export const changeIn =
   (store: Store): Look =>
   (text, ...values) =>
@@ -131,7 +131,7 @@ export const notMade = onPostgres
 /** A store of its own for services and commands: what their settings name it, and a look into it. */
 export type OwnStore = { readonly url: string; readonly rows: Look }
 
-/** Opens for one look: the service or command beside it shall not meet connections of ours. */
+/** Connects for one query only: the service or command under test must find no other connections. */
 const lookOnce =
   (store: Store): Look =>
   async (text, ...values) => {

@@ -142,7 +142,7 @@ export type World = {
   readonly core: Core
   readonly store: Store
   readonly file: string
-  /** Looks into the store behind the service's back, and changes it there. */
+  /** Reads and changes the store directly, past the service. */
   readonly rows: Look
   readonly change: Look
   readonly events: Event[]
@@ -150,7 +150,7 @@ export type World = {
   readonly letters: Letter[]
   /** A token for user `id`; Ada's (1) has the role admin. */
   readonly token: (id: number, role?: 'user' | 'admin') => Promise<string>
-  /** Asks as a user by id (or anonymous), with a JSON body or a raw one; 'GET /api/users/1'. */
+  /** Sends a request such as 'GET /api/users/1' as a user by id (or anonymous), with a JSON body or a raw one. */
   readonly ask: (line: string, asking?: Asking) => Promise<Answered>
   /** POSTs a GraphQL operation. */
   readonly gql: (

@@ -1,4 +1,4 @@
-/** Reads the plain YAML of deploy/: maps, lists and scalars, a thing a line; whatever else it meets, it refuses. */
+/** Reads the plain YAML of deploy/: maps, lists and scalars, one entry a line; anything else is refused. */
 
 export type Yaml = string | readonly Yaml[] | { readonly [key: string]: Yaml }
 

@@ -38,7 +38,7 @@ export const assertWhole = (file: string) => {
     assert.deepEqual(rowsOf(file, text), [], what)
 }
 
-/** The files that a backup leaves beside its place before it is whole. */
+/** The temporary files of a backup that is not finished. */
 export const partsOf = (target: string) =>
   readdirSync(dirname(target)).filter(
     entry => entry.startsWith(basename(target)) && entry !== basename(target),
@@ -58,7 +58,7 @@ export const killedBackups = async (
       stdio: 'ignore',
     })
     const ended = once(child, 'exit')
-    // Half of them as soon as the copy is on its way, the others whenever.
+    // Half of them as soon as the copy has begun, the others at any moment.
     if (round % 2 === 0)
       while (partsOf(file).length === 0 && child.exitCode === null) await pause(1)
     else await pause(Math.random() * 700)
@@ -125,7 +125,7 @@ export const backupsUnderWrites = async (
   return counts
 }
 
-/** A store with content of some size, and products of which a million are there. */
+/** A store with content of some size, and products with a stock of a million. */
 export const storeWithContent = async (settings: Settings, file: string, posts: number) => {
   const sizes = { users: 50, posts, comments: 0, products: 20 }
   const args = Object.entries(sizes).flatMap(([name, count]) => [`--${name}`, String(count)])

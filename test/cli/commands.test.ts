@@ -66,14 +66,14 @@ test('the version is that of the package', async () => {
 
 type Case = readonly [string, readonly string[], number, RegExp]
 
-/** Runs cases beside each other; each must say one line on standard error and nothing else. */
-/** Settings of a store that is up to date, so that `serve` has nothing to say of it. */
+/** Settings of a store that is up to date, so that `serve` reports no migrations. */
 const migrated = async () => {
   const { settings } = await freshStore()
   assert.equal((await duet(['migrate'], settings)).code, 0)
   return settings
 }
 
+/** Runs the cases at once; each must print one line on standard error and nothing else. */
 const oneLine = async (cases: readonly Case[], settings: Readonly<Record<string, string>>) => {
   const runs = await Promise.all(cases.map(([, args]) => duet(args, settings)))
   for (const [index, { code, stdout, stderr }] of runs.entries()) {
@@ -240,7 +240,7 @@ test('a content that is wrong is one line without a stack; a bug in one shows wh
   assert.match(bug.stderr, /TypeError: a bug\n +at .*main\.ts:1/)
 })
 
-test('settings that are wrong are told all at once, a line each, before anything is touched', async () => {
+test('wrong settings are reported all at once, a line each, before anything is touched', async () => {
   const { file, settings } = await freshStore()
   const bad = { ...settings, DUET_PORT: 'x', DUET_SIGNUP: 'maybe', DUET_NONSENSE: '1' }
   for (const { code, stderr } of await Promise.all([
@@ -258,7 +258,7 @@ test('settings that are wrong are told all at once, a line each, before anything
   assert.equal(existsSync(file), false)
 })
 
-test('the mark of a hand-over from an older Node is taken for no setting', async () => {
+test('the mark of a hand-over from an older Node does not count as a setting', async () => {
   for (const starter of [process.pid, 1]) {
     const { code, stderr } = await duet(['migrate'], {
       ...(await freshStore()).settings,

@@ -1,4 +1,4 @@
-/** Requests whose head two readers could understand differently, as they come over a socket. */
+/** Requests over a socket whose head two parsers could understand differently. */
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'

@@ -45,7 +45,7 @@ const faults = (stderr: string, path: string) =>
 const importing = (settings: Settings, kind: string, path: string, ...more: readonly string[]) =>
   duet(['import', kind, path, ...more], settings)
 
-test('users, posts, comments and products are kept with their ids and times, and both APIs tell of them alike', async () => {
+test('users, posts, comments and products are imported with their ids and times, and both APIs show the same', async () => {
   const { settings } = await freshStore()
   const steps = [
     ['users', fileOf('ndjson', users)],
@@ -103,7 +103,7 @@ test('users, posts, comments and products are kept with their ids and times, and
     [lamp.price, lamp.stock, lamp.image, lamp.created_at],
     [19.99, 4, null, '2019-05-06T07:08:09.100Z'],
   )
-  // A later id is above every one that was given.
+  // A later id is above every imported one.
   const made = await fetch(`${service.url}/api/users`, {
     method: 'POST',
     headers,
@@ -113,7 +113,7 @@ test('users, posts, comments and products are kept with their ids and times, and
   await service.end()
 })
 
-test('one bad row and nothing is kept; each fault is named by its line and member', async () => {
+test('one bad row and nothing is imported; each fault is named by its line and member', async () => {
   const { rows, settings } = await freshStore()
   const path = fileOf(
     'ndjson',
@@ -161,7 +161,7 @@ test('one bad row and nothing is kept; each fault is named by its line and membe
   assert.deepEqual(await rows('select sum(n) from counts'), [[null]])
 })
 
-test('with --skip-bad the bad rows are left out, told, and the rest is kept', async () => {
+test('with --skip-bad the bad rows are left out and reported, and the rest is imported', async () => {
   const { rows, settings } = await freshStore()
   const path = fileOf('ndjson', [
     users[0] as object,
@@ -305,7 +305,7 @@ test('NDJSON: a byte order mark, line ends of Windows and a missing last one are
   assert.equal((await importing(settings, 'users', path)).stdout, 'imported 2 users\n')
 })
 
-test('a store that is served meanwhile takes an import, and the service tells of it', async () => {
+test('a store takes an import while it is served, and the service shows the rows', async () => {
   const { settings } = await freshStore()
   const service = await serve(settings)
   const path = fileOf('ndjson', [{ id: 500, name: 'Imported', category: 'c', price: 5 }])

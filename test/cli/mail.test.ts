@@ -1,4 +1,4 @@
-/** Mail of the program itself, as its settings have it. */
+/** Mail of the whole program under different settings. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { mint } from '#auth/token.ts'

@@ -62,7 +62,7 @@ const order = {
 }
 const keyed = { as: 2, body: order, headers: { 'Idempotency-Key': 'before-the-move' } }
 
-/** Beside the demo content: users of whom the last are gone, orders in all states, a picture, and a kept answer. */
+/** Beside the demo content: users of whom the last are gone, orders in all states, a picture, and a stored response. */
 const fill = async (ask: Ask): Promise<void> => {
   const made = async (line: string, asking?: Asking) => {
     const answer = await ask(line, asking)
@@ -102,7 +102,7 @@ const paths = [
 
 const answers = (ask: Ask) => Promise.all(paths.map(path => ask(`GET ${path}`)))
 
-test('all of a store is on PostgreSQL after a move, and what callers hold from before stays good', {
+test('all of a store is on PostgreSQL after a move, and earlier ids, cursors, tags and tokens stay valid', {
   skip,
 }, async () => {
   const source = fresh()
@@ -169,7 +169,7 @@ const othersIn = (client: Client): Promise<number> =>
 
 const sizes = ['--users', '40', '--posts', '300', '--comments', '6000', '--products', '60']
 
-test('a move that is killed goes on where it was; until it has ended nothing else uses the target, and what differs is found', {
+test('a move that is killed continues; until it has ended nothing else uses the target, and differences are found', {
   skip,
 }, async () => {
   const source = fresh()
@@ -224,7 +224,7 @@ test('a move that is killed goes on where it was; until it has ended nothing els
   assert.match(different.stderr, /^moving users 0$/m)
   assert.match(different.stderr, /^duet: users not the same: .* --restart\n$/m)
 
-  // As if the address had gone from user 40 to user 41 between two runs.
+  // As if the address had changed from user 40 to user 41 between two runs.
   const taken =
     'insert into users (name, email, email_key, created_at, id) select name, email, email_key, 1, 41'
   await client.query(`create temp table gone as select * from users where id = 40;

@@ -67,7 +67,7 @@ type Trip = {
   readonly more?: Settings
 }
 
-/** Imports what was exported in each format, and finds that it is exported as the same bytes. */
+/** Imports an export in each format, and asserts that a new export has the same bytes. */
 const roundTrip = async (
   settings: Settings,
   { some = kinds, formats = ['ndjson', 'csv'], more = {} }: Trip = {},
@@ -162,7 +162,7 @@ const world: Record<Kind, readonly object[]> = {
 test('what is exported of every kind, as NDJSON or CSV, makes a store that exports the same bytes', async () => {
   const { rows: kept, settings } = await freshStore()
   for (const kind of kinds) await importing(settings, kind, fileOf(world[kind]))
-  // A format is the same on either engine, and each of these many commands takes its time.
+  // The formats do not depend on the engine, and these many commands are slow.
   const { stores, ndjson } = await roundTrip(settings, onPostgres ? { formats: ['csv'] } : {})
   const rows = (kind: Kind) =>
     (ndjson[kind] ?? '')
@@ -288,7 +288,7 @@ test('an imported order without status was paid when it was made, is recorded, a
   assert.deepEqual(await kept('select stock from products where id = 5'), [[4]])
 })
 
-test('an order without status is in the state that its times tell', async () => {
+test('an order without status is in the state that its times imply', async () => {
   const { rows: kept, settings } = await shop()
   const order = { customerId: 1, items: [{ productId: 5, quantity: 1 }], createdAt: time(1) }
   const rows = [
@@ -304,7 +304,7 @@ test('an order without status is in the state that its times tell', async () => 
   ])
 })
 
-test('each fault of an order is named by its line and member, and nothing is kept', async () => {
+test('each fault of an order is named by its line and member, and nothing is imported', async () => {
   const { rows: kept, settings } = await shop()
   const items = [{ productId: 5, quantity: 1 }]
   const rows: readonly (readonly [object, ...string[]])[] = [
@@ -361,7 +361,7 @@ test('each fault of an order is named by its line and member, and nothing is kep
     assert.deepEqual(await kept(`select count(*) from ${table}`), [[0]])
 })
 
-test('known members of other shops are renamed or left out, which one line tells', async () => {
+test('known members of other shops are renamed or left out, and one line says so', async () => {
   const { rows: kept, settings } = await shop()
   const people = await importing(
     settings,
@@ -388,7 +388,7 @@ test('known members of other shops are renamed or left out, which one line tells
   assert.match(stderr, /:1: phone is not a member of a customer$/m)
 })
 
-test('CSV: items that are no JSON, and a user twice among customers, are told', async () => {
+test('CSV: items that are no JSON, and a user twice among customers, are reported', async () => {
   const { settings } = await shop()
   await importing(settings, 'users', fileOf(world.users))
   const orders = fileOf('customerId,items\n1,2x of 5\n', 'csv')

@@ -1,4 +1,4 @@
-/** Avatars: what is taken, by its bytes alone; for whom; and how it is served so that nothing in it runs. */
+/** Avatars: which pictures are accepted, by their bytes only; who may change them; and that a served one runs nothing. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { refuses } from '../rest.ts'
@@ -40,7 +40,7 @@ const svg = latin('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</scr
 const html = latin('<!doctype html><script>alert(document.domain)</script>')
 const limit = 512 * 1024
 
-/** The body, the type it claims, and what comes of it: the type it is served as, or the refusal. */
+/** The body, the type it claims, and the result: the type it is served as, or the refusal. */
 const uploads: Readonly<
   Record<string, readonly [Uint8Array<ArrayBuffer>, string, string | number]>
 > = {
@@ -99,7 +99,7 @@ const bytesAt = async (where: string, headers: Record<string, string> = {}) => {
 
 describe('what is sent', () => {
   for (const [name, [raw, type, expected]] of Object.entries(uploads))
-    test(`${name} is ${typeof expected === 'string' ? `kept as ${expected}` : `refused with ${expected}`}`, async () => {
+    test(`${name} is ${typeof expected === 'string' ? `stored as ${expected}` : `refused with ${expected}`}`, async () => {
       const before = await bytesAt(path)
       const answer = await put(raw, 2, type)
       const { response, bytes } = await bytesAt(path)
@@ -123,7 +123,7 @@ describe('what is sent', () => {
     })
 })
 
-test('a picture is put by the user and by admins; who may not hears so before what is wrong with it', async () => {
+test('a picture is put by the user and by admins; others are refused before the picture is checked', async () => {
   const before = await bytesAt(path)
   for (const raw of [png, svg, filled(png, limit + 1)]) {
     refuses(await put(raw, 'anonymous'), 401, 'UNAUTHENTICATED')
@@ -138,7 +138,7 @@ test('a picture is put by the user and by admins; who may not hears so before wh
   assert.deepEqual((await bytesAt(path)).bytes, gif)
 })
 
-test('an ETag stands for the picture: 304 while it is the same, a new one after another', async () => {
+test('the ETag of a picture gives 304 while the picture is the same, and changes with it', async () => {
   await put(png)
   const first = (await bytesAt(path)).response.headers.get('etag') ?? ''
   assert.match(first, /^"[\w-]+"$/)

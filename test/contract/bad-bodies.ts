@@ -1,4 +1,4 @@
-/** Bad REST requests by what is in their body, each with the one answer it gets. */
+/** REST requests with bad bodies, each with the one answer it gets. */
 import type { As, BadRequest } from './bad-requests.ts'
 
 const json = { 'Content-Type': 'application/json' }

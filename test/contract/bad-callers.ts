@@ -1,4 +1,4 @@
-/** Bad REST requests by who asks: bad tokens, none, and those without the right. */
+/** REST requests of callers with a bad token, with none, or without the right. */
 import { hmac, type Json, signToken } from '../support/tokens.ts'
 import { secret } from '../world.ts'
 import type { BadRequest } from './bad-requests.ts'

@@ -1,4 +1,4 @@
-/** One table of bad REST requests: each has one answer, changes nothing and tells nothing of the inside. */
+/** One table of bad REST requests: each has one answer, changes nothing and shows no internals. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Rows } from '#sql/engine.ts'

@@ -1,4 +1,4 @@
-/** Bad REST requests by their path, query and headers, each with the one answer it gets. */
+/** REST requests with a bad path, query or header, each with the one answer it gets. */
 
 import type { errors } from '#content/errors.ts'
 import type { ErrorCode } from '#errors.ts'

@@ -43,9 +43,9 @@ const roomy = {
   engine: { limits: { objects: 1_000_000, bytes: 100_000_000 } },
 }
 
-/** A model, whose schema is answered for by graphql-js, and from which documents are made. */
+/** A model with its schema for graphql-js, and the vocabulary of its documents. */
 const sideOf = (model: Model) => {
-  // Its types resolve nothing by themselves; that it is the specification's is shown elsewhere.
+  // Its types have no resolvers; another test compares it with the specification's schema.
   const { schema } = deriveSchema(model)
   return { model, schema, vocabulary: vocabularyOf(schema) }
 }
@@ -54,7 +54,7 @@ type Side = ReturnType<typeof sideOf>
 
 const usual = sideOf(usualModel)
 
-/** Whoever asks all these. */
+/** The viewer of all these operations. */
 const viewer: Viewer = { id: 2, role: 'user' }
 
 const resolversOf = async (world: World): Promise<object> =>
@@ -62,7 +62,7 @@ const resolversOf = async (world: World): Promise<object> =>
 
 // ---- The comparison.
 
-/** The text that Duet owes for an operation, by what graphql-js makes of it. */
+/** The expected text for an operation, from the result of graphql-js. */
 const expectedOf = (
   { schema }: Side,
   root: object,
@@ -83,7 +83,7 @@ const expectedOf = (
     `the generator made a bad document: ${error.message}\n${query}`,
   )
   const { message, locations, path } = error
-  // Of merged fields, Duet names the place of the first.
+  // For merged fields, Duet names the location of the first.
   const first = locations?.slice(0, 1)
   const entry = { message, locations: first, path, extensions: { code: 'NOT_FOUND' } }
   return `{"errors":${JSON.stringify([entry])},"data":null}`
@@ -215,7 +215,7 @@ differential(
 
 type Seen = { reads: number; texts: string[] }
 
-/** The world's reader, watched: how often it is asked, and with which statements. */
+/** The world's reader, which records how often it is called and with which statements. */
 const watch = (world: World): (() => Seen) => {
   let seen: Seen = { reads: 0, texts: [] }
   const { query, snapshot } = world.core.reader
@@ -282,10 +282,10 @@ describe('a generated operation', () => {
         assert.equal(text, expectedOf(usual, root, operation))
         const { reads, texts } = look()
         assert.ok(reads <= 1, 'one read')
-        // On PostgreSQL, where each is a way over the network, all levels are one.
+        // On PostgreSQL, where each statement is a round trip, all levels are one.
         if (onPostgres) assert.equal(texts.length, reads)
         if (!json.data || onPostgres) return
-        // An author that a list is asked of is looked for by a statement of its own.
+        // The author of a list is looked up by a separate statement.
         const exists = texts.filter(text => text.startsWith('select 1 ')).length
         const levels = levelsOf(json.data).size
         assert.ok(

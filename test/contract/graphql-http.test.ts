@@ -276,12 +276,12 @@ describe('GET', () => {
     assert.equal(second.status, 200)
     assert.notEqual(second.headers.get('etag'), tag)
   })
-  test('GET of anonymous may be kept by shared caches', async () => {
+  test('GET of anonymous may be cached by shared caches', async () => {
     const answered = await world.ask('GET /graphql?query={posts{id}}')
     assert.equal(answered.headers.get('cache-control'), 'public, no-cache')
     assert.match(answered.headers.get('vary') ?? '', /Accept, Authorization/)
   })
-  test('GET with an error is not kept and has no ETag', async () => {
+  test('GET with an error is not cached and has no ETag', async () => {
     const answered = await world.ask('GET /graphql?query={users{id}}')
     assert.equal(answered.headers.get('cache-control'), 'no-store')
     assert.equal(answered.headers.get('etag'), null)

@@ -1,4 +1,4 @@
-/** What an operation and its answer may be at the most: each limit is kept at its value and refused one above; bombs are refused quickly. */
+/** Limits of operations and answers: each is served at its value and refused one above; bombs are refused early. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { getIntrospectionQuery } from 'graphql'
@@ -182,7 +182,7 @@ describe('at the limit and one above it', () => {
     const query = `query A { users { id } } query B ${deep(9)}`
     assert.equal(codeOf(await ask(query, { operationName: 'A' })), 'DEPTH_LIMIT')
   })
-  test('the depth of introspection is apart: the usual introspection query is served', async () => {
+  test('introspection has a separate depth limit: the usual introspection query is served', async () => {
     for (const options of [
       {},
       { descriptions: false },
@@ -356,7 +356,7 @@ describe('the length of one response', () => {
 })
 
 describe('a bomb is refused before it costs anything, and never a 500', () => {
-  /** Refused with a code of the caller's, with a 4xx for the newer media type. One that went off would never end. */
+  /** Refused with a code for a caller's fault, and 4xx for the newer media type. If it ran, it would never end. */
   const refuses = async (name: string, query: string, asking: Parameters<World['gql']>[1] = {}) => {
     const headers = { Accept: 'application/graphql-response+json' }
     const answered = await ask(query, { ...asking, headers })

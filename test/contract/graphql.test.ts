@@ -275,7 +275,7 @@ describe('createUser', () => {
     ])
     assert.equal(await all(), before)
   })
-  test('tells all faults of an input at once, by field', async () => {
+  test('reports all faults of an input at once, by field', async () => {
     const answered = await ask(create, { variables: { i: { name: ' ', email: 'no', age: 151 } } })
     const { message, locations, path, extensions } = errorOf(answered)
     assert.equal(extensions.code, 'BAD_USER_INPUT')
@@ -398,7 +398,7 @@ describe('updateUser', () => {
     const { json } = await here.world.ask('GET /api/users/2', { as: 2 })
     assert.equal(json.emailVerified, false)
   })
-  test('updateUser of somebody else is refused before what is wrong with the input is told', async () => {
+  test('updateUser of somebody else is refused before the input is checked', async () => {
     const answered = await ask(update, { as: 2, variables: { id: 3, i: { name: '' } } })
     assert.equal(codeOf(answered), 'FORBIDDEN')
   })
@@ -652,7 +652,7 @@ describe('errors', () => {
       ],
     })
   })
-  test('errors of a schema tell every fault with its place', async () => {
+  test('errors of a schema name every fault with its location', async () => {
     const answered = await ask('{ nothing users { id nix } posts { id } }')
     assert.deepEqual(
       answered.json.errors.map((e: { locations: unknown }) => e.locations),
@@ -785,7 +785,7 @@ describe('introspection', () => {
     }
     assert.equal((await world.gql('{ __typename }')).text, '{"data":{"__typename":"Query"}}')
   })
-  test('being off hides every name: near misses are told without a suggestion', async t => {
+  test('being off hides every name: near misses are reported without a suggestion', async t => {
     const world = await createWorld({ introspection: false })
     t.after(() => world.close())
     const names = [
@@ -881,7 +881,7 @@ describe('one response', () => {
     }
     const writers = [write(), write()]
     const seen = new Set<string>()
-    // On a busy machine the writers may be slow: the reads go on until there was something to see.
+    // On a busy machine the writers may be slow: the reads go on until they have seen changes.
     const deadline = performance.now() + longest
     for (let n = 0; n < 250 || (seen.size <= 10 && performance.now() < deadline); n++) {
       const { a, b, c } = dataOf(await world.gql(query, { as: 2 }))

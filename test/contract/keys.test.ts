@@ -17,7 +17,7 @@ after(() => world.close())
 
 let keys = 0
 const freshKey = () => `key-${++keys}`
-/** A token of this moment: the clock moves by days here. */
+/** A token made now, since the clock moves by days here. */
 const headersOf = async (as: number, key?: string) => ({
   Authorization: `Bearer ${await mint({ sub: as, role: 'user', ttl: 3600 }, secret, now)}`,
   ...(key !== undefined && { 'Idempotency-Key': key }),
@@ -185,7 +185,7 @@ test('after a day a key counts no more and is dropped in small batches, and a pa
   assert.equal((await place(2, young)).headers.get('idempotency-replayed'), 'true')
 })
 
-test('a service drops old answers at its start and then each time, until it is told to end', async () => {
+test('a service drops old responses at its start and then periodically, until it ends', async () => {
   await place(2, freshKey())
   const { engine, core } = world
   const end = startPurging({ writer: engine, dialect: core.dialect, now: () => now, every: 20 })

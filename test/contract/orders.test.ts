@@ -85,7 +85,7 @@ test('somebody else’s order is not there, and an admin sees it', async () => {
   const { id } = (await place(2, [{ productId: 3, quantity: 1 }])).json
   assert.equal((await world.ask(`GET /api/orders/${id}`, { as: 3 })).status, 404)
   assert.equal((await world.ask(`POST /api/orders/${id}/pay`, { as: 3 })).status, 404)
-  // Also with a body that is at fault: that it is not there comes first.
+  // Also with a faulty body: 404 comes first.
   const asked = await world.ask(`POST /api/orders/${id}/pay`, { as: 3, body: { x: 1 } })
   assert.equal(asked.status, 404)
   const own = await world.ask(`POST /api/orders/${id}/pay`, { as: 2, body: { x: 1 } })

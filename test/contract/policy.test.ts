@@ -1,4 +1,4 @@
-/** Who may do what: one table over every operation of both APIs, and every rule of fields, with those who may and those who may not. */
+/** Who may do what: one table of every operation of both APIs and every rule of fields, with viewers who may and viewers who may not. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type GraphQLField, GraphQLObjectType, getNamedType } from 'graphql'
@@ -14,7 +14,7 @@ import { type Answered, createWorld, usualModel, type World } from '../world.ts'
 const viewers = ['anonymous', 'self', 'other', 'admin', 'ghost', 'suspended'] as const
 type ViewerName = (typeof viewers)[number]
 
-/** What a case is about: all of it belongs to the same user. */
+/** The things of a case, which all belong to the same user. */
 type Scene = {
   readonly user: number
   readonly post: number
@@ -24,7 +24,7 @@ type Scene = {
   readonly customer: number
 }
 
-/** As much of a PNG as tells that it is one. */
+/** The first bytes of a PNG, enough to recognise it. */
 const picture = new Uint8Array(Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1'))
 
 const ids = { admin: 1, other: 3, ghost: 999_999 }
@@ -330,7 +330,7 @@ const graphql: Readonly<Record<string, GraphqlRow>> = {
 
 const codeOf = ({ json }: Answered): Code => json.errors?.[0].extensions.code ?? 'ok'
 
-/** All that the store holds, to see that a refusal changed nothing. */
+/** The whole content of the store, to check that a refusal changed nothing. */
 const contentOf = async (world: World, { user, post, comment, product }: Scene) =>
   Promise.all(
     [
@@ -372,7 +372,7 @@ describe('the table', () => {
     const rows = [...Object.values(rest), ...Object.values(graphql)]
     for (const [name, { policy }] of Object.entries(usualModel.entities))
       for (const [operation, rule] of Object.entries(policy) as [string, Rule][]) {
-        // The items of an order stand in it, and nowhere else.
+        // The items of an order are shown only in it.
         if (name === 'orderItem') continue
         // Below posts and comments anyone reads users; the fields' own rules are shown further down.
         const cases = rows

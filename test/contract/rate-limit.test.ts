@@ -1,4 +1,4 @@
-/** Rate limits: what a caller is told of them, what happens above, and who is counted with whom. */
+/** Rate limits: the headers, the refusal above the limit, and which requests count together. */
 import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
@@ -166,7 +166,7 @@ test('without a limit there are no such headers', async () => {
   assert.equal(answer.headers.get('ratelimit-policy'), null)
 })
 
-test('a process that others told of a caller waits for the count of all near the limit', async () => {
+test('near the limit a process waits for the total of all processes', async () => {
   const { world } = await limited(10, {
     rateCounts: async (_, seen) => new Map([...seen].map(([key, n]) => [key, n + 8])),
   })

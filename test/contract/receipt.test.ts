@@ -1,4 +1,4 @@
-/** Receipts: for whom and when there is one, what it says as JSON, and the page. */
+/** Receipts: who gets one and when, its JSON, and its page. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { inserter } from '#cli/fill.ts'

@@ -1,4 +1,4 @@
-/** Reports: for whom, what may be asked, that the figures are those of a plain recount, and their three forms. */
+/** Reports: who gets them, their options, figures equal to a plain recount, and their three forms. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { inserter } from '#cli/fill.ts'
@@ -87,7 +87,7 @@ const labelOf = (moment: number, by: By) =>
 
 type Addition = readonly [number, Readonly<Record<string, bigint>>]
 
-/** What each row of the store adds to the row of its period, counted the plainest way. */
+/** The contribution of each row of the store to its period, by the simplest code. */
 const additions: Readonly<Record<'users' | 'content' | 'sales', (data: Sample) => Addition[]>> = {
   users: ({ user }) => user.map(row => [row.createdAt, { signUps: 1n }]),
   content: ({ post, comment, like }) => [
@@ -266,7 +266,7 @@ test('reports are for admins', async () => {
   refuses(await world.ask(path, { as: 2, raw: 'x' }), 403, 'FORBIDDEN')
 })
 
-test('all that is wrong with what is asked is told at once', async () => {
+test('all faults of a request are reported at once', async () => {
   const cases: readonly (readonly [unknown, readonly string[]])[] = [
     [{}, ['type']],
     [{ type: 'Sales' }, ['type']],

@@ -1,4 +1,4 @@
-/** HEAD, ETags and 304, who may keep what, and pictures. */
+/** HEAD, ETags and 304, caching, and pictures. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { refuses } from '../rest.ts'

@@ -1,4 +1,4 @@
-/** Deletes and what goes with them; and that each API reads at once what the other wrote. */
+/** Deletes with their dependent rows; and each API at once reads the writes of the other. */
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { refuses } from '../rest.ts'

@@ -1,4 +1,4 @@
-/** What a list keeps: equality, price, stock and search, each against a plain definition. */
+/** Filters of lists: equality, price, stock and search, each against a plain definition. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
@@ -64,7 +64,7 @@ const where = (condition: (thing: Thing) => boolean) => things.filter(condition)
 const folded = (text: string) => [...text].map(point => point.toUpperCase().toLowerCase()).join('')
 const contains = (needle: string) => where(({ name }) => folded(name).includes(folded(needle)))
 
-test('users are kept by role and by status, and by both', async () => {
+test('users are filtered by role, by status, and by both', async () => {
   const ids = async (query: string) =>
     (await get(`/api/users?${query}`)).json.data.map((row: { id: number }) => row.id)
   assert.deepEqual(await ids('role=admin'), [1, 4])
@@ -77,7 +77,7 @@ test('users are kept by role and by status, and by both', async () => {
   assert.equal((await get('/api/users?status=suspended&role=admin')).json.pagination.total, 1)
 })
 
-test('a category is kept by equality, to the letter', async () => {
+test('a category is compared to the letter', async () => {
   for (const category of [...categories, 'LIGHTING', 'lighting ', 'light', '_', 'x'])
     assert.deepEqual(
       await kept({ category }),

@@ -85,7 +85,7 @@ for (const [line, body, may] of writes) {
   })
   test(`${line} is done for ${may.join(', ')}`, async () => {
     for (const caller of may) {
-      // What is deleted is there once.
+      // A thing can be deleted only once.
       const own = line.startsWith('DELETE') ? await createWorld() : world
       const email = `${caller}@new.example.org`
       const given = line === 'POST /api/users' ? { name: 'n', email } : body
@@ -141,7 +141,7 @@ test('a post for an author who is not there is 404, for an admin and for anybody
       refuses(await world.ask('POST /api/users/98/posts', { as, body }), 404, 'NOT_FOUND')
 })
 
-test('a comment below another post than its own is 404, for whoever', async () => {
+test('a comment below another post than its own is 404 for every caller', async () => {
   for (const as of [1, 2, 3])
     refuses(await world.ask('DELETE /api/posts/2/comments/1', { as }), 404, 'NOT_FOUND')
 })

@@ -120,7 +120,7 @@ test('all the faults of a body come at once, and the message has them too', asyn
   for (const { field, message: why } of details) assert.ok(message.includes(`${field} ${why}`))
 })
 
-test('a sign-up without name and email is told of both, exactly', async () => {
+test('a sign-up without name and email names both, exactly', async () => {
   const answer = await world.ask('POST /api/users', { body: {} })
   refuses(answer, 422, 'VALIDATION_ERROR', ['name', 'email'])
   assert.equal(answer.json.error.message, 'name is required; email is required')
@@ -130,7 +130,7 @@ test('a sign-up without name and email is told of both, exactly', async () => {
   ])
 })
 
-test('an email is of valid form, at most 254 characters, kept as written but for outer white space', async () => {
+test('an email is of valid form, at most 254 characters, stored as written but for outer white space', async () => {
   const local = (length: number) => `${'a'.repeat(length - '@example.org'.length)}@example.org`
   for (const email of [
     'a@b.co',
@@ -237,7 +237,7 @@ test('an image is an absolute http or https URL of at most 2,048 characters with
   for (const image of [1, true, [], {}]) await faults('product', 'image', image)
 })
 
-test('a price is a number from 0 to 999,999,999.99, kept to the cent', async () => {
+test('a price is a number from 0 to 999,999,999.99, stored to the cent', async () => {
   for (const price of [
     0, 0.01, 0.1, 0.29, 1.1, 1.15, 19.9, 19.99, 70.07, 4.35, 1005.01, 999_999_999.99, 1e3,
   ])
@@ -262,7 +262,7 @@ test('a price is a number from 0 to 999,999,999.99, kept to the cent', async () 
     await faults('product', 'price', price)
 })
 
-test('every price of whole cents is kept exactly', async () => {
+test('every price of whole cents is stored exactly', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 0, max: 99_999_999_999 }), async cents => {
       await keeps(

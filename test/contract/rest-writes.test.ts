@@ -74,7 +74,7 @@ describe('creating', () => {
     assert.deepEqual(second, { id: 7, ...whole })
   })
 
-  test('a post is made below its author, a comment below its post by whoever writes it', async () => {
+  test('a post is made below its author, a comment below its post by its own author', async () => {
     const made = await post('/api/users/2/posts', { title: 'T', content: 'C' }, 2)
     assert.equal(made.status, 201)
     assert.equal(made.headers.get('location'), '/api/posts/5')
@@ -130,7 +130,7 @@ describe('creating', () => {
   })
 
   test('a refused creation uses no id up and changes no total', async () => {
-    // On PostgreSQL an id that was drawn is not put back; there each is given out once, and that is all.
+    // On PostgreSQL a refused insert uses an id up; there each id is only given out once.
     const next = onPostgres ? 6 : 5
     refuses(await post('/api/users', { name: 'B', email: 'BEN@example.org' }), 409, 'EMAIL_TAKEN')
     refuses(await post('/api/users', { name: 'B' }), 422, 'VALIDATION_ERROR')

@@ -1,4 +1,4 @@
-/** Proving an address: the message, its token, who may use it, and what a mail server that fails may not spoil. */
+/** Email verification: the message, its token, who may use it, and failures of the mail server. */
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, describe, type TestContext, test } from 'node:test'
@@ -226,7 +226,7 @@ describe('a mail server that fails', () => {
     assert.equal(server.refusals(), 5)
   })
 
-  /** A world whose mail goes to a server that never says a word, and so many milliseconds of patience with it. */
+  /** A world whose mail goes to a silent server, with a timeout in milliseconds. */
   const unanswered = async (t: TestContext, step: number) => {
     const server = await silentServer()
     const waits = { step, whole: 2 * step }

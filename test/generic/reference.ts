@@ -16,7 +16,7 @@ export type Rows = ReadonlyMap<string, readonly Row[]>
 const plainValue = (scalar: string, value: SqlValue): SqlValue =>
   value === null || scalar === 'text' || scalar === 'bytes' ? value : Number(value)
 
-/** All rows of the world's store, by id, read behind the service's back. */
+/** All rows of the world's store, by id, read directly from the database. */
 export const rowsOf = async ({ core, rows }: World): Promise<Rows> => {
   const all = new Map<string, readonly Row[]>()
   for (const [name, { table, fields }] of Object.entries(core.model.entities)) {

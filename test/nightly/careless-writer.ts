@@ -1,4 +1,4 @@
-// A writer that takes a commit that failed for one that was undone: the control of the faults' tests.
+// A writer that treats a failed commit as rolled back: the control of the fault tests.
 import { connect } from '#engines/sqlite/connection.ts'
 
 const connection = connect(process.argv[2] ?? '')

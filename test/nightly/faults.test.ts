@@ -62,7 +62,7 @@ const writeAll = async ({ url }: Service, count: number) => {
   return { acknowledged, doubtful, refused }
 }
 
-/** After a normal start all that was acknowledged is there, and what was doubtful happens once with its key. */
+/** After a normal start all acknowledged writes are there, and an uncertain one happens once with its key. */
 const heals = async (
   file: string,
   settings: Settings,
@@ -96,7 +96,7 @@ for (const [calls, fault] of [
         ...['-o', join(folder, 'trace.log'), '-e', `trace=${calls}`],
         ...['-e', `inject=${calls}:error=EIO:when=${when}`],
       ]).catch(() => undefined)
-      // The fault may come so early that it does not even start.
+      // The fault may come so early that the service does not even start.
       if (!service) continue
       const { acknowledged, doubtful, refused } = await writeAll(service, 60)
       if (doubtful.length > 0) {
@@ -201,7 +201,7 @@ const fillDisk = async (minDisk: number) => {
     const said = await signUp(service.url, `d${index}`, 'x'.repeat(90))
     if (said?.status === 201) acknowledged.push(`d${index}`)
     else refusal = said
-    // The guard looks once a second, so it needs a second's notice.
+    // The guard checks once a second, so it needs a second's notice.
     if (minDisk > 0) await pause(100)
   }
   const ready = await fetch(`${service.url}/readyz`)

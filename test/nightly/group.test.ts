@@ -17,7 +17,7 @@ test('with 3 ms more for each sync 64 callers write ten times what one does', { 
     ],
     { timeout: 120_000, killSignal: 'SIGTERM' },
   )
-  // Behind it stands what the test runner says of a program without tests.
+  // After it comes the test runner's own output for a program without tests.
   const { one, many, idle, busy } = JSON.parse(stdout.split('\n', 1)[0] ?? '')
   t.diagnostic(
     `${Math.round(many)} against ${Math.round(one)} writes/s: ${(many / one).toFixed(1)} times; read p99 ${busy.toFixed(1)} ms against ${idle.toFixed(1)} ms idle: ${(busy / idle).toFixed(1)} times`,

@@ -1,4 +1,4 @@
-// A service whose writer does not wait for the disk: what a test must be able to tell from the real one.
+// A service whose writer does not wait for the disk: the control that a test must tell from the real one.
 import { serve } from '@hono/node-server'
 import { createWorld } from '../world.ts'
 

@@ -56,7 +56,7 @@ describe('a service on PostgreSQL, for long', { skip: noPostgres }, () => {
     await silentWire(shop, proxy.faults, 20)
   })
 
-  test('says that the database is away until it is back, however long', async () => {
+  test('reports the database as unavailable until it is back, however long', async () => {
     const { shop, proxy } = await wiredShop()
     await away(shop, proxy.faults, 60)
     await shop.service.end()

@@ -41,7 +41,7 @@ const record = async (program: keyof typeof programs) => {
   return { base, deeds }
 }
 
-/** What the service had promised before a moment. */
+/** The writes that the service had acknowledged before a moment. */
 const promises = () => {
   const emails = new Set<string>()
   const paid = new Set<number>()
@@ -66,7 +66,7 @@ const look = (file: string, promised: ReturnType<typeof promises>): Found => {
     const lost =
       [...promised.emails].filter(email => !emails.has(email)).length +
       [...promised.paid].filter(id => !paid.has(id)).length
-    // A pay is its order's state, its event and the kept answer; an order is its items and the stock.
+    // A pay is its order's state, its event and the stored response; an order is its items and the stock.
     const [halves = 0] = column(`select
       (select count(*) from orders as o where o.status = 'paid' and not exists
         (select 1 from order_events as e where e.order_id = o.id and e.to_status = 'paid'))

@@ -8,7 +8,7 @@ const orders = Number(process.env.DUET_TEST_ROUNDS ?? 2000)
 
 test(`of 50 pays of an order at the same moment exactly one takes effect, ${orders} times`, async t => {
   const { rows, settings } = folderOf('race').fresh()
-  // What is shed under load did nothing: here all of them are to be decided.
+  // A request refused for load has no effect; here none may be refused.
   const service = await serve({ ...settings, DUET_QUEUE_WAIT: '10000' })
   const shop = await shopIn(service, orders * 3)
   const ids = await shop.placeMany(orders)

@@ -1,4 +1,4 @@
-/** What a traced service did to its store and whom it told, in order; and the disk as a power cut could leave it. */
+/** The writes and answers of a traced service, in order; and the disk as a power cut could leave it. */
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 
@@ -55,7 +55,7 @@ const onDisk = (call: string, name: string): Deed | undefined => {
 const answers = ['write', 'writev', 'sendto']
 
 /**
- * Reads a recording. A call that strace tells in two parts counts as done at its second, so that no sync comes too
+ * Reads a recording. A call that strace prints in two parts counts as done at its second, so that no sync comes too
  * early; an answer counts from its first, so that no promise comes too late.
  */
 export const recordingOf = async (log: string): Promise<readonly Deed[]> => {
@@ -100,7 +100,7 @@ const createImage = (initial: Buffer) => {
 
 const sector = 512
 
-/** Disks that lose what was not synced: told the deeds in order, gives files as a cut at this moment could leave them. */
+/** Disks that lose unsynced writes: from the operations in order, the files as a cut at this moment could leave them. */
 export const createDisks = (base: Readonly<Record<File, Buffer>>, random: () => number) => {
   const disks = {
     db: { safe: createImage(base.db), pending: [] as Deed[] },

@@ -35,7 +35,7 @@ const kill = (pid: number, signal: NodeJS.Signals) => {
 const killAll = () => {
   for (const pid of started) kill(pid, 'SIGKILL')
 }
-// A test that fails leaves its service behind, which would keep the test run from its end.
+// A failed test leaves its service running, and the test run would never end.
 after(killAll)
 process.on('exit', killAll)
 

@@ -1,4 +1,4 @@
-/** What a browser may rely on: the start page, GraphiQL, and the files that both load. */
+/** The start page, GraphiQL, and the files that both load. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

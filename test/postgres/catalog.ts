@@ -1,4 +1,4 @@
-/** All that a database is made of, as its catalog tells it. */
+/** The whole schema of a database, from its catalog. */
 import { leftovers } from '../store/leftovers.ts'
 import { connected } from './tools/ask.ts'
 

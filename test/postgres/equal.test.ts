@@ -80,7 +80,7 @@ describe('on two engines', { skip: noDatabase }, () => {
     assert.ok((statuses.get(200) ?? 0) > runs / 3, 'most are not refused')
   })
 
-  test('all that is kept is the same in the end', async () => {
+  test('all stored rows are the same in the end', async () => {
     assert.deepEqual(await twins.differing(), [])
   })
 

@@ -1,4 +1,4 @@
-/** Holds that a service outlives whatever befalls its PostgreSQL, loses nothing acknowledged, and does nothing twice. */
+/** A service survives faults of its PostgreSQL, loses nothing acknowledged, and does nothing twice. */
 import { after, before, describe, test } from 'node:test'
 import { away, refused } from './rounds/away-rounds.ts'
 import { crashRounds, cutRounds, silentWire } from './rounds/fault-rounds.ts'

@@ -181,7 +181,7 @@ describe('a store in PostgreSQL', { skip: noDatabase }, () => {
     assert.equal(await ask(url, 'select count(*)::int from users'), 0)
   })
 
-  test('a store in PostgreSQL that is empty or outdated is not served, and what to do is told', async () => {
+  test('a store in PostgreSQL that is empty or outdated is not served, and the remedy is named', async () => {
     const { url: empty } = await freshDatabase()
     const { url: old } = await freshDatabase()
     await migrate(old, known.slice(0, 1))
@@ -266,7 +266,7 @@ describe('the extension that searches use', { skip: noDatabase }, () => {
     }
   })
 
-  test('the extension that searches use is for whoever keeps the server where it has none', async () => {
+  test('the extension that searches use is for the operator to install where the server lacks it', async () => {
     const { url } = await freshDatabase()
     const strange = { name: '0001-strange', text: 'create extension if not exists of_no_one;' }
     await assert.rejects(migrate(url, [strange]), {
@@ -326,7 +326,7 @@ describe('a migration outside a transaction', { skip: noDatabase }, () => {
     assert.deepEqual(await valid(url), ['posts_late true', 'users_late true'])
   })
 
-  test('a migration outside a transaction fills rows in portions, each kept by itself, and stops where all are filled', async () => {
+  test('a migration outside a transaction fills rows in batches, each committed by itself, and stops where all are filled', async () => {
     const url = await migrated()
     await ask(
       url,

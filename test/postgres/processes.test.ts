@@ -15,7 +15,7 @@ import { childrenOf, isAlive } from './tools/family.ts'
 const skip = noDatabase
 let url = ''
 let settings: Settings = {}
-/** Those of processes that lost their first one would go on if they did not end by themselves. */
+/** Processes whose first one was killed would go on if they did not end by themselves. */
 const started = new Set<number>()
 
 const serveTwo = async (more: Settings = {}): Promise<Service> => {
@@ -174,7 +174,7 @@ const keptAlive = async (service: Service) => {
 const answersWithout = async (service: Service, pid: number) => {
   process.kill(pid, 'SIGSTOP')
   const lines: Awaited<ReturnType<typeof dialed>>[] = []
-  // The first goes to the one that stands, which is given no more until it has taken it.
+  // The first goes to the stopped process, which gets no more until it has accepted that one.
   await until('the new process listens', async () => {
     lines.push(await dialed(service))
     return lines.some(({ isAnswered }) => isAnswered())
@@ -252,7 +252,7 @@ test('both count requests together: of 80 at once over both, with a limit of 50,
   }
   const minute = () => Math.floor(Date.now() / 60_000)
   let statuses: readonly number[] = []
-  // Counted by the minute: where it changed meanwhile, another caller tries again.
+  // Counts are per minute: if a new minute began meanwhile, another caller tries again.
   for (let begun = -1, user = 900; begun !== minute(); user++) {
     begun = minute()
     statuses = await statusesOf(user)

@@ -1,4 +1,4 @@
-/** Replicas as callers see them: who answers a read, when a write is seen, and what the end of a replica does. */
+/** Replicas as callers see them: which server answers a read, when a write is visible, and the loss of a replica. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type Service, type Settings, serve } from '../duet.ts'

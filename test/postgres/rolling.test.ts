@@ -79,7 +79,7 @@ const isWell = (said: readonly Said[]) =>
     [],
   )
 
-/** Whether somebody waits for a table for himself alone, as only a migration does. */
+/** Whether a session waits for an exclusive lock of a table, as only a migration does. */
 const isWaiting = async (url: string) =>
   (await ask(
     url,

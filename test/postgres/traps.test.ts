@@ -1,4 +1,4 @@
-/** What PostgreSQL and its driver trip over where SQLite does not: each is answered rightly or refused, never 500. */
+/** Input that is hard for PostgreSQL and its driver but not for SQLite: answered rightly or refused, never 500. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { refuses } from '../rest.ts'
@@ -33,7 +33,7 @@ describe('on PostgreSQL', { skip: noDatabase }, () => {
     )
   })
 
-  test('the longest texts that are indexed are kept, and longer ones refused', async () => {
+  test('the longest texts that are indexed are stored, and longer ones refused', async () => {
     const host = `${'d'.repeat(60)}.${'e'.repeat(60)}.${'f'.repeat(60)}.example`
     const email = (length: number) => `${'l'.repeat(length - host.length - 1)}@${host}`
     const sign = (name: string, address: string) =>
@@ -44,7 +44,7 @@ describe('on PostgreSQL', { skip: noDatabase }, () => {
     refuses(await sign('x', email(255)), 422, 'VALIDATION_ERROR', ['email'])
   })
 
-  test('a key of 255 characters is kept, a longer one refused', async () => {
+  test('a key of 255 characters is stored, a longer one refused', async () => {
     const order = (length: number) =>
       world.ask('POST /api/orders', {
         as: 2,

@@ -1,4 +1,4 @@
-/** The books of a store: whether its orders, their records and the stock agree, counted behind the service's back. */
+/** Invariants of a store: its orders, their records and the stock agree, read directly from the database. */
 import assert from 'node:assert/strict'
 import { transitions } from '#content/order/entity.ts'
 import { type Look, onPostgres } from '../stores.ts'
@@ -53,7 +53,7 @@ const checkStock = async (rows: Look, stock: Stock) => {
 /** What there was of each product at first. */
 type Stock = ReadonlyMap<number, number>
 
-/** Fails where anything in the accounts is not so, on whichever engine. */
+/** Fails where an invariant does not hold, on either engine. */
 export const checkAccounts = async (rows: Look, stock: Stock = new Map()): Promise<void> => {
   assert.deepEqual(await doubles(rows), [])
   await checkRecords(rows)
@@ -63,7 +63,7 @@ export const checkAccounts = async (rows: Look, stock: Stock = new Map()): Promi
   await checkStock(rows, stock)
 }
 
-/** Fails where anything in the books is not so, or a file that they are in is not whole. */
+/** Fails where an invariant does not hold, or the file of the store is damaged. */
 export const checkBooks = async (rows: Look, stock?: Stock): Promise<void> => {
   await checkAccounts(rows, stock)
   if (onPostgres) return

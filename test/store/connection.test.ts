@@ -113,7 +113,7 @@ test('an id out of range is refused by the store itself, and poisons nothing', (
   connection.close()
 })
 
-test('a constraint is told by its kind and what it is on', () => {
+test('a violated constraint is reported by its kind and its columns', () => {
   const connection = connect(world.file)
   connection.run('begin')
   const insert = (into: string, values: string) => () =>

@@ -238,7 +238,7 @@ test('a statement that the draft cannot read is refused by its migration and fir
   )
 })
 
-test('statements are told apart whatever stands in texts, names, bodies, comments and triggers', () => {
+test('statements are split correctly whatever is in texts, names, bodies, comments and triggers', () => {
   const trigger =
     "create trigger t after insert on a begin\n  insert into b values (';');\n  select 1;\nend"
   const texts = [

@@ -211,7 +211,7 @@ for (const [name, { skip, old, migrate, look }] of Object.entries(engines)) {
   })
 }
 
-test('where no store can be, the reason is told in a sentence and no secret is left beside it', async () => {
+test('where no store can be, a sentence gives the reason and no secret is left beside it', async () => {
   const folder = mkdtempSync(join(dirname(dirname(fresh().file)), 'foreign-'))
   const file = join(folder, 'notes.txt')
   writeFileSync(file, 'Not a database.\n')

@@ -1,4 +1,4 @@
-/** What the store keeps beside the rows: counts, the search index and the numbers it gives out. */
+/** The data that a store maintains beside the rows: counts, the search index and the next ids. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
@@ -37,7 +37,7 @@ const assertCounts = async () => {
   }
 }
 
-test('the kept counts are those of a recount after any writes, deletions of what belongs to others included', async () => {
+test('the stored counts are those of a recount after any writes, dependent deletions included', async () => {
   const ids: number[] = [2, 3, 4]
   const nth = (n: number) => ids[n % ids.length] ?? 0
   let made = 0
@@ -245,7 +245,7 @@ test('an id is not used up by a write that failed, and ids ascend in the order o
       return Number(json.id)
     }),
   )
-  // On PostgreSQL writes run beside each other, and an id that was drawn is not put back.
+  // On PostgreSQL writes run concurrently, and a refused insert uses an id up.
   if (onPostgres) return assert.equal(new Set(ids).size, 20)
   assert.deepEqual(
     ids,

@@ -16,7 +16,7 @@ const writeOn = async ({ url }: Service, name: string, acknowledge: (email: stri
         headers: { 'Content-Type': 'application/json' },
         body: JSON.stringify({ name, email }),
       })
-      // The status line is the word that the write is safe; the rest of the answer may be lost.
+      // The status line acknowledges the write; the rest of the answer may be lost.
       if (response.status === 201) acknowledge(email)
       await response.arrayBuffer()
     } catch {

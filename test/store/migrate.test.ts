@@ -135,7 +135,7 @@ test('a file that is no store is refused by name and left as it is', async () =>
   assert.equal(hashOf(file), before)
 })
 
-test('duet migrate tells what it applied, and then that there is nothing to do', async () => {
+test('duet migrate prints what it applied, and then that there is nothing to do', async () => {
   const { file, settings } = fresh()
   assert.deepEqual((await duet(['migrate'], settings)).stdout, `applied ${names.join(', ')}\n`)
   assert.deepEqual((await duet(['migrate'], settings)).stdout, 'the store is up to date\n')

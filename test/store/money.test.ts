@@ -81,11 +81,11 @@ test('an order that comes to more than a whole number can be is refused, and tak
   await checkBooks(world.rows, new Map(dear.map(id => [id, 5000])))
 })
 
-test('fifty buyers of ten pieces get ten, at the price of that moment, and the rest is told so', async () => {
+test('fifty buyers of ten pieces get ten, at the price of that moment, and the others are refused', async () => {
   const { world, sell } = await shop('USD', 2)
   const product = await sell(1999n, 10)
   const body = { items: [{ productId: product, quantity: 1 }] }
-  // As a good client does: a write that lost too often on a busy machine is told 503, and nothing was changed.
+  // As a good client does: a write that lost too often on a busy machine gets 503, and nothing was changed.
   const buy = async () => {
     for (;;) {
       const answer = await world.ask('POST /api/orders', { as: 1, body })

@@ -24,7 +24,7 @@ type Sent = {
   readonly text: string
 }
 
-/** What the service should know: money in cents. */
+/** The expected state of the service, with money in cents. */
 type Model = {
   user: number | undefined
   readonly products: Map<number, Product>
@@ -41,7 +41,7 @@ const nth = <Value>(map: ReadonlyMap<number, Value>, pick: number): [number, Val
 const sumOf = ({ items }: Order) =>
   items.reduce((sum, { quantity, price }) => sum + quantity * price, 0)
 
-/** Sends with a key of its own; what had an effect is kept to be sent again. */
+/** Sends with a new key; requests that had an effect are recorded, to be sent again. */
 const send = async (
   model: Model,
   { world }: Real,
@@ -172,7 +172,7 @@ const commands = fc.commands(
   { maxCommands: 60, size: 'max' },
 )
 
-/** Everything that the service says is as the model has it. */
+/** Asserts that all answers of the service agree with the model. */
 const compare = async (model: Model, { world }: Real) => {
   for (const [id, order] of model.orders) {
     const { json } = await world.ask(`GET /api/orders/${id}`, { as: 1 })

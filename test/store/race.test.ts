@@ -13,7 +13,7 @@ const { freshStore } = folderOf('race')
 
 test('of 20 pays of an order at the same moment exactly one takes effect, 200 times', async t => {
   const { rows, settings } = await freshStore()
-  // What is shed under load did nothing: here all of them are to be decided.
+  // A request refused for load has no effect; here none may be refused.
   const service = await serve({ ...settings, DUET_QUEUE_WAIT: '10000' })
   const shop = await shopIn(service, 1000)
   const orders = await shop.placeMany(200)
@@ -84,7 +84,7 @@ const unguardedPay = (store: Store, order: number): Job => ({
   answer: null,
 })
 
-test('without its guard the same transition happens more than once, and the books show it', async t => {
+test('without its guard the same transition happens more than once, and the invariants fail', async t => {
   const world = await createWorld()
   t.after(() => world.close())
   const made = await world.ask('POST /api/orders', {

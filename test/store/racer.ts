@@ -85,7 +85,7 @@ export const openLine = async (port: number): Promise<RawLine> => {
 
 export type Contender = { readonly path: string; readonly key?: string }
 
-/** Lets them all go in one turn of the event loop, each on a line of its own. */
+/** Completes all of them in one turn of the event loop, each on a separate connection. */
 export const race = async (
   lines: readonly RawLine[],
   token: string,
@@ -101,7 +101,7 @@ export const race = async (
   return Promise.all(contenders.map((_, index) => (lines[index] as RawLine).release()))
 }
 
-/** A buyer with a product of his own in a running service. */
+/** A buyer and a separate product in a running service. */
 export const shopIn = async ({ url }: Service, stock: number) => {
   /** Sends it until it is done: a service on a busy machine may refuse it at first. */
   const post = async (path: string, body: unknown, token?: string) => {
@@ -154,7 +154,7 @@ export const paysOf = (order: number, count: number): readonly Contender[] =>
     ...(index % 2 === 0 && { key: `pay-${order}-${index % 3 === 0 ? 'shared' : index}` }),
   }))
 
-/** That exactly one had the effect; the others were told so, or were given its very answer. */
+/** Asserts that exactly one had the effect; the others got a 409, or its very answer. */
 export const assertOneEffect = (
   contenders: readonly Contender[],
   answers: readonly RawAnswer[],

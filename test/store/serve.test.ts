@@ -146,7 +146,7 @@ test('idle and slow connections do not keep a service from its end beyond the li
   let heard = ''
   for (const socket of slow) socket.on('data', data => (heard += data))
   assert.equal((await service.end('SIGTERM')).code, 0)
-  // Without the limit the service would tell them, after a while, that they were too slow.
+  // Without the limit the service would answer them, after a while, with 408.
   assert.equal(heard, '')
   for (const socket of [...idle, ...slow]) socket.destroy()
 })

@@ -1,4 +1,4 @@
-/** Holds that each migration lets the release before it go on; CONTRIBUTING.md says how. */
+/** Checks that each migration lets the release before it go on; CONTRIBUTING.md says how. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { entities } from '#content/index.ts'
@@ -86,7 +86,7 @@ const fineOnPostgres = [
 
 for (const engine of engines) {
   for (const [text, why] of engine === 'postgres' ? [...onBoth, ...onPostgres] : onBoth)
-    test(`on ${engine} is told: ${text.replace('\n', ' / ')}`, () => {
+    test(`on ${engine} is reported: ${text.replace('\n', ' / ')}`, () => {
       const faults = faultsOf(engine, `${text};`)
       assert.equal(faults.length, 1, faults.join('\n'))
       assert.match(faults[0] ?? '', why)

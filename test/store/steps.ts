@@ -1,5 +1,5 @@
 /**
- * What keeps the release before a migration from working while the migration runs, and after it: it still reads and
+ * Checks that the previous release can go on while a migration runs, and after it, since it still reads and
  * writes all it knows of. A file that must break it says so with `-- breaks: REASON`.
  */
 import type { EngineName } from '#engines/migrations.ts'

@@ -14,7 +14,7 @@ import { createWorld, type World, type WorldOptions } from '../world.ts'
 const worlds: World[] = []
 after(() => Promise.all(worlds.map(world => world.close())))
 
-/** A world with a hold on its writer thread, and what its engine said when it had to stop. */
+/** A world with access to its writer thread, and the message of its engine when it had to stop. */
 const worldWithWriter = async (options: WorldOptions = {}) => {
   let writer: Worker | undefined
   const seen = (worker: Worker) => {
@@ -269,7 +269,7 @@ test('a writer that dies rejects what waits with UNAVAILABLE, says so once, and 
   assert.deepEqual(keysIn(world.file), [])
 })
 
-test('after a commit that fails nobody is told that it was done, and nothing more is written', async () => {
+test('after a commit that fails no write is acknowledged, and nothing more is written', async () => {
   const { world, fatal } = await worldWithWriter({ rows: {} })
   const broken = job(
     step('pragma defer_foreign_keys = on'),
@@ -350,7 +350,7 @@ test('an answer is of its own request, also when the writer forgets its plans be
     assert.deepEqual(json.data, { createUser: { [name]: name } })
   }
   for (let group = 0; group < 70; group++) {
-    // While the writer is at this, the group behind it gathers.
+    // While the writer runs this, the next group fills.
     const busy = world.engine.write(slow(60_000))
     await new Promise(resolve => setImmediate(resolve))
     const asks = Array.from({ length: 10 }, (_, index) => (index % 5 === 2 ? rest() : graphql()))

@@ -1,4 +1,4 @@
-/** Every text by which the service refuses something: read from the sources, and met by asking. */
+/** Every text by which the service refuses something: from the sources, and from answers to requests. */
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { badBodies } from '../contract/bad-bodies.ts'

@@ -18,7 +18,7 @@ const entity = inSection(/A line in `([^`]+)`/)
 const line = inSection(/\n( +subtitle: .*)\n/).trim()
 const draft = inSection(/`bin\/duet migrate --draft "([^"]+)"`/)
 
-/** The test files that CONTRIBUTING says will tell. */
+/** The test files that CONTRIBUTING says will fail. */
 export const named: readonly string[] = [
   ...section.matchAll(/`((?:src|test)\/\S+\.test\.ts)` \(/g),
 ].map(([, file]) => file ?? '')

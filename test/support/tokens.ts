@@ -97,7 +97,7 @@ export const isRefused =
     return true
   }
 
-/** Holds for the error that says when to ask again, because the keys are away. */
+/** Holds for the error that says when to ask again, because the keys are unavailable. */
 export const isAway =
   (seconds: number) =>
   (error: unknown): true => {

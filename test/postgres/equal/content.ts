@@ -8,7 +8,7 @@ import type { Draw } from '../../operations.ts'
 import type { WorldOptions } from '../../world.ts'
 import { names } from './values.ts'
 
-/** Both stores seal cursors and letters with these. */
+/** The keys with which both stores sign cursors and tokens in mail. */
 export const keys = { cursor: Buffer.alloc(32, 'cursor'), mail: Buffer.alloc(32, 'mail') }
 
 /** Times before and after 1970, of years of few and of many digits. */

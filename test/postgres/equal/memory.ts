@@ -41,7 +41,7 @@ export const newMemory = (now: number): Memory => ({
 const isKnown = (memory: Memory, plural: string): plural is keyof Memory['highest'] =>
   Object.hasOwn(memory.highest, plural)
 
-/** Takes what an answer tells. */
+/** Records the ids, tags and pages of an answer. */
 export const learn = (memory: Memory, asked: Asked, { status, headers }: Answered): void => {
   const [method, url = ''] = asked.line.split(' ')
   const [path = ''] = url.split('?')

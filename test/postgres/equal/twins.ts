@@ -54,13 +54,13 @@ const tokensBy = (now: () => number) => {
 export const createTwins = async (options: WorldOptions & { now: () => number }) => {
   const sqlite = await createWorld({ ...options, on: 'sqlite', engine: { sync: 'normal' } })
   const postgres = await createWorld({ ...options, on: 'postgres' })
-  // One line for all writes: making one costs more than the requests.
+  // One session for all writes: opening one costs more than the requests.
   const aligning = await postgres.store.session('filling')
   const tokenOf = tokensBy(options.now)
 
   /**
    * A refused insert uses an id up on PostgreSQL and none on SQLite, and both may: ids rise, with gaps. Before a
-   * write PostgreSQL goes on from where SQLite stands, so that what is made has the same id on both.
+   * write PostgreSQL goes on from the last id of SQLite, so that a new row has the same id on both.
    */
   const align = async () => {
     const last = await lastIds(sqlite)

@@ -186,7 +186,7 @@ const change: Make = (draw, memory) => {
 
 const remove: Make = (draw, memory) => {
   const { posts, products, comments } = memory.highest
-  // Of the content there is an end.
+  // The content is limited.
   const rare = draw.chance(15)
   const path = draw.of(
     ...(rare ? [`users/${someone(draw, memory)}`, `posts/${idText(draw, posts)}`] : []),

@@ -1,4 +1,4 @@
-/** A database that is away, or does not let the program in: what its callers and its operator are told. */
+/** A database that is unavailable, or refuses the program: the answers to callers and the log. */
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import type { Faults } from '../tools/proxy.ts'
 import type { Postgres } from '../tools/server.ts'
 import { assertWell, type Database, freshOn, password, type Shop } from './shop.ts'
 
-/** Refuses all connections for so many requests: callers are told when to come again, and the log says little. */
+/** Refuses all connections for so many requests: callers get Retry-After, and the log stays short. */
 export const away = async (shop: Shop, faults: Faults, requests: number) => {
   faults.refuse()
   faults.cut()
@@ -60,7 +60,7 @@ const at = ({ url }: Database, change: (url: URL) => void): Settings => {
   return { DUET_DATABASE_URL: changed.href, DUET_AUTH_SECRET: secret, DUET_PORT: '0' }
 }
 
-/** Each way not to be let in, with what the line says of it. */
+/** Each way of a refused connection, with the text of its line. */
 const refusals = async (server: Postgres): Promise<[string, Settings, RegExp][]> => {
   await lockIn(server)
   const full = await freshOn(server)
@@ -121,10 +121,10 @@ const refusals = async (server: Postgres): Promise<[string, Settings, RegExp][]>
   ]
 }
 
-/** Whoever is not let in is told so in one line with the place and what to do. */
+/** A refused connection is reported in one line with the address and the remedy. */
 export const refused = async (server: Postgres) => {
   for (const [index, [name, settings, pattern]] of (await refusals(server)).entries()) {
-    // The two open the store alike; every second case is enough to know it.
+    // Both commands open the store in the same way, so every second case is enough.
     const commands = index % 2 === 0 ? ['serve', 'migrate'] : ['serve']
     const all = await Promise.all(commands.map(command => duet([command], settings)))
     for (const { code, stdout, stderr } of all) {

@@ -1,4 +1,4 @@
-/** What befalls a database under load, again and again, with what the service must have made of it. */
+/** Repeated faults of a database under load, with the expected behaviour of the service. */
 import assert from 'node:assert/strict'
 import { pause, until } from '../../support/wait.ts'
 import { connected } from '../tools/ask.ts'
@@ -84,7 +84,7 @@ const answers = async (shop: Shop, path: string, status: number, times: number) 
   }
 }
 
-/** A wire that is silent until all were told so, so many times; then all is well, and the service ends amid silence. */
+/** A wire that is silent until all callers got 503, so many times; then all works, and the service ends during silence. */
 export const silentWire = async (shop: Shop, faults: Faults, times: number) => {
   const ledger = createLedger()
   const warm = startLoad(shop, ledger)

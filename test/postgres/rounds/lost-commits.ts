@@ -1,4 +1,4 @@
-/** Writes whose COMMIT the server answers and nobody hears: what callers are told, and what comes of asking again. */
+/** Writes whose reply to COMMIT is lost: the answers to callers, and the results of their retries. */
 import assert from 'node:assert/strict'
 import { dialect } from '#engines/postgres/dialect.ts'
 import type { Engine } from '#engines/store.ts'
@@ -112,7 +112,7 @@ const engineAt = (url: string): Engine =>
     onFatal: () => {},
   })
 
-/** The same without what holds it: with a key there is one effect, without there are two, and the books show it. */
+/** The same without what holds it: with a key there is one effect, without there are two, and the invariants fail. */
 export const loseUnguarded = async (shop: Shop, proxy: Wire) => {
   const [kept = 0, doubled = 0] = await shop.placeMany(2)
   const engine = engineAt(proxy.through(shop.database.url))

@@ -23,7 +23,7 @@ type Sending = { readonly line: string; readonly body?: unknown; readonly expect
 /** Of ten requests seven read. */
 const sendingOf = (number: number): Sending => {
   const email = `r${number}@example.org`
-  // Not always the same one, for which its writers would wait in line.
+  // Not always the same row, or its writers would queue for it.
   const user = 1 + (Math.floor(number / 10) % 4)
   const query = '{ users(limit: 3) { name posts(limit: 2) { title comments { text } } } }'
   const all: readonly Sending[] = [
@@ -41,14 +41,14 @@ const sendingOf = (number: number): Sending => {
   return all[number % all.length] as Sending
 }
 
-/** Fails where a request failed; `tell` is told the figures. */
+/** Fails where a request failed; passes the figures to `tell`. */
 export const assertUnnoticed = (tally: Tally, tell: (figures: string) => void) => {
   const { sent, errors } = tally
   tell(`${sent} requests, ${errors.length} errors`)
   assert.deepEqual([...new Set(errors)].slice(0, 5), [])
 }
 
-/** What became of the requests. */
+/** The results of the requests. */
 type Tally = {
   sent: number
   readonly errors: string[]
@@ -113,7 +113,7 @@ const startLoad = async ({ port }: Haproxy) => {
   return { more, end }
 }
 
-/** Restarts the services in turn, so many restarts in all; gives what became of the requests meanwhile. */
+/** Restarts the services in turn, so many restarts in all; gives the results of the requests meanwhile. */
 export const rollingRounds = async (restarts: number, wait = drainWait): Promise<Tally> => {
   const { url, drop } = await freshDatabase()
   const settings: Settings = {

@@ -66,7 +66,7 @@ export const startLoad = (shop: Shop, ledger: Ledger, { writers = 6, readers = 2
     ...Array.from({ length: writers }, (_, index) => write(index)),
     ...Array.from({ length: readers }, (_, index) => read(index)),
   ]
-  // What becomes of them is told at the end; a test that fails before that has told enough.
+  // Their errors are reported at the end; a test that fails earlier has reported its own.
   for (const each of all) each.catch(() => {})
   const end = async () => {
     isOver = true

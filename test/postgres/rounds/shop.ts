@@ -1,4 +1,4 @@
-/** A service on a database of a test's own server, and what its callers are told while that is disturbed. */
+/** A service on a database of a test's own server, and the answers to its callers during faults. */
 import assert from 'node:assert/strict'
 import { type Service, type Settings, serve } from '../../duet.ts'
 import { shopIn } from '../../store/racer.ts'
@@ -54,7 +54,7 @@ export type Answer = {
 
 export type Asking = { readonly body?: unknown; readonly key?: string }
 
-/** What a caller met: how often each status, and what no disturbed database may lead to. */
+/** What a caller met: how often each status, and answers that no fault of a database excuses. */
 export type Met = {
   readonly statuses: Map<number, number>
   readonly faults: string[]
@@ -154,7 +154,7 @@ export const openShop = async (
   }
 }
 
-/** That the service lives, and was at no fault whatever it met. */
+/** Asserts that the service lives, gave no wrong answer, logged no bug and showed no password. */
 export const assertWell = ({ service, met }: Shop): void => {
   const { exitCode, signalCode } = service.child
   assert.ok(exitCode === null && signalCode === null, `the service ended: ${service.stderr()}`)

@@ -49,7 +49,7 @@ export const guarded = (name: string, bySignal: 'QUIT' | 'TERM'): Guard => {
   })
   const dogEnded = once(dog, 'exit')
   dog.unref()
-  dog.stdin.on('error', () => {}) // nobody is to fail because the watchdog was killed
+  dog.stdin.on('error', () => {}) // a killed watchdog must not fail a test
   if ('unref' in dog.stdin && typeof dog.stdin.unref === 'function') dog.stdin.unref()
 
   const run = (program: string, args: readonly string[]): Running => {

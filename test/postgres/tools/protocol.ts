@@ -13,7 +13,7 @@ const refusal = 'N'.charCodeAt(0)
 /** CommandComplete: its type, its length, and the name of the command. */
 const committed = Buffer.from('C\0\0\0\x0bCOMMIT\0')
 
-/** Follows one connection: `heard` is told what the client says, `replies` cuts up what it hears. */
+/** Follows one connection: `heard` takes the client's bytes, `replies` splits the server's. */
 export const conversation = () => {
   let begun: Buffer = Buffer.alloc(0)
   let started = false

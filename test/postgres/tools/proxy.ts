@@ -18,7 +18,7 @@ export type Faults = {
   readonly delay: (ms: number) => void
   /** Cuts the next connections, so many, whose COMMIT the server has answered, before they hear of it. */
   readonly loseCommitReplies: (times?: number) => void
-  /** How many replies to a COMMIT were lost until now. */
+  /** How many replies to a COMMIT were lost so far. */
   readonly lost: () => number
   /** Ends all faults; what a black hole held back goes on its way. */
   readonly heal: () => Promise<void>

@@ -1,4 +1,4 @@
-/** Holds that the tools with which tests treat a real PostgreSQL do what they say. */
+/** Checks the tools with which tests control a real PostgreSQL. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

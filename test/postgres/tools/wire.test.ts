@@ -1,4 +1,4 @@
-/** Holds that what tests put between a service and its server fails, and serves, as it says. */
+/** Checks the proxies that tests put between a service and its server, and their faults. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -71,7 +71,7 @@ describe('a wire with faults', { skip: noDatabase }, () => {
     assert.equal(String(await ask(url, `select repeat('x', 5000000)`)).length, 5_000_000)
   })
 
-  test('cut connections end with an error, and new ones do well', async () => {
+  test('cut connections end with an error, and new ones work', async () => {
     const { url, faults } = await wired()
     const client = await connected(url)
     const asked = assert.rejects(client.query('select pg_sleep(600)'))
@@ -99,7 +99,7 @@ describe('a wire with faults', { skip: noDatabase }, () => {
     faults.blackHole()
     const answer = client.query('select 1')
     const other = await connected(direct)
-    // Another line to the same server has twenty answers meanwhile.
+    // Another connection to the same server gets twenty answers meanwhile.
     for (let n = 0; n < 20; n++) await other.query('select 2')
     await other.end()
     const first = await Promise.race([answer, pause(0).then(() => 'silence')])

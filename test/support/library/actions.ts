@@ -1,4 +1,4 @@
-/** Bringing a book back, which is done once, and keeping it longer. */
+/** Returning a book, which is done once, and extending a loan. */
 
 import { ApiError } from '#errors.ts'
 import { columnName, notFound } from '#model/model.ts'

@@ -1,4 +1,4 @@
-/** Who wrote books. */
+/** An author of books. */
 import { entity, many } from '#model/entity.ts'
 import { created, id, int, reference, revision, text } from '#model/field.ts'
 import { admin, anyone, user as signedIn } from '#model/policy.ts'

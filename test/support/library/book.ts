@@ -1,4 +1,4 @@
-/** What stands in the shelves. */
+/** A book in the shelves. */
 import { entity, many, one } from '#model/entity.ts'
 import { choice, created, flag, folded, id, int, reference, revision, text } from '#model/field.ts'
 import { admin, anyone } from '#model/policy.ts'
