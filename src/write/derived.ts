@@ -30,7 +30,8 @@ const createGuard = (writing: Writing, entityName: string, values: Values) => {
   const isForOther =
     verdict === 'row' &&
     rule?.kind === 'self' &&
-    !rule.fields.some(field => values.get(field) === viewer.id)
+    // A precheck does not have all values yet: those that are not there decide nothing.
+    rule.fields.every(field => values.has(field) && values.get(field) !== viewer.id)
   const isOwn = (key: string) => fieldOf(entity, key).initial === 'viewer'
   // That the viewer itself is there is checked with its right to write.
   const references = referred(entity, values).filter(
