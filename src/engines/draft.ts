@@ -12,7 +12,7 @@ import {
 } from '#engines/migrations.ts'
 import { columnName, type Entities } from '#model/model.ts'
 
-/** What migrations make: the text of each object by its name; null for a column, named `table.column`. */
+/** What migrations make: the text of each object by its name; that of a column, named `table.column`, is not used. */
 export type Made = ReadonlyMap<string, string>
 
 /** What an engine knows of its own DDL. */
