@@ -26,7 +26,7 @@ const statusOf = (status: Status, results: readonly Rows[]): number => {
   return results[status.step]?.length ? status.some : status.none
 }
 
-/** The answer, read after the steps; null where nothing is read. */
+/** The answer of the job: its text, or the row read after the steps; null where it has neither. */
 const answerOf = function* (
   job: Job,
   prepared: Prepared | undefined,
