@@ -40,7 +40,7 @@ export function handOver(node, args, env = {}) {
   })
 }
 
-// A terminal sends Ctrl-C to the child as well, and a second one would end it at once.
+// A terminal sends Ctrl-C to the child as well, and a second one could end it at once.
 function pass(signal, child) {
   if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
 }

@@ -24,7 +24,7 @@ const stepsTo = (status: SqlValue | undefined): readonly Step[] => {
   return last ? [...stepsTo(last.from), last] : []
 }
 
-/** The state of an order, from its times where the row does not give it; paid where it has none. */
+/** The state of an order, where the row does not give it: from its times, or paid where it has none of them. */
 const statusOf = (row: Row): string =>
   steps.toReversed().find(({ at }) => row[at] != null)?.to ?? 'paid'
 
