@@ -1,5 +1,5 @@
-// Says whether package-lock.json installs the same everywhere: npm writes one with gaps without
-// a word, and `npm ci` then fails.
+// Checks that package-lock.json installs the same everywhere: npm can silently write one with gaps,
+// and `npm ci` then fails.
 import { readFileSync } from 'node:fs'
 
 const read = name => JSON.parse(readFileSync(new URL(`../${name}`, import.meta.url), 'utf8'))

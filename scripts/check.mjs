@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { ableNode } from './hand-over.mjs'
 
 const biome = 'node_modules/@biomejs/biome/bin/biome'
-// Biome colours even what goes into a file.
+// Biome colours its output even in a file.
 const plain = process.stdout.isTTY ? [] : ['--colors=off']
 
 const steps = [

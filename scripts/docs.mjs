@@ -57,7 +57,7 @@ function settingsTable() {
   return table(['Setting', 'Unless set', 'What it is'], rows)
 }
 
-/** Each code with a text that a bad request is answered with, or where none of the tests' is, one of the sources. */
+/** Each code with the message of a bad request in the tests, or where there is none, one in the sources. */
 async function errorsTable() {
   const world = await createWorld()
   const texts = [...(await metTexts(world)), ...writtenTexts()]
@@ -121,7 +121,7 @@ function actionsTable() {
   return table(['Action', 'Request', 'May'], rows)
 }
 
-/** Asked of the app itself, so that no path is left out. */
+/** The routes, from the app itself so that none is left out. */
 async function routes() {
   const { app, close } = await createWorld()
   await close()
@@ -165,7 +165,7 @@ function schema() {
   return `\`\`\`graphql\n${printSchema(deriveSchema(model).schema)}\n\`\`\``
 }
 
-/** A document with its made parts as the code has them now. */
+/** A document with its generated parts renewed from the code. */
 export async function renewed(name) {
   let text = read(name)
   for (const [part, make] of Object.entries(parts[name])) {

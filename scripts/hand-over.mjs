@@ -5,13 +5,13 @@ import { pinnedNode, recentEnough } from './pinned-node.mjs'
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
-// Read once and taken away: neither the service's settings nor its own children are to see it.
+// Read once and removed, so that it reaches neither the service's settings nor its own children.
 const { DUET_HANDED_OVER_BY: handedOverBy } = process.env
 delete process.env.DUET_HANDED_OVER_BY
 
 const wasHandedOver = () => handedOverBy === String(process.ppid)
 
-/** A Node that is recent enough; without one, says in a line how to get it and ends the process. */
+/** A Node that is recent enough; without one, prints one line on how to get it and ends the process. */
 export function ableNode() {
   if (recentEnough()) return process.execPath
   const node = wasHandedOver() ? undefined : pinnedNode() // a pinned Node that is too old is none
@@ -40,13 +40,13 @@ export function handOver(node, args, env = {}) {
   })
 }
 
-// A terminal sends Ctrl-C to the child as well, and a second one could be taken for impatience.
+// A terminal sends Ctrl-C to the child as well, and a second one could end it at once.
 function pass(signal, child) {
   if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
 }
 
 /**
- * Ends this process when the one that started it is gone without a word: killed outright.
+ * Ends this process when the one that started it was killed and could send no signal.
  * After a hand-over at once, as the two are one service; after `npm start` as if npm had passed
  * on a signal.
  */

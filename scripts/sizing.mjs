@@ -1,4 +1,4 @@
-// What docs/scaling.md counts: from its two tables of figures to cores, machines, connections and bytes.
+// Computes the sizing in docs/scaling.md: from its two tables of figures to cores, machines, connections and bytes.
 
 const day = 86_400
 
@@ -12,7 +12,7 @@ function figuresIn(text) {
 
 const kinds = ['GET one user', 'GraphQL one user', 'GraphQL nested', 'order placed']
 
-/** What a process opens unless it is told otherwise: DUET_PG_READERS and DUET_PG_POOL. */
+/** The connections of a process by default: DUET_PG_READERS and DUET_PG_POOL. */
 const usual = { readers: 2, pool: 10 }
 
 const sum = (things, of) => things.reduce((total, thing) => total + of(thing), 0)

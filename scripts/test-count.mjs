@@ -1,7 +1,7 @@
 // A test reporter that fails a run in which no test ran, which node:test lets pass: say, a pattern
 // that fits no name.
 
-/** How a run ends in which no test ran. */
+/** The exit code of a run without tests. */
 export const noneRan = 5
 
 /** Prints nothing. */

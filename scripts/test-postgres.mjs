@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto'
 
 /**
- * Gives what the test files have to know of the server in their environment (where it is, or why there
- * is none) and what ends it.
+ * Gives the environment for the test files (the server's address, or the reason why there is none) and
+ * the function that ends the server.
  */
 export async function testServer() {
   if (process.env.DUET_TEST_RUN !== undefined) return { env: {}, end: async () => {} } // a test runs it

@@ -77,7 +77,7 @@ function runsOf({ DUET_TEST_STORE: only, DUET_TEST_NO_POSTGRES: noPostgres }) {
   return runs.filter(run => run.files.length > 0)
 }
 
-/** Runs the files, each in a process of its own: one that hangs or exits takes no other with it. Gives the exit code; tells of a signal. */
+/** Runs the files, each in a process of its own: one that hangs or exits affects no other. Gives the exit code; reports a signal. */
 function run(files, env, onSignal) {
   const child = spawn(
     process.execPath,
@@ -116,7 +116,7 @@ function reporters() {
   ]
 }
 
-// Coverage of code from the cache is told for whole files only.
+// Coverage of code from the cache is reported for whole files only.
 function compileCache() {
   if (args.some(arg => arg.includes('coverage'))) return { NODE_DISABLE_COMPILE_CACHE: '1' }
   return {

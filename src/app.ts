@@ -1,4 +1,4 @@
-/** Content, engine and APIs made one app: the only place that knows every room. */
+/** Puts content, engine and APIs together as one app; no other file imports every room. */
 import { Hono } from 'hono'
 import { graphqlPath, restPath } from '#base/paths.ts'
 import type { Content, Served } from '#content.ts'
@@ -52,7 +52,7 @@ const text = (status: number, body: string) => ({
   body: `${body}\n`,
 })
 
-/** The pages for people: the start page, GraphiQL and the content's own, with the files they load. */
+/** Mounts the pages for people: the start page, GraphiQL and the content's own, with the files they load. */
 const mountPages = (
   app: App,
   { content, served, core, graphql, development, version }: AppOptions,
@@ -79,7 +79,7 @@ const mountProbes = (app: App, { edge, ready, readOnly }: AppOptions) => {
   const readiness = async () => {
     const reason = await ready()
     const why = readOnly?.() ?? null
-    // Still 200: taken out of service, it would not even be read.
+    // Still 200: a balancer that took it out of service would also stop the reads.
     if (reason === null) return text(200, why === null ? 'ready' : `read-only: ${why}`)
     const reply = text(503, reason)
     return { ...reply, headers: { ...reply.headers, ...retryAfterHeader(2) } }
@@ -91,7 +91,7 @@ const mountProbes = (app: App, { edge, ready, readOnly }: AppOptions) => {
   app.get('/readyz', exchange(quiet, fail, readiness))
 }
 
-/** The whole service as one Hono app; `app.request()` asks it without a port. */
+/** The whole service as one Hono app; `app.request()` calls it without a port. */
 export const createApp = (options: AppOptions): App => {
   const { core, edge, content } = options
   const app: App = new Hono()
@@ -102,7 +102,7 @@ export const createApp = (options: AppOptions): App => {
   const known: Known[] = app.routes.map(({ method, path }) => ({ method, path }))
   app.notFound(unrouted(known, edge, fail, noPath, versionHeader))
   app.onError((error, c) => {
-    // A handler of ours never throws: what comes here is of a page.
+    // The APIs' own handlers never throw, so this error is of a page.
     const handle = exchange(edge, fail, () => {
       throw error
     })

@@ -1,4 +1,4 @@
-/** The environment as a Config, checked once and whole: every fault is named in one go. */
+/** The environment as a Config, checked once; one error names all faults. */
 import { resolve } from 'node:path'
 import { nearest } from '#base/nearest.ts'
 import {
@@ -25,7 +25,7 @@ export type Config = {
 
 const keySettings = ['DUET_AUTH_SECRET', 'DUET_JWKS_URL', 'DUET_JWKS_FILE'] as const
 
-/** The setting that an unknown name was meant for: the nearest, or one with its part in it; undefined where there is none. */
+/** The setting that an unknown name was probably meant for: the nearest, or one that contains it; undefined where there is none. */
 export const settingMeant = (
   name: string,
   names: readonly string[] = Object.keys(settings),

@@ -1,4 +1,4 @@
-/** What a service is about, as one value: everything that the machine is given. */
+/** The content of a service as one value: all that the machine needs of it. */
 
 import type { Kind, RowsByEntity, Seed } from '#cli/content.ts'
 import { type ErrorKind, machineErrors, mergeErrors } from '#errors.ts'
@@ -37,7 +37,7 @@ export type Served = {
 }
 
 type Parts<Own extends SettingTable> = {
-  /** What `defineModel` has checked. */
+  /** The entities, checked by `defineModel`. */
   readonly entities: Entities
   readonly viewers: Viewers
   /** Writes that are no plain create, update or delete. */
@@ -47,7 +47,7 @@ type Parts<Own extends SettingTable> = {
   readonly errors?: Readonly<Record<string, ErrorKind>>
   /** Settings of its own, named DUET_… like the machine's. */
   readonly settings?: Own
-  /** What the settings open or close, by the names that `whileOpen` has for it. */
+  /** The switches that rules name with `whileOpen`, by the values of the settings. */
   readonly switches?: (values: ValuesOf<Own>) => Readonly<Record<string, boolean>>
   /** The ISO 4217 code of the currency that fields of money are in; USD unless given. */
   readonly currency?: (values: ValuesOf<Own>) => string
@@ -57,11 +57,11 @@ type Parts<Own extends SettingTable> = {
   readonly demo?: () => Promise<RowsByEntity>
   /** Made-up rows of any number, for `duet seed`. */
   readonly seed?: () => Promise<Seed>
-  /** What `import` and `export` do otherwise than the model says, by the entity's name. */
+  /** Where `import` and `export` differ from the model, by the entity's name. */
   readonly transfer?: Readonly<Record<string, Partial<Kind>>>
   /** Commands of its own, by name, beside those of the machine. */
   readonly commands?: Readonly<Record<string, ListedCommand>>
-  /** Requests to show on the start page and at the start. */
+  /** Example requests for the start page and the greeting of `serve`. */
   readonly examples: Examples
 }
 
@@ -69,7 +69,7 @@ export type Content = Required<
   Omit<Parts<SettingTable>, 'switches' | 'currency' | 'demo' | 'seed'>
 > &
   Pick<Parts<SettingTable>, 'demo' | 'seed'> & {
-    /** What the values of its settings decide about the model; throws ConfigError for an unknown currency. */
+    /** The model's settings from the values of the content's own; throws ConfigError for an unknown currency. */
     readonly decide: (values: Readonly<Record<string, unknown>>) => Settings
   }
 
@@ -113,7 +113,7 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
   }
 }
 
-/** The model of a content with an operator's settings; throws a plain error where a rule names a switch that is not given. */
+/** The model of a content with an operator's settings; throws a plain error where a rule names an unknown switch. */
 export const modelOf = ({ entities, viewers }: Content, settings: Settings): Model => {
   checkSwitches(entities, settings.switches)
   return { entities, viewers, settings }

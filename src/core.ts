@@ -17,10 +17,10 @@ export type Core = {
   readonly reader: Reader
   readonly writer: Writer
   readonly limits: Limits
-  /** What cursors are signed with; it moves with the store. */
+  /** The key that signs cursors; it belongs to the store. */
   readonly cursorKey: Uint8Array
   readonly services: Services
-  /** The moment, milliseconds since 1970. */
+  /** The current time, milliseconds since 1970. */
   readonly now: () => number
 }
 

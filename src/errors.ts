@@ -1,6 +1,6 @@
 /** Every error this service can answer with: one class, a table of the machine's own codes, and a way to define more. */
 
-/** What an error code stands for. */
+/** An error code with its usual status and message. */
 export type ErrorKind<Code extends string = string> = {
   readonly code: Code
   /** The HTTP status where a throw names no other. */
@@ -41,7 +41,7 @@ export const mergeErrors = (
   return merged
 }
 
-/** The codes that the machine itself answers with, whatever the content. */
+/** The machine's own codes, the same for every content. */
 export const machineErrors = defineErrors({
   MALFORMED_REQUEST: { status: 400, title: 'The request cannot be understood' },
   UNAUTHENTICATED: { status: 401, title: 'A valid token is needed' },
@@ -63,7 +63,7 @@ export const machineErrors = defineErrors({
   INTERNAL: { status: 500, title: 'A fault of the server' },
   OVERLOADED: { status: 503, title: 'More work is waiting than can be done soon' },
   UNAVAILABLE: { status: 503, title: 'A dependency is unavailable' },
-  // Met in GraphQL, the last two also in REST; the status holds for `application/graphql-response+json`.
+  // Codes of GraphQL, the last two also of REST; the status is for `application/graphql-response+json`.
   GRAPHQL_PARSE_FAILED: { status: 400, title: 'The document does not parse' },
   GRAPHQL_VALIDATION_FAILED: { status: 400, title: 'The document does not fit the schema' },
   BAD_USER_INPUT: { status: 400, title: 'Some values are not valid' },
@@ -85,15 +85,15 @@ export type ErrorLocation = {
 }
 
 type Facts = {
-  /** The single fields at fault, when fields are. */
+  /** The fields at fault, where there are any. */
   readonly details?: readonly FieldFault[] | undefined
   /** Response headers that belong to this error alone (`Allow`, `RateLimit`). */
   readonly headers?: Readonly<Record<string, string>>
   /** Seconds after which trying again may help. */
   readonly retryAfter?: number | undefined
-  /** A token was sent and is not accepted. */
+  /** Whether a token was sent and not accepted. */
   readonly badToken?: boolean
-  /** Where a code has several statuses (`UNSUPPORTED_VERSION`), the one that holds. */
+  /** The status, where it is not the code's usual one (`UNSUPPORTED_VERSION`). */
   readonly status?: number
   readonly location?: ErrorLocation | undefined
   readonly cause?: unknown

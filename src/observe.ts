@@ -1,7 +1,7 @@
 /** The events of the service. Code reports them; the listener decides between log, metrics and nothing. */
 
 export type Event =
-  /** One request, answered. */
+  /** A request that was answered. */
   | {
       readonly kind: 'request'
       readonly requestId: string
@@ -12,9 +12,9 @@ export type Event =
       readonly viewer: number | null
       readonly code: string | undefined
     }
-  /** Something thrown that is not the caller's: answered 500. */
+  /** An error that is not the caller's, answered 500. */
   | { readonly kind: 'bug'; readonly requestId: string; readonly error: unknown }
-  /** A message that was not sent, by the id of its recipient and a reason without the address; `again`: it is tried once more. */
+  /** A message that could not be sent: its recipient's id and a reason without the address; `again`: it is tried once more. */
   | {
       readonly kind: 'mail failed'
       readonly recipient: number
@@ -28,7 +28,7 @@ export type Event =
       readonly subject: string
       readonly text: string
     }
-  /** Something an operator should know. */
+  /** A fact that an operator should know. */
   | { readonly kind: 'notice'; readonly message: string }
   /** A part of the work cannot be done now. */
   | { readonly kind: 'trouble'; readonly message: string }

@@ -1,4 +1,4 @@
-/** The machine's settings: for each the rule, the default and the purpose. */
+/** The machine's settings, each with its rule, its default and its purpose. */
 import { isIP } from 'node:net'
 import { z } from 'zod'
 
@@ -45,17 +45,17 @@ export const isPostgres = (text: string) => {
 const sender =
   /^(?:[^<>"\p{Cc}]*<[^\s<>@,"\p{Cc}]+@[^\s<>@,"\p{Cc}]+>|[^\s<>@,"\p{Cc}]+@[^\s<>@,"\p{Cc}]+)$/u
 
-/** One setting: the rule for its value, the value when it is not set, and the purpose. */
+/** One setting: the rule for its value, its default, and its purpose. */
 export type Setting = { readonly rule: z.ZodType; readonly usual: string; readonly about: string }
 
 export type SettingTable = Readonly<Record<string, Setting>>
 
 type Value<S extends Setting> = z.output<S['rule']> | (S['usual'] extends '' ? undefined : never)
 
-/** The values of a table of settings; undefined where one is neither set nor has a usual value. */
+/** The values of a table of settings; undefined where one is not set and has no default. */
 export type ValuesOf<Table extends SettingTable> = { readonly [K in keyof Table]: Value<Table[K]> }
 
-/** Settings that are wrong, a sentence each; shown to the operator as they are. */
+/** Faults of settings, a sentence each; the operator sees them as they are. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
@@ -67,7 +67,7 @@ export const setting = <Rule extends z.ZodType, const Usual extends string>(
   about: string,
 ) => ({ rule, usual, about })
 
-/** The machine's settings, for the docs too. An empty `usual` is unset. */
+/** The machine's settings; the docs list them too. An empty `usual` means that there is no default. */
 export const settings = {
   DUET_ENV: setting(
     z.enum(['development', 'production'], 'must be development or production'),

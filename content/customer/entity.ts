@@ -1,4 +1,4 @@
-/** Everything the service knows about a customer: who ordered, as they were called at their first order. */
+/** Everything the service knows about a customer: a person who ordered, with the name used at the first order. */
 import { entity, many } from '#model/entity.ts'
 import { created, email, fixed, id, internal, reference, text } from '#model/field.ts'
 import { self } from '#model/policy.ts'

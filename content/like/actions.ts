@@ -1,4 +1,4 @@
-/** Liking and unliking a comment: both may be said any number of times. */
+/** Liking and unliking a comment: both may be repeated any number of times. */
 import { like as entity } from '#content/like/entity.ts'
 import { notFound } from '#model/model.ts'
 import { sql } from '#sql/sql.ts'

@@ -1,4 +1,4 @@
-/** Placing an order, and the steps of its life: each happens once, however many ask at the same moment. */
+/** Placing an order, and its transitions: each happens once, however many requests come at the same moment. */
 import { errors } from '#content/errors.ts'
 import { order as entity, transitions } from '#content/order/entity.ts'
 import { type Items, parseItems } from '#content/order/items.ts'
@@ -11,7 +11,7 @@ import { conditionOf } from '#write/derived.ts'
 import { invalid, noMembers } from '#write/input.ts'
 import { commandOf, type GuardedStep, result, type Writing } from '#write/steps.ts'
 
-/** The record of a step in an order's life. */
+/** The record of a transition of an order. */
 const eventStep = (
   { viewer }: Writing,
   id: Sql | number,
@@ -31,7 +31,7 @@ const itemTable = (items: Items, { dialect: { typed } }: Writing): Sql => {
   return sql`with i (position, product_id, quantity) as (values ${join(items.map(row), comma)})`
 }
 
-/** What is wrong with the products of an order: unknown ones are the input's fault, short ones a conflict. */
+/** The error for the products of an order: unknown ones are a fault of the input, too few in stock a conflict. */
 const shortage = (items: Items, rows: Rows): ApiError => {
   const known = new Map(
     rows.map(([id, name, stock]) => [Number(id), { name: String(name), stock: Number(stock) }]),
@@ -64,7 +64,7 @@ const stockSteps = (items: Items): readonly GuardedStep[] => {
     comma,
   )
   const explain = sql`select id, name, stock from products where id in (${ids})`
-  // In the order of their ids, so that two orders for the same products never wait for each other in a circle.
+  // In the order of their ids, so that two orders for the same products cannot deadlock.
   const sorted = items.toSorted((a, b) => a.productId - b.productId)
   return sorted.map(({ productId, quantity }) => ({
     sql: sql`update products set stock = stock - ${quantity}, revision = revision + 1
@@ -145,7 +145,7 @@ const allowedIn = (status: string): string => {
 
 /** Puts the items of an order back into the stock. */
 const restockStep = (id: number): GuardedStep => {
-  // An import may list a product twice, and an update takes just one row for each that it changes.
+  // An import may list a product twice, and an update joins each row with one other only.
   const returned = sql`(select product_id, sum(quantity) as quantity from order_items
     where order_id = ${id} group by product_id)`
   return {
@@ -158,13 +158,13 @@ const restockStep = (id: number): GuardedStep => {
 
 type Transition = keyof typeof transitions
 
-/** Brings the order from one state to the next, where it is in that state and the viewer's. */
+/** Moves the order from one state to the next, if it is in that state and belongs to the viewer. */
 const transitionStep = (writing: Writing, action: Transition, id: number, now: number) => {
   const { from, to, at } = transitions[action]
   const own = sql`id = ${id} and ${conditionOf(writing, 'order', entity.policy.update)}`
   const refused = (rows: Rows): ApiError => {
     const status = rows[0]?.[0]
-    // Somebody else's order is answered like one that does not exist.
+    // Another user's order is answered like one that does not exist.
     if (status == null) return notFound('order', id)
     return new ApiError(
       errors.INVALID_STATE,

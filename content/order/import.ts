@@ -24,7 +24,7 @@ const stepsTo = (status: SqlValue | undefined): readonly Step[] => {
   return last ? [...stepsTo(last.from), last] : []
 }
 
-/** The state of an order that does not say it: what its times tell, or else an order of the past that was paid. */
+/** The state of an order, where the row does not give it: from its times, or paid where it has none of them. */
 const statusOf = (row: Row): string =>
   steps.toReversed().find(({ at }) => row[at] != null)?.to ?? 'paid'
 
@@ -45,14 +45,14 @@ const productsOf = ({ session, dialect }: OpenStore) => {
     sql`select name, price from products where id = ${null}`,
     dialect.placeholder,
   )
-  // Nobody has checked it yet, and a statement that fails would spoil the transaction.
+  // The id is not checked yet, and a failing statement would end the transaction.
   return async (id: unknown) =>
     Number.isSafeInteger(id)
       ? (await session.query({ text, values: [id as number] }))[0]
       : undefined
 }
 
-/** Checks items one by one; what an item does not say is the product's. */
+/** Checks items one by one; members that an item leaves out come from the product. */
 const itemCheck = (store: ContentStore, use: Use) => {
   const entity = entityOf(store.model, 'orderItem')
   const productOf = productsOf(store)
@@ -123,14 +123,14 @@ const sumOf = (lines: readonly Values[]): bigint =>
     0n,
   )
 
-/** The amount and the currency of an order are the store's to say; what a row says of them must agree. */
+/** The faults of a row whose amount or currency differs from what the store computes. */
 const moneyFaults = (row: Row, sum: bigint, model: Model): readonly FieldFault[] => {
   const { code, digits } = model.settings.currency
   const faults: FieldFault[] = []
   if (sum > BigInt(Number.MAX_SAFE_INTEGER))
     faults.push({ field: 'items', message: 'come to more than an order can be' })
   const amount = formatMinor(Number(sum), digits)
-  // Compared as the number it is shown as, which is all that a file can hold of it.
+  // Compared as a JSON number, the form in which a file has it.
   if (row.amount !== undefined && row.amount !== Number(amount))
     faults.push({ field: 'amount', message: `must be ${amount}, the sum of the items` })
   if (row.currency !== undefined && row.currency !== code)
@@ -138,7 +138,7 @@ const moneyFaults = (row: Row, sum: bigint, model: Model): readonly FieldFault[]
   return faults
 }
 
-/** The record of what happened to an order, as far as its times tell; nobody knows who did it. */
+/** The events of an order, as far as its times tell; the users who did them are unknown. */
 const eventsOf = (order: Values): readonly Values[] => {
   const made = { from: null, to: 'pending', at: 'createdAt' }
   return [made, ...stepsTo(order.get('status'))].map(
@@ -151,7 +151,7 @@ const eventsOf = (order: Values): readonly Values[] => {
   )
 }
 
-/** Puts orders of the past in; they take nothing from the stock, which is today's. */
+/** Puts in past orders; they take nothing from the stock, which is today's. */
 const orderRows = (store: ContentStore, use: Use): PutRow => {
   const { model } = store
   const entity = entityOf(model, 'order')

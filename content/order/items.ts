@@ -1,4 +1,4 @@
-/** What an order asks for, checked: every fault at once, by its path. */
+/** The items of a new order, checked: every fault at once, by its path. */
 import { isObject } from '#base/object.ts'
 import type { FieldFault } from '#errors.ts'
 import { invalid } from '#write/input.ts'
@@ -45,7 +45,7 @@ const repeated = (items: readonly unknown[]): readonly FieldFault[] => {
   })
 }
 
-/** The items of an order's body; throws `VALIDATION_ERROR` with all that is wrong with it. */
+/** The items of an order's body; throws `VALIDATION_ERROR` with all its faults. */
 export const parseItems = (body: Readonly<Record<string, unknown>>): Items => {
   const faults = [...unknownMembers(body, ['items'], '')]
   const { items } = body

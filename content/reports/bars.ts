@@ -1,4 +1,4 @@
-/** Bars as SVG: each by itself, or all of a series as one outline where there are many. */
+/** Bars as SVG: single ones, or one outline for a series of many. */
 
 /** The column of a period in the chart, and the part of its height that belongs to one series. */
 export type Bar = {

@@ -13,13 +13,13 @@ const height = 480
 const margin = { left: 24, top: 116, right: 40, bottom: 52 }
 const base = height - margin.bottom
 const ink = { title: '#17202c', text: '#566275', grid: '#e3e8ee', axis: '#8a95a5' }
-/** Different for any kind of colour vision, and in grey. */
+/** Colours that differ for any kind of colour vision, and in grey. */
 const colours = ['#2563eb', '#f59e0b', '#0f766e']
 const font = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
-/** How wide a letter of 13 is at the most, nearly. */
+/** The greatest width of a letter at font size 13, roughly. */
 const letter = 7.4
 
-/** Up to so many bars have a space between them and a value each; more are drawn as one outline. */
+/** The most bars with spaces between them and a tooltip each; more are drawn as one outline. */
 const mostApart = 150
 
 /** The columns that are drawn: the amounts of sales, with refunds on top; null: every column. */
@@ -82,7 +82,7 @@ type Drawing = {
   readonly report: Report
   readonly series: readonly Series[]
   readonly writer: Writer
-  /** The height of each period's parts from the ground up: one bound more than there are series. */
+  /** The stacked heights of each period from zero up: one bound more than there are series. */
   readonly bounds: readonly (readonly number[])[]
   readonly highest: number
   readonly scale: Scale
@@ -183,7 +183,7 @@ const nothing = ({ left }: Drawing): string =>
     'text-anchor': 'middle',
   })
 
-/** The bounds in at most so many columns, each with its highest: a peak narrower than a dot would fade away. */
+/** The bounds in at most so many columns, each with its highest period: a peak narrower than a pixel would not show. */
 const peaksOf = (bounds: Drawing['bounds'], columns: number): Drawing['bounds'] => {
   if (bounds.length <= columns) return bounds
   const peaks: (readonly number[])[] = []

@@ -47,7 +47,7 @@ export type Report = {
 /** A query whose rows begin with a day, and the function that adds each row to the values of its day. */
 type DailyQuery = { readonly query: Sql; readonly add: (values: bigint[], row: Row) => void }
 
-/** The database adds up millions and the rest apart, so that no sum overflows and none comes back rounded. */
+/** The database sums millions and remainders separately, so that no sum overflows or is rounded. */
 const million = 1_000_000
 
 const big = (value: SqlValue | undefined): bigint => BigInt(String(value ?? 0))
@@ -62,7 +62,7 @@ const tableOf = ({ model }: Source, entity: string): Sql => name(entityOf(model,
 
 const madeAt = (alias: string): Sql => column(alias, columnName('createdAt'))
 
-/** The conditions that a row was made in the time of the report. */
+/** The conditions that a row was made within the report's range. */
 const inTime = ({ dialect, request }: Source, alias: string): readonly Sql[] => [
   ...(request.from === undefined ? [] : [sql`${madeAt(alias)} >= ${request.from}`]),
   ...(request.to === undefined ? [] : [sql`${madeAt(alias)} < ${request.to}`]),
@@ -111,7 +111,7 @@ const queries = {
   users: source => [counted(source, 'user', 0)],
 } satisfies Record<ReportType, (source: Source) => readonly DailyQuery[]>
 
-/** Every period from the first to the last, also those without anything. */
+/** Every period from the first to the last, including empty ones. */
 const allPeriods = (found: ReadonlyMap<number, bigint[]>, request: ReportRequest) => {
   const { type, from, to, by } = request
   const numbers = [...found.keys()].sort((a, b) => a - b)

@@ -11,7 +11,7 @@ const written = ({ kind }: Measure, value: bigint, { digits }: Currency): string
 const time = (moment: number | null): string | null =>
   moment === null ? null : new Date(moment).toISOString()
 
-/** The JSON text, put together by hand: a float does not hold every amount. Sales have their currency beside the totals. */
+/** The JSON text, built by hand since a float cannot hold every amount. Sales have their currency beside the totals. */
 export const asJson = (report: Report, currency: Currency): string => {
   const { type, by, generatedAt, from, to, periods, totals } = report
   const columns = measures[type] as readonly Measure[]

@@ -4,7 +4,7 @@ export type By = 'day' | 'month'
 
 const dayLength = 86_400_000
 
-/** How many periods a report has at the most. */
+/** The most periods of a report. */
 export const mostPeriods = 5000
 
 /** The day since 1970 that a moment falls on. */
@@ -30,7 +30,7 @@ export const startOf = (period: number, by: By): number => {
 export const labelOf = (period: number, by: By): string =>
   new Date(startOf(period, by)).toISOString().slice(0, by === 'day' ? 10 : 7)
 
-/** The fault of a report that would have too many periods; undefined where it has not. */
+/** The fault of a report that would have too many periods; undefined for any other. */
 export const tooMany = (first: number, last: number, by: By) => {
   const count = last - first + 1
   if (count <= mostPeriods) return undefined

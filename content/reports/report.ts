@@ -13,7 +13,7 @@ import type { Named } from '#rest/version.ts'
 import { parseKey } from '#write/idempotency.ts'
 import { permit } from '#write/steps.ts'
 
-/** JSON first: it is the form of callers who prefer none. */
+/** JSON is first: callers who prefer no form get it. */
 const forms = [
   'application/json',
   'application/vnd.duet.v1+json',

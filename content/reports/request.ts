@@ -7,7 +7,7 @@ import { invalid } from '#write/input.ts'
 export const reportTypes = ['sales', 'content', 'users'] as const
 export type ReportType = (typeof reportTypes)[number]
 
-/** The moments are milliseconds since 1970: `from` and what is later, up to `to` and without it. */
+/** The moments are milliseconds since 1970, `from` inclusive and `to` exclusive. */
 export type ReportRequest = {
   readonly type: ReportType
   readonly from: number | undefined
@@ -33,7 +33,7 @@ const members = {
   to: moment,
 }
 
-/** The request that a body is; throws `VALIDATION_ERROR` with all that is wrong with it. */
+/** The request in a body; throws `VALIDATION_ERROR` with all its faults. */
 export const parseRequest = (body: Readonly<Record<string, unknown>>): ReportRequest => {
   const faults: FieldFault[] = Object.keys(body)
     .filter(field => !Object.hasOwn(members, field))

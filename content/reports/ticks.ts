@@ -1,7 +1,7 @@
 /** The marks on the two axes of a chart, with their labels. */
 import { type By, startOf } from '#content/reports/periods.ts'
 
-/** So many marks fit below a chart without touching. */
+/** The most marks that fit below a chart without touching. */
 const mostTicks = 12
 
 export type Scale = {

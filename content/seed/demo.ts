@@ -1,4 +1,4 @@
-/** A small world for an empty development store: enough to try everything on. */
+/** Demo content for an empty development store: enough to try everything. */
 import type { RowsByEntity } from '#cli/content.ts'
 
 export const demo: RowsByEntity = {

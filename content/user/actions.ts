@@ -1,4 +1,4 @@
-/** Making somebody an admin, which may be said any number of times. */
+/** Making somebody an admin, which may be repeated any number of times. */
 import { reached, userPrecheck } from '#content/user/steps.ts'
 import { notFound } from '#model/model.ts'
 import { admin } from '#model/policy.ts'

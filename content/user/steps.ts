@@ -5,7 +5,7 @@ import type { Command } from '#write/command.ts'
 import { precheck } from '#write/derived.ts'
 import type { GuardedStep, Writing } from '#write/steps.ts'
 
-/** Brings the user to a state and checks that it is in it, whether it was before or not; `refused` where there is no such user. */
+/** Brings the user to a state, unless it is in it already; `refused` where there is no such user. */
 export const reached = (
   state: Sql,
   where: Sql,

@@ -1,4 +1,4 @@
-/** What an `Authorization` header must be, and what is remembered of it. */
+/** The form of an `Authorization` header, and the cache of verified tokens. */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -27,7 +27,7 @@ const badSignature =
 const badHeader = 'The header of the token is not a JSON object'
 const tooLarge = 'The token is larger than 8 KiB'
 
-/** An authenticator with the secret, whose clock stands until it is set. */
+/** An authenticator with the secret, whose clock moves only when it is set. */
 const world = (seconds = start) => {
   const clock = { seconds }
   const authenticate = createAuthenticator({ secret }, () => clock.seconds * 1000)

@@ -10,7 +10,7 @@ import { createVerified } from './verified.ts'
 export type AuthConfig = KeyConfig & Parties
 
 /**
- * The viewer of an `Authorization` header: at once where there is none or its token is remembered, else by a promise.
+ * The viewer of an `Authorization` header: at once where there is none or its token is cached, else by a promise.
  * It rejects with `UNAUTHENTICATED` for a bad token (RFC 6750, section 3.1), with `UNAVAILABLE` for unavailable keys.
  */
 export type Authenticate = (authorization: string | undefined) => Viewer | Promise<Viewer>
@@ -36,7 +36,7 @@ export const createAuthenticator = (config: AuthConfig, now: () => number): Auth
 }
 
 const checkParties = ({ issuer, audience }: Parties): void => {
-  // An empty name would look like a check and be met by no token.
+  // No token could match an empty name.
   if (issuer === '' || audience === '') throw new Error('The issuer or audience of tokens is empty')
 }
 
@@ -65,7 +65,7 @@ const headerOf = (token: string): ProtectedHeaderParameters => {
   }
 }
 
-/** Only the name of the key is used: other members about keys (`jwk`, `jku`, `x5c`, `x5u`) are its sender's wish. */
+/** Only the name of the key is used: other members about keys (`jwk`, `jku`, `x5c`, `x5u`) come from its sender. */
 const keyNameOf = (token: string, { algorithms }: Keys): KeyName => {
   const { alg, kid, crit } = headerOf(token)
   if (typeof alg !== 'string' || !algorithms.includes(alg))

@@ -1,5 +1,5 @@
 /**
- * Where keys come from and how long they are believed: secrets, key sets in files, key sets from a
+ * The sources of keys and how long they are trusted: secrets, key sets in files, key sets from a
  * server.
  */
 import assert from 'node:assert/strict'
@@ -47,7 +47,7 @@ const fileOf = (text: string): string => {
   return path
 }
 
-/** Replaces a file as an operator should: whole. */
+/** Replaces a file as a whole, as an operator should. */
 const replace = (path: string, text: string) => {
   writeFileSync(`${path}.new`, text)
   renameSync(`${path}.new`, path)

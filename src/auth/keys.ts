@@ -11,7 +11,7 @@ export type KeyConfig = {
   readonly jwksFile?: string | undefined
 }
 
-/** One family of algorithms, and the way to the key that a token names. */
+/** One family of algorithms, and the function that finds the key of a token. */
 export type Keys = {
   readonly algorithms: readonly string[]
   readonly find: FindKey
@@ -54,7 +54,7 @@ const addressOf = (text: string): URL => {
     throw new Error(`${settings.jwksUrl} holds a user name or password: public keys need none`)
   const safe =
     url.protocol === 'https:' || (url.protocol === 'http:' && loopback.test(url.hostname))
-  // Anybody who can change the answer on its way could sign any token.
+  // Without TLS, anybody who can change the answer on its way could sign any token.
   if (!safe) throw new Error(`${settings.jwksUrl} must begin with https:// (http:// on loopback)`)
   return url
 }

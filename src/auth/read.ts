@@ -11,7 +11,7 @@ const textOf = (bytes: Uint8Array): string => {
   return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
 }
 
-/** The text of a file; it blocks, which is right at the start only. */
+/** The text of a file; it blocks, so it is only for the start. */
 export const readFileNow = (path: string): string => textOf(readFileSync(path))
 
 /** The text of a file. */

@@ -1,4 +1,4 @@
-/** The errors for a token that is bad, or that cannot be judged now. */
+/** The errors for a token that is bad, or that cannot be checked now. */
 import { ApiError } from '#errors.ts'
 
 /**

@@ -1,4 +1,4 @@
-/** Judges a secret before it may sign anything: long enough, and not one that others can guess. */
+/** Checks a secret before it signs anything: it must be long enough, and not easy to guess. */
 
 // RFC 7518, section 3.2: a key for HS256 has at least the 256 bits of the hash.
 const leastBytes = 32
@@ -6,7 +6,7 @@ const leastDifferent = 8
 const longestRepeat = 15
 const leastUnguessed = 16
 
-// What people write where a secret is due; longer words stand before those they begin with.
+// What people write in place of a secret; longer words come before those they begin with.
 const words =
   `changeme changethis changed change replaceme replace abcdefghijklmnopqrstuvwxyz qwertyuiop qwerty
   asdfghjkl zxcvbnm 01234567890 1234567890 0123456789 9876543210 123456789 12345678 123456 12345 1234 256 128 512 64 32

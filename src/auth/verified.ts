@@ -1,4 +1,4 @@
-/** Remembers verified tokens, so that a token costs its signature once and each further use a lookup. */
+/** Caches verified tokens, so that a signature is checked once and each further use is a look-up. */
 import type { Viewer } from '#model/viewer.ts'
 import type { VerifyingKey } from './jwk.ts'
 import type { Grant } from './token.ts'
@@ -15,7 +15,7 @@ type Entry = Grant & { readonly key: VerifyingKey }
 const holds = ({ from, until, key }: Entry, time: number): boolean =>
   time < until && time >= from && time < key.until
 
-/** An empty memory for at most `limit` tokens; when it is full, the half that was not used lately is forgotten. */
+/** An empty cache for at most `limit` tokens; when it is full, the half that was not used recently is dropped. */
 export const createVerified = (now: () => number, limit = 10_000): Verified => {
   // Two halves, because deleting the oldest of one full Map costs 8 µs: it passes all earlier holes.
   let recent = new Map<string, Entry>()

@@ -1,6 +1,6 @@
-/** Works with values that are there at once or come later: a promise costs as much as a small read. */
+/** Works with values or promises alike without making promises, since one costs as much as a small read. */
 
-/** The result of `next` for a value: at once where the value is there, else a promise. */
+/** The result of `next` for a value; a promise only where the value is one. */
 export const after = <Value, Result>(
   value: Value | Promise<Value>,
   next: (value: Value) => Result | Promise<Result>,

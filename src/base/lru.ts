@@ -1,6 +1,6 @@
-/** A cache that forgets what was not used for the longest time. */
+/** A cache that drops the least recently used value. */
 
-/** A cache of so many values by their keys. */
+/** A cache of at most `size` values by their keys. */
 export const lru = <Value>(size: number) => {
   const kept = new Map<string, Value>()
   return {

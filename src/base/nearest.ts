@@ -1,6 +1,6 @@
-/** Which known name somebody meant who misspelt it. */
+/** Finds the known name nearest to a misspelt one. */
 
-/** How many letters must be changed, added or taken away to make one text of another (Levenshtein). */
+/** How many letters must be changed, added or removed to turn one text into another (Levenshtein). */
 const distance = (from: string, to: string): number => {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (const [index, letter] of [...from].entries())
@@ -13,7 +13,7 @@ const distance = (from: string, to: string): number => {
   return row.at(-1) ?? 0
 }
 
-/** The known name at most two letters from this one, and nearer to it than to nothing; undefined where there is none. */
+/** The nearest known name, at most two letters from this one and fewer than it is long; undefined where there is none. */
 export const nearest = (name: string, known: readonly string[]): string | undefined => {
   const most = Math.min(2, name.length - 1)
   const [near] = known

@@ -1,4 +1,4 @@
-/** Objects as JSON has them. */
+/** JSON objects. */
 
 export type JsonObject = Readonly<Record<string, unknown>>
 

@@ -1,3 +1,3 @@
-/** Where the APIs are. */
+/** The paths of the APIs. */
 export const restPath = '/api'
 export const graphqlPath = '/graphql'

@@ -1,6 +1,6 @@
 /**
- * Adds to the counts that all processes of a store share in a window of time; gives the totals of those keys. A rate
- * limit counts with it.
+ * For the rate limit: adds to the counts that all processes of a store share in a window of time; gives the totals of
+ * those keys.
  */
 export type RateCounts = (
   window: number,

@@ -7,9 +7,9 @@ export type Message = {
   readonly html: string
 }
 
-/** A message that waits to be sent; it is composed just before, so that it is up to date. */
+/** A message that waits to be sent; it is composed just before it is sent, so that it is up to date. */
 export type Letter = {
-  /** The id of the recipient's row, which logs may name; an address they may not. */
+  /** The id of the recipient's row, which logs may contain; the address they may not. */
   readonly recipient: number
   readonly address: string
   readonly compose: () => Message
@@ -17,15 +17,15 @@ export type Letter = {
 
 export type Services = {
   readonly mail: {
-    /** Whether messages go anywhere. */
+    /** Whether messages can be sent, or shown to a developer. */
     readonly canSend: boolean
     /** Sends the letter soon. Never throws, never waits, and reports no result. */
     readonly send: (letter: Letter) => void
   }
   /** A key of the store's own, for tokens that the content makes. */
   readonly key: Uint8Array
-  /** Where people reach the service, for links in mail; without a slash at the end. */
+  /** The public URL of the service, for links in mail; without a slash at the end. */
   readonly publicUrl: () => string
-  /** The moment, milliseconds since 1970. */
+  /** The current time, milliseconds since 1970. */
   readonly now: () => number
 }

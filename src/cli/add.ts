@@ -1,4 +1,4 @@
-/** One row put in from the command line, by the rules that the APIs have for an admin. */
+/** Adds one row from the command line, by the rules that the APIs have for an admin. */
 import type { InputRow } from '#cli/content.ts'
 import { inserter } from '#cli/fill.ts'
 import { withStore } from '#cli/store.ts'

@@ -1,4 +1,4 @@
-/** The parts of a content for the command line: rows to begin with, made-up rows, and kinds of its own to import. */
+/** The parts of a content for the command line: demo rows, made-up rows, and kinds of its own to import. */
 import type { FieldFault } from '#errors.ts'
 import type { Model } from '#model/model.ts'
 import type { Dialect } from '#sql/dialect.ts'
@@ -18,7 +18,7 @@ export type InputRow = Readonly<Record<string, unknown>>
 /** Rows by entity, with members as in an import. */
 export type RowsByEntity = Readonly<Record<string, readonly InputRow[]>>
 
-/** How many rows of each kind, by the option's name. */
+/** The number of rows of each kind, by the option's name. */
 export type Sizes = Readonly<Record<string, number>>
 
 /** The row of that number, counted from 0, by field. */
@@ -27,9 +27,9 @@ export type RowAt = (index: number) => Readonly<Record<string, SqlValue>>
 /** Puts so many rows of an entity in, with ids from 1. */
 export type PutMany = (entity: string, count: number, rowAt: RowAt) => Promise<void>
 
-/** How a content makes rows up. */
+/** The made-up rows of a content. */
 export type Seed = {
-  /** The kinds that are made, with how many where the command line says nothing. */
+  /** The kinds that are made, with their default numbers. */
   readonly sizes: Sizes
   /** A sentence about the rows, for the help. */
   readonly about: string

@@ -1,4 +1,4 @@
-/** Many rows at once: statements that the model derives. */
+/** Inserts many rows at once, by statements derived from the model. */
 import type { ContentStore, OpenStore, RowsByEntity } from '#cli/content.ts'
 import type { Store } from '#engines/store.ts'
 import type { Entity } from '#model/entity.ts'
@@ -114,7 +114,7 @@ export const isEmpty = async ({ session, dialect, model }: ContentStore): Promis
   return true
 }
 
-/** When the rows of a demo begin, and how far they are apart. */
+/** The time of a demo's first row, and the milliseconds between two rows. */
 const demoStart = Date.UTC(2026, 0, 5, 9)
 const hour = 3_600_000
 

@@ -1,4 +1,4 @@
-/** `duet import`: rows of NDJSON or CSV, checked by the rules of the API, kept with their ids and times. */
+/** `duet import`: rows of NDJSON or CSV, checked by the rules of the API, stored with their ids and times. */
 
 import { statSync } from 'node:fs'
 import type { ContentStore, InputRow, Kind, PutRow } from '#cli/content.ts'
@@ -39,7 +39,7 @@ const taskOf = (args: readonly string[], content: Content) => {
   if (!format) throw new UsageError(`${file} must end in .ndjson or .csv`)
   const found = statSync(file)
   if (!found.isFile()) throw new Error(`${file} is no file`)
-  // No rows at all are none of NDJSON; of CSV there must be a header.
+  // An empty file is NDJSON without rows, but CSV needs a header.
   if (format === 'csv' && found.size === 0) throw new Error(`${file} is empty`)
   return { plural, kind, file, format, skipsBad: values['skip-bad'] === true }
 }

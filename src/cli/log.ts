@@ -37,7 +37,7 @@ export const logging = (level: Level): Logging => {
         )
         break
       case 'mail':
-        // Not into the log: it has an address and a token, which only a developer's own terminal may show.
+        // Not in the log: it has an address and a token, which only a developer's own terminal may show.
         if (level !== 'silent') process.stderr.write(shownMail(event))
         break
       case 'notice':

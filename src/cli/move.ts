@@ -1,4 +1,4 @@
-/** `duet move`: everything that a SQLite store has, into a PostgreSQL database. */
+/** `duet move`: moves a whole SQLite store into a PostgreSQL database. */
 import { createHash } from 'node:crypto'
 import { copyTables, remedy } from '#cli/move/copy.ts'
 import { contentTables } from '#cli/move/tables.ts'
@@ -31,7 +31,7 @@ type Task = { readonly to: string; readonly restarts: boolean }
 const taskOf = (args: readonly string[]): Task => {
   const { values } = readArgs(args, { to: { type: 'string' }, restart: { type: 'boolean' } }, 0)
   if (values.to === undefined) throw new UsageError('--to is missing: duet move --to postgres://…')
-  // Whatever it is, it may hold a password.
+  // It may contain a password, so the message does not quote it.
   if (!isPostgres(values.to))
     throw new UsageError(
       '--to must be postgres://USER:PASSWORD@HOST/DATABASE: a store moves from SQLite to PostgreSQL only',
@@ -49,7 +49,7 @@ const hold = (store: Store): (() => void) => {
   }
 }
 
-/** What a store is known by, wherever it lies. */
+/** The identity of a store, wherever its file is. */
 const identityOf = async (store: Store): Promise<string> =>
   createHash('sha256')
     .update('duet move ')
@@ -86,7 +86,7 @@ const targetOf = async (config: Config, to: string, migrations: URL) => {
   )
 }
 
-/** Works with a thing that is closed in the end. */
+/** Runs work with a resource, and closes it in the end. */
 const closing = async <Thing extends { readonly close: () => Promise<void> }>(
   thing: Thing,
   work: (thing: Thing) => Promise<void>,

@@ -8,7 +8,7 @@ type Commands = Readonly<Record<string, ListedCommand>>
 
 const listed = (about: string, load: () => Promise<CliCommand>): ListedCommand => ({ about, load })
 
-/** Each is loaded when it is called: what the others need would be half of a short command's time. */
+/** Each is loaded when it is called: loading the others would take half of a short command's time. */
 const commands: Commands = {
   serve: listed('serve both APIs', async () => (await import('#cli/serve.ts')).serve),
   migrate: listed(
@@ -77,7 +77,7 @@ const dispatch = async (content: Content, [name, ...args]: readonly string[]): P
     return
   }
   const { help, run } = await commandNamed(all, name).load()
-  // `help` later on may be a value: --name help.
+  // A later `help` may be a value: --name help.
   if (isHelp(args[0]) || args.includes('--help') || args.includes('-h')) {
     const text = typeof help === 'string' ? help : await help(content)
     return void process.stdout.write(`${text}\n`)
@@ -95,7 +95,7 @@ type SystemError = NodeJS.ErrnoException & { readonly port?: number; readonly ad
 
 const elsewhere = 'name another place in DUET_DATABASE_URL, or give this user the right to it'
 
-/** What the system's own words leave out: the thing it is about, and what to do. */
+/** Messages for system errors, with the subject and the remedy that the system's own leave out. */
 const remedies: Readonly<Record<string, (error: SystemError) => string>> = {
   EADDRINUSE: ({ port }) =>
     `port ${port} is in use already; set DUET_PORT to another, or to 0 for a free one`,

@@ -1,4 +1,4 @@
-/** The key of tokens: the operator's, or in development one that is made once and kept in a file. */
+/** The key of tokens: the operator's, or in development one that is made once and stored in a file. */
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -6,7 +6,7 @@ import type { Config } from '#config.ts'
 import { checkPlace } from '#engines/sqlite/place.ts'
 import { ConfigError } from '#settings.ts'
 
-/** Beside a store that is a file; else where that would be. */
+/** The secret's file: beside a SQLite store, else where such a store would be by default. */
 const secretFile = ({ store }: Config): string =>
   store.kind === 'sqlite' ? join(dirname(store.file), 'secret') : resolve('data/secret')
 
@@ -27,10 +27,10 @@ export const authSecret = (config: Config): string | undefined => {
     )
   const file = secretFile(config)
   if (!existsSync(file)) {
-    // Where no store can be, nothing else of ours is to be either.
+    // Where no store can be made, no secret is written either.
     if (config.store.kind === 'sqlite') checkPlace(config.store.file)
     mkdirSync(dirname(file), { recursive: true })
-    // `wx`: of two that start at once, one makes it.
+    // `wx`: of two processes that start at once, one makes it.
     try {
       writeFileSync(file, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' })
     } catch (error) {

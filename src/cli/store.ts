@@ -1,4 +1,4 @@
-/** The store of a configuration as commands open it: migrated, and with the model's settings. */
+/** Opens the store of a configuration for commands: migrated, and with the model's settings. */
 import type { ContentStore, OpenStore } from '#cli/content.ts'
 import { type Config, loadConfig } from '#config.ts'
 import { type Content, modelOf } from '#content.ts'

@@ -1,17 +1,17 @@
-/** What a command line must be, and how its mistakes are reported: one line each, exit code 2. */
+/** Reads command lines, and reports their faults: one line each, exit code 2. */
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { nearest } from '#base/nearest.ts'
 import { settingMeant } from '#config.ts'
 
-/** A command line that is not as it must be. */
+/** A fault of a command line. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** What other programs call some settings. */
+/** The names that other programs have for some settings. */
 const aliases: Readonly<Record<string, string>> = { p: 'port', db: 'database', verbose: 'log' }
 
-/** What is wrong with an option that a command does not have, and what to write instead. */
+/** The message for an unknown option, with what to write instead. */
 const unknownOption = (option: string, own: readonly string[]): string => {
   const name = option.replace(/^-+/, '')
   const near = nearest(name, own)

@@ -1,15 +1,15 @@
-/** What the tables of all engines have in common: the things of a schema, and what a model asks of them. */
+/** The schema that a model needs, shared by all engines: its tables, indexes, search and counts as definitions. */
 import type { Entity } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { columnName, dependenciesFirst, type Entities } from '#model/model.ts'
 
-/** One thing of the schema: its name and the statement that makes it. */
+/** One object of the schema: its name and the statement that makes it. */
 export type Definition = {
   readonly name: string
   readonly text: string
-  /** The table that it serves, where it is none itself. */
+  /** The table that it belongs to; undefined for a table. */
   readonly of?: string
-  /** Statements that make it tell of rows that are there before it. */
+  /** Statements that bring it up to date with the rows that exist before it does. */
   readonly fill?: readonly string[]
 }
 
@@ -28,7 +28,7 @@ type Term = {
   readonly descending: boolean
 }
 
-/** An index: `sorted` where it serves an order, in which null has a place of its own. */
+/** An index; `sorted`: it serves an order, so it also says where nulls come. */
 export type Index = {
   readonly name: string
   readonly terms: readonly Term[]
@@ -55,7 +55,7 @@ const indexOf = (
   return { name: `${entity.table}_by_${label}`, terms, unique, sorted }
 }
 
-/** The sorts that a list offers, each in the directions it has: ties are always by id ascending. */
+/** The sorts that a list offers, each in its directions; ties are always broken by id ascending. */
 const sortsOf = (entity: Entity): readonly string[] => {
   const { sort } = entity.rest.listing
   if (!sort) return []
@@ -74,7 +74,7 @@ const askedIndexes = (entity: Entity): readonly Index[] => [
   ...entity.sets.map(terms => indexOf(entity, terms, { unique: true })),
 ]
 
-/** The indexes of an entity, of one name the first: of references and unique fields, of sorts, and what it lists itself. */
+/** The indexes of an entity, without duplicates: for references and unique fields, for sorts, and those it lists itself. */
 const indexesOf = (entity: Entity): readonly Index[] =>
   askedIndexes(entity).filter(
     ({ name }, at, all) => all.findIndex(other => other.name === name) === at,
@@ -91,7 +91,7 @@ const searchedColumns = (entity: Entity): readonly string[] => {
 export type Ddl = {
   readonly id: string
   readonly typeOf: (field: Field) => string
-  /** The check that a column has; empty where it has none. */
+  /** The check constraint of a column; empty where it has none. */
   readonly checkOf: (column: string, field: Field) => string
   /** What follows the columns of a table. */
   readonly tableEnd: string
@@ -101,7 +101,7 @@ export type Ddl = {
   readonly appendOnlyTriggers: (table: string) => readonly Definition[]
 }
 
-/** A column as a table is made with it, or has it added. */
+/** The definition of a column, for `create table` and for `add column`. */
 export const columnDdl = (ddl: Ddl, entities: Entities, key: string, field: Field): string => {
   if (key === 'id') return `id ${ddl.id} check (id between 1 and 9007199254740991)`
   const { references, nullable } = field
@@ -136,7 +136,7 @@ const indexDdl = (ddl: Ddl, table: string, index: Index): Definition => {
   }
 }
 
-/** All that the entities are made of beside the machine's own tables, in the order in which it can be made. */
+/** The definitions of all entities, without the machine's own tables, in an order in which they can be made. */
 export const definitionsOf = (ddl: Ddl, entities: Entities): readonly Definition[] =>
   dependenciesFirst(entities).flatMap(([, entity]) => {
     const { table, counted, appendOnly } = entity
@@ -149,7 +149,7 @@ export const definitionsOf = (ddl: Ddl, entities: Entities): readonly Definition
     ]
   })
 
-/** The statements that count the rows that are there, by a column or all; `part` where counts are kept in parts. */
+/** The statements that count existing rows, all or by a column; `part` where a count is split into parts. */
 export const recount = (
   table: string,
   column: string | null,

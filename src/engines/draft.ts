@@ -1,4 +1,4 @@
-/** Drafts migrations: what the model has and the known migrations do not make, for each engine in its own words. */
+/** Drafts migrations for each engine: what the model needs and the known migrations do not make. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,7 +12,7 @@ import {
 } from '#engines/migrations.ts'
 import { columnName, type Entities } from '#model/model.ts'
 
-/** What migrations make: the text of each thing by its name; a column, by `table.column`, has none. */
+/** What migrations make: the text of each object by its name; that of a column, named `table.column`, is not used. */
 export type Made = ReadonlyMap<string, string>
 
 /** What an engine knows of its own DDL. */
@@ -20,25 +20,25 @@ export type Drafting = {
   readonly engine: EngineName
   readonly madeBy: (migrations: readonly Migration[]) => Made
   readonly ddl: Ddl
-  /** The statements that give a function or a trigger another text. */
+  /** The statements that replace a function or a trigger. */
   readonly replace: (definition: Definition) => readonly string[]
-  /** The statement that makes a thing of a table in use, where that must be outside a transaction; else null. */
+  /** The statement that must make an object outside a transaction, because its table is in use; else null. */
   readonly apart: (definition: Definition) => string | null
 }
 
-/** What a store lacks: statements that run in one transaction, and then those that run outside any. */
+/** The statements that a store lacks: those for one transaction, then those that run outside any. */
 type Lack = { readonly together: readonly string[]; readonly apart: readonly string[] }
 
 const isCode = ({ text }: Definition) => /^create (function|trigger) /.test(text)
 
-/** A text as it is compared: without differences of white space, and without `or replace`. */
+/** A text in the form that is compared: white space made equal, without `or replace`. */
 const plain = (text: string) =>
   text
     .replace(/\s+/g, ' ')
     .replace(/^create (or replace )?/i, 'create ')
     .replace(/^create trigger/i, 'create trigger')
 
-/** What these entities have and the migrations do not make, in the order in which it can be made. */
+/** What these entities need and the migrations do not make, in an order in which it can be made. */
 export const lackOf = (
   drafting: Drafting,
   entities: Entities,
@@ -74,7 +74,7 @@ const numbered = (number: number, name: string) => `${String(number).padStart(4,
 
 const textOf = (statements: readonly string[]) => `${statements.join(';\n\n')};\n`
 
-/** The migrations that make what is missing: none, one, or where some of it is outside a transaction, two. */
+/** The migrations that make what is missing: none, one, or two where some of it must run outside a transaction. */
 export const migrationsFor = (
   { together, apart }: Lack,
   number: number,
@@ -101,7 +101,7 @@ export const draftMigrations = (
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
   const known = draftings.flatMap(({ engine }) => contentMigrations(engine, folder))
-  // An engine that lacked nothing of an earlier migration has no file of its number.
+  // An engine for which an earlier draft had nothing to do has no file with that number.
   const number = Math.max(0, ...known.map(({ name }) => Number.parseInt(name, 10))) + 1
   return draftings.flatMap(drafting => {
     const { engine } = drafting

@@ -1,4 +1,4 @@
-/** Files that are there whole or not at all: written beside their place, synced, and then renamed. */
+/** Files that are there whole or not at all: written beside the target, synced, and then renamed. */
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,
@@ -28,7 +28,7 @@ const removePart = (part: string) => {
   for (const ending of endings) rmSync(`${part}${ending}`, { force: true })
 }
 
-/** Takes away what processes left that were killed while they wrote this file. */
+/** Removes the temporary files of processes that were killed while they wrote this file. */
 const removeLeftOvers = (target: string) => {
   const form = /^\.(\d+)-[0-9a-f]{8}\.part(?:-journal|-wal|-shm)?$/
   const folder = dirname(target)
@@ -39,7 +39,7 @@ const removeLeftOvers = (target: string) => {
   }
 }
 
-/** What was written to a file or a folder is on the disk when this returns. */
+/** Waits until what was written to a file or a folder is on the disk. */
 export const sync = (path: string): void => {
   const descriptor = openSync(path, 'r')
   try {
@@ -53,19 +53,19 @@ export const sync = (path: string): void => {
 }
 
 type Options = {
-  /** Who may read the file: the mode of a file that holds the same, or the usual one. */
+  /** The mode of the file, taken from one with the same content; the usual mode unless given. */
   readonly mode?: number
-  /** The last thing before the file takes its place; throws where it may not. */
+  /** Called just before the rename; throws to prevent it. */
   readonly before?: () => void
 }
 
-/** Has `write` make a file beside `target`, and puts it there when it is whole and on the disk. */
+/** Has `write` make a file beside the target, and renames it to the target once it is whole and on the disk. */
 export const putInPlace = async (
   named: string,
   write: (part: string) => Promise<void>,
   { mode = 0o666, before = () => {} }: Options = {},
 ): Promise<void> => {
-  // A link stays one: what it leads to is replaced.
+  // A symbolic link stays: the file that it leads to is replaced.
   const target = existsSync(named) ? realpathSync(named) : named
   const folder = dirname(target)
   if (existsSync(target) && !statSync(target).isFile()) throw new Error(`${target} is no file`)

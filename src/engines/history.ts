@@ -1,4 +1,4 @@
-/** What a store has noted of itself: the migrations that it has applied, and its keys. The same work on every engine. */
+/** What a store records about itself, on every engine: the migrations applied to it, and its keys. */
 import { randomBytes } from 'node:crypto'
 import { type Applied, checksumOf, type Migration } from '#engines/migrations.ts'
 import { queryOf } from '#engines/query.ts'
@@ -13,7 +13,7 @@ export const columnsOf = function* (dialect: Dialect, table: string): Work<reado
   return rows.map(([name]) => String(name))
 }
 
-/** The migrations that a store has applied; none where it was never migrated. */
+/** The migrations applied to a store; none where it was never migrated. */
 export const appliedIn = function* (dialect: Dialect): Work<readonly Applied[]> {
   const columns = yield* columnsOf(dialect, 'migrations')
   if (columns.length === 0) return []
@@ -25,22 +25,22 @@ export const appliedIn = function* (dialect: Dialect): Work<readonly Applied[]> 
   }))
 }
 
-/** Makes the table of applied migrations by its DDL where there is none. */
+/** Makes the table of applied migrations where there is none. */
 export const makeNotes = function* (dialect: Dialect, ddl: string): Work<void> {
   yield queryWith(ddl)
-  // Stores of older programs have none.
+  // Stores made by older programs have no such column.
   if (!(yield* columnsOf(dialect, 'migrations')).includes('checksum'))
     yield queryWith('alter table migrations add column checksum text')
 }
 
-/** The statement that notes a migration as applied. */
+/** The statement that records a migration as applied. */
 export const noteOf = (dialect: Dialect, migration: Migration, now: number): Query =>
   queryOf(
     sql`insert into migrations (name, applied_at, checksum) values (${migration.name}, ${now}, ${checksumOf(migration)})`,
     dialect,
   )
 
-/** Notes the checksums of applied migrations that have none. */
+/** Records the checksums of applied migrations that have none. */
 export const noteChecksums = function* (
   dialect: Dialect,
   known: readonly Migration[],

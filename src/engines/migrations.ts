@@ -1,11 +1,11 @@
-/** The two histories of a store, the machine's own and then the content's: SQL files, applied in the order of their names. */
+/** The migrations of a store, the machine's own and then the content's: SQL files, applied in the order of their names. */
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { NewerStoreError } from '#engines/store.ts'
 
 export type Migration = { readonly name: string; readonly text: string }
 
-/** The engines that have a history, each in a folder of that name. */
+/** The engines that have migrations, each in a folder of that name. */
 export type EngineName = 'sqlite' | 'postgres'
 
 const migrationsIn = (folder: URL, prefix = ''): readonly Migration[] =>
@@ -17,26 +17,26 @@ const migrationsIn = (folder: URL, prefix = ''): readonly Migration[] =>
       text: readFileSync(new URL(file, folder), 'utf8'),
     }))
 
-/** The migrations of the machine's own tables. Their names begin with `duet/`, as no file name of the content's can. */
+/** The migrations of the machine's own tables. Their names begin with `duet/`, which no file name of the content can. */
 export const machineMigrations = (engine: EngineName): readonly Migration[] =>
   migrationsIn(new URL(`${engine}/migrations/`, import.meta.url), 'duet/')
 
-/** The migrations of the content: those of `folder` for an engine; none where nobody has drafted any. */
+/** The migrations of the content: those of `folder` for an engine; none where there is no such folder. */
 export const contentMigrations = (engine: EngineName, folder: URL): readonly Migration[] => {
   const own = new URL(`${engine}/`, folder)
   return existsSync(own) ? migrationsIn(own) : []
 }
 
-/** All that a store of this content is made by, in the order in which it is applied. */
+/** All migrations of a store with this content, in the order in which they are applied. */
 export const historyOf = (engine: EngineName, folder: URL): readonly Migration[] => [
   ...machineMigrations(engine),
   ...contentMigrations(engine, folder),
 ]
 
-/** A migration as a store has noted it; stores of older programs have no checksums. */
+/** A migration as a store has recorded it; stores of older programs have no checksums. */
 export type Applied = { readonly name: string; readonly checksum: string | null }
 
-/** The checksum of a migration's text, the same for either kind of line ends. */
+/** The checksum of a migration's text, the same for LF and CRLF. */
 export const checksumOf = ({ text }: Migration): string =>
   createHash('sha256').update(text.replaceAll('\r\n', '\n')).digest('hex')
 
@@ -64,14 +64,14 @@ export const missingOf = (
   return known.filter(({ name }) => !checksums.has(name))
 }
 
-/** What a migration failed with, and which one it was. */
+/** The error of a failed migration, with its name and its cause. */
 export const failed = ({ name }: Migration, cause: unknown): Error =>
   new Error(`the migration ${name} failed: ${cause instanceof Error ? cause.message : cause}`, {
     cause,
   })
 
 /**
- * What a migration begins with whose statements run one by one and in no transaction, where PostgreSQL does not do
- * them in one. Each must be one that can be run again, since a break leaves those before it done.
+ * The first line of a migration whose statements run one by one, because PostgreSQL does not allow them in a
+ * transaction. Each must be safe to run again, since a failure leaves those before it done.
  */
 export const outsideMark = '-- outside a transaction\n'

@@ -1,4 +1,4 @@
-/** A table on its way from one engine to another: its rows in the order of their key, the same on both sides. */
+/** Reads a table that is moved from one engine to another, page by page in the order of its key, the same on both sides. */
 
 import { queryOf } from '#engines/query.ts'
 import type { Scalar } from '#model/field.ts'
@@ -11,11 +11,11 @@ export type MovedTable = {
   /** The columns that no two rows share all of. */
   readonly key: readonly string[]
   readonly columns: Readonly<Record<string, Scalar>>
-  /** How many rows go at once. */
+  /** The number of rows in a batch. */
   readonly page: number
 }
 
-/** Where in a table a row stands: the values of its key. */
+/** A position in a table: the key of a row. */
 export type Key = readonly SqlValue[]
 
 /** One side of a move. */
@@ -31,7 +31,7 @@ const restOf = ({ name: table, key }: MovedTable, after: Key | null) => {
   return sql`from ${name(table)} where ${after === null ? trusted('true') : behind}`
 }
 
-/** How many rows stand behind a key; behind null stand all. */
+/** The number of rows after a key; all of them for null. */
 export const countBehind = async (
   { query, dialect }: Side,
   table: MovedTable,
@@ -41,7 +41,7 @@ export const countBehind = async (
   return Number(row?.[0])
 }
 
-/** The next rows behind a key, values in the order of the columns; none at the end. */
+/** The next rows after a key, values in the order of the columns; none at the end. */
 export const pageBehind = (
   { query, dialect }: Side,
   table: MovedTable,
@@ -49,7 +49,7 @@ export const pageBehind = (
 ): Promise<Rows> => {
   const columns = join(Object.keys(table.columns).map(name), comma)
   const order = join(table.key.map(name), comma)
-  // The number stands in the text: a planner that knows it walks the index, and sorts nothing.
+  // The limit is in the text: a planner that knows it walks the index and sorts nothing.
   const page = sql`select ${columns} ${restOf(table, after)} order by ${order} limit ${number(table.page)}`
   return query(queryOf(page, dialect))
 }

@@ -1,4 +1,4 @@
-/** The transactions of a session for CLI commands, by the statements that frame them. */
+/** The transactions of a session for CLI commands, given the statements that begin and end them. */
 import type { Session } from '#sql/engine.ts'
 
 type Run = (text: string) => void | Promise<void>
@@ -17,7 +17,7 @@ const framed =
     }
   }
 
-/** Transactions that begin and end with these statements; `undo` runs the ones that undo, where that takes care. */
+/** Transactions that begin and end with these statements; `undo` runs those that roll back. */
 export const transactionsOf = (
   run: Run,
   begin: string,

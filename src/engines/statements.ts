@@ -1,13 +1,13 @@
 /** The statements of a migration's text, one by one. */
 
-// Comments, texts, names in quotes, bodies between dollar signs, ends of statements, and what is between them.
+// Comments, strings, quoted names, dollar-quoted bodies, semicolons, and the text between them.
 const pieces = /--[^\n]*|'(?:[^']|'')*'|"(?:[^"]|"")*"|(\$\w*\$)[\s\S]*?\1|;|[^-'"$;]+|[\s\S]/g
 
-/** A trigger of SQLite has statements inside, each with a semicolon of its own. */
+/** Whether a text ends inside a trigger of SQLite, whose statements have semicolons of their own. */
 const isInTrigger = (text: string) =>
   /^\s*create\s+trigger\b[\s\S]*\bbegin\b/i.test(text) && !/;\s*end\s*$/i.test(text)
 
-/** The statements in their order, without comments and the semicolons behind them. */
+/** The statements in order, without comments and their final semicolons. */
 export const statementsOf = (text: string): readonly string[] => {
   const statements: string[] = []
   let statement = ''

@@ -1,4 +1,4 @@
-/** What a configuration names: a database with all that the program does to it. Each engine makes one of its own. */
+/** A store: the database that the configuration names, with all that the program does to it. Each engine offers one. */
 import type { RateCounts } from '#base/rate-counts.ts'
 import { ApiError } from '#errors.ts'
 import type { Limits } from '#read/stitch.ts'
@@ -6,16 +6,16 @@ import type { Dialect } from '#sql/dialect.ts'
 import type { Reader, Session } from '#sql/engine.ts'
 import type { Writer } from '#write/job.ts'
 
-/** The keys that every store has of its own, made with it: what cursors and what tokens in mail are signed with. */
+/** The keys that each store makes for itself: one signs cursors, the other tokens in mail. */
 export const secrets = ['cursor', 'mail'] as const
 export type Secret = (typeof secrets)[number]
 
-/** The store was migrated by a newer program than this one. */
+/** A newer program than this one has migrated the store. */
 export class NewerStoreError extends Error {
   override readonly name = 'NewerStoreError'
 }
 
-/** The error of a write that finds too many waiting already. */
+/** The error for a write when too many are waiting already. */
 export const tooManyWrites = () =>
   new ApiError('OVERLOADED', 'Too many writes are waiting; try again soon', { retryAfter: 1 })
 
@@ -27,9 +27,9 @@ export type Serving = {
   readonly readTimeout: number
   /** How many writes may wait before more are refused. */
   readonly queue: number
-  /** Told of failures that the service survives. */
+  /** Called at failures that the service survives. */
   readonly onTrouble?: (message: string) => void
-  /** Told once when nothing can be written any more and the process must end. */
+  /** Called once when nothing can be written any more and the process must end. */
   readonly onFatal: (message: string) => void
 }
 
@@ -47,18 +47,18 @@ export type Engine = Reader &
   }
 
 export type Store = {
-  /** What it is called in messages; never with a password. */
+  /** Its name in messages; never with a password. */
   readonly label: string
   readonly dialect: Dialect
-  /** Takes it for this process where only one may serve it; gives what lets go of it. Throws where another has it. */
+  /** Takes it for this process where only one may serve it; gives the function that releases it. Throws StoreInUseError. */
   readonly hold: () => () => void
-  /** Applies the migrations that it lacks; gives their names. Throws NewerStoreError before it touches anything. */
+  /** Applies the missing migrations; gives their names. Throws NewerStoreError before it changes anything. */
   readonly migrate: () => Promise<readonly string[]>
-  /** The migrations that it lacks; throws NewerStoreError, or says that there is no store. Changes nothing. */
+  /** The names of the missing migrations; throws NewerStoreError, or where there is no store. Changes nothing. */
   readonly pending: () => Promise<readonly string[]>
   /** A key of the store; throws where it was never migrated. */
   readonly secret: (name: Secret) => Promise<Uint8Array>
-  /** A session for a command: to read one moment of it, or to fill it. */
+  /** A session for a command: to read a snapshot of the store, or to fill it. */
   readonly session: (purpose: 'reading' | 'filling') => Promise<Session>
   readonly open: (serving: Serving) => Engine
 }

@@ -37,7 +37,7 @@ const mostPerPage = 100
 // Above every budget: the statement's own limit and the count of objects decide.
 const wholeList = 1_000_000
 
-/** The number of rows that a `limit` argument allows; `byDefault` where the argument is absent. */
+/** The most rows that a `limit` argument allows; `byDefault` without the argument. */
 const limitOf = (limit: unknown, byDefault: number): number =>
   limit == null ? byDefault : Math.min(Math.max(Number(limit), 1), mostPerPage)
 
@@ -47,8 +47,8 @@ const offsetOf = (offset: unknown): number => Math.max(Number(offset ?? 0), 0)
 type ReadArgument = (variables: Variables) => unknown
 
 /**
- * CoerceArgumentValues (section 6.4.1) for one argument of a scalar type, settled as far as the document goes:
- * graphql-js's own took a tenth of a small query, each time anew.
+ * CoerceArgumentValues (section 6.4.1) for one argument of a scalar type, done once for each document as far as
+ * possible: graphql-js does it in each request, which took a tenth of a small query.
  */
 export const argumentOf = (field: AnyField, node: FieldNode, name: string): ReadArgument => {
   const argument = field.args.find(argument => argument.name === name)
@@ -85,5 +85,5 @@ export const pageOf = (
   }
 }
 
-/** The id that an argument names, 0 where it names nothing: no row has it. */
+/** The id in an argument; 0, which no row has, where it is no id. */
 export const idArgument = (value: unknown): number => parseId(String(value)) ?? 0

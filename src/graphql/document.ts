@@ -1,4 +1,4 @@
-/** A request's document, parsed, validated and cached; bad documents never push good ones out. */
+/** A request's document, parsed, validated and cached; bad documents never displace good ones. */
 import {
   type DocumentNode,
   GraphQLError,
@@ -55,7 +55,7 @@ const conditionsOf = (document: DocumentNode): readonly string[] => {
   return [...names].sort()
 }
 
-// The parser's own words for its limits; a name or a string of the document cannot stand before them.
+// The parser's own message for its limits; no text of the document can come before it.
 const tooComplex = /^Syntax Error: Document contains more than \d+ (tokens|comments)\./
 
 const parsed = (source: string, limits: DocumentLimits): DocumentNode => {

@@ -37,7 +37,7 @@ const entryOf = (
 const fieldOfVariable = (error: GraphQLError): string =>
   /"\$?([\w.[\]]+)"/.exec(error.message)?.[1] ?? 'variables'
 
-/** graphql-js quotes what it was sent, however long. */
+/** Messages of graphql-js quote the document, however long; here they are cut to so many characters. */
 const longestMessage = 500
 
 const shortened = (message: string): string =>

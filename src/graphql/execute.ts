@@ -43,7 +43,7 @@ export type Request = {
   readonly position: string | undefined
 }
 
-/** The result of a request: the text of `data` where it was run, and its errors. */
+/** The result of a request: the text of `data` where the operation was run, and its errors. */
 export type Result = {
   readonly data: string | undefined
   readonly errors: readonly Entry[]

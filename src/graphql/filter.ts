@@ -6,7 +6,7 @@ import { comparedWith } from '#model/equal.ts'
 import { fieldOf, type Model } from '#model/model.ts'
 import type { Value } from '#read/selection.ts'
 
-/** The stored value that a filter's argument stands for; throws BAD_USER_INPUT where it is of no such form. */
+/** The stored value that a filter's argument stands for; throws BAD_USER_INPUT where it has not the form of the field. */
 export const filterValue = (
   model: Model,
   entity: Entity,

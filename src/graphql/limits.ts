@@ -100,7 +100,7 @@ export const checkDocument = (document: DocumentNode, limits: DocumentLimits): v
         `The operation is ${depth} levels deep, at most ${limits.depth} are allowed`,
       )
     if (aliases > limits.aliases) throw tooMuch(aliases, limits.aliases, 'aliases')
-    // No document writes out more fields than it may have tokens: only fragments within fragments spread to more.
+    // Without fragments a document has fewer fields than tokens: only nested fragments can exceed this.
     if (fields > limits.tokens) throw tooMuch(fields, limits.tokens, 'fields')
   }
 }

@@ -28,7 +28,7 @@ export const negotiate = (accept: string | undefined): string | undefined => {
   return typeOfRange[value]
 }
 
-/** Whether a page is wanted: a browser names HTML and takes anything else for less; a client that names JSON first means it. */
+/** Whether a page is wanted: a browser prefers HTML; a client that lists JSON first does not want it. */
 export const wantsPage = (accept: string | undefined): boolean => {
   const ranges = rangesOf(accept ?? '')
   const weightOf = (...types: readonly string[]) =>

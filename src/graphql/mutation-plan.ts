@@ -1,4 +1,4 @@
-/** The fields of a mutation, allowed and planned before any of them is run. */
+/** The fields of a mutation, checked and planned before any of them is run. */
 import { type FieldNode, type GraphQLObjectType, getArgumentValues } from 'graphql'
 import { prepareFor } from '#core.ts'
 import { ApiError, type ErrorLocation } from '#errors.ts'
@@ -36,7 +36,7 @@ const argumentsOf = ({ schema, variables }: Execution, node: FieldNode): Argumen
   return field ? getArgumentValues(field, node, variables) : {}
 }
 
-/** The read of the row that a field writes, without its id: the write adds that. */
+/** The read of the row that a field writes, without its id, which the write adds. */
 const readingOf = (
   execution: Execution,
   root: RootField,

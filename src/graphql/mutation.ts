@@ -14,7 +14,7 @@ import { write } from '#write/write.ts'
 
 type Input = Readonly<Record<string, unknown>>
 
-/** Ids in an input come as text; one that names nothing is `NOT_FOUND`. */
+/** The input with its ids as numbers; throws `NOT_FOUND` for a text that is no id. */
 const inputOf = ({ core }: Execution, { root, args }: WriteField): Input => {
   const { fields } = entityOf(core.model, root.entity)
   return Object.fromEntries(
@@ -102,7 +102,7 @@ const runField = async (
   }
 }
 
-/** Throws the first refusal that depends on whose row a field is about, which only the store knows; then none is run. */
+/** Throws before any field is run where the viewer has no right to a row of one of them, which only the store knows. */
 const refuseEarly = async (execution: Execution, fields: readonly WriteField[]): Promise<void> => {
   const checks = await Promise.allSettled(fields.map(field => runPrecheck(execution, field)))
   for (const [index, { location }] of fields.entries()) {
@@ -145,7 +145,7 @@ export const runMutation = async (
       replayed &&= written.replayed
       position = written.position ?? position
     } catch (cause) {
-      // Every mutation's type is non-null, so its error leaves no data (section 6.4.4); what came before is done.
+      // Every mutation's type is non-null, so its error leaves no data (section 6.4.4); earlier fields stay written.
       const error = { cause, location: field.location }
       return { data: 'null', replayed: false, position, error }
     }

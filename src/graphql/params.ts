@@ -25,7 +25,7 @@ const jsonParameter = (parameters: URLSearchParams, name: string): unknown => {
 const rawParams = async (c: Http, bodyLimit: number): Promise<JsonObject> => {
   if (c.req.method === 'POST') return jsonBody(c, bodyLimit, ['application/json'])
   const contentType = header(c, 'content-type')
-  // Web pages can send other types without a preflight, and a GET of theirs is not meant for here.
+  // Web pages can send other types without a preflight, so those are refused.
   if (contentType !== undefined && !/^application\/json\s*(;|$)/i.test(contentType.trim()))
     throw new ApiError(
       'UNSUPPORTED_MEDIA_TYPE',

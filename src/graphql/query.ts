@@ -92,7 +92,7 @@ const missingOf = (
   return undefined
 }
 
-/** The id as the caller wrote it. */
+/** The id in the form in which the caller wrote it. */
 const namedBy = (node: FieldNode, variables: Variables): unknown => {
   const value = node.arguments?.find(
     ({ name }) => name.value !== 'limit' && name.value !== 'offset',

@@ -126,7 +126,7 @@ const existsFor = (entity: Entity, filters: readonly Filter[]): Root['exists'] =
     return references ? [{ entity: references.entity, slot }] : []
   })
 
-/** The conditions, order and page of a root; what varies between one row and a list. */
+/** The conditions, order and page of a root, which differ between one row and a list. */
 const rowsOf = (
   { core: { model }, schema, slots, variables }: Selecting,
   kind: 'one' | 'list',
@@ -178,7 +178,7 @@ export const rootOf = (
   }
 }
 
-/** Which filters of the roots a request gives: they decide the plan, with the operation and its conditions. */
+/** A text of the filters that a request gives: with the operation and its conditions they decide the plan. */
 export const shapeOf = ({ core, schema, variables }: Execution, collected: Collected): string => {
   let shape = ''
   for (const [, [node]] of collected) {

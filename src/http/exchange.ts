@@ -33,7 +33,7 @@ export type Handle = (c: Http, viewer: Viewer, requestId: string) => Reply | Pro
 /** A handler with its surroundings, the same for all its requests. */
 type Serving = { readonly edge: Edge; readonly fail: Fail; readonly handle: Handle }
 
-/** A request that is being served, and the facts for its answer and log line. */
+/** A request in progress, with the facts for its answer and log line. */
 type Exchange = {
   readonly c: Http
   readonly requestId: string
@@ -56,11 +56,11 @@ const identify = ({ urlLimit, authenticate }: Edge, c: Http) =>
     error => ({ error }),
   )
 
-/** The API's own answer, for a caller that is within its limit. */
+/** The API's own answer, unless the caller is over its limit. */
 const answer = ({ edge, handle }: Serving, exchange: Exchange): Reply | Promise<Reply> => {
   const { c, requestId } = exchange
   return after(identify(edge, c), found => {
-    // Without an accepted token, the address counts.
+    // Without an accepted token, the request counts for its address.
     if (!('error' in found)) exchange.viewer = found
     return after(edge.limiter?.count(c, exchange.viewer), rate => {
       exchange.rate = rate
@@ -91,7 +91,7 @@ const overloaded = () =>
   new ApiError(
     'OVERLOADED',
     'The server has more to do than it can do soon; try again in a moment',
-    // Not all at the same moment.
+    // Spread, so that not all callers return at the same moment.
     { retryAfter: 1 + Math.floor(Math.random() * 3) },
   )
 
@@ -113,7 +113,7 @@ const complete = (
     Object.assign(headers, corsHeaders(origins, header(c, 'origin')), { Vary: vary })
   }
   if (rate) Object.assign(headers, rate)
-  // Set here, the server need not look for it; for HEAD it would not.
+  // Set here because the server sets none for HEAD.
   if (body !== null) headers['Content-Length'] = String(Buffer.byteLength(body))
 }
 

@@ -1,4 +1,4 @@
-/** Reads requests the cheapest way: from Node's own parsed headers where there are any. */
+/** Reads requests in the cheapest way: from Node's own parsed headers where there are any. */
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
 import type { JsonObject } from '#base/object.ts'
@@ -37,7 +37,7 @@ export const bodyBytes = async (c: Http, limit: number): Promise<Uint8Array> => 
   return new Uint8Array(bytes)
 }
 
-/** Straight from Node's stream: a web stream around it would cost as much as a small request. */
+/** Reads Node's stream directly: a web stream around it would cost as much as a small request. */
 const nodeBody = (
   incoming: HttpBindings['incoming'],
   limit: number,
@@ -48,7 +48,7 @@ const nodeBody = (
     let size = 0
     incoming.on('data', (chunk: Uint8Array) => {
       size += chunk.length
-      // The rest is read and dropped, so that the answer can be.
+      // The rest is read and dropped, so that the caller can read the answer.
       if (size > limit) return reject(tooLarge())
       chunks.push(chunk)
     })
@@ -57,7 +57,7 @@ const nodeBody = (
     )
     incoming.once('error', reject)
     incoming.once('close', () => {
-      // Every request closes in the end; only one that was cut off has no whole body.
+      // Every request closes in the end; the body of one that was cut off is incomplete.
       if (!incoming.complete) reject(new ApiError('MALFORMED_REQUEST', 'The body ended too early'))
     })
   })
@@ -134,7 +134,7 @@ export const positionOf = (c: Http): string | undefined => header(c, 'duet-posit
 
 const saneId = /^[\w.:/+=@-]{1,128}$/
 
-/** The caller's request id if it sent a sane one, else a new one. */
+/** The caller's request id if it sent a valid one, else a new one. */
 export const requestIdOf = (c: Http): string => {
   const sent = header(c, 'x-request-id')
   return sent !== undefined && saneId.test(sent) ? sent : crypto.randomUUID()

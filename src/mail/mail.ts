@@ -32,7 +32,7 @@ const hour = 3_600_000
 const mostAnHour = 5
 const mostAddresses = 10_000
 
-/** Whether one more message may go to an address: five an hour, so that nobody is flooded in another's name. */
+/** Whether one more message may go to an address: at most five an hour, so that nobody can flood another person's mailbox. */
 const createCap = () => {
   const sent = lru<{ readonly since: number; count: number }>(mostAddresses)
   return (address: string, now: number): boolean => {

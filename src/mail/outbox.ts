@@ -1,4 +1,4 @@
-/** Where letters wait to be sent: so many at most, a few at once, each tried twice; putting one in never waits. */
+/** A queue of letters: of limited size, a few sent at once, each tried twice; adding one never waits. */
 
 import type { Letter } from '#base/services.ts'
 import type { Observe } from '#observe.ts'
@@ -8,7 +8,7 @@ export type OutboxOptions = {
   /** Why a sending failed, in one word that may be logged. */
   readonly reasonOf: (error: unknown) => { readonly code: string; readonly isFinal: boolean }
   readonly observe: Observe
-  /** How many may wait; what comes then is dropped. */
+  /** How many may wait; later ones are dropped. */
   readonly size: number
   readonly atOnce: number
   /** How long after a failure a message is tried again, in milliseconds. */
@@ -25,7 +25,7 @@ type Outbox = {
   readonly ended: AbortController
   running: number
   isClosed: boolean
-  /** Told when nothing is on its way. */
+  /** Called when nothing is being sent. */
   idle: () => void
 }
 
@@ -67,7 +67,7 @@ const work = (outbox: Outbox) => {
   if (outbox.running === 0) outbox.idle()
 }
 
-/** Settles when nothing is on its way, or `wait` milliseconds later. */
+/** Settles when nothing is being sent, or after `wait` milliseconds. */
 const emptied = (outbox: Outbox, wait: number) =>
   new Promise<void>(resolve => {
     const timer = setTimeout(resolve, wait)

@@ -1,4 +1,4 @@
-/** What a kind of thing is: its fields, relations, rules and public names. */
+/** Entities: fields, relations, rules and public names. */
 
 import type { Services } from '#base/services.ts'
 import type { Field } from '#model/field.ts'
@@ -14,16 +14,16 @@ export type Relation = {
   readonly graphql: boolean
   /** Whether the REST API has it as a nested list, `/things/{id}/parts`. */
   readonly rest: boolean
-  /** In the order in which they were made; else newest first. */
+  /** Whether they are in the order in which they were made; else newest first. */
   readonly oldestFirst: boolean
 }
 
-/** What a query parameter of a REST list, or an argument of a GraphQL list, keeps. */
+/** The filter behind a query parameter of a REST list. */
 export type Filter =
   | { readonly kind: 'equals' | 'at least' | 'at most'; readonly field: string }
-  /** Only the value `true` has an effect: keeps what is above zero. */
+  /** Only the value `true` has an effect: selects rows above zero. */
   | { readonly kind: 'above zero'; readonly field: string }
-  /** Keeps what contains the text, whatever its case; `field` is a folded one. */
+  /** Selects rows that contain the text, whatever its case; `field` is a folded one. */
   | { readonly kind: 'contains'; readonly field: string }
 
 /** How a REST list is paged: numbered pages, numbered pages or an offset, or cursors by id descending. */
@@ -31,7 +31,7 @@ export type Paging = 'page' | 'page or offset' | 'cursor'
 
 export type Listing = {
   readonly paging: Paging
-  /** How many where the caller does not say. */
+  /** The size of a page where the caller does not give it. */
   readonly limit: number
   /** The fields a caller may sort by: with `sort` and `order`, or as a signed list (`-price,name`). */
   readonly sort?: {
@@ -41,17 +41,17 @@ export type Listing = {
   readonly filters?: Readonly<Record<string, Filter>>
 }
 
-/** The places to go from an object, always the same (`by` is null) or by what one of its fields says. */
+/** The links of an object: always the same (`by` is null), or by the value of one of its fields. */
 export type Links =
   | { readonly by: null; readonly all: Named }
   | { readonly by: string; readonly cases: Readonly<Record<string, Named>> }
 
 type Named = Readonly<Record<string, Link>>
 
-/** A place to go from an object: a path with `{field}`s in it, and a method where it is not GET. */
+/** A link: a path with `{field}`s in it, and a method where it is not GET. */
 export type Link = string | { readonly href: string; readonly method: string }
 
-/** What follows once a row was made and kept: it gets these fields of the row, and never throws or waits. */
+/** Runs after the commit of a create: it gets these fields of the row, and never throws or waits. */
 export type CreateEffect = {
   readonly fields: readonly string[]
   readonly run: (row: Readonly<Record<string, unknown>>, services: Services) => void
@@ -59,7 +59,7 @@ export type CreateEffect = {
 
 export type Entity = {
   readonly table: string
-  /** The plural that names its collection in both APIs. */
+  /** The name of its collection in both APIs. */
   readonly plural: string
   readonly description: string
   readonly fields: Readonly<Record<string, Field>>
@@ -67,7 +67,7 @@ export type Entity = {
   readonly policy: Policy
   readonly links: Links | null
   readonly rest: {
-    /** The list at `/plural`; null: there is none of its own, only nested ones with this paging. */
+    /** Whether there is a list at `/plural`; without it `listing` is for nested lists only. */
     readonly list: boolean
     readonly one: boolean
     readonly listing: Listing
@@ -76,26 +76,26 @@ export type Entity = {
     /** The writes at its own paths, and those at the paths below a parent. */
     readonly writes: readonly ('create' | 'replace' | 'update' | 'delete')[]
     readonly nested: readonly ('one' | 'create' | 'delete')[]
-    /** Relations whose rows stand in the object itself, each after one of its members. */
+    /** Relations whose rows are embedded in the object, each after one of its members. */
     readonly embedded: Readonly<Record<string, { readonly after: string }>>
   }
   readonly graphql: {
-    /** Whether the schema has the type, and whether queries may begin at it. */
+    /** Whether the schema has the type, and with `roots` its root fields. */
     readonly type: boolean
     readonly roots: boolean
-    /** The list root is paged like the REST list, or whole until `limit` is given. */
+    /** Whether the list root is paged like the REST list; else it is whole unless `limit` is given. */
     readonly paged: boolean
-    /** Equality filters that the list root takes as arguments, each naming what must exist. */
+    /** Fields that are equality filters of the list root; the row that a reference among them names must exist. */
     readonly filters: readonly string[]
     readonly mutations: readonly ('create' | 'update' | 'delete')[]
   }
-  /** Numbers of rows that are kept with each write, so that a list's total costs no scan: all, and by these fields. */
+  /** The cached counts, updated with each write so that a list's total costs no scan: of all rows, and by these fields; null: none. */
   readonly counted: readonly string[] | null
-  /** Further indexes than those of references, unique fields and sorts. */
+  /** Indexes in addition to those of references, unique fields and sorts. */
   readonly indexes: readonly (readonly string[])[]
-  /** Rows are only ever added: a record of what happened. */
+  /** Whether rows are never changed or deleted. */
   readonly appendOnly: boolean
-  /** Fields that no two rows share all of. */
+  /** Sets of fields whose values are unique together. */
   readonly sets: readonly (readonly string[])[]
   readonly afterCreate: CreateEffect | null
 }
@@ -121,7 +121,7 @@ export const one = relation<'one', OneOptions>('one')
 /** The rows of another entity whose field `by` holds this one's id. */
 export const many = relation<'many', ManyOptions>('many')
 
-/** A listing that names only fields that are there. */
+/** A listing that names only existing fields. */
 type ListingOf<Key extends string> = Omit<Listing, 'sort' | 'filters'> & {
   readonly sort?:
     | { readonly style: 'field and order'; readonly fields: readonly Key[] }
@@ -143,7 +143,7 @@ type Draft<F, R, Key extends string = keyof F & string> = {
   relations?: R
   policy: Policy
   links?: Named
-  /** Links by what a field says, instead of `links`. */
+  /** Links by the value of a field, instead of `links`. */
   linksBy?: { by: Key; cases: Readonly<Record<string, Named>> }
   rest: NoInfer<RestOf<Key, keyof R & string>>
   graphql?: NoInfer<Partial<Omit<Entity['graphql'], 'filters'>> & { filters?: readonly Key[] }>
@@ -154,7 +154,7 @@ type Draft<F, R, Key extends string = keyof F & string> = {
   afterCreate?: NoInfer<CreateEffect & { readonly fields: readonly Key[] }>
 }
 
-/** An entity with its defaults filled in: in both APIs, nothing counted, closed where no rule says otherwise. */
+/** An entity with its defaults: in both APIs, without counts, closed where no rule says otherwise. */
 export const entity = <
   const F extends Readonly<Record<string, Field>>,
   // biome-ignore lint/complexity/noBannedTypes: an entity without relations has none, not any.

@@ -1,27 +1,27 @@
-/** Texts that callers compare fields with, as the values that a store keeps. */
+/** Texts that callers compare fields with, as stored values. */
 import { z } from 'zod'
 import type { Scalar } from '#model/field.ts'
 import { parseId } from '#model/id.ts'
 import { parseMinor } from '#model/money.ts'
 import { isStorable } from '#model/text.ts'
 
-/** A stored value, or what the text must be instead. */
+/** A stored value, or the fault of the text. */
 export type Compared = { readonly value: string | number | null } | { readonly fault: string }
 
 const whole = /^-?\d{1,16}$/
 const moment = z.iso.datetime()
 
 const compared = {
-  // Stores read a text beside a number each in its own way: an id that names nothing is 0, which no row has.
+  // Stores compare a text with a number in different ways, so a text that is no id stands for 0, which no row has.
   id: text => ({ value: parseId(text) ?? 0 }),
-  // No store keeps such a text, and PostgreSQL does not even compare it.
+  // No row has a text that cannot be stored, and PostgreSQL refuses to compare it.
   text: text => ({ value: isStorable(text) ? text : null }),
   int: text => (whole.test(text) ? { value: Number(text) } : { fault: 'must be a whole number' }),
   money: (text, digits) => {
     const parsed = parseMinor(text, digits)
     if (!parsed) return { fault: 'must be a number' }
     const minor = Number(parsed.minor)
-    // An amount that the currency does not have is no row's.
+    // No row has an amount with more decimals than the currency.
     return { value: parsed.rest || !Number.isSafeInteger(minor) ? null : minor }
   },
   time: text =>
@@ -35,6 +35,6 @@ const compared = {
   bytes: () => ({ fault: 'cannot be compared' }),
 } satisfies Record<Scalar, (text: string, digits: number) => Compared>
 
-/** What a text stands for beside a field of that kind; `digits` are the decimals of the currency. */
+/** The stored value that a text stands for in a comparison with a field of that kind; `digits` are the currency's decimals. */
 export const comparedWith = (scalar: Scalar, text: string, digits: number): Compared =>
   compared[scalar](text, digits)

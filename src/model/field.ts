@@ -1,4 +1,4 @@
-/** What one field is, said once. Every API and engine derives its own view of a field from this. */
+/** Fields, defined once. Each API and engine derives its own view of a field from this. */
 import { z } from 'zod'
 import type { ErrorKind } from '#errors.ts'
 import { anyone, nobody, type Rule } from '#model/policy.ts'
@@ -7,22 +7,22 @@ import { codePoints, isStorable } from '#model/text.ts'
 /** The kinds of values that content is made of. */
 export type Scalar = 'id' | 'text' | 'int' | 'money' | 'time' | 'flag' | 'bytes'
 
-/** What a field is when a creation does not give it: a value, the moment, or the id of who is writing. */
+/** The value of a field that a create does not give: a fixed value, the current time, or the viewer's id. */
 export type Initial = { readonly value: string | number | null } | 'now' | 'viewer'
 
 export type Field = {
   readonly scalar: Scalar
   readonly nullable: boolean
   readonly description: string
-  /** What a value from the world must satisfy; its output is stored. */
+  /** The rule for values from outside; its output is stored. */
   readonly rule: z.ZodType
   /** Who may read it where its entity may be read. */
   readonly readableBy: Rule
   /** Who may set it among those who may write its entity; `nobody`: the service sets it. */
   readonly settableBy: Rule
-  /** Undefined: a creation must give it. */
+  /** Undefined: a create must give it. */
   readonly initial: Initial | undefined
-  /** Where the GraphQL API shows it. */
+  /** Whether the GraphQL API has it everywhere, in inputs only, or not at all. */
   readonly graphql: 'shown' | 'input' | 'hidden'
   /** Whether the REST API shows it. */
   readonly rest: boolean
@@ -34,11 +34,11 @@ export type Field = {
     | undefined
   /** The field of the same row it is folded from (see `fold`). */
   readonly foldedFrom: string | undefined
-  /** The field whose change takes this one back to its initial value. */
+  /** The field whose change resets this one to its initial value. */
   readonly resetBy: string | undefined
-  /** No two rows share it; the error for a second one. */
+  /** For a unique field, the error for a second row with the same value. */
   readonly unique: ErrorKind | 'CONFLICT' | undefined
-  /** It may be given when the row is made and not changed afterwards. */
+  /** Whether it may be given in a create and not changed afterwards. */
   readonly immutable: boolean
   /** The least and the largest value of a number, or length of a text in code points. */
   readonly range: { readonly min: number; readonly max: number } | undefined
@@ -48,17 +48,17 @@ export type Field = {
 
 type Derived = 'scalar' | 'rule' | 'range' | 'values' | 'references' | 'foldedFrom' | 'initial'
 
-/** What may be said of a field of any kind; `Own` is what it may be at first. */
+/** The options of a field of any kind; `Own` is the type of its initial value. */
 export type Options<Own extends Initial = Initial> = Partial<Omit<Field, Derived>> & {
   readonly initial?: Own | { readonly value: null }
 }
 
-/** What a field that the service fills may be told beside its kind. */
+/** The options of a field that the service fills. */
 type Shown = Pick<Options, 'settableBy' | 'readableBy' | 'description' | 'graphql' | 'rest'>
 
 /** Options of a field that the service sets and no caller may. */
 export const fixed = { settableBy: nobody } as const
-/** Options of a field that only the store knows: searched or compared by, never shown. */
+/** Options of an internal field: for searches and comparisons, never shown. */
 export const internal = { settableBy: nobody, graphql: 'hidden', rest: false } as const
 
 type Details = Options & Partial<Pick<Field, 'range' | 'values' | 'references' | 'foldedFrom'>>
@@ -70,7 +70,7 @@ const field = (scalar: Scalar, rule: z.ZodType, options: Details): Field => ({
   description: '',
   readableBy: anyone,
   settableBy: anyone,
-  // What may be absent is absent when it is not given.
+  // A nullable field is null when it is not given.
   initial: options.nullable ? { value: null } : undefined,
   graphql: 'shown',
   rest: true,
@@ -103,7 +103,7 @@ export const text = (
   return field('text', sized(base, min, max), { ...rest, range: { min, max } })
 }
 
-/** An email address of valid form, at most 254 characters, kept as it is written. */
+/** An email address of valid form, at most 254 characters, stored as it is written. */
 export const email = (options: Options<{ readonly value: string }> = {}): Field =>
   field(
     'text',
@@ -115,7 +115,7 @@ export const email = (options: Options<{ readonly value: string }> = {}): Field 
     { ...options, range: { min: 1, max: 254 } },
   )
 
-// A parser repairs white space, backslashes and a missing host; a reader of what is stored may not.
+// A URL parser repairs white space, backslashes and a missing host; readers of the stored text may not.
 const webForm = /^https?:\/\/[^\s\p{Cc}/\\@?#]+(?:[/?#][^\s\p{Cc}\\]*)?$/iu
 
 const isWebUrl = (value: string): boolean => webForm.test(value) && URL.canParse(value)
@@ -153,7 +153,7 @@ export const int = (
   })
 }
 
-/** An amount of the store's currency; how many decimals it has is the currency's affair (see `write/input.ts`). */
+/** An amount in the store's currency, which decides the number of decimals (see `write/input.ts`). */
 export const money = (options: Options<{ readonly value: number }> & { max: number }): Field => {
   const { max, ...rest } = options
   const message = `must be a number from 0 to ${max}`
@@ -175,7 +175,7 @@ export const time = (options: Options<'now' | { readonly value: number }> = {}):
 export const flag = (options: Options<{ readonly value: 0 | 1 }> = {}): Field =>
   field('flag', z.boolean('must be true or false'), options)
 
-/** Bytes, such as a picture: for the content's own code, as no API shows them. */
+/** Bytes, such as a picture: only for the content's own code, as no API shows them. */
 export const bytes = (options: Options<never> = {}): Field =>
   field('bytes', z.instanceof(Uint8Array), { ...internal, ...options })
 
@@ -183,7 +183,7 @@ const wholeId = z
   .int('must be the id of a thing that exists')
   .min(1, 'must be the id of a thing that exists')
 
-/** The id of the row itself: given out by the store in ascending order, never reused. */
+/** The id of the row itself: given by the store in ascending order, never reused. */
 export const id = (options: Shown = {}): Field =>
   field('id', wholeId, { ...fixed, description: 'Unique identifier.', ...options })
 

@@ -32,7 +32,7 @@ const book = entity({
   rest,
 })
 
-/** Past the compiler, as a mistake would be that it cannot see. */
+/** Defines a model without the compiler's checks. */
 const define = (entities: Entities) => () => defineModel(entities as never)
 
 test('a model without mistakes is given back as it is', () => {

@@ -12,7 +12,7 @@ export { columnName, typeName }
 /** The store's currency: its ISO 4217 code and how many decimals it has. */
 export type Currency = { readonly code: string; readonly digits: number }
 
-/** What an operator's settings decide about the model. */
+/** The settings of the model, from an operator's configuration. */
 export type Settings = {
   readonly switches: Switches
   readonly currency: Currency
@@ -22,7 +22,7 @@ export type Settings = {
 
 export type Entities = Readonly<Record<string, Entity>>
 
-/** Which entity a token's `sub` names, and what its row must not say for the token to write. */
+/** The entity that a token's `sub` refers to, and the value of a field that bars its row from writing. */
 export type Viewers = {
   readonly entity: string
   readonly barred: { readonly field: string; readonly value: string }
@@ -34,7 +34,7 @@ export type Model = {
   readonly settings: Settings
 }
 
-/** The names a relation may key on: this entity's fields for `one`, the target's for `many`. */
+/** The names that may be the key of a relation: this entity's fields for `one`, the target's for `many`. */
 type KeyOf<M extends Entities, Self extends Entity, R> = R extends { kind: 'one' }
   ? keyof Self['fields']
   : R extends { kind: 'many'; to: infer To extends keyof M }
@@ -73,7 +73,7 @@ export const checkViewers = (entities: Entities, { entity, barred }: Viewers): v
   for (const fault of viewerFaults(entities, entity)) wrong(fault)
 }
 
-/** Checks that the switches are there which rules name; a plain Error with one sentence says which one is not. */
+/** Checks that all switches that rules name exist; throws a plain Error of one sentence that names a missing one. */
 export const checkSwitches = (entities: Entities, switches: Switches): void => {
   for (const [setting, place] of switchesOf(entities))
     if (!Object.hasOwn(switches, setting))
@@ -82,7 +82,7 @@ export const checkSwitches = (entities: Entities, switches: Switches): void => {
       )
 }
 
-/** The entities by name, in an order in which their tables can be made and filled: what others refer to comes first. */
+/** The entities by name, in an order in which their tables can be made and filled: targets of references come first. */
 export const dependenciesFirst = (entities: Entities): readonly (readonly [string, Entity])[] => {
   const sorted = new Map<string, Entity>()
   const waiting = new Set<string>()

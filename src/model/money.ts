@@ -4,8 +4,8 @@ import type { Currency } from '#model/model.ts'
 const decimalForm = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d{1,3}))?$/i
 
 /**
- * A decimal number's text in minor units, exactly: `{ minor, rest }`, where `rest` tells that there were more decimals
- * than the currency has (`minor` is then cut off towards zero). Undefined where the text is no number.
+ * A decimal number's text in minor units, exactly: `{ minor, rest }`, where `rest` is true for more decimals than the
+ * currency has (`minor` is then truncated towards zero). Undefined where the text is no number.
  */
 export const parseMinor = (
   text: string,

@@ -1,8 +1,8 @@
-/** How names of the model are written elsewhere: in SQL, and as types. */
+/** Names of the model in other forms: as SQL columns, and as types. */
 
 /** `emailVerified` as SQL writes it: `email_verified`. */
 export const columnName = (field: string): string =>
   field.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 
-/** An entity's name as a type and a sentence write it, with a capital letter. */
+/** An entity's name with a capital letter, for types and sentences. */
 export const typeName = (entity: string): string => entity.charAt(0).toUpperCase() + entity.slice(1)

@@ -12,7 +12,7 @@ export type Rule =
   | { readonly kind: 'admin' }
   /** Anyone while the setting is on, else an admin. */
   | { readonly kind: 'while'; readonly setting: string }
-  /** The service itself alone. */
+  /** Only the service itself. */
   | { readonly kind: 'nobody' }
 
 export const anyone: Rule = { kind: 'anyone' }
@@ -22,9 +22,9 @@ export const nobody: Rule = { kind: 'nobody' }
 export const self = (...fields: readonly string[]): Rule => ({ kind: 'self', fields })
 export const whileOpen = (setting: string): Rule => ({ kind: 'while', setting })
 
-/** The operations of an entity. What is left out is closed to all but the service. */
+/** The rules for the operations of an entity. An operation without a rule is closed to all but the service. */
 export type Policy = {
-  /** Its rows, wherever they are met. */
+  /** Its rows, wherever they are read. */
   readonly read?: Rule
   /** Its rows as the root of a read: a list or one by id. `read` where it is left out. */
   readonly enter?: Rule
@@ -33,12 +33,12 @@ export type Policy = {
   readonly delete?: Rule
 }
 
-/** What an operator's settings open or close, by the names that rules have for it. */
+/** The switches that an operator's settings turn on or off, by the names that rules have for them. */
 export type Switches = Readonly<Record<string, boolean>>
 
 /**
- * What a rule says to a viewer before any row is looked at:
- * `yes`, `no`, or `row` where it depends on whose the row is.
+ * The verdict of a rule for a viewer before any row is read:
+ * `yes`, `no`, or `row` where it depends on the owner of the row.
  */
 export const judge = (
   rule: Rule,

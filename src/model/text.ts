@@ -10,20 +10,20 @@ export const codePoints = (text: string): number => {
   return text.length - surrogatePairs
 }
 
-/** Whether every store keeps the text as it is: PostgreSQL refuses NUL, drivers replace lone surrogates. */
+/** Whether every store keeps the text unchanged: PostgreSQL refuses NUL, drivers replace lone surrogates. */
 export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII begins with control characters.
 const ascii = /^[\u0000-\u007f]*$/
 
 /**
- * The text with case taken out for all of Unicode, accents kept: `É` and `é` fold alike, `e` does not.
- * Each code point by itself (Unicode 16, section 5.18.4), so that no letter depends on its neighbours.
+ * The text without case for all of Unicode, with its accents: `É` and `é` fold alike, `e` does not.
+ * Each code point is folded by itself (Unicode 16, section 5.18.4), so that no letter depends on its neighbours.
  */
 export const fold = (text: string): string => {
   if (ascii.test(text)) return text.toLowerCase()
   let folded = ''
-  // Down first: `ẞ` has no upper case, and only its lower case `ß` leads to `ss`.
+  // Lower case first: `ẞ` has no other upper case, and only its lower case `ß` becomes `ss`.
   for (const point of text) folded += point.toLowerCase().toUpperCase().toLowerCase()
   return folded
 }

@@ -1,4 +1,4 @@
-/** Who is asking, as far as policy cares. */
+/** The viewer: the caller of a request, with the facts that rules need. */
 
 export type Role = 'anonymous' | 'user' | 'admin'
 

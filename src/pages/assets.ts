@@ -108,11 +108,11 @@ const cacheControl = (asset: Loaded, c: Http): string =>
 const urlOf = ({ package: from, file }: Asset): URL => {
   if (file instanceof URL) return file
   if (from === undefined) return new URL(`assets/${file}`, import.meta.url)
-  // React exports its package.json but not its browser builds, hence the way over the folder.
+  // React exports its package.json but not its browser builds, so the path starts from its folder.
   return new URL(file, import.meta.resolve(`${from}/package.json`))
 }
 
-// Callers that come while the first still works share its promise; a failure is not remembered.
+// Callers that come while the first still works share its promise; a failure is not cached.
 function remember<Key, Value>(make: (key: Key) => Promise<Value>) {
   const made = new Map<Key, Promise<Value>>()
   return (key: Key): Promise<Value> =>

@@ -169,7 +169,7 @@ const tokenCurl = (origin: string, { withToken }: Examples): string => `\
 TOKEN=$(bin/duet token --user 1 --role admin --ttl 1h)
 curl ${origin}${restPath}${withToken.rest} -H "Authorization: Bearer $TOKEN"`
 
-// The host comes from the request. What is not plainly one must not reach a line made for a shell.
+// The host comes from the request. Any text that is not plainly a host must not reach a shell command.
 const originOf = (url: string): string => {
   const { origin, host } = new URL(url)
   return /^[\w.-]+(:\d+)?$|^\[[\da-f:]+\](:\d+)?$/i.test(host) ? origin : 'http://localhost'

@@ -1,4 +1,4 @@
-/** The query of one level of a plan: total, it cannot fail because of the caller. */
+/** The query of one level of a plan; making it cannot fail because of the caller. */
 import { columnName } from '#model/model.ts'
 import { type Condition, conditionOnEach, conditionSql } from '#read/condition.ts'
 import {
@@ -53,7 +53,7 @@ const orderSql = (order: readonly Order[], dialect: Dialect): Sql => {
 const isWalk = (condition: Condition): boolean =>
   condition.kind === 'field' && condition.is !== 'equals' && condition.is !== 'less than'
 
-/** Whether finding the rows may mean a walk through the table, which must be stoppable. */
+/** Whether finding the rows may need a scan of the table, which must be interruptible. */
 export const scans = (level: Level): boolean => {
   if (level.kind === 'count') return level.cached === null
   return level.kind === 'root' && level.where.some(isWalk)
@@ -64,7 +64,7 @@ const whereSql = (level: Level, dialect: Dialect): Sql => {
   const conditions = level.where.map(condition =>
     (isKeyed ? conditionOnEach : conditionSql)(condition, level.table, dialect),
   )
-  // First: it must count the rows that the conditions leave out as well.
+  // First, so that it is also called for rows that the conditions leave out.
   const { interruptCheck } = dialect
   return and(interruptCheck && scans(level) ? [interruptCheck, ...conditions] : conditions)
 }
@@ -98,7 +98,7 @@ const belowSql = (level: ChildLevel, dialect: Dialect, keys: Sql, budget: Sql): 
   return dialect.childrenOf({ ...query, by: fieldSql(level.by), page })
 }
 
-/** The number of rows, from the counts that the store keeps or by counting. */
+/** The query for the number of rows, from a cached count or by counting. */
 const countSql = (level: CountLevel, dialect: Dialect): Sql => {
   const { cached, table } = level
   if (cached === null)
@@ -112,7 +112,7 @@ const existsSql = (level: ExistsLevel, dialect: Dialect): Sql =>
   sql`select 1 from ${name(level.table)} as "t"
     where ${and([sql`${fieldSql('id')} = ${slot(level.slot)}`, whereSql(level, dialect)])}`
 
-/** The query of a level, given what stands for the ids that lead to it and for how many rows it may have. */
+/** The query of a level, given the SQL for the ids that lead to it and for the number of rows it may have. */
 export const levelSql = (level: Level, dialect: Dialect, keys: Sql, budget: Sql): Sql => {
   switch (level.kind) {
     case 'root':
@@ -129,7 +129,7 @@ export const levelSql = (level: Level, dialect: Dialect, keys: Sql, budget: Sql)
   }
 }
 
-/** The condition of a plan that looks up one row by its id and by nothing else. */
+/** The condition of a plan that looks up one row by its id alone; undefined for any other plan. */
 const idOf = ({ rows, total, exists }: PlannedRoot): { readonly slot: Slot } | undefined => {
   const [id, ...others] = rows.where
   const isAlone = total === null && exists.length === 0 && levelsBelow(rows).length === 0
@@ -138,8 +138,8 @@ const idOf = ({ rows, total, exists }: PlannedRoot): { readonly slot: Slot } | u
 }
 
 /**
- * The statement that looks up the rows of many ids at once, for a plan that looks up one row by its id and by nothing
- * else; undefined for any other plan, and where each level has a statement.
+ * The statement that looks up the rows of many ids at once, for a plan that looks up one row by its id alone;
+ * undefined for any other plan, and where each level has a statement.
  */
 export const compileForMany = (
   { roots }: ReadPlan,

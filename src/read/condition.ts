@@ -6,12 +6,12 @@ import { type Comparison, VIEWER, type Where } from '#read/selection.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { column, join, name, type Sql, slot, sql } from '#sql/sql.ts'
 
-/** A condition with its field; `self`: the row is the viewer's by one of these paths. */
+/** A condition on a field, or `self`: one of these paths leads from the row to the viewer. */
 export type Condition =
   | ({ readonly kind: 'field' } & Where)
   | { readonly kind: 'self'; readonly paths: readonly SelfPath[] }
 
-/** A field of the table itself, or of another: field `by` points to a row of `table`, and so on from there. */
+/** A field of the table itself, or of another one: `by` refers to a row of `table`, where `next` goes on. */
 export type SelfPath =
   | { readonly field: string }
   | { readonly by: string; readonly table: string; readonly next: SelfPath }
@@ -36,7 +36,7 @@ export const selfCondition = (model: Model, entity: Entity, rule: Rule): Conditi
 
 const alias = 't'
 
-/** How a field is written where a condition stands: of an alias, or bare. */
+/** The SQL of a field in a condition: with an alias, or bare. */
 type ColumnOf = (field: string) => Sql
 
 const bare: ColumnOf = field => name(columnName(field))
@@ -45,14 +45,14 @@ const of =
   field =>
     column(table, columnName(field))
 
-/** By the key that the row holds: a list of one's own then comes from that key's index, not from a walk. */
+/** The condition by the row's own key: a viewer's list then comes from the index of that key, not from a scan. */
 const selfPath = (path: SelfPath, columnOf: ColumnOf): Sql => {
   if ('field' in path) return sql`${columnOf(path.field)} = ${slot(VIEWER)}`
   return sql`${columnOf(path.by)} in (select "id" from ${name(path.table)}
     where ${selfPath(path.next, bare)})`
 }
 
-/** Whose a row is, looked up from the row itself: it costs the same however much the viewer has. */
+/** The owner of a row, looked up from the row: the cost does not grow with the number of rows that the viewer owns. */
 const ownerOf = (path: SelfPath, columnOf: ColumnOf): Sql => {
   if ('field' in path) return columnOf(path.field)
   const { table, by, next } = path
@@ -62,7 +62,7 @@ const ownerOf = (path: SelfPath, columnOf: ColumnOf): Sql => {
 
 const anyOf = (conditions: readonly Sql[]): Sql => sql`(${join(conditions, sql` or `)})`
 
-/** A condition on rows that were found by their keys already. */
+/** A condition on rows that were already found by their keys. */
 export const conditionOnEach = (condition: Condition, table: string, dialect: Dialect): Sql =>
   condition.kind === 'self'
     ? anyOf(condition.paths.map(path => sql`${ownerOf(path, of(alias))} = ${slot(VIEWER)}`))

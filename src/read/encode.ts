@@ -1,11 +1,11 @@
-/** How a stored value is written as JSON text, by its scalar and API. */
+/** Writes stored values as JSON text, by scalar and API. */
 
 import type { Scalar } from '#model/field.ts'
 import { formatMinor } from '#model/money.ts'
 import type { Encoding } from '#read/selection.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
-/** Writes a value; a whole number comes as a number, or as its decimal text where an aggregate brought it. */
+/** Writes a value; a whole number comes as a number, or as decimal text out of an aggregate. */
 export type Encoder = (value: SqlValue) => string
 
 // A letter that JSON.stringify would change: control characters, quote, backslash, surrogates (which may be lone).
@@ -19,7 +19,7 @@ export const quote = (text: string): string =>
 const day = 86_400_000
 const days = new Map<number, string>()
 
-/** The date of a day since 1970, remembered: the rows of a page share few. */
+/** The date of a day since 1970, cached: the rows of a page share few dates. */
 const dateOf = (number: number): string => {
   const known = days.get(number)
   if (known !== undefined) return known

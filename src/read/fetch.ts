@@ -1,14 +1,14 @@
-/** What both ways of fetching the rows of a plan's levels have in common. */
+/** The common parts of both ways to fetch the rows of a plan's levels. */
 import { ApiError } from '#errors.ts'
 import type { Results } from '#read/level.ts'
 import type { Limits } from '#read/stitch.ts'
 import type { Query, Rows, Work } from '#sql/engine.ts'
 import type { Parameter, SqlValue, Statement } from '#sql/sql.ts'
 
-/** A plan compiled: its statements, and how their rows are fetched with the values of its slots. */
+/** A compiled plan: its statements, and how their rows are fetched, given the values of its slots. */
 export type Fetch = {
   readonly statements: readonly Statement[]
-  /** Where there is one statement: its query, which is a snapshot by itself, and what its rows give. */
+  /** For a plan of one statement: its query, which is a snapshot by itself, and the results from its rows; else null. */
   readonly single: {
     readonly query: (slots: readonly SqlValue[]) => Query
     readonly results: (rows: Rows) => Results
@@ -16,7 +16,7 @@ export type Fetch = {
   readonly work: (slots: readonly SqlValue[]) => Work<Results>
 }
 
-/** The values that a run has for the parameters of a statement. */
+/** The values of a run, from which the parameters of its statements are filled. */
 export type Run = {
   readonly slots: readonly SqlValue[]
   readonly budget: number

@@ -1,10 +1,10 @@
-/** A read plan as data: levels of rows below each other, in the words of the model. Columns come with `compile`. */
+/** A read plan as data: nested levels of rows, with the model's field names; `compile` turns them into columns. */
 import type { Scalar } from '#model/field.ts'
 import type { Condition } from '#read/condition.ts'
 import type { Encoding, Page, Slot } from '#read/selection.ts'
 import type { Rows } from '#sql/engine.ts'
 
-/** A field of an entity, with what reading it needs. */
+/** A field of an entity, with the facts that reading it needs. */
 export type ReadField = {
   readonly name: string
   readonly scalar: Scalar
@@ -13,7 +13,7 @@ export type ReadField = {
 
 export type Order = { readonly field: ReadField; readonly descending: boolean }
 
-/** A piece of the text of a row: given text, a field's value, or what a level below has for this row. */
+/** A piece of the text of a row: given text, a field's value, or the text of a level below for this row. */
 export type Part =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'field'; readonly field: string; readonly as: 'value' | 'path' }
@@ -31,13 +31,13 @@ export type Part =
     }
   | { readonly kind: 'child'; readonly level: ChildLevel }
 
-/** What all levels with rows have: rows of one table, each distinct row once. Field 0 is the id. */
+/** The common members of all levels with rows: rows of one table, each distinct row once. Field 0 is the id. */
 export type RowSet = {
   readonly table: string
   readonly where: readonly Condition[]
   readonly fields: readonly ReadField[]
   readonly parts: readonly Part[]
-  /** Whether its rows may be too many bytes, so that they are counted while they are read. */
+  /** Whether its rows may be so large that their bytes are counted while they are read. */
   readonly bulky: boolean
 }
 
@@ -67,7 +67,7 @@ export type RootLevel = RowSet & FromConditions
 export type ChildLevel = RowSet & (FromIds | FromParents)
 export type RowLevel = RootLevel | ChildLevel
 
-/** How many rows fit the conditions; `cached`: the store counts by this field already, with the value in the slot. */
+/** The number of rows that fit the conditions; `cached`: the store has a count by this field, for the value in the slot. */
 export type CountLevel = {
   readonly kind: 'count'
   readonly table: string
@@ -75,7 +75,7 @@ export type CountLevel = {
   readonly cached: { readonly field: string; readonly slot: Slot | null } | null
 }
 
-/** Whether there is a row of the id in the slot. */
+/** Whether there is a row with the id in the slot. */
 export type ExistsLevel = {
   readonly kind: 'exists'
   readonly entity: string

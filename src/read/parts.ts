@@ -1,4 +1,4 @@
-/** The text of a row as parts: what is the same for every row is joined when the plan is made. */
+/** The text of a row as parts: text that is the same for every row is joined when the plan is made. */
 import type { Entity, Link, Links } from '#model/entity.ts'
 import { keyOf, type Part } from '#read/level.ts'
 
@@ -23,7 +23,7 @@ const linkParts = (link: Link, prefix: string): Part[] => {
   ]
 }
 
-/** Text pieces beside each other made one, so that stitching has fewer to join. */
+/** The parts with adjacent texts merged, so that stitching has fewer to join. */
 export const merged = (parts: readonly Part[]): Part[] => {
   const result: Part[] = []
   for (const part of parts) {
@@ -44,7 +44,7 @@ export const objectParts = (members: readonly (readonly [string, readonly Part[]
   textPart('}'),
 ]
 
-/** A link as a member; it is left out where its path names what is null. */
+/** A link as a member; it is left out where a field in its path is null. */
 const linkMember = (entity: Entity, prefix: string, name: string, link: Link): readonly Part[] => {
   const parts = linkParts(link, prefix)
   const nullable = parts.flatMap(fieldsOf).filter(field => entity.fields[field]?.nullable)
@@ -52,7 +52,7 @@ const linkMember = (entity: Entity, prefix: string, name: string, link: Link): r
   return nullable.length > 0 ? [{ kind: 'present', fields: nullable, parts: member }] : member
 }
 
-/** The comma before a member goes with it; the first one is always there, as the model's check says. */
+/** A member with the comma before it; the model's check makes sure that the first member is never left out. */
 const separated = ([part, ...rest]: readonly Part[]): readonly Part[] =>
   part?.kind === 'present'
     ? [{ ...part, parts: [textPart(','), ...part.parts] }, ...rest]
@@ -71,7 +71,7 @@ export const linksParts = (links: Links, prefix: string, entity: Entity): readon
   return [{ kind: 'case', field: links.by, cases: Object.fromEntries(cases) }]
 }
 
-/** The fields that a part is made of. */
+/** The fields that a part needs. */
 export const fieldsOf = (part: Part): readonly string[] => {
   switch (part.kind) {
     case 'text':

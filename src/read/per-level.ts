@@ -19,7 +19,7 @@ import { parameter, type SqlValue, type Statement, statement } from '#sql/sql.ts
 
 const keys = parameter({ kind: 'keys' })
 
-// Up to so many rows are fetched at once; of more the bytes are counted, which costs each row a little.
+// Up to so many rows are fetched at once; above that their bytes are counted, which costs each row a little.
 const fewRows = 500
 
 /** The distinct values of one column as a JSON list. */
@@ -29,7 +29,7 @@ const listOf = (rows: Rows, column: number): string => {
   return `[${[...ids].join()}]`
 }
 
-/** How many rows a level can have at the most, by its page and the rows above it. */
+/** The most rows that a level can have, by its page and the rows above it. */
 const mostRows = (level: RowLevel, slots: readonly SqlValue[], parents: number): number => {
   if (level.kind === 'by ids') return parents
   return level.page === null
@@ -41,12 +41,12 @@ const isBulky = (level: Level, slots: readonly SqlValue[], parents: number): boo
   hasRows(level) && level.bulky && mostRows(level, slots, parents) > fewRows
 
 type Step = Linked & {
-  /** Where the rows of the level above have the ids that lead to this one. */
+  /** The column of the level above with the ids that lead to this one; null for a root. */
   readonly key: number | null
   readonly statement: Statement
 }
 
-/** A plan with a statement for each level; each takes the ids that the level above found. */
+/** Compiles a plan to a statement for each level; each takes the ids that the level above found. */
 export const perLevel = (plan: ReadPlan, dialect: Dialect, limits: Limits): Fetch => {
   const steps = levelsOf(plan).map(
     (linked): Step => ({
@@ -66,7 +66,7 @@ export const perLevel = (plan: ReadPlan, dialect: Dialect, limits: Limits): Fetc
       const { level, above, key } = step
       const parents = (above && results.get(above)) ?? []
       const keys = key === null ? null : listOf(parents, key)
-      // Nothing above it: nothing below it.
+      // Without rows above there are none below.
       const rows = keys === '[]' ? [] : yield queryOf(step, { slots, budget, keys }, parents.length)
       results.set(level, rows)
       if (hasRows(level)) budget -= rows.length

@@ -1,4 +1,4 @@
-/** A selection, resolved against the model and allowed for a kind of viewer: only here a read is refused. */
+/** Resolves a selection against the model and checks it for a role: only here a read is refused. */
 import { ApiError, type ErrorLocation } from '#errors.ts'
 import type { Entity, Relation } from '#model/entity.ts'
 import { isLong } from '#model/field.ts'
@@ -32,7 +32,7 @@ const locationOf = (path: readonly string[], at: Location | undefined): ErrorLoc
   ...(at && { at }),
 })
 
-/** Refuses what the rule does not give this kind of viewer; `row`: it depends on the row. */
+/** Throws where the rule refuses this role; `row`: it depends on the row. */
 const allow = (
   { model, role }: Context,
   rule: Rule | undefined,
@@ -45,7 +45,7 @@ const allow = (
   return verdict
 }
 
-/** The conditions that leave the rows which a rule shows to the viewer. */
+/** The conditions for the rows that a rule lets the viewer read. */
 const visible = (
   context: Context,
   entity: Entity,
@@ -61,11 +61,11 @@ const readField = (entity: Entity, name: string): ReadField => {
   return { name, scalar, nullable }
 }
 
-/** Whether a root has a revision, which an ETag is made of: one row of an entity that counts its changes. */
+/** Whether a root has a revision for an ETag: it is one row of an entity with revisions. */
 const hasRevision = (entity: Entity, from: From): boolean =>
   from.kind === 'root' && !from.many && entity.fields.revision !== undefined
 
-/** The fields that a level has whatever is asked of it. */
+/** The fields that a level always has, whatever is selected. */
 const ownFields = (entity: Entity, from: From): readonly string[] => {
   if (from.kind === 'children of') return ['id', from.by]
   return hasRevision(entity, from) ? ['id', 'revision'] : ['id']
@@ -140,7 +140,7 @@ const fromAbove = (relation: Relation, page: Page): FromIds | FromParents =>
     ? { kind: 'by ids', by: relation.by }
     : { kind: 'children of', by: relation.by, page, oldestFirst: relation.oldestFirst }
 
-/** What a viewer may not read, he may not filter or sort by either. */
+/** Throws where a root filters or sorts by a field that the viewer may not read. */
 const allowChoice = (
   context: Context,
   entity: Entity,
@@ -163,7 +163,7 @@ const fromConditions = (
   return { kind: 'root', order, page, many, fetchOneMore }
 }
 
-/** The count that the store keeps of what a root's filters leave, if it keeps it. */
+/** The cached count that fits a root's filters; null where there is none. */
 const cachedCount = (entity: Entity, { where }: Root): CountLevel['cached'] => {
   const [only] = where
   if (entity.counted === null || where.length > 1) return null
@@ -172,7 +172,7 @@ const cachedCount = (entity: Entity, { where }: Root): CountLevel['cached'] => {
   return { field: only.field, slot: only.slot }
 }
 
-/** Whether something is there; what the viewer may not see is not there for him. */
+/** The check that a row exists; one that the viewer may not read counts as missing. */
 const existsLevel = (
   context: Context,
   { entity: name, slot }: Root['exists'][number],

@@ -1,4 +1,4 @@
-/** The door of the read core: a plan made ready once, then run with values as often as asked. */
+/** The entry to the read core: a plan is prepared once, then run with values any number of times. */
 import { after } from '#base/after.ts'
 import type { Fetch } from '#read/fetch.ts'
 import type { PlannedRoot, ReadPlan, Results } from '#read/level.ts'
@@ -18,16 +18,16 @@ export type Answer = {
   readonly objects: number
   /** The number of all rows that fit, where it was asked for. */
   readonly total: number | undefined
-  /** The id of the last row written, and whether there are more: what a cursor is made of. */
+  /** For a cursor: the id of the last row of the page, and whether there are more. */
   readonly last: number | undefined
   readonly more: boolean
   /** The revision of the one row asked for. */
   readonly revision: number | undefined
-  /** What must exist and does not: then the answer means nothing. */
+  /** A row that must exist and does not; the answer is then void. */
   readonly missing: { readonly entity: string; readonly id: SqlValue } | undefined
 }
 
-/** A plan ready to run on one database, and what makes the answers of the rows that were fetched. */
+/** A plan ready to run on one database, with the function that makes answers from the fetched rows. */
 export type Prepared = Fetch & {
   readonly plan: ReadPlan
   readonly answers: (results: Results, slots: readonly SqlValue[]) => readonly Answer[]
@@ -76,7 +76,7 @@ const answersOf = (
   })
 }
 
-/** Makes a plan ready for a database: compiled, with its stitcher; both are made once. */
+/** Prepares a plan for a database: its statements and its stitcher, both made once. */
 export const prepare = (
   plan: ReadPlan,
   dialect: Dialect,
@@ -95,7 +95,7 @@ export const prepare = (
   }
 }
 
-/** Runs a prepared read, which sees one moment, not before `position`; at once where the database answers at once. */
+/** Runs a prepared read on one snapshot, not older than `position`; synchronous where the database is. */
 export const read = (
   reader: Reader,
   { single, work, answers }: Prepared,

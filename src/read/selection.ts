@@ -29,13 +29,13 @@ export type Item =
       readonly kind: 'relation'
       readonly key: string
       readonly relation: string
-      /** How many of each parent and after how many; null: all. */
+      /** The page of each parent; null: all rows. */
       readonly page: Page
       readonly items: readonly Item[]
       readonly at?: Location
     }
 
-/** How many and after how many (null: from the first one on); no page: all. */
+/** Limit and offset (null: from the first row on); a null page: all rows. */
 export type Page = { readonly limit: Slot; readonly offset: Slot | null } | null
 
 export type Comparison =
@@ -56,17 +56,17 @@ export type Root = {
   readonly entity: string
   readonly items: readonly Item[]
   readonly where: readonly Where[]
-  /** Things that must exist for the answer to mean anything, else it is `NOT_FOUND`. */
+  /** Rows that must exist; where one does not, the answer is `NOT_FOUND`. */
   readonly exists: readonly { readonly entity: string; readonly slot: Slot }[]
   readonly sort: readonly Sort[]
-  /** One row or null, or a list: a page of it, or whole. */
+  /** Whether it is a list (a page or all of it), not one row or null. */
   readonly many: boolean
   readonly page: Page
   /** One row more is read than `limit` says, to know whether there is a next page; it is not written. */
   readonly fetchOneMore: boolean
   /** Whether the number of all rows that fit the conditions is wanted. */
   readonly total: boolean
-  /** Its row was written by the same request: who may write it is shown it, whoever may read it later. */
+  /** Whether the same request wrote its row: its writer may see it in the answer, whatever the rule for reads. */
   readonly written?: boolean
   /** The key in the answer and the location in the document, for errors. */
   readonly key?: string

@@ -27,17 +27,17 @@ import {
   statement,
 } from '#sql/sql.ts'
 
-// A guard of memory only: how long the answer may be is said in characters, and is for stitch to decide.
+// This limit only protects memory: the limit of the answer is in characters, and stitch enforces it.
 const bytesPerCharacter = 4
 
 const cte = (index: number): Sql => name(`l${index}`)
 
 const result: ReadField = { name: 'n', scalar: 'int', nullable: false }
 
-/** What a level's query gives; a count or a check gives one number. */
+/** The fields that a level's query gives; a count or a check gives one number. */
 const fieldsOf = (level: Level): readonly ReadField[] => (hasRows(level) ? level.fields : [result])
 
-/** What the levels before one leave of the budget; of a single tree each level is bounded by the one above it. */
+/** The rest of the budget after the levels before this one; with one root each level is bounded by the one above it. */
 const budgetAt = (levels: readonly Linked[], index: number, isOneTree: boolean): Sql => {
   const counts = levels
     .slice(0, index)
@@ -54,7 +54,7 @@ const keysSql = (levels: readonly Linked[], linked: Linked): Sql => {
   return sql`select ${name(columnName(keyOf(level)))} from ${cte(at)}`
 }
 
-/** All levels in one statement, a CTE each. It gives a row for each level: its number, and each column as one text. */
+/** One statement with a CTE for each level. It gives a row for each level: its number, and each column as one text. */
 const compile = (plan: ReadPlan, dialect: Dialect, { aggregate }: SingleStatement): Statement => {
   const levels = levelsOf(plan)
   const [only, ...others] = levels
@@ -93,7 +93,7 @@ const rowsOf = (level: Level, texts: Row, { parse }: SingleStatement): Rows => {
   return rows
 }
 
-/** The rows of all levels, from what the statement gave. */
+/** The rows of all levels, from the rows of the statement. */
 const resultsOf = (
   levels: readonly Linked[],
   rows: Rows,
@@ -115,7 +115,7 @@ const objectsIn = (results: Results): number => {
   return objects
 }
 
-/** A plan with one statement for all its levels. */
+/** Compiles a plan to one statement for all its levels. */
 export const inSingleStatement = (
   plan: ReadPlan,
   dialect: Dialect,

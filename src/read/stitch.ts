@@ -20,7 +20,7 @@ export type Limits = { readonly objects: number; readonly bytes: number }
 /** A text with the number of objects in it. */
 export type Text = { readonly text: string; readonly objects: number }
 
-/** The texts of a level, by the key under which the rows above know them. */
+/** The texts of a level, by the key in the rows above. */
 type ByKey = ReadonlyMap<SqlValue, Text>
 
 /** The number of objects written so far. */
@@ -38,7 +38,7 @@ const tooLarge = (limits: Limits) =>
 const nothing: Text = { text: 'null', objects: 0 }
 const empty: Text = { text: '[]', objects: 0 }
 
-/** How the values of a level's rows are written. */
+/** The level whose rows are written, those below it, and the encoders. */
 type Writing = {
   readonly level: RowLevel
   readonly below: readonly ChildLevel[]
@@ -97,7 +97,7 @@ const pieceOf = (writing: Writing, part: Part): string | Write => {
   }
 }
 
-/** The parts of a row one after another. */
+/** Writes the parts of a row one after another. */
 const joined = (writing: Writing, parts: readonly Part[]): Write => {
   const pieces = parts.map(part => pieceOf(writing, part))
   return (row, children, count) => {
@@ -108,7 +108,7 @@ const joined = (writing: Writing, parts: readonly Part[]): Write => {
   }
 }
 
-/** How the rows of a level are written, with the texts of the levels below it. */
+/** Writes the rows of a level, with the texts of the levels below it. */
 type Writer = {
   readonly write: Write
   readonly children: readonly ByKey[]
@@ -117,7 +117,7 @@ type Writer = {
 
 type Encode = Writing['encode']
 
-/** What writes a level's rows once the rows of all levels are there. */
+/** Gives, once the rows of all levels are there, the writer of a level. */
 const writerOf = (level: RowLevel, encode: Encode, limits: Limits) => {
   const below = levelsBelow(level)
   const textsOf = below.map(child => textsBelow(child, encode, limits))
@@ -129,7 +129,7 @@ const writerOf = (level: RowLevel, encode: Encode, limits: Limits) => {
   })
 }
 
-/** What gives the texts of a level for the level above. */
+/** Gives, once the rows of all levels are there, the texts of a level for the level above. */
 const textsBelow = (level: ChildLevel, encode: Encode, limits: Limits) => {
   const writer = writerOf(level, encode, limits)
   return (results: Results): ByKey => {
@@ -164,7 +164,7 @@ const byId = (rows: Rows, writer: Writer): ByKey =>
 
 const newestFirst = (a: Row, b: Row): number => Number(b[0]) - Number(a[0])
 
-/** Lists by parent, in the relation's order: the database gives the rows in whatever order is cheapest for it. */
+/** Lists by parent, in the relation's order: the database returns the rows in the order that is cheapest for it. */
 const byParent = (rows: Rows, oldestFirst: boolean, writer: Writer): ByKey => {
   const groups = new Map<SqlValue, Row[]>()
   for (const row of rows) {

@@ -1,4 +1,4 @@
-/** Cursors: the id of the last item, sealed for one list, so that none is made up or carried elsewhere. */
+/** Cursors: the id of the last item, signed for one list, so that none is forged or used for another list. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { parseId } from '#model/id.ts'
 

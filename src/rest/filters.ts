@@ -15,7 +15,7 @@ export type AppliedFilter = {
   readonly value: Value
 }
 
-/** A query with the name of one of its parameters, and the decimals of the currency. */
+/** One parameter of a query, and the decimals of the currency. */
 type Asking = { readonly query: Query; readonly name: string; readonly digits: number }
 
 /** A trigram index finds texts of at least so many letters. */
@@ -31,7 +31,7 @@ const numberOf = (
   const parsed = parseMinor(text, digits)
   if (!parsed) query.fault(name, 'must be a number')
   const { minor = 0n, rest = false } = parsed ?? {}
-  // A bound between two minor units keeps what is beyond it; cut off, -0.005 has lost its sign.
+  // A bound between two minor units moves to the next one inside it; truncated, -0.005 has lost its sign.
   const beyond = rest && (filter.kind === 'at least') !== text.startsWith('-')
   const step = filter.kind === 'at least' ? 1n : -1n
   const bound = beyond ? minor + step : minor
@@ -46,7 +46,7 @@ const boundOf = (scalar: Scalar, text: string, filter: Filter, asking: Asking): 
   return Number(storedValue(scalar, text, asking))
 }
 
-/** What a parameter stands for where a filter keeps what is equal to it. */
+/** The stored value that a parameter of an equality filter stands for. */
 const storedValue = (scalar: Scalar, text: string, { query, name, digits }: Asking): Value => {
   const compared = comparedWith(scalar, text, digits)
   if ('value' in compared) return compared.value

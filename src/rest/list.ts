@@ -100,7 +100,7 @@ const queryReader = ({ core, prefix }: Mount, entity: Entity) => {
   }
 }
 
-/** The same from a cache: reading a query string anew took a fifth of a page. */
+/** The same with a cache: reading the query string each time took a fifth of a page. */
 const cachedReader = (mount: Mount, entity: Entity) => {
   const readQuery = queryReader(mount, entity)
   const known = lru<ReturnType<typeof readQuery>>(500)
@@ -109,7 +109,7 @@ const cachedReader = (mount: Mount, entity: Entity) => {
     const before = known.get(key)
     if (before) return before
     const request = readQuery(path, text)
-    // Faulty and very long ones are not worth a place.
+    // Faulty and very long ones are not cached.
     return request.query.isSound() && key.length < 500 ? known.set(key, request) : request
   }
 }
@@ -130,7 +130,7 @@ export const serveList = (mount: Mount, route: Route): Serve => {
       c.req.path,
       queryString(c),
     )
-    // That a parent is not there comes before what is wrong with the parameters.
+    // A missing parent is reported before faults of the parameters.
     if (!route.below) query.done()
     const values: Value[] = [viewer.id, limit, from, parent, 0]
     for (const { value } of shape.filters) values.push(value)

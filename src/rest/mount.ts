@@ -1,4 +1,4 @@
-/** What the handlers of the REST API are made with, and what each of them is. */
+/** The context and the type of the REST API's handlers. */
 import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import type { Edge } from '#http/exchange.ts'
@@ -14,7 +14,7 @@ export type Mount = { readonly core: Core; readonly edge: Edge; readonly prefix:
 
 export type Serve = (c: Http, viewer: Viewer, named: Named) => Reply | Promise<Reply>
 
-/** The id in a path; `NOT_FOUND` where it names nothing. */
+/** The id in a path; throws `NOT_FOUND` for a text that is no id. */
 export const pathId = (c: Http, parameter: string, entity: string): number => {
   const text = c.req.param(parameter) ?? ''
   const id = parseId(text)

@@ -1,4 +1,4 @@
-/** Pages of a list: which one is asked for, and the envelope and `Link` header that say where the others are. */
+/** Pages of a list: reads the parameters, and makes the envelope and `Link` header with the other pages. */
 import type { Answer } from '#read/read.ts'
 import { decodeCursor, encodeCursor } from '#rest/cursor.ts'
 import type { Query } from '#rest/query.ts'
@@ -30,7 +30,7 @@ export const numberedPage = (query: Query, limit: number, hasOffset: boolean): N
   return { limit, offset: start, page: Math.floor(start / limit) + 1, byOffset: true }
 }
 
-/** Where the pages of a list are: its path and the parameters that stay from page to page. */
+/** The address of a list's pages: its path and the parameters that stay from page to page. */
 export type ListAddress = { readonly path: string; readonly others: string }
 
 const link = ({ path, others }: ListAddress, own: string, rel: string): string => {

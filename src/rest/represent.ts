@@ -49,7 +49,7 @@ export const representAs = (
   return { status: 200, headers, body }
 }
 
-/** Whether anonymous may read an entity's rows, so that shared caches may keep them. */
+/** Whether anonymous may read an entity's rows, so that shared caches may store them. */
 export const isPublic = ({ settings }: Model, entity: Entity): boolean => {
   const rule = entity.policy.enter ?? entity.policy.read
   return rule !== undefined && judge(rule, anonymous, settings) === 'yes'

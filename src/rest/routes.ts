@@ -1,11 +1,11 @@
-/** The routes of the REST API as data, derived from the model: what there is, before how it is served. */
+/** The routes of the REST API as data, derived from the model. */
 import type { Entity } from '#model/entity.ts'
 import { entityOf, type Model } from '#model/model.ts'
 
 /** The parent that a nested path names: `/things/{thingId}/parts`. */
 export type Nesting = { readonly entity: string; readonly field: string }
 
-/** What each kind of route does, by its method. */
+/** The method of each kind of route. */
 const methods = {
   list: 'GET',
   one: 'GET',

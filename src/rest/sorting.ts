@@ -32,7 +32,7 @@ const signedList = (entity: Entity, fields: readonly string[], query: Query): re
     })
     if (signed === undefined) return [...sorts, byId]
     const field = signed.replace(/^-/, '')
-    // A field that decides already cannot decide again.
+    // A second sort by the same field has no effect.
     if (!sorts.some(sort => sort.field === field)) sorts.push({ field, descending })
   }
   return sorts

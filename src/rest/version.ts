@@ -13,7 +13,7 @@ export type Version = (typeof versions)[number]
 export const versionHeader = (path: string): Readonly<Record<string, string>> =>
   path.startsWith(`${restPath}/`) ? { 'API-Version': '1' } : {}
 
-/** What the request named, and how the answer's Content-Type says so. */
+/** The version that a request named, and the answer's Content-Type for it. */
 export type Named = { readonly version: Version; readonly contentType: string }
 
 const offered = `offered: ${versions.join(', ')}`

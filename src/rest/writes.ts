@@ -125,7 +125,7 @@ export const serveCreate = (mount: Mount, route: Route): Serve => {
       idempotency = idempotencyFor(c, mount, viewer, body)
       values = valuesOf(body)
     } catch (error) {
-      // A parent that is not there, or a viewer who may not write, comes before what is wrong with the body.
+      // A missing parent or a missing right is reported before faults of the body.
       if (given || viewer.id !== null)
         await run(
           mount,
@@ -179,7 +179,7 @@ export const serveUpdate = (
           what: route.entity,
         })
       } catch (error) {
-        // 403 and 404 come before what is wrong with the body.
+        // 403 and 404 come before faults of the body.
         await run(mount, precheck(writing, target, 'update'), null)
         throw error
       }
@@ -237,7 +237,7 @@ export const serveAction = (mount: Mount, action: Action): Serve => {
       if (action.method === 'POST') idempotency = idempotencyFor(c, mount, viewer, given.body)
       command = action.command(writing, { id, ...given, now: core.now(), services: core.services })
     } catch (error) {
-      // 403 and 404 come before what is wrong with the body.
+      // 403 and 404 come before faults of the body.
       if (action.precheck) await run(mount, action.precheck(writing, id), null)
       throw error
     }

@@ -1,4 +1,4 @@
-/** What differs between databases: text, and what they can do as data. Nothing outside `engines/` asks which one it is. */
+/** The differences between databases: SQL text, and their abilities as data. Code outside `engines/` needs no engine's name. */
 import type { Scalar } from '#model/field.ts'
 import type { Part, Sql } from '#sql/sql.ts'
 
@@ -10,7 +10,7 @@ export type ByIds = {
   /** The ids: a list of them, or a query that gives them. */
   readonly keys: Sql
   readonly where: Sql
-  /** How many in all before the response is too large. */
+  /** The most rows of the query before the response is too large. */
   readonly budget: Sql
 }
 
@@ -18,14 +18,14 @@ export type ByIds = {
 export type ChildrenOf = ByIds & {
   /** The column that holds the parent's id, of alias `t`. */
   readonly by: Sql
-  /** How many of each parent, newest first, after how many (null: none); null: all of them. */
+  /** Limit and offset (null: none) for each parent, newest first; null: all rows. */
   readonly page: { readonly limit: Sql; readonly offset: Sql | null } | null
 }
 
-/** The values of a column that came as one text, in the order of its rows: numbers stay decimal texts. */
+/** The values of a column that came as one text, in the order of its rows; numbers stay decimal texts. */
 export type ParsedColumn = readonly (string | null)[]
 
-/** How a database gives many levels in a single statement. */
+/** How a database returns many levels from a single statement. */
 export type SingleStatement = {
   /** All values of a column as one text, in the order of its rows; null where there are no rows. */
   readonly aggregate: (column: Sql, scalar: Scalar) => Sql
@@ -39,7 +39,7 @@ export type Dialect = {
   readonly name: string
   readonly placeholder: (n: number) => string
   readonly columnType: Readonly<Record<Scalar, string>>
-  /** For a database where a call goes over the network; null: a call costs next to nothing, so each level has its own. */
+  /** For a database behind a network; null where a call costs next to nothing, so that each level has its own statement. */
   readonly singleStatement: SingleStatement | null
   readonly byIds: (query: ByIds) => Sql
   readonly childrenOf: (query: ChildrenOf) => Sql
@@ -55,6 +55,6 @@ export type Dialect = {
   readonly typed: (value: Part, scalar: Scalar) => Sql
   /** The whole days from 1970 to a moment, in UTC; before 1970 they are negative. */
   readonly day: (time: Sql) => Sql
-  /** Appended to a read in a writing transaction, so that its rows stay as they are until the end of it. */
+  /** Appended to a read in a writing transaction, so that its rows cannot change before the commit. */
   readonly lockClause: Sql
 }

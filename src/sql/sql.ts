@@ -2,10 +2,10 @@
 
 const brand: unique symbol = Symbol('sql')
 
-/** What a database takes and gives. Times are milliseconds since 1970, money is minor units, flags are 0 and 1. */
+/** A value for or from a database. Times are milliseconds since 1970, money is minor units, flags are 0 and 1. */
 export type SqlValue = string | number | bigint | Uint8Array | null
 
-/** A parameter of a statement, by where its value comes from. */
+/** A parameter of a statement, by the source of its value. */
 export type Parameter =
   /** The value itself. */
   | { readonly kind: 'value'; readonly value: SqlValue }
@@ -15,7 +15,7 @@ export type Parameter =
   | { readonly kind: 'keys' }
   /** How many rows may still come before the response is too large. */
   | { readonly kind: 'budget' }
-  /** The value of a slot, or that budget where it is less. */
+  /** The value of a slot, or the budget where that is less. */
   | { readonly kind: 'capped'; readonly slot: number }
   /** A column of the row that an earlier step of the same job returned. */
   | { readonly kind: 'result'; readonly step: number; readonly column: number }
@@ -58,7 +58,7 @@ export const number = (value: number): Sql => make([String(Math.trunc(value))], 
 /** Text that a dialect's own file vouches for: keywords, functions and types, never a caller's words. */
 export const trusted = (text: string): Sql => make([text], [])
 
-/** What may stand in a template: another piece, which goes in whole, or a value, which is bound. */
+/** A part of a template: another piece, which goes in whole, or a value, which is bound. */
 export type Part = Sql | SqlValue
 
 const isValue = (part: Part): part is SqlValue =>

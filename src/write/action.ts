@@ -7,21 +7,21 @@ import type { Writing } from '#write/steps.ts'
 
 export type Action = {
   readonly method: 'POST' | 'PUT' | 'DELETE'
-  /** What it does, as a refusal and a log say it: `pay invoices`. */
+  /** Its verb phrase in refusals and logs: `pay invoices`. */
   readonly name: string
-  /** Who may do it, as far as the rule alone can say. */
+  /** The rule for who may do it; its steps check the rest. */
   readonly rule: Rule | undefined
-  /** Below the version's prefix, with `:id` for the thing it is about. */
+  /** Its path below the version's prefix, with `:id` for the row it is about. */
   readonly path: string
   /** The entity that `:id` names, for its 404. */
   readonly about: string | null
   /** The entity it answers with, or null for an empty 204. */
   readonly answers: string | null
-  /** Set where the body is bytes instead of a JSON object: the most bytes it may have. */
+  /** Only where the body is bytes instead of a JSON object: the most bytes it may have. */
   readonly bytes?: number
-  /** Whether the viewer may do it to this thing at all: asked first where the body is at fault, changes nothing. */
+  /** Checks whether the row exists and the viewer may do this to it; run before the faults of a body are reported. */
   readonly precheck?: (writing: Writing, id: number) => Command
-  /** Its steps and the status of its answer; throws `VALIDATION_ERROR` for a body that is not as it must be. */
+  /** Its steps and the status of its answer; throws `VALIDATION_ERROR` for a bad body. */
   readonly command: (writing: Writing, given: Given) => Command
 }
 

@@ -1,4 +1,4 @@
-/** A command: a write by its business name, with what it does and which error it was when it could not. */
+/** A command: a write by its name, with its steps and the errors for those that fail. */
 
 import type { Services } from '#base/services.ts'
 import type { ApiError } from '#errors.ts'
@@ -13,9 +13,9 @@ export type Command = {
   readonly makes: number | null
   /** The status of its answer. */
   readonly status: Status
-  /** Its answer where it reads nothing. */
+  /** The text of its answer where nothing is read. */
   readonly text?: string
-  /** What follows once it is kept, from the rows of its steps; a replay has none. Never throws or waits. */
+  /** Runs after the commit, given the rows of its steps; not for a replay. Never throws or waits. */
   readonly effect?: (rows: readonly Rows[], services: Services) => void
   /** The error for a step whose expectation failed, from what its `explain` found. */
   readonly refused: (step: number, rows: Rows) => ApiError

@@ -1,4 +1,4 @@
-/** A command done for an API: written, and its effect begun once it is kept. */
+/** Runs a command for an API: the write, and after its commit the effect. */
 
 import type { Services } from '#base/services.ts'
 import type { Model } from '#model/model.ts'
@@ -6,7 +6,7 @@ import type { Command } from '#write/command.ts'
 import type { Idempotency, Writer } from '#write/job.ts'
 import { type Done, type Reading, write } from '#write/write.ts'
 
-/** Where commands are done. */
+/** The parts of the service that commands need. */
 type Target = { readonly writer: Writer; readonly model: Model; readonly services: Services }
 
 /** Runs the command as `write` does, then its effect; a replay has no effect. */

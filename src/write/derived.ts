@@ -10,7 +10,7 @@ import type { Command } from '#write/command.ts'
 import { initialValue, type Values } from '#write/input.ts'
 import { commandOf, type GuardedStep, permit, type Writing } from '#write/steps.ts'
 
-/** The rows that must be there for these values, by the fields that refer to them. */
+/** The rows that must exist for these values, by the fields that refer to them. */
 const referred = (entity: Entity, values: Values) =>
   [...values].flatMap(([key, value]) => {
     const { references } = fieldOf(entity, key)
@@ -33,7 +33,7 @@ const createGuard = (writing: Writing, entityName: string, values: Values) => {
     // A precheck does not have all values yet: those that are not there decide nothing.
     rule.fields.every(field => values.has(field) && values.get(field) !== viewer.id)
   const isOwn = (key: string) => fieldOf(entity, key).initial === 'viewer'
-  // That the viewer itself is there is checked with its right to write.
+  // The viewer's own row is checked with the right to write.
   const references = referred(entity, values).filter(
     ({ key, value }) => !isOwn(key) || value !== viewer.id,
   )
@@ -80,7 +80,7 @@ export const create = (writing: Writing, entityName: string, values: Values): Co
   })
 }
 
-/** Whether a row could be created below these parents at all: asked first where the input is at fault. */
+/** Checks whether a row could be created below these parents; run before the faults of an input are reported. */
 export const createPrecheck = (writing: Writing, entityName: string, given: Values): Command => {
   const { where, explain, refused, asSelf } = createGuard(writing, entityName, given)
   const step: GuardedStep = { sql: sql`select 1 where ${where}`, refused, ...explain }
@@ -96,13 +96,13 @@ export const conditionOf = (writing: Writing, entityName: string, rule: Rule | u
   return conditionSql(selfCondition(model, entity, rule), entity.table, dialect, entity.table)
 }
 
-/** Which row is meant, and what must be so of it. */
+/** The row of an update or delete, and the conditions on it. */
 export type Target = {
   readonly entity: string
   readonly id: number
   /** The parent that the path names: the row must be below it. */
   readonly below?: { readonly field: string; readonly id: number }
-  /** `If-Match`: the revisions that it lists, or any; undefined: no such header. */
+  /** The revisions that `If-Match` lists, or any; undefined without such a header. */
   readonly revisions?: readonly number[] | 'any' | undefined
 }
 
@@ -141,7 +141,7 @@ const revisionCondition = (table: string, revisions: Target['revisions']): Sql =
     : sql`${column(table, 'revision')} in (${join(revisions, comma)})`
 }
 
-/** What a change of `values` sets in the row, fields that they reset included. */
+/** The assignments of an update, including the fields that it resets. */
 const assignments = ({ dialect }: Writing, entity: Entity, values: Values): readonly Sql[] => [
   ...[...values].map(
     ([key, value]) =>
@@ -158,7 +158,7 @@ const assignments = ({ dialect }: Writing, entity: Entity, values: Values): read
   }),
 ]
 
-/** Changes a row: only what `values` has. A change of nothing changes nothing, not even the revision. */
+/** Updates the fields in `values`. Without values nothing changes, not even the revision. */
 export const update = (writing: Writing, target: Target, values: Values): Command => {
   const { entity, where, explain, refused } = targetGuard(writing, target, 'update')
   const table = name(entity.table)
@@ -191,7 +191,7 @@ export const targetSteps = (
   return [{ sql: sql`select id from ${name(entity.table)} where ${where}`, explain, refused }]
 }
 
-/** Whether the viewer may touch the target at all: asked first where the input is at fault, since 403 and 404 come before 422. */
+/** Checks whether the viewer may change the target; run before the faults of an input, since 403 and 404 come before 422. */
 export const precheck = (
   writing: Writing,
   target: Target,

@@ -1,4 +1,4 @@
-/** Responses stored under a caller's Idempotency-Key, so that a request that is sent again has its effect once. */
+/** Responses stored under a caller's Idempotency-Key, so that a repeated request has its effect once. */
 import { hash } from 'node:crypto'
 import { ApiError } from '#errors.ts'
 import type { Viewer } from '#model/viewer.ts'
@@ -47,7 +47,7 @@ export const keyedRequest = (
   return { key, scope: viewer.id === null ? 'anonymous' : `user ${viewer.id}`, fingerprint }
 }
 
-/** The value of a parameter that is known when the job is done. */
+/** A placeholder for a parameter whose value is known at the end of the job. */
 const later = null
 
 /** The statements that store a response under a key; `part` tells apart the writes of one request. */

@@ -1,4 +1,4 @@
-/** Bodies and inputs checked by the fields' own rules, all faults at once, and turned into what is stored. */
+/** Checks bodies and inputs by the rules of the fields, all faults at once, and turns them into stored values. */
 import { ApiError, type FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Field, Scalar } from '#model/field.ts'
@@ -10,8 +10,8 @@ import type { Viewer } from '#model/viewer.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
 /**
- * What the input is for. `create` and `replace` need what has no initial value, `update` takes what is given,
- * `import` is a creation that may also give what the service would set: ids and times.
+ * The purpose of an input. `create` and `replace` need all fields without an initial value, `update` takes those that
+ * are given, `import` is a creation that may also give fields that the service would set: ids and times.
  */
 export type Mode = 'create' | 'replace' | 'update' | 'import'
 
@@ -20,7 +20,7 @@ export type Values = ReadonlyMap<string, SqlValue>
 
 type Stored = { readonly value: SqlValue } | { readonly fault: string }
 
-/** Whether a number is the nearest single-precision one of an amount: other programs write 21.35 as 21.3500004. */
+/** Whether a number is an amount in single precision: other programs write 21.35 as 21.3500004. */
 const isSingleOf = (value: number, minor: number, digits: number): boolean =>
   Math.fround(value) === Math.fround(minor / 10 ** digits)
 
@@ -33,7 +33,7 @@ const minorUnits = (value: number, { settings, mode }: Use): Stored => {
   return { fault: `must have at most ${digits} decimals, as ${code} has` }
 }
 
-/** From a checked JSON value to what the database keeps. */
+/** Turns a checked JSON value into a stored one. */
 const storing = {
   id: value => ({ value: value as number }),
   text: value => ({ value: value as string }),
@@ -65,12 +65,12 @@ const closed = (field: Field | undefined, key: string, use: Use): string | undef
   return undefined
 }
 
-/** What is stored for a member that the input does not give; undefined: nothing is to be set. */
+/** The stored value for a member that the input does not give; undefined: nothing is set. */
 const absent = (field: Field, key: string, use: Use): Stored | undefined => {
   const { mode, given = {}, viewer, now } = use
   if (key in given) return { value: given[key] as SqlValue }
   if (mode === 'update') return undefined
-  // A replacement leaves what its caller may not set, and what is given once, as it is.
+  // A replacement leaves immutable fields, and those that its caller may not set, as they are.
   if (mode === 'replace' && (field.settableBy.kind !== 'anyone' || field.immutable))
     return undefined
   if (key === 'id') return undefined
@@ -90,11 +90,11 @@ export type Use = {
   readonly settings: Settings
   /** The moment of the write, milliseconds since 1970. */
   readonly now: number
-  /** What the entity is called in a fault. */
+  /** The name of the entity in a fault. */
   readonly what: string
-  /** Values that come from elsewhere than the body: the path. */
+  /** Values that come from the path, not from the body. */
   readonly given?: Readonly<Record<string, SqlValue>>
-  /** Fields that no API shows and that an import may give all the same. */
+  /** Fields that no API shows and that an import may give nevertheless. */
   readonly also?: readonly string[]
 }
 
@@ -155,13 +155,13 @@ export const invalid = (faults: readonly FieldFault[]): ApiError =>
     { details: faults },
   )
 
-/** The value that a replacement takes back to its beginning. */
+/** The initial value of a field, to which a change may reset it. */
 export const initialValue = (entity: Entity, key: string): SqlValue => {
   const { initial } = fieldOf(entity, key)
   return initial === undefined || typeof initial === 'string' ? null : initial.value
 }
 
-/** Throws `VALIDATION_ERROR` where a body that says nothing has members. */
+/** Throws `VALIDATION_ERROR` for a body with members where none are allowed. */
 export const noMembers = (body: Readonly<Record<string, unknown>>): void => {
   const faults = Object.keys(body).map(field => ({ field, message: 'is not a member here' }))
   if (faults.length > 0) throw invalid(faults)

@@ -1,20 +1,20 @@
-/** A write as plain data, so that it can be sent to a worker thread or down a pipeline. */
+/** A write as plain data, so that it can be sent to a worker thread or pipelined. */
 import type { FieldFault } from '#errors.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import type { Answer } from '#read/read.ts'
 import type { Position, Rows } from '#sql/engine.ts'
 import type { SqlValue, Statement } from '#sql/sql.ts'
 
-/** A guarded statement: what it expects, and what to look at when that does not hold. */
+/** A guarded statement: its expectation, and the query that explains a failure. */
 export type Step = {
   readonly statement: Statement
   /** `row`: it must touch or find one, else the whole job is undone. */
   readonly expect: 'row' | 'any'
-  /** Asked when the expectation fails, so that the command can say which error it was. */
+  /** Run when the expectation fails, so that the command can choose the error. */
   readonly explain?: Statement
 }
 
-/** A value of the read that follows: known, or a column of what a step returned. */
+/** A value for the read that follows: known, or a column of the row that a step returned. */
 export type Late = SqlValue | { readonly step: number; readonly column: number }
 
 /** The status of an answer: always the same, or by whether a step returned a row. */
@@ -24,7 +24,7 @@ export type Status =
 
 /**
  * The key under which a response is stored in the transaction of the effect. `reserve` takes the key and returns a row,
- * or none where a response is stored under it; a second request that comes meanwhile waits there for the first. `lookup`
+ * or none where a response is stored under it; a second request at the same time waits there for the first. `lookup`
  * finds the stored response. `store` stores this one: its first four parameters are status, text, id and revision.
  */
 export type Idempotency = {
@@ -39,14 +39,14 @@ export type Idempotency = {
 export type Job = {
   readonly steps: readonly Step[]
   readonly status: Status
-  /** The answer of a command that reads nothing. */
+  /** The text of an answer where nothing is read. */
   readonly text?: string
   readonly idempotency?: Idempotency
-  /** The read of what was made, in the same transaction; null: nothing is answered. */
+  /** The read of the written row, in the same transaction; null: the answer is empty, or `text`. */
   readonly answer: { readonly plan: ReadPlan; readonly values: readonly Late[] } | null
 }
 
-/** What a write answers with: the text, and what an ETag and a Location are made of. */
+/** The answer of a write: its text, and the revision and id for ETag and Location. */
 export type Written = Pick<Answer, 'text' | 'revision' | 'last'>
 
 export type Outcome =
@@ -57,10 +57,10 @@ export type Outcome =
       readonly answer: Written | null
       /** Whether this is the stored response to an earlier request. */
       readonly replayed: boolean
-      /** Where the store stands with it, where it tells. */
+      /** The store's position after the commit, where it has positions. */
       readonly position?: Position
     }
-  /** The key was used for another request. */
+  /** The idempotency key was used for another request. */
   | { readonly kind: 'reused' }
   /** A step's expectation failed; nothing was changed. */
   | { readonly kind: 'refused'; readonly step: number; readonly rows: Rows }
@@ -79,5 +79,5 @@ export type Outcome =
       readonly details?: readonly FieldFault[]
     }
 
-/** Where writes go. Rejects with `UNAVAILABLE` where it is not known whether the write was done. */
+/** Performs jobs. Rejects with `UNAVAILABLE` where it is unknown whether the write was done. */
 export type Writer = { readonly write: (job: Job) => Promise<Outcome> }

@@ -1,11 +1,11 @@
-/** Runs a job inside a transaction: its steps in order, then the read of what they made. */
+/** Runs a job inside a transaction: its steps in order, then the read of the written row. */
 import { ApiError } from '#errors.ts'
 import type { Prepared } from '#read/read.ts'
 import { ConstraintError, type Query, type Rows, type Work } from '#sql/engine.ts'
 import type { SqlValue, Statement } from '#sql/sql.ts'
 import type { Idempotency, Job, Late, Outcome, Status, Written } from '#write/job.ts'
 
-/** A statement with its values, of which some are columns of what earlier steps returned. */
+/** A statement with its values, some of which are columns of rows that earlier steps returned. */
 export const queryOf = (statement: Statement, results: readonly Rows[]): Query => ({
   text: statement.text,
   values: statement.parameters.map(parameter => {
@@ -26,7 +26,7 @@ const statusOf = (status: Status, results: readonly Rows[]): number => {
   return results[status.step]?.length ? status.some : status.none
 }
 
-/** The read of what the steps made; null where nothing is answered. */
+/** The answer of the job: its text, or the row read after the steps; null where it has neither. */
 const answerOf = function* (
   job: Job,
   prepared: Prepared | undefined,
@@ -39,7 +39,7 @@ const answerOf = function* (
   return answer
 }
 
-/** The response that is stored under the job's key; undefined where there is none, and the key is reserved for this job. */
+/** The response stored under the job's key; undefined where there is none: the key is then reserved for this job. */
 const storedResponse = function* (idempotency: Idempotency): Work<Outcome | undefined> {
   const taken = yield queryOf(idempotency.reserve, [])
   if (taken.length > 0) return undefined

@@ -11,7 +11,7 @@ type Purging = {
   readonly every?: number
 }
 
-/** Deletes expired responses, batch by batch, so that other writes go between; gives how many there were. */
+/** Deletes expired responses, batch by batch, so that other writes run in between; gives how many there were. */
 export const purge = async ({ writer, dialect, now }: Purging): Promise<number> => {
   let sum = 0
   for (;;) {
@@ -27,7 +27,7 @@ export const startPurging = (purging: Purging): (() => void) => {
   let isEnded = false
   let timer: NodeJS.Timeout | undefined
   const round = async () => {
-    // A store that refuses writes now takes them in some later minute.
+    // A failure is ignored: the next round tries again.
     await purge(purging).catch(() => {})
     if (isEnded) return
     timer = setTimeout(round, purging.every ?? 60_000)

@@ -1,4 +1,4 @@
-/** Commands put together from named steps, behind the check of the viewer. */
+/** Makes commands from named steps, after a check of the viewer. */
 
 import type { Services } from '#base/services.ts'
 import { ApiError } from '#errors.ts'
@@ -19,17 +19,17 @@ import {
 } from '#sql/sql.ts'
 import type { Command } from '#write/command.ts'
 
-/** What commands are made with: one model, one database, and the viewer. */
+/** The context of a command: the model, the database's dialect, and the viewer. */
 export type Writing = { readonly model: Model; readonly dialect: Dialect; readonly viewer: Viewer }
 
-/** One statement of a command, and what it means when its expectation fails. */
+/** One statement of a command, and the error when its expectation fails. */
 export type GuardedStep = {
   /** The name by which later steps and the answer refer to its row. */
   readonly name?: string
   readonly sql: Sql
   /** `row` (the default): it must touch or find one, else the whole command is undone. */
   readonly expect?: 'row' | 'any'
-  /** Asked when the expectation fails, so that `refused` can say which error it was. */
+  /** Run when the expectation fails, so that `refused` can choose the error. */
   readonly explain?: Sql
   readonly refused?: (rows: Rows) => ApiError
 }
@@ -43,16 +43,16 @@ export type CommandDraft = {
   /** The step that returns the id of what was written; the last one where it is left out. */
   readonly makes?: string
   readonly status?: number | { readonly step: string; readonly some: number; readonly none: number }
-  /** Its answer where it reads nothing. */
+  /** The text of its answer where nothing is read. */
   readonly text?: string
-  /** What follows once it is kept; `rowsOf` gives what a step returned. */
+  /** Runs after the commit; `rowsOf` gives the rows that a step returned. */
   readonly effect?: (rowsOf: (step: string) => Rows, services: Services) => void
 }
 
-/** The first column of the row that the step of that name returned, in a later step. */
+/** For a later step: the first column of the row that the step of that name returned. */
 export const result = (step: string): Sql => parameter({ kind: 'named result', step })
 
-/** Whether the viewer may, by the rule alone; throws 401 or 403. `row`: it depends on whose row it is. */
+/** Whether the rule allows it; throws 401 or 403 where it does not. `row`: it depends on whose row it is. */
 export const permit = (writing: Writing, rule: Rule | undefined, what: string): 'yes' | 'row' => {
   const { model, viewer } = writing
   const verdict = rule === undefined ? 'no' : judge(rule, viewer, model.settings)
@@ -105,7 +105,7 @@ const statementOf = (
   return { text, parameters: parameters.map(settled) }
 }
 
-/** The command of these steps, behind the check of the viewer where there is one. */
+/** The command of these steps, after a check of the viewer where there is one. */
 export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
   const { name, asSelf = false, makes, status = 200, text, effect } = draft
   const checks = writing.viewer.id === null ? [] : [viewerCheck(writing, asSelf)]

@@ -1,4 +1,4 @@
-/** Runs a command and the read of what it made, in one transaction. */
+/** Runs a command and the read of the row it wrote, in one transaction. */
 import { ApiError, type FieldFault } from '#errors.ts'
 import { type Model, uniqueFields } from '#model/model.ts'
 import type { ReadPlan } from '#read/plan.ts'
@@ -8,10 +8,10 @@ import type { Idempotency, Job, Outcome, Writer } from '#write/job.ts'
 
 export type Done = Outcome & { kind: 'done' }
 
-/** The read of what a command wrote; the id goes into the plan's slot 1. */
+/** The read of the row that a command wrote; its id goes into the plan's slot 1. */
 export type Reading = { readonly plan: ReadPlan; readonly values: readonly SqlValue[] }
 
-/** What is wrong with each of the fields that no two rows share, alone or together. */
+/** The faults of the fields of a unique field or set whose values are taken. */
 const takenFaults = (members: readonly string[]): readonly FieldFault[] =>
   members.map(field => {
     const others = members.filter(other => other !== field)
@@ -59,7 +59,7 @@ const errorOf = (
 }
 
 /**
- * Runs the command and reads what it made. Rejects with the error of the guard that failed (404, 403, 409, 412),
+ * Runs the command and reads the row it wrote. Rejects with the error of the guard that failed (404, 403, 409, 412),
  * with `OVERLOADED` before anything is done, or with `UNAVAILABLE` where the outcome is unknown.
  */
 export const write = async (

@@ -21,7 +21,7 @@ type Receipt = {
 
 type Revive = (key: string, value: unknown, context: { readonly source?: string }) => unknown
 
-/** The receipt of its JSON text, each number as its own digits: a float does not hold every amount. */
+/** The receipt in a JSON text, each number as its digits, since a float cannot hold every amount. */
 const receiptOf = (text: string): Receipt => {
   const exact: Revive = (_key, value, { source }) => (typeof value === 'number' ? source : value)
   return JSON.parse(text, exact as (key: string, value: unknown) => unknown) as Receipt

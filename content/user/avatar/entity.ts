@@ -15,7 +15,7 @@ export type PictureType = keyof typeof signatures
 
 const types = Object.keys(signatures) as PictureType[]
 
-/** The type of a picture by its first bytes, whatever it is called; undefined for all that is none. */
+/** The type of a picture by its first bytes; undefined for any other file. */
 export const pictureType = (picture: Uint8Array): PictureType | undefined => {
   const { buffer, byteOffset, length } = picture
   const start = Buffer.from(buffer, byteOffset, Math.min(length, 32)).toString('latin1')

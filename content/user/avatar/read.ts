@@ -1,4 +1,4 @@
-/** The read of a user's picture: the stored one, or else an identicon. Anyone may, as anyone may see who wrote a post. */
+/** The read of a user's picture: the stored one, or else an identicon. It is public, as the author of a post is. */
 
 import { after } from '#base/after.ts'
 import type { PictureType } from '#content/user/avatar/entity.ts'
@@ -47,7 +47,7 @@ const pictureOf = (
     if (type == null) return null
     return { type: type as PictureType, tag: `"${digest}"`, bytes: bytes as Picture['bytes'] }
   }
-  // The second query has the type and tag of its own bytes: the picture may be another by then.
+  // The second query returns type and tag again: the picture may have changed in between.
   return after(find(sql`null`, true), found =>
     found === null || isKnown(found.tag) ? found : find(sql`a.bytes`, false),
   )

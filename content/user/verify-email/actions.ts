@@ -1,4 +1,4 @@
-/** Verifying that an address is the user's own: by the token of a message, or by an admin's word. */
+/** Verifying that an address is the user's own: by the token of a message, or by an admin. */
 import { user as entity } from '#content/user/entity.ts'
 import { reached, userPrecheck } from '#content/user/steps.ts'
 import { sendVerification } from '#content/user/verify-email/message.ts'
@@ -35,7 +35,7 @@ const mine = (writing: Writing): Sql => conditionOf(writing, 'user', entity.poli
 const permitted = (writing: Writing, id: number) =>
   targetSteps(writing, { entity: 'user', id }, 'update')
 
-/** By token: the address is compared where the flag is set, so that a change of it in between is seen. */
+/** By token: the statement that sets the flag also compares the address, which may have changed meanwhile. */
 const byToken = (writing: Writing, { id, body, services }: Given): Command => {
   const opened = openToken(services.key, tokenOf(body), services.now())
   if (opened.kind === 'expired')
@@ -46,7 +46,7 @@ const byToken = (writing: Writing, { id, body, services }: Given): Command => {
   return commandOf(writing, { name: 'verify email', steps })
 }
 
-/** By an admin's word. */
+/** By an admin, without a token. */
 const byAdmin = (writing: Writing, { id }: Given): Command => {
   const steps = reached(isVerified, sql`id = ${id}`, () => notFound('user', id))
   return commandOf(writing, { name: 'verify email', steps })

@@ -3,7 +3,7 @@ import { html } from 'hono/html'
 import type { Message, Services } from '#base/services.ts'
 import { type Person, sealToken } from '#content/user/verify-email/token.ts'
 
-// Line ends and control characters, and those that turn the direction of the text around them.
+// Line ends, control characters, and those that change the direction of the text around them.
 const unruly = /[\p{Cc}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]+/gu
 const longestName = 80
 

@@ -14,7 +14,7 @@ const copyTable = async (source: Side, target: Target, table: MovedTable): Promi
   let rows = await pageBehind(source, table, after)
   for (let last = rows.at(-1); last; last = rows.at(-1)) {
     const next = keyOf(table, last)
-    // The page behind is read while the target works.
+    // The next page is read while the target writes.
     const [isKept, following] = await Promise.all([
       target.put(table, after, rows),
       pageBehind(source, table, next),

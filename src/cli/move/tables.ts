@@ -1,10 +1,10 @@
-/** Which tables a move takes along, in an order in which they can be filled. */
+/** The tables of a move, in an order in which they can be filled. */
 import type { MovedTable } from '#engines/moving.ts'
 import type { Entity } from '#model/entity.ts'
 import { isLong } from '#model/field.ts'
 import { columnName, dependenciesFirst, type Entities } from '#model/model.ts'
 
-/** The more a row may hold, the fewer go at once. */
+/** The number of rows in a batch: the larger a row may be, the fewer. */
 const pageOf = ({ fields }: Entity): number => {
   const all = Object.values(fields)
   if (all.some(({ scalar }) => scalar === 'bytes')) return 20
@@ -20,6 +20,6 @@ const tableOf = (entity: Entity): MovedTable => ({
   page: pageOf(entity),
 })
 
-/** The entities' tables; what others refer to comes first. */
+/** The entities' tables; targets of references come first. */
 export const contentTables = (entities: Entities): readonly MovedTable[] =>
   dependenciesFirst(entities).map(([, entity]) => tableOf(entity))

@@ -36,7 +36,7 @@ const pagesOf = async function* (side: Side, table: MovedTable): AsyncGenerator<
   }
 }
 
-/** One engine keeps a count in parts; none of it and no count are the same. */
+/** The counts of a side: PostgreSQL splits a count into parts, and a count of zero equals none. */
 const countsOf = async function* ({ query }: Side): AsyncGenerator<Rows> {
   yield await query({
     text: `select entity, field, value, cast(sum(n) as bigint) from counts

@@ -1,4 +1,4 @@
-/** How callers are known, by the settings: the secret or the keys of tokens, and the names that must stand in them. */
+/** Authentication by the settings: the secret or keys of tokens, and the issuer and audience that they must name. */
 import { type Authenticate, createAuthenticator } from '#auth/authenticate.ts'
 import { misfit } from '#auth/refusals.ts'
 import { mint } from '#auth/token.ts'

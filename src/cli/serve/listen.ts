@@ -1,4 +1,4 @@
-/** The HTTP server: sockets, their limits, and how they come to their end. */
+/** The HTTP server: its sockets, their limits, and its end. */
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import { serve } from '@hono/node-server'

@@ -1,4 +1,4 @@
-/** Done once before a store is served, by however many processes. */
+/** Prepares a store once before it is served, by one process or several. */
 import { fillEmpty } from '#cli/fill.ts'
 import { authOf } from '#cli/serve/auth.ts'
 import { checkCurrent, modelFor, storeOf } from '#cli/store.ts'
@@ -24,7 +24,7 @@ export const prepare = async (
   authOf(config)
   const model = modelFor(config, content)
   const store = await storeOf(config, content.migrations)
-  // The lock first: a store that another process serves is not migrated under its feet.
+  // The lock first: a store that another process serves is not migrated.
   const release = store.hold()
   if (migrates || config.store.kind === 'sqlite') report(await store.migrate())
   else await checkCurrent(store, 'run duet migrate first, or duet serve --migrate')

@@ -3,7 +3,7 @@ import cluster, { type Worker } from 'node:cluster'
 import type { Program } from '#cli/serve/prepare.ts'
 import { start } from '#cli/serve/start.ts'
 
-/** Whether this process is one of several that `serveMany` started. */
+/** Whether `serveMany` started this process. */
 export const isOneOfMany = cluster.isWorker
 
 /** Pauses before a process that died is started again, in milliseconds: the first, and the longest. */
@@ -14,7 +14,7 @@ const wellAfter = 30_000
 
 type Greeting = { readonly hello: string }
 
-/** Serves as one of several; ends when the first process does, however that came about. */
+/** Serves as one of several processes; ends when the first process ends, for whatever reason. */
 export const serveAsOne = async (
   program: Program,
   endOnSignals: (stop: () => Promise<void>) => void,
@@ -26,7 +26,7 @@ export const serveAsOne = async (
 }
 
 type Workers = {
-  /** Starts one; what it says when it listens goes to `onListening`. */
+  /** Starts one; `onListening` gets its greeting when it listens. */
   readonly fork: () => void
   /** Ends all; rejects where one did not end cleanly. */
   readonly stop: () => Promise<void>
@@ -43,7 +43,7 @@ const end = (worker: Worker): Promise<boolean> =>
     worker.process.kill('SIGTERM')
   })
 
-/** Processes that are started again when they die; `onEarlyEnd` has the say about one that never listened. */
+/** Processes that are started again when they die; `onEarlyEnd` decides about one that never listened. */
 const workersOf = (
   onListening: (hello: string) => void,
   onEarlyEnd: (worker: Worker) => boolean,

@@ -22,7 +22,7 @@ export type Running = {
   readonly url: string
   /** The greeting for the person who started it. */
   readonly hello: string
-  /** Finishes running requests, and lets go of everything. */
+  /** Finishes running requests, and closes everything. */
   readonly stop: () => Promise<void>
 }
 
@@ -44,7 +44,7 @@ const documentLimits = ({ values }: Config) => ({
 const originsOf = (text: string) =>
   text === '*' ? text : text.split(',').map(origin => origin.trim())
 
-/** How many requests a caller may make in a minute unless the operator sets it. */
+/** The default number of requests that a caller may make in a minute; 0: no limit. */
 const usualLimit = { production: 6000, development: 0 }
 
 const limiterOf = (
@@ -167,7 +167,7 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
   const stop = async () => {
     state.isDraining = true
     endPurging()
-    // A balancer learns from /readyz first that it is to send requests elsewhere.
+    // First a balancer learns from /readyz to send requests elsewhere.
     await sleep(config.values.DUET_DRAIN_WAIT)
     await server.close(config.values.DUET_SHUTDOWN_TIMEOUT)
     await service.mail.close(lastMails)

@@ -4,7 +4,7 @@ import type { FieldFault } from '#errors.ts'
 
 type Renamed = { readonly row: InputRow; readonly faults: readonly FieldFault[] }
 
-/** Renames and leaves out members as the kind's table says, and remembers which there were. */
+/** Renames and leaves out members by the kind's table, and collects their names for a notice. */
 export const renaming = ({ foreign }: Kind) => {
   const met = new Set<string>()
   const rename = (row: InputRow): Renamed => {

@@ -1,11 +1,11 @@
-/** The kinds of rows that `import` reads and `export` writes, and what files call them. */
+/** The kinds of rows that `import` reads and `export` writes, by their names in files. */
 import type { Kind } from '#cli/content.ts'
 import { UsageError } from '#cli/usage.ts'
 import type { Content } from '#content.ts'
 import type { Entity } from '#model/entity.ts'
 import { dependenciesFirst } from '#model/model.ts'
 
-/** Rows that somebody may read and that do not stand within the rows of another entity. */
+/** Whether an entity is a kind: somebody may read its rows, and they are not embedded in those of another entity. */
 const isKind = (content: Content, name: string, { policy, fields }: Entity): boolean => {
   const isEmbedded = Object.values(content.entities).some(({ rest, relations }) =>
     Object.keys(rest.embedded).some(relation => relations[relation]?.to === name),
@@ -13,7 +13,7 @@ const isKind = (content: Content, name: string, { policy, fields }: Entity): boo
   return policy.read !== undefined && !isEmbedded && Object.values(fields).some(({ rest }) => rest)
 }
 
-/** The kinds of a content by their plurals, in the order in which they can be imported: what others refer to comes first. */
+/** The kinds of a content by their plurals, in an order in which they can be imported: targets of references come first. */
 export const kindsOf = (content: Content): Readonly<Record<string, Kind>> =>
   Object.fromEntries(
     dependenciesFirst(content.entities).flatMap(([name, entity]) =>
@@ -34,7 +34,7 @@ export const kindOf = (content: Content, plural: string): Kind => {
   return found
 }
 
-/** What a member of a file is called here. */
+/** The name here of a member in a file. */
 export const nameOf = ({ foreign }: Kind, member: string): string =>
   (Object.hasOwn(foreign, member) ? foreign[member] : null) ?? member
 

@@ -1,4 +1,4 @@
-/** The rows of a kind in the order of their ids, page by page, as `import` names and reads them. */
+/** The rows of a kind in the order of their ids, page by page, in the form that `import` reads. */
 import type { ContentStore, Kind, OpenStore } from '#cli/content.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Scalar } from '#model/field.ts'
@@ -8,7 +8,7 @@ import { isoTime } from '#read/encode.ts'
 import type { Row, Rows } from '#sql/engine.ts'
 import { comma, join, name, type Sql, type SqlValue, sql, statement } from '#sql/sql.ts'
 
-/** A row on its way out: its members' values in the order of the header. */
+/** A row of an export: its members' values in the order of the header. */
 export type Members = readonly unknown[]
 
 const pageSize = 200
@@ -50,7 +50,7 @@ const reading = (entity: Entity, keys: readonly string[], digits: number) => {
 const textOf = (query: Sql, { dialect }: OpenStore): string =>
   statement(query, dialect.placeholder).text
 
-/** The rows that stand in an object of another kind, by that one's id: for a page's ids, first to last. */
+/** The rows embedded in objects of another kind, by those objects' ids, for a range of ids. */
 const embedding = (store: ContentStore, parent: Entity, relation: string) => {
   const { model, session } = store
   const { to, by } = parent.relations[relation] ?? {}

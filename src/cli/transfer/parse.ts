@@ -7,7 +7,7 @@ import type { Entity } from '#model/entity.ts'
 import type { Scalar } from '#model/field.ts'
 import { type Format, nameOf } from './kinds.ts'
 
-/** One row of a file with the line it begins on, or what keeps it from being a row. */
+/** One row of a file with the line it begins on, or its fault. */
 type FileRow = { readonly line: number; readonly row?: InputRow; readonly fault?: string }
 
 /** The text of a file in pieces, a byte order mark left out; throws where it is not UTF-8. */
@@ -104,7 +104,7 @@ const recordsOf = async function* (file: string): AsyncGenerator<CsvRecord> {
     yield* Readable.from(textOf(file)).compose(parser) as AsyncIterable<CsvRecord>
   } catch (cause) {
     if (!(cause instanceof CsvError)) throw cause
-    // Behind a wrong quote, the next row may begin anywhere.
+    // After a wrong quote, the next row may begin anywhere.
     throw new Error(
       `${file}:${cause.lines}: is not CSV, so the rest cannot be read: ${cause.message}`,
       { cause },

@@ -1,4 +1,4 @@
-/** One row of an import on its way into the store: checked by the model's rules, and put in or given back with its faults. */
+/** Puts in one row of an import, checked by the model's rules; gives its faults where it has any. */
 
 import type { ContentStore, OpenStore, PutRow } from '#cli/content.ts'
 import { inserter } from '#cli/fill.ts'
@@ -9,7 +9,7 @@ import { ConstraintError } from '#sql/engine.ts'
 import { name, sql, statement } from '#sql/sql.ts'
 import { checkInput, type Use, type Values } from '#write/input.ts'
 
-/** The faults of a row that refers to rows which are not there. */
+/** The faults of a row that refers to missing rows. */
 export const dangling = async (
   { session, dialect, model }: ContentStore,
   entity: Entity,

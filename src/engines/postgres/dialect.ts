@@ -3,13 +3,13 @@ import type { Scalar } from '#model/field.ts'
 import type { ByIds, ChildrenOf, Dialect } from '#sql/dialect.ts'
 import { column, type Sql, sql, trusted } from '#sql/sql.ts'
 
-// A list of keys, not a join: the planner then goes to the index once a key, whatever it guesses about their number.
+// A list of keys, not a join: the planner then looks each key up in the index, whatever it guesses about their number.
 const keyed = (keys: Sql): Sql => sql`any (array(${keys}))`
 
 const byIds = ({ table, columns, keys, where, budget }: ByIds) =>
   sql`select ${columns} from ${table} as "t" where "t"."id" = ${keyed(keys)} and ${where} limit ${budget}`
 
-/** With a page, one walk down each parent's own index range, so that a parent with a million rows costs its page. */
+/** With a page, one index scan for each parent, so that a parent with a million rows costs only its page. */
 const childrenOf = ({ table, columns, by, keys, where, page, budget }: ChildrenOf) => {
   if (page === null)
     return sql`select ${columns} from ${table} as "t" where ${by} = ${keyed(keys)} and ${where} limit ${budget}`
@@ -30,11 +30,11 @@ const columnType = {
   bytes: 'bytea',
 } satisfies Record<Scalar, string>
 
-/** The needle of a `like` that finds it anywhere, with nothing in it that `like` takes for a sign of its own. */
+/** The pattern of a `like` that finds the needle anywhere, its wildcards escaped. */
 const anywhere = (needle: Sql): Sql =>
   sql`'%' || replace(replace(replace(${needle}, '\\', '\\\\'), '%', '\\%'), '_', '\\_') || '%'`
 
-/** In the text of an array null is a word; no number is written so. */
+/** In the text of an array null is the word NULL, which no number is. */
 const orNull = (value: string): string | null => (value === 'NULL' ? null : value)
 
 export const dialect: Dialect = {
@@ -44,7 +44,7 @@ export const dialect: Dialect = {
   columnsOf: table => sql`select attname from pg_attribute
     where attrelid = to_regclass(${table}) and attnum > 0 and not attisdropped`,
   singleStatement: {
-    // A few long texts: the rows of a tree as rows cost the server and us more than finding them does.
+    // One long text for each column: sending a tree row by row costs more than finding the rows.
     aggregate: (column, scalar) =>
       scalar === 'text' ? sql`json_agg(${column})::text` : sql`array_agg(${column})::text`,
     parse: (text, scalar) =>
@@ -59,10 +59,10 @@ export const dialect: Dialect = {
     indexed
       ? sql`${column('t', folded)} like ${anywhere(needle)}`
       : sql`strpos(${column('t', folded)}, ${needle}) > 0`,
-  // Null is after every value ascending and before it descending by itself.
+  // PostgreSQL's default: null after every value ascending, before it descending.
   ordered: (by, _nullable, descending) => (descending ? sql`${by} desc` : by),
   typed: (value, scalar) => sql`${value}::${trusted(columnType[scalar])}`,
-  // Division cuts off towards zero here as well: a moment before 1970 belongs to the day below.
+  // Integer division truncates towards zero: a moment before 1970 belongs to the day below.
   day: time => sql`(${time} - (${time} % 86400000 + 86400000) % 86400000) / 86400000`,
   lockClause: trusted(' for share'),
 }

@@ -1,4 +1,4 @@
-/** The PostgreSQL store as it is served: reads on the primary and its replicas, writes each in its transaction. */
+/** The engine of a PostgreSQL store: reads on the primary and its replicas, each write in a transaction. */
 import { isConflict, UnreachableError } from '#engines/postgres/connection/errors.ts'
 import { endsWithin } from '#engines/postgres/connection/within.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
@@ -12,7 +12,7 @@ import type { Engine } from '#engines/store.ts'
 import { ApiError } from '#errors.ts'
 import { queryWith } from '#sql/engine.ts'
 
-/** How long the database may take to say that it is there, in milliseconds. */
+/** How long the database may take to answer the readiness check, in milliseconds. */
 const readyWithin = 2000
 
 /** The options of one of its servers; `what` is its name in reports. */
@@ -23,7 +23,7 @@ const serverOptions = (options: PostgresServing, url: string, what: string): Ser
     options.onTrouble?.(problem === null ? `${what} is there` : `${what} is away: ${problem}`),
 })
 
-/** The error that callers get of a server that is not there, and of work that lost against others each time. */
+/** The error for callers where a server is unavailable, or where a read lost to conflicts on every try. */
 const callerError = (error: unknown, primary: Server): unknown => {
   if (error instanceof UnreachableError)
     return new ApiError('UNAVAILABLE', 'The database is not there now; nothing was changed', {
@@ -43,12 +43,12 @@ const checkReady = async ({ pipelined }: Server): Promise<void> => {
     await pipelined.ready()
     await pipelined.query(queryWith('select 1'))
   }
-  // The reason is in the log: where the database is concerns no caller.
+  // The reason is in the log: the database's address is not for callers.
   const isThere = await endsWithin(readyWithin, answer()).catch(() => false)
   if (!isThere) throw new ApiError('UNAVAILABLE', 'the database does not answer')
 }
 
-/** Opens it: connections are made at once and made again whenever they are lost. */
+/** Opens the engine: connections are made at once, and again whenever they are lost. */
 export const openPostgres = (options: PostgresServing): Engine => {
   const primary = createServer(serverOptions(options, options.url, 'the database'))
   const replicas = createReplicas(

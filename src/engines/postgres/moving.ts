@@ -1,4 +1,4 @@
-/** A PostgreSQL store while another one is moved into it: batch by batch, each kept with how far it came. */
+/** A PostgreSQL store into which another one is moved: batch by batch, each committed with the key of its last row. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Migration } from '#engines/migrations.ts'
 import { type Key, keyOf, type MovedTable, type Side } from '#engines/moving.ts'
@@ -10,7 +10,7 @@ import { queryOf } from '#engines/query.ts'
 import { type Query, queryWith, type Row, type Rows, type Session } from '#sql/engine.ts'
 import { comma, join, name, type Sql, type SqlValue, sql, trusted } from '#sql/sql.ts'
 
-/** Throws where a move into this database has begun and not ended: what it has is a part of a store. */
+/** Throws where a move into this database was not finished: it has only a part of the store. */
 export const checkWhole = (options: ConnectionOptions): Promise<void> =>
   asking(options, async connection => {
     const [made] = await connection.query(queryWith(`select to_regclass('moves') is not null`))
@@ -24,7 +24,7 @@ export const checkWhole = (options: ConnectionOptions): Promise<void> =>
 const othersThere = queryWith(`select 1 from pg_stat_activity
   where datname = current_database() and application_name = 'duet' and pid <> pg_backend_pid()`)
 
-/** Throws where another Duet is connected. A session whose process was just killed has a moment to go. */
+/** Throws where another Duet is connected. The session of a process that was just killed has a moment to end. */
 const checkAlone = async (session: Session): Promise<void> => {
   for (let tries = 20; (await session.query(othersThere)).length > 0; tries--) {
     if (tries === 0)
@@ -33,10 +33,10 @@ const checkAlone = async (session: Session): Promise<void> => {
   }
 }
 
-/** What emptied tables must not keep: what was counted of their rows, and how far the move was. */
+/** Tables that are emptied with those of the content: the counts of their rows, and the progress of the move. */
 const besides = ['counts', 'moves']
 
-// Triggers keep a record from being emptied as from being rewritten; here it is a copy that nobody has used.
+// Triggers protect an append-only table from being emptied; this copy of it was never in use.
 const empty = async (session: Session, tables: readonly string[]): Promise<void> => {
   const run = (piece: Sql) => session.query(queryOf(piece, dialect))
   for (const table of tables) await run(sql`alter table ${name(table)} disable trigger user`)
@@ -67,8 +67,8 @@ const jsonOf = (columns: readonly string[], rows: Rows): string =>
 const keyText = (key: Key | null): string | null => (key === null ? null : JSON.stringify(key))
 
 /**
- * The statement that puts rows in and notes the last of them, and gives how many it has put: none where the move is not
- * at `after` any more, as a batch that a killed run left on its way may be kept after the next run has looked.
+ * The statement that inserts rows and records the key of the last one. It gives the number of rows: 0 where the move is
+ * no longer at `after`, since a batch that a killed run had sent may be committed after the next run has begun.
  */
 const putting = (table: MovedTable, after: Key | null, rows: Rows, last: Row): Query => {
   const columns = Object.entries(table.columns)
@@ -80,7 +80,7 @@ const putting = (table: MovedTable, after: Key | null, rows: Rows, last: Row): Q
   const values = columns.map(([column, scalar]) =>
     scalar === 'bytes' ? sql`decode(${name(column)}, 'base64')` : name(column),
   )
-  // Commits without waiting for the disk: a crash loses only the newest rows, with the note of them, and the last commit
+  // Commits without waiting for the disk: a crash loses only the newest rows, with their record, and the last commit
   // of the move waits for all before it.
   return queryOf(
     sql`with noted as (
@@ -96,23 +96,23 @@ const putting = (table: MovedTable, after: Key | null, rows: Rows, last: Row): Q
 }
 
 export type Beginning = {
-  /** Which store is moved. */
+  /** The identity of the store that is moved. */
   readonly source: string
-  /** In an order in which they can be filled. */
+  /** The tables in an order in which they can be filled. */
   readonly tables: readonly MovedTable[]
-  /** Whether what an unfinished move has put in is taken out first. */
+  /** Whether the rows of an unfinished move are deleted first. */
   readonly restarts: boolean
 }
 
 export type Target = Side &
   Pick<Session, 'analyze' | 'close'> & {
-    /** Begins, or goes on with what was begun. Throws where the database has content of its own. */
+    /** Begins a move or resumes an unfinished one. Throws where the database has content of its own. */
     readonly begin: (beginning: Beginning) => Promise<void>
-    /** The key of the last row that a table has; null before the first. */
+    /** The key of the last row that was put into a table; null before the first. */
     readonly reached: (table: MovedTable) => Promise<Key | null>
-    /** Puts rows in that follow the row of that key; false where the move is not there any more, and nothing was put. */
+    /** Puts in the rows after the key `after`; false, with nothing put in, where the move is no longer there. */
     readonly put: (table: MovedTable, after: Key | null, rows: Rows) => Promise<boolean>
-    /** Ends the move: the tables' next ids are above those that were ever given out, and the store may be served. */
+    /** Ends the move: the tables' next ids are above all that were ever given out, and the store may be served. */
     readonly finish: (highestIds: ReadonlyMap<string, number>) => Promise<void>
   }
 
@@ -133,21 +133,21 @@ const beginOn =
           session,
           names.filter(table => table !== 'secrets'),
         )
-        // The target's own keys, which nobody has used, make room for those of the source.
+        // The keys of the source replace the target's own, which were never used.
         await session.query(queryWith('delete from secrets'))
       }
       const insert = 'insert into moves (name, source) values ($1, $2) on conflict do nothing'
       for (const table of names) await session.query(queryWith(insert, table, source))
     })
 
-/** Opens a database to move a store into, brought to what this program needs. */
+/** Opens and migrates a database to move a store into. */
 export const openTarget = async (
   options: ConnectionOptions,
   migrations: readonly Migration[],
 ): Promise<Target> => {
   await migratePostgres(options, migrations)
   const session = await openSession(options, 'filling')
-  // Behind a pooler connections outlive who used them.
+  // Behind a pooler, connections outlive the processes that used them.
   if (options.prepare) await checkAlone(session)
   return {
     dialect,

@@ -8,11 +8,11 @@ export type PostgresOptions = {
   readonly replicas: readonly string[]
   /** Whether statements are prepared by name. */
   readonly prepare: boolean
-  /** Connections that quick reads share, to it and to each replica. */
+  /** The number of connections that quick reads share, to the primary and to each replica. */
   readonly readers: number
-  /** Connections for writes and for long reads. */
+  /** The number of connections for writes and for long reads. */
   readonly pool: number
-  /** All that it is made by, in order. */
+  /** All migrations of the store, in order. */
   readonly migrations: readonly Migration[]
 }
 

@@ -7,7 +7,7 @@ import { transactionsOf } from '#engines/session.ts'
 import type { Query, Session } from '#sql/engine.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
 
-// Ids that come with the rows must not meet those that a running service gives out meanwhile.
+// Ids that come with the rows must not collide with those that a running service gives out meanwhile.
 const lockTables = `do $$
 declare t text;
 begin
@@ -16,7 +16,7 @@ begin
   loop execute format('lock table %I in share row exclusive mode', t); end loop;
 end $$`
 
-// Each statement counted apart (see ddl.ts); in the end the parts are folded into one.
+// While a store is filled each statement adds to a part of its own (see schema/ddl.ts); in the end they become one.
 const foldCounts = `with apart as (delete from counts where part >= 16 returning entity, field, value, n)
   insert into counts as c (entity, field, value, part, n)
   select entity, field, value, 0, sum(n) from apart group by 1, 2, 3
@@ -30,7 +30,7 @@ const frames = {
   },
 } as const
 
-/** The query that makes a table's next ids go on above `least`, unless that is null, and above those given out before. */
+/** The query that makes a table's next id larger than `least` and all ids given out before; no effect where `least` is null. */
 export const raiseIds = (table: string, least: Sql): Query =>
   queryOf(
     sql`select setval(s, greatest(m, coalesce(pg_sequence_last_value(s::regclass), 0)))::text
@@ -39,7 +39,7 @@ export const raiseIds = (table: string, least: Sql): Query =>
     dialect,
   )
 
-/** Opens it: to read one moment in each transaction, or to fill the store while nobody else writes. */
+/** Opens a session: for reading, with one snapshot for each transaction, or for filling the store while nobody else writes. */
 export const openSession = async (
   options: ConnectionOptions,
   purpose: keyof typeof frames,

@@ -1,4 +1,4 @@
-/** A PostgreSQL database as the program opens it, with the replicas that reads go to. */
+/** A PostgreSQL database as a store, with its replicas for reads. */
 import { labelOf, withRight } from '#engines/postgres/connection/label.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
 import { openPostgres } from '#engines/postgres/engine.ts'
@@ -13,7 +13,7 @@ import {
 import { openSession } from '#engines/postgres/session.ts'
 import type { Store } from '#engines/store.ts'
 
-/** The store in a database, of which nothing is opened yet. */
+/** The store in a database; nothing is opened yet. */
 export const postgresStore = (options: PostgresOptions): Store => {
   const connection = commandConnection(options.url, options.prepare)
   const whole = <Result>(work: () => Promise<Result>) =>

@@ -1,4 +1,4 @@
-/** Copies of a store: one made while it is served, and one put in its place. */
+/** Backup and restore: copies a store while it is served, and replaces one by a copy. */
 import { copyFileSync, existsSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
@@ -13,7 +13,7 @@ import { NewerStoreError } from '#engines/store.ts'
 import { queryWith, type Rows } from '#sql/engine.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
 
-/** A file that would be replaced, without the permission to replace it. */
+/** A file exists that would be replaced, and `force` is not set. */
 export class InTheWayError extends Error {
   override readonly name = 'InTheWayError'
 }
@@ -28,7 +28,7 @@ const isOwn = (file: string, store: string): boolean => {
   return existsSync(file) && existsSync(store) && realpathSync(file) === realpathSync(store)
 }
 
-/** Makes one file of a copy, without anything beside it, and checks it; gives the names of its migrations. */
+/** Makes a copy a single file without a log, and checks it; gives the names of its migrations. */
 const checkedCopy = (copy: string, what: string): readonly string[] => {
   const database = new DatabaseSync(copy)
   const ask = (text: string): Answer => database.prepare(text).all()
@@ -50,12 +50,12 @@ const checkedCopy = (copy: string, what: string): readonly string[] => {
 }
 
 export type BackupOptions = {
-  /** Replace a file that is there. */
+  /** Whether an existing file is replaced. */
   readonly force: boolean
   readonly onPages: (copied: number, total: number) => void
 }
 
-/** Copies a store, which others may write meanwhile, as it is at one moment; gives the copy's size in bytes. */
+/** Copies a store as it is at one moment, while others may write it; gives the copy's size in bytes. */
 export const backUp = async (
   store: string,
   target: string,
@@ -71,7 +71,7 @@ export const backUp = async (
   const copy = async (part: string) => {
     const connection = connect(store, { readOnly: true })
     try {
-      // An open snapshot: without it the copy begins anew whenever another connection writes.
+      // A snapshot: without one the copy starts again whenever another connection writes.
       connection.run('begin')
       connection.query(queryWith('select count(*) from sqlite_schema'))
       await backup(connection.database, part, {
@@ -88,7 +88,7 @@ export const backUp = async (
   return statSync(target).size
 }
 
-/** Whether a store has content; one that cannot be read is taken to have some. */
+/** Whether a store has content; true also for one that cannot be read. */
 const hasContent = (store: string, tables: readonly string[]): boolean => {
   if (!existsSync(store) || statSync(store).size === 0) return false
   let connection: Connection | undefined
@@ -117,14 +117,14 @@ const removeCompanions = (store: string) => {
 }
 
 export type RestoreOptions = {
-  /** Replace a store that has content in one of these tables, or that cannot be read. */
+  /** Whether a store is replaced that has content in one of these tables, or that cannot be read. */
   readonly force: boolean
   readonly tables: readonly string[]
-  /** Those that this program knows; a backup that has others is of a newer one. */
+  /** The migrations that this program knows; a backup with others is of a newer program. */
   readonly migrations: readonly Migration[]
 }
 
-/** Puts a backup in the place of a store that nobody serves; gives the store's size in bytes. */
+/** Replaces a store that is not served by a backup; gives the store's size in bytes. */
 export const restore = async (
   source: string,
   store: string,
@@ -132,7 +132,7 @@ export const restore = async (
 ): Promise<number> => {
   if (!statSync(source).isFile()) throw new Error(`${source} is no file`)
   if (isOwn(source, store)) throw new InTheWayError(`${source} is the store itself`)
-  // Its last writes would be missing.
+  // Its last writes are in the log and would be missing.
   if (existsSync(`${source}-wal`) && statSync(`${source}-wal`).size > 0)
     throw new Error(`${source} has a -wal file beside it: it is a store in use, and no backup`)
   const release = holdStore(store)
@@ -155,7 +155,7 @@ export const restore = async (
     const mode = existsSync(place) ? statSync(place).mode & 0o777 : statSync(source).mode & 0o777
     const before = () => {
       mayReplace()
-      // Now, not later: SQLite would play the old file's log into the new one.
+      // Before the rename: SQLite would replay the old file's log into the new one.
       removeCompanions(place)
     }
     await putInPlace(place, copy, { mode, before })

@@ -1,4 +1,4 @@
-/** One connection to a SQLite file: pragmas, limits, cached statements, and errors by names the model knows. */
+/** One connection to a SQLite file: pragmas, limits, cached statements, and errors as the model knows them. */
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { ApiError } from '#errors.ts'
 import { ConstraintError, type Query, type Row, type Rows } from '#sql/engine.ts'
@@ -8,13 +8,13 @@ export type Durability = 'full' | 'normal'
 
 export type Connection = {
   readonly query: (query: Query) => Rows
-  /** Statements without values or rows: schema, pragmas, transactions. */
+  /** Runs statements without values or rows: schema, pragmas, transactions. */
   readonly run: (text: string) => void
   readonly close: () => void
   readonly database: DatabaseSync
 }
 
-/** SQLite before 3.51.3 can damage a file when two connections write and checkpoint together. */
+/** SQLite before 3.51.3 can damage a file when two connections write and checkpoint at the same time. */
 const oldest = [3, 51, 3] as const
 
 const checkLibrary = () => {
@@ -30,11 +30,11 @@ const checkLibrary = () => {
 const bindable = (value: SqlValue): SQLInputValue =>
   typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value
 
-/** The result code of an error of SQLite, without what extends it; 0 for any other error. */
+/** The primary result code of an error of SQLite; 0 for any other error. */
 export const errorCode = (error: unknown): number =>
   error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0
 
-/** The result code of a file that somebody else has locked. */
+/** The result code for a file that another connection has locked. */
 export const BUSY = 5
 
 const kinds = {
@@ -46,13 +46,13 @@ const kinds = {
   3091: 'check',
 } as const
 
-/** `a.b, a.c` as the names of indexes have it: `a.b_c`. */
+/** `a.b, a.c` in the form of index names: `a.b_c`. */
 const targetOf = (message: string): string =>
   (/failed: (.*)/.exec(message)?.[1] ?? '').replaceAll(/, \w+\./g, '_')
 
 const translated = (error: unknown): unknown => {
   if (!(error instanceof Error) || !('errcode' in error)) return error
-  // A row that is kept by `on delete restrict` is reported like an error of a trigger.
+  // SQLite reports a row held by `on delete restrict` like an error of a trigger.
   const isHeld = error.errcode === 1811 && /^FOREIGN KEY/.test(error.message)
   const kind = isHeld ? 'reference' : kinds[error.errcode as keyof typeof kinds]
   if (!kind) return error
@@ -62,7 +62,7 @@ const translated = (error: unknown): unknown => {
 const size = (row: Row): number =>
   row.reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 8), 0)
 
-/** Reads row by row, so that what is too much is never all in memory. */
+/** Reads row by row, so that too large a result is never in memory as a whole. */
 const within = (rows: Iterable<Row>, bytes: number): Rows => {
   const result: Row[] = []
   let sum = 0
@@ -117,7 +117,7 @@ export const connect = (
     if (known) return known
     const made = database.prepare(text)
     made.setReturnArrays(true)
-    // Texts are made from plans, so there are few; a flood of odd plans must not keep them all.
+    // Plans make few different texts; a flood of unusual plans must not fill the memory.
     if (statements.size >= 2000) statements.delete(statements.keys().next().value as string)
     statements.set(text, made)
     return made
@@ -126,7 +126,7 @@ export const connect = (
     try {
       const made = prepared(asked.text)
       const values = asked.values.map(bindable)
-      // With setReturnArrays a row is an array, which the types of node:sqlite do not say.
+      // With setReturnArrays a row is an array; the types of node:sqlite do not know this.
       if (asked.bytes === undefined) return made.all(...values) as unknown as Rows
       return within(made.iterate(...values) as unknown as Iterable<Row>, asked.bytes)
     } catch (error) {

@@ -12,7 +12,7 @@ const count = (table: string, field: string, value: string, by: string) =>
   `insert into counts (entity, field, value, n) values ('${table}', '${field}', ${value}, ${by})
     on conflict do update set n = n + excluded.n;`
 
-/** The triggers that keep the numbers of rows, so that a list's total is one look-up. */
+/** The triggers that count rows, so that a list's total is one look-up. */
 const countTriggers: Ddl['countTriggers'] = (table, columns) => {
   const all = (row: 'new' | 'old', by: string) =>
     [
@@ -38,7 +38,7 @@ const countTriggers: Ddl['countTriggers'] = (table, columns) => {
   ]
 }
 
-/** The trigram index of a folded column, kept by triggers; the text itself stays in the table. */
+/** The trigram index of a folded column, updated by triggers; the text itself is only in the table. */
 const searchDdl: Ddl['searchDdl'] = (table, column) => {
   const index = searchTable(table, column)
   const put = (row: string) =>

@@ -7,8 +7,8 @@ const byIds = ({ table, columns, keys, where, budget }: ByIds) =>
     on "t"."id" = "k"."value" where ${where} limit ${budget}`
 
 /**
- * The rows below many parents. With a page, one step into each parent's own index range finds the id that the page
- * ends with, so that a parent with a million rows costs what its page costs.
+ * The rows below many parents. With a page, an index look-up for each parent finds the id that the page ends with, so
+ * that a parent with a million rows costs only its page.
  */
 const childrenOf = ({ table, columns, by, keys, where, page, budget }: ChildrenOf) => {
   const from = sql`select ${columns} from json_each(${keys}) as "k" cross join ${table} as "t"
@@ -42,7 +42,7 @@ export const dialect: Dialect = {
   byIds,
   childrenOf,
   interruptCheck: trusted('duet_interrupt_check()'),
-  // The index finds candidates by three letters each; `instr` is the definition, and decides.
+  // The index finds candidates by trigrams; `instr` decides.
   contains: (table, folded, needle, indexed) => {
     const plain = sql`instr(${column('t', folded)}, ${needle}) > 0`
     if (!indexed) return plain
@@ -55,7 +55,7 @@ export const dialect: Dialect = {
     return nullable ? sql`${by} is null${direction}, ${by}${direction}` : sql`${by}${direction}`
   },
   typed: value => sql`${value}`,
-  // Integer division cuts off towards zero: a moment before 1970 belongs to the day below.
+  // Integer division truncates towards zero: a moment before 1970 belongs to the day below.
   day: time => sql`(${time} - (${time} % 86400000 + 86400000) % 86400000) / 86400000`,
   lockClause: trusted(''),
 }

@@ -1,12 +1,12 @@
-/** The room on the store's disk: while there is too little, writes are refused and reads go on. */
+/** Watches the free space of the store's disk: while there is too little, writes are refused and reads go on. */
 import { statfsSync } from 'node:fs'
 
 export type Disk = {
-  /** Whether there is less room than writes are let use. */
+  /** Whether there is too little space for writes. */
   readonly isLow: () => boolean
   /** Why the store can only be read now; null where it can be written. */
   readonly readOnly: () => string | null
-  /** To be told that a write found no room. */
+  /** To be called when a write has found the disk full. */
   readonly wasFull: () => void
   readonly close: () => void
 }
@@ -15,18 +15,18 @@ type State = 'room' | 'low' | 'full'
 
 type DiskOptions = {
   readonly folder: string
-  /** The least room for writes, in bytes; 0: they go on until the disk is full. */
+  /** The least free space for writes, in bytes; 0: they go on until the disk is full. */
   readonly min: number
-  /** Told of each change, with why the store is read-only, or null where it is not any more. */
+  /** Called at each change with the reason why the store is read-only, or with null when it no longer is. */
   readonly onChange: (reason: string | null) => void
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two checks. */
   readonly every?: number
 }
 
-/** A disk that was full takes writes again from so many bytes on. */
+/** The free bytes from which on a disk that was full takes writes again. */
 const enough = 1_048_576
 
-/** The free bytes of a folder's disk; where the system does not say how many there are, writes find out. */
+/** The free bytes of a folder's disk; Infinity where the system does not say, until a write fails. */
 const freeIn = (folder: string): number => {
   try {
     const { bavail, bsize } = statfsSync(folder)
@@ -36,7 +36,7 @@ const freeIn = (folder: string): number => {
   }
 }
 
-/** Looks at the disk once a second, beside the writes: what they ask is a value in memory. */
+/** Checks the disk once a second, apart from the writes: they only look at a value in memory. */
 export const watchDisk = ({ folder, min, onChange, every = 1000 }: DiskOptions): Disk => {
   let state: State = 'room'
   let timer: NodeJS.Timeout | undefined

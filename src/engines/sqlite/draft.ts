@@ -1,4 +1,4 @@
-/** What a draft for SQLite goes by: a store that the migrations make in memory. */
+/** Reads what the migrations make in SQLite from a store in memory that they are applied to. */
 import { DatabaseSync } from 'node:sqlite'
 import type { Drafting } from '#engines/draft.ts'
 import { ddl } from '#engines/sqlite/ddl.ts'

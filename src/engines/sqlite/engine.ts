@@ -1,4 +1,4 @@
-/** The embedded store: reads on this thread's own connection, writes through the writer thread. */
+/** The engine of a SQLite store: reads on this thread's own connection, writes through the writer thread. */
 import { dirname } from 'node:path'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { watchDisk } from '#engines/sqlite/disk.ts'

@@ -1,17 +1,17 @@
-/** One server for one file: a lock that the operating system takes back when the process ends, however it ends. */
+/** One server for one file: a lock that the operating system releases when the process ends, however it ends. */
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { BUSY, errorCode } from '#engines/sqlite/connection.ts'
 
-/** The store is served by another process. */
+/** Another process serves the store. */
 export class StoreInUseError extends Error {
   override readonly name = 'StoreInUseError'
 }
 
 /**
- * Takes the lock of a SQLite file for this process; gives the function that returns it.
- * The lock is SQLite's own on a small file beside the store, so no process id is left to be wrong.
+ * Takes the lock of a SQLite file for this process; gives the function that releases it. Throws StoreInUseError.
+ * It is SQLite's own lock on a small file beside the store: unlike a process id in a file, it cannot be stale.
  */
 export const holdStore = (file: string): (() => void) => {
   mkdirSync(dirname(file), { recursive: true })

@@ -1,4 +1,4 @@
-/** Brings a SQLite store up to date: what it lacks, in one transaction with the notes that it was. */
+/** Brings a SQLite store up to date: applies and records the missing migrations in one transaction. */
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import {
@@ -19,7 +19,7 @@ import { drive, type Work } from '#sql/engine.ts'
 const notes =
   'create table if not exists migrations (name text primary key, applied_at integer not null, checksum text) strict'
 
-/** Applies what is missing; gives the names of what it applied. Throws NewerStoreError before it touches anything. */
+/** Applies the missing migrations; gives their names. Throws NewerStoreError before it changes anything. */
 export const migrateSqlite = (
   file: string,
   migrations: readonly Migration[],
@@ -37,7 +37,7 @@ export const migrateSqlite = (
     query(noteOf(dialect, migration, now))
   }
   try {
-    // Two programs that start at once: the second waits here, and then finds it done.
+    // Where two programs start at once, the second waits here and then finds nothing to do.
     run('begin immediate')
     const applied = drive(appliedIn(dialect), query)
     const pending = missingOf(migrations, applied)
@@ -62,12 +62,12 @@ const ask = <Result>(file: string, work: Work<Result>): Result => {
   }
 }
 
-/** The names of the migrations that are not applied yet; an error where the store is newer, or is not there. */
+/** The names of the missing migrations; throws where the store is newer, or does not exist. */
 export const pendingMigrations = (
   file: string,
   migrations: readonly Migration[],
 ): readonly string[] => missingOf(migrations, ask(file, appliedIn(dialect))).map(({ name }) => name)
 
-/** A key of the store; an error where it was never migrated. */
+/** A key of the store; throws where it was never migrated. */
 export const secretOf = (file: string, name: Secret): Uint8Array =>
   ask(file, secretIn(dialect, name))

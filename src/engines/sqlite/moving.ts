@@ -1,14 +1,14 @@
-/** What a move takes from a SQLite store beside the content. */
+/** What `move` takes from a SQLite store beside the content. */
 import type { MovedTable } from '#engines/moving.ts'
 import type { Scalar } from '#model/field.ts'
 import { queryWith, type Session } from '#sql/engine.ts'
 
-/** Signed with, and answered from, after the move as before it. */
+/** Keys and stored responses, which stay valid after the move. */
 const kept = ['secrets', 'replies']
 
 const scalarOf: Readonly<Record<string, Scalar>> = { INTEGER: 'int', TEXT: 'text', BLOB: 'bytes' }
 
-/** The tables of the service's own that go along. */
+/** The machine's own tables that are moved too. */
 export const machineryOf = ({ query }: Session): Promise<readonly MovedTable[]> =>
   Promise.all(
     kept.map(async table => {
@@ -28,7 +28,7 @@ export const machineryOf = ({ query }: Session): Promise<readonly MovedTable[]> 
     }),
   )
 
-/** The highest id that each table ever gave out, those of rows that are gone too. */
+/** The highest id that each table ever gave out, including those of deleted rows. */
 export const highestIds = async ({ query }: Session): Promise<ReadonlyMap<string, number>> => {
   const rows = await query(queryWith('select name, seq from sqlite_sequence'))
   return new Map(rows.map(([table, id]) => [String(table), Number(id)]))

@@ -5,7 +5,7 @@ import type { Serving } from '#engines/store.ts'
 export type SqliteFile = {
   readonly file: string
   readonly sync?: Durability
-  /** Below so many free bytes on the disk writes are refused; 0 or none: they go on until it is full. */
+  /** Writes are refused below so many free bytes on the disk; 0 or absent: they go on until it is full. */
   readonly minDisk?: number
 }
 

@@ -1,21 +1,21 @@
-/** Jobs on their way to the writer thread: those of one moment together, and each plan only once. */
+/** Sends jobs to the writer thread: those of one turn of the event loop together, and each plan only once. */
 import type { Batch, Sent } from '#engines/sqlite/protocol.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import type { Job } from '#write/job.ts'
 
-/** The writer keeps so many plans ready; then it starts afresh. */
+/** The most plans that the writer caches; then it drops them all. */
 const plansKept = 500
 
-/** Stands for a plan that the writer has. */
+/** A placeholder for a plan that the writer has. */
 const sentBefore: ReadPlan = { encoding: 'rest', roots: [] }
 
 export type Outbox = {
   readonly add: (id: number, job: Job) => void
-  /** Sends what is in it now. */
+  /** Sends the jobs that are in it now. */
   readonly flush: () => void
 }
 
-/** An empty one; `send` is handed what is sent. */
+/** An empty outbox that sends its batches with `send`. */
 export const createOutbox = (send: (batch: Batch) => void): Outbox => {
   const numbers = new Map<ReadPlan, number>()
   let jobs: Sent[] = []
@@ -29,7 +29,7 @@ export const createOutbox = (send: (batch: Batch) => void): Outbox => {
   }
   const numberOf = (plan: ReadPlan): number => {
     if (numbers.size >= plansKept) {
-      // What is on its way refers to plans by number: it goes first.
+      // The jobs so far refer to plans by their old numbers, so they go first.
       flush()
       numbers.clear()
       forget = true
@@ -37,7 +37,7 @@ export const createOutbox = (send: (batch: Batch) => void): Outbox => {
     numbers.set(plan, numbers.size)
     return numbers.size - 1
   }
-  /** The job as it is sent: a plan travels once, and later jobs name it by its number. */
+  /** The job as it is sent: with its plan the first time, later with the plan's number only. */
   const packed = (id: number, job: Job): Sent => {
     const { answer } = job
     if (!answer) return { id, plan: null, job }

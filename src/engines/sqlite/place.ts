@@ -1,4 +1,4 @@
-/** Whether a path can be a store's: what is there already, and whether something can be put there. */
+/** Checks the path of a store: what it leads to already, and whether a file can be made there. */
 import {
   accessSync,
   closeSync,
@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path'
 
 const remedy = 'name another place in DUET_DATABASE_URL'
 
-/** What a database file begins with (SQLite, "Database File Format", section 1.3.1). */
+/** The first bytes of a database file (SQLite, "Database File Format", section 1.3.1). */
 const header = 'SQLite format 3\0'
 
 const isDatabase = (file: string): boolean => {
@@ -42,17 +42,17 @@ const checkFile = (file: string): void => {
   accessSync(file, constants.W_OK)
 }
 
-/** The folder that a path would be made in: the nearest one there is. */
+/** The nearest folder above a path that exists. */
 const nearest = (folder: string): string => (existsSync(folder) ? folder : nearest(dirname(folder)))
 
-/** Throws, in one sentence with what to do, where no store can be written at a path. It leaves nothing there. */
+/** Throws a sentence with the remedy where no store can be written at a path. It leaves nothing there. */
 export const checkPlace = (file: string): void => {
   if (existsSync(file)) checkFile(file)
   const folder = nearest(dirname(file))
   if (!statSync(folder).isDirectory())
     throw new Error(`the store ${file} cannot be made, a file is in the way; ${remedy}`)
   try {
-    // What the system says beforehand is not always so, below /proc or on a share; so it is tried.
+    // Below /proc or on a network share permissions do not tell, so it is tried.
     rmdirSync(mkdtempSync(join(folder, '.duet-')))
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
@@ -63,7 +63,7 @@ export const checkPlace = (file: string): void => {
   }
 }
 
-/** Throws, with what to do, where there is no such file: opening it would make one. */
+/** Throws, with the remedy, where there is no such file: opening it would make one. */
 export const checkThere = (file: string): void => {
   if (!existsSync(file)) throw new Error(`there is no store ${file}; name it in DUET_DATABASE_URL`)
 }

@@ -1,21 +1,21 @@
-/** What the main thread and the writer thread say to each other. */
+/** The messages between the main thread and the writer thread. */
 
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
 import type { Job, Outcome } from '#write/job.ts'
 
 export type WriterSetup = Required<Pick<SqliteOptions, 'file' | 'sync' | 'digits' | 'limits'>>
 
-/** A job with its number, and the number of its plan, which the writer keeps ready. */
+/** A job with its number, and the number of its plan, which the writer caches. */
 export type Sent = { readonly id: number; readonly plan: number | null; readonly job: Job }
 
-/** The jobs of one moment; `forget`: the plans that are kept ready are to be dropped first. */
+/** Jobs that are sent together; `forget`: the writer drops its cached plans first. */
 export type Batch = { readonly forget: boolean; readonly jobs: readonly Sent[] }
 
 export type Reply =
   | { readonly kind: 'ready' }
   | { readonly kind: 'outcomes'; readonly outcomes: readonly (readonly [number, Outcome])[] }
   /**
-   * `full`, `busy`, `broken`: no room on the disk, another program writes, or the store failed before the commit.
+   * `full`, `busy`, `broken`: the disk is full, another program writes, or the store failed before the commit.
    * Nothing was done, and the next group may try. `unknown`: whether the group is on the disk is not known; the writer
    * has stopped.
    */

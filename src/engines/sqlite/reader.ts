@@ -6,7 +6,7 @@ import { drive, type Query, queryWith, type Reader, type Rows, type Work } from 
 const begin = queryWith('begin')
 const commit = queryWith('commit')
 
-/** It answers at once: a synchronous driver. */
+/** A reader that answers at once, since the driver is synchronous. */
 type SqliteReader = Reader & {
   /** Ends the open snapshot: a read after it sees all that was committed. */
   readonly leave: () => void
@@ -30,7 +30,7 @@ export const openReader = (file: string, timeout: number): SqliteReader => {
   const leave = () => {
     if (!isOpen) return
     isOpen = false
-    // A read that failed on the disk has ended the snapshot by itself.
+    // A read that failed because of the disk has ended the snapshot already.
     if (connection.database.isTransaction) connection.query(commit)
   }
   // Requests that arrive together read from one snapshot: opening one costs three system calls, as much as the read.

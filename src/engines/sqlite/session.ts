@@ -1,4 +1,4 @@
-/** A SQLite session for CLI commands: the answers come as promises, as those of other databases do. */
+/** A SQLite session for CLI commands; it answers with promises, as sessions of other databases do. */
 import { transactionsOf } from '#engines/session.ts'
 import type { Connection } from '#engines/sqlite/connection.ts'
 import type { Session } from '#sql/engine.ts'
@@ -10,10 +10,10 @@ export const sqliteSession = (
 ): Session => ({
   query: async asked => query(asked),
   ...transactionsOf(run, begin, 'commit', text => {
-    // A full disk ends a transaction by itself: undoing it then would hide why.
+    // A full disk ends a transaction by itself: the error of a rollback would hide the reason.
     if (database.isTransaction) run(text)
   }),
-  // The next id of `autoincrement` is above every id there ever was.
+  // Nothing to do: `autoincrement` goes on above every id there ever was.
   settleIds: async () => {},
   analyze: async () => run('pragma optimize = 0x10002'),
   close: async () => close(),

@@ -11,11 +11,11 @@ import { sqliteSession } from '#engines/sqlite/session.ts'
 import type { Store } from '#engines/store.ts'
 
 type Options = SqliteFile & {
-  /** All that it is made by, in order. */
+  /** All migrations of the store, in order. */
   readonly migrations: readonly Migration[]
 }
 
-/** The store in a file, which is made where it is not there yet. */
+/** The store in a file, which is made where there is none yet. */
 export const sqliteStore = ({ migrations, ...options }: Options): Store => {
   const { file, sync = 'full' } = options
   return {

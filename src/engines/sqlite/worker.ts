@@ -1,4 +1,4 @@
-/** The single writer: a thread with the only writing connection, which commits the jobs of a moment together. */
+/** The single writer: a thread with the only writing connection, which commits jobs in groups. */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { BUSY, connect, errorCode } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
@@ -20,7 +20,7 @@ const savepoint = queryWith('savepoint job')
 const release = queryWith('release job')
 const undo = queryWith('rollback to job')
 
-/** The largest group: more wait for the next commit. */
+/** The most jobs in a group; more wait for the next commit. */
 const groupSize = 500
 
 /** A job with the read that answers it. */
@@ -42,14 +42,14 @@ const failure = (error: unknown): Outcome => ({
   message: error instanceof Error ? `${error.message}\n${error.stack}` : String(error),
 })
 
-/** One job behind a savepoint: whatever comes of it, its neighbours do not notice. */
+/** Runs one job in a savepoint, so that its failure does not affect the others of its group. */
 const runJob = ({ sent, prepared }: Ready): Outcome => {
   connection.query(savepoint)
   let outcome: Outcome
   try {
     outcome = drive(perform(sent.job, prepared), connection.query)
   } catch (error) {
-    // The store itself is in trouble: that is for the whole group to know.
+    // A fault of the store ends the whole group.
     if (isStorageFault(error)) throw error
     outcome = failure(error)
   }
@@ -63,22 +63,22 @@ const isStorageFault = (error: unknown): boolean =>
   [BUSY, 6, 7, 8, 10, 11, FULL, 14, 26].includes(errorCode(error))
 
 /**
- * Why nothing was done: another program holds the file, or the disk has no room. Neither is the store's end.
- * That holds for a commit too: the frame that would make it count is then not whole in the log.
+ * Why nothing was done: another program has locked the file, or the disk is full. The store can still be used.
+ * A failed commit is undone as well: its last frame, which would make it valid, is not whole in the log.
  */
 const nothingDone = { [BUSY]: 'busy', [FULL]: 'full' } as const
 
-/** Ends the transaction, which SQLite may have done by itself; false where it does not let go of it. */
+/** Ends the transaction, unless SQLite has ended it by itself; false where it stays open. */
 const isUndone = (): boolean => {
   try {
     if (connection.database.isTransaction) connection.query(rollback)
   } catch {
-    // What counts is whether it is over.
+    // Only the check below counts.
   }
   return !connection.database.isTransaction
 }
 
-/** The group in one transaction. What fails before the commit is undone; after it nobody knows what is on the disk. */
+/** Runs a group in one transaction. A failure before the commit is undone; after one in the commit the outcome may be unknown. */
 const runGroup = (group: readonly Ready[]): Reply => {
   let isCommitting = false
   try {
@@ -96,7 +96,7 @@ const runGroup = (group: readonly Ready[]): Reply => {
   }
 }
 
-/** Tidies up and ends. On a full disk tidying fails and nothing is lost: the next start finds the log. */
+/** Optimizes, empties the log and ends. Where that fails on a full disk nothing is lost: the next start reads the log. */
 const end = (): void => {
   for (const text of ['pragma optimize', 'pragma wal_checkpoint(truncate)'])
     try {
@@ -106,10 +106,10 @@ const end = (): void => {
   port.close()
 }
 
-/** After an unknown outcome nothing more is written, whatever is still on its way here. */
+/** After an unknown outcome nothing more is written, whatever still arrives. */
 let hasStopped = false
 
-/** Runs all that waits, in groups; then ends where that is asked for. */
+/** Runs all waiting jobs in groups, then ends if the last message was `close`. */
 const drain = (first: Batch | 'close'): void => {
   if (hasStopped) return
   const queue: Ready[] = []
@@ -120,7 +120,7 @@ const drain = (first: Batch | 'close'): void => {
       return
     }
     if (message.forget) plans.clear()
-    // Numbers mean the plans of this moment: a later batch of the same group may forget them.
+    // Resolved now: a later batch of the same group may make the writer drop these plans.
     for (const sent of message.jobs) queue.push({ sent, prepared: preparedOf(sent) })
   }
   take(first)

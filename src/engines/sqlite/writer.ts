@@ -23,7 +23,7 @@ const nothingDone = {
   broken: () => unavailable('The store failed before the commit: nothing was written', 2),
 } as const
 
-/** The jobs whose outcomes are waited for, by their numbers. */
+/** The jobs that wait for their outcomes, by number. */
 const createWaiters = () => {
   const waiters = new Map<number, PromiseWithResolvers<Outcome>>()
   const take = (id: number) => {
@@ -46,7 +46,7 @@ const createWaiters = () => {
   }
 }
 
-/** Why a write is not taken now; undefined where it is. */
+/** The error for a write that cannot be accepted now; undefined where it can. */
 const refusal = (disk: Disk, waiting: number, { queue }: SqliteOptions): ApiError | undefined => {
   if (disk.isLow())
     return unavailable('The disk is almost full: nothing was written, reads go on', 10)
@@ -92,7 +92,7 @@ const settling =
     }
   }
 
-/** Starts the writer thread. `beforeAnswers` ends the open snapshot: a caller that is told of a write sees it from then on. */
+/** Starts the writer thread. `beforeAnswers` ends the open snapshot, so that reads after an answer see its write. */
 export const startWriter = (options: SqliteOptions, disk: Disk, beforeAnswers: () => void) => {
   const worker = startWorker(options)
   const waiters = createWaiters()
@@ -129,7 +129,7 @@ export const startWriter = (options: SqliteOptions, disk: Disk, beforeAnswers: (
     if (down) return void (await worker.terminate())
     isClosing = true
     await ready
-    // What was taken on before goes first.
+    // Jobs that were accepted before go first.
     outbox.flush()
     const ended = new Promise(resolve => worker.once('exit', resolve))
     worker.postMessage('close')

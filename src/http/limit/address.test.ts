@@ -1,4 +1,4 @@
-/** Whose request it is: addresses as keys, and the way back through proxies. */
+/** The address of a caller: as a key, and behind proxies. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { clientOf, networkOf, trustOf } from './address.ts'

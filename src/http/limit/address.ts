@@ -1,4 +1,4 @@
-/** Which address a request is from: past the proxies that are trusted, and as the network that one caller has. */
+/** The address of a caller, past trusted proxies, and the network that counts as one caller. */
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
@@ -53,7 +53,7 @@ const withoutZone = (address: string): string => address.split('%', 1)[0] as str
 /** An address without its zone; an IPv4 one that is mapped into IPv6 (RFC 4291, section 2.5.5.2) is itself. */
 const plain = (address: string): string => {
   if (!address.includes(':')) return address
-  // As Node writes each IPv4 peer of a server that listens on both: spared the parser.
+  // Node writes IPv4 peers of a dual-stack server like this: a short cut past the parser.
   if (address.startsWith('::ffff:') && isIPv4(address.slice(7))) return address.slice(7)
   const bare = withoutZone(address)
   const parsed = ipaddr.IPv6.parse(bare)

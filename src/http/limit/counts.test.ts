@@ -5,11 +5,11 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { createCounts } from './counts.ts'
 import type { Report } from './share.ts'
 
-// A clock of the tests' own: time passes when they say so, however busy the machine is.
+// A mocked clock: time passes when the tests say so, however busy the machine is.
 beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }))
 afterEach(() => mock.timers.reset())
 
-/** Lets so many milliseconds pass, and after each what was due in it come to its end. */
+/** Lets so many milliseconds pass, and finishes after each the work that was due in it. */
 const passes = async (ms: number) => {
   for (let n = 0; n < ms; n++) {
     mock.timers.tick(1)
@@ -18,7 +18,7 @@ const passes = async (ms: number) => {
   }
 }
 
-/** Lets time pass until the work is done; gives what it gives. */
+/** Lets time pass until the work is done; gives its result. */
 const given = async <Result>(work: Promise<Result> | Result): Promise<Result> => {
   let isDone = false
   const done = () => {
@@ -32,10 +32,10 @@ const given = async <Result>(work: Promise<Result> | Result): Promise<Result> =>
 
 const paused = (ms: number) => new Promise<void>(resolve => void setTimeout(resolve, ms))
 
-/** Longer than what nobody waits for stays untold. */
+/** Longer than the interval after which counts are reported. */
 const reported = 300
 
-/** Counts that processes share, as a store keeps them; `batches` is what was reported. */
+/** Shared counts, as a store has them; `batches` are the reports so far. */
 const createTotals = (delay = 1) => {
   const totals = new Map<string, number>()
   const batches: ReadonlyMap<string, number>[] = []

@@ -2,7 +2,7 @@
 import { createShare, type Report } from './share.ts'
 
 export type Counts = {
-  /** Counts a request; gives which one it is of its caller, above the limit where it must be refused. */
+  /** Counts a request; gives its number among those of its caller, above the limit where it must be refused. */
   readonly count: (caller: string) => number | Promise<number>
   /** The window is over: counts that no request waits for are not reported any more. */
   readonly end: () => void
@@ -12,14 +12,14 @@ export type CountsOptions = {
   readonly limit: number
   /** Reports the counts of this window to the store; absent where this process counts by itself. */
   readonly report?: Report | undefined
-  /** How many callers have a count of their own before addresses are put together. */
+  /** How many callers have a count of their own; later addresses share those of their providers. */
   readonly most?: number
 }
 
 /** From this part of the limit on, the store decides on each request. */
 const edge = 0.8
 
-/** So large a part of the limit is reported at once: then the unreported counts of ten processes fit between the edge and the limit. */
+/** Unreported counts of this part of the limit are reported at once: those of ten processes fit between the edge and the limit. */
 const hurry = 0.02
 
 /** Some 30 MiB of keys: more callers than one process serves in a minute, unless addresses are made up to fill it. */
@@ -39,7 +39,7 @@ export const createCounts = ({ limit, report, most = usualMost }: CountsOptions)
   const share = report && createShare({ report, learn, hurry: Math.ceil(limit * hurry) })
   const near = Math.floor(limit * edge)
 
-  /** Viewers are as many as have tokens; addresses can be had without end, so late ones are counted by their providers. */
+  /** The key of a caller: tokens are limited, addresses are not, so when there are too many, new ones count for their providers. */
   const keyOf = (caller: string): string => {
     if (counted.size < most || counted.has(caller) || caller.startsWith('user ')) return caller
     const wide = providerOf(caller)

@@ -9,7 +9,7 @@ import { clientOf, networkOf, trustOf } from './address.ts'
 import { type Counts, createCounts } from './counts.ts'
 
 export type LimiterOptions = {
-  /** The most requests of one caller in a minute. */
+  /** The most requests of a caller in a minute. */
   readonly limit: number
   /** Milliseconds since 1970; windows are whole minutes of it. */
   readonly now: () => number

@@ -6,7 +6,7 @@ export type Report = (seen: ReadonlyMap<string, number>) => Promise<ReadonlyMap<
 export type Share = {
   /**
    * Counts a request. Gives `guess`, its number as far as this process knows, at once; with `exactly`, or where
-   * much of its key is unreported, the number that the store gives it, unless the store is away.
+   * much of its key is unreported, the number that the store gives it, unless the store is unavailable.
    */
   readonly count: (key: string, guess: number, exactly: boolean) => number | Promise<number>
   readonly end: () => void
@@ -15,7 +15,7 @@ export type Share = {
 /** The longest time until counts that no request waits for are reported, in milliseconds. */
 const interval = 200
 
-/** The longest time that a request waits for the store before it is judged without it, in milliseconds. */
+/** The longest time that a request waits for the store before it is decided without it, in milliseconds. */
 const patience = 500
 
 /** A request that waits for its number; `position` counts those of its key in the batch. */
@@ -36,7 +36,7 @@ const answerByGuess = (batch: Batch): void => {
   batch.waiting.length = 0
 }
 
-/** The batch has the last numbers up to the total, in the order in which it was filled. */
+/** Answers the waiting requests: a batch has the last numbers up to the total, in the order in which it was filled. */
 const answerByTotals = (batch: Batch, totals: ReadonlyMap<string, number>): void => {
   for (const { key, position, guess, answer } of batch.waiting) {
     const total = totals.get(key)
@@ -52,7 +52,7 @@ const addTo = (counts: Map<string, number>, key: string, n: number): number => {
 
 export type ShareOptions = {
   readonly report: Report
-  /** Takes the count of a key that is now known: its total in the store and the unreported ones. */
+  /** Called with the newly known count of a key: its total in the store and the unreported requests. */
   readonly learn: (key: string, total: number) => void
   /** So many requests of one key are reported without waiting for the interval's end; the last of them waits for the answer. */
   readonly hurry: number

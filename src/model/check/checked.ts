@@ -1,4 +1,4 @@
-/** What each check of a model is given, and what it gives. */
+/** The arguments and results of the checks of a model. */
 import type { Entity } from '#model/entity.ts'
 
 /** One entity among all of them. */
@@ -11,6 +11,6 @@ export type Checked = {
 /** Sentences, each about one fault. */
 export type Faults = Iterable<string>
 
-/** The own member of that name; undefined for names that every object has, such as `constructor`. */
+/** The member of that name; undefined for inherited names, such as `constructor`. */
 export const own = <Value>(of: Readonly<Record<string, Value>>, name: string): Value | undefined =>
   Object.hasOwn(of, name) ? of[name] : undefined

@@ -1,4 +1,4 @@
-/** What makes a model wrong: each fault as one sentence that names the entity, the field and the remedy. */
+/** The faults of a model, each one sentence that names the entity, the field and the remedy. */
 import type { Checked, Faults } from '#model/check/checked.ts'
 import { fieldFaults } from '#model/check/fields.ts'
 import { listFaults } from '#model/check/lists.ts'

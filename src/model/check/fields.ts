@@ -1,4 +1,4 @@
-/** Faults of single fields: their names, their options beside their kinds, and what they are at first. */
+/** Faults of single fields: their names, options that do not fit their kinds, and initial values. */
 import { type Checked, type Faults, own } from '#model/check/checked.ts'
 import { isReserved } from '#model/check/names.ts'
 import type { Field, Initial } from '#model/field.ts'
@@ -66,7 +66,7 @@ const resetRule: Rule = ({ self, key, field: { resetBy, initial } }) => {
   return !hasValue(initial) && `is reset by ${resetBy} to nothing: give it an initial value`
 }
 
-/** What a stored value is as the API gives it, so that the field's own rule can judge it. */
+/** A stored value in the API's form, so that the field's own rule can check it. */
 const asGiven = ({ scalar }: Field, value: string | number): unknown => {
   if (scalar === 'flag') return value === 1 ? true : value === 0 ? false : value
   if (scalar !== 'time') return value
@@ -76,7 +76,7 @@ const asGiven = ({ scalar }: Field, value: string | number): unknown => {
     : undefined
 }
 
-/** Whether an initial value is one that the field's own rule takes as it is. */
+/** Whether the field's own rule accepts an initial value unchanged. */
 const isTaken = (field: Field, value: string | number): boolean => {
   if (field.scalar === 'id' || field.scalar === 'bytes' || field.foldedFrom !== undefined)
     return false
@@ -122,7 +122,7 @@ const bytesRule: Rule = ({ field: { scalar, graphql, rest, settableBy } }) =>
   (graphql !== 'hidden' || rest || settableBy.kind !== 'nobody') &&
   'is bytes, which no API shows or takes: leave its options as bytes() has them'
 
-/** So large an amount still has an exact number of minor units in a currency of three decimals. */
+/** The largest amount with an exact number of minor units in a currency of three decimals. */
 const largestAmount = Math.floor(Number.MAX_SAFE_INTEGER / 1000)
 
 const rangeRule: Rule = ({ field: { scalar, range, settableBy } }) => {
@@ -169,7 +169,7 @@ const rules = [
 /** SQLite is opened with this limit for a row. */
 const mostRowBytes = 2_000_000
 
-/** How many bytes the texts of a row may have in UTF-8. */
+/** The most bytes that the texts of a row may have in UTF-8. */
 const textBytes = (fields: Readonly<Record<string, Field>>): number =>
   Object.values(fields)
     .filter(({ scalar }) => scalar === 'text')

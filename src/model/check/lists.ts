@@ -4,7 +4,7 @@ import type { Entity, Filter } from '#model/entity.ts'
 import type { Field, Scalar } from '#model/field.ts'
 import { columnName } from '#model/names.ts'
 
-/** What each kind of filter can look at. */
+/** The scalars that each kind of filter can use. */
 const filtered = {
   equals: ['id', 'text', 'int', 'money', 'time', 'flag'],
   'at least': ['int', 'money', 'time'],
@@ -13,7 +13,7 @@ const filtered = {
   contains: ['text'],
 } satisfies Record<Filter['kind'], readonly Scalar[]>
 
-/** Parameters that every list has, and those that the versions and members take. */
+/** The parameters of every list: for pages, sorting, members and the version. */
 const parameters = ['page', 'limit', 'offset', 'cursor', 'sort', 'order', 'fields', 'version']
 
 const fieldsOf = (self: Entity): string => Object.keys(self.fields).join(', ')
@@ -78,9 +78,9 @@ const sortFaults = function* ({ name, self }: Checked): Faults {
   }
 }
 
-/** PostgreSQL refuses rows whose indexed values are longer together; it counts bytes. */
+/** PostgreSQL refuses an index entry with more bytes than this. */
 const mostBytes = 2600
-/** How many bytes a value may have in UTF-8. To fold a letter can make it six bytes long. */
+/** The most bytes that a value may have in UTF-8. Folding can make a letter six bytes long. */
 const bytesOf = (self: Entity, key: string): number => {
   const { scalar, range, foldedFrom } = own(self.fields, key) as Field
   if (foldedFrom !== undefined) return 6 * (own(self.fields, foldedFrom)?.range?.max ?? 0)
@@ -102,7 +102,7 @@ const countedFaults = function* ({ name, self }: Checked): Faults {
   }
 }
 
-/** The fields of one index, signed, and what asks for it. */
+/** The fields of one index, signed, and the reason for it. */
 type Index = { readonly terms: readonly string[]; readonly of: string }
 
 const indexesOf = ({ fields, rest, indexes, sets }: Entity): readonly Index[] => {
@@ -119,7 +119,7 @@ const indexesOf = ({ fields, rest, indexes, sets }: Entity): readonly Index[] =>
   ]
 }
 
-/** The longest name that PostgreSQL keeps whole. */
+/** The longest name that PostgreSQL does not cut off. */
 const longestName = 63
 
 const indexFault = (self: Entity, { terms, of }: Index): string | undefined => {
@@ -146,7 +146,7 @@ const indexFaults = function* ({ name, self }: Checked): Faults {
     if (fault) yield `in ${name}, ${fault}`
     const label = labelOf(index)
     const other = known.get(label)
-    // A sort by a field that is unique or refers to something goes by that field's own index.
+    // A sort by a unique field or a reference uses that field's own index.
     if (other !== undefined && !index.of.startsWith('the sort'))
       yield `${name} has one index for ${other} and for ${index.of}: leave one of them out`
     known.set(label, index.of)

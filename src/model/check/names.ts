@@ -1,8 +1,8 @@
-/** Faults of names: those that two things share, that databases or GraphQL reserve, or that lead in a circle. */
+/** Faults of names: duplicates, words that databases or GraphQL reserve, and references in a circle. */
 import type { Checked, Faults } from '#model/check/checked.ts'
 import { columnName, typeName } from '#model/names.ts'
 
-/** Words that SQLite or PostgreSQL does not take as the bare name of a column, and columns that each table has. */
+/** Words that SQLite or PostgreSQL does not accept as the bare name of a column, and columns that each table has. */
 const reserved = new Set(
   `add all alter analyse analyze and any array as asc asymmetric authorization autoincrement between binary
   both case cast check collate collation column commit concurrently constraint create cross default deferrable
@@ -15,7 +15,7 @@ const reserved = new Set(
   cmax cmin ctid tableoid xmax xmin oid rowid`.split(/\s+/),
 )
 
-/** Whether a field of that name would have a column that a database does not take. */
+/** Whether the column of a field of that name would be refused by a database. */
 export const isReserved = (field: string): boolean => reserved.has(columnName(field)) || field in {}
 
 /** Tables of the machine itself. */
@@ -60,7 +60,7 @@ const ownNameFaults = function* (entities: Checked['entities']): Faults {
   }
 }
 
-/** What has the same name as another: each with how to say where the name stands. */
+/** The faults of names that two owners share. */
 const sharedFaults = function* (
   what: string,
   names: readonly (readonly [name: string, of: string])[],
@@ -74,7 +74,7 @@ const sharedFaults = function* (
   }
 }
 
-/** The faults of the names of all entities, and of those that two of them share. */
+/** The faults of the names of all entities. */
 export const nameFaults = function* (entities: Checked['entities']): Faults {
   yield* ownNameFaults(entities)
   const all = Object.entries(entities)
@@ -107,7 +107,7 @@ export const nameFaults = function* (entities: Checked['entities']): Faults {
     yield 'no entity is at the root of the GraphQL API: let one have graphql.type and graphql.roots'
 }
 
-/** The entities along which references lead back to `start`; undefined where none do. A row may refer to its own kind. */
+/** The entities of a circle of references from `start` back to it; undefined where there is none. An entity may refer to itself. */
 const circleFrom = (
   entities: Checked['entities'],
   start: string,
@@ -123,7 +123,7 @@ const circleFrom = (
   return undefined
 }
 
-/** References in a circle, along which no table can be made first. */
+/** The faults of references in a circle, of which no table could be made first. */
 export const cycleFaults = function* (entities: Checked['entities']): Faults {
   for (const name of Object.keys(entities)) {
     const circle = circleFrom(entities, name)

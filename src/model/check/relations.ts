@@ -20,7 +20,7 @@ const targetFault = ({ entities, name, self }: Checked, relation: Relation): str
 const isInGraphql = (relation: Relation, target: Entity, self: Entity): boolean =>
   relation.graphql && target.graphql.type && self.graphql.type
 
-/** What is wrong with showing a relation whose key and target are there. */
+/** The fault of showing a relation whose key and target exist. */
 const shownFault = (self: Entity, relation: Relation, target: Entity): string | undefined => {
   const shown = isInGraphql(relation, target, self)
   if (relation.oldestFirst && (shown || relation.rest))
@@ -45,7 +45,7 @@ export const relationFaults = function* (checked: Checked): Faults {
   }
 }
 
-/** The field that a path leads to over relations that lead to one row each; undefined where it leads to none. */
+/** The field at the end of a path of to-one relations; undefined where there is none. */
 const fieldAt = (
   entities: Checked['entities'],
   from: Entity | undefined,
@@ -65,7 +65,7 @@ const selfRules = ({ policy }: Entity): readonly Ruled[] =>
     rule?.kind === 'self' ? [[operation, rule] as const] : [],
   )
 
-/** Whether a path of names the field of a nested list, which then comes from the path of the request. */
+/** Whether a field is the key of a nested list, so that the path of the request gives it. */
 const isGivenByPath = ({ entities, name, self }: Checked, key: string): boolean =>
   self.rest.nested.includes('create') &&
   Object.values(entities).some(({ relations }) =>
@@ -74,7 +74,7 @@ const isGivenByPath = ({ entities, name, self }: Checked, key: string): boolean 
     ),
   )
 
-/** Why a new row can never be the viewer's by this path. */
+/** The reason why a new row can never be the viewer's by this path; undefined where there is none. */
 const createFault = (checked: Checked, path: string): string | undefined => {
   const field = own(checked.self.fields, path)
   if (!field || path === 'id')
@@ -101,7 +101,7 @@ export const policyFaults = function* (checked: Checked): Faults {
   }
 }
 
-/** The faults of self rules for viewers of an entity: what a path leads to must be the id of one. */
+/** The faults of self rules for viewers of an entity: a path must lead to the id of one. */
 export const viewerFaults = function* (entities: Checked['entities'], viewer: string): Faults {
   for (const [name, self] of Object.entries(entities)) {
     for (const [operation, rule] of selfRules(self))
@@ -117,7 +117,7 @@ export const viewerFaults = function* (entities: Checked['entities'], viewer: st
   }
 }
 
-/** The rules that depend on a setting, each with where it stands. */
+/** The rules that depend on a setting, each with its location. */
 export const switchesOf = function* (
   entities: Checked['entities'],
 ): Iterable<readonly [setting: string, place: string]> {

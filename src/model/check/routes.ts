@@ -1,4 +1,4 @@
-/** Faults of what the APIs offer: reads that nobody may do, writes that can never be right, links that lead nowhere. */
+/** Faults of the APIs: reads that nobody may do, writes that can never succeed, links that lead nowhere. */
 import { type Checked, type Faults, own } from '#model/check/checked.ts'
 import type { Entity, Link } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
@@ -33,7 +33,7 @@ const writeFaults = function* ({ name, self }: Checked): Faults {
       yield `${name}.${key} changes rows that are append-only when the ${references.entity} is deleted: choose onDelete: 'restrict'`
 }
 
-/** The fields that the path of a nested list gives to what is made below it. */
+/** The fields of new rows that the paths of nested lists give. */
 const givenByPaths = ({ entities, name }: Checked): readonly string[] =>
   Object.values(entities).flatMap(({ relations }) =>
     Object.values(relations).flatMap(({ kind, to, by, rest }) =>
@@ -81,13 +81,13 @@ const graphqlFaults = function* ({ name, self }: Checked): Faults {
   }
 }
 
-/** The more, the fewer may. */
+/** The kinds of rules from the most open to the strictest. */
 const strictness = { anyone: 0, while: 1, user: 2, self: 3, admin: 4, nobody: 5 } satisfies Record<
   Rule['kind'],
   number
 >
 
-/** Members that only some of an object's readers may read: the others would be refused the whole object. */
+/** The faults of members that only some readers of an object may read: others would be refused the whole object. */
 const memberFaults = function* ({ name, self }: Checked, rule: Rule, place: string): Faults {
   for (const [key, { rest, readableBy }] of Object.entries(self.fields))
     if (rest && strictness[readableBy.kind] > strictness[rule.kind])
@@ -108,7 +108,7 @@ const readFaults = function* (checked: Checked): Faults {
     yield `rest.nested of ${name} has ${rest.nested.join(', ')}, and no list leads to it: give a relation many('${name}', …) to its parent`
 }
 
-/** Whether objects that stand in this one would stand in themselves. */
+/** Whether an embedded object would embed itself. */
 const isWithinItself = (checked: Checked, from: string, seen: readonly string[]): boolean => {
   const entity = own(checked.entities, from)
   return Object.keys(entity?.rest.embedded ?? {}).some(key => {
@@ -149,7 +149,7 @@ const pathFault = (self: Entity, key: string): string | undefined => {
     : `has {${key}}, which not everybody may read: name another field`
 }
 
-/** The fields of a path that may be null, where there is none to lead to. */
+/** Whether a link may be absent because a field in its path may be null. */
 const mayBeAbsent = (self: Entity, link: Link): boolean =>
   [...(typeof link === 'string' ? link : link.href).matchAll(inPath)].some(
     ([, key = '']) => own(self.fields, key)?.nullable,
@@ -185,7 +185,7 @@ const effectFaults = function* ({ name, self }: Checked): Faults {
       yield `afterCreate of ${name} wants ${key}, which is not a field: name one of ${Object.keys(self.fields).join(', ')}`
 }
 
-/** Members of one object with the same name. */
+/** The faults of members of one object with the same name. */
 const twiceFaults = function* ({ name, self }: Checked): Faults {
   const members = Object.entries(self.fields).flatMap(([key, { rest, nameInV1 }]) =>
     rest || nameInV1 !== undefined ? [nameInV1 ?? key] : [],
@@ -196,7 +196,7 @@ const twiceFaults = function* ({ name, self }: Checked): Faults {
     yield `${name} has two members called ${twice} in the REST API: rename one of them`
 }
 
-/** The faults of what the APIs offer of an entity. */
+/** The faults of an entity's routes, members and links. */
 export const routeFaults = function* (checked: Checked): Faults {
   for (const faultsOf of [
     readFaults,

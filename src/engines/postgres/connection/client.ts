@@ -1,9 +1,9 @@
-/** What pg's clients have inside and keep to themselves: the socket, and the names of prepared statements. */
+/** The internals of pg's clients that this service needs: the socket, and the names of prepared statements. */
 import type { Socket } from 'node:net'
 import type pg from 'pg'
 import { endsWithin } from '#engines/postgres/connection/within.ts'
 
-/** How long a goodbye may take, in milliseconds. */
+/** How long a connection may take to end in good order, in milliseconds. */
 const goodbye = 1000
 
 type Inside = {
@@ -18,13 +18,13 @@ const insideOf = (client: pg.ClientBase): Inside =>
 /** Closes the socket of a client at once. */
 export const destroy = (client: pg.ClientBase): void => void insideOf(client).stream.destroy()
 
-/** Ends clients in good order where that goes fast; else their sockets are closed. */
+/** Ends clients in good order; closes their sockets where that takes too long. */
 export const endAll = async (clients: Iterable<pg.ClientBase>, end: () => Promise<void>) => {
   const ended = end().catch(() => {})
   if (!(await endsWithin(goodbye, ended))) for (const client of clients) destroy(client)
 }
 
-/** A function to call before each send: all that is sent in one turn of the event loop leaves in one packet. */
+/** A function to call before each send, so that all sends of one turn of the event loop leave in one packet. */
 export const corking = (client: pg.ClientBase): (() => void) => {
   let isCorked = false
   return () => {
@@ -39,7 +39,7 @@ export const corking = (client: pg.ClientBase): (() => void) => {
   }
 }
 
-/** So many statements keep a name; then all names are dropped, so that neither side remembers them for ever. */
+/** The most prepared statements; then all are dropped, so that neither side's memory grows for ever. */
 const namesKept = 1000
 
 /** The names by which a client prepares statements, by their text. */
@@ -52,7 +52,7 @@ export const statementNames = (client: pg.ClientBase): ((text: string) => string
     if (names.size >= namesKept) {
       names = new Map()
       generation++
-      // Behind the queries that use the old names, before the first that uses a new one.
+      // Sent after the queries that use the old names and before the first that uses a new one.
       client.query('deallocate all', () => {})
       const inside = insideOf(client)
       inside.parsedStatements = {}

@@ -1,4 +1,4 @@
-/** One connection to a PostgreSQL server: queries are pipelined over it, and it tells when it is gone. */
+/** One connection to a PostgreSQL server: queries are pipelined over it, and its loss is noticed. */
 import pg from 'pg'
 import { corking, destroy, endAll, statementNames } from '#engines/postgres/connection/client.ts'
 import { isStale, LostError, translated } from '#engines/postgres/connection/errors.ts'
@@ -10,32 +10,32 @@ import type { Query, Rows } from '#sql/engine.ts'
 
 export type Connection = {
   readonly query: (query: Query) => Promise<Rows>
-  /** Statements without values or rows; several with semicolons between them are one way there and back. */
+  /** Runs statements without values or rows; several with semicolons between them cost one round trip. */
   readonly run: (text: string) => Promise<void>
-  /** How many queries are on their way. */
+  /** The number of queries without an answer yet. */
   readonly waiting: () => number
   readonly isOpen: () => boolean
-  /** Settles when the connection is gone, from whichever side it was ended. */
+  /** Settles when the connection is closed, by either side. */
   readonly gone: Promise<void>
-  /** Waits a moment for what is on its way, and says goodbye. */
+  /** Waits a moment for open queries, and closes the connection in good order. */
   readonly end: () => Promise<void>
-  /** Cuts it: whatever is on its way fails. */
+  /** Closes it at once: open queries fail. */
   readonly cut: () => void
 }
 
 type Traffic = {
   isOpen: boolean
   isEnding: boolean
-  /** How many queries are on their way. */
+  /** The number of queries without an answer yet. */
   waiting: number
-  /** When the server answered last, or was first asked after a pause. */
+  /** When the server last answered, or got the first query after a pause. */
   lastHeard: number
 }
 
-/** How often a silent server is looked for, in milliseconds. */
+/** How often the check for a silent server runs, in milliseconds. */
 const lookEvery = 250
 
-/** Cuts a connection whose server has gone silent: something waits, and nothing came back for so long. */
+/** Closes a connection whose server is silent: a query is open, and nothing came back for `patience` milliseconds. */
 const cutWhenSilent = (traffic: Traffic, patience: number, cut: () => void) => {
   if (patience === 0) return undefined
   const look = () => {
@@ -46,7 +46,7 @@ const cutWhenSilent = (traffic: Traffic, patience: number, cut: () => void) => {
 
 type Done = (error: Error | null) => void
 
-/** A function that sends one thing; `send` is given what to call when the answer is whole. */
+/** A function that sends one query; `send` gets the callback for its whole answer. */
 const sending =
   (traffic: Traffic, cork: () => void, cut: () => void) =>
   (send: (done: Done) => void): Promise<void> =>
@@ -60,7 +60,7 @@ const sending =
         traffic.waiting--
         traffic.lastHeard = performance.now()
         if (!error) return resolve()
-        // Its prepared statements are not valid any more: a new connection prepares them again.
+        // Its prepared statements are no longer valid: a new connection prepares them again.
         if (isStale(error)) cut()
         reject(translated(error))
       })
@@ -84,7 +84,7 @@ const querying =
     )
   }
 
-/** The connection that a connected client is. */
+/** A connected client of pg as a Connection. */
 export const connectionOf = (
   client: pg.ClientBase,
   { prepare, patience }: ConnectionOptions,
@@ -121,7 +121,7 @@ export const connectionOf = (
   }
 }
 
-/** Opens a connection. Throws an UnreachableError that says where it was to be, and what to do. */
+/** Opens a connection. Throws an UnreachableError that names the server and the remedy. */
 export const connect = async (options: ConnectionOptions): Promise<Connection> => {
   const client = new pg.Client(clientConfig(options))
   client.on('error', () => {})

@@ -1,13 +1,13 @@
-/** Errors of PostgreSQL and of the network before it, by SQLSTATE (PostgreSQL manual, appendix A), as the service knows them. */
+/** Errors of PostgreSQL and of the network, by SQLSTATE (PostgreSQL manual, appendix A), as errors of the service. */
 import { ApiError } from '#errors.ts'
 import { ConstraintError } from '#sql/engine.ts'
 
-/** The server cannot be reached, or went away. */
+/** The server cannot be reached, or ended the connection. */
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError'
 }
 
-/** A connection was lost while something was on its way over it. */
+/** A connection was lost while a query was open on it. */
 export class LostError extends UnreachableError {}
 
 type DatabaseError = Error & {
@@ -33,11 +33,11 @@ const isAway = ({ code = '', severity, message }: DatabaseError): boolean =>
     ? /^E[A-Z]/.test(code) || /terminated|timeout|connection|closed/i.test(message)
     : severity === 'FATAL' || /^(57P|08|53300)/.test(code)
 
-/** A prepared statement that is not there, or that stands for what a table no longer is. */
+/** Whether a prepared statement is missing, or no longer fits its table. */
 export const isStale = (error: Error): boolean =>
   /^(26000|0A000)$/.test((error as DatabaseError).code ?? '')
 
-/** Indexes are named after their table and columns, so the name says which column it was. */
+/** `table.column` of a constraint: indexes are named after their table and columns. */
 const targetOf = ({ table = '', constraint = '' }: DatabaseError): string => {
   const column = constraint.startsWith(`${table}_by_`)
     ? constraint.slice(`${table}_by_`.length)
@@ -53,7 +53,7 @@ type Reply = readonly [
 
 const noRoom: Reply = ['UNAVAILABLE', 'The database has no room: nothing was written', 10]
 
-/** What callers are told of errors that are not theirs and may pass. */
+/** The answers to callers for errors that are not theirs and may pass. */
 const replies: Readonly<Record<string, Reply>> = {
   '57014': ['TIMEOUT', 'The database took too long; ask for less, or try again', 5],
   '55P03': ['OVERLOADED', 'What this needs is being changed; try again', 1],
@@ -62,7 +62,7 @@ const replies: Readonly<Record<string, Reply>> = {
   '53200': noRoom,
 }
 
-/** The error as the model and the APIs know it; one that is not known is a bug and comes back as it is. */
+/** The error as the model and the APIs know it; an unknown one is a bug and comes back unchanged. */
 export const translated = (error: unknown): unknown => {
   if (!(error instanceof Error) || error instanceof ApiError || error instanceof UnreachableError)
     return error
@@ -76,7 +76,7 @@ export const translated = (error: unknown): unknown => {
     : error
 }
 
-/** The SQLSTATE of an error, or of what caused it. */
+/** The SQLSTATE of an error or of its cause. */
 export const codeOf = (error: unknown): string => {
   const { code } = (error instanceof Error ? error : {}) as DatabaseError
   if (code !== undefined && !(error instanceof ApiError)) return code
@@ -84,17 +84,17 @@ export const codeOf = (error: unknown): string => {
 }
 
 /**
- * Failures after which the same transaction may be tried again: two wanted what the other had, what a guard saw
- * was gone when the row was written, or the session was lost before anything was kept.
+ * Whether the same transaction may be tried again: after a conflict or a deadlock with another one, after a row that
+ * a guard saw was gone when it was written, or after the session was lost before the commit.
  */
 export const isRetryable = (error: unknown): boolean =>
   error instanceof UnreachableError || /^(40001|40P01|23503)$/.test(codeOf(error))
 
-/** Whether a COMMIT that failed with this error has surely kept nothing. */
+/** Whether a COMMIT that failed with this error has surely committed nothing. */
 export const isSurelyUndone = (error: unknown): boolean => /^(23|40)/.test(codeOf(error))
 
 /** Whether a transaction only lost against another one. */
 export const isConflict = (error: unknown): boolean => /^(40001|40P01)$/.test(codeOf(error))
 
-/** Whether a lock was not to be had in time. */
+/** Whether a lock could not be taken in time. */
 export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03'

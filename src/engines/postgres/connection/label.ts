@@ -1,4 +1,4 @@
-/** A database as messages name it: where it is, and why it cannot be had there; never with a password. */
+/** A database as messages name it, and the reasons why it cannot be reached; never with a password. */
 import { UnreachableError } from '#engines/postgres/connection/errors.ts'
 
 /** The address without user and password. */
@@ -9,7 +9,7 @@ export const labelOf = (url: string): string => {
 
 type Fault = Error & { readonly code?: string }
 
-/** Why a server takes no session, and what to do, by SQLSTATE (PostgreSQL manual, appendix A). */
+/** Why a server refuses a session, and the remedy, by SQLSTATE (PostgreSQL manual, appendix A). */
 const refusals: Readonly<Record<string, readonly [problem: string, remedy: string]>> = {
   '28P01': ['refuses the user', 'correct the user or the password'],
   '28000': ['refuses the user', 'correct the user, or let it in'],
@@ -20,17 +20,17 @@ const refusals: Readonly<Record<string, readonly [problem: string, remedy: strin
 
 const usual = ['cannot be reached', 'start it, or correct its address'] as const
 
-/** What keeps a session from being opened, in one line with what to do about it. */
+/** The error for a session that cannot be opened, in one line with the remedy. */
 export const refused = (error: unknown, url: string): UnreachableError => {
   const { code = '', message } = error as Fault
-  // Of several addresses of one host none answered, and each is an error of its own.
+  // None of the addresses of a host answered; each has an error of its own.
   const said = error instanceof AggregateError ? code : message
-  // The driver's own words where a password is asked for and none was given.
+  // The driver's own message where the server requires a password and none was given.
   const [problem, remedy] = refusals[/^SASL:/.test(message) ? '28P01' : code] ?? usual
   return new UnreachableError(`${labelOf(url)} ${problem} (${said}): ${remedy}`, { cause: error })
 }
 
-/** Works on a database; where the user lacks a right to it, says so and where. */
+/** Runs work on a database; an error for a missing right names the database and the remedy. */
 export const withRight = async <Result>(
   url: string,
   work: () => Promise<Result>,

@@ -10,9 +10,9 @@ import type { Query, Rows } from '#sql/engine.ts'
 const shortWait = 250
 
 export type PipelinedPool = {
-  /** The rows of a query. Throws a LostError where its connection was lost: nothing is tried again here. */
+  /** The rows of a query. Throws a LostError where its connection was lost; it does not try again. */
   readonly query: (query: Query) => Promise<Rows>
-  /** How many queries are on their way. */
+  /** The number of queries without an answer yet. */
   readonly waiting: () => number
   readonly isUp: () => boolean
   /** Settles with the first connection; rejects with the reason where there is none. */
@@ -25,11 +25,11 @@ export type PipelinedPool = {
 type Options = {
   readonly connection: ConnectionOptions
   readonly count: number
-  /** Told when the last connection was lost and when there is one again. */
+  /** Called with the problem when the last connection is lost, with null when there is one again. */
   readonly onChange: (problem: string | null) => void
 }
 
-/** The connection with the least on its way: a slow answer holds up only what is behind it. */
+/** The connection with the fewest open queries: a slow answer delays only those behind it. */
 const leastBusy = (slots: readonly Reconnecting[]): Connection | undefined => {
   let found: Connection | undefined
   for (const slot of slots) {

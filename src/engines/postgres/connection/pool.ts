@@ -1,4 +1,4 @@
-/** Connections that one transaction at a time has for itself. */
+/** A pool of connections, each used by one transaction at a time. */
 import pg from 'pg'
 import { endAll } from '#engines/postgres/connection/client.ts'
 import { type Connection, connectionOf } from '#engines/postgres/connection/connection.ts'
@@ -9,17 +9,17 @@ import { ApiError } from '#errors.ts'
 /** How long work waits for a connection, in milliseconds. */
 const longestWait = 1000
 
-/** A connection that nobody used for so long is closed, in milliseconds. */
+/** An idle connection is closed after so many milliseconds. */
 const idleFor = 30_000
 
 export type Pool = {
-  /** Hands a connection to the work; it is closed where the work broke it. */
+  /** Runs work on a connection, which is closed where the work broke it. */
   readonly use: <Result>(work: (connection: Connection) => Promise<Result>) => Promise<Result>
   readonly waiting: () => number
   readonly close: () => Promise<void>
 }
 
-/** Whether the pool said so of a wait for a connection that others have, not of one that it opens. */
+/** Whether a wait timed out because all connections are in use, not because a new one could not be opened. */
 const isFull = (error: unknown): boolean =>
   error instanceof Error && error.message === 'timeout exceeded when trying to connect'
 
@@ -34,7 +34,7 @@ const takeFrom = async (pool: pg.Pool, url: string): Promise<pg.PoolClient> => {
   }
 }
 
-/** A pool of at most `max` connections, which are opened when they are needed. */
+/** A pool of at most `max` connections, opened when they are needed. */
 export const createPool = (options: ConnectionOptions, max: number): Pool => {
   const pool = new pg.Pool({
     ...clientConfig(options),
@@ -47,7 +47,7 @@ export const createPool = (options: ConnectionOptions, max: number): Pool => {
   const clients = new Set<pg.PoolClient>()
   pool.on('connect', client => {
     clients.add(client)
-    // It can be ended in the very turn in which it is made, before the connection listens.
+    // It can end in the same turn in which it is made, before the connection listens.
     client.on('error', () => {})
   })
   pool.on('remove', client => clients.delete(client))

@@ -6,7 +6,7 @@ import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts
 /** Pauses between tries to connect, in milliseconds: from the first to the longest, each twice the one before. */
 const pauses = { first: 100, longest: 2000 }
 
-/** A connection that lasted so many milliseconds was a good one: the next pause is the first again. */
+/** After a connection that lasted so many milliseconds, the next pause is the first again. */
 const goodAfter = 100
 
 export type Reconnecting = {
@@ -17,7 +17,7 @@ export type Reconnecting = {
   readonly close: () => Promise<void>
 }
 
-/** Opens it and keeps it open; `onChange` is told why there is none, or null when there is one again. */
+/** Opens it and keeps it open; `onChange` is called with the problem, or with null when there is one again. */
 export const keepConnected = (
   options: ConnectionOptions,
   onChange: (error: Error | null) => void,
@@ -28,7 +28,7 @@ export const keepConnected = (
   let pause = 0
   let due = 0
   const openLater = () => {
-    // Not all processes of all machines at the same moment.
+    // Spread, so that not all processes connect at the same moment.
     const wait = pause * (0.75 + Math.random() / 2)
     due = performance.now() + wait
     timer = setTimeout(open, wait)

@@ -1,4 +1,4 @@
-/** What a query gives: arrays of what the server sent, with as little work as it takes. */
+/** The rows of a query as arrays of the server's values, with as little parsing as possible. */
 import pg from 'pg'
 import type { Query, Row } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
@@ -14,7 +14,7 @@ const toNumber: Convert = text => {
   return Number.isSafeInteger(value) ? value : BigInt(text)
 }
 
-/** Whole numbers as numbers, flags as 0 and 1, bytes as bytes; the rest stays the text that it comes as. */
+/** Whole numbers as numbers, flags as 0 and 1, bytes as bytes; anything else stays text. */
 const convertOf = (type: number): Convert | null => {
   if (numbers.has(type)) return toNumber
   if (type === bool) return text => (text === 't' ? 1 : 0)
@@ -25,7 +25,7 @@ const convertOf = (type: number): Convert | null => {
 type Field = { readonly dataTypeID: number }
 type DataRow = { readonly fields: (string | null)[]; readonly length: number }
 
-/** The methods of pg's Query that this one stands in for; the package's types leave them out. */
+/** The methods of pg's Query that are overridden here; the package's types leave them out. */
 type Handlers = {
   handleRowDescription(message: { readonly fields: readonly Field[] }): void
   handleDataRow(message: DataRow): void
@@ -36,8 +36,8 @@ const RowQuery = pg.Query as unknown as new (
 ) => Handlers & { callback: (error: Error | null) => void }
 
 /**
- * A query whose rows stay arrays of what the server sent, without pg's own parsing: that costs as much as all
- * the rest of a small read. Rows beyond `most` bytes are let go of as they come.
+ * A query whose rows are arrays of the server's values, without pg's own parsing, which costs as much as all
+ * the rest of a small read. Rows beyond `most` bytes are dropped as they arrive.
  */
 export class ArrayQuery extends RowQuery {
   readonly found: Row[] = []

@@ -1,29 +1,29 @@
-/** What a connection to PostgreSQL is opened with, and what a transaction sets where a session cannot. */
+/** The settings of a connection to PostgreSQL, and those of a transaction where a session can have none. */
 import type pg from 'pg'
 
 export type ConnectionOptions = {
   readonly url: string
-  /** Whether statements are prepared by name; not behind a pooler that gives each transaction another connection. */
+  /** Whether statements are prepared by name; false behind a pooler that gives each transaction another connection. */
   readonly prepare: boolean
-  /** Milliseconds that a statement may take, and that it may wait for a lock; 0: as long as it takes. */
+  /** Milliseconds that a statement may take, and that it may wait for a lock; 0: no limit. */
   readonly statementTimeout: number
   readonly lockTimeout: number
-  /** Whether what is sent finds its rows by an index, however small or unknown to the planner a table is. */
+  /** Whether queries must use an index, even where the planner thinks a table small or does not know its size. */
   readonly byIndex?: boolean
   /** Only reads are sent over it. */
   readonly readOnly?: boolean
-  /** Milliseconds after which a server that says nothing is given up; 0: never. */
+  /** Milliseconds after which a connection to a silent server is closed; 0: never. */
   readonly patience: number
 }
 
-/** How long a connection may take to be made, in milliseconds. */
+/** How long opening a connection may take, in milliseconds. */
 const connectTimeout = 2000
 
-/** How long a transaction may stand still before the server ends it, in milliseconds. */
+/** How long a transaction may be idle before the server ends it, in milliseconds. */
 const idleTimeout = 10_000
 
-// The values of a statement change little about its best plan; to plan it anew costs more than to run it.
-// Compiling it, or sharing it between processes of the server, pays for statements of seconds only.
+// The values of a statement change little about its best plan, and planning costs more than running it.
+// JIT compilation and parallel workers pay only for statements that take seconds.
 const planning = [
   'plan_cache_mode=force_generic_plan',
   'jit=off',
@@ -31,7 +31,7 @@ const planning = [
 ]
 
 const settingsOf = (options: ConnectionOptions): pg.ClientConfig => {
-  // A pooler knows no such settings of a session; a writer behind one sets them in each transaction.
+  // A pooler keeps no session settings; a writer behind one sets them in each transaction.
   if (!options.prepare) return {}
   const settings = [
     ...planning,
@@ -46,7 +46,7 @@ const settingsOf = (options: ConnectionOptions): pg.ClientConfig => {
   }
 }
 
-/** What a transaction behind a pooler begins with, since its connection has no settings of its own. */
+/** The statements at the beginning of a transaction behind a pooler, since its connection has no settings of its own. */
 export const localSettings = ({ statementTimeout, lockTimeout }: ConnectionOptions): string =>
   `set local statement_timeout = ${statementTimeout}; set local lock_timeout = ${lockTimeout}; set local idle_in_transaction_session_timeout = ${idleTimeout}`
 

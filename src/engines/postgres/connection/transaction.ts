@@ -1,9 +1,9 @@
-/** A transaction on a connection: how it begins, how work is driven in it, and how it is undone. */
+/** A transaction on a connection: begun, worked in, rolled back. */
 import type { Connection } from '#engines/postgres/connection/connection.ts'
 import { type ConnectionOptions, localSettings } from '#engines/postgres/connection/settings.ts'
 import { ConstraintError, type Query, type Rows, type Work } from '#sql/engine.ts'
 
-/** Runs work to its end, query by query, each as `ask` answers it. */
+/** Runs work to its end; `ask` answers its queries one by one. */
 export const driveBy = async <Result>(
   work: Work<Result>,
   ask: (query: Query) => Promise<Rows>,
@@ -14,7 +14,7 @@ export const driveBy = async <Result>(
     try {
       rows = await ask(step.value)
     } catch (error) {
-      // Only what the data decides is the work's own affair.
+      // Work handles only errors that depend on the data.
       if (!(error instanceof ConstraintError)) throw error
       step = work.throw(error)
       continue
@@ -24,14 +24,14 @@ export const driveBy = async <Result>(
   return step.value
 }
 
-/** Begins a transaction. It is not waited for: what comes next is sent behind it. */
+/** Begins a transaction without waiting for the answer: the next query is pipelined behind it. */
 export const begin = (connection: Connection, options: ConnectionOptions, how: string): void => {
   const text = options.prepare ? `begin ${how}` : `begin ${how}; ${localSettings(options)}`
-  // If it fails, so does all that is behind it, which is waited for.
+  // If it fails, so do the queries behind it, and those are awaited.
   connection.run(text).catch(() => {})
 }
 
-/** Ends a transaction with nothing kept; a connection that cannot do so is cut. */
+/** Rolls a transaction back; a connection that cannot do so is closed. */
 export const rollBack = async (connection: Connection): Promise<void> => {
   try {
     await connection.run('rollback')

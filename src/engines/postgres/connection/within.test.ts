@@ -12,6 +12,6 @@ test('an error that comes too late is nobody’s', async () => {
   const late = Promise.withResolvers<never>()
   assert.equal(await endsWithin(5, late.promise), false)
   late.reject(new Error('late'))
-  // An error that nobody handles is told after this turn, and would fail the test.
+  // An unhandled rejection is reported after this turn, and would fail the test.
   await new Promise(resolve => setImmediate(resolve))
 })

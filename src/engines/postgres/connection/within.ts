@@ -1,4 +1,4 @@
-/** Waiting that comes to an end. */
+/** Waiting with a deadline. */
 
 /** Whether the work ends within so many milliseconds; throws what it throws until then. */
 export const endsWithin = async (ms: number, work: Promise<unknown>): Promise<boolean> => {

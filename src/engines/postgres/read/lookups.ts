@@ -1,17 +1,17 @@
-/** Look-ups of one row each that come in the same moment are asked for together: one way there and back for all. */
+/** Look-ups of single rows in the same turn of the event loop, gathered into one query: one round trip for all. */
 import type { Query, Row, Rows } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
-/** The first query, and who waits for the row of each key. */
+/** The first query, and the callers that wait for the row of each key. */
 type Batch = {
   readonly first: Query
   readonly waiting: Map<SqlValue, PromiseWithResolvers<Rows>>
 }
 
-/** So many keys go into one query. */
+/** The most keys in one query. */
 const most = 200
 
-/** A `query` that gathers look-ups before it hands them to `ask`, and everything else on at once. */
+/** A `query` that gathers look-ups before it passes them to `ask`, and passes everything else on at once. */
 export const gathering = (ask: (query: Query) => Promise<Rows>) => {
   const batches = new Map<string, Batch>()
 
@@ -36,7 +36,7 @@ export const gathering = (ask: (query: Query) => Promise<Rows>) => {
   const begin = (text: string, first: Query): Batch => {
     const batch: Batch = { first, waiting: new Map() }
     batches.set(text, batch)
-    // Behind all that the requests of this moment are about to ask.
+    // After the requests of this turn have added their look-ups.
     queueMicrotask(() => flush(text, batch))
     return batch
   }

@@ -4,7 +4,7 @@ import type { Position } from '#sql/engine.ts'
 
 const form = /^([0-9A-F]{1,8})\/([0-9A-F]{1,8})$/i
 
-/** The LSN of a position as a number; throws `MALFORMED_REQUEST` for what is no position. */
+/** The LSN of a position as a number; throws `MALFORMED_REQUEST` for any other text. */
 export const lsnOf = (position: Position): bigint => {
   const [, high, low] = form.exec(position) ?? []
   if (high === undefined || low === undefined)

@@ -13,7 +13,7 @@ const away = () => new UnreachableError('nobody is there')
 const cancelled = () =>
   Object.assign(new Error('canceling statement due to conflict with recovery'), { code: '40001' })
 
-/** A server that fails so often, with what it fails with, before it answers; it counts the tries. */
+/** A server that fails so many times with an error before it answers; it counts the tries. */
 const failing = (times: number, why: () => Error, isUp = false) => {
   let tries = 0
   const answer = async () => {

@@ -1,11 +1,11 @@
-/** Reads of a PostgreSQL store: which server each goes to, and the one place where a lost one is tried again. */
+/** Reads of a PostgreSQL store: chooses the server for each, and tries a lost one again, which nothing else does. */
 import { isConflict, LostError, UnreachableError } from '#engines/postgres/connection/errors.ts'
 import { lsnOf } from '#engines/postgres/read/position.ts'
 import type { Replicas } from '#engines/postgres/read/replicas.ts'
 import type { Server } from '#engines/postgres/read/server.ts'
 import type { Position, Reader } from '#sql/engine.ts'
 
-/** How often the primary is asked, and until when a try may begin, in milliseconds: a later one has had its time. */
+/** The most tries on the primary, and the milliseconds within which the last one may begin. */
 const tries = { most: 3, within: 1000 }
 
 /** Whether a failed read may succeed on another connection to the same server. */
@@ -26,10 +26,10 @@ const onPrimary = async <Result>(
     }
 }
 
-/** A replica is left for the primary where it is lost, or where its recovery cancelled the read (SQLSTATE 40001). */
+/** Whether a read moves from a replica to the primary: the replica is lost, or its recovery cancelled the read (40001). */
 const isLeft = (error: unknown): boolean => error instanceof UnreachableError || isConflict(error)
 
-/** Reads on a replica where one fits, once; else, and where that fails, on the primary, three times at the most. */
+/** A reader that tries a suitable replica once; without one, or where that fails, the primary, at most three times. */
 export const createReader = (primary: Server, replicas: Pick<Replicas, 'choose'>): Reader => {
   const read = async <Result>(
     run: (server: Server) => Promise<Result>,

@@ -1,22 +1,22 @@
-/** Replicas that reads go to: the one with the least to do, if it is there and has come far enough. */
+/** Chooses the replica for a read: the one with the fewest open queries of those that are up and have replayed enough. */
 import { lsnOf } from '#engines/postgres/read/position.ts'
 import { createServer, type Server, type ServerOptions } from '#engines/postgres/read/server.ts'
 import { type Query, queryWith } from '#sql/engine.ts'
 
-/** How long a read waits for a replica to come as far as the read must see, in milliseconds. */
+/** How long a read waits for a replica to replay up to its position, in milliseconds. */
 const shortWait = 100
-/** Milliseconds between two looks meanwhile. */
+/** Milliseconds between two checks during that wait. */
 const lookEvery = 10
 
-/** A replica that lacks what the primary had so many milliseconds ago is left out until it has that. */
+/** A replica that lags behind the primary by more milliseconds gets no reads until it has caught up. */
 const mostBehind = 10_000
-/** Milliseconds between two looks at how far all have come. */
+/** Milliseconds between two checks of the primary and all replicas. */
 const watchEvery = 1000
 
 const written = queryWith('select pg_current_wal_lsn()::text')
 const replayed = queryWith('select pg_last_wal_replay_lsn()::text')
 
-/** The LSN that a server answers with; 0 where it has none, as one that is no replica. */
+/** The LSN that a server answers with; 0 where it has none, such as a server that is no replica. */
 const askLsn = async ({ pipelined }: Server, query: Query): Promise<bigint> => {
   const [row] = await pipelined.query(query)
   return row?.[0] == null ? 0n : lsnOf(String(row[0]))
@@ -29,13 +29,13 @@ const createReplica = (options: ServerOptions) => {
   const server = createServer({
     ...options,
     onChange: problem => {
-      // What comes back in its place may be another one, made from an older copy.
+      // The server that comes back may be another one, made from an older copy.
       known = 0n
       options.onChange(problem)
       if (problem === null) look().catch(() => {})
     },
   })
-  /** Asks how far it has come, once for all who want to know meanwhile. */
+  /** Asks for its LSN; callers that come meanwhile share the answer. */
   const look = (): Promise<bigint> => {
     looking ??= askLsn(server, replayed)
       .then(lsn => {
@@ -47,7 +47,7 @@ const createReplica = (options: ServerOptions) => {
       })
     return looking
   }
-  /** Says once that it lacks what it should have by now, and once that it has it. */
+  /** Reports once that it is too far behind, and once that it has caught up. */
   const judge = async (least: bigint) => {
     const wasBehind = isBehind
     isBehind = (await look()) < least
@@ -59,7 +59,7 @@ const createReplica = (options: ServerOptions) => {
 
 type Replica = ReturnType<typeof createReplica>
 
-/** Waits a moment until the replica has come to an LSN; false where it does not, or is lost. */
+/** Waits a moment for the replica to reach an LSN; false where it does not, or is lost. */
 const reaches = async ({ look }: Replica, lsn: bigint): Promise<boolean> => {
   const last = performance.now() + shortWait
   try {
@@ -73,17 +73,17 @@ const reaches = async ({ look }: Replica, lsn: bigint): Promise<boolean> => {
   }
 }
 
-/** Looks at the primary and its replicas now and then; gives how far a replica must have come at the least. */
+/** Checks the primary and its replicas each second; gives the LSN that a replica must have reached. */
 const watch = (primary: Server, replicas: readonly Replica[]) => {
   const lsns: { readonly at: number; readonly lsn: bigint }[] = []
   const look = async () => {
     const at = performance.now()
     lsns.push({ at, lsn: await askLsn(primary, written) })
-    // The first stays until a second one is old enough: what has just begun has no older one.
+    // The first stays until the second is old enough; at the start there is no older one.
     while (lsns[1] && at - lsns[1].at >= mostBehind) lsns.shift()
   }
   const lookAtAll = async () => {
-    // Without the primary the last that it said holds.
+    // While the primary does not answer, its last LSN holds.
     await look().catch(() => {})
     const [first] = lsns
     const isOld = first !== undefined && performance.now() - first.at >= mostBehind

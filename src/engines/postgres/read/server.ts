@@ -1,4 +1,4 @@
-/** One PostgreSQL server as reads use it: the primary, or a replica. */
+/** One PostgreSQL server for reads: the primary, or a replica. */
 import { createPipelinedPool, type PipelinedPool } from '#engines/postgres/connection/pipelined.ts'
 import { createPool, type Pool } from '#engines/postgres/connection/pool.ts'
 import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
@@ -11,11 +11,11 @@ export type ServerOptions = Pick<
   PostgresServing,
   'url' | 'prepare' | 'readers' | 'pool' | 'readTimeout'
 > & {
-  /** Told why the server cannot be used, and null when it can again. */
+  /** Called with the reason why the server cannot be used, and with null when it can again. */
   readonly onChange: (problem: string | null) => void
 }
 
-/** A server tries nothing again: each of these throws a LostError where a connection was lost. */
+/** A server does not try again: `query` and `snapshot` throw a LostError where a connection was lost. */
 export type Server = {
   /** The rows of one statement, which is a snapshot by itself. */
   readonly query: (query: Query) => Promise<Rows>
@@ -25,7 +25,7 @@ export type Server = {
   readonly close: () => Promise<void>
 }
 
-/** How much longer than a statement may take a server may be silent, in milliseconds. */
+/** How much longer than the time limit of a statement a server may be silent, in milliseconds. */
 const grace = 1000
 
 /** Runs work in a transaction of its own. */
@@ -63,12 +63,12 @@ export const createServer = (options: ServerOptions): Server => {
   })
   const pool = createPool(connection, options.pool)
   const lookUp = gathering(pipelined.query)
-  // Behind a pooler only a transaction has a limit of time.
+  // Behind a pooler only a transaction has a time limit.
   const querySlowly = (query: Query): Promise<Rows> =>
     connection.prepare
       ? pool.use(({ query: ask }) => ask(query))
       : inTransaction(pool, connection, ask => ask(query))
-  // A slow one does not go over the pipelined connections: those behind it would wait for it.
+  // A slow query does not go over the pipelined connections: those behind it would wait.
   return {
     query: query => (query.isQuick ? lookUp(query) : querySlowly(query)),
     pipelined,

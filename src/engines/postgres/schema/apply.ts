@@ -1,4 +1,4 @@
-/** Applies one migration to a PostgreSQL store that may be in use meanwhile, with the note that it was. */
+/** Applies one migration to a PostgreSQL store, which may be in use meanwhile, and records it as applied. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { noteOf } from '#engines/history.ts'
 import { failed, type Migration, outsideMark } from '#engines/migrations.ts'
@@ -10,8 +10,8 @@ import { statementsOf } from '#engines/statements.ts'
 import { type Query, queryWith } from '#sql/engine.ts'
 
 /**
- * How long a migration waits for a table that is in use, in milliseconds. All who want that table after it wait as
- * long, so it gives way soon, lets them pass, and asks again.
+ * How long a migration waits for a table that is in use, in milliseconds. Queries on that table that come after it
+ * wait as long, so it gives up soon, lets them pass, and tries again.
  */
 const lockTimeout = 500
 const pause = 1000
@@ -22,7 +22,7 @@ const then = 'then run duet migrate again'
 const absent = (extension: string) =>
   `this PostgreSQL has no extension ${extension}: install what it contributes (postgresql-contrib), ${then}`
 
-/** Why an extension is not made, and what to do, by SQLSTATE. */
+/** Why an extension cannot be made, and the remedy, by SQLSTATE. */
 const refusals: Readonly<Record<string, (extension: string) => string>> = {
   '42501': extension =>
     `this user may not create the extension ${extension}: let a superuser run \`create extension ${extension}\` in this database, ${then}`,
@@ -30,7 +30,7 @@ const refusals: Readonly<Record<string, (extension: string) => string>> = {
   '58P01': absent,
 }
 
-/** Makes the extensions that statements ask for, each by itself: what keeps one away is for a person to mend. */
+/** Makes the extensions in the statements, each by itself: where one fails, a person must act, and the error says how. */
 const makeExtensions = async (
   connection: Connection,
   statements: readonly string[],
@@ -60,7 +60,7 @@ const inside = async (connection: Connection, text: string, note: Query): Promis
   }
 }
 
-/** An index whose making was broken off has its name already and serves nothing: it is made anew. */
+/** Drops the invalid index that an interrupted `create index concurrently` left, so that it can be made again. */
 const dropBroken = async (connection: Connection, statement: string): Promise<void> => {
   const [, index] =
     /^create (?:unique )?index concurrently if not exists (\w+)/i.exec(statement) ?? []
@@ -97,7 +97,7 @@ const patiently = async (work: () => Promise<void>): Promise<void> => {
     }
 }
 
-/** Applies it whole or not at all, unless it says that it runs outside a transaction. */
+/** Applies a migration whole or not at all, unless it is marked to run outside a transaction. */
 export const apply = async (connection: Connection, migration: Migration): Promise<void> => {
   const { text } = migration
   const note = noteOf(dialect, migration, Date.now())

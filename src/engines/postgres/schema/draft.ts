@@ -1,18 +1,18 @@
-/** What a draft for PostgreSQL goes by: the text of the migrations, so that drafting needs no server. */
+/** Reads from the text of the migrations what they make in PostgreSQL, so that drafting needs no server. */
 import type { Drafting } from '#engines/draft.ts'
 import { ddl } from '#engines/postgres/schema/ddl.ts'
 import { statementsOf } from '#engines/statements.ts'
 
-/** A thing that the migrations have made: its text, and the table that it goes with, if it is none itself. */
+/** An object that the migrations have made: its text, and the table that it belongs to. */
 type Thing = { readonly text: string; readonly of: string }
 
 type Things = Map<string, Thing>
 
-/** Words and signs that do not change which things a statement is about. */
+/** Words and signs that do not change which objects a statement is about. */
 const fillers =
   /"|\b(?:if not exists|if exists|or replace|unlogged|concurrently|only|column)\s|\bunique (?=index\b)/gi
 
-/** The parts of a text with commas between them, but for commas within brackets and quotes. */
+/** The parts of a text between commas, except commas within brackets and quotes. */
 const parts = (text: string): readonly string[] => {
   const found = ['']
   let depth = 0
@@ -49,7 +49,7 @@ const renameTable = (things: Things, from: string, to: string) => {
 const addColumn = (things: Things, table: string, name = '') =>
   things.set(`${table}.${name}`, { text: '', of: table })
 
-/** What a form does to the things, given the two words that it has found and the statement. */
+/** The change of the objects by a statement of one form, given the two words that the form has matched. */
 type Act = (things: Things, first: string, second: string, text: string) => void
 type Forms = readonly (readonly [RegExp, Act])[]
 
@@ -66,7 +66,7 @@ const alter: Act = (things, table, text) => {
       (_, from, to) => rename(things, `${table}.${from}`, `${table}.${to}`),
     ],
   ]
-  // Any other action changes no names.
+  // Other actions change no names.
   for (const part of parts(text)) actOn(actions, things, part, part)
 }
 
@@ -85,7 +85,7 @@ const drop =
     for (const part of parts(names)) forget(things, `${part.split(/[\s(]/)[0]}${suffix}`)
   }
 
-/** The forms of statements that change what there is, and of those that do not. */
+/** The forms of statements that make, rename or drop objects, and of those that change none. */
 const forms: Forms = [
   [/^create table (\w+)\s*\(([\s\S]*)$/i, createTable],
   [/^create (?:sequence|extension) (\w+)/i, create],
@@ -101,7 +101,7 @@ const forms: Forms = [
   [/^do\b(?![\s\S]*\b(?:create|alter|drop)\b)/i, () => {}],
 ]
 
-/** Acts by the first of the forms that a text has; false where it has none. */
+/** Acts by the first form that matches a text; false where none does. */
 const actOn = (forms: Forms, things: Things, plain: string, text: string): boolean =>
   forms.some(([form, act]) => {
     const found = form.exec(plain)

@@ -1,4 +1,4 @@
-/** Brings a PostgreSQL store up to date: one program at a time, each migration with the note that it was. */
+/** Brings a PostgreSQL store up to date: one program at a time, each migration recorded as applied. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { appliedIn, makeNotes, makeSecrets, noteChecksums, secretIn } from '#engines/history.ts'
 import { type Migration, missingOf } from '#engines/migrations.ts'
@@ -10,7 +10,7 @@ import { apply } from '#engines/postgres/schema/apply.ts'
 import type { Secret } from '#engines/store.ts'
 import { queryWith, type Work } from '#sql/engine.ts'
 
-/** A command waits for a statement as long as it takes; `prepare` as the store has it. */
+/** The options of a command's connection: its statements have no time limit. */
 export const commandConnection = (url: string, prepare: boolean): ConnectionOptions => ({
   url,
   prepare,
@@ -25,12 +25,12 @@ const notes =
 // Any number that no other program is likely to take.
 const lockKey = 7_308_332_019_273
 
-/** How often it is asked for, in milliseconds. */
+/** Milliseconds between two tries to take the lock. */
 const every = 100
 
 /**
- * Takes the lock if it can be had, in a transaction that holds it. A statement that waited for it would be one that an
- * index made concurrently waits for in turn, and so would an old snapshot.
+ * Tries to take the lock, in a transaction that holds it; true where it did. It does not wait: `create index
+ * concurrently` of the lock's holder waits for the end of every older statement and snapshot, which would be a deadlock.
  */
 const locks = async (guard: Connection): Promise<boolean> => {
   await guard.run(
@@ -38,14 +38,14 @@ const locks = async (guard: Connection): Promise<boolean> => {
   )
   const [row] = await guard.query(queryWith('select pg_try_advisory_xact_lock($1)', lockKey))
   const isOurs = row?.[0] === 1
-  // A question keeps its snapshot until the next one, or the end of the transaction.
+  // A statement's snapshot lasts until the next one, or the end of the transaction.
   await guard.run(isOurs ? 'select 1' : 'rollback')
   return isOurs
 }
 
 /**
- * Works while no other program migrates this store. The lock belongs to a transaction on a connection of its own, so
- * that it holds behind a pooler too, and whatever the work does.
+ * Runs work while no other program migrates this store. The lock belongs to a transaction on a connection of its own,
+ * so that it holds behind a pooler too, whatever the work does.
  */
 const alone = async <Result>(
   options: ConnectionOptions,
@@ -60,7 +60,7 @@ const alone = async <Result>(
   }
 }
 
-/** Works on a connection of its own. */
+/** Runs work on a connection of its own. */
 export const asking = async <Result>(
   options: ConnectionOptions,
   work: (connection: Connection) => Promise<Result>,
@@ -88,14 +88,14 @@ const migrateOn = async (
   return pending.map(({ name }) => name)
 }
 
-/** Applies what is missing; gives the names of what it applied. Throws NewerStoreError before it touches anything. */
+/** Applies the missing migrations; gives their names. Throws NewerStoreError before it changes anything. */
 export const migratePostgres = (
   options: ConnectionOptions,
   migrations: readonly Migration[],
 ): Promise<readonly string[]> =>
   alone(options, () => asking(options, connection => migrateOn(connection, migrations)))
 
-/** The names of the migrations that are not applied yet. Throws NewerStoreError. */
+/** The names of the missing migrations. Throws NewerStoreError. */
 export const pendingOn = (
   options: ConnectionOptions,
   migrations: readonly Migration[],

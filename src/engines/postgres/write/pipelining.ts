@@ -6,8 +6,8 @@ import type { Job } from '#write/job.ts'
 import { queryOf } from '#write/perform.ts'
 
 /**
- * A guard failed, so the pipelined results are void: steps behind it may have changed what the reason is read from. The
- * transaction is to be undone and the job run again step by step.
+ * A guard failed, so the pipelined results are void: later steps may have changed the rows that explain the failure. The
+ * transaction must be rolled back and the job run again step by step.
  */
 export class PipelineVoid extends Error {
   override readonly name = 'PipelineVoid'
@@ -15,16 +15,16 @@ export class PipelineVoid extends Error {
 
 type Sent = { readonly query: Query; readonly rows: Promise<Rows> }
 
-/** Whether all that a statement takes from steps before it is there, with so many of them answered. */
+/** Whether a statement has all the results that it needs, when so many steps are answered. */
 const isReady = ({ parameters }: Statement, answered: number): boolean =>
   parameters.every(parameter => parameter.kind !== 'result' || parameter.step < answered)
 
-/** A function that answers the queries of a job's work in their order. It throws PipelineVoid. */
+/** A function that answers the queries of a job's work in order. It throws PipelineVoid. */
 export const pipelining = (job: Job, connection: Connection): ((query: Query) => Promise<Rows>) => {
   const results: Rows[] = []
   const sent: Sent[] = []
   let next = 0
-  // With a key nothing goes ahead of the question whether it was used.
+  // With an idempotency key, no step is sent before the answer whether the key was used.
   let isHeld = job.idempotency !== undefined
   const sendAhead = () => {
     for (; next < job.steps.length; next++) {
@@ -32,7 +32,7 @@ export const pipelining = (job: Job, connection: Connection): ((query: Query) =>
       if (!statement || !isReady(statement, results.length)) return
       const query = queryOf(statement, results)
       const rows = connection.query(query)
-      // Where one fails the work ends, and nobody waits for those behind it.
+      // Where one fails the work ends, and the later ones are not awaited.
       rows.catch(() => {})
       sent.push({ query, rows })
     }

@@ -1,4 +1,4 @@
-/** Writes: each job in a transaction of its own, tried again where it lost against another, answered after its commit. */
+/** Writes: each job in a transaction of its own, tried again after a conflict, answered after its commit. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '#engines/postgres/connection/connection.ts'
 import { isLockTimeout, isRetryable, isSurelyUndone } from '#engines/postgres/connection/errors.ts'
@@ -17,10 +17,10 @@ import { type Position, type Query, queryWith } from '#sql/engine.ts'
 import type { Job, Outcome, Writer } from '#write/job.ts'
 import { perform } from '#write/perform.ts'
 
-/** Milliseconds: a statement of a write, a lock it waits for, a duplicate of a key that waits for the first. */
+/** Limits in milliseconds: a statement, the wait for a lock, a duplicate's wait for the first request of its key, silence. */
 const timeouts = { statement: 5000, lock: 2000, key: 4500, patience: 5500 }
 
-/** How often a job is tried that loses against others, and until when a try may begin, in milliseconds. */
+/** The most tries of a job after conflicts, and the milliseconds within which the last one may begin. */
 const tries = { most: 10, within: 3000 }
 
 const inFlight = () =>
@@ -37,10 +37,10 @@ const unknown = (cause: unknown) =>
     { cause, retryAfter: 2 },
   )
 
-/** Where the log ends; behind a commit it is not before it, even where commits do not wait for the disk. */
+/** The end of the log; read after a commit it is past that commit, even where commits do not wait for the disk. */
 const logEnd = queryWith('select pg_current_wal_insert_lsn()::text')
 
-/** Keeps what was done; gives the position of it. Sent together, so that it is one way there and back. */
+/** Commits and gives the position; both are sent together, in one round trip. */
 const commit = async (connection: Connection): Promise<Position | undefined> => {
   const kept = connection.run('commit')
   const end = connection.query(logEnd).catch(() => [])
@@ -53,7 +53,7 @@ const commit = async (connection: Connection): Promise<Position | undefined> => 
   return row?.[0] == null ? undefined : String(row[0])
 }
 
-/** Jobs of one key go one after another within the process: a duplicate that waits holds no connection. */
+/** Runs the jobs of one key one after another within the process: a waiting duplicate then holds no connection. */
 const createTurns = () => {
   const last = new Map<string, Promise<unknown>>()
   return async <Result>(key: string | undefined, work: () => Promise<Result>): Promise<Result> => {
@@ -72,7 +72,7 @@ const createTurns = () => {
   }
 }
 
-/** The reads that answer jobs, each prepared once. */
+/** Prepares the reads that answer jobs, each once. */
 const preparing = ({ digits, limits }: PostgresServing) => {
   const known = new WeakMap<ReadPlan, Prepared>()
   return ({ answer }: Job): Prepared | undefined => {
@@ -83,14 +83,14 @@ const preparing = ({ digits, limits }: PostgresServing) => {
   }
 }
 
-/** What one try of a job works with. */
+/** The parts that a try of a job needs. */
 type Tools = {
   readonly pool: Pool
   readonly settings: ConnectionOptions
   readonly prepared: (job: Job) => Prepared | undefined
 }
 
-/** Performs a job in a transaction that has begun; nothing of it is kept yet. */
+/** Performs a job in an open transaction, without committing it. */
 const performOn = async (
   connection: Connection,
   job: Job,
@@ -105,7 +105,7 @@ const performOn = async (
       return ask(query)
     })
   } catch (error) {
-    // The first thing that a job with a key waits for is the key.
+    // The first query of a job with a key takes the key.
     throw job.idempotency && asked === 1 && isLockTimeout(error) ? inFlight() : error
   }
 }
@@ -130,11 +130,11 @@ const attempt = ({ pool, settings, prepared }: Tools, job: Job, isPipelined: boo
     return position === undefined ? outcome : { ...outcome, position }
   })
 
-/** What another transaction kept in between changes what a guard says: the next try sees it. */
+/** Whether a guard failed because of a transaction committed in between, which the next try sees. */
 const hasLost = (outcome: Outcome): boolean =>
   outcome.kind === 'violation' && outcome.constraint === 'reference'
 
-/** Tries a job until it is kept or refused, or has lost against others too often. */
+/** Tries a job until it is committed or refused, or has had too many conflicts. */
 const tryOften = async (tools: Tools, job: Job): Promise<Outcome> => {
   const begun = performance.now()
   const isLast = (number: number) =>
@@ -173,7 +173,7 @@ export const createWriter = (options: PostgresServing) => {
       if (pool.waiting() >= options.queue) throw tooManyWrites()
       return inTurn(job.idempotency?.name, () => tryOften(tools, job))
     },
-    /** One statement that is a transaction of its own. */
+    /** Runs one statement as a transaction of its own. */
     query: (query: Query) => pool.use(connection => connection.query(query)),
     close: pool.close,
   } satisfies Writer & Record<string, unknown>
