@@ -1,6 +1,7 @@
 /** The rate limit: how many requests of one caller are served in a minute, and the headers that say how many are left. */
 import { after } from '#base/after.ts'
 
+import { graphqlPath, restPath } from '#base/paths.ts'
 import type { RateCounts } from '#base/rate-counts.ts'
 import { ApiError } from '#errors.ts'
 import { type Http, header } from '#http/request.ts'
@@ -33,9 +34,11 @@ export type Limiter = {
 
 const minute = 60_000
 
+const apiPath = new RegExp(`^(?:${restPath}|${graphqlPath})(?:/|$)`)
+
 /** Pages, probes and preflights are not counted. */
 const isCounted = (method: string, path: string): boolean =>
-  method !== 'OPTIONS' && /^\/(?:api|graphql)(?:\/|$)/.test(path)
+  method !== 'OPTIONS' && apiPath.test(path)
 
 /** A limiter; close it in the end. */
 export const createLimiter = ({
