@@ -131,6 +131,11 @@ const wrong: readonly (readonly [
     withField('writerId', reference('writer')),
   ],
   [
+    'a reference to its own entity that may not be null',
+    'book.partOfId refers to its own entity and may not be null, so that no first book can be made: make it nullable',
+    withField('partOfId', reference('book')),
+  ],
+  [
     'a reference that becomes null and may not',
     "book.writerId is set to null when its row is deleted and may not be null: make it nullable or choose onDelete: 'cascade'",
     withField('writerId', reference('author', { onDelete: 'set null' })),
@@ -262,6 +267,16 @@ const wrong: readonly (readonly [
     'a choice with a value twice',
     'book.mood has the value good twice: leave one out',
     withField('mood', choice(['good', 'good'], { nullable: true })),
+  ],
+  [
+    'a choice with NUL in a value',
+    'book.mood has the value "go\\u0000od", and not every database stores NUL or a lone surrogate: give another value',
+    withField('mood', choice(['go\0od'], { nullable: true })),
+  ],
+  [
+    'a choice with a lone surrogate in a value',
+    'book.mood has the value "\\ud800", and not every database stores NUL or a lone surrogate: give another value',
+    withField('mood', choice(['\ud800'], { nullable: true })),
   ],
   [
     'an input that nobody may set',
@@ -538,6 +553,19 @@ const wrong: readonly (readonly [
     withField('note', text({ max: 9, ...internal })),
   ],
   [
+    'a create that anonymous callers may do and not give what it needs',
+    'rest.writes of book has create, which needs note, and fewer may set it than may create: give note an initial value, or change one of the rules',
+    {
+      ...withField('note', text({ max: 9, settableBy: user })),
+      policy: { ...book.policy, create: anyone },
+    },
+  ],
+  [
+    'a create that users may do and only admins give what it needs',
+    'rest.writes of book has create, which needs note, and fewer may set it than may create: give note an initial value, or change one of the rules',
+    withField('note', text({ max: 9, settableBy: admin })),
+  ],
+  [
     'a nested route below nothing',
     "rest.nested of note has one, and no list leads to it: give a relation many('note', …) to its parent",
     {},
@@ -622,6 +650,11 @@ const wrong: readonly (readonly [
     'a plural that is no name',
     'book has the plural the-books: use letters and digits, such as lineItems',
     { plural: 'the-books' },
+  ],
+  [
+    'a plural that is a version',
+    'book has the plural v1, whose path is that of a version of the REST API: give it another one',
+    { plural: 'v1' },
   ],
   [
     'an entity called as a type of GraphQL',

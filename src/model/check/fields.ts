@@ -2,6 +2,7 @@
 import { type Checked, type Faults, own } from '#model/check/checked.ts'
 import { isReserved } from '#model/check/names.ts'
 import type { Field, Initial } from '#model/field.ts'
+import { isStorable } from '#model/text.ts'
 
 type Case = Checked & { readonly key: string; readonly field: Field }
 /** The rest of a sentence that begins with `thing.title`; undefined where nothing is wrong. */
@@ -33,10 +34,12 @@ const revisionRule: Rule = ({ key, field }) => {
   return !(isRaised && isPlain) && 'must be made with revision(), since each write raises it'
 }
 
-const referenceRule: Rule = ({ entities, field: { references, nullable } }) => {
+const referenceRule: Rule = ({ entities, name, field: { references, nullable } }) => {
   if (!references) return undefined
   if (!own(entities, references.entity))
     return `refers to ${references.entity}, which is not an entity: name one of ${Object.keys(entities).join(', ')}`
+  if (references.entity === name && !nullable)
+    return `refers to its own entity and may not be null, so that no first ${name} can be made: make it nullable`
   return (
     references.onDelete === 'set null' &&
     !nullable &&
@@ -143,7 +146,12 @@ const valuesRule: Rule = ({ field: { values } }) => {
   if (!values) return undefined
   if (values.length === 0) return 'is a choice of nothing: give it values'
   const twice = values.find((value, index) => values.indexOf(value) < index)
-  return twice !== undefined && `has the value ${twice} twice: leave one out`
+  if (twice !== undefined) return `has the value ${twice} twice: leave one out`
+  const unstorable = values.find(value => !isStorable(value))
+  return (
+    unstorable !== undefined &&
+    `has the value ${JSON.stringify(unstorable)}, and not every database stores NUL or a lone surrogate: give another value`
+  )
 }
 
 const inputRule: Rule = ({ field: { graphql, settableBy } }) =>

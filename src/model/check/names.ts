@@ -55,6 +55,8 @@ const ownNameFaults = function* (entities: Checked['entities']): Faults {
       yield `${name} cannot name an entity: use letters and digits, such as lineItem, and no type of GraphQL's own`
     if (!isName(plural))
       yield `${name} has the plural ${plural}: use letters and digits, such as lineItems`
+    if (/^v\d+$/.test(plural))
+      yield `${name} has the plural ${plural}, whose path is that of a version of the REST API: give it another one`
     if (!isTableName(table))
       yield `${name} has the table ${table}: use at most 40 small letters, digits and _, and no name that a database or Duet itself uses`
   }

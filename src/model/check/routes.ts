@@ -33,6 +33,15 @@ const writeFaults = function* ({ name, self }: Checked): Faults {
       yield `${name}.${key} changes rows that are append-only when the ${references.entity} is deleted: choose onDelete: 'restrict'`
 }
 
+/** The kinds of rules from the most open to the strictest. */
+const strictness = { anyone: 0, while: 1, user: 2, self: 3, admin: 4, nobody: 5 } satisfies Record<
+  Rule['kind'],
+  number
+>
+
+const isStricter = (rule: Rule, than: Rule): boolean =>
+  strictness[rule.kind] > strictness[than.kind]
+
 /** The fields of new rows that the paths of nested lists give. */
 const givenByPaths = ({ entities, name }: Checked): readonly string[] =>
   Object.values(entities).flatMap(({ relations }) =>
@@ -60,8 +69,11 @@ const createFaults = function* (checked: Checked): Faults {
   for (const [member, api, given] of creates)
     for (const [key, field] of Object.entries(self.fields)) {
       if (key === 'id' || field.initial !== undefined || field.foldedFrom !== undefined) continue
-      if (!(given as readonly string[]).includes(key) && isClosed(field, api))
+      if ((given as readonly string[]).includes(key)) continue
+      if (isClosed(field, api))
         yield `${member} of ${name} has create, which needs ${key} and cannot be given it: give ${key} an initial value, or leave the create out`
+      else if (self.policy.create && isStricter(field.settableBy, self.policy.create))
+        yield `${member} of ${name} has create, which needs ${key}, and fewer may set it than may create: give ${key} an initial value, or change one of the rules`
     }
 }
 
@@ -81,16 +93,10 @@ const graphqlFaults = function* ({ name, self }: Checked): Faults {
   }
 }
 
-/** The kinds of rules from the most open to the strictest. */
-const strictness = { anyone: 0, while: 1, user: 2, self: 3, admin: 4, nobody: 5 } satisfies Record<
-  Rule['kind'],
-  number
->
-
 /** The faults of members that only some readers of an object may read: others would be refused the whole object. */
 const memberFaults = function* ({ name, self }: Checked, rule: Rule, place: string): Faults {
   for (const [key, { rest, readableBy }] of Object.entries(self.fields))
-    if (rest && strictness[readableBy.kind] > strictness[rule.kind])
+    if (rest && isStricter(readableBy, rule))
       yield `${name}.${key} may be read by fewer than ${place}, whose answers have it: make it rest: false, or change one of the rules`
 }
 
