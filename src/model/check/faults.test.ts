@@ -517,7 +517,7 @@ const wrong: readonly (readonly [
   ],
   [
     'a member that fewer may read than the object',
-    'book.note may be read by fewer than book, whose answers have it: make it rest: false, or change one of the rules',
+    "book.note may be read by fewer than book, whose answers have it: make it rest: false, give book an enter rule that is as strict, or change the field's rule",
     withField('note', text({ max: 9, nullable: true, readableBy: user })),
   ],
   [

@@ -97,7 +97,7 @@ const graphqlFaults = function* ({ name, self }: Checked): Faults {
 const memberFaults = function* ({ name, self }: Checked, rule: Rule, place: string): Faults {
   for (const [key, { rest, readableBy }] of Object.entries(self.fields))
     if (rest && isStricter(readableBy, rule))
-      yield `${name}.${key} may be read by fewer than ${place}, whose answers have it: make it rest: false, or change one of the rules`
+      yield `${name}.${key} may be read by fewer than ${place}, whose answers have it: make it rest: false, give ${place} an enter rule that is as strict, or change the field's rule`
 }
 
 const readFaults = function* (checked: Checked): Faults {
