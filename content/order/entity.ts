@@ -9,6 +9,7 @@ import {
   internal,
   money,
   reference,
+  revision,
   text,
   time,
 } from '#model/field.ts'
@@ -47,7 +48,7 @@ export const order = entity({
     paidAt: moment('When it was paid.'),
     cancelledAt: moment('When it was cancelled.'),
     refundedAt: moment('When it was refunded.'),
-    revision: int({ ...internal, min: 1, max: Number.MAX_SAFE_INTEGER, initial: { value: 1 } }),
+    revision: revision(),
   },
   relations: {
     customer: one('customer', 'customerId', { graphql: false }),

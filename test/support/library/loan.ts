@@ -1,6 +1,16 @@
 /** That a member has a book, or had it; and the stamps in it, which nobody takes out again. */
 import { entity, many, one } from '#model/entity.ts'
-import { choice, created, fixed, id, int, internal, reference, text, time } from '#model/field.ts'
+import {
+  choice,
+  created,
+  fixed,
+  id,
+  internal,
+  reference,
+  revision,
+  text,
+  time,
+} from '#model/field.ts'
 import { self } from '#model/policy.ts'
 
 const mine = self('memberId')
@@ -17,7 +27,7 @@ export const loan = entity({
     note: text({ max: 200, nullable: true, description: 'What the member wants to remember.' }),
     lentAt: created(),
     dueAt: time({ ...fixed, nullable: true, description: 'When it was asked back.' }),
-    revision: int({ ...internal, min: 1, max: Number.MAX_SAFE_INTEGER, initial: { value: 1 } }),
+    revision: revision(),
   },
   relations: {
     book: one('book', 'bookId', { description: 'The book.' }),
