@@ -95,12 +95,16 @@ test('an unknown name is told with the setting it was meant for', () => {
   assert.deepEqual(faultsOf({ DUET_PROT: '1' }), [
     'DUET_PROT is no setting; did you mean DUET_PORT?',
   ])
+  assert.deepEqual(faultsOf({ DUET_LOGS: '1' }), [
+    'DUET_LOGS is no setting; did you mean DUET_LOG?',
+  ])
 })
 
 test('an unknown name that is like no setting is told with the place where they are listed', () => {
-  assert.deepEqual(faultsOf({ DUET_COFFEE: '1' }), [
-    'DUET_COFFEE is no setting; docs/settings.md lists them all',
-  ])
+  for (const name of ['DUET_COFFEE', 'DUET_FOO'])
+    assert.deepEqual(faultsOf({ [name]: '1' }), [
+      `${name} is no setting; docs/settings.md lists them all`,
+    ])
 })
 
 test('a name of other programs is nobody’s fault', () => {

@@ -25,14 +25,18 @@ export type Config = {
 
 const keySettings = ['DUET_AUTH_SECRET', 'DUET_JWKS_URL', 'DUET_JWKS_FILE'] as const
 
+const withoutPrefix = (name: string): string => name.slice('DUET_'.length)
+
 /** The setting that an unknown name was probably meant for: the nearest, or one that contains it; undefined where there is none. */
 export const settingMeant = (
   name: string,
   names: readonly string[] = Object.keys(settings),
 ): string | undefined => {
-  const part = name.slice('DUET_'.length)
-  return (
-    nearest(name, names) ?? (part === '' ? undefined : names.find(known => known.includes(part)))
+  // The common prefix is taken away, since it makes every name long and alike.
+  const part = withoutPrefix(name)
+  const near = nearest(part, names.map(withoutPrefix))
+  return names.find(known =>
+    near === undefined ? part !== '' && known.includes(part) : withoutPrefix(known) === near,
   )
 }
 

@@ -13,9 +13,10 @@ const distance = (from: string, to: string): number => {
   return row.at(-1) ?? 0
 }
 
-/** The nearest known name, at most two letters from this one and fewer than it is long; undefined where there is none. */
+/** The known name at most two letters from this one, in a name of two or three letters one; undefined where there is none. */
 export const nearest = (name: string, known: readonly string[]): string | undefined => {
-  const most = Math.min(2, name.length - 1)
+  // In a short name two changed letters leave too little of what was meant.
+  const most = Math.min(2, Math.floor(name.length / 2))
   const [near] = known
     .map(text => ({ text, far: distance(text, name) }))
     .filter(({ far }) => far <= most)
