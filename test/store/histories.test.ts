@@ -139,6 +139,12 @@ const checksumsOf = (engine: EngineName) =>
     .map(migration => `${migration.name} ${checksumOf(migration)}`)
     .sort()
 
+/** The migrations that came after the first history: the machine's own, and whatever the content has added since. */
+const newer = (engine: EngineName): readonly string[] => {
+  const old = contentMigrations(engine, first).map(({ name }) => name)
+  return historyFor(engine).flatMap(({ name }) => (old.includes(name) ? [] : [name]))
+}
+
 const noted = async (engine: EngineName, url: string) => {
   const found = await engines[engine].look(
     url,
@@ -153,7 +159,7 @@ for (const [name, { skip, old, migrate, look }] of Object.entries(engines)) {
     test('is migrated, and reads, writes, counts and stored responses hold', async () => {
       const url = await old()
       const service = await serve(settingsOf(url), '--migrate')
-      assert.match(service.stderr(), /^duet: applied duet\/0001-store\n/)
+      assert.ok(service.stderr().startsWith(`duet: applied ${newer(engine).join(', ')}\n`))
       const post = { title: 'New', content: 'post' }
       const once = { 'Idempotency-Key': 'k1' }
       const made = await send(service, 'POST /api/users/1/posts', post, once)
@@ -173,7 +179,7 @@ for (const [name, { skip, old, migrate, look }] of Object.entries(engines)) {
 
     test('keeps its keys, and gets the checksums of what it has', async () => {
       const url = await old()
-      assert.deepEqual(await migrate(url), ['duet/0001-store'])
+      assert.deepEqual(await migrate(url), newer(engine))
       assert.deepEqual(await noted(engine, url), checksumsOf(engine))
       assert.deepEqual(await migrate(url), [])
       const kept = await look(
