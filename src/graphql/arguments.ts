@@ -8,7 +8,7 @@ import {
 } from 'graphql'
 import { GraphqlErrors } from '#graphql/document.ts'
 import { parseId } from '#model/id.ts'
-import type { Page, Slot, Value } from '#read/selection.ts'
+import { type Page, pageSize, type Slot, type Value } from '#read/selection.ts'
 
 /** The coerced variables of a request, as graphql-js makes them. */
 export type Variables = ReturnType<typeof getVariableValues>['variableValues'] & {}
@@ -33,13 +33,12 @@ export const createSlots = (first: Slot): Slots => {
   }
 }
 
-const mostPerPage = 100
 // Above every budget: the statement's own limit and the count of objects decide.
 const wholeList = 1_000_000
 
 /** The most rows that a `limit` argument allows; `byDefault` without the argument. */
 const limitOf = (limit: unknown, byDefault: number): number =>
-  limit == null ? byDefault : Math.min(Math.max(Number(limit), 1), mostPerPage)
+  limit == null ? byDefault : pageSize(Number(limit))
 
 const offsetOf = (offset: unknown): number => Math.max(Number(offset ?? 0), 0)
 

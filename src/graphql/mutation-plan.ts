@@ -6,6 +6,7 @@ import { type Arguments, createSlots } from '#graphql/arguments.ts'
 import type { RootField } from '#graphql/schema.ts'
 import { collectFields, type Execution, itemsOf, locationOf, startOf } from '#graphql/selection.ts'
 import { entityOf, typeName } from '#model/model.ts'
+import { creatorRole } from '#model/viewer.ts'
 import { oneRow, VIEWER } from '#read/selection.ts'
 import { permit, type Writing } from '#write/steps.ts'
 import type { Reading } from '#write/write.ts'
@@ -50,8 +51,7 @@ const readingOf = (
   const items = itemsOf({ ...execution, slots }, type, nodes)
   const start = startOf(nodes[0] as FieldNode)
   const selected = { ...oneRow(root.entity, items), written: true, key, ...start }
-  // A caller who signs up may select all of the new user, as that user could.
-  const role = root.kind === 'create' && viewer.role === 'anonymous' ? 'user' : viewer.role
+  const role = root.kind === 'create' ? creatorRole(viewer) : viewer.role
   const { plan } = prepareFor(core, { encoding: 'graphql', roots: [selected] }, role)
   return { plan, values: [viewer.id, ...slots.valuesOf(variables)] }
 }

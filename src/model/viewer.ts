@@ -9,3 +9,6 @@ export type Viewer = {
 }
 
 export const anonymous: Viewer = { id: null, role: 'anonymous' }
+
+/** The role in which a viewer reads the whole of what it has just created, also where it signs up without a token. */
+export const creatorRole = ({ role }: Viewer): Role => (role === 'anonymous' ? 'user' : role)

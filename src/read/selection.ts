@@ -90,3 +90,9 @@ export const oneRow = (entity: string, items: readonly Item[]): Root => ({
 export type Encoding = 'rest' | 'graphql'
 
 export type Selection = { readonly encoding: Encoding; readonly roots: readonly Root[] }
+
+/** The most rows of one page, in both APIs. */
+export const mostPerPage = 100
+
+/** How many rows a page has for a `limit`: 1 to 100. */
+export const pageSize = (limit: number): number => Math.min(Math.max(limit, 1), mostPerPage)

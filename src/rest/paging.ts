@@ -1,16 +1,12 @@
 /** Pages of a list: reads the parameters, and makes the envelope and `Link` header with the other pages. */
 import type { Answer } from '#read/read.ts'
+import { mostPerPage, pageSize } from '#read/selection.ts'
 import { decodeCursor, encodeCursor } from '#rest/cursor.ts'
 import type { Query } from '#rest/query.ts'
 
-/** The largest page. */
-export const mostPerPage = 100
-
 /** How many items a request asks for: `limit`, brought into 1 to 100. */
-export const limitOf = (query: Query, usual: number): number => {
-  const limit = query.whole('limit') ?? usual
-  return Math.min(Math.max(limit, 1), mostPerPage)
-}
+export const limitOf = (query: Query, usual: number): number =>
+  pageSize(query.whole('limit') ?? usual)
 
 export type NumberedPage = {
   readonly limit: number

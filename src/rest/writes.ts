@@ -5,7 +5,7 @@ import { allowedRevisions, bodyTag, revisionTag } from '#http/conditional.ts'
 import type { Reply } from '#http/reply.ts'
 import { bodyBytes, type Http, header, jsonBody, noBody } from '#http/request.ts'
 import { entityOf } from '#model/model.ts'
-import type { Viewer } from '#model/viewer.ts'
+import { creatorRole, type Viewer } from '#model/viewer.ts'
 import type { Prepared } from '#read/read.ts'
 import { type Mount, pathId, type Serve } from '#rest/mount.ts'
 import { wholeOne } from '#rest/one.ts'
@@ -134,9 +134,7 @@ export const serveCreate = (mount: Mount, route: Route): Serve => {
         )
       throw error
     }
-    // The viewer who creates a thing may read the whole of it in the answer, also one who signs up.
-    const role = viewer.role === 'anonymous' ? 'user' : viewer.role
-    const reading = { plan: planFor(role).plan, values: [viewer.id] }
+    const reading = { plan: planFor(creatorRole(viewer)).plan, values: [viewer.id] }
     const done = await run(mount, create(writing, route.entity, values), reading, idempotency)
     return written(mount, route.entity, done, named)
   }

@@ -13,7 +13,7 @@ import { writes } from './equal/writes.ts'
 import { noDatabase } from './tools/database.ts'
 
 const seed = Number(process.env.DUET_TEST_SEED ?? Date.now() % 1_000_000)
-const runs = Number(process.env.DUET_TEST_RUNS ?? 3000)
+const runs = Number(process.env.DUET_TEST_RUNS ?? 5000)
 
 const kinds = [...reads, ...graphqlReads, ...writes, ...graphqlWrites]
 const weights = kinds.flatMap(([weight, make]) => Array.from({ length: weight }, () => make))
