@@ -6,6 +6,7 @@ import { modelOf } from '../src/content.ts'
 import { machineErrors, mergeErrors } from '../src/errors.ts'
 import { deriveSchema } from '../src/graphql/schema.ts'
 import { inWords } from '../src/model/policy.ts'
+import { resourceIn } from '../src/model/resource.ts'
 import { memberNames } from '../src/rest/members.ts'
 import { settings } from '../src/settings.ts'
 import { metTexts, writtenTexts } from '../test/support/error-texts.ts'
@@ -152,7 +153,7 @@ function members() {
     .filter(([, { policy }]) => policy.read && policy.read.kind !== 'nobody')
     .map(([name, entity]) => [
       name,
-      memberNames(entity)
+      memberNames(resourceIn(name, entity, 1))
         .filter(member => member !== '_links')
         .map(code)
         .join(', '),

@@ -1,9 +1,8 @@
 /** Puts content, engine and APIs together as one app; no other file imports every room. */
 import { Hono } from 'hono'
-import { graphqlPath, restPath } from '#base/paths.ts'
+import { graphqlPath } from '#base/paths.ts'
 import type { Content, Served } from '#content.ts'
 import type { Core } from '#core.ts'
-import { ApiError } from '#errors.ts'
 import { type GraphqlOptions, mountGraphql } from '#graphql/graphql.ts'
 import { type Edge, exchange } from '#http/exchange.ts'
 import { retryAfterHeader } from '#http/reply.ts'
@@ -16,7 +15,7 @@ import { mountStart } from '#pages/start.ts'
 import { fail } from '#rest/fail.ts'
 import { noSuchPath } from '#rest/mount.ts'
 import { mountRest } from '#rest/rest.ts'
-import { versionHeader, versions } from '#rest/version.ts'
+import { noSuchVersion, versionHeader } from '#rest/version.ts'
 
 export type AppOptions = {
   readonly content: Content
@@ -30,20 +29,6 @@ export type AppOptions = {
   readonly ready: () => Promise<string | null>
   /** Why the store can only be read now; null where it can be written. */
   readonly readOnly?: () => string | null
-}
-
-const versionInPath = new RegExp(`^${restPath}/v(\\d+)(/|$)`)
-
-/** The error for a path that leads nowhere: a version that is not offered says so. */
-const noPath = (path: string): ApiError => {
-  const named = versionInPath.exec(path)?.[1]
-  if (named === undefined || (versions as readonly number[]).includes(Number(named)))
-    return noSuchPath(path)
-  return new ApiError(
-    'UNSUPPORTED_VERSION',
-    `Version ${named} of the API not found; offered: ${versions.join(', ')}`,
-    { status: 404 },
-  )
 }
 
 const text = (status: number, body: string) => ({
@@ -100,7 +85,9 @@ export const createApp = (options: AppOptions): App => {
   mountGraphql(app, core, edge, { ...options.graphql, page: graphiql })
   mountProbes(app, options)
   const known: Known[] = app.routes.map(({ method, path }) => ({ method, path }))
-  app.notFound(unrouted(known, edge, fail, noPath, versionHeader))
+  app.notFound(
+    unrouted(known, edge, fail, path => noSuchVersion(path) ?? noSuchPath(path), versionHeader),
+  )
   app.onError((error, c) => {
     // The APIs' own handlers never throw, so this error is of a page.
     const handle = exchange(edge, fail, () => {

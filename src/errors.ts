@@ -104,6 +104,8 @@ export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly code: string
   readonly status: number
+  /** The meaning of the code, the same for all errors with it. */
+  readonly title: string
   readonly details: readonly FieldFault[] | undefined
   readonly headers: Readonly<Record<string, string>>
   readonly retryAfter: number | undefined
@@ -115,6 +117,7 @@ export class ApiError extends Error {
     super(message ?? title, facts.cause === undefined ? undefined : { cause: facts.cause })
     this.code = code
     this.status = facts.status ?? status
+    this.title = title
     this.details = facts.details
     this.headers = facts.headers ?? {}
     this.retryAfter = facts.retryAfter
@@ -124,7 +127,7 @@ export class ApiError extends Error {
 
   /** The same error with its location in a GraphQL operation. */
   locatedAt(location: ErrorLocation): ApiError {
-    const { code, status, message } = this
-    return new ApiError({ code, status, title: message }, message, { ...this, location })
+    const { code, status, title, message } = this
+    return new ApiError({ code, status, title }, message, { ...this, location })
   }
 }

@@ -2,7 +2,24 @@
 import assert from 'node:assert/strict'
 import type { Answered } from './world.ts'
 
-/** Asserts that the answer is this error in the one shape there is; with `fields`, that just these are at fault. */
+/** What an error says in either shape: that of version 1, or a problem of version 2. */
+const toldBy = ({ json, headers, status }: Answered) => {
+  const type = headers.get('content-type')
+  if (headers.get('api-version') !== '2') {
+    assert.equal(type, 'application/json; charset=utf-8')
+    assert.deepEqual(Object.keys(json), ['error'])
+    return json.error
+  }
+  assert.equal(type, 'application/problem+json')
+  assert.equal(json.type, `/docs/errors#${json.code}`)
+  assert.equal(json.status, status)
+  assert.equal(typeof json.title, 'string')
+  const { code, detail: message, errors: details, requestId, ...others } = json
+  assert.deepEqual(Object.keys(others), ['type', 'title', 'status'])
+  return { code, message, details, requestId }
+}
+
+/** Asserts that the answer is this error in the shape of its version; with `fields`, that just these are at fault. */
 export const refuses = (
   answer: Answered,
   status: number,
@@ -10,13 +27,11 @@ export const refuses = (
   fields?: readonly string[],
 ): void => {
   assert.equal(answer.status, status, answer.text)
-  const { error } = answer.json
-  assert.deepEqual(Object.keys(answer.json), ['error'])
+  const error = toldBy(answer)
   assert.equal(error.code, code)
   assert.equal(typeof error.message, 'string')
   assert.notEqual(error.message, '')
   assert.equal(error.requestId, answer.headers.get('x-request-id'))
-  assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8')
   assert.equal(answer.headers.get('cache-control'), 'no-store')
   if (status === 404) assert.match(error.message, /not found/)
   const { details } = error

@@ -19,7 +19,7 @@ export const product = entity({
       description: 'How many are there; above zero is in stock.',
     }),
     image: webUrl({ nullable: true, description: 'URL of a picture, http or https.' }),
-    createdAt: created({ nameInV1: 'created_at' }),
+    createdAt: created({ until: { 1: { name: 'created_at' } } }),
     nameKey: folded('name'),
     revision: revision(),
   },
@@ -32,7 +32,10 @@ export const product = entity({
     listing: {
       paging: 'page or offset',
       limit: 20,
-      sort: { style: 'signed list', fields: ['price', '-price', 'name', '-name', 'createdAt'] },
+      sort: {
+        style: 'signed list',
+        fields: ['price', '-price', 'name', '-name', 'createdAt', { by: '-createdAt', since: 2 }],
+      },
       filters: {
         category: { kind: 'equals', field: 'category' },
         min_price: { kind: 'at least', field: 'price' },

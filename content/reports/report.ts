@@ -9,23 +9,18 @@ import { header, jsonBody, positionOf } from '#http/request.ts'
 import type { Currency } from '#model/model.ts'
 import { admin } from '#model/policy.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
-import type { Named } from '#rest/version.ts'
+import { jsonTypes, type Named } from '#rest/version.ts'
 import { parseKey } from '#write/idempotency.ts'
 import { permit } from '#write/steps.ts'
 
 /** JSON is first: callers who prefer no form get it. */
-const forms = [
-  'application/json',
-  'application/vnd.duet.v1+json',
-  'text/csv',
-  'image/svg+xml',
-] as const
+const forms = [...jsonTypes, 'text/csv', 'image/svg+xml']
 
 /** The body in a form, with the headers of that form. */
 const shown = (
   report: Report,
   currency: Currency,
-  form: (typeof forms)[number] | undefined,
+  form: string | undefined,
   { contentType }: Named,
 ): { body: string; headers: Record<string, string> } => {
   switch (form) {

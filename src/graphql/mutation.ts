@@ -93,7 +93,9 @@ const runField = async (
     const command = await commandOf(execution, field)
     // Each field is a write of its own, so its response is stored by itself.
     const idempotency = keyed && idempotencyOf(core.dialect, keyed, core.now(), `#${field.key}`)
-    const { answer, replayed, position } = await commit(core, command, field.reading, idempotency)
+    const { answer, replayed, position } = await commit(core, command, field.reading, {
+      idempotency,
+    })
     return { text: answer?.text ?? 'null', replayed, position }
   } catch (error) {
     const isGone = error instanceof ApiError && error.code === 'NOT_FOUND'

@@ -3,9 +3,10 @@
 import type { Services } from '#base/services.ts'
 import type { Field } from '#model/field.ts'
 import type { Policy } from '#model/policy.ts'
+import { type Lifetime, lifetimeOf } from '#model/version.ts'
 
-/** `one`: this entity holds the key `by`. `many`: the target holds it. */
-export type Relation = {
+/** `one`: this entity holds the key `by`. `many`: the target holds it. Its lifetime is that of its nested list. */
+export type Relation = Lifetime & {
   readonly kind: 'one' | 'many'
   readonly to: string
   readonly by: string
@@ -19,12 +20,14 @@ export type Relation = {
 }
 
 /** The filter behind a query parameter of a REST list. */
-export type Filter =
-  | { readonly kind: 'equals' | 'at least' | 'at most'; readonly field: string }
-  /** Only the value `true` has an effect: selects rows above zero. */
-  | { readonly kind: 'above zero'; readonly field: string }
-  /** Selects rows that contain the text, whatever its case; `field` is a folded one. */
-  | { readonly kind: 'contains'; readonly field: string }
+export type Filter = Lifetime &
+  (
+    | { readonly kind: 'equals' | 'at least' | 'at most'; readonly field: string }
+    /** Only the value `true` has an effect: selects rows above zero. */
+    | { readonly kind: 'above zero'; readonly field: string }
+    /** Selects rows that contain the text, whatever its case; `field` is a folded one. */
+    | { readonly kind: 'contains'; readonly field: string }
+  )
 
 /** How a REST list is paged: numbered pages, numbered pages or an offset, or cursors by id descending. */
 export type Paging = 'page' | 'page or offset' | 'cursor'
@@ -37,6 +40,8 @@ export type Listing = {
   readonly sort?: {
     readonly style: 'field and order' | 'signed list'
     readonly fields: readonly string[]
+    /** The lifetimes of those that not every version has. */
+    readonly lifetimes?: Readonly<Record<string, Lifetime>>
   }
   readonly filters?: Readonly<Record<string, Filter>>
 }
@@ -49,7 +54,7 @@ export type Links =
 type Named = Readonly<Record<string, Link>>
 
 /** A link: a path with `{field}`s in it, and a method where it is not GET. */
-export type Link = string | { readonly href: string; readonly method: string }
+export type Link = string | (Lifetime & { readonly href: string; readonly method?: string })
 
 /** Runs after the commit of a create: it gets these fields of the row, and never throws or waits. */
 export type CreateEffect = {
@@ -67,6 +72,8 @@ export type Entity = {
   readonly policy: Policy
   readonly links: Links | null
   readonly rest: {
+    /** The lifetimes of its routes, by their kinds; those of nested ones begin with `nested`, `all` is for every one of them. */
+    readonly lifetimes: Readonly<Record<string, Lifetime>>
     /** Whether there is a list at `/plural`; without it `listing` is for nested lists only. */
     readonly list: boolean
     readonly one: boolean
@@ -77,7 +84,7 @@ export type Entity = {
     readonly writes: readonly ('create' | 'replace' | 'update' | 'delete')[]
     readonly nested: readonly ('one' | 'create' | 'delete')[]
     /** Relations whose rows are embedded in the object, each after one of its members. */
-    readonly embedded: Readonly<Record<string, { readonly after: string }>>
+    readonly embedded: Readonly<Record<string, Lifetime & { readonly after: string }>>
   }
   readonly graphql: {
     /** Whether the schema has the type, and with `roots` its root fields. */
@@ -100,7 +107,7 @@ export type Entity = {
   readonly afterCreate: CreateEffect | null
 }
 
-type OneOptions = { description?: string; graphql?: boolean }
+type OneOptions = Lifetime & { description?: string; graphql?: boolean }
 type ManyOptions = OneOptions & { rest?: boolean; oldestFirst?: boolean }
 
 const relation =
@@ -121,19 +128,30 @@ export const one = relation<'one', OneOptions>('one')
 /** The rows of another entity whose field `by` holds this one's id. */
 export const many = relation<'many', ManyOptions>('many')
 
+/** A field to sort by, in all versions or in some. */
+type Sorted<Term extends string> = Term | (Lifetime & { readonly by: Term })
+
+/** A write that every version has, or that some have. */
+type Offered<Kind extends string> = Kind | (Lifetime & { readonly kind: Kind })
+
 /** A listing that names only existing fields. */
 type ListingOf<Key extends string> = Omit<Listing, 'sort' | 'filters'> & {
   readonly sort?:
-    | { readonly style: 'field and order'; readonly fields: readonly Key[] }
-    | { readonly style: 'signed list'; readonly fields: readonly (Key | `-${Key}`)[] }
+    | { readonly style: 'field and order'; readonly fields: readonly Sorted<Key>[] }
+    | { readonly style: 'signed list'; readonly fields: readonly Sorted<Key | `-${Key}`>[] }
   readonly filters?: Readonly<Record<string, Filter & { readonly field: Key }>>
 }
 
-type RestOf<Key extends string, Related extends string> = Pick<Entity['rest'], 'list' | 'one'> &
-  Partial<Pick<Entity['rest'], 'selectable' | 'writes' | 'nested'>> & {
-    readonly listing: ListingOf<Key>
-    readonly embedded?: Readonly<Partial<Record<Related, { readonly after: Key }>>>
-  }
+/** The REST API of an entity as it is declared; its own lifetime is that of all its routes. */
+type RestOf<Key extends string, Related extends string> = Lifetime & {
+  readonly list: boolean | Lifetime
+  readonly one: boolean | Lifetime
+  readonly selectable?: boolean
+  readonly writes?: readonly Offered<Entity['rest']['writes'][number]>[]
+  readonly nested?: readonly Offered<Entity['rest']['nested'][number]>[]
+  readonly listing: ListingOf<Key>
+  readonly embedded?: Readonly<Partial<Record<Related, Lifetime & { readonly after: Key }>>>
+}
 
 type Draft<F, R, Key extends string = keyof F & string> = {
   table: string
@@ -154,6 +172,51 @@ type Draft<F, R, Key extends string = keyof F & string> = {
   afterCreate?: NoInfer<CreateEffect & { readonly fields: readonly Key[] }>
 }
 
+const listingOf = ({ sort, ...listing }: ListingOf<string>): Listing => {
+  if (!sort) return listing
+  const terms = (sort.fields as readonly Sorted<string>[]).map(term =>
+    typeof term === 'string' ? { by: term } : term,
+  )
+  const { style } = sort
+  const lifetimes = Object.fromEntries(terms.map(term => [term.by, lifetimeOf(term)] as const))
+  return { ...listing, sort: { style, fields: terms.map(({ by }) => by), lifetimes } }
+}
+
+const kindOf = <Kind extends string>(offered: Offered<Kind>): Kind =>
+  typeof offered === 'string' ? offered : offered.kind
+
+/** The lifetimes of what is not offered in every version; `whole` is the entity's own. */
+const lifetimesOf = (
+  whole: Lifetime,
+  offered: readonly (readonly [name: string, own: unknown])[],
+): Readonly<Record<string, Lifetime>> =>
+  Object.fromEntries(
+    offered.map(([name, own]) => {
+      const lifetime = typeof own === 'object' && own !== null ? lifetimeOf(own) : {}
+      return [name, { ...lifetimeOf(whole), ...lifetime }]
+    }),
+  )
+
+const restOf = (rest: RestOf<string, string>): Entity['rest'] => {
+  const { list, one, listing, writes = [], nested = [] } = rest
+  return {
+    list: list !== false,
+    one: one !== false,
+    listing: listingOf(listing),
+    selectable: rest.selectable ?? false,
+    writes: writes.map(kindOf),
+    nested: nested.map(kindOf),
+    embedded: (rest.embedded ?? {}) as Entity['rest']['embedded'],
+    lifetimes: lifetimesOf(rest, [
+      ['all', {}],
+      ['list', list],
+      ['one', one],
+      ...writes.map(write => [kindOf(write), write] as const),
+      ...nested.map(write => [`nested ${kindOf(write)}`, write] as const),
+    ]),
+  }
+}
+
 /** An entity with its defaults: in both APIs, without counts, closed where no rule says otherwise. */
 export const entity = <
   const F extends Readonly<Record<string, Field>>,
@@ -165,13 +228,7 @@ export const entity = <
   ...draft,
   relations: draft.relations ?? ({} as R),
   links: draft.linksBy ?? (draft.links ? { by: null, all: draft.links } : null),
-  rest: {
-    selectable: false,
-    writes: [],
-    nested: [],
-    embedded: {},
-    ...draft.rest,
-  } as Entity['rest'],
+  rest: restOf(draft.rest),
   graphql: { type: true, roots: true, paged: false, filters: [], mutations: [], ...draft.graphql },
   counted: draft.counted ?? null,
   indexes: draft.indexes ?? [],

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { ErrorKind } from '#errors.ts'
 import { anyone, nobody, type Rule } from '#model/policy.ts'
 import { codePoints, isStorable } from '#model/text.ts'
+import type { Lifetime, Until } from '#model/version.ts'
 
 /** The kinds of values that content is made of. */
 export type Scalar = 'id' | 'text' | 'int' | 'money' | 'time' | 'flag' | 'bytes'
@@ -10,7 +11,8 @@ export type Scalar = 'id' | 'text' | 'int' | 'money' | 'time' | 'flag' | 'bytes'
 /** The value of a field that a create does not give: a fixed value, the current time, or the viewer's id. */
 export type Initial = { readonly value: string | number | null } | 'now' | 'viewer'
 
-export type Field = {
+/** A field; its lifetime is that of its member in the versions of the REST API. */
+export type Field = Lifetime & {
   readonly scalar: Scalar
   readonly nullable: boolean
   readonly description: string
@@ -26,8 +28,8 @@ export type Field = {
   readonly graphql: 'shown' | 'input' | 'hidden'
   /** Whether the REST API shows it. */
   readonly rest: boolean
-  /** The name in REST version 1 where it differs from version 2's. */
-  readonly nameInV1: string | undefined
+  /** Its name and form in older versions of the REST API, where they differ from the newest. */
+  readonly until: Until
   /** The entity whose id it holds, and what happens here when that one is deleted. */
   readonly references:
     | { readonly entity: string; readonly onDelete: 'cascade' | 'set null' | 'restrict' }
@@ -54,7 +56,11 @@ export type Options<Own extends Initial = Initial> = Partial<Omit<Field, Derived
 }
 
 /** The options of a field that the service fills. */
-type Shown = Pick<Options, 'settableBy' | 'readableBy' | 'description' | 'graphql' | 'rest'>
+type Shown = Pick<
+  Options,
+  'settableBy' | 'readableBy' | 'description' | 'graphql' | 'rest' | 'until'
+> &
+  Lifetime
 
 /** Options of a field that the service sets and no caller may. */
 export const fixed = { settableBy: nobody } as const
@@ -74,7 +80,7 @@ const field = (scalar: Scalar, rule: z.ZodType, options: Details): Field => ({
   initial: options.nullable ? { value: null } : undefined,
   graphql: 'shown',
   rest: true,
-  nameInV1: undefined,
+  until: {},
   references: undefined,
   foldedFrom: undefined,
   resetBy: undefined,
@@ -205,7 +211,7 @@ export const revision = (): Field =>
   int({ ...internal, min: 1, max: Number.MAX_SAFE_INTEGER, initial: { value: 1 } })
 
 /** When the row was made. */
-export const created = (options: Shown & Pick<Options, 'nameInV1'> = {}): Field =>
+export const created = (options: Shown = {}): Field =>
   time({ ...fixed, initial: 'now', description: 'When it was made, ISO 8601 in UTC.', ...options })
 
 /** Whether its values may be so long that rows are counted by bytes while they are read. */

@@ -1,6 +1,7 @@
 /** Writes stored values as JSON text, by scalar and API. */
 
 import type { Scalar } from '#model/field.ts'
+import type { Form } from '#model/form.ts'
 import { formatMinor } from '#model/money.ts'
 import type { Encoding } from '#read/selection.ts'
 import type { SqlValue } from '#sql/sql.ts'
@@ -60,6 +61,14 @@ export const encoders = (
   flag: value => (Number(value) === 1 ? 'true' : 'false'),
   bytes: () => 'null',
 })
+
+/** The encoder of a value that is written in another form. */
+export const inForm = (encode: Encoder, form: Form): Encoder => {
+  if (form === 'as text') return value => `"${encode(value)}"`
+  if (form === 'as seconds') return value => String(Math.floor(Number(value) / 1000))
+  const words = new Map(Object.entries(form.words).map(([word, former]) => [word, quote(former)]))
+  return value => words.get(String(value)) ?? encode(value)
+}
 
 /** The same for a column that may be null. */
 export const orNull =

@@ -1,5 +1,6 @@
 /** A read plan as data: nested levels of rows, with the model's field names; `compile` turns them into columns. */
 import type { Scalar } from '#model/field.ts'
+import type { Form } from '#model/form.ts'
 import type { Condition } from '#read/condition.ts'
 import type { Encoding, Page, Slot } from '#read/selection.ts'
 import type { Rows } from '#sql/engine.ts'
@@ -16,7 +17,12 @@ export type Order = { readonly field: ReadField; readonly descending: boolean }
 /** A piece of the text of a row: given text, a field's value, or the text of a level below for this row. */
 export type Part =
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'field'; readonly field: string; readonly as: 'value' | 'path' }
+  | {
+      readonly kind: 'field'
+      readonly field: string
+      readonly as: 'value' | 'path'
+      readonly form?: Form | undefined
+    }
   /** Other parts by the value of a field; none for a value without a case. */
   | {
       readonly kind: 'case'

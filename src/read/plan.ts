@@ -21,11 +21,11 @@ import type {
   RowSet,
 } from '#read/level.ts'
 import { fieldsOf, linksParts, merged, objectParts, textPart } from '#read/parts.ts'
-import type { Item, Location, Page, Root, Selection } from '#read/selection.ts'
+import type { Encoding, Item, Location, Page, Root, Selection } from '#read/selection.ts'
 
 export type { ReadPlan } from '#read/level.ts'
 
-type Context = { readonly model: Model; readonly role: Role }
+type Context = { readonly model: Model; readonly role: Role; readonly encoding: Encoding }
 
 const locationOf = (path: readonly string[], at: Location | undefined): ErrorLocation => ({
   path,
@@ -107,8 +107,10 @@ const partsOf = (
       return [textPart(item.json)]
     case 'field': {
       const { readableBy } = fieldOf(entityOf(context.model, name), item.field)
-      allow(context, readableBy, `read the ${item.field} of a ${name}`, location)
-      return [{ kind: 'field', field: item.field, as: 'value' }]
+      // A key of GraphQL may be an alias; one of REST is the member's name in the caller's version.
+      const called = context.encoding === 'rest' ? item.key : item.field
+      allow(context, readableBy, `read the ${called} of a ${name}`, location)
+      return [{ kind: 'field', field: item.field, as: 'value', form: item.form }]
     }
     case 'links':
       return linksParts(item.links, item.prefix, entityOf(context.model, name))
@@ -147,8 +149,8 @@ const allowChoice = (
   root: Root,
   location: ErrorLocation,
 ): void => {
-  for (const { field } of [...root.where, ...root.sort]) {
-    const what = `filter or sort ${entity.plural} by ${field}`
+  for (const { field, member = field } of [...root.where, ...root.sort]) {
+    const what = `filter or sort ${entity.plural} by ${member}`
     allow(context, fieldOf(entity, field).readableBy, what, location)
   }
 }
@@ -209,6 +211,7 @@ const planRoot = (context: Context, root: Root): PlannedRoot => {
  */
 export const plan = (selection: Selection, model: Model, role: Role): ReadPlan => {
   if (selection.roots.length === 0) throw new ApiError('INTERNAL', 'The operation asks for nothing')
-  const roots = selection.roots.map(root => planRoot({ model, role }, root))
-  return { encoding: selection.encoding, roots }
+  const { encoding } = selection
+  const roots = selection.roots.map(root => planRoot({ model, role, encoding }, root))
+  return { encoding, roots }
 }

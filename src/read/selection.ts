@@ -1,5 +1,6 @@
 /** A request as both APIs make it: entities, members, arguments, children. Nothing is resolved or allowed yet. */
 import type { Links } from '#model/entity.ts'
+import type { Form } from '#model/form.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
 /** The index of a value that comes with each run; slot 0 is the viewer's id. */
@@ -15,7 +16,14 @@ export type Location = { readonly line: number; readonly column: number }
 
 /** One member of the object to write, under its key in the answer. */
 export type Item =
-  | { readonly kind: 'field'; readonly key: string; readonly field: string; readonly at?: Location }
+  | {
+      readonly kind: 'field'
+      readonly key: string
+      readonly field: string
+      /** Another way to write its value. */
+      readonly form?: Form | undefined
+      readonly at?: Location
+    }
   /** The same JSON text for every row (`__typename`). */
   | { readonly kind: 'text'; readonly key: string; readonly json: string }
   /** Links whose paths have the row's fields in them, below `prefix`. */
@@ -47,10 +55,19 @@ export type Comparison =
   | 'contains short'
   | 'less than'
 
-/** A condition on a field of the root, with the value in a slot. */
-export type Where = { readonly field: string; readonly is: Comparison; readonly slot: Slot }
+/** A condition on a field of the root, with the value in a slot; `member` is the caller's name of the field. */
+export type Where = {
+  readonly field: string
+  readonly is: Comparison
+  readonly slot: Slot
+  readonly member?: string
+}
 
-export type Sort = { readonly field: string; readonly descending: boolean }
+export type Sort = {
+  readonly field: string
+  readonly descending: boolean
+  readonly member?: string
+}
 
 export type Root = {
   readonly entity: string

@@ -1,6 +1,6 @@
 /** Flat rows to nested JSON text, from the deepest level up: each distinct row becomes its text once. */
 import { ApiError } from '#errors.ts'
-import { encoders, orNull } from '#read/encode.ts'
+import { encoders, inForm, orNull } from '#read/encode.ts'
 import {
   type ChildLevel,
   indexOf,
@@ -48,7 +48,8 @@ type Writing = {
 const fieldWriter = ({ level, encode }: Writing, part: Part & { kind: 'field' }): Write => {
   const index = indexOf(level, part.field)
   const { scalar, nullable } = level.fields[index] as RowLevel['fields'][number]
-  const value = nullable ? orNull(encode[scalar]) : encode[scalar]
+  const plain = part.form ? inForm(encode[scalar], part.form) : encode[scalar]
+  const value = nullable ? orNull(plain) : plain
   const inPath = scalar === 'text' ? (text: SqlValue) => encodeURIComponent(String(text)) : String
   const write = part.as === 'path' ? inPath : value
   return row => write(row[index] as SqlValue)

@@ -1,18 +1,41 @@
-/** Errors as the REST API prints them: one shape everywhere. */
+/** Errors as the REST API prints them: one shape everywhere in a version. */
 import type { ApiError } from '#errors.ts'
 import { errorHeaders, type Reply } from '#http/reply.ts'
+import type { Http } from '#http/request.ts'
+import { styleOf } from '#rest/style.ts'
+import { errorVersionOf } from '#rest/version.ts'
 
-/** The error as `{"error": {code, message, details, requestId}}` with its own status. */
-export const fail = (error: ApiError, requestId: string): Reply => {
-  const { code, message, details, status } = error
+/** The page that explains the codes. */
+export const errorsPage = '/docs/errors'
+
+/** The error as `{"error": {code, message, details, requestId}}`. */
+const asError = ({ code, message, details }: ApiError, requestId: string) => ({
+  error: { code, message, ...(details && { details }), requestId },
+})
+
+/** The error as a problem (RFC 9457), with its code and the fields at fault. */
+const asProblem = ({ code, title, message, status, details }: ApiError, requestId: string) => ({
+  type: `${errorsPage}#${code}`,
+  title,
+  status,
+  detail: message,
+  code,
+  ...(details && { errors: details }),
+  requestId,
+})
+
+/** The error in the shape of the version that the request names, with its own status. */
+export const fail = (error: ApiError, requestId: string, c: Http): Reply => {
+  const version = errorVersionOf(c)
+  const isProblem = styleOf(version).errors === 'problem'
   return {
-    status,
+    status: error.status,
     headers: {
-      'Content-Type': 'application/json; charset=utf-8',
+      'Content-Type': isProblem ? 'application/problem+json' : 'application/json; charset=utf-8',
       'Cache-Control': 'no-store',
-      'API-Version': '1',
+      'API-Version': String(version),
       ...errorHeaders(error),
     },
-    body: JSON.stringify({ error: { code, message, ...(details && { details }), requestId } }),
+    body: JSON.stringify(isProblem ? asProblem(error, requestId) : asError(error, requestId)),
   }
 }

@@ -1,9 +1,11 @@
 /** The filters of a list, as query parameters ask for them. */
-import type { Entity, Filter } from '#model/entity.ts'
+import type { Filter } from '#model/entity.ts'
 import { comparedWith } from '#model/equal.ts'
 import type { Scalar } from '#model/field.ts'
+import { decoded } from '#model/form.ts'
 import { fieldOf } from '#model/model.ts'
 import { parseMinor } from '#model/money.ts'
+import type { Resource } from '#model/resource.ts'
 import { codePoints, fold } from '#model/text.ts'
 import type { Comparison, Value } from '#read/selection.ts'
 import type { Query } from '#rest/query.ts'
@@ -13,6 +15,8 @@ export type AppliedFilter = {
   readonly field: string
   readonly is: Comparison
   readonly value: Value
+  /** The parameter that asks for it. */
+  readonly member: string
 }
 
 /** One parameter of a query, and the decimals of the currency. */
@@ -54,20 +58,29 @@ const storedValue = (scalar: Scalar, text: string, { query, name, digits }: Aski
   return null
 }
 
+/** The stored value of an equality filter whose words are those of a version; null, as no row has it, for others. */
+const equalTo = ({ entity, formOf }: Resource, field: string, text: string, asking: Asking) => {
+  const { scalar, values } = fieldOf(entity, field)
+  const form = formOf(field)
+  if (typeof form !== 'object') return storedValue(scalar, text, asking)
+  const newest = decoded(form, text, values)
+  return 'fault' in newest ? null : String(newest.value)
+}
+
 const appliedFilter = (
-  entity: Entity,
+  resource: Resource,
   filter: Filter,
   asking: Asking,
-): AppliedFilter | undefined => {
+): Omit<AppliedFilter, 'member'> | undefined => {
   const text = asking.query.get(asking.name)
   if (text === undefined) return undefined
   const { field } = filter
-  const { scalar } = fieldOf(entity, field)
+  const { scalar } = fieldOf(resource.entity, field)
   switch (filter.kind) {
     case 'equals':
       return text === ''
         ? undefined
-        : { field, is: 'equals', value: storedValue(scalar, text, asking) }
+        : { field, is: 'equals', value: equalTo(resource, field, text, asking) }
     case 'above zero':
       return text === 'true' ? { field, is: 'above zero', value: null } : undefined
     case 'contains': {
@@ -84,8 +97,12 @@ const appliedFilter = (
 }
 
 /** The filters that a request asks for and that have an effect, in the entity's order. */
-export const filtersOf = (entity: Entity, query: Query, digits: number): readonly AppliedFilter[] =>
-  Object.entries(entity.rest.listing.filters ?? {}).flatMap(([name, filter]) => {
-    const applied = appliedFilter(entity, filter, { query, name, digits })
-    return applied ? [applied] : []
+export const filtersOf = (
+  resource: Resource,
+  query: Query,
+  digits: number,
+): readonly AppliedFilter[] =>
+  Object.entries(resource.filters).flatMap(([member, filter]) => {
+    const applied = appliedFilter(resource, filter, { query, name: member, digits })
+    return applied ? [{ ...applied, member }] : []
   })

@@ -3,8 +3,8 @@ import { after } from '#base/after.ts'
 import { lru } from '#base/lru.ts'
 import { prepareFor } from '#core.ts'
 import { positionOf, queryString } from '#http/request.ts'
-import type { Entity } from '#model/entity.ts'
-import { entityOf, notFound } from '#model/model.ts'
+import { notFound } from '#model/model.ts'
+import { type Resource, resourceOf } from '#model/resource.ts'
 import type { Role } from '#model/viewer.ts'
 import { type Prepared, read } from '#read/read.ts'
 import type { Root, Sort, Value } from '#read/selection.ts'
@@ -16,6 +16,7 @@ import {
   cursorEnvelope,
   fieldsOf,
   limitOf,
+  listParameters,
   numberedEnvelope,
   numberedPage,
 } from '#rest/paging.ts'
@@ -23,6 +24,7 @@ import { parseQuery, type Query } from '#rest/query.ts'
 import { isPublic, represent } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
 import { sortOf } from '#rest/sorting.ts'
+import { styleOf } from '#rest/style.ts'
 
 const newestFirst: readonly Sort[] = [{ field: 'id', descending: true }]
 
@@ -34,7 +36,12 @@ type ListShape = {
 }
 
 /** Slots of a list: viewer, limit, offset or the id to go on after, the parent's id, then the filters' values. */
-const listRoot = (route: Route, entity: Entity, items: Root['items'], shape: ListShape): Root => {
+const listRoot = (
+  route: Route,
+  { entity }: Resource,
+  items: Root['items'],
+  shape: ListShape,
+): Root => {
   const byCursor = entity.rest.listing.paging === 'cursor'
   const { below } = route
   return {
@@ -43,7 +50,12 @@ const listRoot = (route: Route, entity: Entity, items: Root['items'], shape: Lis
     where: [
       ...(byCursor ? [{ field: 'id', is: 'less than', slot: 2 } as const] : []),
       ...(below ? [{ field: below.field, is: 'equals', slot: 3 } as const] : []),
-      ...shape.filters.map(({ field, is }, index) => ({ field, is, slot: index + 5 })),
+      ...shape.filters.map(({ field, is, member }, index) => ({
+        field,
+        is,
+        member,
+        slot: index + 5,
+      })),
     ],
     exists: below ? [{ entity: below.entity, slot: 3 }] : [],
     sort: shape.sort,
@@ -66,30 +78,34 @@ const listName = (path: string, filters: readonly AppliedFilter[]): string =>
   [path, ...filters.map(({ field, value }) => `${field}=${value}`)].join('&')
 
 /** The plans of a list by the shape that is asked for and the role; made when first needed. */
-const plansOf = ({ core, prefix }: Mount, route: Route, entity: Entity) => {
+const plansOf = ({ core, prefix }: Mount, route: Route, resource: Resource) => {
   const plans = lru<Prepared>(500)
   return (shape: ListShape, key: string, role: Role): Prepared => {
     const known = plans.get(`${role}|${key}`)
     if (known) return known
-    const items = itemsOf(core.model, entity, prefix, shape.fields)
-    const roots = [listRoot(route, entity, items, shape)]
+    const items = itemsOf(core.model, resource, prefix, shape.fields)
+    const roots = [listRoot(route, resource, items, shape)]
     return plans.set(`${role}|${key}`, prepareFor(core, { encoding: 'rest', roots }, role))
   }
 }
 
 /** Reads the query strings of a list: the shape, the page, and where its other pages are. */
-const queryReader = ({ core, prefix }: Mount, entity: Entity) => {
+const queryReader = ({ core, prefix, version }: Mount, resource: Resource) => {
+  const { entity } = resource
+  const { isStrict } = styleOf(version)
+  const parameters = [...listParameters(resource), 'version']
   const { paging, limit: usual } = entity.rest.listing
   const { digits } = core.model.settings.currency
   const byCursor = paging === 'cursor'
-  const names = memberNames(entity)
+  const names = memberNames(resource)
   const shapeOf = (query: Query): ListShape => ({
     fields: entity.rest.selectable ? fieldsOf(query, names) : null,
-    sort: byCursor ? newestFirst : sortOf(entity, query),
-    filters: filtersOf(entity, query, digits),
+    sort: byCursor ? newestFirst : sortOf(resource, query, isStrict),
+    filters: filtersOf(resource, query, digits),
   })
   return (path: string, text: string) => {
     const query = parseQuery(text)
+    if (isStrict) query.only(parameters)
     const shape = shapeOf(query)
     const limit = limitOf(query, usual)
     const page = byCursor ? null : numberedPage(query, limit, paging === 'page or offset')
@@ -101,8 +117,8 @@ const queryReader = ({ core, prefix }: Mount, entity: Entity) => {
 }
 
 /** The same with a cache: reading the query string each time took a fifth of a page. */
-const cachedReader = (mount: Mount, entity: Entity) => {
-  const readQuery = queryReader(mount, entity)
+const cachedReader = (mount: Mount, resource: Resource) => {
+  const readQuery = queryReader(mount, resource)
   const known = lru<ReturnType<typeof readQuery>>(500)
   return (path: string, text: string) => {
     const key = `${path}?${text}`
@@ -116,11 +132,12 @@ const cachedReader = (mount: Mount, entity: Entity) => {
 
 /** Serves a page of a list. */
 export const serveList = (mount: Mount, route: Route): Serve => {
-  const { core, edge } = mount
-  const entity = entityOf(core.model, route.entity)
-  const open = isPublic(core.model, entity)
-  const planFor = plansOf(mount, route, entity)
-  const requestOf = cachedReader(mount, entity)
+  const { core, edge, version } = mount
+  const resource = resourceOf(core.model, route.entity, version)
+  const open = isPublic(core.model, resource.entity)
+  const planFor = plansOf(mount, route, resource)
+  const requestOf = cachedReader(mount, resource)
+  const style = styleOf(version)
   const bare: ListShape = { fields: [], sort: [], filters: [] }
   return (c, viewer, named) => {
     // The right comes before the parameters, whatever they ask for; chosen members have rules of their own.
@@ -140,8 +157,8 @@ export const serveList = (mount: Mount, route: Route): Serve => {
       if (answer.missing) throw notFound(answer.missing.entity, answer.missing.id)
       query.done()
       const { body, link } = page
-        ? numberedEnvelope(answer, page, address)
-        : cursorEnvelope(answer, core.cursorKey, list, address)
+        ? numberedEnvelope(answer, page, address, style)
+        : cursorEnvelope(answer, { key: core.cursorKey, list, limit }, address, style)
       return represent(c, edge, body, { named, isPublic: open, link })
     })
   }

@@ -6,11 +6,17 @@ import type { Reply } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
 import { parseId } from '#model/id.ts'
 import { notFound } from '#model/model.ts'
+import type { Version } from '#model/version.ts'
 import type { Viewer } from '#model/viewer.ts'
 import type { Named } from '#rest/version.ts'
 
-/** The core, the edge, and the prefix below which links stand. */
-export type Mount = { readonly core: Core; readonly edge: Edge; readonly prefix: string }
+/** The core, the edge, the prefix below which links stand, and the version that is served. */
+export type Mount = {
+  readonly core: Core
+  readonly edge: Edge
+  readonly prefix: string
+  readonly version: Version
+}
 
 export type Serve = (c: Http, viewer: Viewer, named: Named) => Reply | Promise<Reply>
 

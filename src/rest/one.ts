@@ -3,8 +3,8 @@ import { after } from '#base/after.ts'
 import { lru } from '#base/lru.ts'
 import { prepareFor } from '#core.ts'
 import { positionOf, queryString } from '#http/request.ts'
-import type { Entity } from '#model/entity.ts'
-import { entityOf, notFound } from '#model/model.ts'
+import { notFound } from '#model/model.ts'
+import { type Resource, resourceOf } from '#model/resource.ts'
 import type { Role, Viewer } from '#model/viewer.ts'
 import { type Answer, type Prepared, read } from '#read/read.ts'
 import { oneRow, type Root, type Value } from '#read/selection.ts'
@@ -14,6 +14,7 @@ import { fieldsOf } from '#rest/paging.ts'
 import { parseQuery } from '#rest/query.ts'
 import { isPublic, markOf, represent } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
+import { styleOf } from '#rest/style.ts'
 
 /** The slots of one thing: the viewer, its id, and its parent's where the path names one. */
 const oneRoot = (
@@ -26,13 +27,14 @@ const oneRoot = (
 }
 
 const preparedOne = (
-  { core, prefix }: Mount,
+  { core, prefix, version }: Mount,
   route: Pick<Route, 'entity' | 'below'>,
   fields: readonly string[] | null,
   role: Role,
   written = false,
 ): Prepared => {
-  const items = itemsOf(core.model, entityOf(core.model, route.entity), prefix, fields)
+  const resource = resourceOf(core.model, route.entity, version)
+  const items = itemsOf(core.model, resource, prefix, fields)
   const root = { ...oneRoot(route, items), written }
   return prepareFor(core, { encoding: 'rest', roots: [root] }, role)
 }
@@ -51,12 +53,16 @@ const plansOf = (mount: Mount, route: Route) => {
 }
 
 /** The members that a query string chooses; null: all. Throws `VALIDATION_ERROR`. */
-const chosenMembers = (entity: Entity) => {
-  const names = memberNames(entity)
+const chosenMembers = (resource: Resource) => {
+  const { isStrict } = styleOf(resource.version)
+  const { selectable } = resource.entity.rest
+  const names = memberNames(resource)
+  const parameters = selectable ? ['fields', 'version'] : ['version']
   return (text: string): readonly string[] | null => {
-    if (text === '' || !entity.rest.selectable) return null
+    if (text === '' || !(selectable || isStrict)) return null
     const query = parseQuery(text)
-    const fields = fieldsOf(query, names)
+    if (isStrict) query.only(parameters)
+    const fields = selectable ? fieldsOf(query, names) : null
     query.done()
     return fields
   }
@@ -64,11 +70,12 @@ const chosenMembers = (entity: Entity) => {
 
 /** Serves one thing by its id. */
 export const serveOne = (mount: Mount, route: Route): Serve => {
-  const { core, edge } = mount
-  const entity = entityOf(core.model, route.entity)
+  const { core, edge, version } = mount
+  const resource = resourceOf(core.model, route.entity, version)
+  const { entity } = resource
   const open = isPublic(core.model, entity)
   const planFor = plansOf(mount, route)
-  const chosen = chosenMembers(entity)
+  const chosen = chosenMembers(resource)
   return (c, viewer, named) => {
     // The right comes before the thing's existence, and both before the parameters; chosen members have rules of their own.
     const query = queryString(c)

@@ -1,8 +1,24 @@
 /** Pages of a list: reads the parameters, and makes the envelope and `Link` header with the other pages. */
+import type { Resource } from '#model/resource.ts'
 import type { Answer } from '#read/read.ts'
 import { mostPerPage, pageSize } from '#read/selection.ts'
 import { decodeCursor, encodeCursor } from '#rest/cursor.ts'
 import type { Query } from '#rest/query.ts'
+import type { Style } from '#rest/style.ts'
+
+/** The query parameters of a list, beside `version`. */
+export const listParameters = ({ entity, filters }: Resource): readonly string[] => {
+  const { paging, sort } = entity.rest.listing
+  return [
+    ...(paging === 'cursor' ? ['cursor'] : ['page']),
+    ...(paging === 'page or offset' ? ['offset'] : []),
+    'limit',
+    ...(sort ? ['sort'] : []),
+    ...(sort?.style === 'field and order' ? ['order'] : []),
+    ...(entity.rest.selectable ? ['fields'] : []),
+    ...Object.keys(filters),
+  ]
+}
 
 /** How many items a request asks for: `limit`, brought into 1 to 100. */
 export const limitOf = (query: Query, usual: number): number =>
@@ -34,14 +50,23 @@ const link = ({ path, others }: ListAddress, own: string, rel: string): string =
   return `<${path}${parameters && `?${parameters}`}>; rel="${rel}"`
 }
 
-/** The envelope of a numbered page, all six members, and its links (RFC 8288). */
-export const numberedEnvelope = (answer: Answer, asked: NumberedPage, address: ListAddress) => {
+/** The envelope of a numbered page, with its links (RFC 8288). */
+export const numberedEnvelope = (
+  answer: Answer,
+  asked: NumberedPage,
+  address: ListAddress,
+  { lists }: Style,
+) => {
   const { limit, page, offset, byOffset } = asked
   const total = answer.total ?? 0
   const totalPages = Math.ceil(total / limit)
   const hasNext = page * limit < total
   const hasPrev = page > 1
-  const body = `{"data":${answer.text},"pagination":{"page":${page},"limit":${limit},"total":${total},"totalPages":${totalPages},"hasNext":${hasNext},"hasPrev":${hasPrev}}}`
+  const pagination =
+    lists === 'uniform'
+      ? `{"limit":${limit},"hasNext":${hasNext},"nextCursor":null,"page":${page},"total":${total},"totalPages":${totalPages},"hasPrev":${hasPrev}}`
+      : `{"page":${page},"limit":${limit},"total":${total},"totalPages":${totalPages},"hasNext":${hasNext},"hasPrev":${hasPrev}}`
+  const body = `{"data":${answer.text},"pagination":${pagination}}`
   const to = (start: number, rel: string) =>
     link(address, byOffset ? `offset=${start}` : `page=${Math.floor(start / limit) + 1}`, rel)
   const links = [to(0, 'first')]
@@ -68,16 +93,21 @@ export const afterOf = (query: Query, key: Uint8Array, list: string): number => 
 /** The envelope of a cursor page, and its links. */
 export const cursorEnvelope = (
   answer: Answer,
-  key: Uint8Array,
-  list: string,
+  { key, list, limit }: { readonly key: Uint8Array; readonly list: string; readonly limit: number },
   address: ListAddress,
+  { lists }: Style,
 ) => {
   const next =
     answer.more && answer.last !== undefined ? encodeCursor(key, list, answer.last) : null
+  const nextCursor = JSON.stringify(next)
+  const tail =
+    lists === 'uniform'
+      ? `"pagination":{"limit":${limit},"hasNext":${next !== null},"nextCursor":${nextCursor}}`
+      : `"nextCursor":${nextCursor}`
   const links = [link(address, '', 'first')]
   if (next !== null) links.push(link(address, `cursor=${next}`, 'next'))
   return {
-    body: `{"data":${answer.text},"nextCursor":${JSON.stringify(next)}}`,
+    body: `{"data":${answer.text},${tail}}`,
     link: links.join(', '),
   }
 }

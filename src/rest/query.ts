@@ -1,6 +1,9 @@
 /** Query parameters, read strictly: each fault is named, all at once. */
+import { nearest } from '#base/nearest.ts'
 import type { FieldFault } from '#errors.ts'
 import { isStorable } from '#model/text.ts'
+import type { Version } from '#model/version.ts'
+import { styleOf } from '#rest/style.ts'
 import { invalid } from '#write/input.ts'
 
 /** The parameters of a request, and the faults found in them so far. */
@@ -9,6 +12,8 @@ export type Query = {
   /** A whole number; undefined where none is given. */
   readonly whole: (name: string) => number | undefined
   readonly fault: (name: string, message: string) => void
+  /** Makes every parameter that is not among these a fault. */
+  readonly only: (known: readonly string[]) => void
   /** The parameters that do not say which page, for links to other pages. */
   readonly others: () => string
   /** Whether there were no faults. */
@@ -18,6 +23,25 @@ export type Query = {
 }
 
 const wholeForm = /^[+-]?\d+$/
+
+const unknownParameter = (name: string, known: readonly string[]): string => {
+  const near = nearest(name, known)
+  return near === undefined
+    ? `is not a parameter here; there are ${known.join(', ')}`
+    : `is not a parameter here; did you mean ${near}?`
+}
+
+/** Throws `VALIDATION_ERROR` where a strict version is given a query parameter that is not among these, or `version`. */
+export const checkParameters = (
+  text: string,
+  version: Version,
+  known: readonly string[] = [],
+): void => {
+  if (text === '' || !styleOf(version).isStrict) return
+  const query = parseQuery(text)
+  query.only([...known, 'version'])
+  query.done()
+}
 
 /** Reads a query string; a parameter that is given twice and is used is a fault. */
 export const parseQuery = (text: string): Query => {
@@ -39,6 +63,10 @@ export const parseQuery = (text: string): Query => {
     fault(name, 'must be a whole number')
     return undefined
   }
+  const only = (known: readonly string[]) => {
+    for (const name of new Set(parameters.keys()))
+      if (!known.includes(name)) fault(name, unknownParameter(name, known))
+  }
   const others = () => {
     const copy = new URLSearchParams(parameters)
     for (const name of ['page', 'offset', 'cursor']) copy.delete(name)
@@ -47,5 +75,5 @@ export const parseQuery = (text: string): Query => {
   const done = () => {
     if (faults.length > 0) throw invalid(faults)
   }
-  return { get, whole, fault, others, done, isSound: () => faults.length === 0 }
+  return { get, whole, fault, only, others, done, isSound: () => faults.length === 0 }
 }

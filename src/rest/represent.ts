@@ -6,6 +6,7 @@ import { type Http, header } from '#http/request.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Model } from '#model/model.ts'
 import { judge } from '#model/policy.ts'
+import type { Version } from '#model/version.ts'
 import { anonymous } from '#model/viewer.ts'
 import type { Answer } from '#read/read.ts'
 import type { Named } from '#rest/version.ts'
@@ -19,10 +20,16 @@ type Facts = {
   readonly type?: string
 }
 
+/** The strong ETag of a representation; that of another version differs, also where the text does not. */
+export const tagOf = (text: string, mark: Mark | undefined, version: Version): string => {
+  const tag = mark ? revisionTag(mark, text) : bodyTag(text)
+  return version === 1 ? tag : `${tag.slice(0, -1)}-v${version}"`
+}
+
 /** The reply to a GET: 200 or 304 with the same validators. */
 export const represent = (c: Http, edge: Edge, text: string, facts: Facts): Reply => {
   const { mark } = facts
-  return representAs(c, edge, text, mark ? revisionTag(mark, text) : bodyTag(text), facts)
+  return representAs(c, edge, text, tagOf(text, mark, facts.named.version), facts)
 }
 
 /** The same with an ETag of its own. */

@@ -1,15 +1,19 @@
 /** The REST API: its routes on the app, under every prefix of its versions. */
 
+import { after } from '#base/after.ts'
 import { restPath } from '#base/paths.ts'
 import type { Core } from '#core.ts'
+import { ApiError } from '#errors.ts'
 import { type Edge, exchange } from '#http/exchange.ts'
 import { type App, type Http, queryString } from '#http/request.ts'
+import { isIn, type Lifetime, type Version, versions } from '#model/version.ts'
 import { fail } from '#rest/fail.ts'
 import { serveList } from '#rest/list.ts'
-import type { Mount, Serve } from '#rest/mount.ts'
+import { type Mount, noSuchPath, type Serve } from '#rest/mount.ts'
 import { serveOne } from '#rest/one.ts'
+import { checkParameters } from '#rest/query.ts'
 import { type Route, routesOf } from '#rest/routes.ts'
-import { type Version, versionOf, versions } from '#rest/version.ts'
+import { versionOf } from '#rest/version.ts'
 import { serveAction, serveCreate, serveDelete, serveUpdate } from '#rest/writes.ts'
 import type { Action } from '#write/action.ts'
 
@@ -22,21 +26,61 @@ const serving: Readonly<Record<Route['kind'], (mount: Mount, route: Route) => Se
   delete: serveDelete,
 }
 
-/** The handler of a path: the viewer first, then the version, then the rest. */
-const endpoint = (edge: Edge, inPath: Version | null, serve: Serve) =>
-  exchange(edge, fail, (c: Http, viewer) => serve(c, viewer, versionOf(c, inPath, queryString(c))))
-
 /** A route that the model does not derive, such as a picture or a report. */
-export type ExtraRoute = {
+export type ExtraRoute = Lifetime & {
   readonly method: string
   readonly path: string
   readonly serve: (mount: Mount) => Serve
 }
 
-const prefixes: readonly (readonly [string, Version | null])[] = [
-  [restPath, null],
-  ...versions.map(version => [`${restPath}/v${version}`, version] as const),
+/** The same, refusing query parameters where the version is strict: after 404 and 403, so the answer is made first. */
+const serveExtra = (mount: Mount, { serve }: ExtraRoute): Serve => {
+  const answer = serve(mount)
+  return (c, viewer, named) =>
+    after(answer(c, viewer, named), reply => {
+      checkParameters(queryString(c), mount.version)
+      return reply
+    })
+}
+
+/** The routes of the model, of its actions and of the content, each with the versions that have it. */
+const endpointsOf = (
+  core: Core,
+  actions: readonly Action[],
+  extras: readonly ExtraRoute[],
+): readonly ExtraRoute[] => [
+  ...routesOf(core.model).map(route => ({
+    ...route.lifetime,
+    method: route.method,
+    path: route.path,
+    serve: (mount: Mount) => serving[route.kind](mount, route),
+  })),
+  ...actions.map(action => ({ ...action, serve: (mount: Mount) => serveAction(mount, action) })),
+  ...extras.map(extra => ({ ...extra, serve: (mount: Mount) => serveExtra(mount, extra) })),
 ]
+
+const prefixes: readonly (readonly [string, readonly Version[]])[] = [
+  [restPath, versions],
+  ...versions.map(version => [`${restPath}/v${version}`, [version]] as const),
+]
+
+/** The methods that a version has at a path. */
+const methodsIn = (endpoints: readonly ExtraRoute[], path: string, version: Version) =>
+  endpoints
+    .filter(endpoint => endpoint.path === path && isIn(endpoint, version))
+    .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+
+/** The error for a path or method that another version has. */
+const notInVersion = (c: Http, methods: readonly string[], version: Version): ApiError => {
+  if (methods.length === 0) return noSuchPath(c.req.path)
+  const allow = [...methods, 'OPTIONS'].join(', ')
+  const message = `${c.req.method} is not possible at ${c.req.path} in version ${version}; there are ${allow}`
+  return new ApiError('METHOD_NOT_ALLOWED', message, { headers: { Allow: allow } })
+}
+
+/** The endpoints of a method and path, one for each version at most. */
+const groupsOf = (endpoints: readonly ExtraRoute[]) =>
+  Map.groupBy(endpoints, ({ method, path }) => `${method} ${path}`)
 
 /** Mounts the REST API of a model and its actions. */
 export const mountRest = (
@@ -46,21 +90,22 @@ export const mountRest = (
   actions: readonly Action[],
   extras: readonly ExtraRoute[],
 ): void => {
-  for (const [prefix, version] of prefixes) {
-    const mount: Mount = { core, edge, prefix }
-    for (const route of routesOf(core.model))
-      app.on(
-        route.method,
-        [`${prefix}${route.path}`],
-        endpoint(edge, version, serving[route.kind](mount, route)),
-      )
-    for (const action of actions)
-      app.on(
-        action.method,
-        [`${prefix}${action.path}`],
-        endpoint(edge, version, serveAction(mount, action)),
-      )
-    for (const extra of extras)
-      app.on(extra.method, [`${prefix}${extra.path}`], endpoint(edge, version, extra.serve(mount)))
-  }
+  const endpoints = endpointsOf(core, actions, extras)
+  for (const [prefix, offered] of prefixes)
+    for (const group of groupsOf(endpoints).values()) {
+      const [{ method, path } = { method: '', path: '' }] = group
+      const served = new Map<Version, Serve>()
+      for (const version of offered)
+        for (const endpoint of group.filter(endpoint => isIn(endpoint, version)))
+          served.set(version, endpoint.serve({ core, edge, prefix, version }))
+      if (served.size === 0) continue
+      // The viewer comes first, then the version, then the rest.
+      const handle = exchange(edge, fail, (c: Http, viewer) => {
+        const named = versionOf(c)
+        const serve = served.get(named.version)
+        if (serve) return serve(c, viewer, named)
+        throw notInVersion(c, methodsIn(endpoints, path, named.version), named.version)
+      })
+      app.on(method, [`${prefix}${path}`], handle)
+    }
 }

@@ -1,6 +1,7 @@
 /** The routes of the REST API as data, derived from the model. */
 import type { Entity } from '#model/entity.ts'
 import { entityOf, type Model } from '#model/model.ts'
+import { type Lifetime, lifetimeOf } from '#model/version.ts'
 
 /** The parent that a nested path names: `/things/{thingId}/parts`. */
 export type Nesting = { readonly entity: string; readonly field: string }
@@ -23,13 +24,22 @@ export type Route = {
   readonly path: string
   readonly entity: string
   readonly below?: Nesting
+  /** The versions that have it. */
+  readonly lifetime: Lifetime
 }
 
-const route = (kind: RouteKind, path: string, entity: string, below?: Nesting): Route => ({
+const route = (
+  kind: RouteKind,
+  path: string,
+  entity: string,
+  lifetime: Lifetime | undefined,
+  below?: Nesting,
+): Route => ({
   kind,
   method: methods[kind],
   path,
   entity,
+  lifetime: lifetime ?? {},
   ...(below && { below }),
 })
 
@@ -37,10 +47,13 @@ const ownRoutes = (name: string, entity: Entity): readonly Route[] => {
   const { rest, plural } = entity
   const all = `/${plural}`
   const each = `/${plural}/:id`
-  const writes = rest.writes.map(kind => route(kind, kind === 'create' ? all : each, name))
+  const { lifetimes } = rest
+  const writes = rest.writes.map(kind =>
+    route(kind, kind === 'create' ? all : each, name, lifetimes[kind]),
+  )
   return [
-    ...(rest.list ? [route('list', all, name)] : []),
-    ...(rest.one ? [route('one', each, name)] : []),
+    ...(rest.list ? [route('list', all, name, lifetimes.list)] : []),
+    ...(rest.one ? [route('one', each, name, lifetimes.one)] : []),
     ...writes,
   ]
 }
@@ -50,11 +63,18 @@ const nestedRoutes = (name: string, entity: Entity, model: Model): readonly Rout
     if (relation.kind !== 'many' || !relation.rest) return []
     const target = entityOf(model, relation.to)
     const below = { entity: name, field: relation.by }
+    const lifetime = { ...target.rest.lifetimes.all, ...lifetimeOf(relation) }
     const all = `/${entity.plural}/:parentId/${key}`
     return [
-      route('list', all, relation.to, below),
+      route('list', all, relation.to, lifetime, below),
       ...target.rest.nested.map(kind =>
-        route(kind, kind === 'create' ? all : `${all}/:id`, relation.to, below),
+        route(
+          kind,
+          kind === 'create' ? all : `${all}/:id`,
+          relation.to,
+          { ...lifetime, ...target.rest.lifetimes[`nested ${kind}`] },
+          below,
+        ),
       ),
     ]
   })

@@ -1,48 +1,46 @@
 /** The order of a list, as `sort` and `order` ask for it. */
-import type { Entity } from '#model/entity.ts'
+import type { Resource, SortTerm } from '#model/resource.ts'
 import type { Sort } from '#read/selection.ts'
-import { memberName } from '#rest/members.ts'
 import type { Query } from '#rest/query.ts'
 
 const byId: Sort = { field: 'id', descending: false }
 
-const fieldAndOrder = (
-  entity: Entity,
-  fields: readonly string[],
-  query: Query,
-): readonly Sort[] => {
+const known = (sorts: readonly SortTerm[]): string =>
+  `must be one of ${sorts.map(({ name }) => name).join(', ')}`
+
+const fieldAndOrder = ({ sorts }: Resource, query: Query): readonly Sort[] => {
   const sort = query.get('sort')
   const order = query.get('order')
-  const field = sort === undefined ? 'id' : fields.find(name => memberName(entity, name) === sort)
-  if (field === undefined)
-    query.fault('sort', `must be one of ${fields.map(name => memberName(entity, name)).join(', ')}`)
+  const term = sorts.find(({ name }) => name === sort)
+  if (sort !== undefined && !term) query.fault('sort', known(sorts))
   if (order !== undefined && order !== 'asc' && order !== 'desc')
     query.fault('order', 'must be asc or desc')
-  return [{ field: field ?? 'id', descending: order === 'desc' }]
+  return [{ field: term?.field ?? 'id', member: term?.name ?? 'id', descending: order === 'desc' }]
 }
 
-/** `-price,name`. In version 1 an unknown value stands for id ascending, after which nothing matters. */
-const signedList = (entity: Entity, fields: readonly string[], query: Query): readonly Sort[] => {
-  const sorts: Sort[] = []
-  for (const value of (query.get('sort') ?? '').split(',')) {
-    const descending = value.startsWith('-')
-    const signed = fields.find(signed => {
-      const field = signed.replace(/^-/, '')
-      return value === `${signed.startsWith('-') ? '-' : ''}${memberName(entity, field)}`
-    })
-    if (signed === undefined) return [...sorts, byId]
-    const field = signed.replace(/^-/, '')
+/** `-price,name`. An unknown value is a fault or, where it is not strict, stands for id ascending, after which nothing matters. */
+const signedList = ({ sorts }: Resource, query: Query, isStrict: boolean): readonly Sort[] => {
+  const found: Sort[] = []
+  const text = query.get('sort')
+  for (const value of text?.split(',') ?? []) {
+    const term = sorts.find(({ name }) => name === value)
+    if (!term) {
+      if (isStrict) query.fault('sort', `names ${value || 'nothing'}; each value ${known(sorts)}`)
+      return [...found, byId]
+    }
+    const { field, descending } = term
     // A second sort by the same field has no effect.
-    if (!sorts.some(sort => sort.field === field)) sorts.push({ field, descending })
+    if (!found.some(sort => sort.field === field))
+      found.push({ field, descending, member: value.replace(/^-/, '') })
   }
-  return sorts
+  return found.length > 0 ? found : [byId]
 }
 
-/** The order that a request asks for; by id ascending where it asks for none. */
-export const sortOf = (entity: Entity, query: Query): readonly Sort[] => {
-  const { sort } = entity.rest.listing
+/** The order that a request asks for; by id ascending where it asks for none. A strict version refuses unknown values. */
+export const sortOf = (resource: Resource, query: Query, isStrict: boolean): readonly Sort[] => {
+  const { sort } = resource.entity.rest.listing
   if (!sort) return [byId]
   return sort.style === 'signed list'
-    ? signedList(entity, sort.fields, query)
-    : fieldAndOrder(entity, sort.fields, query)
+    ? signedList(resource, query, isStrict)
+    : fieldAndOrder(resource, query)
 }

@@ -1,15 +1,17 @@
 /** POST, PUT, PATCH and DELETE of plain resources, and the actions: checked, written, answered with what was made. */
 
 import type { JsonObject } from '#base/object.ts'
-import { allowedRevisions, bodyTag, revisionTag } from '#http/conditional.ts'
+import { allowedRevisions } from '#http/conditional.ts'
 import type { Reply } from '#http/reply.ts'
-import { bodyBytes, type Http, header, jsonBody, noBody } from '#http/request.ts'
+import { bodyBytes, type Http, header, jsonBody, noBody, queryString } from '#http/request.ts'
 import { entityOf } from '#model/model.ts'
+import { resourceOf } from '#model/resource.ts'
 import { creatorRole, type Viewer } from '#model/viewer.ts'
 import type { Prepared } from '#read/read.ts'
 import { type Mount, pathId, type Serve } from '#rest/mount.ts'
 import { wholeOne } from '#rest/one.ts'
-import { markOf } from '#rest/represent.ts'
+import { checkParameters } from '#rest/query.ts'
+import { markOf, tagOf } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
 import type { Named } from '#rest/version.ts'
 import type { Action } from '#write/action.ts'
@@ -17,12 +19,12 @@ import type { Command } from '#write/command.ts'
 import { commit } from '#write/commit.ts'
 import { create, createPrecheck, precheck, remove, type Target, update } from '#write/derived.ts'
 import { idempotencyOf, keyedRequest } from '#write/idempotency.ts'
-import { inputValues, type Mode } from '#write/input.ts'
+import { inputValues, type Mode, type Use } from '#write/input.ts'
 import type { Idempotency, Written } from '#write/job.ts'
 import { permit, type Writing } from '#write/steps.ts'
 import type { Done, Reading } from '#write/write.ts'
 
-const jsonTypes = ['application/json']
+const bodyTypes = ['application/json']
 const patchTypes = ['application/json', 'application/merge-patch+json']
 
 /** The plans that writes answer with, by role; made when first needed. */
@@ -44,21 +46,48 @@ const writingOf = ({ core }: Mount, viewer: Viewer): Writing => ({
 })
 
 const run = (
-  mount: Mount,
+  { core, version }: Mount,
   command: Command,
   reading: Reading | null,
   idempotency?: Idempotency,
-): Promise<Done> => commit(mount.core, command, reading, idempotency)
+): Promise<Done> => commit(core, command, reading, { idempotency, version })
+
+/**
+ * What is read from the request itself. 403 and 404 come before its faults: where it has some, the check of the row is
+ * run first, and throws these.
+ */
+const readThen = async <Read>(
+  mount: Mount,
+  check: (() => Command) | undefined,
+  readRequest: () => Promise<Read>,
+): Promise<Read> => {
+  try {
+    return await readRequest()
+  } catch (error) {
+    if (check) await run(mount, check(), null)
+    throw error
+  }
+}
+
+/** How the body of a plain write is checked: by the members of the caller's version. */
+const useOf = ({ core, version }: Mount, entity: string, viewer: Viewer, mode: Mode): Use => ({
+  mode,
+  viewer,
+  settings: core.model.settings,
+  now: core.now(),
+  what: entity,
+  resource: resourceOf(core.model, entity, version),
+})
 
 /** The key under which the response to a POST is stored, where it has one. */
 const idempotencyFor = (
   c: Http,
-  { core }: Mount,
+  { core, version }: Mount,
   viewer: Viewer,
   body: JsonObject,
 ): Idempotency | undefined => {
   const { method, path } = c.req
-  const keyed = keyedRequest(header(c, 'idempotency-key'), viewer, { method, path, body })
+  const keyed = keyedRequest(header(c, 'idempotency-key'), viewer, { method, path, version, body })
   return keyed && idempotencyOf(core.dialect, keyed, core.now())
 }
 
@@ -92,7 +121,7 @@ const written = (
       'Content-Type': named.contentType,
       'Cache-Control': 'no-store',
       'API-Version': String(named.version),
-      ...(withTag && { ETag: mark ? revisionTag(mark, answer.text) : bodyTag(answer.text) }),
+      ...(withTag && { ETag: tagOf(answer.text, mark, named.version) }),
       ...marks(done),
       ...(created && { Location: `${mount.prefix}/${entity.plural}/${answer.last}` }),
     },
@@ -109,31 +138,20 @@ export const serveCreate = (mount: Mount, route: Route): Serve => {
     const writing = writingOf(mount, viewer)
     permit(writing, entity.policy.create, `create ${entity.plural}`)
     const given = route.below && { [route.below.field]: pathId(c, 'parentId', route.below.entity) }
-    const valuesOf = (body: JsonObject) =>
-      inputValues(entity, body, {
-        mode: 'create',
-        viewer,
-        settings: core.model.settings,
-        now: core.now(),
-        what: route.entity,
-        ...(given && { given }),
-      })
-    let values: ReturnType<typeof valuesOf>
-    let idempotency: Idempotency | undefined
-    try {
-      const body = await jsonBody(c, edge.bodyLimit, jsonTypes)
-      idempotency = idempotencyFor(c, mount, viewer, body)
-      values = valuesOf(body)
-    } catch (error) {
-      // A missing parent or a missing right is reported before faults of the body.
-      if (given || viewer.id !== null)
-        await run(
-          mount,
-          createPrecheck(writing, route.entity, new Map(Object.entries(given ?? {}))),
-          null,
-        )
-      throw error
-    }
+    const use = { ...useOf(mount, route.entity, viewer, 'create'), ...(given && { given }) }
+    const isChecked = given !== undefined || viewer.id !== null
+    const parents = new Map(Object.entries(given ?? {}))
+    const check = () => createPrecheck(writing, route.entity, parents)
+    const { values, idempotency } = await readThen(
+      mount,
+      isChecked ? check : undefined,
+      async () => {
+        const body = await jsonBody(c, edge.bodyLimit, bodyTypes)
+        const idempotency = idempotencyFor(c, mount, viewer, body)
+        checkParameters(queryString(c), mount.version)
+        return { idempotency, values: inputValues(entity, body, use) }
+      },
+    )
     const reading = { plan: planFor(creatorRole(viewer)).plan, values: [viewer.id] }
     const done = await run(mount, create(writing, route.entity, values), reading, idempotency)
     return written(mount, route.entity, done, named)
@@ -166,23 +184,12 @@ export const serveUpdate = (
     const writing = writingOf(mount, viewer)
     permit(writing, entity.policy.update, `change ${entity.plural}`)
     const target = targetOf(c, mount, route)
-    const read = async () => {
-      try {
-        const body = await jsonBody(c, edge.bodyLimit, mode === 'update' ? patchTypes : jsonTypes)
-        return inputValues(entity, body, {
-          mode,
-          viewer,
-          settings: core.model.settings,
-          now: core.now(),
-          what: route.entity,
-        })
-      } catch (error) {
-        // 403 and 404 come before faults of the body.
-        await run(mount, precheck(writing, target, 'update'), null)
-        throw error
-      }
-    }
-    const values = await read()
+    const check = () => precheck(writing, target, 'update')
+    const values = await readThen(mount, check, async () => {
+      const body = await jsonBody(c, edge.bodyLimit, mode === 'update' ? patchTypes : bodyTypes)
+      checkParameters(queryString(c), mount.version)
+      return inputValues(entity, body, useOf(mount, route.entity, viewer, mode))
+    })
     const done = await run(mount, update(writing, target, values), {
       plan: planFor(viewer.role).plan,
       values: [viewer.id],
@@ -198,24 +205,24 @@ const empty = (named: Named, done: Done): Reply => ({
 })
 
 /** DELETE of one thing. */
-export const serveDelete =
-  (mount: Mount, route: Route): Serve =>
-  async (c, viewer, named) => {
+export const serveDelete = (mount: Mount, route: Route): Serve => {
+  const { policy, plural } = entityOf(mount.core.model, route.entity)
+  return async (c, viewer, named) => {
     const writing = writingOf(mount, viewer)
-    permit(
-      writing,
-      entityOf(mount.core.model, route.entity).policy.delete,
-      `delete ${entityOf(mount.core.model, route.entity).plural}`,
-    )
-    return empty(named, await run(mount, remove(writing, targetOf(c, mount, route)), null))
+    permit(writing, policy.delete, `delete ${plural}`)
+    const target = targetOf(c, mount, route)
+    const check = () => precheck(writing, target, 'delete')
+    await readThen(mount, check, async () => checkParameters(queryString(c), mount.version))
+    return empty(named, await run(mount, remove(writing, target), null))
   }
+}
 
 const noBytes = new Uint8Array()
 
 /** The body of an action, in the form that it takes. */
 const bodyOf = async (c: Http, { edge }: Mount, { bytes }: Action) => {
   if (bytes !== undefined) return { body: {}, hasBody: true, bytes: await bodyBytes(c, bytes) }
-  const body = await jsonBody(c, edge.bodyLimit, jsonTypes, true)
+  const body = await jsonBody(c, edge.bodyLimit, bodyTypes, true)
   return { body, hasBody: body !== noBody, bytes: noBytes }
 }
 
@@ -228,17 +235,18 @@ export const serveAction = (mount: Mount, action: Action): Serve => {
     const writing = writingOf(mount, viewer)
     permit(writing, action.rule, action.name)
     const id = action.about === null ? 0 : pathId(c, 'id', action.about)
-    let idempotency: Idempotency | undefined
-    let command: Command
-    try {
+    const { precheck } = action
+    const check = precheck && (() => precheck(writing, id))
+    const { command, idempotency } = await readThen(mount, check, async () => {
       const given = await bodyOf(c, mount, action)
-      if (action.method === 'POST') idempotency = idempotencyFor(c, mount, viewer, given.body)
-      command = action.command(writing, { id, ...given, now: core.now(), services: core.services })
-    } catch (error) {
-      // 403 and 404 come before faults of the body.
-      if (action.precheck) await run(mount, action.precheck(writing, id), null)
-      throw error
-    }
+      const { now, services } = core
+      checkParameters(queryString(c), mount.version)
+      return {
+        command: action.command(writing, { id, ...given, now: now(), services }),
+        idempotency:
+          action.method === 'POST' ? idempotencyFor(c, mount, viewer, given.body) : undefined,
+      }
+    })
     if (!planFor) return empty(named, await run(mount, command, null))
     const reading = { plan: planFor(viewer.role).plan, values: [viewer.id] }
     return written(mount, entity, await run(mount, command, reading, idempotency), named)

@@ -2,10 +2,11 @@
 
 import type { Services } from '#base/services.ts'
 import type { Rule } from '#model/policy.ts'
+import type { Lifetime } from '#model/version.ts'
 import type { Command } from '#write/command.ts'
 import type { Writing } from '#write/steps.ts'
 
-export type Action = {
+export type Action = Lifetime & {
   readonly method: 'POST' | 'PUT' | 'DELETE'
   /** Its verb phrase in refusals and logs: `pay invoices`. */
   readonly name: string

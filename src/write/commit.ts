@@ -3,8 +3,8 @@
 import type { Services } from '#base/services.ts'
 import type { Model } from '#model/model.ts'
 import type { Command } from '#write/command.ts'
-import type { Idempotency, Writer } from '#write/job.ts'
-import { type Done, type Reading, write } from '#write/write.ts'
+import type { Writer } from '#write/job.ts'
+import { type Done, type Occasion, type Reading, write } from '#write/write.ts'
 
 /** The parts of the service that commands need. */
 type Target = { readonly writer: Writer; readonly model: Model; readonly services: Services }
@@ -14,9 +14,9 @@ export const commit = async (
   { writer, model, services }: Target,
   command: Command,
   reading: Reading | null,
-  idempotency?: Idempotency,
+  occasion?: Occasion,
 ): Promise<Done> => {
-  const done = await write(writer, model, command, reading, idempotency)
+  const done = await write(writer, model, command, reading, occasion)
   if (!done.replayed) command.effect?.(done.rows, services)
   return done
 }

@@ -1,6 +1,7 @@
 /** Responses stored under a caller's Idempotency-Key, so that a repeated request has its effect once. */
 import { hash } from 'node:crypto'
 import { ApiError } from '#errors.ts'
+import type { Version } from '#model/version.ts'
 import type { Viewer } from '#model/viewer.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { sql, statement } from '#sql/sql.ts'
@@ -38,12 +39,19 @@ export type KeyedRequest = {
 export const keyedRequest = (
   header: string | undefined,
   viewer: Viewer,
-  request: { readonly method: string; readonly path: string; readonly body: unknown },
+  request: {
+    readonly method: string
+    readonly path: string
+    readonly version?: Version
+    readonly body: unknown
+  },
 ): KeyedRequest | undefined => {
   const key = parseKey(header)
   if (key === undefined) return undefined
-  const { method, path, body } = request
-  const fingerprint = hash('sha256', `${method} ${path}\n${JSON.stringify(body)}`, 'base64url')
+  const { method, path, version = 1, body } = request
+  // Version 1 is as it was before there was another, so that responses of then are still replayed.
+  const target = version === 1 ? path : `${path} in version ${version}`
+  const fingerprint = hash('sha256', `${method} ${target}\n${JSON.stringify(body)}`, 'base64url')
   return { key, scope: viewer.id === null ? 'anonymous' : `user ${viewer.id}`, fingerprint }
 }
 

@@ -36,7 +36,7 @@ const thing = entity({
     done: flag({ ...fixed, initial: { value: 0 } }),
     link: webUrl({ nullable: true }),
     ownerId: reference('thing', { initial: 'viewer' }),
-    createdAt: created({ nameInV1: 'created_at' }),
+    createdAt: created({ until: { 1: { name: 'created_at' } } }),
     nameKey: folded('name'),
     revision: revision(),
   },

@@ -2,9 +2,11 @@
 import { ApiError, type FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Field, Scalar } from '#model/field.ts'
+import { decoded } from '#model/form.ts'
 import { fieldOf, type Settings } from '#model/model.ts'
 import { parseMinor } from '#model/money.ts'
 import { judge } from '#model/policy.ts'
+import { fieldNamedEver, type Resource } from '#model/resource.ts'
 import { fold } from '#model/text.ts'
 import type { Viewer } from '#model/viewer.ts'
 import type { SqlValue } from '#sql/sql.ts'
@@ -67,11 +69,12 @@ const closed = (field: Field | undefined, key: string, use: Use): string | undef
 
 /** The stored value for a member that the input does not give; undefined: nothing is set. */
 const absent = (field: Field, key: string, use: Use): Stored | undefined => {
-  const { mode, given = {}, viewer, now } = use
+  const { mode, given = {}, viewer, now, resource } = use
   if (key in given) return { value: given[key] as SqlValue }
   if (mode === 'update') return undefined
-  // A replacement leaves immutable fields, and those that its caller may not set, as they are.
-  if (mode === 'replace' && (field.settableBy.kind !== 'anyone' || field.immutable))
+  // A replacement leaves fields as they are that are immutable, unknown in its version or not its caller's to set.
+  const isUnknown = resource !== undefined && resource.fieldNamed(resource.nameOf(key)) !== key
+  if (mode === 'replace' && (field.settableBy.kind !== 'anyone' || field.immutable || isUnknown))
     return undefined
   if (key === 'id') return undefined
   if (field.initial === undefined) return { fault: 'is required' }
@@ -80,9 +83,19 @@ const absent = (field: Field, key: string, use: Use): Stored | undefined => {
   return field.initial
 }
 
-/** The field of a member; version 1 knows some by other names, which only imports of its exports use. */
-const fieldFor = (entity: Entity, key: string): string =>
-  Object.entries(entity.fields).find(([, field]) => field.nameInV1 === key)?.[0] ?? key
+/** The field of a member: of the caller's version, or in a file of any version. */
+const fieldFor = (entity: Entity, member: string, { resource, mode }: Use): string | undefined => {
+  if (resource) return resource.fieldNamed(member)
+  return mode === 'import' ? fieldNamedEver(entity, member) : member
+}
+
+/** The stored value of a member that may be written in the form of the caller's version. */
+const storedMember = (field: Field, key: string, value: unknown, use: Use): Stored => {
+  const form = use.resource?.formOf(key)
+  if (form === undefined || value === null) return storedValue(field, value, use)
+  const newest = decoded(form, value, field.values)
+  return 'fault' in newest ? newest : storedValue(field, newest.value, use)
+}
 
 export type Use = {
   readonly mode: Mode
@@ -94,6 +107,8 @@ export type Use = {
   readonly what: string
   /** Values that come from the path, not from the body. */
   readonly given?: Readonly<Record<string, SqlValue>>
+  /** The entity as the caller's version of the REST API has it; without it, members are called as the fields are. */
+  readonly resource?: Resource
   /** Fields that no API shows and that an import may give nevertheless. */
   readonly also?: readonly string[]
 }
@@ -115,18 +130,18 @@ export const checkInput = (
     else values.set(key, stored.value)
   }
   for (const [member, value] of Object.entries(input)) {
-    const key = fieldFor(entity, member)
+    const key = fieldFor(entity, member, use) ?? ''
     const field = Object.hasOwn(entity.fields, key) ? entity.fields[key] : undefined
     const refusal = closed(field, key, use)
     named.add(key)
     if (refusal !== undefined || !field)
       faults.push({ field: member, message: refusal ?? 'is unknown' })
-    else keep(key, member, storedValue(field, value, use))
+    else keep(key, member, storedMember(field, key, value, use))
   }
   for (const [key, field] of Object.entries(entity.fields)) {
     if (named.has(key) || field.foldedFrom !== undefined) continue
     const stored = absent(field, key, use)
-    if (stored) keep(key, key, stored)
+    if (stored) keep(key, use.resource?.nameOf(key) ?? key, stored)
   }
   for (const [key, { foldedFrom }] of Object.entries(entity.fields)) {
     const source = foldedFrom === undefined ? undefined : values.get(foldedFrom)

@@ -1,6 +1,8 @@
 /** Runs a command and the read of the row it wrote, in one transaction. */
 import { ApiError, type FieldFault } from '#errors.ts'
 import { type Model, uniqueFields } from '#model/model.ts'
+import { resourceOf } from '#model/resource.ts'
+import { newest, type Version } from '#model/version.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import type { Command } from '#write/command.ts'
@@ -11,6 +13,12 @@ export type Done = Outcome & { kind: 'done' }
 /** The read of the row that a command wrote; its id goes into the plan's slot 1. */
 export type Reading = { readonly plan: ReadPlan; readonly values: readonly SqlValue[] }
 
+/** The key of the request, where it has one, and the version that its caller speaks; GraphQL has the newest names. */
+export type Occasion = {
+  readonly idempotency?: Idempotency | undefined
+  readonly version?: Version
+}
+
 /** The faults of the fields of a unique field or set whose values are taken. */
 const takenFaults = (members: readonly string[]): readonly FieldFault[] =>
   members.map(field => {
@@ -19,11 +27,16 @@ const takenFaults = (members: readonly string[]): readonly FieldFault[] =>
     return { field, message: `is in use already${together}` }
   })
 
-const violated = (model: Model, target: string): ApiError => {
+/** The error for values that are taken, which names members as the caller's version does. */
+const violated = (model: Model, target: string, version: Version): ApiError => {
   const [table, columns = ''] = target.split('.')
-  const entity = Object.values(model.entities).find(entity => entity.table === table)
+  const [name, entity] =
+    Object.entries(model.entities).find(([, entity]) => entity.table === table) ?? []
   const keys = entity ? uniqueFields(entity, columns) : []
-  const members = keys.map(key => entity?.fields[key]?.foldedFrom ?? key)
+  const members = keys.map(key => {
+    const field = entity?.fields[key]?.foldedFrom ?? key
+    return name === undefined ? field : resourceOf(model, name, version).nameOf(field)
+  })
   const [only, ...others] = keys
   const code = (others.length === 0 && only && entity?.fields[only]?.unique) || 'CONFLICT'
   const [first] = takenFaults(members)
@@ -38,13 +51,14 @@ const errorOf = (
   model: Model,
   command: Command,
   outcome: Exclude<Outcome, { kind: 'done' }>,
+  version: Version,
 ): Error => {
   switch (outcome.kind) {
     case 'refused':
       return command.refused(outcome.step, outcome.rows)
     case 'violation':
       return outcome.constraint === 'unique'
-        ? violated(model, outcome.target)
+        ? violated(model, outcome.target, version)
         : new ApiError('CONFLICT', `Cannot ${command.name}: it conflicts with what is stored`)
     case 'reused':
       return new ApiError(
@@ -67,7 +81,7 @@ export const write = async (
   model: Model,
   command: Command,
   reading: Reading | null,
-  idempotency?: Idempotency,
+  { idempotency, version = newest }: Occasion = {},
 ): Promise<Done> => {
   const { steps, makes, status, text } = command
   const [viewer = null, ...rest] = reading?.values ?? []
@@ -82,6 +96,6 @@ export const write = async (
     },
   }
   const outcome = await writer.write(job)
-  if (outcome.kind !== 'done') throw errorOf(model, command, outcome)
+  if (outcome.kind !== 'done') throw errorOf(model, command, outcome, version)
   return outcome
 }

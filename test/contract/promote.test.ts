@@ -1,7 +1,7 @@
 /** Making somebody an admin. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { versions } from '#rest/version.ts'
+import { versions } from '#model/version.ts'
 import { refuses } from '../rest.ts'
 import { createWorld, type World } from '../world.ts'
 

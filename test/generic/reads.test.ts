@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Filter } from '#model/entity.ts'
 import { entityOf } from '#model/model.ts'
+import { resourceOf } from '#model/resource.ts'
 import type { Viewer } from '#model/viewer.ts'
 import { memberNames } from '#rest/members.ts'
 import type { Route } from '#rest/routes.ts'
@@ -187,7 +188,9 @@ for (const subject of subjects)
       await eachList(async (route, path, rows) => {
         const entity = entityOf(it.model, route.entity)
         if (!entity.rest.selectable) return
-        const names = memberNames(entity).filter((_, index) => index % 2 === 0)
+        const names = memberNames(resourceOf(it.model, route.entity, 1)).filter(
+          (_, index) => index % 2 === 0,
+        )
         const { json } = await ask(`GET ${path}?limit=100&fields=${names.join()}`, admin)
         const expected = objects(route, rows).map(object =>
           Object.fromEntries(Object.entries(object).filter(([key]) => names.includes(key))),

@@ -3,6 +3,7 @@ import type { Entity, Filter, Link, Listing } from '#model/entity.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
 import type { Rule } from '#model/policy.ts'
 import { fold } from '#model/text.ts'
+import { isIn } from '#model/version.ts'
 import type { Viewer } from '#model/viewer.ts'
 import type { Route } from '#rest/routes.ts'
 import type { SqlValue } from '#sql/sql.ts'
@@ -101,7 +102,7 @@ export const referenceOver = (model: Model, all: Rows) => {
     const object: Record<string, unknown> = {}
     for (const [key, field] of Object.entries(fields)) {
       if (!field.rest) continue
-      const member = field.nameInV1 ?? key
+      const member = field.until[1]?.name ?? key
       object[member] = shown(entityOf(model, name), key, row[key] ?? null)
       for (const [embedded, { after }] of Object.entries(rest.embedded))
         if (after === member) object[embedded] = below(relations[embedded], row, prefix)
@@ -175,13 +176,15 @@ export const passes = (row: Row, { kind, field }: Filter, text: string, scale: n
 
 /** What a list may be sorted by, each as the query string says it and as signed fields. */
 export const sortsOf = ({ fields }: Entity, { sort }: Listing) =>
-  (sort?.fields ?? []).flatMap(signed => {
-    const field = signed.replace(/^-/, '')
-    const member = fields[field]?.nameInV1 ?? field
-    if (sort?.style === 'signed list')
-      return [{ query: `sort=${signed.replace(field, member)}`, signed }]
-    return [
-      { query: `sort=${member}&order=asc`, signed: field },
-      { query: `sort=${member}&order=desc`, signed: `-${field}` },
-    ]
-  })
+  (sort?.fields ?? [])
+    .filter(term => isIn(sort?.lifetimes?.[term] ?? {}, 1))
+    .flatMap(signed => {
+      const field = signed.replace(/^-/, '')
+      const member = fields[field]?.until[1]?.name ?? field
+      if (sort?.style === 'signed list')
+        return [{ query: `sort=${signed.replace(field, member)}`, signed }]
+      return [
+        { query: `sort=${member}&order=asc`, signed: field },
+        { query: `sort=${member}&order=desc`, signed: `-${field}` },
+      ]
+    })

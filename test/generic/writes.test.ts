@@ -82,7 +82,7 @@ for (const subject of subjects)
         const field = fields[key] as Field
         if (!field.rest) continue
         const expected = field.rule.safeParse(value).data
-        assert.deepEqual(answer.json[field.nameInV1 ?? key], expected, answer.text)
+        assert.deepEqual(answer.json[field.until[1]?.name ?? key], expected, answer.text)
       }
     }
 

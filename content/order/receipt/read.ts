@@ -12,6 +12,7 @@ import { type Item, oneRow } from '#read/selection.ts'
 import { type Mount, pathId, type Serve } from '#rest/mount.ts'
 import { represent } from '#rest/represent.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
+import { jsonTypes } from '#rest/version.ts'
 
 /** The number of an order's receipt: `R-000123`, longer when the id is. */
 export const receiptNumber = (order: number): string => `R-${String(order).padStart(6, '0')}`
@@ -42,7 +43,7 @@ const selection = {
 
 const withReceipt = ['{"status":"paid"}', '{"status":"refunded"}']
 
-const forms = ['application/json', 'application/vnd.duet.v1+json', 'text/html'] as const
+const forms = [...jsonTypes, 'text/html']
 
 const serve = ({ core, edge }: Mount): Serve => {
   const preparedFor = new Map<Role, Prepared>()

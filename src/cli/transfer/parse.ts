@@ -5,6 +5,7 @@ import { CsvError, parse as parseCsv } from 'csv-parse'
 import type { InputRow, Kind } from '#cli/content.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Scalar } from '#model/field.ts'
+import { fieldNamedEver } from '#model/resource.ts'
 import { type Format, nameOf } from './kinds.ts'
 
 /** One row of a file with the line it begins on, or its fault. */
@@ -72,9 +73,7 @@ const list = (text: string): unknown => {
 const columnOf = (kind: Kind, entity: Entity, header: string): ((text: string) => unknown) => {
   const name = nameOf(kind, header)
   if (Object.hasOwn(entity.rest.embedded, name)) return list
-  const field = Object.hasOwn(entity.fields, name)
-    ? entity.fields[name]
-    : Object.values(entity.fields).find(({ nameInV1 }) => nameInV1 === name)
+  const field = entity.fields[fieldNamedEver(entity, name) ?? '']
   return field ? typed[field.scalar] : text => text
 }
 

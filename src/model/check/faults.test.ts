@@ -617,8 +617,8 @@ const wrong: readonly (readonly [
   ],
   [
     'two members of one name',
-    'book has two members called createdAt in the REST API: rename one of them',
-    withField('made', created({ nameInV1: 'createdAt' })),
+    'book has two members called createdAt in version 1 of the REST API: rename one of them',
+    withField('made', created({ until: { 1: { name: 'createdAt' } } })),
   ],
   [
     'an effect with a field that is not there',

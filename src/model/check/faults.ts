@@ -5,6 +5,7 @@ import { listFaults } from '#model/check/lists.ts'
 import { cycleFaults, nameFaults } from '#model/check/names.ts'
 import { policyFaults, relationFaults } from '#model/check/relations.ts'
 import { routeFaults } from '#model/check/routes.ts'
+import { versionFaults } from '#model/check/versions.ts'
 
 const perEntity: readonly ((checked: Checked) => Faults)[] = [
   fieldFaults,
@@ -12,6 +13,7 @@ const perEntity: readonly ((checked: Checked) => Faults)[] = [
   policyFaults,
   listFaults,
   routeFaults,
+  versionFaults,
 ]
 
 /** The faults of all entities: first those of each by itself, then those between them. */

@@ -191,17 +191,6 @@ const effectFaults = function* ({ name, self }: Checked): Faults {
       yield `afterCreate of ${name} wants ${key}, which is not a field: name one of ${Object.keys(self.fields).join(', ')}`
 }
 
-/** The faults of members of one object with the same name. */
-const twiceFaults = function* ({ name, self }: Checked): Faults {
-  const members = Object.entries(self.fields).flatMap(([key, { rest, nameInV1 }]) =>
-    rest || nameInV1 !== undefined ? [nameInV1 ?? key] : [],
-  )
-  const all = [...members, ...Object.keys(self.rest.embedded), '_links']
-  const twice = all.find((member, index) => all.indexOf(member) < index)
-  if (twice !== undefined)
-    yield `${name} has two members called ${twice} in the REST API: rename one of them`
-}
-
 /** The faults of an entity's routes, members and links. */
 export const routeFaults = function* (checked: Checked): Faults {
   for (const faultsOf of [
@@ -211,7 +200,6 @@ export const routeFaults = function* (checked: Checked): Faults {
     graphqlFaults,
     embeddedFaults,
     linkFaults,
-    twiceFaults,
     effectFaults,
   ])
     yield* faultsOf(checked)

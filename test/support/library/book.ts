@@ -17,7 +17,7 @@ export const book = entity({
     pages: int({ min: 1, max: 100_000, nullable: true, description: 'How many pages it has.' }),
     shelf: int({ min: 0, max: 500, initial: { value: 0 }, description: '0 is the cellar.' }),
     lendable: flag({ initial: { value: 1 }, description: 'Whether it may leave the house.' }),
-    shelvedAt: created({ nameInV1: 'shelved_at' }),
+    shelvedAt: created({ until: { 1: { name: 'shelved_at' } } }),
     titleKey: folded('title'),
     revision: revision(),
   },

@@ -1,0 +1,187 @@
+/** Faults of what differs between versions: names, forms, first and last versions, and the days on which they end. */
+import { addMonths, isDay } from '#base/dates.ts'
+import { type Checked, type Faults, own } from '#model/check/checked.ts'
+import type { Entity } from '#model/entity.ts'
+import type { Field } from '#model/field.ts'
+import { type Form, wordsIn } from '#model/form.ts'
+import { type Resource, resourceIn } from '#model/resource.ts'
+import { formerOf, isIn, type Lifetime, newest, type Version, versions } from '#model/version.ts'
+
+/** How long callers are told before something that they use is gone. */
+const notice = { months: 6 }
+
+const dayFault = (called: string, day: string | undefined): string | undefined =>
+  day === undefined || isDay(day)
+    ? undefined
+    : `has the ${called} ${day}, which is no day: write it like 2027-08-01`
+
+const lifetimeFault = ({ since, last, sunset, deprecated }: Lifetime): string | undefined => {
+  const wrong = [since, last].find(version => version !== undefined && !versions.includes(version))
+  if (wrong !== undefined)
+    return `names version ${wrong}, which is not one of ${versions.join(', ')}: name one of these`
+  if (since !== undefined && last !== undefined && since > last)
+    return `begins with version ${since} and ends with version ${last}: change one of them`
+  if (last === newest)
+    return `ends with version ${last}, the newest: leave last out, or name the version before`
+  if (last !== undefined && sunset === undefined)
+    return `ends with version ${last} and has no sunset: say on which day it goes, like sunset: '2027-08-01'`
+  const on = typeof deprecated === 'object' ? deprecated.on : undefined
+  const fault = dayFault('sunset', sunset) ?? dayFault('day of deprecation', on)
+  if (fault !== undefined || sunset === undefined || on === undefined) return fault
+  const soonest = addMonths(on, notice.months)
+  return sunset < soonest
+    ? `is deprecated on ${on} and goes on ${sunset}, less than ${notice.months} months later: choose ${soonest} or a later day`
+    : undefined
+}
+
+/** The parts of an entity that have lifetimes, each with its name in a sentence. */
+const lifetimesOf = ({ name, self }: Checked): readonly (readonly [string, Lifetime])[] => {
+  const { rest, links } = self
+  const cases = links === null ? [] : links.by === null ? [links.all] : Object.values(links.cases)
+  return [
+    ...Object.entries(self.fields).map(([key, field]) => [`${name}.${key}`, field] as const),
+    ...Object.entries(self.relations).map(
+      ([key, of]) => [`the list ${key} of ${name}`, of] as const,
+    ),
+    ...Object.entries(rest.lifetimes).map(
+      ([kind, of]) => [`the route ${kind} of ${name}`, of] as const,
+    ),
+    ...Object.entries(rest.embedded).map(
+      ([key, of]) => [`the embedded ${key} of ${name}`, of] as const,
+    ),
+    ...Object.entries(rest.listing.filters ?? {}).map(
+      ([key, of]) => [`the filter ${key} of ${name}`, of] as const,
+    ),
+    ...Object.entries(rest.listing.sort?.lifetimes ?? {}).map(
+      ([term, of]) => [`the sort of ${name} by ${term}`, of] as const,
+    ),
+    ...cases.flatMap(named =>
+      Object.entries(named).flatMap(([key, link]) =>
+        typeof link === 'string' ? [] : [[`the link ${key} of ${name}`, link] as const],
+      ),
+    ),
+  ]
+}
+
+const untilFault = ({ until }: Field): string | undefined => {
+  for (const [text, former] of Object.entries(until)) {
+    const version = Number(text)
+    if (!versions.some(known => known === version) || version === newest)
+      return `differs until version ${text}, which is no former version: name one of ${versions.slice(0, -1).join(', ')}`
+    if (former?.name === undefined && former?.form === undefined)
+      return `differs until version ${text} in nothing: give it a name or a form there`
+    if (former.name !== undefined && !/^[a-zA-Z][a-zA-Z0-9_]*$/.test(former.name))
+      return `is called ${former.name} until version ${text}: use letters, digits and _`
+  }
+  return undefined
+}
+
+/** The kinds of values that a form can write. */
+const scalars = { 'as text': ['int', 'money'], 'as seconds': ['time'] } as const
+
+const formFault = (form: Form, { scalar, values }: Field): string | undefined => {
+  if (typeof form === 'string')
+    return (scalars[form] as readonly string[]).includes(scalar)
+      ? undefined
+      : `is ${form}, which it cannot be since it is ${scalar}: use it for ${scalars[form].join(' or ')}`
+  if (!values) return 'has other words, and is not a choice: make it one, or leave the form out'
+  const unknown = Object.keys(form.words).find(word => !values.includes(word))
+  return unknown === undefined
+    ? undefined
+    : `has another word for ${unknown}, which it never is: name some of ${values.join(', ')}`
+}
+
+/** Whether each value can be told from what the form writes. */
+const isReversible = (form: Form, { values = [] }: Field): boolean =>
+  form === 'as text' || (form !== 'as seconds' && wordsIn(form, values)?.length === values.length)
+
+/** Whether values are in the same order before and after the form is written. */
+const keepsOrder = (form: Form, { values = [] }: Field): boolean => {
+  if (typeof form === 'string') return form === 'as seconds'
+  const former = (word: string) => form.words[word] ?? word
+  const sorted = values.toSorted()
+  return sorted.every(
+    (word, index) => index === 0 || former(sorted[index - 1] ?? '') < former(word),
+  )
+}
+
+/** What a version does with a field whose form it changes, that it cannot do. */
+const formUseFault = (
+  { entity, filters, sorts }: Resource,
+  key: string,
+  form: Form,
+): string | undefined => {
+  const field = own(entity.fields, key) as Field
+  const uses = Object.values(filters).filter(filter => filter.field === key)
+  const isRanged = uses.some(({ kind }) => kind !== 'equals')
+  if (field.settableBy.kind !== 'nobody' && !isReversible(form, field))
+    return 'is written there in a form that cannot be turned back, and callers may give it: use another form, or let only the service set it'
+  if (uses.length > 0 && !isReversible(form, field))
+    return 'is written there in a form that cannot be turned back, and a filter compares it: use another form, or give the filter since: 2'
+  if ((isRanged || sorts.some(sort => sort.field === key)) && !keepsOrder(form, field))
+    return 'is written there in a form of another order, and lists are sorted or ranged by it: use another form, or give the sort or filter since: 2'
+  return undefined
+}
+
+const formFaults = function* (checked: Checked, version: Version): Faults {
+  const { name, self } = checked
+  const resource = resourceIn(name, self, version)
+  for (const [key, field] of Object.entries(self.fields)) {
+    const { form } = formerOf(field.until, version)
+    const fault = form && (formFault(form, field) ?? formUseFault(resource, key, form))
+    if (fault !== undefined) yield `${name}.${key} in version ${version} ${fault}`
+  }
+}
+
+/** The faults of members of one object with the same name. */
+const twiceFaults = function* ({ name, self }: Checked, version: Version): Faults {
+  const names = resourceIn(name, self, version).members.map(member => member.name)
+  const twice = ['_links', ...names.filter(member => member !== '_links')].find(
+    (member, index, all) => all.indexOf(member) < index,
+  )
+  if (twice !== undefined)
+    yield `${name} has two members called ${twice} in version ${version} of the REST API: rename one of them`
+}
+
+const offersCreate = (self: Entity, version: Version): boolean =>
+  self.rest.writes.includes('create') && isIn(self.rest.lifetimes.create ?? {}, version)
+
+/** Fields that a create of a version needs and does not know. */
+const requiredFaults = function* ({ name, self }: Checked, version: Version): Faults {
+  if (!offersCreate(self, version)) return
+  for (const [key, field] of Object.entries(self.fields))
+    if (
+      key !== 'id' &&
+      field.initial === undefined &&
+      field.foldedFrom === undefined &&
+      !isIn(field, version)
+    )
+      yield `${name}.${key} is needed by a create and not in version ${version}, which has one: give ${key} an initial value`
+}
+
+/** A link that every object has comes first, in every version. */
+const firstLinkFaults = function* ({ name, self }: Checked): Faults {
+  const { links } = self
+  const cases = links === null ? [] : links.by === null ? [links.all] : Object.values(links.cases)
+  for (const named of cases) {
+    const [first] = Object.entries(named)
+    if (first && typeof first[1] !== 'string' && (first[1].since ?? first[1].last) !== undefined)
+      yield `the first link of ${name}, ${first[0]}, is not in every version: put one first that is always there, such as self`
+  }
+}
+
+/** The faults of an entity in its versions. */
+export const versionFaults = function* (checked: Checked): Faults {
+  for (const [part, lifetime] of lifetimesOf(checked)) {
+    const fault = lifetimeFault(lifetime)
+    if (fault !== undefined) yield `${part} ${fault}`
+  }
+  for (const [key, field] of Object.entries(checked.self.fields)) {
+    const fault = untilFault(field)
+    if (fault !== undefined) yield `${checked.name}.${key} ${fault}`
+  }
+  yield* firstLinkFaults(checked)
+  for (const version of versions)
+    for (const faultsOf of [twiceFaults, formFaults, requiredFaults])
+      yield* faultsOf(checked, version)
+}

@@ -1,0 +1,125 @@
+/** Resources: what a version of the REST API shows and takes of an entity, derived from its declaration. */
+import type { Entity, Filter, Link, Links } from '#model/entity.ts'
+import type { Field } from '#model/field.ts'
+import type { Form } from '#model/form.ts'
+import { formerOf, isIn, type Version } from '#model/version.ts'
+
+/** A member of an object, in its order. */
+export type Member =
+  | {
+      readonly kind: 'field'
+      readonly name: string
+      readonly field: string
+      readonly form: Form | undefined
+    }
+  | { readonly kind: 'embedded'; readonly name: string }
+  | { readonly kind: 'links'; readonly name: '_links'; readonly links: Links }
+
+/** A value of `sort`, signed where it descends, and the field it sorts by. */
+export type SortTerm = {
+  readonly name: string
+  readonly field: string
+  readonly descending: boolean
+}
+
+export type Resource = {
+  readonly name: string
+  readonly entity: Entity
+  readonly version: Version
+  readonly members: readonly Member[]
+  readonly filters: Readonly<Record<string, Filter>>
+  readonly sorts: readonly SortTerm[]
+  /** The field that a member is of, shown or not; undefined where this version has no such member. */
+  readonly fieldNamed: (member: string) => string | undefined
+  /** The name of a field's member; the field's own name where this version does not have it. */
+  readonly nameOf: (field: string) => string
+  readonly formOf: (field: string) => Form | undefined
+}
+
+const linksIn = (links: Links, version: Version): Links => {
+  const isOffered = ([, link]: readonly [string, Link]) =>
+    typeof link === 'string' || isIn(link, version)
+  const offered = (named: Readonly<Record<string, Link>>) =>
+    Object.fromEntries(Object.entries(named).filter(isOffered))
+  if (links.by === null) return { by: null, all: offered(links.all) }
+  const cases = Object.entries(links.cases).map(
+    ([value, named]) => [value, offered(named)] as const,
+  )
+  return { by: links.by, cases: Object.fromEntries(cases) }
+}
+
+type Named = ReadonlyMap<string, { readonly name: string; readonly form: Form | undefined }>
+
+const namedIn = (entity: Entity, version: Version): Named =>
+  new Map(
+    Object.entries(entity.fields)
+      .filter(([, field]) => isIn(field, version))
+      .map(([key, { until }]) => {
+        const { name = key, form } = formerOf(until, version)
+        return [key, { name, form }]
+      }),
+  )
+
+const membersOf = (entity: Entity, version: Version, named: Named): readonly Member[] => {
+  const members: Member[] = Object.entries(entity.fields).flatMap(([key, field]): Member[] => {
+    const own = named.get(key)
+    const embedded = Object.entries(entity.rest.embedded).flatMap(
+      ([name, { after, ...lifetime }]) =>
+        after === key && isIn(lifetime, version) ? [{ kind: 'embedded', name } as const] : [],
+    )
+    return own && field.rest ? [{ kind: 'field', field: key, ...own }, ...embedded] : embedded
+  })
+  return entity.links
+    ? [...members, { kind: 'links', name: '_links', links: linksIn(entity.links, version) }]
+    : members
+}
+
+const sortsOf = ({ rest }: Entity, version: Version, named: Named): readonly SortTerm[] => {
+  const { fields = [], lifetimes = {} } = rest.listing.sort ?? {}
+  return fields.flatMap(term => {
+    const descending = term.startsWith('-')
+    const field = descending ? term.slice(1) : term
+    const own = named.get(field)
+    if (!own || !isIn(lifetimes[term] ?? {}, version)) return []
+    return [{ name: descending ? `-${own.name}` : own.name, field, descending }]
+  })
+}
+
+/** An entity as a version of the REST API has it. */
+export const resourceIn = (name: string, entity: Entity, version: Version): Resource => {
+  const named = namedIn(entity, version)
+  const fields = new Map([...named].map(([key, own]) => [own.name, key] as const))
+  const filters = Object.entries(entity.rest.listing.filters ?? {}).filter(
+    ([, filter]) => isIn(filter, version) && named.has(filter.field),
+  )
+  return {
+    name,
+    entity,
+    version,
+    members: membersOf(entity, version, named),
+    filters: Object.fromEntries(filters),
+    sorts: sortsOf(entity, version, named),
+    fieldNamed: member => fields.get(member),
+    nameOf: field => named.get(field)?.name ?? field,
+    formOf: field => named.get(field)?.form,
+  }
+}
+
+/** The resource of an entity of a model in a version; an error where there is no such entity. */
+export const resourceOf = (
+  { entities }: { readonly entities: Readonly<Record<string, Entity>> },
+  name: string,
+  version: Version,
+): Resource => {
+  const entity = entities[name]
+  if (!entity) throw new Error(`${name} is not an entity`)
+  return resourceIn(name, entity, version)
+}
+
+/** The field that some version calls so. */
+export const fieldNamedEver = (entity: Entity, member: string): string | undefined => {
+  const isNamed = ({ until }: Field) => Object.values(until).some(({ name }) => name === member)
+  const [key] =
+    Object.entries(entity.fields).find(([key, field]) => key === member || isNamed(field)) ?? []
+  return key
+}
