@@ -1,4 +1,4 @@
-/** Adds one row from the command line, by the rules that the APIs have for an admin. */
+/** Adds one row from the command line, by the rules that the APIs have for a superuser. */
 import type { InputRow } from '#cli/content.ts'
 import { inserter } from '#cli/fill.ts'
 import { withStore } from '#cli/store.ts'
@@ -22,8 +22,8 @@ export const addRow = (content: Content, name: string, row: InputRow): Promise<n
     const entity = entityOf(model, name)
     const { values, faults } = checkInput(entity, row, {
       mode: 'create',
-      viewer: { id: 0, role: 'admin' },
-      settings: model.settings,
+      viewer: { id: 0, role: model.viewers.roles.superuser },
+      model,
       now: Date.now(),
       what: name,
     })

@@ -97,7 +97,7 @@ export const putRows = async (
     let id = 0
     for (const row of list) {
       now += step
-      const use: Use = { mode: 'import', viewer: anonymous, settings: model.settings, now, what }
+      const use: Use = { mode: 'import', viewer: anonymous, model, now, what }
       const values = inputValues(entity, row, use)
       id = await put(new Map([['id', id + 1], ...values]))
     }

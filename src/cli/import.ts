@@ -65,7 +65,7 @@ const putFor = (store: ContentStore, kind: Kind): PutRow => {
   const use = {
     mode: 'import',
     viewer: anonymous,
-    settings: store.model.settings,
+    model: store.model,
     now: Date.now(),
     what: kind.entity,
     also: kind.also,

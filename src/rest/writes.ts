@@ -113,7 +113,7 @@ export const serveCreate = (mount: Mount, route: Route): Serve => {
       inputValues(entity, body, {
         mode: 'create',
         viewer,
-        settings: core.model.settings,
+        model: core.model,
         now: core.now(),
         what: route.entity,
         ...(given && { given }),
@@ -134,7 +134,10 @@ export const serveCreate = (mount: Mount, route: Route): Serve => {
         )
       throw error
     }
-    const reading = { plan: planFor(creatorRole(viewer)).plan, values: [viewer.id] }
+    const reading = {
+      plan: planFor(creatorRole(viewer, core.model.viewers.roles)).plan,
+      values: [viewer.id],
+    }
     const done = await run(mount, create(writing, route.entity, values), reading, idempotency)
     return written(mount, route.entity, done, named)
   }
@@ -172,7 +175,7 @@ export const serveUpdate = (
         return inputValues(entity, body, {
           mode,
           viewer,
-          settings: core.model.settings,
+          model: core.model,
           now: core.now(),
           what: route.entity,
         })

@@ -91,7 +91,7 @@ export const createPrecheck = (writing: Writing, entityName: string, given: Valu
 export const conditionOf = (writing: Writing, entityName: string, rule: Rule | undefined): Sql => {
   const { model, dialect, viewer } = writing
   const entity = entityOf(model, entityName)
-  const verdict = rule === undefined ? 'no' : judge(rule, viewer, model.settings)
+  const verdict = rule === undefined ? 'no' : judge(rule, viewer, model)
   if (verdict !== 'row' || !rule) return verdict === 'yes' ? sql`true` : sql`false`
   return conditionSql(selfCondition(model, entity, rule), entity.table, dialect, entity.table)
 }

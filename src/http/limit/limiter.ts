@@ -52,7 +52,7 @@ export const createLimiter = ({
   let present: { readonly window: number; readonly counts: Counts } | undefined
 
   const callerOf = (c: Http, viewer: Viewer): string => {
-    if (viewer.id !== null) return `user ${viewer.id}`
+    if (viewer.id !== null) return `viewer ${viewer.id}`
     const peer = c.env?.incoming?.socket.remoteAddress
     // There is no socket in tests, and none with addresses behind a Unix socket.
     if (peer === undefined) return 'address unknown'
