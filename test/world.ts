@@ -78,7 +78,7 @@ const small: Rows = {
 }
 
 /** When the small world begins; its n-th row of all was made n minutes later. */
-export const beginning = Date.UTC(2026, 0, 1)
+const beginning = Date.UTC(2026, 0, 1)
 
 export type WorldOptions = {
   /** What it serves; with another content than the usual one it begins without rows. */
@@ -136,7 +136,7 @@ export type Answered = {
 }
 
 /** A message as a developer sees it. */
-export type Letter = Event & { readonly kind: 'mail' }
+type Letter = Event & { readonly kind: 'mail' }
 
 export type World = {
   readonly app: App

@@ -22,7 +22,7 @@ export type RowsByEntity = Readonly<Record<string, readonly InputRow[]>>
 export type Sizes = Readonly<Record<string, number>>
 
 /** The row of that number, counted from 0, by field. */
-export type RowAt = (index: number) => Readonly<Record<string, SqlValue>>
+type RowAt = (index: number) => Readonly<Record<string, SqlValue>>
 
 /** Puts so many rows of an entity in, with ids from 1. */
 export type PutMany = (entity: string, count: number, rowAt: RowAt) => Promise<void>

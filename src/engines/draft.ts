@@ -13,7 +13,7 @@ import {
 import { columnName, type Entities } from '#model/model.ts'
 
 /** What migrations make: the text of each object by its name; that of a column, named `table.column`, is not used. */
-export type Made = ReadonlyMap<string, string>
+type Made = ReadonlyMap<string, string>
 
 /** What an engine knows of its own DDL. */
 export type Drafting = {

@@ -27,7 +27,7 @@ export type Filter =
   | { readonly kind: 'contains'; readonly field: string }
 
 /** How a REST list is paged: numbered pages, numbered pages or an offset, or cursors by id descending. */
-export type Paging = 'page' | 'page or offset' | 'cursor'
+type Paging = 'page' | 'page or offset' | 'cursor'
 
 export type Listing = {
   readonly paging: Paging
@@ -52,7 +52,7 @@ type Named = Readonly<Record<string, Link>>
 export type Link = string | { readonly href: string; readonly method: string }
 
 /** Runs after the commit of a create: it gets these fields of the row, and never throws or waits. */
-export type CreateEffect = {
+type CreateEffect = {
   readonly fields: readonly string[]
   readonly run: (row: Readonly<Record<string, unknown>>, services: Services) => void
 }

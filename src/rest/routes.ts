@@ -3,7 +3,7 @@ import type { Entity } from '#model/entity.ts'
 import { entityOf, type Model } from '#model/model.ts'
 
 /** The parent that a nested path names: `/things/{thingId}/parts`. */
-export type Nesting = { readonly entity: string; readonly field: string }
+type Nesting = { readonly entity: string; readonly field: string }
 
 /** The method of each kind of route. */
 const methods = {

@@ -32,7 +32,7 @@ export type Request = {
   readonly body?: unknown
 }
 
-export type Response = {
+type Response = {
   readonly status: number
   readonly text: string
 }
@@ -60,7 +60,7 @@ export const modelFor = (entities: Entities): Model => modelOf(contentOf(entitie
 
 const settings = { switches: {}, currency: { code: 'USD', digits: 2 } }
 
-export const contentOf = (entities: Entities) =>
+const contentOf = (entities: Entities) =>
   defineContent({
     entities: defineModel(entities as never),
     viewers: { entity: 'member', barred: { field: 'status', value: 'barred' }, roles },

@@ -95,7 +95,7 @@ const putting = (table: MovedTable, after: Key | null, rows: Rows, last: Row): Q
   )
 }
 
-export type Beginning = {
+type Beginning = {
   /** The identity of the store that is moved. */
   readonly source: string
   /** The tables in an order in which they can be filled. */

@@ -14,7 +14,7 @@ import { queryWith, type Rows } from '#sql/engine.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
 
 /** A file exists that would be replaced, and `force` is not set. */
-export class InTheWayError extends Error {
+class InTheWayError extends Error {
   override readonly name = 'InTheWayError'
 }
 
