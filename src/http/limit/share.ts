@@ -84,59 +84,81 @@ const createSchedule = (flush: () => void) => {
   }
 }
 
+/** The sharing of one window at a moment. */
+type State = ShareOptions & {
+  readonly schedule: ReturnType<typeof createSchedule>
+  /** The batch that requests are added to. */
+  next: Batch
+  isSending: boolean
+  /** The last report failed or took too long: requests do not wait for the next. */
+  isUnavailable: boolean
+}
+
+/** Answers all that wait, without the store. */
+const giveUp = (state: State, sent: Batch): void => {
+  state.isUnavailable = true
+  answerByGuess(sent)
+  answerByGuess(state.next)
+}
+
+/** Learns the totals of a batch that was reported. */
+const learnTotals = (
+  { learn, next }: State,
+  sent: Batch,
+  totals: ReadonlyMap<string, number>,
+): void => {
+  for (const key of sent.counts.keys()) {
+    const total = totals.get(key)
+    if (total !== undefined) learn(key, total + (next.counts.get(key) ?? 0))
+  }
+}
+
+const send = async (state: State, sent: Batch): Promise<void> => {
+  const impatience = setTimeout(() => giveUp(state, sent), patience).unref()
+  try {
+    const totals = await state.report(sent.counts)
+    state.isUnavailable = false
+    learnTotals(state, sent, totals)
+    answerByTotals(sent, totals)
+  } catch {
+    // The engine reports its own faults; this batch is sent again with the next.
+    for (const [key, n] of sent.counts) addTo(state.next.counts, key, n)
+    giveUp(state, sent)
+  }
+  clearTimeout(impatience)
+}
+
+/** Reports the batch that was filled. One at a time: requests that come meanwhile are in the next. */
+const flush = async (state: State): Promise<void> => {
+  state.schedule.begun()
+  if (state.isSending || state.next.counts.size === 0) return
+  state.isSending = true
+  const sent = state.next
+  state.next = emptyBatch()
+  await send(state, sent)
+  state.isSending = false
+  if (state.next.waiting.length > 0) state.schedule.soon()
+  else if (state.next.counts.size > 0) state.schedule.later()
+}
+
 /** The sharing of one window. */
-export const createShare = ({ report, learn, hurry }: ShareOptions): Share => {
-  let next = emptyBatch()
-  let isSending = false
-  let isAway = false
-  const schedule = createSchedule(() => void flush())
-
-  const giveUp = (sent: Batch) => {
-    isAway = true
-    answerByGuess(sent)
-    answerByGuess(next)
+export const createShare = (options: ShareOptions): Share => {
+  const schedule = createSchedule(() => void flush(state))
+  const state: State = {
+    ...options,
+    schedule,
+    next: emptyBatch(),
+    isSending: false,
+    isUnavailable: false,
   }
-
-  const send = async (sent: Batch): Promise<void> => {
-    const impatience = setTimeout(() => giveUp(sent), patience).unref()
-    try {
-      const totals = await report(sent.counts)
-      isAway = false
-      for (const key of sent.counts.keys()) {
-        const total = totals.get(key)
-        if (total !== undefined) learn(key, total + (next.counts.get(key) ?? 0))
-      }
-      answerByTotals(sent, totals)
-    } catch {
-      // The engine reports its own faults; this batch is sent again with the next.
-      for (const [key, n] of sent.counts) addTo(next.counts, key, n)
-      giveUp(sent)
-    }
-    clearTimeout(impatience)
-  }
-
-  const flush = async (): Promise<void> => {
-    schedule.begun()
-    // One batch at a time: requests that come meanwhile are in the next.
-    if (isSending || next.counts.size === 0) return
-    isSending = true
-    const sent = next
-    next = emptyBatch()
-    await send(sent)
-    isSending = false
-    if (next.waiting.length > 0) schedule.soon()
-    else if (next.counts.size > 0) schedule.later()
-  }
-
   const count: Share['count'] = (key, guess, exactly) => {
-    const position = addTo(next.counts, key, 1)
-    if (isAway || (!exactly && position < hurry)) {
+    const position = addTo(state.next.counts, key, 1)
+    if (state.isUnavailable || (!exactly && position < options.hurry)) {
       schedule.later()
       return guess
     }
     schedule.soon()
-    return new Promise(answer => next.waiting.push({ key, position, guess, answer }))
+    return new Promise(answer => state.next.waiting.push({ key, position, guess, answer }))
   }
-
   return { count, end: schedule.end }
 }
