@@ -1,6 +1,7 @@
 /** Adds one row from the command line, by the rules that the APIs have for a superuser. */
-import type { InputRow } from '#cli/content.ts'
+
 import { inserter } from '#cli/fill.ts'
+import type { InputRow } from '#cli/row-sources.ts'
 import { withStore } from '#cli/store.ts'
 import { orTaken } from '#cli/transfer/rows.ts'
 import { UsageError } from '#cli/usage.ts'

@@ -1,5 +1,5 @@
 /** Inserts many rows at once, by statements derived from the model. */
-import type { ContentStore, OpenStore, RowsByEntity } from '#cli/content.ts'
+import type { ContentStore, OpenStore, RowsByEntity } from '#cli/row-sources.ts'
 import type { Store } from '#engines/store.ts'
 import type { Entity } from '#model/entity.ts'
 import { columnName, type Model } from '#model/model.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import type { InputRow } from '#cli/content.ts'
+import type { InputRow } from '#cli/row-sources.ts'
 import { pagesOf } from '#cli/transfer/pages.ts'
 import { plainRows } from '#cli/transfer/rows.ts'
 import { modelFaults } from '#model/check/faults.ts'

@@ -1,4 +1,4 @@
-/** The parts of a content for the command line: demo rows, made-up rows, and kinds of its own to import. */
+/** Where the rows of a content come from on the command line: a demo, a generator, files of its own kinds. */
 import type { FieldFault } from '#errors.ts'
 import type { Model } from '#model/model.ts'
 import type { Dialect } from '#sql/dialect.ts'
