@@ -125,6 +125,6 @@ export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
     }),
     refused: (index, rows) =>
       steps[index]?.refused?.(rows) ??
-      new ApiError('CONFLICT', `Cannot ${name}: what it needs is not so any more`),
+      new ApiError('CONFLICT', `Cannot ${name}: its conditions do not hold any more`),
   }
 }

@@ -106,7 +106,7 @@ const openService = async ({ config, content }: Program, onFatal: () => void) =>
     limits: limitsOf(config),
     readTimeout: values.DUET_READ_TIMEOUT,
     queue: values.DUET_WRITE_QUEUE,
-    onTrouble: message => log.observe({ kind: 'trouble', message }),
+    onProblem: message => log.observe({ kind: 'problem', message }),
     onFatal: message => {
       state.isDraining = true
       reportFatal(log, message, onFatal)

@@ -5,10 +5,10 @@ export type Report = (seen: ReadonlyMap<string, number>) => Promise<ReadonlyMap<
 
 export type Share = {
   /**
-   * Counts a request. Gives `guess`, its number as far as this process knows, at once; with `exactly`, or where
+   * Counts a request. Gives `estimate`, its number as far as this process knows, at once; with `exactly`, or where
    * much of its key is unreported, the number that the store gives it, unless the store is unavailable.
    */
-  readonly count: (key: string, guess: number, exactly: boolean) => number | Promise<number>
+  readonly count: (key: string, estimate: number, exactly: boolean) => number | Promise<number>
   readonly end: () => void
 }
 
@@ -16,13 +16,13 @@ export type Share = {
 const interval = 200
 
 /** The longest time that a request waits for the store before it is decided without it, in milliseconds. */
-const patience = 500
+const reportTimeout = 500
 
 /** A request that waits for its number; `position` counts those of its key in the batch. */
 type Waiting = {
   readonly key: string
   readonly position: number
-  readonly guess: number
+  readonly estimate: number
   readonly answer: (n: number) => void
 }
 
@@ -31,16 +31,16 @@ type Batch = { readonly counts: Map<string, number>; readonly waiting: Waiting[]
 
 const emptyBatch = (): Batch => ({ counts: new Map(), waiting: [] })
 
-const answerByGuess = (batch: Batch): void => {
-  for (const { guess, answer } of batch.waiting) answer(guess)
+const answerByEstimate = (batch: Batch): void => {
+  for (const { estimate, answer } of batch.waiting) answer(estimate)
   batch.waiting.length = 0
 }
 
 /** Answers the waiting requests: a batch has the last numbers up to the total, in the order in which it was filled. */
 const answerByTotals = (batch: Batch, totals: ReadonlyMap<string, number>): void => {
-  for (const { key, position, guess, answer } of batch.waiting) {
+  for (const { key, position, estimate, answer } of batch.waiting) {
     const total = totals.get(key)
-    answer(total === undefined ? guess : total - (batch.counts.get(key) ?? 0) + position)
+    answer(total === undefined ? estimate : total - (batch.counts.get(key) ?? 0) + position)
   }
 }
 
@@ -55,7 +55,7 @@ export type ShareOptions = {
   /** Called with the newly known count of a key: its total in the store and the unreported requests. */
   readonly learn: (key: string, total: number) => void
   /** So many requests of one key are reported without waiting for the interval's end; the last of them waits for the answer. */
-  readonly hurry: number
+  readonly batchSize: number
 }
 
 /** When a batch is reported: at the end of an interval, or at the end of this turn of the event loop. */
@@ -97,8 +97,8 @@ type State = ShareOptions & {
 /** Answers all that wait, without the store. */
 const giveUp = (state: State, sent: Batch): void => {
   state.isUnavailable = true
-  answerByGuess(sent)
-  answerByGuess(state.next)
+  answerByEstimate(sent)
+  answerByEstimate(state.next)
 }
 
 /** Learns the totals of a batch that was reported. */
@@ -114,7 +114,7 @@ const learnTotals = (
 }
 
 const send = async (state: State, sent: Batch): Promise<void> => {
-  const impatience = setTimeout(() => giveUp(state, sent), patience).unref()
+  const timer = setTimeout(() => giveUp(state, sent), reportTimeout).unref()
   try {
     const totals = await state.report(sent.counts)
     state.isUnavailable = false
@@ -125,7 +125,7 @@ const send = async (state: State, sent: Batch): Promise<void> => {
     for (const [key, n] of sent.counts) addTo(state.next.counts, key, n)
     giveUp(state, sent)
   }
-  clearTimeout(impatience)
+  clearTimeout(timer)
 }
 
 /** Reports the batch that was filled. One at a time: requests that come meanwhile are in the next. */
@@ -151,14 +151,14 @@ export const createShare = (options: ShareOptions): Share => {
     isSending: false,
     isUnavailable: false,
   }
-  const count: Share['count'] = (key, guess, exactly) => {
+  const count: Share['count'] = (key, estimate, exactly) => {
     const position = addTo(state.next.counts, key, 1)
-    if (state.isUnavailable || (!exactly && position < options.hurry)) {
+    if (state.isUnavailable || (!exactly && position < options.batchSize)) {
       schedule.later()
-      return guess
+      return estimate
     }
     schedule.soon()
-    return new Promise(answer => state.next.waiting.push({ key, position, guess, answer }))
+    return new Promise(answer => state.next.waiting.push({ key, position, estimate, answer }))
   }
   return { count, end: schedule.end }
 }

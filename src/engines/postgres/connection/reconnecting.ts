@@ -48,7 +48,7 @@ const lose = (state: State, error: Error): void => {
 const use = (state: State, made: Connection): void => {
   state.connection = made
   const madeAt = performance.now()
-  made.gone.then(() => {
+  made.closed.then(() => {
     if (performance.now() - madeAt > goodAfter) state.pause = 0
     lose(state, new UnreachableError('the connection to the database was lost'))
   })
