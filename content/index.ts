@@ -10,6 +10,7 @@ import { order, orderEvent, orderItem } from '#content/order/entity.ts'
 import { orderKind } from '#content/order/import.ts'
 import { post } from '#content/post/entity.ts'
 import { product } from '#content/product/entity.ts'
+import { roles } from '#content/roles.ts'
 import { settings } from '#content/settings.ts'
 import { userActions } from '#content/user/actions.ts'
 import { avatarActions } from '#content/user/avatar/actions.ts'
@@ -35,7 +36,7 @@ export const entities = defineModel({
 export const content = defineContent({
   entities,
   // A token speaks for a user; a suspended one may read and not write.
-  viewers: { entity: 'user', barred: { field: 'status', value: 'suspended' } },
+  viewers: { entity: 'user', barred: { field: 'status', value: 'suspended' }, roles },
   actions: [...likeActions, ...orderActions, ...avatarActions, verifyEmail, ...userActions],
   served: async () => (await import('#content/served.ts')).served,
   errors,

@@ -81,7 +81,7 @@ function operations() {
     name,
     ...['read', 'enter', 'create', 'update', 'delete'].map(operation => {
       const rule = policy[operation] ?? (operation === 'enter' ? policy.read : undefined)
-      return rule ? inWords(rule) : 'nobody'
+      return rule ? inWords(rule, content.viewers.roles) : 'nobody'
     }),
   ])
   return table(
@@ -99,12 +99,14 @@ function fields() {
       )
       .map(([key, { readableBy, settableBy }]) => [
         code(`${name}.${key}`),
-        readableBy.kind === 'anyone' ? 'anyone who may read it' : inWords(readableBy),
+        readableBy.kind === 'anyone'
+          ? 'anyone who may read it'
+          : inWords(readableBy, content.viewers.roles),
         settableBy.kind === 'anyone'
           ? 'anyone who may write it'
           : settableBy.kind === 'nobody'
             ? 'only the service'
-            : inWords(settableBy),
+            : inWords(settableBy, content.viewers.roles),
       ]),
   )
   return table(['Field', 'May be read by', 'May be set by'], rows)
@@ -117,7 +119,7 @@ function actionsTable() {
   const rows = content.actions.map(({ name, method, path, rule }) => [
     name,
     code(`${method} ${shown(`/api${path}`)}`),
-    rule ? inWords(rule) : 'nobody',
+    rule ? inWords(rule, content.viewers.roles) : 'nobody',
   ])
   return table(['Action', 'Request', 'May'], rows)
 }

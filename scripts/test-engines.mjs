@@ -18,7 +18,7 @@ export const onSqliteOnly = {
     'migrations of a file; test/postgres/migrate.test.ts has the others',
   'test/store/serve.test.ts': 'the lock of a SQLite file, and kills that its log has to survive',
   'test/store/steps.test.ts': 'reads the migrations of both engines by itself',
-  'test/store/trouble.test.ts': 'the disk below a SQLite file',
+  'test/store/problems.test.ts': 'the disk below a SQLite file',
   'test/store/writer.test.ts': 'the writer thread of SQLite and its group commit',
 }
 

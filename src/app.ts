@@ -8,6 +8,7 @@ import { type Edge, exchange } from '#http/exchange.ts'
 import { retryAfterHeader } from '#http/reply.ts'
 import type { App, Http } from '#http/request.ts'
 import { type Known, unrouted } from '#http/unrouted.ts'
+import { anonymous } from '#model/viewer.ts'
 import { machineAssets, mountAssets, openAssets } from '#pages/assets.ts'
 import { graphiqlPage } from '#pages/graphiql.ts'
 import { send } from '#pages/page.ts'
@@ -58,7 +59,7 @@ const mountProbes = (app: App, { edge, ready, readOnly }: AppOptions) => {
   // Probes ask often and without a token; they are neither authenticated nor logged.
   const quiet = {
     ...edge,
-    authenticate: () => ({ id: null, role: 'anonymous' as const }),
+    authenticate: () => anonymous,
     observe: () => {},
   }
   const readiness = async () => {

@@ -1,6 +1,6 @@
 /** The content of a service as one value: all that the machine needs of it. */
 
-import type { Kind, RowsByEntity, Seed } from '#cli/content.ts'
+import type { Kind, RowsByEntity, Seed } from '#cli/row-sources.ts'
 import { type ErrorKind, machineErrors, mergeErrors } from '#errors.ts'
 import {
   checkSwitches,
@@ -88,6 +88,9 @@ const checkSettings = (own: SettingTable): void => {
   }
 }
 
+const rulesOfActions = (actions: readonly Action[] = []) =>
+  actions.map(({ name, rule }) => [`the rule of the action ${name}`, rule] as const)
+
 /** The content of these parts. Throws a plain error, one sentence, where an error code or a setting is defined twice. */
 export const defineContent = <const Own extends SettingTable = Record<never, never>>(
   parts: Parts<Own>,
@@ -96,7 +99,7 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
   const { errors = {}, settings = {} } = parts
   mergeErrors(machineErrors, errors)
   checkSettings(settings)
-  checkViewers(parts.entities, parts.viewers)
+  checkViewers(parts.entities, parts.viewers, rulesOfActions(parts.actions))
   return {
     actions: [],
     served: async () => ({ routes: [], pages: [] }),
@@ -114,7 +117,7 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
 }
 
 /** The model of a content with an operator's settings; throws a plain error where a rule names an unknown switch. */
-export const modelOf = ({ entities, viewers }: Content, settings: Settings): Model => {
-  checkSwitches(entities, settings.switches)
+export const modelOf = ({ entities, viewers, actions }: Content, settings: Settings): Model => {
+  checkSwitches(entities, settings.switches, rulesOfActions(actions))
   return { entities, viewers, settings }
 }

@@ -31,7 +31,7 @@ export type Event =
   /** A fact that an operator should know. */
   | { readonly kind: 'notice'; readonly message: string }
   /** A part of the work cannot be done now. */
-  | { readonly kind: 'trouble'; readonly message: string }
+  | { readonly kind: 'problem'; readonly message: string }
   /** The store stopped; the process ends. */
   | { readonly kind: 'fatal'; readonly message: string }
 

@@ -46,7 +46,7 @@ const sender =
   /^(?:[^<>"\p{Cc}]*<[^\s<>@,"\p{Cc}]+@[^\s<>@,"\p{Cc}]+>|[^\s<>@,"\p{Cc}]+@[^\s<>@,"\p{Cc}]+)$/u
 
 /** One setting: the rule for its value, its default, and its purpose. */
-export type Setting = { readonly rule: z.ZodType; readonly usual: string; readonly about: string }
+type Setting = { readonly rule: z.ZodType; readonly usual: string; readonly about: string }
 
 export type SettingTable = Readonly<Record<string, Setting>>
 

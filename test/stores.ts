@@ -1,5 +1,5 @@
 /** Stores for tests, on the engine that the run is on: SQLite, or PostgreSQL. */
-import type { OpenStore } from '#cli/content.ts'
+import type { OpenStore } from '#cli/row-sources.ts'
 import type { Content } from '#content.ts'
 import { postgresStore } from '#engines/postgres/store.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { createApp } from '#app.ts'
 import { createAuthenticator } from '#auth/authenticate.ts'
 import { mint } from '#auth/token.ts'
-import type { OpenStore } from '#cli/content.ts'
 import { putRows } from '#cli/fill.ts'
+import type { OpenStore } from '#cli/row-sources.ts'
 import { loadConfig } from '#config.ts'
 import { content as usualContent } from '#content/index.ts'
 import { type Content, modelOf } from '#content.ts'
@@ -78,7 +78,7 @@ const small: Rows = {
 }
 
 /** When the small world begins; its n-th row of all was made n minutes later. */
-export const beginning = Date.UTC(2026, 0, 1)
+const beginning = Date.UTC(2026, 0, 1)
 
 export type WorldOptions = {
   /** What it serves; with another content than the usual one it begins without rows. */
@@ -120,6 +120,8 @@ export const usualModel: Model = modelAsUsual(usualContent)
 
 export type Asking = {
   as?: number | 'anonymous'
+  /** The role of its token, where it is not the usual one. */
+  role?: string
   headers?: Record<string, string>
   body?: unknown
   raw?: string | Uint8Array<ArrayBuffer>
@@ -134,7 +136,7 @@ export type Answered = {
 }
 
 /** A message as a developer sees it. */
-export type Letter = Event & { readonly kind: 'mail' }
+type Letter = Event & { readonly kind: 'mail' }
 
 export type World = {
   readonly app: App
@@ -148,8 +150,8 @@ export type World = {
   readonly events: Event[]
   /** The messages that would have been sent; a sign-up's is there soon after its answer. */
   readonly letters: Letter[]
-  /** A token for user `id`; Ada's (1) has the role admin. */
-  readonly token: (id: number, role?: 'user' | 'admin') => Promise<string>
+  /** A token for user `id`; Ada's (1) has the role that may do everything. */
+  readonly token: (id: number, role?: string) => Promise<string>
   /** Sends a request such as 'GET /api/users/1' as a user by id (or anonymous), with a JSON body or a raw one. */
   readonly ask: (line: string, asking?: Asking) => Promise<Answered>
   /** POSTs a GraphQL operation. */
@@ -226,7 +228,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     now,
   }
   const edge: Edge = {
-    authenticate: createAuthenticator({ secret }, now),
+    authenticate: createAuthenticator({ secret }, content.viewers, now),
     observe: event => void events.push(event),
     queue: createQueue({ wait: 60_000, size: 100_000 }),
     origins: '*',
@@ -249,7 +251,8 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     ready: async () => null,
   })
   const tokens = new Map<string, Promise<string>>()
-  const token = (id: number, role: 'user' | 'admin' = id === 1 ? 'admin' : 'user') => {
+  const { superuser, default: usual } = content.viewers.roles
+  const token = (id: number, role: string = id === 1 ? superuser : usual) => {
     const key = `${id} ${role}`
     const made = tokens.get(key) ?? mint({ sub: id, role, ttl: 3600 }, secret, now())
     tokens.set(key, made)
@@ -258,7 +261,8 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
   const ask = async (line: string, asking: Asking = {}): Promise<Answered> => {
     const [method = 'GET', path = '/'] = line.split(/ (.*)/s)
     const headers: Record<string, string> = { ...asking.headers }
-    if (typeof asking.as === 'number') headers.Authorization ??= `Bearer ${await token(asking.as)}`
+    if (typeof asking.as === 'number')
+      headers.Authorization ??= `Bearer ${await token(asking.as, asking.role)}`
     const body = asking.raw ?? (asking.body === undefined ? undefined : JSON.stringify(asking.body))
     if (asking.body !== undefined) headers['Content-Type'] ??= 'application/json'
     const response = await app.request(path, {

@@ -1,7 +1,7 @@
 /** Everything the service knows about a comment. */
 import { entity, many, one } from '#model/entity.ts'
 import { created, fixed, id, reference, revision, text } from '#model/field.ts'
-import { anyone, self, user as signedIn } from '#model/policy.ts'
+import { anyone, self, signedIn } from '#model/policy.ts'
 
 export const comment = entity({
   table: 'comments',

@@ -1,7 +1,7 @@
 /** Everything the service knows about a like: that a user likes a comment, once. */
 import { entity } from '#model/entity.ts'
 import { created, fixed, id, internal, reference } from '#model/field.ts'
-import { anyone, self, user as signedIn } from '#model/policy.ts'
+import { anyone, self, signedIn } from '#model/policy.ts'
 
 export const like = entity({
   table: 'likes',

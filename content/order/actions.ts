@@ -193,7 +193,7 @@ const transition = (action: Transition): Action => {
       const mine = conditionOf(writing, 'order', entity.policy.update)
       const own = sql`select id from orders where id = ${id} and ${mine}`
       const steps = [{ sql: own, refused: () => notFound('order', id) }]
-      return commandOf(writing, { name: 'look at order', steps })
+      return commandOf(writing, { name: 'precheck order', steps })
     },
     command: (writing, { id, body, now }) => {
       noMembers(body)

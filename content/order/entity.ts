@@ -13,7 +13,7 @@ import {
   text,
   time,
 } from '#model/field.ts'
-import { self, user as signedIn } from '#model/policy.ts'
+import { self, signedIn } from '#model/policy.ts'
 
 /** The states of an order, and what each allows. */
 export const transitions = {

@@ -1,8 +1,8 @@
 /** One order of an import: its items, the amount they come to, its state with its times, and the record of both. */
 
 import { isObject } from '#base/object.ts'
-import type { ContentStore, Kind, OpenStore, PutRow } from '#cli/content.ts'
 import { inserter } from '#cli/fill.ts'
+import type { ContentStore, Kind, OpenStore, PutRow } from '#cli/row-sources.ts'
 import { dangling, orTaken } from '#cli/transfer/rows.ts'
 import { transitions } from '#content/order/entity.ts'
 import type { FieldFault } from '#errors.ts'

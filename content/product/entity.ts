@@ -1,7 +1,8 @@
 /** Everything the service knows about a product. */
+import { admin } from '#content/roles.ts'
 import { entity } from '#model/entity.ts'
 import { created, folded, id, int, money, revision, text, webUrl } from '#model/field.ts'
-import { admin, anyone } from '#model/policy.ts'
+import { anyone } from '#model/policy.ts'
 
 export const product = entity({
   table: 'products',

@@ -32,7 +32,7 @@ export const measures = {
   users: [count('signUps', 'Sign-ups')],
 } satisfies Record<ReportType, readonly Measure[]>
 
-export type Period = { readonly number: number; readonly values: readonly bigint[] }
+type Period = { readonly number: number; readonly values: readonly bigint[] }
 
 export type Report = {
   readonly type: ReportType

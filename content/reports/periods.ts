@@ -5,7 +5,7 @@ export type By = 'day' | 'month'
 const dayLength = 86_400_000
 
 /** The most periods of a report. */
-export const mostPeriods = 5000
+const mostPeriods = 5000
 
 /** The day since 1970 that a moment falls on. */
 export const dayAt = (moment: number): number => Math.floor(moment / dayLength)

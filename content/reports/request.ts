@@ -4,7 +4,7 @@ import { type By, dayAt, periodOf, tooMany } from '#content/reports/periods.ts'
 import type { FieldFault } from '#errors.ts'
 import { invalid } from '#write/input.ts'
 
-export const reportTypes = ['sales', 'content', 'users'] as const
+const reportTypes = ['sales', 'content', 'users'] as const
 export type ReportType = (typeof reportTypes)[number]
 
 /** The moments are milliseconds since 1970, `from` inclusive and `to` exclusive. */

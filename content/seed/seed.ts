@@ -1,5 +1,5 @@
 /** Made-up content of any size, skewed as real content is. */
-import type { PutMany, Seed, Sizes } from '#cli/content.ts'
+import type { PutMany, Seed, Sizes } from '#cli/row-sources.ts'
 import { type Random, randomFrom, seedWords } from '#content/seed/words.ts'
 import { fold } from '#model/text.ts'
 

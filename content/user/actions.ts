@@ -1,7 +1,7 @@
 /** Making somebody an admin, which may be repeated any number of times. */
+import { admin } from '#content/roles.ts'
 import { reached, userPrecheck } from '#content/user/steps.ts'
 import { notFound } from '#model/model.ts'
-import { admin } from '#model/policy.ts'
 import { sql } from '#sql/sql.ts'
 import type { Action } from '#write/action.ts'
 import { noMembers } from '#write/input.ts'

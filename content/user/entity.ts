@@ -1,5 +1,7 @@
 /** Everything the service knows about a user. */
+
 import { errors } from '#content/errors.ts'
+import { admin, roles } from '#content/roles.ts'
 import { sendVerification } from '#content/user/verify-email/message.ts'
 import { entity, many } from '#model/entity.ts'
 import {
@@ -14,7 +16,7 @@ import {
   revision,
   text,
 } from '#model/field.ts'
-import { admin, anyone, self, user as signedIn, whileOpen } from '#model/policy.ts'
+import { anyone, self, signedIn, whileOpen } from '#model/policy.ts'
 
 const forAdmins = { settableBy: admin, readableBy: signedIn, graphql: 'hidden' } as const
 
@@ -36,7 +38,7 @@ export const user = entity({
       readableBy: signedIn,
       description: 'Age in years.',
     }),
-    role: choice(['user', 'admin'], { ...forAdmins, initial: { value: 'user' } }),
+    role: choice(roles.names, { ...forAdmins, initial: { value: roles.default } }),
     status: choice(['active', 'suspended'], { ...forAdmins, initial: { value: 'active' } }),
     emailVerified: flag({
       ...fixed,

@@ -14,6 +14,7 @@ import {
   secret,
   signToken,
   start,
+  viewers,
 } from '../../test/support/tokens.ts'
 import { createAuthenticator } from './authenticate.ts'
 import { createVerified } from './verified.ts'
@@ -30,7 +31,7 @@ const tooLarge = 'The token is larger than 8 KiB'
 /** An authenticator with the secret, whose clock moves only when it is set. */
 const world = (seconds = start) => {
   const clock = { seconds }
-  const authenticate = createAuthenticator({ secret }, () => clock.seconds * 1000)
+  const authenticate = createAuthenticator({ secret }, viewers, () => clock.seconds * 1000)
   const send = async (authorization: string) => authenticate(authorization)
   return { clock, authenticate, send, ask: (token: string) => send(`Bearer ${token}`) }
 }
@@ -328,6 +329,7 @@ describe('a token that was verified', () => {
     await world().ask(hs256())
     const other = createAuthenticator(
       { secret: [...secret].reverse().join('') },
+      viewers,
       () => start * 1000,
     )
     await assert.rejects(async () => other(`Bearer ${hs256()}`), isRefused(badSignature))

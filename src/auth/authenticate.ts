@@ -4,7 +4,7 @@ import { anonymous, type Viewer } from '#model/viewer.ts'
 import type { KeyName, VerifyingKey } from './jwk.ts'
 import { type KeyConfig, type Keys, keysOf } from './keys.ts'
 import { misfit, refused } from './refusals.ts'
-import { grantOf, type Parties } from './token.ts'
+import { grantOf, type Parties, type TokenViewers } from './token.ts'
 import { createVerified } from './verified.ts'
 
 export type AuthConfig = KeyConfig & Parties
@@ -16,7 +16,11 @@ export type AuthConfig = KeyConfig & Parties
 export type Authenticate = (authorization: string | undefined) => Viewer | Promise<Viewer>
 
 /** Authenticates by a configuration; throws a plain error for one that is not usable. `now` is in milliseconds. */
-export const createAuthenticator = (config: AuthConfig, now: () => number): Authenticate => {
+export const createAuthenticator = (
+  config: AuthConfig,
+  viewers: TokenViewers,
+  now: () => number,
+): Authenticate => {
   checkParties(config)
   const keys = keysOf(config, now)
   const verified = createVerified(now)
@@ -24,7 +28,7 @@ export const createAuthenticator = (config: AuthConfig, now: () => number): Auth
   const admit = async (authorization: string): Promise<Viewer> => {
     const token = tokenOf(authorization)
     const key = await keys.find(keyNameOf(token, keys))
-    const grant = grantOf(await signedPayload(token, key), config, now())
+    const grant = grantOf(await signedPayload(token, key), viewers, config, now())
     verified.add(authorization, grant, key)
     return grant.viewer
   }

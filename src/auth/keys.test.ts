@@ -22,6 +22,7 @@ import {
   setOf,
   signToken,
   start,
+  viewers,
   weakRsa,
 } from '../../test/support/tokens.ts'
 import { until } from '../../test/support/wait.ts'
@@ -54,7 +55,7 @@ const replace = (path: string, text: string) => {
 }
 
 const worldOf = (config: AuthConfig, clock = { seconds: start }) => {
-  const authenticate = createAuthenticator(config, () => clock.seconds * 1000)
+  const authenticate = createAuthenticator(config, viewers, () => clock.seconds * 1000)
   const ask = async (token: string) => authenticate(`Bearer ${token}`)
   const atOnce = (token: string) => {
     const answer = authenticate(`Bearer ${token}`)
@@ -161,7 +162,7 @@ describe('a configuration that is refused at the start', () => {
   for (const [name, config, message] of cases)
     test(name, () =>
       assert.throws(
-        () => createAuthenticator(config, () => 0),
+        () => createAuthenticator(config, viewers, () => 0),
         (error: Error) => {
           assert.match(error.message, message)
           // The secret itself is in no message.
@@ -190,7 +191,7 @@ describe('a configuration that is refused at the start', () => {
   for (const [name, changed, message] of keyless)
     test(`a set of one key ${name}`, () => {
       const jwksFile = fileOf(setOf({ jwk: { ...ed.jwk, ...changed } }))
-      assert.throws(() => createAuthenticator({ jwksFile }, () => 0), message)
+      assert.throws(() => createAuthenticator({ jwksFile }, viewers, () => 0), message)
     })
 })
 
@@ -217,7 +218,7 @@ describe('a configuration that is accepted', () => {
   ]
   for (const jwksUrl of urls)
     test(`the address ${jwksUrl}, which is not read before a token comes`, () => {
-      createAuthenticator({ jwksUrl }, () => 0)
+      createAuthenticator({ jwksUrl }, viewers, () => 0)
     })
 })
 

@@ -1,5 +1,5 @@
 /** Keeps a key set up to date without a timer: it is read again when a key is needed. */
-import { type FindKey, type KeyName, type PublicKey, readKeySet } from './jwk.ts'
+import { type FindKey, type KeyName, type PublicKey, readKeySet, type VerifyingKey } from './jwk.ts'
 import { keysUnavailable, refused } from './refusals.ts'
 
 type Source = {
@@ -16,64 +16,84 @@ const staleFor = 3_600_000
 const retryAfter = 5_000
 const longestRead = 5_000
 
+/** A key set at a moment. All times are in milliseconds, as `now` gives them. */
+type State = {
+  readonly source: Source
+  readonly now: () => number
+  readonly keys: KeyRing
+  /** When the set must be read again. */
+  dueAt: number
+  /** Until when a key that the set lacks does not make it be read again. */
+  soonestAt: number
+  /** Why the last attempt to read it failed; undefined where it did not. */
+  fault?: unknown
+  reading?: Promise<void> | undefined
+}
+
+const adopt = (state: State, text: string, readAt: number): void => {
+  state.keys.replace(text, readAt)
+  state.fault = undefined
+  state.dueAt = readAt + state.source.freshFor
+  state.soonestAt = readAt + state.source.coolDown
+  state.keys.trustUntil(state.dueAt)
+}
+
+const read = async (state: State): Promise<void> => {
+  const { source, now, keys } = state
+  const at = now()
+  // While the source is known to be unavailable, no request waits for it: its keys hold during the attempt.
+  if (state.fault !== undefined) keys.trustUntil(at + longestRead + retryAfter)
+  try {
+    adopt(state, await source.read(), at)
+  } catch (cause) {
+    state.fault = cause
+    state.dueAt = state.soonestAt = now() + retryAfter
+    keys.trustUntil(state.dueAt)
+  }
+}
+
+/** Reads the set again; requests that come meanwhile share one attempt. */
+const renew = (state: State): Promise<void> => {
+  state.reading ??= read(state).finally(() => {
+    state.reading = undefined
+  })
+  return state.reading
+}
+
+/** Reads the set again where it is due; requests wait for that only where the known keys do not hold any more. */
+const renewIfDue = async (state: State): Promise<void> => {
+  if (state.now() < state.dueAt) return
+  const renewed = renew(state)
+  if (state.fault === undefined || !state.keys.isKnown(state.now())) await renewed
+}
+
+const find = async (state: State, name: KeyName): Promise<VerifyingKey> => {
+  const { now, keys } = state
+  await renewIfDue(state)
+  if (!keys.isKnown(now())) throw keysUnavailable(state.dueAt - now(), state.fault)
+  if (keys.fitting(name).length === 0 && now() >= state.soonestAt) await renew(state)
+  const [key, ...others] = keys.fitting(name)
+  if (key === undefined && state.fault !== undefined)
+    throw keysUnavailable(state.dueAt - now(), state.fault)
+  if (key === undefined) throw refused('The token is signed by an unknown key')
+  if (others.length > 0) throw refused('The token does not say which of several keys signed it')
+  return key
+}
+
 /**
  * Finds keys in a set that is read when first needed, when it is no longer fresh and when it lacks
  * a key. `initial` is a set that was read already. The finder throws `UNAUTHENTICATED` for a key
  * that is not there, `UNAVAILABLE` where that cannot be known.
  */
 export const renewing = (source: Source, now: () => number, initial?: string): FindKey => {
-  const ring = keyRing()
-  let dueAt = -Infinity
-  let soonestAt = -Infinity
-  let fault: unknown
-  let reading: Promise<void> | undefined
-
-  const adopt = (text: string, at: number) => {
-    ring.replace(text, at)
-    fault = undefined
-    dueAt = at + source.freshFor
-    soonestAt = at + source.coolDown
-    ring.trustUntil(dueAt)
-  }
-
-  const read = async () => {
-    const at = now()
-    // While the source is known to be unavailable, no request waits for it: its keys hold during the attempt.
-    if (fault !== undefined) ring.trustUntil(at + longestRead + retryAfter)
-    try {
-      adopt(await source.read(), at)
-    } catch (cause) {
-      fault = cause
-      dueAt = soonestAt = now() + retryAfter
-      ring.trustUntil(dueAt)
-    }
-  }
-
-  const renew = (): Promise<void> => {
-    reading ??= read().finally(() => {
-      reading = undefined
-    })
-    return reading
-  }
-
-  if (initial !== undefined) adopt(initial, now())
-
-  return async name => {
-    if (now() >= dueAt) {
-      const renewed = renew()
-      if (fault === undefined || !ring.isKnown(now())) await renewed
-    }
-    if (!ring.isKnown(now())) throw keysUnavailable(dueAt - now(), fault)
-    if (ring.fitting(name).length === 0 && now() >= soonestAt) await renew()
-    const [key, ...others] = ring.fitting(name)
-    if (key === undefined && fault !== undefined) throw keysUnavailable(dueAt - now(), fault)
-    if (key === undefined) throw refused('The token is signed by an unknown key')
-    if (others.length > 0) throw refused('The token does not say which of several keys signed it')
-    return key
-  }
+  const state: State = { source, now, keys: keyRing(), dueAt: -Infinity, soonestAt: -Infinity }
+  if (initial !== undefined) adopt(state, initial, now())
+  return name => find(state, name)
 }
 
 type Trusted = PublicKey & { until: number }
+
+type KeyRing = ReturnType<typeof keyRing>
 
 /** The keys of the set that was read last, and how far they are trusted. */
 const keyRing = () => {

@@ -11,6 +11,7 @@ import {
   secret,
   signToken,
   start,
+  viewers,
 } from '../../test/support/tokens.ts'
 import { type AuthConfig, createAuthenticator } from './authenticate.ts'
 import { mint } from './token.ts'
@@ -18,7 +19,7 @@ import { mint } from './token.ts'
 const at = (seconds: number) => () => seconds * 1000
 
 const ask = async (token: string, config: Partial<AuthConfig> = {}, seconds = start) =>
-  createAuthenticator({ secret, ...config }, at(seconds))(`Bearer ${token}`)
+  createAuthenticator({ secret, ...config }, viewers, at(seconds))(`Bearer ${token}`)
 
 const noUser = 'The claim sub is not the id of a user'
 const noRole = 'The claim role is neither user nor admin'
@@ -229,7 +230,7 @@ describe('minting', () => {
 
   for (const sub of [0, -1, 1.5, 2 ** 53, Number.NaN])
     test(`a token for user ${sub} is not minted`, () =>
-      assert.rejects(mint({ sub, role: 'user', ttl: 60 }, secret, 0), /needs a user's id/))
+      assert.rejects(mint({ sub, role: 'user', ttl: 60 }, secret, 0), /needs the id of a row/))
 
   test('a weak secret mints nothing', () =>
     assert.rejects(mint({ sub: 1, role: 'user', ttl: 60 }, 'short', 0), /DUET_AUTH_SECRET/))

@@ -1,7 +1,9 @@
-/** The claims of tokens: making a token for a user, and the rules for the claims of one. */
+/** The claims of tokens: making a token for a viewer, and the rules for the claims of one. */
 import { SignJWT } from 'jose'
 import { isObject } from '#base/object.ts'
 import { parseId } from '#model/id.ts'
+import type { Viewers } from '#model/model.ts'
+import { withArticle } from '#model/names.ts'
 import type { Role, Viewer } from '#model/viewer.ts'
 import { refused } from './refusals.ts'
 import { secretBytes } from './secret.ts'
@@ -20,15 +22,16 @@ const skew = 5
 
 type TokenOptions = Parties & {
   readonly sub: number
-  readonly role: Exclude<Role, 'anonymous'>
+  readonly role: Role
   /** Seconds it lives. */
   readonly ttl: number
 }
 
-/** A token signed by HS256; throws a plain error for a weak secret, an impossible user or a life above 24 hours. */
+/** A token signed by HS256; throws a plain error for a weak secret, an impossible id or a life above 24 hours. */
 export const mint = async (options: TokenOptions, secret: string, now: number): Promise<string> => {
   const { sub, role, ttl, issuer, audience } = options
-  if (parseId(String(sub)) === undefined) throw new Error(`A token needs a user's id, not ${sub}`)
+  if (parseId(String(sub)) === undefined)
+    throw new Error(`A token needs the id of a row, not ${sub}`)
   if (!Number.isInteger(ttl) || ttl < 1 || ttl > longestLife)
     throw new Error(`A token lives 1 second to 24 hours, not ${ttl} seconds`)
   const issuedAt = Math.floor(now / 1000)
@@ -57,12 +60,19 @@ const claimsOf = (payload: Uint8Array): Claims => {
   throw refused('The claims are not a JSON object')
 }
 
-const viewerOf = (claims: Claims): Viewer => {
+const noneOf = (names: readonly string[]): string =>
+  `${names.length > 1 ? 'neither' : 'not'} ${names.join(' nor ')}`
+
+/** Whose rows tokens speak for, and the roles that they may name. */
+export type TokenViewers = Pick<Viewers, 'entity' | 'roles'>
+
+const viewerOf = (claims: Claims, { entity, roles }: TokenViewers): Viewer => {
   const sub = claims.get('sub')
   const id = typeof sub === 'string' ? parseId(sub) : undefined
-  if (id === undefined) throw refused('The claim sub is not the id of a user')
-  const role = claims.has('role') ? claims.get('role') : 'user'
-  if (role !== 'user' && role !== 'admin') throw refused('The claim role is neither user nor admin')
+  if (id === undefined) throw refused(`The claim sub is not the id of ${withArticle(entity)}`)
+  const given = claims.has('role') ? claims.get('role') : roles.default
+  const role = roles.names.find(name => name === given)
+  if (role === undefined) throw refused(`The claim role is ${noneOf(roles.names)}`)
   return { id, role }
 }
 
@@ -102,9 +112,14 @@ const checkSpan = ({ from, until }: Grant, now: number): void => {
 }
 
 /** The grant of signed claims (RFC 7519, section 4.1); throws `UNAUTHENTICATED` for claims that break a rule. */
-export const grantOf = (payload: Uint8Array, parties: Parties, now: number): Grant => {
+export const grantOf = (
+  payload: Uint8Array,
+  viewers: TokenViewers,
+  parties: Parties,
+  now: number,
+): Grant => {
   const claims = claimsOf(payload)
-  const grant = { viewer: viewerOf(claims), ...spanOf(claims, now) }
+  const grant = { viewer: viewerOf(claims, viewers), ...spanOf(claims, now) }
   checkParties(claims, parties)
   checkSpan(grant, now)
   return grant

@@ -1,6 +1,7 @@
-/** Adds one row from the command line, by the rules that the APIs have for an admin. */
-import type { InputRow } from '#cli/content.ts'
+/** Adds one row from the command line, by the rules that the APIs have for a superuser. */
+
 import { inserter } from '#cli/fill.ts'
+import type { InputRow } from '#cli/row-sources.ts'
 import { withStore } from '#cli/store.ts'
 import { orTaken } from '#cli/transfer/rows.ts'
 import { UsageError } from '#cli/usage.ts'
@@ -22,8 +23,8 @@ export const addRow = (content: Content, name: string, row: InputRow): Promise<n
     const entity = entityOf(model, name)
     const { values, faults } = checkInput(entity, row, {
       mode: 'create',
-      viewer: { id: 0, role: 'admin' },
-      settings: model.settings,
+      viewer: { id: 0, role: model.viewers.roles.superuser },
+      model,
       now: Date.now(),
       what: name,
     })

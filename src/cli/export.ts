@@ -3,15 +3,15 @@
 import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { ContentStore } from '#cli/content.ts'
 import { progress } from '#cli/progress.ts'
+import type { ContentStore } from '#cli/row-sources.ts'
 import { withStore } from '#cli/store.ts'
 import { writers } from '#cli/transfer/format.ts'
 import { type Format, formatOf, kindOf, kindsOf } from '#cli/transfer/kinds.ts'
 import { pagesOf } from '#cli/transfer/pages.ts'
 import { readArgs, UsageError } from '#cli/usage.ts'
 import type { CliCommand, Content } from '#content.ts'
-import { putInPlace } from '#engines/files.ts'
+import { replaceFile } from '#engines/files.ts'
 
 const help = (content: Content): string => `Usage: duet export KIND [FILE] [--format ndjson|csv]
 
@@ -61,7 +61,7 @@ const write = async (store: ContentStore, { plural, kind, file, format }: Task):
     }
   }
   const stream = Readable.from(texts(), { objectMode: false })
-  if (file !== undefined) await putInPlace(file, part => pipeline(stream, createWriteStream(part)))
+  if (file !== undefined) await replaceFile(file, part => pipeline(stream, createWriteStream(part)))
   else if (!(await toStandardOutput(stream))) return
   shown.done()
   const messages = file === undefined ? process.stderr : process.stdout

@@ -1,5 +1,5 @@
 /** Inserts many rows at once, by statements derived from the model. */
-import type { ContentStore, OpenStore, RowsByEntity } from '#cli/content.ts'
+import type { ContentStore, OpenStore, RowsByEntity } from '#cli/row-sources.ts'
 import type { Store } from '#engines/store.ts'
 import type { Entity } from '#model/entity.ts'
 import { columnName, type Model } from '#model/model.ts'
@@ -97,7 +97,7 @@ export const putRows = async (
     let id = 0
     for (const row of list) {
       now += step
-      const use: Use = { mode: 'import', viewer: anonymous, settings: model.settings, now, what }
+      const use: Use = { mode: 'import', viewer: anonymous, model, now, what }
       const values = inputValues(entity, row, use)
       id = await put(new Map([['id', id + 1], ...values]))
     }

@@ -1,8 +1,8 @@
 /** `duet import`: rows of NDJSON or CSV, checked by the rules of the API, stored with their ids and times. */
 
 import { statSync } from 'node:fs'
-import type { ContentStore, InputRow, Kind, PutRow } from '#cli/content.ts'
 import { progress } from '#cli/progress.ts'
+import type { ContentStore, InputRow, Kind, PutRow } from '#cli/row-sources.ts'
 import { withStore } from '#cli/store.ts'
 import { renaming } from '#cli/transfer/foreign.ts'
 import { formatOf, kindOf, kindsOf } from '#cli/transfer/kinds.ts'
@@ -65,7 +65,7 @@ const putFor = (store: ContentStore, kind: Kind): PutRow => {
   const use = {
     mode: 'import',
     viewer: anonymous,
-    settings: store.model.settings,
+    model: store.model,
     now: Date.now(),
     what: kind.entity,
     also: kind.also,

@@ -43,7 +43,7 @@ export const logging = (level: Level): Logging => {
       case 'notice':
         log.warn(event.message)
         break
-      case 'trouble':
+      case 'problem':
         log.error(event.message)
         break
       case 'fatal':

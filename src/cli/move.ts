@@ -20,11 +20,11 @@ import type { Session } from '#sql/engine.ts'
 const help = `Usage: duet move --to postgres://USER:PASSWORD@HOST/DATABASE [--restart]
 
 Moves the SQLite store of DUET_DATABASE_URL into a PostgreSQL database that has no content:
-all rows with their ids, times and revisions, the kept answers of Idempotency-Keys, and the
+all rows with their ids, times and revisions, the stored responses of Idempotency-Keys, and the
 keys of cursors and mail, so that what callers hold stays good. Stop the server first. The
 store stays as it is. In the end both sides are compared, row for row.
-A move that was cut off goes on where it was when it is run again; until it has ended,
-nothing else works on the database. --restart takes out what it had put in, and begins anew.`
+A move that was cut off resumes when it is run again; until it has finished,
+nothing else works on the database. --restart deletes what it had copied, and starts over.`
 
 type Task = { readonly to: string; readonly restarts: boolean }
 
@@ -108,7 +108,7 @@ const moveHeld = async (store: Store, target: Target, move: Move): Promise<void>
       await session.transaction(() => moveAll(source, identity, target, move))
     } catch (cause) {
       if (!(cause instanceof UnreachableError)) throw cause
-      throw new Error(`${cause.message}; run the same again, and it goes on where it was`, {
+      throw new Error(`${cause.message}; run the same command again to resume it`, {
         cause,
       })
     }

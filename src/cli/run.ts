@@ -93,7 +93,7 @@ const dispatch = async (content: Content, [name, ...args]: readonly string[]): P
 
 type SystemError = NodeJS.ErrnoException & { readonly port?: number; readonly address?: string }
 
-const elsewhere = 'name another place in DUET_DATABASE_URL, or give this user the right to it'
+const elsewhere = 'name another path in DUET_DATABASE_URL, or give this user the right to it'
 
 /** Messages for system errors, with the subject and the remedy that the system's own leave out. */
 const remedies: Readonly<Record<string, (error: SystemError) => string>> = {

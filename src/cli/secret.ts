@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Config } from '#config.ts'
-import { checkPlace } from '#engines/sqlite/place.ts'
+import { checkPath } from '#engines/sqlite/path.ts'
 import { ConfigError } from '#settings.ts'
 
 /** The secret's file: beside a SQLite store, else where such a store would be by default. */
@@ -28,7 +28,7 @@ export const authSecret = (config: Config): string | undefined => {
   const file = secretFile(config)
   if (!existsSync(file)) {
     // Where no store can be made, no secret is written either.
-    if (config.store.kind === 'sqlite') checkPlace(config.store.file)
+    if (config.store.kind === 'sqlite') checkPath(config.store.file)
     mkdirSync(dirname(file), { recursive: true })
     // `wx`: of two processes that start at once, one makes it.
     try {

@@ -1,5 +1,5 @@
 /** Opens the store of a configuration for commands: migrated, and with the model's settings. */
-import type { ContentStore, OpenStore } from '#cli/content.ts'
+import type { ContentStore, OpenStore } from '#cli/row-sources.ts'
 import { type Config, loadConfig } from '#config.ts'
 import { type Content, modelOf } from '#content.ts'
 import { contentMigrations, historyOf } from '#engines/migrations.ts'

@@ -5,11 +5,13 @@ import { readArgs, UsageError } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
 import type { CliCommand, Content } from '#content.ts'
 import { parseId } from '#model/id.ts'
+import { withArticle } from '#model/names.ts'
 import { ConfigError } from '#settings.ts'
 
-const help = `Usage: duet token --user ID [--role user|admin] [--ttl 1h]
+const help = ({ viewers: { entity, roles } }: Content) =>
+  `Usage: duet token --${entity} ID [--role ${roles.names.join('|')}] [--ttl 1h]
 
-Prints a token for a user, signed with DUET_AUTH_SECRET (in development: with the
+Prints a token for ${withArticle(entity)}, signed with DUET_AUTH_SECRET (in development: with the
 secret that is kept beside the store, for PostgreSQL in data/). --ttl takes s, m or h; at most 24h.`
 
 const seconds = { s: 1, m: 60, h: 3600 } as const
@@ -22,18 +24,26 @@ const lifetime = (text: string): number => {
   return ttl
 }
 
-const run = async (args: readonly string[], content: Content): Promise<void> => {
-  const { values } = readArgs(
+const string = { type: 'string' } as const
+
+/** The viewer, role and life that the options name; the option for the viewer is called like its entity. */
+const ordered = (args: readonly string[], { viewers: { entity, roles } }: Content) => {
+  const given: Readonly<Record<string, string | undefined>> = readArgs(
     args,
-    { user: { type: 'string' }, role: { type: 'string' }, ttl: { type: 'string' } },
+    { [entity]: string, role: string, ttl: string },
     0,
-  )
-  const sub = parseId(values.user ?? '')
-  if (sub === undefined) throw new UsageError('--user must be the id of a user, such as 1')
-  const role = values.role ?? 'user'
-  if (role !== 'user' && role !== 'admin')
-    throw new UsageError(`--role must be user or admin, not ${role}`)
-  const ttl = lifetime(values.ttl ?? '1h')
+  ).values
+  const sub = parseId(given[entity] ?? '')
+  if (sub === undefined)
+    throw new UsageError(`--${entity} must be the id of ${withArticle(entity)}, such as 1`)
+  const role = given.role ?? roles.default
+  if (!roles.names.includes(role))
+    throw new UsageError(`--role must be ${roles.names.join(' or ')}, not ${role}`)
+  return { sub, role, ttl: lifetime(given.ttl ?? '1h') }
+}
+
+const run = async (args: readonly string[], content: Content): Promise<void> => {
+  const order = ordered(args, content)
   const config = loadConfig(process.env, content.settings)
   const secret = authSecret(config)
   if (secret === undefined)
@@ -41,7 +51,7 @@ const run = async (args: readonly string[], content: Content): Promise<void> => 
       'tokens are made with DUET_AUTH_SECRET; with a JWKS, your identity provider makes them',
     )
   const { DUET_AUTH_ISSUER: issuer, DUET_AUTH_AUDIENCE: audience } = config.values
-  const token = await mint({ sub, role, ttl, issuer, audience }, secret, Date.now())
+  const token = await mint({ ...order, issuer, audience }, secret, Date.now())
   process.stdout.write(`${token}\n`)
 }
 

@@ -29,7 +29,7 @@ type Term = {
 }
 
 /** An index; `sorted`: it serves an order, so it also says where nulls come. */
-export type Index = {
+type Index = {
   readonly name: string
   readonly terms: readonly Term[]
   readonly unique: boolean

@@ -13,7 +13,7 @@ import {
 import { columnName, type Entities } from '#model/model.ts'
 
 /** What migrations make: the text of each object by its name; that of a column, named `table.column`, is not used. */
-export type Made = ReadonlyMap<string, string>
+type Made = ReadonlyMap<string, string>
 
 /** What an engine knows of its own DDL. */
 export type Drafting = {
@@ -22,12 +22,12 @@ export type Drafting = {
   readonly ddl: Ddl
   /** The statements that replace a function or a trigger. */
   readonly replace: (definition: Definition) => readonly string[]
-  /** The statement that must make an object outside a transaction, because its table is in use; else null. */
-  readonly apart: (definition: Definition) => string | null
+  /** The statement that makes an object outside a transaction, where its table is in use; null: it may be made inside. */
+  readonly outside: (definition: Definition) => string | null
 }
 
-/** The statements that a store lacks: those for one transaction, then those that run outside any. */
-type Lack = { readonly together: readonly string[]; readonly apart: readonly string[] }
+/** The statements that a store lacks: those that run inside one transaction, then those that run outside any. */
+type Lack = { readonly inside: readonly string[]; readonly outside: readonly string[] }
 
 const isCode = ({ text }: Definition) => /^create (function|trigger) /.test(text)
 
@@ -45,7 +45,7 @@ export const lackOf = (
   migrations: readonly Migration[],
 ): Lack => {
   const made = drafting.madeBy(migrations)
-  const together = Object.values(entities).flatMap(({ table, fields }) =>
+  const inside = Object.values(entities).flatMap(({ table, fields }) =>
     made.has(table)
       ? Object.entries(fields)
           .filter(([key]) => !made.has(`${table}.${columnName(key)}`))
@@ -55,19 +55,19 @@ export const lackOf = (
           )
       : [],
   )
-  const apart: string[] = []
+  const outside: string[] = []
   for (const definition of definitionsOf(drafting.ddl, entities)) {
     const { name, text, of, fill = [] } = definition
-    const there = made.get(name)
+    const existing = made.get(name)
     const isInUse = of !== undefined && made.has(of)
-    const alone = isInUse ? drafting.apart(definition) : null
-    if (there !== undefined) {
-      if (isCode(definition) && plain(there) !== plain(text))
-        together.push(...drafting.replace(definition))
-    } else if (alone !== null) apart.push(alone)
-    else together.push(text, ...(isInUse ? fill : []))
+    const concurrent = isInUse ? drafting.outside(definition) : null
+    if (existing !== undefined) {
+      if (isCode(definition) && plain(existing) !== plain(text))
+        inside.push(...drafting.replace(definition))
+    } else if (concurrent !== null) outside.push(concurrent)
+    else inside.push(text, ...(isInUse ? fill : []))
   }
-  return { together, apart }
+  return { inside, outside }
 }
 
 const numbered = (number: number, name: string) => `${String(number).padStart(4, '0')}-${name}`
@@ -76,13 +76,13 @@ const textOf = (statements: readonly string[]) => `${statements.join(';\n\n')};\
 
 /** The migrations that make what is missing: none, one, or two where some of it must run outside a transaction. */
 export const migrationsFor = (
-  { together, apart }: Lack,
+  { inside, outside }: Lack,
   number: number,
   name: string,
 ): readonly Migration[] => {
-  const first = together.length === 0 ? [] : [{ name, text: textOf(together) }]
-  const last = together.length === 0 ? name : `${name}-indexes`
-  const second = apart.length === 0 ? [] : [{ name: last, text: outsideMark + textOf(apart) }]
+  const first = inside.length === 0 ? [] : [{ name, text: textOf(inside) }]
+  const last = inside.length === 0 ? name : `${name}-indexes`
+  const second = outside.length === 0 ? [] : [{ name: last, text: outsideMark + textOf(outside) }]
   return [...first, ...second].map(({ name, text }, index) => ({
     name: numbered(number + index, name),
     text,

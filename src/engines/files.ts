@@ -1,4 +1,4 @@
-/** Files that are there whole or not at all: written beside the target, synced, and then renamed. */
+/** Writes files atomically: beside the target, synced, and then renamed. */
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,
@@ -29,7 +29,7 @@ const removePart = (part: string) => {
 }
 
 /** Removes the temporary files of processes that were killed while they wrote this file. */
-const removeLeftOvers = (target: string) => {
+const removeStaleParts = (target: string) => {
   const form = /^\.(\d+)-[0-9a-f]{8}\.part(?:-journal|-wal|-shm)?$/
   const folder = dirname(target)
   for (const entry of readdirSync(folder)) {
@@ -59,8 +59,8 @@ type Options = {
   readonly before?: () => void
 }
 
-/** Has `write` make a file beside the target, and renames it to the target once it is whole and on the disk. */
-export const putInPlace = async (
+/** Replaces a file atomically: `write` makes it beside the target, and it is renamed once it is complete and on the disk. */
+export const replaceFile = async (
   named: string,
   write: (part: string) => Promise<void>,
   { mode = 0o666, before = () => {} }: Options = {},
@@ -69,7 +69,7 @@ export const putInPlace = async (
   const target = existsSync(named) ? realpathSync(named) : named
   const folder = dirname(target)
   if (existsSync(target) && !statSync(target).isFile()) throw new Error(`${target} is no file`)
-  removeLeftOvers(target)
+  removeStaleParts(target)
   const part = `${target}.${process.pid}-${randomBytes(4).toString('hex')}.part`
   closeSync(openSync(part, 'wx', mode))
   try {

@@ -8,7 +8,7 @@ import { type Query, queryWith, type Work } from '#sql/engine.ts'
 import { sql, trusted } from '#sql/sql.ts'
 
 /** The names of a table's columns; none where there is no such table. */
-export const columnsOf = function* (dialect: Dialect, table: string): Work<readonly string[]> {
+const columnsOf = function* (dialect: Dialect, table: string): Work<readonly string[]> {
   const rows = yield queryOf(dialect.columnsOf(table), dialect)
   return rows.map(([name]) => String(name))
 }
@@ -26,7 +26,7 @@ export const appliedIn = function* (dialect: Dialect): Work<readonly Applied[]> 
 }
 
 /** Makes the table of applied migrations where there is none. */
-export const makeNotes = function* (dialect: Dialect, ddl: string): Work<void> {
+export const makeMigrationsTable = function* (dialect: Dialect, ddl: string): Work<void> {
   yield queryWith(ddl)
   // Stores made by older programs have no such column.
   if (!(yield* columnsOf(dialect, 'migrations')).includes('checksum'))
@@ -34,21 +34,21 @@ export const makeNotes = function* (dialect: Dialect, ddl: string): Work<void> {
 }
 
 /** The statement that records a migration as applied. */
-export const noteOf = (dialect: Dialect, migration: Migration, now: number): Query =>
+export const recordOf = (dialect: Dialect, migration: Migration, now: number): Query =>
   queryOf(
     sql`insert into migrations (name, applied_at, checksum) values (${migration.name}, ${now}, ${checksumOf(migration)})`,
     dialect,
   )
 
 /** Records the checksums of applied migrations that have none. */
-export const noteChecksums = function* (
+export const recordChecksums = function* (
   dialect: Dialect,
   known: readonly Migration[],
   applied: readonly Applied[],
 ): Work<void> {
-  const unchecked = new Set(applied.flatMap(one => (one.checksum === null ? [one.name] : [])))
+  const unrecorded = new Set(applied.flatMap(one => (one.checksum === null ? [one.name] : [])))
   for (const migration of known)
-    if (unchecked.has(migration.name))
+    if (unrecorded.has(migration.name))
       yield queryOf(
         sql`update migrations set checksum = ${checksumOf(migration)} where name = ${migration.name}`,
         dialect,

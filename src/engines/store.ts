@@ -28,7 +28,7 @@ export type Serving = {
   /** How many writes may wait before more are refused. */
   readonly queue: number
   /** Called at failures that the service survives. */
-  readonly onTrouble?: (message: string) => void
+  readonly onProblem?: (message: string) => void
   /** Called once when nothing can be written any more and the process must end. */
   readonly onFatal: (message: string) => void
 }

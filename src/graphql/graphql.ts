@@ -13,7 +13,7 @@ import { bodyTag, isNotModified } from '#http/conditional.ts'
 import { type Edge, exchange, type Fail } from '#http/exchange.ts'
 import { errorHeaders, type Reply } from '#http/reply.ts'
 import { type App, type Http, header, positionOf, requestIdOf } from '#http/request.ts'
-import type { Viewer } from '#model/viewer.ts'
+import { anonymous, type Viewer } from '#model/viewer.ts'
 import { keyedRequest } from '#write/idempotency.ts'
 
 export type GraphqlOptions = {
@@ -36,7 +36,7 @@ const statusFor = (type: string, { data, status }: Result): number =>
 /** An answer without errors to a GET may be cached, and is 304 to a caller who has it. */
 const cacheable = (c: Http, reply: Reply & { readonly body: string }, viewer: Viewer): Reply => {
   const tag = bodyTag(reply.body)
-  const audience = viewer.role === 'anonymous' ? 'public' : 'private'
+  const audience = viewer.role === anonymous.role ? 'public' : 'private'
   const headers: Reply['headers'] = {
     ...reply.headers,
     ETag: tag,

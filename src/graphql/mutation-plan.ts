@@ -51,7 +51,7 @@ const readingOf = (
   const items = itemsOf({ ...execution, slots }, type, nodes)
   const start = startOf(nodes[0] as FieldNode)
   const selected = { ...oneRow(root.entity, items), written: true, key, ...start }
-  const role = root.kind === 'create' ? creatorRole(viewer) : viewer.role
+  const role = root.kind === 'create' ? creatorRole(viewer, core.model.viewers.roles) : viewer.role
   const { plan } = prepareFor(core, { encoding: 'graphql', roots: [selected] }, role)
   return { plan, values: [viewer.id, ...slots.valuesOf(variables)] }
 }

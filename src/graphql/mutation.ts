@@ -55,7 +55,7 @@ const valuesOf = async (execution: Execution, field: WriteField): Promise<Values
     return inputValues(entityOf(core.model, entity), input, {
       mode: kind === 'create' ? 'create' : 'update',
       viewer,
-      settings: core.model.settings,
+      model: core.model,
       now: core.now(),
       what: entity,
     })

@@ -1,7 +1,7 @@
 /** The queue of requests: they are run in slices, answered together, and refused when they waited too long. */
 
 /** A request that waits: run when its turn comes, or shed when that is too late. */
-export type Entry = { readonly run: () => void; readonly shed: () => void }
+type Entry = { readonly run: () => void; readonly shed: () => void }
 
 export type Queue = {
   readonly enter: (entry: Entry) => void

@@ -30,7 +30,7 @@ export type Filter = Lifetime &
   )
 
 /** How a REST list is paged: numbered pages, numbered pages or an offset, or cursors by id descending. */
-export type Paging = 'page' | 'page or offset' | 'cursor'
+type Paging = 'page' | 'page or offset' | 'cursor'
 
 export type Listing = {
   readonly paging: Paging
@@ -57,7 +57,7 @@ type Named = Readonly<Record<string, Link>>
 export type Link = string | (Lifetime & { readonly href: string; readonly method?: string })
 
 /** Runs after the commit of a create: it gets these fields of the row, and never throws or waits. */
-export type CreateEffect = {
+type CreateEffect = {
   readonly fields: readonly string[]
   readonly run: (row: Readonly<Record<string, unknown>>, services: Services) => void
 }

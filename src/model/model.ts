@@ -1,11 +1,13 @@
 /** All entities together, checked: relation names and keys by the compiler, and again at boot in one sentence. */
 import { ApiError } from '#errors.ts'
 import { modelFaults } from '#model/check/faults.ts'
-import { switchesOf, viewerFaults } from '#model/check/relations.ts'
+import { viewerFaults } from '#model/check/relations.ts'
+import { type PlacedRule, roleFaults, rulesOf, switchFaults } from '#model/check/rules.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { columnName, typeName } from '#model/names.ts'
 import type { Switches } from '#model/policy.ts'
+import type { Roles } from '#model/viewer.ts'
 
 export { columnName, typeName }
 
@@ -22,10 +24,12 @@ export type Settings = {
 
 export type Entities = Readonly<Record<string, Entity>>
 
-/** The entity that a token's `sub` refers to, and the value of a field that bars its row from writing. */
 export type Viewers = {
+  /** The entity that a token's `sub` refers to. */
   readonly entity: string
+  /** The value of a field that bars a row of that entity from writing. */
   readonly barred: { readonly field: string; readonly value: string }
+  readonly roles: Roles
 }
 
 export type Model = {
@@ -60,8 +64,15 @@ export const defineModel = <const M extends Entities>(entities: M & Checked<M>):
   return entities
 }
 
-/** The viewers, checked against the entities; a plain Error with one sentence says what is wrong. */
-export const checkViewers = (entities: Entities, { entity, barred }: Viewers): void => {
+/**
+ * The viewers, checked against the entities and the rules of actions; a plain Error with one sentence says what is
+ * wrong.
+ */
+export const checkViewers = (
+  entities: Entities,
+  { entity, barred, roles }: Viewers,
+  actions: readonly PlacedRule[] = [],
+): void => {
   const self = entities[entity] ?? wrong(`viewers are ${entity}, which is not an entity`)
   const field =
     self.fields[barred.field] ??
@@ -71,15 +82,16 @@ export const checkViewers = (entities: Entities, { entity, barred }: Viewers): v
       `viewers are barred where ${entity}.${barred.field} is ${barred.value}, which is not one of its values: make it a choice that has it`,
     )
   for (const fault of viewerFaults(entities, entity)) wrong(fault)
+  for (const fault of roleFaults(roles, [...rulesOf(entities), ...actions])) wrong(fault)
 }
 
 /** Checks that all switches that rules name exist; throws a plain Error of one sentence that names a missing one. */
-export const checkSwitches = (entities: Entities, switches: Switches): void => {
-  for (const [setting, place] of switchesOf(entities))
-    if (!Object.hasOwn(switches, setting))
-      wrong(
-        `${place} holds while ${setting} is open, which is no switch: let the content's switches give it`,
-      )
+export const checkSwitches = (
+  entities: Entities,
+  switches: Switches,
+  actions: readonly PlacedRule[] = [],
+): void => {
+  for (const fault of switchFaults([...rulesOf(entities), ...actions], switches)) wrong(fault)
 }
 
 /** The entities by name, in an order in which their tables can be made and filled: targets of references come first. */

@@ -4,5 +4,8 @@
 export const columnName = (field: string): string =>
   field.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 
+/** A name as one of its kind: `a thing`, `an order`. */
+export const withArticle = (name: string): string => `${/^[aeio]/i.test(name) ? 'an' : 'a'} ${name}`
+
 /** An entity's name with a capital letter, for types and sentences. */
 export const typeName = (entity: string): string => entity.charAt(0).toUpperCase() + entity.slice(1)

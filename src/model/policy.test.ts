@@ -1,39 +1,59 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-  admin,
   anyone,
+  holders,
   inWords,
   judge,
   nobody,
   type Rule,
   refusal,
   self,
-  user,
+  signedIn,
   whileOpen,
+  withRole,
 } from '#model/policy.ts'
-import { anonymous, type Viewer } from '#model/viewer.ts'
+import { anonymous, creatorRole, type Viewer } from '#model/viewer.ts'
+import { admin, editor, roles } from '../../test/support/roles.ts'
 
 const ben: Viewer = { id: 2, role: 'user' }
+const eva: Viewer = { id: 3, role: 'editor' }
 const ada: Viewer = { id: 1, role: 'admin' }
 
-/** What each rule says to anonymous, a user and an admin; with sign-up open and closed where that matters. */
-const table: readonly (readonly [string, Rule, boolean, readonly ('yes' | 'no' | 'row')[]])[] = [
-  ['anyone', anyone, true, ['yes', 'yes', 'yes']],
-  ['a user', user, true, ['no', 'yes', 'yes']],
-  ['oneself', self('id'), true, ['no', 'row', 'yes']],
-  ['an admin', admin, true, ['no', 'no', 'yes']],
-  ['anyone while sign-up is open', whileOpen('signup'), true, ['yes', 'yes', 'yes']],
-  ['anyone while sign-up is closed', whileOpen('signup'), false, ['no', 'no', 'yes']],
-  ['nobody', nobody, true, ['no', 'no', 'no']],
+type Verdict = 'yes' | 'no' | 'row'
+
+/** What each rule says to anonymous, a user, an editor and an admin; with sign-up open and closed where that matters. */
+const table: readonly (readonly [string, Rule, boolean, readonly Verdict[]])[] = [
+  ['anyone', anyone, true, ['yes', 'yes', 'yes', 'yes']],
+  ['any token', signedIn, true, ['no', 'yes', 'yes', 'yes']],
+  ['oneself', self('id'), true, ['no', 'row', 'row', 'yes']],
+  ['an editor', editor, true, ['no', 'no', 'yes', 'yes']],
+  ['an admin', admin, true, ['no', 'no', 'no', 'yes']],
+  ['the default role', withRole(roles, 'user'), true, ['no', 'yes', 'no', 'yes']],
+  ['anyone while sign-up is open', whileOpen('signup'), true, ['yes', 'yes', 'yes', 'yes']],
+  ['anyone while sign-up is closed', whileOpen('signup'), false, ['no', 'no', 'no', 'yes']],
+  ['nobody', nobody, true, ['no', 'no', 'no', 'no']],
 ]
 for (const [who, rule, signup, verdicts] of table)
-  test(`a rule for ${who} says ${verdicts.join(', ')} to anonymous, a user, an admin`, () => {
+  test(`a rule for ${who} says ${verdicts.join(', ')} to anonymous, a user, an editor, an admin`, () => {
+    const model = { settings: { switches: { signup } }, viewers: { roles } }
     assert.deepEqual(
-      [anonymous, ben, ada].map(viewer => judge(rule, viewer, { switches: { signup } })),
+      [anonymous, ben, eva, ada].map(viewer => judge(rule, viewer, model)),
       verdicts,
     )
   })
+
+test('a rule for a role that is not declared does not compile', () => {
+  // @ts-expect-error: there is no such role.
+  withRole(roles, 'editr')
+})
+
+test('who made a row reads it in its own role, and without a token in the default one', () => {
+  assert.deepEqual(
+    [anonymous, ben, eva].map(viewer => creatorRole(viewer, roles)),
+    ['user', 'user', 'editor'],
+  )
+})
 
 test('without a token the refusal is 401 with a challenge that names no error', () => {
   const error = refusal(anonymous, 'read users')
@@ -52,12 +72,20 @@ test('with a token the refusal is 403 and says what is refused, without a challe
 test('every rule has words of its own', () => {
   const words = [
     anyone,
-    user,
+    signedIn,
     self('authorId', 'post.authorId'),
+    editor,
     admin,
     whileOpen('signup'),
     nobody,
-  ].map(inWords)
+  ].map(rule => inWords(rule, roles))
   assert.equal(new Set(words).size, words.length)
   assert.equal(words[2], 'self (authorId or post.authorId), admin')
+})
+
+test('a fault names the holders of the right with their articles', () => {
+  assert.deepEqual(
+    [admin, editor, whileOpen('signup'), signedIn].map(rule => holders(rule, roles)),
+    ['an admin', 'an editor or an admin', 'an admin', 'callers with a token'],
+  )
 })

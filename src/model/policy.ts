@@ -1,26 +1,32 @@
 /** Who may do what, as data: the same rule guards a root, a nested level, a write and the printed table. */
 import { ApiError, type ErrorLocation } from '#errors.ts'
-import type { Viewer } from '#model/viewer.ts'
+import { withArticle } from '#model/names.ts'
+import { anonymous, type Roles, type Viewer } from '#model/viewer.ts'
 
 export type Rule =
   /** No token is needed. */
   | { readonly kind: 'anyone' }
   /** Any valid token. */
-  | { readonly kind: 'user' }
-  /** The viewer is named by one of these fields (`parent.ownerId`: a field of a relation), or an admin asks. */
+  | { readonly kind: 'signed in' }
+  /** The viewer is named by one of these fields (`parent.ownerId`: a field of a relation), or a superuser asks. */
   | { readonly kind: 'self'; readonly fields: readonly string[] }
-  | { readonly kind: 'admin' }
-  /** Anyone while the setting is on, else an admin. */
+  /** A token with this role, or a superuser. */
+  | { readonly kind: 'role'; readonly role: string }
+  | { readonly kind: 'superuser' }
+  /** Anyone while the setting is on, else a superuser. */
   | { readonly kind: 'while'; readonly setting: string }
   /** Only the service itself. */
   | { readonly kind: 'nobody' }
 
 export const anyone: Rule = { kind: 'anyone' }
-export const user: Rule = { kind: 'user' }
-export const admin: Rule = { kind: 'admin' }
+export const signedIn: Rule = { kind: 'signed in' }
 export const nobody: Rule = { kind: 'nobody' }
 export const self = (...fields: readonly string[]): Rule => ({ kind: 'self', fields })
 export const whileOpen = (setting: string): Rule => ({ kind: 'while', setting })
+
+/** The rule for tokens with one of the content's roles; the compiler checks its name. */
+export const withRole = <const R extends Roles>(roles: R, role: R['names'][number]): Rule =>
+  role === roles.superuser ? { kind: 'superuser' } : { kind: 'role', role }
 
 /** The rules for the operations of an entity. An operation without a rule is closed to all but the service. */
 export type Policy = {
@@ -36,6 +42,12 @@ export type Policy = {
 /** The switches that an operator's settings turn on or off, by the names that rules have for them. */
 export type Switches = Readonly<Record<string, boolean>>
 
+/** What rules depend on besides the viewer: the model has it. */
+export type Conditions = {
+  readonly settings: { readonly switches: Switches }
+  readonly viewers: { readonly roles: Roles }
+}
+
 /**
  * The verdict of a rule for a viewer before any row is read:
  * `yes`, `no`, or `row` where it depends on the owner of the row.
@@ -43,21 +55,23 @@ export type Switches = Readonly<Record<string, boolean>>
 export const judge = (
   rule: Rule,
   viewer: Viewer,
-  { switches }: { readonly switches: Switches },
+  { settings, viewers }: Conditions,
 ): 'yes' | 'no' | 'row' => {
+  if (rule.kind === 'nobody') return 'no'
+  if (viewer.role === viewers.roles.superuser) return 'yes'
   switch (rule.kind) {
     case 'anyone':
       return 'yes'
-    case 'user':
-      return viewer.role === 'anonymous' ? 'no' : 'yes'
+    case 'signed in':
+      return viewer.role === anonymous.role ? 'no' : 'yes'
     case 'self':
-      return viewer.role === 'admin' ? 'yes' : viewer.role === 'user' ? 'row' : 'no'
-    case 'admin':
-      return viewer.role === 'admin' ? 'yes' : 'no'
-    case 'while':
-      return switches[rule.setting] || viewer.role === 'admin' ? 'yes' : 'no'
-    case 'nobody':
+      return viewer.role === anonymous.role ? 'no' : 'row'
+    case 'role':
+      return viewer.role === rule.role ? 'yes' : 'no'
+    case 'superuser':
       return 'no'
+    case 'while':
+      return settings.switches[rule.setting] ? 'yes' : 'no'
     default:
       return rule satisfies never
   }
@@ -65,23 +79,32 @@ export const judge = (
 
 /** The error for a viewer who lacks a right: without a token 401, with one 403. `what` is a verb phrase: `change things`. */
 export const refusal = (viewer: Viewer, what: string, location?: ErrorLocation): ApiError =>
-  viewer.role === 'anonymous'
+  viewer.role === anonymous.role
     ? new ApiError('UNAUTHENTICATED', `A token is needed to ${what}`, location && { location })
     : new ApiError('FORBIDDEN', `This token gives no right to ${what}`, location && { location })
 
-/** The rule in a person's words, for the documents. */
-export const inWords = (rule: Rule): string => {
+/** The callers that a rule lets through besides those that own a row: `an admin`. */
+export const holders = (rule: Rule, { superuser }: Roles): string => {
+  if (rule.kind === 'signed in') return 'callers with a token'
+  const either = rule.kind === 'role' ? `${withArticle(rule.role)} or ` : ''
+  return `${either}${withArticle(superuser)}`
+}
+
+/** The rule in a person's words, for the documents; any token is named by the role of one that names none. */
+export const inWords = (rule: Rule, { superuser, default: usual }: Roles): string => {
   switch (rule.kind) {
     case 'anyone':
       return 'anonymous'
-    case 'user':
-      return 'user'
+    case 'signed in':
+      return usual
     case 'self':
-      return `self (${rule.fields.join(' or ')}), admin`
-    case 'admin':
-      return 'admin'
+      return `self (${rule.fields.join(' or ')}), ${superuser}`
+    case 'role':
+      return `${rule.role}, ${superuser}`
+    case 'superuser':
+      return superuser
     case 'while':
-      return `anonymous while ${rule.setting} is open, else admin`
+      return `anonymous while ${rule.setting} is open, else ${superuser}`
     case 'nobody':
       return 'nobody'
     default:

@@ -10,7 +10,7 @@ export type Version = (typeof versions)[number]
 export const newest: Version = 2
 
 /** A reason, such as `Use fullName.`, and where it is known the day from which callers were told. */
-export type Deprecation = string | { readonly reason: string; readonly on: string }
+type Deprecation = string | { readonly reason: string; readonly on: string }
 
 /** The versions that have a part of the model, all unless it says otherwise. Days are written `2027-08-01`. */
 export type Lifetime = {

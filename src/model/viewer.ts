@@ -1,6 +1,22 @@
-/** The viewer: the caller of a request, with the facts that rules need. */
+/** The viewer: the caller of a request, with the facts that rules need; and the roles that a content gives tokens. */
 
-export type Role = 'anonymous' | 'user' | 'admin'
+/** The name of one of the content's roles, or anonymous. */
+export type Role = string
+
+/** The roles of a content. */
+export type Roles<Name extends string = string> = {
+  /** What the claim `role` of a token may be. */
+  readonly names: readonly Name[]
+  /** The role of a token without that claim. */
+  readonly default: Name
+  /** The role that may do all that is not closed to everybody. */
+  readonly superuser: Name
+}
+
+/** The roles of a content, whose names the compiler then knows. */
+export const defineRoles = <const Name extends string>(
+  roles: Roles<Name> & Roles<NoInfer<Name>>,
+): Roles<Name> => roles
 
 export type Viewer = {
   /** The id that the token speaks for; null for anonymous. */
@@ -11,4 +27,5 @@ export type Viewer = {
 export const anonymous: Viewer = { id: null, role: 'anonymous' }
 
 /** The role in which a viewer reads the whole of what it has just created, also where it signs up without a token. */
-export const creatorRole = ({ role }: Viewer): Role => (role === 'anonymous' ? 'user' : role)
+export const creatorRole = ({ role }: Viewer, roles: Roles): Role =>
+  role === anonymous.role ? roles.default : role

@@ -54,9 +54,9 @@ const probeLinks: readonly Link[] = [
 const lists = new Intl.ListFormat('en-GB')
 
 /** The features of a list, in a few words. */
-const noteOf = ({ policy, rest: { listing } }: Entity, { settings }: Model): string => {
+const noteOf = ({ policy, rest: { listing } }: Entity, model: Model): string => {
   const rule = policy.enter ?? policy.read
-  if (!rule || judge(rule, anonymous, settings) !== 'yes') return 'asks for a token'
+  if (!rule || judge(rule, anonymous, model) !== 'yes') return 'asks for a token'
   if (listing.paging === 'cursor') return 'newest first, page by cursor'
   const filters = Object.values(listing.filters ?? {})
   return lists.format([
@@ -141,7 +141,7 @@ ${linkList(restLinks(options.model))}
         ? html`Public reads need none. For the rest, make one in the project folder and send it as <code>Authorization: Bearer …</code>:`
         : html`Public reads need none. For the rest, ask the operator of this service for one and send it as <code>Authorization: Bearer …</code>.`
     }</p>
-${options.development ? html`<pre><code>${tokenCurl(origin, options.examples)}</code></pre>` : ''}
+${options.development ? html`<pre><code>${tokenCurl(origin, options)}</code></pre>` : ''}
 </section>
 </main>
 <footer>
@@ -165,8 +165,11 @@ curl ${origin}${graphqlPath} \\
   -H 'Content-Type: application/json' \\
   -d '{"query": ${JSON.stringify(graphql)}}'`
 
-const tokenCurl = (origin: string, { withToken }: Examples): string => `\
-TOKEN=$(bin/duet token --user 1 --role admin --ttl 1h)
+const tokenCurl = (
+  origin: string,
+  { examples: { withToken }, model: { viewers } }: StartOptions,
+): string => `\
+TOKEN=$(bin/duet token --${viewers.entity} 1 --role ${viewers.roles.superuser} --ttl 1h)
 curl ${origin}${restPath}${withToken.rest} -H "Authorization: Bearer $TOKEN"`
 
 // The host comes from the request. Any text that is not plainly a host must not reach a shell command.

@@ -12,7 +12,7 @@ export type Condition =
   | { readonly kind: 'self'; readonly paths: readonly SelfPath[] }
 
 /** A field of the table itself, or of another one: `by` refers to a row of `table`, where `next` goes on. */
-export type SelfPath =
+type SelfPath =
   | { readonly field: string }
   | { readonly by: string; readonly table: string; readonly next: SelfPath }
 

@@ -40,7 +40,7 @@ const allow = (
   location: ErrorLocation,
 ): 'yes' | 'row' => {
   const viewer = { id: null, role }
-  const verdict = rule === undefined ? 'no' : judge(rule, viewer, model.settings)
+  const verdict = rule === undefined ? 'no' : judge(rule, viewer, model)
   if (verdict === 'no') throw refusal(viewer, what, location)
   return verdict
 }

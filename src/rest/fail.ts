@@ -6,7 +6,7 @@ import { styleOf } from '#rest/style.ts'
 import { errorVersionOf } from '#rest/version.ts'
 
 /** The page that explains the codes. */
-export const errorsPage = '/docs/errors'
+const errorsPage = '/docs/errors'
 
 /** The error as `{"error": {code, message, details, requestId}}`. */
 const asError = ({ code, message, details }: ApiError, requestId: string) => ({

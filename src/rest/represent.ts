@@ -57,9 +57,9 @@ export const representAs = (
 }
 
 /** Whether anonymous may read an entity's rows, so that shared caches may store them. */
-export const isPublic = ({ settings }: Model, entity: Entity): boolean => {
+export const isPublic = (model: Model, entity: Entity): boolean => {
   const rule = entity.policy.enter ?? entity.policy.read
-  return rule !== undefined && judge(rule, anonymous, settings) === 'yes'
+  return rule !== undefined && judge(rule, anonymous, model) === 'yes'
 }
 
 /** The mark of an answer that has a revision. */

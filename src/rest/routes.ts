@@ -4,7 +4,7 @@ import { entityOf, type Model } from '#model/model.ts'
 import { type Lifetime, lifetimeOf } from '#model/version.ts'
 
 /** The parent that a nested path names: `/things/{thingId}/parts`. */
-export type Nesting = { readonly entity: string; readonly field: string }
+type Nesting = { readonly entity: string; readonly field: string }
 
 /** The method of each kind of route. */
 const methods = {

@@ -15,7 +15,7 @@ const json = 'application/json; charset=utf-8'
 const plain: Named = { version: versions[0], contentType: json }
 
 /** The media type of a version's objects. */
-export const mediaTypeOf = (version: Version): string => `application/vnd.duet.v${version}+json`
+const mediaTypeOf = (version: Version): string => `application/vnd.duet.v${version}+json`
 
 /** The media types of JSON, for routes that have other forms too; plain JSON is first. */
 export const jsonTypes: readonly string[] = ['application/json', ...versions.map(mediaTypeOf)]
@@ -26,7 +26,7 @@ const numbered = (text: string): Version | undefined =>
 const inRestPath = new RegExp(`^${restPath}/v(\\d+)(?:/|$)`)
 
 /** The version in a path, as it stands there; undefined where the path has none. */
-export const inPath = (path: string): string | undefined => inRestPath.exec(path)?.[1]
+const inPath = (path: string): string | undefined => inRestPath.exec(path)?.[1]
 
 const unsupported = (named: string, status: number) =>
   new ApiError(

@@ -73,7 +73,7 @@ const readThen = async <Read>(
 const useOf = ({ core, version }: Mount, entity: string, viewer: Viewer, mode: Mode): Use => ({
   mode,
   viewer,
-  settings: core.model.settings,
+  model: core.model,
   now: core.now(),
   what: entity,
   resource: resourceOf(core.model, entity, version),
@@ -152,7 +152,10 @@ export const serveCreate = (mount: Mount, route: Route): Serve => {
         return { idempotency, values: inputValues(entity, body, use) }
       },
     )
-    const reading = { plan: planFor(creatorRole(viewer)).plan, values: [viewer.id] }
+    const reading = {
+      plan: planFor(creatorRole(viewer, core.model.viewers.roles)).plan,
+      values: [viewer.id],
+    }
     const done = await run(mount, create(writing, route.entity, values), reading, idempotency)
     return written(mount, route.entity, done, named)
   }

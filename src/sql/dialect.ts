@@ -23,7 +23,7 @@ export type ChildrenOf = ByIds & {
 }
 
 /** The values of a column that came as one text, in the order of its rows; numbers stay decimal texts. */
-export type ParsedColumn = readonly (string | null)[]
+type ParsedColumn = readonly (string | null)[]
 
 /** How a database returns many levels from a single statement. */
 export type SingleStatement = {

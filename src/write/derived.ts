@@ -30,7 +30,7 @@ const createGuard = (writing: Writing, entityName: string, values: Values) => {
   const isForOther =
     verdict === 'row' &&
     rule?.kind === 'self' &&
-    // A precheck does not have all values yet: those that are not there decide nothing.
+    // A precheck does not have all values yet; missing ones decide nothing.
     rule.fields.every(field => values.has(field) && values.get(field) !== viewer.id)
   const isOwn = (key: string) => fieldOf(entity, key).initial === 'viewer'
   // The viewer's own row is checked with the right to write.
@@ -84,14 +84,14 @@ export const create = (writing: Writing, entityName: string, values: Values): Co
 export const createPrecheck = (writing: Writing, entityName: string, given: Values): Command => {
   const { where, explain, refused, asSelf } = createGuard(writing, entityName, given)
   const step: GuardedStep = { sql: sql`select 1 where ${where}`, refused, ...explain }
-  return commandOf(writing, { name: `look below for ${entityName}`, asSelf, steps: [step] })
+  return commandOf(writing, { name: `precheck create ${entityName}`, asSelf, steps: [step] })
 }
 
 /** A rule as a condition on the rows of an entity's table: true where it does not depend on the row. */
 export const conditionOf = (writing: Writing, entityName: string, rule: Rule | undefined): Sql => {
   const { model, dialect, viewer } = writing
   const entity = entityOf(model, entityName)
-  const verdict = rule === undefined ? 'no' : judge(rule, viewer, model.settings)
+  const verdict = rule === undefined ? 'no' : judge(rule, viewer, model)
   if (verdict !== 'row' || !rule) return verdict === 'yes' ? sql`true` : sql`false`
   return conditionSql(selfCondition(model, entity, rule), entity.table, dialect, entity.table)
 }
@@ -198,6 +198,6 @@ export const precheck = (
   operation: keyof typeof verbs,
 ): Command =>
   commandOf(writing, {
-    name: `look at ${target.entity}`,
+    name: `precheck ${operation} ${target.entity}`,
     steps: targetSteps(writing, target, operation),
   })

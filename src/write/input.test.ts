@@ -18,9 +18,10 @@ import {
   text,
   webUrl,
 } from '#model/field.ts'
-import { admin, anyone } from '#model/policy.ts'
+import { anyone } from '#model/policy.ts'
 import { anonymous, type Viewer } from '#model/viewer.ts'
 import { checkInput, initialValue, inputValues, type Mode, type Use } from '#write/input.ts'
+import { admin, roles } from '../../test/support/roles.ts'
 
 const thing = entity({
   table: 'things',
@@ -46,11 +47,13 @@ const thing = entity({
 
 const ben: Viewer = { id: 2, role: 'user' }
 const ada: Viewer = { id: 1, role: 'admin' }
-const settings = { switches: { signup: true }, currency: { code: 'USD', digits: 2 } }
+const dollars = { switches: { signup: true }, currency: { code: 'USD', digits: 2 } }
+const viewers = { entity: 'user', barred: { field: 'state', value: 'old' }, roles }
+const model = { settings: dollars, viewers }
 const use = (mode: Mode, more: Partial<Use> = {}): Use => ({
   mode,
   viewer: ben,
-  settings,
+  model,
   now: 1000,
   what: 'thing',
   ...more,
@@ -253,7 +256,8 @@ test('every amount of the currency is kept to the last minor unit', () => {
 })
 
 test('a currency without decimals takes whole amounts only', () => {
-  const yen = { settings: { switches: { signup: true }, currency: { code: 'JPY', digits: 0 } } }
+  const currency = { code: 'JPY', digits: 0 }
+  const yen = { model: { ...model, settings: { ...dollars, currency } } }
   assert.deepEqual(check({ price: 50 }, 'update', yen).values, { price: 50 })
   assert.deepEqual(check({ price: 0.5 }, 'update', yen).faults, {
     price: 'must have at most 0 decimals, as JPY has',
@@ -294,8 +298,7 @@ test('an import takes a price as a single-precision program wrote it, and no oth
     policy: {},
     rest: { list: false, one: false, listing: { paging: 'cursor', limit: 20 } },
   })
-  const settings = { switches: { signup: true }, currency: { code: 'USD', digits: 2 } }
-  const use = { mode: 'import', viewer: anonymous, settings, now: 0, what: 'priced' } as const
+  const use = { mode: 'import', viewer: anonymous, model, now: 0, what: 'priced' } as const
   const checked = (price: number, more = {}) => checkInput(priced, { price }, { ...use, ...more })
   assert.equal(checked(21.3500004).values.get('price'), 2135)
   assert.equal(checked(123.790001).values.get('price'), 12_379)

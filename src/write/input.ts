@@ -3,9 +3,10 @@ import { ApiError, type FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Field, Scalar } from '#model/field.ts'
 import { decoded } from '#model/form.ts'
-import { fieldOf, type Settings } from '#model/model.ts'
+import { fieldOf, type Model } from '#model/model.ts'
 import { parseMinor } from '#model/money.ts'
-import { judge } from '#model/policy.ts'
+import { withArticle } from '#model/names.ts'
+import { holders, judge } from '#model/policy.ts'
 import { fieldNamedEver, type Resource } from '#model/resource.ts'
 import { fold } from '#model/text.ts'
 import type { Viewer } from '#model/viewer.ts'
@@ -26,8 +27,8 @@ type Stored = { readonly value: SqlValue } | { readonly fault: string }
 const isSingleOf = (value: number, minor: number, digits: number): boolean =>
   Math.fround(value) === Math.fround(minor / 10 ** digits)
 
-const minorUnits = (value: number, { settings, mode }: Use): Stored => {
-  const { digits, code } = settings.currency
+const minorUnits = (value: number, { model, mode }: Use): Stored => {
+  const { digits, code } = model.settings.currency
   const parsed = parseMinor(String(value), digits)
   if (parsed && !parsed.rest) return { value: Number(parsed.minor) }
   const rounded = Math.round(value * 10 ** digits)
@@ -55,15 +56,16 @@ const storedValue = (field: Field, value: unknown, use: Use): Stored => {
 
 /** Why the caller may not give this member; undefined where the caller may. */
 const closed = (field: Field | undefined, key: string, use: Use): string | undefined => {
-  const { mode, viewer, settings, given = {}, what, also = [] } = use
+  const { mode, viewer, model, given = {}, what, also = [] } = use
   const isHidden = field && !field.rest && field.graphql === 'hidden' && !also.includes(key)
   if (!field || field.foldedFrom !== undefined || isHidden)
-    return `is not a member of ${/^[aeio]/.test(what) ? 'an' : 'a'} ${what}`
+    return `is not a member of ${withArticle(what)}`
   if (mode === 'import') return undefined
   if (key in given) return 'is given by the path and may not be given here'
   if (field.immutable && mode !== 'create') return 'cannot be changed'
   if (field.settableBy.kind === 'nobody') return 'is set by the service and may not be given'
-  if (judge(field.settableBy, viewer, settings) === 'no') return 'may be given by an admin only'
+  if (judge(field.settableBy, viewer, model) === 'no')
+    return `may be given by ${holders(field.settableBy, model.viewers.roles)} only`
   return undefined
 }
 
@@ -100,7 +102,7 @@ const storedMember = (field: Field, key: string, value: unknown, use: Use): Stor
 export type Use = {
   readonly mode: Mode
   readonly viewer: Viewer
-  readonly settings: Settings
+  readonly model: Pick<Model, 'settings' | 'viewers'>
   /** The moment of the write, milliseconds since 1970. */
   readonly now: number
   /** The name of the entity in a fault. */

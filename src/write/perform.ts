@@ -54,8 +54,8 @@ const storedResponse = function* (idempotency: Idempotency): Work<Outcome | unde
 
 const steps = function* (job: Job, prepared: Prepared | undefined): Work<Outcome> {
   const { idempotency } = job
-  const kept = idempotency && (yield* storedResponse(idempotency))
-  if (kept) return kept
+  const stored = idempotency && (yield* storedResponse(idempotency))
+  if (stored) return stored
   const results: Rows[] = []
   for (const [index, step] of job.steps.entries()) {
     const rows = yield queryOf(step.statement, results)

@@ -55,7 +55,7 @@ export const result = (step: string): Sql => parameter({ kind: 'named result', s
 /** Whether the rule allows it; throws 401 or 403 where it does not. `row`: it depends on whose row it is. */
 export const permit = (writing: Writing, rule: Rule | undefined, what: string): 'yes' | 'row' => {
   const { model, viewer } = writing
-  const verdict = rule === undefined ? 'no' : judge(rule, viewer, model.settings)
+  const verdict = rule === undefined ? 'no' : judge(rule, viewer, model)
   if (verdict === 'no') throw refusal(viewer, what)
   return verdict
 }
@@ -125,6 +125,6 @@ export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
     }),
     refused: (index, rows) =>
       steps[index]?.refused?.(rows) ??
-      new ApiError('CONFLICT', `Cannot ${name}: what it needs is not so any more`),
+      new ApiError('CONFLICT', `Cannot ${name}: its conditions do not hold any more`),
   }
 }

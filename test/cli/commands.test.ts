@@ -296,7 +296,7 @@ test('a data folder that cannot be made or written is named', async () => {
     DUET_PORT: '0',
   }
   const message =
-    /in-the-way\/data.* cannot be made, a file is in the way; name another place in DUET_DATABASE_URL/
+    /in-the-way\/data.* cannot be made, a file is in the way; name another path in DUET_DATABASE_URL/
   await oneLine(
     [
       ['migrate', ['migrate'], 1, message],

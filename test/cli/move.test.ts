@@ -209,7 +209,7 @@ test('a move that is killed continues; until it has ended nothing else uses the 
   ])
   for (const { code, stderr } of refused) {
     assert.equal(code, 1)
-    assert.match(stderr, /^duet: a move into this database has begun and not ended: run the same/)
+    assert.match(stderr, /^duet: a move into this database is unfinished: run the same/)
   }
   const mixed = await duet(move, other.settings)
   assert.equal(mixed.code, 1)

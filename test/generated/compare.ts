@@ -41,7 +41,7 @@ const expectSame = async (services: readonly Service[], { request, status, text 
 type Step = readonly [make: (typeof makers)[number], name: string]
 
 /** Requests that fill the stores at first, and then ask and change what was kept. */
-export const mixed = function* (draw: Draw, entities: Entities, requests: number): Generator<Step> {
+const mixed = function* (draw: Draw, entities: Entities, requests: number): Generator<Step> {
   const names = Object.keys(entities) as [string, ...string[]]
   for (let n = 0; n < requests; n++)
     yield [n < requests / 4 ? create : draw.of(...makers), draw.of(...names)]

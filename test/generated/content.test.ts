@@ -5,8 +5,9 @@ import { defineContent, modelOf } from '#content.ts'
 import { isReserved } from '#model/check/names.ts'
 import { type Entity, entity, many, one } from '#model/entity.ts'
 import { flag, id, int, reference, revision, time } from '#model/field.ts'
-import { checkViewers, defineModel } from '#model/model.ts'
-import { anyone, self, user, whileOpen } from '#model/policy.ts'
+import { checkViewers, defineModel, type Viewers } from '#model/model.ts'
+import { anyone, self, signedIn, whileOpen } from '#model/policy.ts'
+import { editor, roles } from '../support/roles.ts'
 import { engines } from './compare.ts'
 import { member } from './models.ts'
 import { type Service, serveModel } from './serve.ts'
@@ -23,7 +24,7 @@ const thing: Entity = entity({
     revision: revision(),
   },
   relations: { owner: one('member', 'ownerId') },
-  policy: { read: anyone, create: user, update: self('ownerId') },
+  policy: { read: anyone, create: signedIn, update: self('ownerId') },
   links: { self: '/things/{id}', owner: '/members/{ownerId}' },
   rest: {
     list: true,
@@ -42,9 +43,9 @@ const thing: Entity = entity({
   sets: [['featured', 'at']],
 })
 
-const viewers = { entity: 'member', barred: { field: 'status', value: 'barred' } }
+const viewers: Viewers = { entity: 'member', barred: { field: 'status', value: 'barred' }, roles }
 
-const wrongViewers: readonly (readonly [string, Entity, typeof viewers, string])[] = [
+const wrongViewers: readonly (readonly [string, Entity, Viewers, string])[] = [
   [
     'viewers that are no entity',
     thing,
@@ -54,13 +55,13 @@ const wrongViewers: readonly (readonly [string, Entity, typeof viewers, string])
   [
     'viewers barred by what is not there',
     thing,
-    { entity: 'member', barred: { field: 'state', value: 'barred' } },
+    { ...viewers, barred: { field: 'state', value: 'barred' } },
     'viewers are barred by state, which is not a field of member',
   ],
   [
     'viewers barred by a value that there is not',
     thing,
-    { entity: 'member', barred: { field: 'status', value: 'gone' } },
+    { ...viewers, barred: { field: 'status', value: 'gone' } },
     'viewers are barred where member.status is gone, which is not one of its values: make it a choice that has it',
   ],
   [
@@ -68,6 +69,42 @@ const wrongViewers: readonly (readonly [string, Entity, typeof viewers, string])
     { ...thing, policy: { ...thing.policy, update: self('id') } },
     viewers,
     'the update rule of thing names id, which is not the id of a member: name a reference to member',
+  ],
+  [
+    'a default role that there is not',
+    thing,
+    { ...viewers, roles: { ...roles, default: 'guest' } },
+    'the default role is guest, which is no role: name one of user, editor, admin',
+  ],
+  [
+    'a superuser of no role',
+    thing,
+    { ...viewers, roles: { ...roles, superuser: 'root' } },
+    'the superuser role is root, which is no role: name one of user, editor, admin',
+  ],
+  [
+    'a role that is called as the callers without a token',
+    thing,
+    { ...viewers, roles: { ...roles, names: [...roles.names, 'anonymous'] } },
+    'the role "anonymous" has a name that tokens cannot give: use letters, digits and -, and not anonymous',
+  ],
+  [
+    'a role whose name would break a header',
+    thing,
+    { ...viewers, roles: { ...roles, names: [...roles.names, 'a"b'] } },
+    'the role "a\\"b" has a name that tokens cannot give: use letters, digits and -, and not anonymous',
+  ],
+  [
+    'a rule of a policy for a role that there is not',
+    { ...thing, policy: { ...thing.policy, delete: editor } },
+    { ...viewers, roles: { ...roles, names: ['user', 'admin'] } },
+    'the delete rule of thing is for the role editor, which is no role: name one of user, admin',
+  ],
+  [
+    'a rule of a field for a role that there is not',
+    { ...thing, fields: { ...thing.fields, at: time({ nullable: true, settableBy: editor }) } },
+    { ...viewers, roles: { ...roles, names: ['user', 'admin'] } },
+    'a rule of thing.at is for the role editor, which is no role: name one of user, admin',
   ],
 ]
 for (const [what, entity, viewers, sentence] of wrongViewers)

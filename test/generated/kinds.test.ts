@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import type { InputRow } from '#cli/content.ts'
+import type { InputRow } from '#cli/row-sources.ts'
 import { pagesOf } from '#cli/transfer/pages.ts'
 import { plainRows } from '#cli/transfer/rows.ts'
 import { modelFaults } from '#model/check/faults.ts'
@@ -25,9 +25,10 @@ import {
   webUrl,
 } from '#model/field.ts'
 import { entityOf, type Model } from '#model/model.ts'
-import { admin, nobody, user } from '#model/policy.ts'
+import { nobody, signedIn } from '#model/policy.ts'
 import { anonymous } from '#model/viewer.ts'
 import { filling } from '../stores.ts'
+import { admin } from '../support/roles.ts'
 import { compareModel, drawn, each, engines } from './compare.ts'
 import { member } from './models.ts'
 import { modelFor, type Service, serveModel } from './serve.ts'
@@ -70,7 +71,7 @@ const options: Readonly<Record<string, readonly [Change, Listing?]>> = {
   set: [same, { sets: [['name', 'f']] }],
   immutable: [field => ({ ...field, immutable: true })],
   resetBy: [(field, initial) => ({ ...field, initial, resetBy: 'name' })],
-  'readableBy user': [field => ({ ...field, readableBy: user })],
+  'readableBy user': [field => ({ ...field, readableBy: signedIn })],
   'readableBy admin': [field => ({ ...field, readableBy: admin })],
   'settableBy admin': [field => ({ ...field, ...nullable, settableBy: admin })],
   'settableBy nobody': [(field, initial) => ({ ...field, initial, settableBy: nobody })],
@@ -103,7 +104,7 @@ const cell = (name: string, kind: string, option: string): Entity => {
       revision: revision(),
       [key]: change(make(), initial),
     },
-    policy: { read: user, create: user, update: user, delete: user },
+    policy: { read: signedIn, create: signedIn, update: signedIn, delete: signedIn },
     rest: {
       list: true,
       one: true,
@@ -173,7 +174,7 @@ const imported = (
   filling(store, async line => {
     const faults: Record<string, unknown> = {}
     for (const [what, list] of Object.entries(rows)) {
-      const of = { ...use, settings: model.settings, what }
+      const of = { ...use, model, what }
       const put = plainRows({ ...line, model }, entityOf(model, what), of)
       faults[what] = (await Promise.all(list.map(put))).flat()
     }

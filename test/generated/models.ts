@@ -18,8 +18,9 @@ import {
   webUrl,
 } from '#model/field.ts'
 import type { Entities } from '#model/model.ts'
-import { admin, anyone, self, user } from '#model/policy.ts'
+import { anyone, self, signedIn } from '#model/policy.ts'
 import type { Draw } from '../operations.ts'
+import { admin } from '../support/roles.ts'
 
 type Drafted = {
   readonly name: string
@@ -149,10 +150,10 @@ const entityBy = (draw: Draw, { name, fields, relations }: Drafted): Entity => {
     fields: all,
     relations,
     policy: {
-      read: owned ? self('ownerId') : of(anyone, anyone, user),
-      create: user,
-      update: owned ? of(user, self('ownerId')) : user,
-      delete: user,
+      read: owned ? self('ownerId') : of(anyone, anyone, signedIn),
+      create: signedIn,
+      update: owned ? of(signedIn, self('ownerId')) : signedIn,
+      delete: signedIn,
     },
     ...(chance(70) && { links: { self: `/${name}s/{id}`, ...Object.fromEntries(nullable) } }),
     rest: {

@@ -41,7 +41,9 @@ const rowsOf = ({ tables }: Reference, name: string): Table => tables.get(name) 
 
 const holds = (rule: Rule | undefined, row: Row, as: Viewer): boolean => {
   if (rule?.kind === 'self') return as === 'admin' || row[rule.fields[0] ?? ''] === viewerIds[as]
-  return rule?.kind === 'anyone' || (rule?.kind === 'user' ? as !== 'anonymous' : as === 'admin')
+  return (
+    rule?.kind === 'anyone' || (rule?.kind === 'signed in' ? as !== 'anonymous' : as === 'admin')
+  )
 }
 
 export const mayEnter = (rule: Rule | undefined, as: Viewer): boolean =>

@@ -71,11 +71,17 @@ const textOf = (draw: Draw, { rule, range }: Field): string => {
   return of(...(taken as [string, ...string[]]))
 }
 
+/** The rule that is for those viewers and no others. */
+const ruleFor = { anonymous: 'anyone', user: 'signed in', admin: 'superuser' } satisfies Record<
+  Viewer,
+  string
+>
+
 const settable = ({ fields }: Entity, isUpdate: boolean, as: Viewer) =>
   Object.entries(fields).filter(
     ([key, { settableBy, foldedFrom, immutable }]) =>
       key !== 'id' &&
-      (settableBy.kind === 'anyone' || settableBy.kind === as) &&
+      (settableBy.kind === 'anyone' || settableBy.kind === ruleFor[as]) &&
       !foldedFrom &&
       !(isUpdate && immutable),
   )

@@ -18,6 +18,7 @@ import { createMail } from '#mail/mail.ts'
 import { defineModel, type Entities, type Model } from '#model/model.ts'
 import type { Event } from '#observe.ts'
 import { freshDatabase } from '../postgres/tools/database.ts'
+import { roles } from '../support/roles.ts'
 import { documentLimits, secret } from '../world.ts'
 
 /** The moment of all writes. */
@@ -31,7 +32,7 @@ export type Request = {
   readonly body?: unknown
 }
 
-export type Response = {
+type Response = {
   readonly status: number
   readonly text: string
 }
@@ -59,10 +60,10 @@ export const modelFor = (entities: Entities): Model => modelOf(contentOf(entitie
 
 const settings = { switches: {}, currency: { code: 'USD', digits: 2 } }
 
-export const contentOf = (entities: Entities) =>
+const contentOf = (entities: Entities) =>
   defineContent({
     entities: defineModel(entities as never),
-    viewers: { entity: 'member', barred: { field: 'status', value: 'barred' } },
+    viewers: { entity: 'member', barred: { field: 'status', value: 'barred' }, roles },
     migrations: new URL('file:///'),
     examples: {
       graphql: '{ members { id } }',
@@ -120,7 +121,7 @@ export const serveModel = async (
       now: () => now,
     },
     edge: {
-      authenticate: createAuthenticator({ secret }, () => now),
+      authenticate: createAuthenticator({ secret }, content.viewers, () => now),
       observe,
       queue: createQueue({ wait: 60_000, size: 100_000 }),
       origins: '*',

@@ -111,7 +111,10 @@ for (const { name, content, program } of subjects)
     test('its examples are answered, with a token and without', async () => {
       const service = await serveBy(fileAt(`../../${program}`), demo)
       const { rest, graphql, withToken } = content.examples
-      const token = (await run([demo, 'token', '--user', '1', '--role', 'admin'])).trim()
+      const { entity, roles } = content.viewers
+      const token = (
+        await run([demo, 'token', `--${entity}`, '1', '--role', roles.superuser])
+      ).trim()
       const authorization = { Authorization: `Bearer ${token}` }
       const get = (path: string, headers = {}) => fetch(`${service.url}/api${path}`, { headers })
       const post = (query: string, headers = {}) =>

@@ -7,18 +7,7 @@ import type { Answered } from '../world.ts'
 import { bodyFor } from './bodies.ts'
 import { subjects } from './contents.ts'
 import { type Reference, type Row, verdict } from './reference.ts'
-import {
-  admin,
-  anonymous,
-  asOf,
-  barred,
-  type Filled,
-  filled,
-  isHeld,
-  named,
-  someone,
-  targetFor,
-} from './subject.ts'
+import { asOf, callersOf, type Filled, filled, isHeld, named, targetFor } from './subject.ts'
 
 type Kind = 'create' | 'update' | 'delete'
 type Input = Readonly<Record<string, unknown>>
@@ -37,14 +26,13 @@ const operationFor = (kind: Kind, entity: string): string => {
 
 for (const subject of subjects)
   describe(`the mutations of ${subject.name}`, () => {
+    const { admin, barred, callers } = callersOf(subject)
     let it: Filled
     let n = 0
     before(async () => {
       it = await filled(subject)
     })
     after(() => it.world.close())
-
-    const callers = [anonymous, someone(2), someone(3), barred, admin]
 
     const inputFor = (
       kind: Kind,
@@ -105,7 +93,7 @@ for (const subject of subjects)
     for (const kind of ['create', 'update', 'delete'] as const)
       test(`to ${kind} is for those who may, and for no others`, async () => {
         for (const entity of having(kind))
-          for (const viewer of callers)
+          for (const viewer of [...callers, barred])
             for (const mine of [true, false]) await attempt(kind, entity, viewer, mine)
       })
 

@@ -1,9 +1,33 @@
-/** Creating rows of one's own, where the owner is the viewer unless the input says otherwise. */
+/** The library's roles, and creating rows of one's own, where the owner is the viewer unless the input says otherwise. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { demo } from '../support/library/demo.ts'
 import { library } from '../support/library/index.ts'
 import { createWorld, type World } from '../world.ts'
+
+describe('the roles of the library', () => {
+  let world: World
+  before(async () => {
+    world = await createWorld({ content: library, rows: demo })
+  })
+  after(() => world.close())
+  const change = (role: string, body: object) =>
+    world.ask('PATCH /api/books/1', { as: 2, role, body })
+
+  test('are those that its rules name: who may change a book and who may not', async () => {
+    assert.equal((await change('reader', { pages: 542 })).status, 403)
+    assert.equal((await change('shelver', { pages: 542 })).status, 200)
+    assert.equal((await change('librarian', { pages: 543 })).status, 200)
+    const { json } = await change('shelver', { lendable: false })
+    assert.equal(json.error.message, 'lendable may be given by a librarian only')
+  })
+
+  test('are those that a token may name', async () => {
+    const { status, json } = await change('admin', {})
+    assert.equal(status, 401)
+    assert.equal(json.error.message, 'The claim role is neither reader nor shelver nor librarian')
+  })
+})
 
 describe('a row that belongs to the viewer by itself', () => {
   let world: World

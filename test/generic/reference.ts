@@ -37,18 +37,20 @@ export const rowsOf = async ({ core, rows }: World): Promise<Rows> => {
 export const verdict = (
   rule: Rule | undefined,
   { role }: Viewer,
-  { settings }: Model,
+  { settings, viewers }: Model,
 ): 'yes' | 'no' | 'row' => {
-  const isAdmin = role === 'admin'
+  const isSuperuser = role === viewers.roles.superuser
   switch (rule?.kind) {
     case 'anyone':
       return 'yes'
-    case 'admin':
-      return isAdmin ? 'yes' : 'no'
+    case 'superuser':
+      return isSuperuser ? 'yes' : 'no'
+    case 'role':
+      return isSuperuser || role === rule.role ? 'yes' : 'no'
     case 'while':
-      return isAdmin || settings.switches[rule.setting] ? 'yes' : 'no'
+      return isSuperuser || settings.switches[rule.setting] ? 'yes' : 'no'
     case 'self':
-      return isAdmin ? 'yes' : role === 'anonymous' ? 'no' : 'row'
+      return isSuperuser ? 'yes' : role === 'anonymous' ? 'no' : 'row'
     case 'nobody':
     case undefined:
       return 'no'

@@ -1,6 +1,7 @@
 /** Rows for all the entities of any model, as they are stored. */
-import type { OpenStore } from '#cli/content.ts'
+
 import { manyInserter } from '#cli/fill.ts'
+import type { OpenStore } from '#cli/row-sources.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { dependenciesFirst, entityOf, type Model } from '#model/model.ts'

@@ -9,15 +9,26 @@ import { type Reference, type Row, referenceOver, rowsOf } from './reference.ts'
 import { fillWith, rowCount } from './rows.ts'
 
 export const anonymous: Viewer = { id: null, role: 'anonymous' }
-/** The first viewer has the role admin, as in every world. */
-export const admin: Viewer = { id: 1, role: 'admin' }
-export const someone = (id: number): Viewer => ({ id, role: 'user' })
-export const barred = someone(rowCount)
 
-export const viewers: readonly Viewer[] = [anonymous, someone(2), someone(3), admin]
+/** The callers of a content: of each of its roles one, and more of the default one. */
+export const callersOf = ({ content }: Subject) => {
+  const { names, default: usual, superuser } = content.viewers.roles
+  const someone = (id: number): Viewer => ({ id, role: usual })
+  const admin: Viewer = { id: 1, role: superuser }
+  const others = names
+    .filter(role => role !== usual && role !== superuser)
+    .map((role, index): Viewer => ({ id: 4 + index, role }))
+  return {
+    /** The first viewer may do everything, as in every world. */
+    admin,
+    someone,
+    barred: someone(rowCount),
+    callers: [anonymous, someone(2), someone(3), ...others, admin],
+  }
+}
 
-export const asOf = ({ id }: Viewer): { as: number } | Record<string, never> =>
-  id === null ? {} : { as: id }
+export const asOf = ({ id, role }: Viewer): { as?: number; role?: string } =>
+  id === null ? {} : { as: id, role }
 
 export const named = ({ id, role }: Viewer): string => (id === null ? role : `${role} ${id}`)
 
@@ -72,7 +83,7 @@ export const targetFor = (wanted: {
   return reference.rowsIn(entity).find(
     row =>
       reference.isMine(entity, row, rule, viewer) === mine &&
-      // The admin goes on asking.
-      !(entity === model.viewers.entity && row.id === admin.id),
+      // The first viewer goes on asking.
+      !(entity === model.viewers.entity && row.id === 1),
   )
 }

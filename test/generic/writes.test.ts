@@ -12,17 +12,15 @@ import { bodyFor } from './bodies.ts'
 import { subjects } from './contents.ts'
 import { type Reference, type Row, referenceOver, rowsOf, verdict } from './reference.ts'
 import {
-  admin,
   anonymous,
   asOf,
-  barred,
+  callersOf,
   type Filled,
   filled,
   isHeld,
   named,
   nameOf,
   pathOf,
-  someone,
   targetFor,
 } from './subject.ts'
 
@@ -33,6 +31,7 @@ const refusedTo = (answer: Answered, { role }: Viewer): void =>
 
 for (const subject of subjects)
   describe(`the writes of ${subject.name}`, () => {
+    const { admin, someone, barred, callers } = callersOf(subject)
     let it: Filled
     let reference: Reference
     let n = 0
@@ -45,7 +44,6 @@ for (const subject of subjects)
     after(() => it.world.close())
 
     const now = async () => referenceOver(it.model, await rowsOf(it.world))
-    const callers = [anonymous, someone(2), someone(3), barred, admin]
     const routesOf = (...kinds: readonly Route['kind'][]) =>
       it.routes.filter(({ kind }) => kinds.includes(kind))
     const ruleOf = (entity: string, kind: Write): Policy[keyof Policy] =>
@@ -88,7 +86,7 @@ for (const subject of subjects)
 
     test('a thing is made by those who may, and by no others', async () => {
       for (const route of routesOf('create'))
-        for (const viewer of callers) {
+        for (const viewer of [...callers, barred]) {
           const rule = ruleOf(route.entity, 'create')
           reference = await now()
           const { path, body } = newFor(route, viewer)
@@ -157,7 +155,7 @@ for (const subject of subjects)
     for (const kind of ['replace', 'update'] as const)
       test(`a thing is ${kind}d by those who may, and by no others`, async () => {
         for (const route of routesOf(kind))
-          for (const viewer of callers)
+          for (const viewer of [...callers, barred])
             for (const mine of [true, false]) {
               const row = rowFor(route, kind, viewer, mine)
               if (!row) continue
@@ -177,6 +175,24 @@ for (const subject of subjects)
               reference = await now()
             }
       })
+
+    test('a field is set by those whom its rule lets through, and by no others', async () => {
+      for (const route of routesOf('update'))
+        for (const viewer of callers) {
+          const row = [true, false]
+            .map(mine => rowFor(route, 'update', viewer, mine))
+            .find(
+              row =>
+                row && reference.may(route.entity, row, ruleOf(route.entity, 'update'), viewer),
+            )
+          for (const [key, field] of Object.entries(entityOf(it.model, route.entity).fields)) {
+            const isClosed = verdict(field.settableBy, viewer, it.model) === 'no'
+            if (!row || !field.rest || field.immutable || !isClosed) continue
+            const answer = await ask(`PATCH ${pathTo(route, row)}`, viewer, { [key]: row[key] })
+            refuses(answer, 422, 'VALIDATION_ERROR', [key])
+          }
+        }
+    })
 
     test('what is not there can neither be changed nor deleted', async () => {
       for (const route of routesOf('replace', 'update', 'delete')) {
@@ -302,7 +318,7 @@ for (const subject of subjects)
           Number(b.entity === it.model.viewers.entity),
       )
       for (const route of routes)
-        for (const viewer of callers)
+        for (const viewer of [...callers, barred])
           for (const mine of [false, true]) {
             reference = await now()
             const row = rowFor(route, 'delete', viewer, mine)

@@ -30,7 +30,7 @@ const model: Model = { ...usualModel, entities: longer }
 const known = historyFor('sqlite')
 const lack = (added: Entities, migrations: readonly Migration[]) =>
   lackOf(sqliteDrafting, added, migrations)
-const nothing = { together: [], apart: [] }
+const nothing = { inside: [], outside: [] }
 
 /** The migrations with the one that a draft would write for these entities. */
 const withDraft = (added: Entities): readonly Migration[] => [
@@ -299,10 +299,10 @@ test('the draft for a field that is searched from now on finds what is there', a
 
 test('the draft for a model that counts by a field no longer makes its triggers anew', () => {
   const less = { ...entities, product: { ...entities.product, counted: [] } }
-  const { together, apart } = lack(less, known)
-  assert.deepEqual(apart, [])
+  const { inside, outside } = lack(less, known)
+  assert.deepEqual(outside, [])
   assert.deepEqual(
-    together.map(text => /^\w+ \w+ \w+/.exec(text)?.[0]),
+    inside.map(text => /^\w+ \w+ \w+/.exec(text)?.[0]),
     [
       'drop trigger products_count_insert',
       'create trigger products_count_insert',

@@ -3,7 +3,7 @@ import { mint } from '#auth/token.ts'
 import { secret } from '../world.ts'
 
 /** Sends POSTs as a user of its own; gives the status and what was answered, or undefined where the service is gone. */
-export const callerOf = async (url: string, name: string) => {
+const callerOf = async (url: string, name: string) => {
   const ask = async (
     path: string,
     body: unknown,

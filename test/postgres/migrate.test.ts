@@ -271,7 +271,7 @@ describe('the extension that searches use', { skip: noDatabase }, () => {
     const strange = { name: '0001-strange', text: 'create extension if not exists of_no_one;' }
     await assert.rejects(migrate(url, [strange]), {
       message:
-        'the migration 0001-strange failed: this PostgreSQL has no extension of_no_one: install what it contributes (postgresql-contrib), then run duet migrate again',
+        'the migration 0001-strange failed: this PostgreSQL has no extension of_no_one: install the package that has it (postgresql-contrib), then run duet migrate again',
     })
   })
 })

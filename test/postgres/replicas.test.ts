@@ -315,7 +315,7 @@ test('a service whose replica is not there starts, says so, and reads from the p
   const { name } = await rename(asked)
   assert.equal(await nameOf({}, asked), name)
   assert.equal((await asked.ask('GET /readyz')).status, 200)
-  await until('it says so', () => alone.stdout().includes('replica 1 is away'))
+  await until('it says so', () => alone.stdout().includes('replica 1 cannot be used'))
 })
 
 describe('a replica that is far behind', { skip }, () => {
@@ -328,6 +328,8 @@ describe('a replica that is far behind', { skip }, () => {
     })
     assert.equal(await nameOf(), name)
     await until('the replica is used', isUsed)
-    await until('both are told', () => /10 s behind.*replica 1 is there/s.test(service.stdout()))
+    await until('both are told', () =>
+      /10 s behind.*replica 1 can be used again/s.test(service.stdout()),
+    )
   })
 })

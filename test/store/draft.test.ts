@@ -16,7 +16,7 @@ import { defineModel, type Entities } from '#model/model.ts'
 import { historyFor } from '../history.ts'
 
 const draftings = [sqliteDrafting, postgresDrafting]
-const nothing = { together: [], apart: [] }
+const nothing = { inside: [], outside: [] }
 const { post, product } = entities
 
 const longer = defineModel({
@@ -113,7 +113,7 @@ const lackAfter = (text: string, model: Entities = entities) =>
 const added = 'alter table posts add column probe text collate "C"'
 const index = 'create index concurrently if not exists posts_by_probe on posts (probe, id)'
 
-for (const [what, text, together, apart] of [
+for (const [what, text, inside, outside] of [
   ['an added column', `${added};`, [], [index]],
   [
     'one that is added if it is not there',
@@ -168,21 +168,21 @@ for (const [what, text, together, apart] of [
   ['rows that are filled', `${added}; update posts set probe = ';' where id < 5;`, [], [index]],
 ] as const)
   test(`a draft for PostgreSQL reads ${what} off the text`, () =>
-    assert.deepEqual(lackAfter(text, longer), { together, apart }))
+    assert.deepEqual(lackAfter(text, longer), { inside, outside }))
 
 test('a table that is dropped is drafted anew with its indexes, in one transaction', () => {
-  const { together, apart } = lackAfter('drop table if exists avatars cascade;')
+  const { inside, outside } = lackAfter('drop table if exists avatars cascade;')
   assert.deepEqual(
-    together.map(text => /^[\w ]+/.exec(text)?.[0]),
+    inside.map(text => /^[\w ]+/.exec(text)?.[0]),
     ['create table avatars ', 'create unique index avatars_by_user_id on avatars '],
   )
-  assert.deepEqual(apart, [])
+  assert.deepEqual(outside, [])
 })
 
 test('a table that is renamed takes its columns along', () => {
   const renamed = { ...entities, avatar: { ...entities.avatar, table: 'pictures' } }
-  const { together } = lackAfter('alter table avatars rename to pictures;', renamed)
-  assert.deepEqual(together, [])
+  const { inside } = lackAfter('alter table avatars rename to pictures;', renamed)
+  assert.deepEqual(inside, [])
 })
 
 test('a function or trigger with another text is drafted in its place, but not for its white space', () => {
@@ -190,32 +190,29 @@ test('a function or trigger with another text is drafted in its place, but not f
   const trigger = `create or replace trigger users_count_role ${call} execute function users_count_role();`
   const body =
     'create or replace function users_count_role() returns trigger language plpgsql as $$begin return null; end$$;'
-  const { together } = lackAfter(trigger + body)
+  const { inside } = lackAfter(trigger + body)
   assert.deepEqual(
-    together.map(text => /^[\w ]+/.exec(text)?.[0]),
+    inside.map(text => /^[\w ]+/.exec(text)?.[0]),
     [
       'create or replace function users_count_role',
       'create or replace trigger users_count_role after update of role on users for each row when ',
     ],
   )
+  assert.deepEqual(lackAfter(`${inside.join(' ;\n\n ').replaceAll(/\n\s*/g, '\n\n   ')};`), nothing)
   assert.deepEqual(
-    lackAfter(`${together.join(' ;\n\n ').replaceAll(/\n\s*/g, '\n\n   ')};`),
-    nothing,
-  )
-  assert.deepEqual(
-    lackAfter('drop trigger users_count_role on users; drop function users_count_role();').together
+    lackAfter('drop trigger users_count_role on users; drop function users_count_role();').inside
       .length,
     4,
   )
 })
 
 test('the draft for a field that is counted from now on replaces what counts and fills in what is there', () => {
-  const { together } = lackAfter('', {
+  const { inside } = lackAfter('', {
     ...entities,
     product: { ...product, counted: ['category', 'stock'] },
   })
   assert.deepEqual(
-    together.map(text => /^[\w ]+/.exec(text)?.[0]),
+    inside.map(text => /^[\w ]+/.exec(text)?.[0]),
     [
       'create or replace function products_count_insert',
       'create or replace function products_count_delete',

@@ -15,7 +15,7 @@ import type { ExtraRoute } from '#rest/rest.ts'
 import { jsonTypes } from '#rest/version.ts'
 
 /** The number of an order's receipt: `R-000123`, longer when the id is. */
-export const receiptNumber = (order: number): string => `R-${String(order).padStart(6, '0')}`
+const receiptNumber = (order: number): string => `R-${String(order).padStart(6, '0')}`
 
 const fields = (...names: readonly string[]): Item[] =>
   names.map(field => ({ kind: 'field', key: field, field }))

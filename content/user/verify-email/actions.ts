@@ -1,4 +1,5 @@
 /** Verifying that an address is the user's own: by the token of a message, or by an admin. */
+import { roles } from '#content/roles.ts'
 import { user as entity } from '#content/user/entity.ts'
 import { reached, userPrecheck } from '#content/user/steps.ts'
 import { sendVerification } from '#content/user/verify-email/message.ts'
@@ -80,6 +81,8 @@ export const verifyEmail: Action = {
   precheck: userPrecheck,
   command: (writing, given) => {
     if (given.hasBody) return byToken(writing, given)
-    return writing.viewer.role === 'admin' ? byAdmin(writing, given) : sendAgain(writing, given)
+    return writing.viewer.role === roles.superuser
+      ? byAdmin(writing, given)
+      : sendAgain(writing, given)
   },
 }

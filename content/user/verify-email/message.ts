@@ -15,7 +15,7 @@ const calm = (name: string): string =>
 const likeLink = /[/\\:@]|www\.|\.\p{L}{2}/iu
 
 /** The message for a person, with the token in a link to `base` and by itself. */
-export const messageOf = (person: Person, token: string, base: string): Message => {
+const messageOf = (person: Person, token: string, base: string): Message => {
   const name = likeLink.test(person.name) ? '' : calm(person.name)
   const hello = name === '' ? 'Hello,' : `Hello ${name},`
   // In the fragment: browsers send it to no server, so it is in no log.

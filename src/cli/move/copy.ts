@@ -6,7 +6,7 @@ import { ConstraintError } from '#sql/engine.ts'
 
 /** The remedy where the copy cannot become equal to the source. */
 export const remedy =
-  'the store was changed since the move began, or somebody wrote into the target; begin anew with --restart'
+  'the store was changed since the move began, or somebody wrote into the target; start over with --restart'
 
 const copyTable = async (source: Side, target: Target, table: MovedTable): Promise<void> => {
   let after = await target.reached(table)

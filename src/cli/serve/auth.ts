@@ -1,7 +1,7 @@
 /** Authentication by the settings: the secret or keys of tokens, and the issuer and audience that they must name. */
 import { type Authenticate, createAuthenticator } from '#auth/authenticate.ts'
 import { misfit } from '#auth/refusals.ts'
-import { mint } from '#auth/token.ts'
+import { mint, type TokenViewers } from '#auth/token.ts'
 import { authSecret } from '#cli/secret.ts'
 import type { Config } from '#config.ts'
 import { ApiError } from '#errors.ts'
@@ -9,8 +9,8 @@ import type { Observe } from '#observe.ts'
 
 export type Auth = {
   readonly authenticate: Authenticate
-  /** A token of an admin for a day, to try things with; null where an identity provider makes them. */
-  readonly adminToken: () => Promise<string | null>
+  /** A token of a superuser for a day, to try things with; null where an identity provider makes them. */
+  readonly superuserToken: () => Promise<string | null>
 }
 
 const minute = 60_000
@@ -40,8 +40,9 @@ export const reportMisfits = (
 }
 
 /** Throws a ConfigError where a key is missing, and a plain error where one cannot be used. */
-export const authOf = (config: Config): Auth => {
+export const authOf = (config: Config, viewers: TokenViewers): Auth => {
   const { values } = config
+  const { superuser } = viewers.roles
   const secret = authSecret(config)
   const parties = {
     ...(values.DUET_AUTH_ISSUER !== undefined && { issuer: values.DUET_AUTH_ISSUER }),
@@ -53,10 +54,10 @@ export const authOf = (config: Config): Auth => {
     ...(values.DUET_JWKS_FILE !== undefined && { jwksFile: values.DUET_JWKS_FILE }),
   }
   return {
-    authenticate: createAuthenticator({ ...keys, ...parties }, Date.now),
-    adminToken: async () =>
+    authenticate: createAuthenticator({ ...keys, ...parties }, viewers, Date.now),
+    superuserToken: async () =>
       secret === undefined
         ? null
-        : mint({ sub: 1, role: 'admin', ttl: 24 * 3600, ...parties }, secret, Date.now()),
+        : mint({ sub: 1, role: superuser, ttl: 24 * 3600, ...parties }, secret, Date.now()),
   }
 }

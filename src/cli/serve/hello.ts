@@ -11,7 +11,7 @@ export const hello = async (
   auth: Auth,
   url: string,
 ): Promise<string> => {
-  const token = config.development ? await auth.adminToken() : null
+  const token = config.development ? await auth.superuserToken() : null
   if (token === null) return `Duet ${version} listens on ${url}`
   const { graphql, rest } = content.examples.withToken
   return `Duet ${version} listens on ${url}

@@ -21,7 +21,7 @@ export const prepare = async (
   migrates: boolean,
 ): Promise<() => void> => {
   // Wrong settings are reported before the store is touched.
-  authOf(config)
+  authOf(config, content.viewers)
   const model = modelFor(config, content)
   const store = await storeOf(config, content.migrations)
   // The lock first: a store that another process serves is not migrated.

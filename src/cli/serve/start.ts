@@ -106,7 +106,7 @@ const openService = async ({ config, content }: Program, onFatal: () => void) =>
     limits: limitsOf(config),
     readTimeout: values.DUET_READ_TIMEOUT,
     queue: values.DUET_WRITE_QUEUE,
-    onTrouble: message => log.observe({ kind: 'trouble', message }),
+    onProblem: message => log.observe({ kind: 'problem', message }),
     onFatal: message => {
       state.isDraining = true
       reportFatal(log, message, onFatal)
@@ -156,8 +156,8 @@ const appOf = async ({ config, content }: Program, service: Service, auth: Auth)
 
 /** Begins to serve a store that `prepare` made ready; resolves when it listens. `onFatal`: it can serve no more. */
 export const start = async (program: Program, onFatal: () => void): Promise<Running> => {
-  const { config } = program
-  const auth = authOf(config)
+  const { config, content } = program
+  const auth = authOf(config, content.viewers)
   const service = await openService(program, onFatal)
   const { engine, state } = service
   const app = await appOf(program, service, auth)

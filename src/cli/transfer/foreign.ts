@@ -1,5 +1,5 @@
 /** Rows of other programs' files: known members get the names they have here, or are left out. */
-import type { InputRow, Kind } from '#cli/content.ts'
+import type { InputRow, Kind } from '#cli/row-sources.ts'
 import type { FieldFault } from '#errors.ts'
 
 type Renamed = { readonly row: InputRow; readonly faults: readonly FieldFault[] }

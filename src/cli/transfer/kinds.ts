@@ -1,5 +1,5 @@
 /** The kinds of rows that `import` reads and `export` writes, by their names in files. */
-import type { Kind } from '#cli/content.ts'
+import type { Kind } from '#cli/row-sources.ts'
 import { UsageError } from '#cli/usage.ts'
 import type { Content } from '#content.ts'
 import type { Entity } from '#model/entity.ts'

@@ -1,5 +1,5 @@
 /** The rows of a kind in the order of their ids, page by page, in the form that `import` reads. */
-import type { ContentStore, Kind, OpenStore } from '#cli/content.ts'
+import type { ContentStore, Kind, OpenStore } from '#cli/row-sources.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Scalar } from '#model/field.ts'
 import { columnName, entityOf } from '#model/model.ts'

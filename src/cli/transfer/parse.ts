@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { CsvError, parse as parseCsv } from 'csv-parse'
-import type { InputRow, Kind } from '#cli/content.ts'
+import type { InputRow, Kind } from '#cli/row-sources.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Scalar } from '#model/field.ts'
 import { fieldNamedEver } from '#model/resource.ts'

@@ -1,7 +1,7 @@
 /** Puts in one row of an import, checked by the model's rules; gives its faults where it has any. */
 
-import type { ContentStore, OpenStore, PutRow } from '#cli/content.ts'
 import { inserter } from '#cli/fill.ts'
+import type { ContentStore, OpenStore, PutRow } from '#cli/row-sources.ts'
 import type { FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
 import { entityOf, uniqueFields } from '#model/model.ts'

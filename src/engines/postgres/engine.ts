@@ -20,18 +20,20 @@ const serverOptions = (options: PostgresServing, url: string, what: string): Ser
   ...options,
   url,
   onChange: problem =>
-    options.onTrouble?.(problem === null ? `${what} is there` : `${what} is away: ${problem}`),
+    options.onProblem?.(
+      problem === null ? `${what} can be used again` : `${what} cannot be used: ${problem}`,
+    ),
 })
 
 /** The error for callers where a server is unavailable, or where a read lost to conflicts on every try. */
 const callerError = (error: unknown, primary: Server): unknown => {
   if (error instanceof UnreachableError)
-    return new ApiError('UNAVAILABLE', 'The database is not there now; nothing was changed', {
+    return new ApiError('UNAVAILABLE', 'The database cannot be reached now; nothing was changed', {
       cause: error,
       retryAfter: primary.pipelined.nextTry(),
     })
   if (!isConflict(error)) return error
-  return new ApiError('OVERLOADED', 'Others change the same things now; try again', {
+  return new ApiError('OVERLOADED', 'Other requests are changing the same data; try again', {
     cause: error,
     retryAfter: 1,
   })
@@ -44,8 +46,8 @@ const checkReady = async ({ pipelined }: Server): Promise<void> => {
     await pipelined.query(queryWith('select 1'))
   }
   // The reason is in the log: the database's address is not for callers.
-  const isThere = await endsWithin(readyWithin, answer()).catch(() => false)
-  if (!isThere) throw new ApiError('UNAVAILABLE', 'the database does not answer')
+  const hasAnswered = await endsWithin(readyWithin, answer()).catch(() => false)
+  if (!hasAnswered) throw new ApiError('UNAVAILABLE', 'the database does not answer')
 }
 
 /** Opens the engine: connections are made at once, and again whenever they are lost. */
@@ -57,7 +59,7 @@ export const openPostgres = (options: PostgresServing): Engine => {
   )
   const reader = createReader(primary, replicas)
   const writer = createWriter(options)
-  const answered = async <Result>(result: Result | Promise<Result>): Promise<Result> => {
+  const withCallerErrors = async <Result>(result: Result | Promise<Result>): Promise<Result> => {
     try {
       return await result
     } catch (error) {
@@ -66,9 +68,9 @@ export const openPostgres = (options: PostgresServing): Engine => {
   }
   return {
     dialect,
-    query: (query, after) => answered(reader.query(query, after)),
-    snapshot: (begin, after) => answered(reader.snapshot(begin, after)),
-    write: job => answered(writer.write(job)),
+    query: (query, after) => withCallerErrors(reader.query(query, after)),
+    snapshot: (begin, after) => withCallerErrors(reader.snapshot(begin, after)),
+    write: job => withCallerErrors(writer.write(job)),
     ready: () => checkReady(primary),
     readOnly: () => null,
     rateCounts: createRateCounts(query => writer.query(query)),

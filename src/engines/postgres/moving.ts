@@ -4,29 +4,29 @@ import type { Migration } from '#engines/migrations.ts'
 import { type Key, keyOf, type MovedTable, type Side } from '#engines/moving.ts'
 import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
-import { asking, migratePostgres } from '#engines/postgres/schema/migrate.ts'
+import { migratePostgres, withConnection } from '#engines/postgres/schema/migrate.ts'
 import { openSession, raiseIds } from '#engines/postgres/session.ts'
 import { queryOf } from '#engines/query.ts'
 import { type Query, queryWith, type Row, type Rows, type Session } from '#sql/engine.ts'
 import { comma, join, name, type Sql, type SqlValue, sql, trusted } from '#sql/sql.ts'
 
 /** Throws where a move into this database was not finished: it has only a part of the store. */
-export const checkWhole = (options: ConnectionOptions): Promise<void> =>
-  asking(options, async connection => {
+export const checkNoUnfinishedMove = (options: ConnectionOptions): Promise<void> =>
+  withConnection(options, async connection => {
     const [made] = await connection.query(queryWith(`select to_regclass('moves') is not null`))
     if (made?.[0] !== 1) return
     if ((await connection.query(queryWith('select 1 from moves limit 1'))).length > 0)
       throw new Error(
-        'a move into this database has begun and not ended: run the same duet move again, and it goes on where it was',
+        'a move into this database is unfinished: run the same duet move again, which resumes it',
       )
   })
 
-const othersThere = queryWith(`select 1 from pg_stat_activity
+const otherSessions = queryWith(`select 1 from pg_stat_activity
   where datname = current_database() and application_name = 'duet' and pid <> pg_backend_pid()`)
 
-/** Throws where another Duet is connected. The session of a process that was just killed has a moment to end. */
-const checkAlone = async (session: Session): Promise<void> => {
-  for (let tries = 20; (await session.query(othersThere)).length > 0; tries--) {
+/** Throws where another Duet is connected. The session of a killed process gets two seconds to end. */
+const checkNoOtherDuet = async (session: Session): Promise<void> => {
+  for (let tries = 20; (await session.query(otherSessions)).length > 0; tries--) {
     if (tries === 0)
       throw new Error('another Duet is connected to the target: stop it first, then move again')
     await sleep(100)
@@ -34,13 +34,13 @@ const checkAlone = async (session: Session): Promise<void> => {
 }
 
 /** Tables that are emptied with those of the content: the counts of their rows, and the progress of the move. */
-const besides = ['counts', 'moves']
+const otherTables = ['counts', 'moves']
 
 // Triggers protect an append-only table from being emptied; this copy of it was never in use.
-const empty = async (session: Session, tables: readonly string[]): Promise<void> => {
+const truncate = async (session: Session, tables: readonly string[]): Promise<void> => {
   const run = (piece: Sql) => session.query(queryOf(piece, dialect))
   for (const table of tables) await run(sql`alter table ${name(table)} disable trigger user`)
-  await run(sql`truncate ${join([...tables, ...besides].map(name), comma)} restart identity`)
+  await run(sql`truncate ${join([...tables, ...otherTables].map(name), comma)} restart identity`)
   for (const table of tables) await run(sql`alter table ${name(table)} enable trigger user`)
 }
 
@@ -49,7 +49,7 @@ const checkEmpty = async (session: Session, tables: readonly string[]): Promise<
     const [row] = await session.query(queryOf(sql`select 1 from ${name(table)} limit 1`, dialect))
     if (row)
       throw new Error(
-        `the target has content already (${table}), and not from a move that was cut off; give one that has none`,
+        `the target has content already (${table}) that is not of an unfinished move; name an empty database`,
       )
   }
 }
@@ -68,9 +68,9 @@ const keyText = (key: Key | null): string | null => (key === null ? null : JSON.
 
 /**
  * The statement that inserts rows and records the key of the last one. It gives the number of rows: 0 where the move is
- * no longer at `after`, since a batch that a killed run had sent may be committed after the next run has begun.
+ * no longer at `after`, since a batch that a killed run sent may be committed after the next run has started.
  */
-const putting = (table: MovedTable, after: Key | null, rows: Rows, last: Row): Query => {
+const putStatement = (table: MovedTable, after: Key | null, rows: Rows, last: Row): Query => {
   const columns = Object.entries(table.columns)
   const names = columns.map(([column]) => name(column))
   const given = columns.map(
@@ -83,19 +83,19 @@ const putting = (table: MovedTable, after: Key | null, rows: Rows, last: Row): Q
   // Commits without waiting for the disk: a crash loses only the newest rows, with their record, and the last commit
   // of the move waits for all before it.
   return queryOf(
-    sql`with noted as (
+    sql`with recorded as (
       update moves set last = ${keyText(keyOf(table, last))}
       where name = ${table.name} and last is not distinct from ${keyText(after)} returning 1
     ), put as (
       insert into ${name(table.name)} (${join(names, comma)}) select ${join(values, comma)}
       from json_to_recordset(${jsonOf(Object.keys(table.columns), rows)}::json) as r (${join(given, comma)})
-      where exists (select 1 from noted) returning 1
+      where exists (select 1 from recorded) returning 1
     ) select count(*), set_config('synchronous_commit', 'off', true) from put`,
     dialect,
   )
 }
 
-export type Beginning = {
+type Beginning = {
   /** The identity of the store that is moved. */
   readonly source: string
   /** The tables in an order in which they can be filled. */
@@ -110,7 +110,7 @@ export type Target = Side &
     readonly begin: (beginning: Beginning) => Promise<void>
     /** The key of the last row that was put into a table; null before the first. */
     readonly reached: (table: MovedTable) => Promise<Key | null>
-    /** Puts in the rows after the key `after`; false, with nothing put in, where the move is no longer there. */
+    /** Puts in the rows after the key `after`; false, with nothing put in, where the move has passed that key. */
     readonly put: (table: MovedTable, after: Key | null, rows: Rows) => Promise<boolean>
     /** Ends the move: the tables' next ids are above all that were ever given out, and the store may be served. */
     readonly finish: (highestIds: ReadonlyMap<string, number>) => Promise<void>
@@ -122,13 +122,13 @@ const beginOn =
     session.transaction(async () => {
       const names = tables.map(table => table.name)
       const known = () => session.query(queryWith('select distinct source from moves'))
-      if (restarts && (await known()).length > 0) await empty(session, names)
-      const [begun] = await known()
-      if (begun && begun[0] !== source)
+      if (restarts && (await known()).length > 0) await truncate(session, names)
+      const [unfinished] = await known()
+      if (unfinished && unfinished[0] !== source)
         throw new Error(
-          'a move of another store into the target has begun and not ended: go on with that one, or begin with this one by --restart',
+          'a move of another store into the target is unfinished: finish that one, or start this one over with --restart',
         )
-      if (!begun) {
+      if (!unfinished) {
         await checkEmpty(
           session,
           names.filter(table => table !== 'secrets'),
@@ -148,7 +148,7 @@ export const openTarget = async (
   await migratePostgres(options, migrations)
   const session = await openSession(options, 'filling')
   // Behind a pooler, connections outlive the processes that used them.
-  if (options.prepare) await checkAlone(session)
+  if (options.prepare) await checkNoOtherDuet(session)
   return {
     dialect,
     query: session.query,
@@ -162,7 +162,7 @@ export const openTarget = async (
     put: async (table, after, rows) => {
       const last = rows.at(-1)
       if (!last) return true
-      const [row] = await session.query(putting(table, after, rows, last))
+      const [row] = await session.query(putStatement(table, after, rows, last))
       return Number(row?.[0]) === rows.length
     },
     analyze: session.analyze,

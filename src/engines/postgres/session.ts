@@ -7,7 +7,7 @@ import { transactionsOf } from '#engines/session.ts'
 import type { Query, Session } from '#sql/engine.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
 
-// Ids that come with the rows must not collide with those that a running service gives out meanwhile.
+// Ids of imported rows must not collide with ids that a running service assigns during the import.
 const lockTables = `do $$
 declare t text;
 begin
@@ -17,9 +17,9 @@ begin
 end $$`
 
 // While a store is filled each statement adds to a part of its own (see schema/ddl.ts); in the end they become one.
-const foldCounts = `with apart as (delete from counts where part >= 16 returning entity, field, value, n)
+const foldCounts = `with added as (delete from counts where part >= 16 returning entity, field, value, n)
   insert into counts as c (entity, field, value, part, n)
-  select entity, field, value, 0, sum(n) from apart group by 1, 2, 3
+  select entity, field, value, 0, sum(n) from added group by 1, 2, 3
   on conflict (entity, field, value, part) do update set n = c.n + excluded.n`
 
 const frames = {

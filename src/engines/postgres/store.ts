@@ -2,7 +2,7 @@
 import { labelOf, withRight } from '#engines/postgres/connection/label.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
 import { openPostgres } from '#engines/postgres/engine.ts'
-import { checkWhole } from '#engines/postgres/moving.ts'
+import { checkNoUnfinishedMove } from '#engines/postgres/moving.ts'
 import type { PostgresOptions } from '#engines/postgres/options.ts'
 import {
   commandConnection,
@@ -16,9 +16,9 @@ import type { Store } from '#engines/store.ts'
 /** The store in a database; nothing is opened yet. */
 export const postgresStore = (options: PostgresOptions): Store => {
   const connection = commandConnection(options.url, options.prepare)
-  const whole = <Result>(work: () => Promise<Result>) =>
+  const checked = <Result>(work: () => Promise<Result>) =>
     withRight(options.url, async () => {
-      await checkWhole(connection)
+      await checkNoUnfinishedMove(connection)
       return work()
     })
   return {
@@ -26,8 +26,8 @@ export const postgresStore = (options: PostgresOptions): Store => {
     dialect,
     // Any number of processes may serve it.
     hold: () => () => {},
-    migrate: () => whole(() => migratePostgres(connection, options.migrations)),
-    pending: () => whole(() => pendingOn(connection, options.migrations)),
+    migrate: () => checked(() => migratePostgres(connection, options.migrations)),
+    pending: () => checked(() => pendingOn(connection, options.migrations)),
     secret: name => withRight(options.url, () => secretOn(connection, name)),
     session: purpose => openSession(connection, purpose),
     open: serving => openPostgres({ ...options, ...serving }),

@@ -2,20 +2,20 @@
 import { copyFileSync, existsSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
-import { putInPlace, sync } from '#engines/files.ts'
+import { replaceFile, sync } from '#engines/files.ts'
 import type { Migration } from '#engines/migrations.ts'
 import { queryOf } from '#engines/query.ts'
 import { BUSY, type Connection, connect, errorCode } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { holdStore } from '#engines/sqlite/lock.ts'
-import { checkThere } from '#engines/sqlite/place.ts'
+import { checkExists } from '#engines/sqlite/path.ts'
 import { NewerStoreError } from '#engines/store.ts'
 import { queryWith, type Rows } from '#sql/engine.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
 
 /** A file exists that would be replaced, and `force` is not set. */
-export class InTheWayError extends Error {
-  override readonly name = 'InTheWayError'
+class FileExistsError extends Error {
+  override readonly name = 'FileExistsError'
 }
 
 const companions = ['-wal', '-shm', '-journal'] as const
@@ -61,11 +61,11 @@ export const backUp = async (
   target: string,
   { force, onPages }: BackupOptions,
 ): Promise<number> => {
-  checkThere(store)
-  if (isOwn(target, store)) throw new InTheWayError(`${target} is the store itself`)
+  checkExists(store)
+  if (isOwn(target, store)) throw new FileExistsError(`${target} is the store itself`)
   const before = () => {
     if (!force && existsSync(target))
-      throw new InTheWayError(`${target} is there already; --force replaces it`)
+      throw new FileExistsError(`${target} is there already; --force replaces it`)
   }
   before()
   const copy = async (part: string) => {
@@ -84,7 +84,7 @@ export const backUp = async (
     }
     checkedCopy(part, 'the copy')
   }
-  await putInPlace(target, copy, { mode: statSync(store).mode & 0o777, before })
+  await replaceFile(target, copy, { mode: statSync(store).mode & 0o777, before })
   return statSync(target).size
 }
 
@@ -131,18 +131,18 @@ export const restore = async (
   { force, tables, migrations }: RestoreOptions,
 ): Promise<number> => {
   if (!statSync(source).isFile()) throw new Error(`${source} is no file`)
-  if (isOwn(source, store)) throw new InTheWayError(`${source} is the store itself`)
+  if (isOwn(source, store)) throw new FileExistsError(`${source} is the store itself`)
   // Its last writes are in the log and would be missing.
   if (existsSync(`${source}-wal`) && statSync(`${source}-wal`).size > 0)
     throw new Error(`${source} has a -wal file beside it: it is a store in use, and no backup`)
   const release = holdStore(store)
-  const mayReplace = () => {
+  const checkReplaceable = () => {
     if (hasContent(store, tables) && !force)
-      throw new InTheWayError(`${store} has content already; --force replaces it`)
+      throw new FileExistsError(`${store} has content already; --force replaces it`)
   }
   try {
-    mayReplace()
-    const place = existsSync(store) ? realpathSync(store) : store
+    checkReplaceable()
+    const target = existsSync(store) ? realpathSync(store) : store
     const copy = async (part: string) => {
       copyFileSync(source, part)
       const known = new Set(migrations.map(({ name }) => name))
@@ -152,14 +152,14 @@ export const restore = async (
           `${source} has the migration ${unknown.join(', ')}, which this program does not know: it is of a newer Duet; use that one`,
         )
     }
-    const mode = existsSync(place) ? statSync(place).mode & 0o777 : statSync(source).mode & 0o777
+    const mode = existsSync(target) ? statSync(target).mode & 0o777 : statSync(source).mode & 0o777
     const before = () => {
-      mayReplace()
+      checkReplaceable()
       // Before the rename: SQLite would replay the old file's log into the new one.
-      removeCompanions(place)
+      removeCompanions(target)
     }
-    await putInPlace(place, copy, { mode, before })
-    return statSync(place).size
+    await replaceFile(target, copy, { mode, before })
+    return statSync(target).size
   } finally {
     release()
   }

@@ -63,7 +63,7 @@ const size = (row: Row): number =>
   row.reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 8), 0)
 
 /** Reads row by row, so that too large a result is never in memory as a whole. */
-const within = (rows: Iterable<Row>, bytes: number): Rows => {
+const upTo = (rows: Iterable<Row>, bytes: number): Rows => {
   const result: Row[] = []
   let sum = 0
   for (const row of rows) {
@@ -122,13 +122,13 @@ export const connect = (
     statements.set(text, made)
     return made
   }
-  const query = (asked: Query): Rows => {
+  const query = ({ text, values, bytes }: Query): Rows => {
     try {
-      const made = prepared(asked.text)
-      const values = asked.values.map(bindable)
+      const made = prepared(text)
+      const bound = values.map(bindable)
       // With setReturnArrays a row is an array; the types of node:sqlite do not know this.
-      if (asked.bytes === undefined) return made.all(...values) as unknown as Rows
-      return within(made.iterate(...values) as unknown as Iterable<Row>, asked.bytes)
+      if (bytes === undefined) return made.all(...bound) as unknown as Rows
+      return upTo(made.iterate(...bound) as unknown as Iterable<Row>, bytes)
     } catch (error) {
       throw translated(error)
     }

@@ -36,7 +36,7 @@ const freeIn = (folder: string): number => {
   }
 }
 
-/** Checks the disk once a second, apart from the writes: they only look at a value in memory. */
+/** Checks the disk once a second, apart from the writes: they only checkAgain at a value in memory. */
 export const watchDisk = ({ folder, min, onChange, every = 1000 }: DiskOptions): Disk => {
   let state: State = 'room'
   let timer: NodeJS.Timeout | undefined
@@ -46,32 +46,32 @@ export const watchDisk = ({ folder, min, onChange, every = 1000 }: DiskOptions):
     low: `the disk has less than ${min} bytes free`,
     full: 'the disk is full',
   } as const satisfies Record<State, string | null>
-  const become = (next: State) => {
+  const setState = (next: State) => {
     if (next === state) return
     state = next
     onChange(reasons[state])
   }
-  const judge = () => {
+  const check = () => {
     const free = freeIn(folder)
-    if (free < min) return become('low')
-    if (state !== 'full' || free >= enough) become('room')
+    if (free < min) return setState('low')
+    if (state !== 'full' || free >= enough) setState('room')
   }
   const schedule = () => {
     if (isClosed || timer || (min === 0 && state === 'room')) return
-    timer = setTimeout(look, every).unref()
+    timer = setTimeout(checkAgain, every).unref()
   }
-  const look = () => {
+  const checkAgain = () => {
     timer = undefined
-    judge()
+    check()
     schedule()
   }
-  if (min > 0) judge()
+  if (min > 0) check()
   schedule()
   return {
     isLow: () => state === 'low',
     readOnly: () => reasons[state],
     wasFull: () => {
-      if (state === 'room') become('full')
+      if (state === 'room') setState('full')
       schedule()
     },
     close: () => {

@@ -19,5 +19,5 @@ export const sqliteDrafting: Drafting = {
   },
   ddl,
   replace: ({ name, text }) => [`drop trigger ${name}`, text],
-  apart: () => null,
+  outside: () => null,
 }

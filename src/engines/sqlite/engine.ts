@@ -14,13 +14,13 @@ export const openSqlite = (options: SqliteOptions): Engine => {
     folder: dirname(options.file),
     min: options.minDisk ?? 0,
     onChange: reason =>
-      options.onTrouble?.(
+      options.onProblem?.(
         reason === null
-          ? 'there is room on the disk again: the store takes writes'
+          ? 'the disk has space again: the store accepts writes'
           : `the store is read-only: ${reason}`,
       ),
   })
-  const writer = startWriter(options, disk, reader.leave)
+  const writer = startWriter(options, disk, reader.endSnapshot)
   return {
     dialect,
     query: reader.query,

@@ -3,20 +3,20 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import {
   appliedIn,
-  makeNotes,
+  makeMigrationsTable,
   makeSecrets,
-  noteChecksums,
-  noteOf,
+  recordChecksums,
+  recordOf,
   secretIn,
 } from '#engines/history.ts'
 import { failed, type Migration, missingOf } from '#engines/migrations.ts'
 import { connect } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
-import { checkPlace, checkThere } from '#engines/sqlite/place.ts'
+import { checkExists, checkPath } from '#engines/sqlite/path.ts'
 import type { Secret } from '#engines/store.ts'
 import { drive, type Work } from '#sql/engine.ts'
 
-const notes =
+const migrationsTable =
   'create table if not exists migrations (name text primary key, applied_at integer not null, checksum text) strict'
 
 /** Applies the missing migrations; gives their names. Throws NewerStoreError before it changes anything. */
@@ -25,7 +25,7 @@ export const migrateSqlite = (
   migrations: readonly Migration[],
   now = Date.now(),
 ): readonly string[] => {
-  checkPlace(file)
+  checkPath(file)
   mkdirSync(dirname(file), { recursive: true })
   const { query, run, close } = connect(file)
   const apply = (migration: Migration): void => {
@@ -34,16 +34,16 @@ export const migrateSqlite = (
     } catch (error) {
       throw failed(migration, error)
     }
-    query(noteOf(dialect, migration, now))
+    query(recordOf(dialect, migration, now))
   }
   try {
     // Where two programs start at once, the second waits here and then finds nothing to do.
     run('begin immediate')
     const applied = drive(appliedIn(dialect), query)
     const pending = missingOf(migrations, applied)
-    drive(makeNotes(dialect, notes), query)
+    drive(makeMigrationsTable(dialect, migrationsTable), query)
     for (const migration of pending) apply(migration)
-    drive(noteChecksums(dialect, migrations, applied), query)
+    drive(recordChecksums(dialect, migrations, applied), query)
     drive(makeSecrets(dialect), query)
     run('commit')
     return pending.map(({ name }) => name)
@@ -53,7 +53,7 @@ export const migrateSqlite = (
 }
 
 const ask = <Result>(file: string, work: Work<Result>): Result => {
-  checkThere(file)
+  checkExists(file)
   const { query, close } = connect(file, { readOnly: true })
   try {
     return drive(work, query)

@@ -4,21 +4,21 @@ import type { Scalar } from '#model/field.ts'
 import { queryWith, type Session } from '#sql/engine.ts'
 
 /** Keys and stored responses, which stay valid after the move. */
-const kept = ['secrets', 'replies']
+const machineTables = ['secrets', 'replies']
 
 const scalarOf: Readonly<Record<string, Scalar>> = { INTEGER: 'int', TEXT: 'text', BLOB: 'bytes' }
 
 /** The machine's own tables that are moved too. */
 export const machineryOf = ({ query }: Session): Promise<readonly MovedTable[]> =>
   Promise.all(
-    kept.map(async table => {
+    machineTables.map(async table => {
       const text = 'select name, type, pk from pragma_table_info(?1) order by cid'
       const rows = await query(queryWith(text, table))
       const columns = rows.map(([name, type]) => [
         String(name),
         scalarOf[String(type).toUpperCase()] ?? 'text',
       ])
-      const key = rows.filter(([, , place]) => Number(place) > 0)
+      const key = rows.filter(([, , position]) => Number(position) > 0)
       return {
         name: table,
         key: key.toSorted((a, b) => Number(a[2]) - Number(b[2])).map(([name]) => String(name)),

@@ -8,8 +8,8 @@ export type WriterSetup = Required<Pick<SqliteOptions, 'file' | 'sync' | 'digits
 /** A job with its number, and the number of its plan, which the writer caches. */
 export type Sent = { readonly id: number; readonly plan: number | null; readonly job: Job }
 
-/** Jobs that are sent together; `forget`: the writer drops its cached plans first. */
-export type Batch = { readonly forget: boolean; readonly jobs: readonly Sent[] }
+/** Jobs that are sent together; `dropPlans`: the writer drops its cached plans first. */
+export type Batch = { readonly dropPlans: boolean; readonly jobs: readonly Sent[] }
 
 export type Reply =
   | { readonly kind: 'ready' }

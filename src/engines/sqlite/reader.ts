@@ -9,7 +9,7 @@ const commit = queryWith('commit')
 /** A reader that answers at once, since the driver is synchronous. */
 type SqliteReader = Reader & {
   /** Ends the open snapshot: a read after it sees all that was committed. */
-  readonly leave: () => void
+  readonly endSnapshot: () => void
   readonly close: () => void
 }
 
@@ -27,32 +27,32 @@ export const openReader = (file: string, timeout: number): SqliteReader => {
     return 1
   })
   let isOpen = false
-  const leave = () => {
+  const endSnapshot = () => {
     if (!isOpen) return
     isOpen = false
     // A read that failed because of the disk has ended the snapshot already.
     if (connection.database.isTransaction) connection.query(commit)
   }
   // Requests that arrive together read from one snapshot: opening one costs three system calls, as much as the read.
-  const enter = () => {
+  const beginSnapshot = () => {
     if (!isOpen) {
       connection.query(begin)
       isOpen = true
-      setImmediate(leave)
+      setImmediate(endSnapshot)
     }
     deadline = performance.now() + timeout
   }
-  const query = (asked: Query): Rows => {
-    enter()
-    return connection.query(asked)
+  const query = (query: Query): Rows => {
+    beginSnapshot()
+    return connection.query(query)
   }
   const snapshot = <Result>(work: () => Work<Result>): Result => {
-    enter()
+    beginSnapshot()
     return drive(work(), connection.query)
   }
   const close = () => {
-    leave()
+    endSnapshot()
     connection.close()
   }
-  return { query, snapshot, leave, close }
+  return { query, snapshot, endSnapshot, close }
 }

@@ -8,7 +8,7 @@ export const sqliteSession = (
   { database, run, query, close }: Connection,
   begin: 'begin' | 'begin immediate',
 ): Session => ({
-  query: async asked => query(asked),
+  query: async statement => query(statement),
   ...transactionsOf(run, begin, 'commit', text => {
     // A full disk ends a transaction by itself: the error of a rollback would hide the reason.
     if (database.isTransaction) run(text)

@@ -6,7 +6,7 @@ import { openSqlite } from '#engines/sqlite/engine.ts'
 import { holdStore } from '#engines/sqlite/lock.ts'
 import { migrateSqlite, pendingMigrations, secretOf } from '#engines/sqlite/migrate.ts'
 import type { SqliteFile } from '#engines/sqlite/options.ts'
-import { checkPlace } from '#engines/sqlite/place.ts'
+import { checkPath } from '#engines/sqlite/path.ts'
 import { sqliteSession } from '#engines/sqlite/session.ts'
 import type { Store } from '#engines/store.ts'
 
@@ -22,7 +22,7 @@ export const sqliteStore = ({ migrations, ...options }: Options): Store => {
     label: file,
     dialect,
     hold: () => {
-      checkPlace(file)
+      checkPath(file)
       return holdStore(file)
     },
     migrate: async () => migrateSqlite(file, migrations),

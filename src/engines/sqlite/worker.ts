@@ -119,7 +119,7 @@ const drain = (first: Batch | 'close'): void => {
       isLast = true
       return
     }
-    if (message.forget) plans.clear()
+    if (message.dropPlans) plans.clear()
     // Resolved now: a later batch of the same group may make the writer drop these plans.
     for (const sent of message.jobs) queue.push({ sent, prepared: preparedOf(sent) })
   }

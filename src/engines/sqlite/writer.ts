@@ -1,8 +1,8 @@
 /** The writer as the main thread sees it: jobs go to the writer thread, and its replies settle them. */
 import { Worker } from 'node:worker_threads'
+import { createBatcher } from '#engines/sqlite/batching.ts'
 import type { Disk } from '#engines/sqlite/disk.ts'
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
-import { createOutbox } from '#engines/sqlite/outbox.ts'
 import type { Reply, WriterSetup } from '#engines/sqlite/protocol.ts'
 import { tooManyWrites } from '#engines/store.ts'
 import { ApiError } from '#errors.ts'
@@ -58,7 +58,7 @@ const startWorker = ({ file, sync = 'full', digits, limits }: SqliteOptions): Wo
     workerData: { file, sync, digits, limits } satisfies WriterSetup,
   })
 
-type Ends = {
+type Parts = {
   readonly options: SqliteOptions
   readonly disk: Disk
   readonly waiters: ReturnType<typeof createWaiters>
@@ -69,7 +69,7 @@ type Ends = {
 
 /** A function that settles jobs by the replies of the writer thread. */
 const settling =
-  ({ options, disk, waiters, beforeAnswers, setReady, stop }: Ends) =>
+  ({ options, disk, waiters, beforeAnswers, setReady, stop }: Parts) =>
   (reply: Reply) => {
     switch (reply.kind) {
       case 'ready':
@@ -83,7 +83,7 @@ const settling =
         return waiters.reject(reply.ids, nothingDone.full)
       case 'busy':
       case 'broken':
-        options.onTrouble?.(`${nothingDone[reply.kind]().message} (${reply.message})`)
+        options.onProblem?.(`${nothingDone[reply.kind]().message} (${reply.message})`)
         return waiters.reject(reply.ids, nothingDone[reply.kind])
       case 'unknown':
         return stop(`a commit failed, its outcome is unknown: ${reply.message}`)
@@ -96,17 +96,17 @@ const settling =
 export const startWriter = (options: SqliteOptions, disk: Disk, beforeAnswers: () => void) => {
   const worker = startWorker(options)
   const waiters = createWaiters()
-  const outbox = createOutbox(batch => worker.postMessage(batch))
+  const batcher = createBatcher(batch => worker.postMessage(batch))
   const { promise: ready, resolve: setReady, reject: setFailed } = Promise.withResolvers<void>()
   ready.catch(() => {})
   let lastId = 0
-  let down: ApiError | undefined
+  let stopped: ApiError | undefined
   let isClosing = false
 
   const stop = (message: string) => {
-    if (down) return
+    if (stopped) return
     const error = unavailable('The store stopped; whether this was written is unknown', 2)
-    down = error
+    stopped = error
     waiters.reject(waiters.ids(), () => error)
     setFailed(new Error(message))
     options.onFatal(message)
@@ -117,20 +117,20 @@ export const startWriter = (options: SqliteOptions, disk: Disk, beforeAnswers: (
   worker.on('exit', () => isClosing || stop('the writer ended'))
 
   const write = async (job: Job): Promise<Outcome> => {
-    if (down) throw down
+    if (stopped) throw stopped
     if (isClosing) throw new ApiError('UNAVAILABLE', 'The store is closed')
     const refused = refusal(disk, waiters.count(), options)
     if (refused) throw refused
     const id = ++lastId
-    outbox.add(id, job)
+    batcher.add(id, job)
     return waiters.wait(id)
   }
   const close = async () => {
-    if (down) return void (await worker.terminate())
+    if (stopped) return void (await worker.terminate())
     isClosing = true
     await ready
     // Jobs that were accepted before go first.
-    outbox.flush()
+    batcher.flush()
     const ended = new Promise(resolve => worker.once('exit', resolve))
     worker.postMessage('close')
     await ended

@@ -54,7 +54,7 @@ const times = <Value>(n: number, make: () => Value): Value[] => Array.from({ len
 test('each caller has a count of its own', () => {
   const { count } = createCounts({ limit: 2 })
   assert.deepEqual(
-    times(4, () => count('user 1')),
+    times(4, () => count('viewer 1')),
     [1, 2, 3, 3],
   )
   assert.equal(count('address 10.0.0.1'), 1)
@@ -68,8 +68,8 @@ test('where many callers have counts, new addresses are counted by provider and 
   assert.equal(count('address 192.0.2.2'), 2)
   assert.equal(count('address 2001:db9:1:1::/64'), 1)
   assert.equal(count('address 2001:db9:2:2::/64'), 2)
-  assert.equal(count('user 1'), 1)
-  assert.equal(count('user 2'), 1)
+  assert.equal(count('viewer 1'), 1)
+  assert.equal(count('viewer 2'), 1)
   assert.equal(count('address 198.51.100.1'), 1)
   assert.equal(count('address 203.0.113.1'), 2)
   assert.equal(count('address 192.0.2.3'), 3)
@@ -81,7 +81,7 @@ test('far from the limit no request waits, and counts are reported once in a whi
   const { tally, batches } = createTotals()
   const { count } = createCounts({ limit: 6000, report: tally })
   assert.deepEqual(
-    times(80, () => count('user 1')),
+    times(80, () => count('viewer 1')),
     times(
       80,
       (
@@ -90,14 +90,14 @@ test('far from the limit no request waits, and counts are reported once in a whi
       )(0),
     ),
   )
-  count('user 2')
+  count('viewer 2')
   await passes(reported)
   assert.deepEqual(
     batches.map(batch => [...batch]),
     [
       [
-        ['user 1', 80],
-        ['user 2', 1],
+        ['viewer 1', 80],
+        ['viewer 2', 1],
       ],
     ],
   )
@@ -106,18 +106,18 @@ test('far from the limit no request waits, and counts are reported once in a whi
 test('a fast caller is reported at once, and each 120th of its requests waits for its number', async () => {
   const { tally, batches } = createTotals()
   const { count } = createCounts({ limit: 6000, report: tally })
-  assert.ok(times(119, () => count('user 1')).every(n => typeof n === 'number'))
+  assert.ok(times(119, () => count('viewer 1')).every(n => typeof n === 'number'))
   await passes(20)
   assert.equal(batches.length, 0)
-  assert.equal(await given(count('user 1')), 120)
-  assert.equal(count('user 1'), 121)
+  assert.equal(await given(count('viewer 1')), 120)
+  assert.equal(count('viewer 1'), 121)
   assert.equal(batches.length, 1)
 })
 
 test('near the limit all processes together allow exactly the limit', async () => {
   const { tally } = createTotals()
   const processes = times(4, () => createCounts({ limit: 100, report: tally }))
-  const ask = (n: number) => processes.flatMap(({ count }) => times(n, () => count('user 1')))
+  const ask = (n: number) => processes.flatMap(({ count }) => times(n, () => count('viewer 1')))
   const numbers: number[] = []
   for (let round = 0; round < 40; round++) {
     numbers.push(...(await given(Promise.all(ask(1)))))
@@ -129,17 +129,17 @@ test('near the limit all processes together allow exactly the limit', async () =
 test('requests that wait in one turn of the event loop are reported together', async () => {
   const { tally, batches } = createTotals()
   const { count } = createCounts({ limit: 10, report: tally })
-  times(8, () => count('user 1'))
-  const waiting = times(5, () => count('user 1'))
-  times(8, () => count('user 2'))
-  const alsoWaiting = count('user 2')
+  times(8, () => count('viewer 1'))
+  const waiting = times(5, () => count('viewer 1'))
+  times(8, () => count('viewer 2'))
+  const alsoWaiting = count('viewer 2')
   assert.deepEqual(await given(Promise.all([...waiting, alsoWaiting])), [9, 10, 11, 11, 11, 9])
   assert.deepEqual(
     batches.map(batch => [...batch]),
     [
       [
-        ['user 1', 10],
-        ['user 2', 9],
+        ['viewer 1', 10],
+        ['viewer 2', 9],
       ],
     ],
   )
@@ -148,13 +148,13 @@ test('requests that wait in one turn of the event loop are reported together', a
 test('a request that comes while a batch is on its way gets its number with the next', async () => {
   const { tally, batches } = createTotals(20)
   const { count } = createCounts({ limit: 10, report: tally })
-  times(8, () => count('user 1'))
-  const first = count('user 1')
+  times(8, () => count('viewer 1'))
+  const first = count('viewer 1')
   await passes(5)
-  const second = count('user 1')
+  const second = count('viewer 1')
   assert.deepEqual(await given(Promise.all([first, second])), [9, 10])
   assert.deepEqual(
-    batches.map(batch => batch.get('user 1')),
+    batches.map(batch => batch.get('viewer 1')),
     [9, 1],
   )
 })
@@ -164,7 +164,7 @@ test('of a burst at several processes exactly a small limit is allowed', async (
   const processes = times(3, () => createCounts({ limit: 50, report: tally }))
   const waiting: (number | Promise<number>)[] = []
   for (let round = 0; round < 20; round++) {
-    for (const { count } of processes) waiting.push(...times(round % 5, () => count('user 1')))
+    for (const { count } of processes) waiting.push(...times(round % 5, () => count('viewer 1')))
     await passes(1)
   }
   const numbers = await given(Promise.all(waiting))
@@ -176,7 +176,7 @@ test('one process after the other, they allow exactly a small limit', async () =
   let allowed = 0
   for (const { count } of times(2, () => createCounts({ limit: 20, report: tally })))
     for (let n = 0; n < 15; n++) {
-      if ((await given(count('user 1'))) <= 20) allowed++
+      if ((await given(count('viewer 1'))) <= 20) allowed++
       await passes(2)
     }
   assert.equal(allowed, 20)
@@ -184,11 +184,11 @@ test('one process after the other, they allow exactly a small limit', async () =
 
 test('a caller that is known to be above the limit is refused without the store', async () => {
   const { tally, totals, batches } = createTotals()
-  totals.set('user 1', 99)
+  totals.set('viewer 1', 99)
   const { count } = createCounts({ limit: 10, report: tally })
-  assert.equal(await given(count('user 1')), 100)
+  assert.equal(await given(count('viewer 1')), 100)
   assert.equal(batches.length, 1)
-  assert.ok((count('user 1') as number) > 10)
+  assert.ok((count('viewer 1') as number) > 10)
   await passes(reported)
   assert.equal(batches.length, 1)
 })
@@ -200,29 +200,29 @@ test('while the store cannot be reached, the own count decides, and is reported 
     limit: 10,
     report: seen => (isAway ? Promise.reject(new Error('away')) : tally(seen)),
   })
-  const waiting = times(9, () => count('user 1'))
+  const waiting = times(9, () => count('viewer 1'))
   assert.deepEqual(await given(Promise.all(waiting)), [1, 2, 3, 4, 5, 6, 7, 8, 9])
-  assert.equal(count('user 1'), 10)
-  assert.equal(count('user 1'), 11)
+  assert.equal(count('viewer 1'), 10)
+  assert.equal(count('viewer 1'), 11)
   isAway = false
   await passes(reported)
-  assert.equal(totals.get('user 1'), 10)
+  assert.equal(totals.get('viewer 1'), 10)
 })
 
 test('a store that does not answer is not waited for long', async () => {
   const { count, end } = createCounts({ limit: 10, report: () => new Promise(() => {}) })
-  times(8, () => count('user 1'))
-  assert.equal(await given(count('user 1')), 9)
-  assert.equal(count('user 1'), 10)
+  times(8, () => count('viewer 1'))
+  assert.equal(await given(count('viewer 1')), 9)
+  assert.equal(count('viewer 1'), 10)
   end()
 })
 
 test('a request that waits when the window ends still gets its number from the store', async () => {
   const { tally, totals } = createTotals()
-  totals.set('user 1', 1)
+  totals.set('viewer 1', 1)
   const { count, end } = createCounts({ limit: 10, report: tally })
-  times(8, () => count('user 1'))
-  const last = count('user 1')
+  times(8, () => count('viewer 1'))
+  const last = count('viewer 1')
   end()
   assert.equal(await given(last), 10)
 })

@@ -17,10 +17,10 @@ export type CountsOptions = {
 }
 
 /** From this part of the limit on, the store decides on each request. */
-const edge = 0.8
+const exactFrom = 0.8
 
-/** Unreported counts of this part of the limit are reported at once: those of ten processes fit between the edge and the limit. */
-const hurry = 0.02
+/** Unreported counts of this part of the limit are reported at once: those of ten processes fit between the exactFrom and the limit. */
+const batchPart = 0.02
 
 /** Some 30 MiB of keys: more callers than one process serves in a minute, unless addresses are made up to fill it. */
 const usualMost = 250_000
@@ -36,12 +36,12 @@ export const createCounts = ({ limit, report, most = usualMost }: CountsOptions)
   // The last total from the store and the requests here since.
   const counted = new Map<string, number>()
   const learn = (key: string, total: number) => counted.set(key, total)
-  const share = report && createShare({ report, learn, hurry: Math.ceil(limit * hurry) })
-  const near = Math.floor(limit * edge)
+  const share = report && createShare({ report, learn, batchSize: Math.ceil(limit * batchPart) })
+  const near = Math.floor(limit * exactFrom)
 
   /** The key of a caller: tokens are limited, addresses are not, so when there are too many, new ones count for their providers. */
   const keyOf = (caller: string): string => {
-    if (counted.size < most || counted.has(caller) || caller.startsWith('user ')) return caller
+    if (counted.size < most || counted.has(caller) || caller.startsWith('viewer ')) return caller
     const wide = providerOf(caller)
     return counted.size < 2 * most || counted.has(wide) ? wide : 'address others'
   }

@@ -1,12 +1,11 @@
 /** The rate limit: how many requests of one caller are served in a minute, and the headers that say how many are left. */
 import { after } from '#base/after.ts'
-
 import { graphqlPath, restPath } from '#base/paths.ts'
 import type { RateCounts } from '#base/rate-counts.ts'
 import { ApiError } from '#errors.ts'
 import { type Http, header } from '#http/request.ts'
 import type { Viewer } from '#model/viewer.ts'
-import { clientOf, networkOf, trustOf } from './address.ts'
+import { clientOf, networkOf, type Trust, trustOf } from './address.ts'
 import { type Counts, createCounts } from './counts.ts'
 
 export type LimiterOptions = {
@@ -40,54 +39,57 @@ const apiPath = new RegExp(`^(?:${restPath}|${graphqlPath})(?:/|$)`)
 const isCounted = (method: string, path: string): boolean =>
   method !== 'OPTIONS' && apiPath.test(path)
 
-/** A limiter; close it in the end. */
-export const createLimiter = ({
-  limit,
-  now,
-  rateCounts,
-  proxies = [],
-}: LimiterOptions): Limiter => {
-  const trust = trustOf(proxies)
-  const policy = `"default";q=${limit};w=60`
+/** The caller that a request counts for: the viewer of its token, or the network of its address. */
+const callerOf = (c: Http, viewer: Viewer, trust: Trust): string => {
+  if (viewer.id !== null) return `viewer ${viewer.id}`
+  const peer = c.env?.incoming?.socket.remoteAddress
+  // There is no socket in tests, and none with addresses behind a Unix socket.
+  if (peer === undefined) return 'address unknown'
+  return `address ${networkOf(clientOf(peer, () => header(c, 'x-forwarded-for'), trust))}`
+}
+
+/** The counts of the present window; those of the one before end when the next begins. */
+const createWindows = ({ limit, rateCounts }: LimiterOptions) => {
   let present: { readonly window: number; readonly counts: Counts } | undefined
-
-  const callerOf = (c: Http, viewer: Viewer): string => {
-    if (viewer.id !== null) return `user ${viewer.id}`
-    const peer = c.env?.incoming?.socket.remoteAddress
-    // There is no socket in tests, and none with addresses behind a Unix socket.
-    if (peer === undefined) return 'address unknown'
-    return `address ${networkOf(clientOf(peer, () => header(c, 'x-forwarded-for'), trust))}`
-  }
-
+  const end = () => present?.counts.end()
   const countsOf = (window: number): Counts => {
     if (present?.window === window) return present.counts
-    present?.counts.end()
+    end()
     const report = rateCounts && ((seen: ReadonlyMap<string, number>) => rateCounts(window, seen))
     const counts = createCounts({ limit, report })
     present = { window, counts }
     return counts
   }
+  return { countsOf, end }
+}
 
-  const judge = (n: number, window: number): RateHeaders => {
-    const seconds = Math.max(1, Math.ceil(((window + 1) * minute - now()) / 1000))
-    const headers = {
-      'RateLimit-Policy': policy,
-      RateLimit: `"default";r=${Math.max(0, limit - n)};t=${seconds}`,
-    }
-    if (n <= limit) return headers
-    throw new ApiError(
-      'RATE_LIMITED',
-      `More than ${limit} requests in a minute; try again in ${seconds} s`,
-      { headers, retryAfter: seconds },
-    )
+/** The headers for the n-th request of a window that ends in so many seconds; throws `RATE_LIMITED` above the limit. */
+const admit = (n: number, limit: number, seconds: number): RateHeaders => {
+  const headers = {
+    'RateLimit-Policy': `"default";q=${limit};w=60`,
+    RateLimit: `"default";r=${Math.max(0, limit - n)};t=${seconds}`,
   }
+  if (n <= limit) return headers
+  throw new ApiError(
+    'RATE_LIMITED',
+    `More than ${limit} requests in a minute; try again in ${seconds} s`,
+    { headers, retryAfter: seconds },
+  )
+}
 
+/** A limiter; close it in the end. */
+export const createLimiter = (options: LimiterOptions): Limiter => {
+  const { limit, now, proxies = [] } = options
+  const trust = trustOf(proxies)
+  const { countsOf, end } = createWindows(options)
   const count: Limiter['count'] = (c, viewer) => {
     if (!isCounted(c.req.method, c.req.path)) return undefined
     const window = Math.floor(now() / minute)
-    const n = countsOf(window).count(callerOf(c, viewer))
-    return after(n, number => judge(number, window))
+    const n = countsOf(window).count(callerOf(c, viewer, trust))
+    return after(n, number => {
+      const seconds = Math.max(1, Math.ceil(((window + 1) * minute - now()) / 1000))
+      return admit(number, limit, seconds)
+    })
   }
-
-  return { count, close: () => present?.counts.end() }
+  return { count, close: end }
 }

@@ -5,10 +5,10 @@ export type Report = (seen: ReadonlyMap<string, number>) => Promise<ReadonlyMap<
 
 export type Share = {
   /**
-   * Counts a request. Gives `guess`, its number as far as this process knows, at once; with `exactly`, or where
+   * Counts a request. Gives `estimate`, its number as far as this process knows, at once; with `exactly`, or where
    * much of its key is unreported, the number that the store gives it, unless the store is unavailable.
    */
-  readonly count: (key: string, guess: number, exactly: boolean) => number | Promise<number>
+  readonly count: (key: string, estimate: number, exactly: boolean) => number | Promise<number>
   readonly end: () => void
 }
 
@@ -16,13 +16,13 @@ export type Share = {
 const interval = 200
 
 /** The longest time that a request waits for the store before it is decided without it, in milliseconds. */
-const patience = 500
+const reportTimeout = 500
 
 /** A request that waits for its number; `position` counts those of its key in the batch. */
 type Waiting = {
   readonly key: string
   readonly position: number
-  readonly guess: number
+  readonly estimate: number
   readonly answer: (n: number) => void
 }
 
@@ -31,16 +31,16 @@ type Batch = { readonly counts: Map<string, number>; readonly waiting: Waiting[]
 
 const emptyBatch = (): Batch => ({ counts: new Map(), waiting: [] })
 
-const answerByGuess = (batch: Batch): void => {
-  for (const { guess, answer } of batch.waiting) answer(guess)
+const answerByEstimate = (batch: Batch): void => {
+  for (const { estimate, answer } of batch.waiting) answer(estimate)
   batch.waiting.length = 0
 }
 
 /** Answers the waiting requests: a batch has the last numbers up to the total, in the order in which it was filled. */
 const answerByTotals = (batch: Batch, totals: ReadonlyMap<string, number>): void => {
-  for (const { key, position, guess, answer } of batch.waiting) {
+  for (const { key, position, estimate, answer } of batch.waiting) {
     const total = totals.get(key)
-    answer(total === undefined ? guess : total - (batch.counts.get(key) ?? 0) + position)
+    answer(total === undefined ? estimate : total - (batch.counts.get(key) ?? 0) + position)
   }
 }
 
@@ -55,7 +55,7 @@ export type ShareOptions = {
   /** Called with the newly known count of a key: its total in the store and the unreported requests. */
   readonly learn: (key: string, total: number) => void
   /** So many requests of one key are reported without waiting for the interval's end; the last of them waits for the answer. */
-  readonly hurry: number
+  readonly batchSize: number
 }
 
 /** When a batch is reported: at the end of an interval, or at the end of this turn of the event loop. */
@@ -84,59 +84,81 @@ const createSchedule = (flush: () => void) => {
   }
 }
 
+/** The sharing of one window at a moment. */
+type State = ShareOptions & {
+  readonly schedule: ReturnType<typeof createSchedule>
+  /** The batch that requests are added to. */
+  next: Batch
+  isSending: boolean
+  /** The last report failed or took too long: requests do not wait for the next. */
+  isUnavailable: boolean
+}
+
+/** Answers all that wait, without the store. */
+const giveUp = (state: State, sent: Batch): void => {
+  state.isUnavailable = true
+  answerByEstimate(sent)
+  answerByEstimate(state.next)
+}
+
+/** Learns the totals of a batch that was reported. */
+const learnTotals = (
+  { learn, next }: State,
+  sent: Batch,
+  totals: ReadonlyMap<string, number>,
+): void => {
+  for (const key of sent.counts.keys()) {
+    const total = totals.get(key)
+    if (total !== undefined) learn(key, total + (next.counts.get(key) ?? 0))
+  }
+}
+
+const send = async (state: State, sent: Batch): Promise<void> => {
+  const timer = setTimeout(() => giveUp(state, sent), reportTimeout).unref()
+  try {
+    const totals = await state.report(sent.counts)
+    state.isUnavailable = false
+    learnTotals(state, sent, totals)
+    answerByTotals(sent, totals)
+  } catch {
+    // The engine reports its own faults; this batch is sent again with the next.
+    for (const [key, n] of sent.counts) addTo(state.next.counts, key, n)
+    giveUp(state, sent)
+  }
+  clearTimeout(timer)
+}
+
+/** Reports the batch that was filled. One at a time: requests that come meanwhile are in the next. */
+const flush = async (state: State): Promise<void> => {
+  state.schedule.begun()
+  if (state.isSending || state.next.counts.size === 0) return
+  state.isSending = true
+  const sent = state.next
+  state.next = emptyBatch()
+  await send(state, sent)
+  state.isSending = false
+  if (state.next.waiting.length > 0) state.schedule.soon()
+  else if (state.next.counts.size > 0) state.schedule.later()
+}
+
 /** The sharing of one window. */
-export const createShare = ({ report, learn, hurry }: ShareOptions): Share => {
-  let next = emptyBatch()
-  let isSending = false
-  let isAway = false
-  const schedule = createSchedule(() => void flush())
-
-  const giveUp = (sent: Batch) => {
-    isAway = true
-    answerByGuess(sent)
-    answerByGuess(next)
+export const createShare = (options: ShareOptions): Share => {
+  const schedule = createSchedule(() => void flush(state))
+  const state: State = {
+    ...options,
+    schedule,
+    next: emptyBatch(),
+    isSending: false,
+    isUnavailable: false,
   }
-
-  const send = async (sent: Batch): Promise<void> => {
-    const impatience = setTimeout(() => giveUp(sent), patience).unref()
-    try {
-      const totals = await report(sent.counts)
-      isAway = false
-      for (const key of sent.counts.keys()) {
-        const total = totals.get(key)
-        if (total !== undefined) learn(key, total + (next.counts.get(key) ?? 0))
-      }
-      answerByTotals(sent, totals)
-    } catch {
-      // The engine reports its own faults; this batch is sent again with the next.
-      for (const [key, n] of sent.counts) addTo(next.counts, key, n)
-      giveUp(sent)
-    }
-    clearTimeout(impatience)
-  }
-
-  const flush = async (): Promise<void> => {
-    schedule.begun()
-    // One batch at a time: requests that come meanwhile are in the next.
-    if (isSending || next.counts.size === 0) return
-    isSending = true
-    const sent = next
-    next = emptyBatch()
-    await send(sent)
-    isSending = false
-    if (next.waiting.length > 0) schedule.soon()
-    else if (next.counts.size > 0) schedule.later()
-  }
-
-  const count: Share['count'] = (key, guess, exactly) => {
-    const position = addTo(next.counts, key, 1)
-    if (isAway || (!exactly && position < hurry)) {
+  const count: Share['count'] = (key, estimate, exactly) => {
+    const position = addTo(state.next.counts, key, 1)
+    if (state.isUnavailable || (!exactly && position < options.batchSize)) {
       schedule.later()
-      return guess
+      return estimate
     }
     schedule.soon()
-    return new Promise(answer => next.waiting.push({ key, position, guess, answer }))
+    return new Promise(answer => state.next.waiting.push({ key, position, estimate, answer }))
   }
-
   return { count, end: schedule.end }
 }

@@ -19,7 +19,8 @@ import {
   time,
   webUrl,
 } from '#model/field.ts'
-import { admin, anyone, nobody, self, user } from '#model/policy.ts'
+import { anyone, nobody, self, signedIn, whileOpen, withRole } from '#model/policy.ts'
+import { admin, editor, roles } from '../../../test/support/roles.ts'
 
 const author: Entity = entity({
   table: 'authors',
@@ -45,7 +46,7 @@ const book: Entity = entity({
     revision: revision(),
   },
   relations: { author: one('author', 'authorId'), editor: one('author', 'editorId') },
-  policy: { read: anyone, create: self('authorId'), update: user, delete: admin },
+  policy: { read: anyone, create: self('authorId'), update: signedIn, delete: admin },
   links: { self: '/books/{id}', editor: '/authors/{editorId}' },
   rest: {
     list: true,
@@ -230,12 +231,12 @@ const wrong: readonly (readonly [
   ],
   [
     'a field that only its owner may read',
-    'book.note has a self rule as readableBy, and whose a row is decides about rows only: use anyone, user, admin or nobody',
+    'book.note has a self rule as readableBy, and whose a row is decides about rows only: use anyone, signedIn, withRole() or nobody',
     withField('note', text({ max: 9, readableBy: self('authorId') })),
   ],
   [
     'a field that only its owner may set',
-    'book.note has a self rule as settableBy, and whose a row is decides about rows only: use anyone, user, admin or nobody',
+    'book.note has a self rule as settableBy, and whose a row is decides about rows only: use anyone, signedIn, withRole() or nobody',
     withField('note', text({ max: 9, settableBy: self('authorId') })),
   ],
   [
@@ -518,12 +519,12 @@ const wrong: readonly (readonly [
   [
     'a member that fewer may read than the object',
     "book.note may be read by fewer than book, whose answers have it: make it rest: false, give book an enter rule that is as strict, or change the field's rule",
-    withField('note', text({ max: 9, nullable: true, readableBy: user })),
+    withField('note', text({ max: 9, nullable: true, readableBy: signedIn })),
   ],
   [
     'an update without a rule',
     'rest.writes of book has replace, and its policy has no update rule: add the rule, or leave the write out',
-    { policy: { read: anyone, create: user, delete: admin } },
+    { policy: { read: anyone, create: signedIn, delete: admin } },
   ],
   [
     'an update without a revision',
@@ -556,7 +557,7 @@ const wrong: readonly (readonly [
     'a create that anonymous callers may do and not give what it needs',
     'rest.writes of book has create, which needs note, and fewer may set it than may create: give note an initial value, or change one of the rules',
     {
-      ...withField('note', text({ max: 9, settableBy: user })),
+      ...withField('note', text({ max: 9, settableBy: signedIn })),
       policy: { ...book.policy, create: anyone },
     },
   ],
@@ -564,6 +565,30 @@ const wrong: readonly (readonly [
     'a create that users may do and only admins give what it needs',
     'rest.writes of book has create, which needs note, and fewer may set it than may create: give note an initial value, or change one of the rules',
     withField('note', text({ max: 9, settableBy: admin })),
+  ],
+  [
+    'a create that any token may do and callers give what it needs only while a switch is open',
+    'rest.writes of book has create, which needs note, and fewer may set it than may create: give note an initial value, or change one of the rules',
+    {
+      ...withField('note', text({ max: 9, settableBy: whileOpen('giving') })),
+      policy: { ...book.policy, create: signedIn },
+    },
+  ],
+  [
+    'a create while one switch is open and what it needs while another is',
+    'rest.writes of book has create, which needs note, and fewer may set it than may create: give note an initial value, or change one of the rules',
+    {
+      ...withField('note', text({ max: 9, settableBy: whileOpen('giving') })),
+      policy: { ...book.policy, create: whileOpen('making') },
+    },
+  ],
+  [
+    'a create for one role and what it needs for another',
+    'rest.writes of book has create, which needs note, and fewer may set it than may create: give note an initial value, or change one of the rules',
+    {
+      ...withField('note', text({ max: 9, settableBy: editor })),
+      policy: { ...book.policy, create: withRole(roles, 'user') },
+    },
   ],
   [
     'a nested route below nothing',

@@ -116,7 +116,7 @@ const ruleRule: Rule = ({ field }) => {
   )
   return (
     option &&
-    `has a self rule as ${option}, and whose a row is decides about rows only: use anyone, user, admin or nobody`
+    `has a self rule as ${option}, and whose a row is decides about rows only: use anyone, signedIn, withRole() or nobody`
   )
 }
 

@@ -116,20 +116,3 @@ export const viewerFaults = function* (entities: Checked['entities'], viewer: st
         yield `${name}.${key} is the viewer at first and refers to ${references?.entity}: let it refer to ${viewer}`
   }
 }
-
-/** The rules that depend on a setting, each with its location. */
-export const switchesOf = function* (
-  entities: Checked['entities'],
-): Iterable<readonly [setting: string, place: string]> {
-  for (const [name, self] of Object.entries(entities)) {
-    const rules: (readonly [string, Rule | undefined])[] = [
-      ...Object.entries(self.policy).map(
-        ([operation, rule]) => [`the ${operation} rule of ${name}`, rule] as const,
-      ),
-      ...Object.entries(self.fields).flatMap(([key, { readableBy, settableBy }]) =>
-        [readableBy, settableBy].map(rule => [`a rule of ${name}.${key}`, rule] as const),
-      ),
-    ]
-    for (const [place, rule] of rules) if (rule?.kind === 'while') yield [rule.setting, place]
-  }
-}

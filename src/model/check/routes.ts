@@ -1,5 +1,6 @@
 /** Faults of the APIs: reads that nobody may do, writes that can never succeed, links that lead nowhere. */
 import { type Checked, type Faults, own } from '#model/check/checked.ts'
+import { isStricter } from '#model/check/rules.ts'
 import type { Entity, Link } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import type { Rule } from '#model/policy.ts'
@@ -32,15 +33,6 @@ const writeFaults = function* ({ name, self }: Checked): Faults {
     if (references && references.onDelete !== 'restrict')
       yield `${name}.${key} changes rows that are append-only when the ${references.entity} is deleted: choose onDelete: 'restrict'`
 }
-
-/** The kinds of rules from the most open to the strictest. */
-const strictness = { anyone: 0, while: 1, user: 2, self: 3, admin: 4, nobody: 5 } satisfies Record<
-  Rule['kind'],
-  number
->
-
-const isStricter = (rule: Rule, than: Rule): boolean =>
-  strictness[rule.kind] > strictness[than.kind]
 
 /** The fields of new rows that the paths of nested lists give. */
 const givenByPaths = ({ entities, name }: Checked): readonly string[] =>

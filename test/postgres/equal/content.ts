@@ -1,7 +1,7 @@
 /** The content that both stores begin with: the same rows with the same ids, with gaps, and the same keys. */
 
-import type { OpenStore } from '#cli/content.ts'
 import { inserter } from '#cli/fill.ts'
+import type { OpenStore } from '#cli/row-sources.ts'
 import { entities } from '#content/index.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import type { Draw } from '../../operations.ts'

@@ -39,8 +39,8 @@ export const away = async (shop: Shop, faults: Faults, requests: number) => {
   const log = () => shop.service.stdout().trim().split('\n')
   await until('both are told', () => log().length >= 2)
   assert.equal(log().length, 2, shop.service.stdout())
-  assert.match(log()[0] ?? '', /the database is away: /)
-  assert.match(log()[1] ?? '', /the database is there/)
+  assert.match(log()[0] ?? '', /the database cannot be used: /)
+  assert.match(log()[1] ?? '', /the database can be used again/)
 }
 
 /** Lets users in without a password as before, but for those named `locked…`. */

@@ -55,7 +55,7 @@ export type Answer = {
 export type Asking = { readonly body?: unknown; readonly key?: string }
 
 /** What a caller met: how often each status, and answers that no fault of a database excuses. */
-export type Met = {
+type Met = {
   readonly statuses: Map<number, number>
   readonly faults: string[]
 }
@@ -101,7 +101,7 @@ export const callerOf = ({ url }: { readonly url: string }, token?: string) => {
   return { send, insist, met }
 }
 
-export type Caller = ReturnType<typeof callerOf>
+type Caller = ReturnType<typeof callerOf>
 
 /** A running service with a product and a buyer in it. */
 export type Shop = Caller & {

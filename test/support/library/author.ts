@@ -1,7 +1,8 @@
 /** An author of books. */
 import { entity, many } from '#model/entity.ts'
 import { created, id, int, reference, revision, text } from '#model/field.ts'
-import { admin, anyone, user as signedIn } from '#model/policy.ts'
+import { anyone, signedIn } from '#model/policy.ts'
+import { librarian } from './roles.ts'
 
 export const author = entity({
   table: 'authors',
@@ -23,7 +24,7 @@ export const author = entity({
   relations: {
     books: many('book', 'authorId', { description: 'What they wrote, newest first.' }),
   },
-  policy: { read: anyone, create: signedIn, update: admin, delete: admin },
+  policy: { read: anyone, create: signedIn, update: librarian, delete: librarian },
   links: { self: '/authors/{id}', books: '/authors/{id}/books' },
   rest: {
     list: true,

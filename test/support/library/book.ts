@@ -1,8 +1,9 @@
 /** A book in the shelves. */
 import { entity, many, one } from '#model/entity.ts'
 import { choice, created, flag, folded, id, int, reference, revision, text } from '#model/field.ts'
-import { admin, anyone } from '#model/policy.ts'
+import { anyone } from '#model/policy.ts'
 import { errors } from './errors.ts'
+import { librarian, shelver } from './roles.ts'
 
 export const book = entity({
   table: 'books',
@@ -16,7 +17,11 @@ export const book = entity({
     language: choice(['en', 'fr', 'ja'], { initial: { value: 'en' } }),
     pages: int({ min: 1, max: 100_000, nullable: true, description: 'How many pages it has.' }),
     shelf: int({ min: 0, max: 500, initial: { value: 0 }, description: '0 is the cellar.' }),
-    lendable: flag({ initial: { value: 1 }, description: 'Whether it may leave the house.' }),
+    lendable: flag({
+      initial: { value: 1 },
+      settableBy: librarian,
+      description: 'Whether it may leave the house.',
+    }),
     shelvedAt: created({ until: { 1: { name: 'shelved_at' } } }),
     titleKey: folded('title'),
     revision: revision(),
@@ -26,7 +31,7 @@ export const book = entity({
     subjects: many('bookSubject', 'bookId', { description: 'What it is about.' }),
     loans: many('loan', 'bookId', { description: 'Who has it or had it.' }),
   },
-  policy: { read: anyone, create: admin, update: admin, delete: admin },
+  policy: { read: anyone, create: librarian, update: shelver, delete: librarian },
   links: {
     self: '/books/{id}',
     author: '/authors/{authorId}',

@@ -8,6 +8,7 @@ import { demo } from './demo.ts'
 import { errors } from './errors.ts'
 import { loan, stamp } from './loan.ts'
 import { member } from './member.ts'
+import { roles } from './roles.ts'
 import { seed } from './seed.ts'
 import { settings } from './settings.ts'
 import { spine } from './spine.ts'
@@ -17,7 +18,7 @@ import { loanKind } from './transfer.ts'
 export const library = defineContent({
   // Not in the order of their references: any order is right.
   entities: defineModel({ loan, stamp, member, book, bookSubject, subject, author }),
-  viewers: { entity: 'member', barred: { field: 'standing', value: 'banned' } },
+  viewers: { entity: 'member', barred: { field: 'standing', value: 'banned' }, roles },
   actions,
   served: async () => ({ routes: [spine], pages: [] }),
   errors,

@@ -2,7 +2,8 @@
 import type { Services } from '#base/services.ts'
 import { entity, many } from '#model/entity.ts'
 import { choice, created, email, fixed, flag, id, revision, text } from '#model/field.ts'
-import { admin, self, user as signedIn, whileOpen } from '#model/policy.ts'
+import { self, signedIn, whileOpen } from '#model/policy.ts'
+import { librarian } from './roles.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -28,7 +29,7 @@ export const member = entity({
     address: email({ readableBy: signedIn, graphql: 'input', description: 'Email address.' }),
     isWelcome: flag({ ...fixed, initial: { value: 0 }, resetBy: 'address', graphql: 'hidden' }),
     standing: choice(['good', 'banned'], {
-      settableBy: admin,
+      settableBy: librarian,
       initial: { value: 'good' },
       graphql: 'hidden',
     }),
@@ -41,7 +42,7 @@ export const member = entity({
     enter: self('id'),
     create: whileOpen('joining'),
     update: self('id'),
-    delete: admin,
+    delete: librarian,
   },
   rest: {
     list: true,

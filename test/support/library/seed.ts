@@ -1,5 +1,5 @@
 /** Made-up authors and books of any number. */
-import type { Seed } from '#cli/content.ts'
+import type { Seed } from '#cli/row-sources.ts'
 import { fold } from '#model/text.ts'
 
 export const seed: Seed = {

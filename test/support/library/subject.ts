@@ -1,7 +1,8 @@
 /** What books are about: many subjects a book, many books a subject. */
 import { entity, many, one } from '#model/entity.ts'
 import { created, id, reference, text } from '#model/field.ts'
-import { admin, anyone } from '#model/policy.ts'
+import { anyone } from '#model/policy.ts'
+import { librarian } from './roles.ts'
 
 export const subject = entity({
   table: 'subjects',
@@ -14,7 +15,7 @@ export const subject = entity({
   relations: {
     books: many('bookSubject', 'subjectId', { description: 'The books about it, in their order.' }),
   },
-  policy: { read: anyone, create: admin, delete: admin },
+  policy: { read: anyone, create: librarian, delete: librarian },
   rest: {
     list: true,
     one: true,
@@ -38,7 +39,7 @@ export const bookSubject = entity({
     book: one('book', 'bookId', { description: 'The book.' }),
     subject: one('subject', 'subjectId', { description: 'What it is about.' }),
   },
-  policy: { read: anyone, create: admin, delete: admin },
+  policy: { read: anyone, create: librarian, delete: librarian },
   rest: {
     list: false,
     one: false,

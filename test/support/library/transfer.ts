@@ -1,6 +1,7 @@
 /** Loans go in and out with their stamps, and with the members' own notes on old cards left out. */
-import type { ContentStore, Kind, PutRow } from '#cli/content.ts'
+
 import { inserter } from '#cli/fill.ts'
+import type { ContentStore, Kind, PutRow } from '#cli/row-sources.ts'
 import { dangling, orTaken } from '#cli/transfer/rows.ts'
 import { entityOf } from '#model/model.ts'
 import { checkInput, type Use, type Values } from '#write/input.ts'

@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { endsWithin } from '#engines/postgres/connection/within.ts'
 
 /** How long a connection may take to end in good order, in milliseconds. */
-const goodbye = 1000
+const endTimeout = 1000
 
 type Inside = {
   readonly stream: Pick<Socket, 'cork' | 'uncork' | 'destroy'>
@@ -21,7 +21,7 @@ export const destroy = (client: pg.ClientBase): void => void insideOf(client).st
 /** Ends clients in good order; closes their sockets where that takes too long. */
 export const endAll = async (clients: Iterable<pg.ClientBase>, end: () => Promise<void>) => {
   const ended = end().catch(() => {})
-  if (!(await endsWithin(goodbye, ended))) for (const client of clients) destroy(client)
+  if (!(await endsWithin(endTimeout, ended))) for (const client of clients) destroy(client)
 }
 
 /** A function to call before each send, so that all sends of one turn of the event loop leave in one packet. */
@@ -40,7 +40,7 @@ export const corking = (client: pg.ClientBase): (() => void) => {
 }
 
 /** The most prepared statements; then all are dropped, so that neither side's memory grows for ever. */
-const namesKept = 1000
+const mostNames = 1000
 
 /** The names by which a client prepares statements, by their text. */
 export const statementNames = (client: pg.ClientBase): ((text: string) => string) => {
@@ -49,7 +49,7 @@ export const statementNames = (client: pg.ClientBase): ((text: string) => string
   return text => {
     const known = names.get(text)
     if (known !== undefined) return known
-    if (names.size >= namesKept) {
+    if (names.size >= mostNames) {
       names = new Map()
       generation++
       // Sent after the queries that use the old names and before the first that uses a new one.

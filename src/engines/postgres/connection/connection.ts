@@ -1,4 +1,4 @@
-/** One connection to a PostgreSQL server: queries are pipelined over it, and its loss is noticed. */
+/** One connection to a PostgreSQL server: queries are pipelined over it, and a lost one is detected. */
 import pg from 'pg'
 import { corking, destroy, endAll, statementNames } from '#engines/postgres/connection/client.ts'
 import { isStale, LostError, translated } from '#engines/postgres/connection/errors.ts'
@@ -16,7 +16,7 @@ export type Connection = {
   readonly waiting: () => number
   readonly isOpen: () => boolean
   /** Settles when the connection is closed, by either side. */
-  readonly gone: Promise<void>
+  readonly closed: Promise<void>
   /** Waits a moment for open queries, and closes the connection in good order. */
   readonly end: () => Promise<void>
   /** Closes it at once: open queries fail. */
@@ -28,20 +28,20 @@ type Traffic = {
   isEnding: boolean
   /** The number of queries without an answer yet. */
   waiting: number
-  /** When the server last answered, or got the first query after a pause. */
-  lastHeard: number
+  /** When the server last answered, or was sent the first query after a pause. */
+  lastAnswer: number
 }
 
 /** How often the check for a silent server runs, in milliseconds. */
-const lookEvery = 250
+const checkEvery = 250
 
-/** Closes a connection whose server is silent: a query is open, and nothing came back for `patience` milliseconds. */
-const cutWhenSilent = (traffic: Traffic, patience: number, cut: () => void) => {
-  if (patience === 0) return undefined
-  const look = () => {
-    if (traffic.waiting > 0 && performance.now() - traffic.lastHeard > patience) cut()
+/** Closes a connection whose server is silent: a query is open, and nothing came back for `silenceLimit` milliseconds. */
+const cutWhenSilent = (traffic: Traffic, silenceLimit: number, cut: () => void) => {
+  if (silenceLimit === 0) return undefined
+  const check = () => {
+    if (traffic.waiting > 0 && performance.now() - traffic.lastAnswer > silenceLimit) cut()
   }
-  return setInterval(look, Math.min(patience / 4, lookEvery)).unref()
+  return setInterval(check, Math.min(silenceLimit / 4, checkEvery)).unref()
 }
 
 type Done = (error: Error | null) => void
@@ -53,12 +53,12 @@ const sending =
     new Promise((resolve, reject) => {
       if (!traffic.isOpen || traffic.isEnding)
         return reject(new LostError('the connection is closed'))
-      if (traffic.waiting === 0) traffic.lastHeard = performance.now()
+      if (traffic.waiting === 0) traffic.lastAnswer = performance.now()
       traffic.waiting++
       cork()
       send(error => {
         traffic.waiting--
-        traffic.lastHeard = performance.now()
+        traffic.lastAnswer = performance.now()
         if (!error) return resolve()
         // Its prepared statements are no longer valid: a new connection prepares them again.
         if (isStale(error)) cut()
@@ -87,20 +87,20 @@ const querying =
 /** A connected client of pg as a Connection. */
 export const connectionOf = (
   client: pg.ClientBase,
-  { prepare, patience }: ConnectionOptions,
+  { prepare, silenceLimit }: ConnectionOptions,
 ): Connection => {
-  const traffic: Traffic = { isOpen: true, isEnding: false, waiting: 0, lastHeard: 0 }
-  const { promise: gone, resolve: setGone } = Promise.withResolvers<void>()
+  const traffic: Traffic = { isOpen: true, isEnding: false, waiting: 0, lastAnswer: 0 }
+  const { promise: closed, resolve: resolveClosed } = Promise.withResolvers<void>()
   const setClosed = () => {
     traffic.isOpen = false
     clearInterval(watch)
-    setGone()
+    resolveClosed()
   }
   const cut = () => {
     setClosed()
     destroy(client)
   }
-  const watch = cutWhenSilent(traffic, patience, cut)
+  const watch = cutWhenSilent(traffic, silenceLimit, cut)
   // Without a listener an error of an idle connection would end the process.
   client.on('error', setClosed)
   client.on('end', setClosed)
@@ -110,7 +110,7 @@ export const connectionOf = (
     run: text => ask(done => client.query(text, done)),
     waiting: () => traffic.waiting,
     isOpen: () => traffic.isOpen && !traffic.isEnding,
-    gone,
+    closed,
     cut,
     end: async () => {
       traffic.isEnding = true

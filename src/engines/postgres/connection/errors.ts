@@ -28,7 +28,7 @@ const kinds: Readonly<Record<string, ConstraintError['kind']>> = {
 }
 
 /** The server ends the session (57P) or gives none (53300, 08), or the socket or pg's client says so. */
-const isAway = ({ code = '', severity, message }: DatabaseError): boolean =>
+const isConnectionLost = ({ code = '', severity, message }: DatabaseError): boolean =>
   severity === undefined
     ? /^E[A-Z]/.test(code) || /terminated|timeout|connection|closed/i.test(message)
     : severity === 'FATAL' || /^(57P|08|53300)/.test(code)
@@ -51,15 +51,15 @@ type Reply = readonly [
   retryAfter: number,
 ]
 
-const noRoom: Reply = ['UNAVAILABLE', 'The database has no room: nothing was written', 10]
+const noSpace: Reply = ['UNAVAILABLE', 'The database has no space left: nothing was written', 10]
 
-/** The answers to callers for errors that are not theirs and may pass. */
-const replies: Readonly<Record<string, Reply>> = {
+/** What callers get for temporary errors of the database. */
+const temporary: Readonly<Record<string, Reply>> = {
   '57014': ['TIMEOUT', 'The database took too long; ask for less, or try again', 5],
-  '55P03': ['OVERLOADED', 'What this needs is being changed; try again', 1],
-  '25006': ['UNAVAILABLE', 'The database can only be read now', 2],
-  '53100': noRoom,
-  '53200': noRoom,
+  '55P03': ['OVERLOADED', 'Another request is changing the same data; try again', 1],
+  '25006': ['UNAVAILABLE', 'The database is read-only now', 2],
+  '53100': noSpace,
+  '53200': noSpace,
 }
 
 /** The error as the model and the APIs know it; an unknown one is a bug and comes back unchanged. */
@@ -69,10 +69,10 @@ export const translated = (error: unknown): unknown => {
   const fault = error as DatabaseError
   const kind = kinds[fault.code ?? '']
   if (kind) return new ConstraintError(kind, targetOf(fault), { cause: error })
-  const [code, message, retryAfter] = replies[fault.code ?? ''] ?? []
+  const [code, message, retryAfter] = temporary[fault.code ?? ''] ?? []
   if (code) return new ApiError(code, message, { cause: error, retryAfter })
-  return isAway(fault) || isStale(fault)
-    ? new LostError(`the database is not there: ${error.message}`, { cause: error })
+  return isConnectionLost(fault) || isStale(fault)
+    ? new LostError(`the database cannot be reached: ${error.message}`, { cause: error })
     : error
 }
 
@@ -85,7 +85,7 @@ export const codeOf = (error: unknown): string => {
 
 /**
  * Whether the same transaction may be tried again: after a conflict or a deadlock with another one, after a row that
- * a guard saw was gone when it was written, or after the session was lost before the commit.
+ * a guard had found was deleted before the write, or after the session was lost before the commit.
  */
 export const isRetryable = (error: unknown): boolean =>
   error instanceof UnreachableError || /^(40001|40P01|23503)$/.test(codeOf(error))

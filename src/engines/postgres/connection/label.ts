@@ -18,16 +18,16 @@ const refusals: Readonly<Record<string, readonly [problem: string, remedy: strin
   '53300': ['has no connection left', 'allow it more, or use fewer'],
 }
 
-const usual = ['cannot be reached', 'start it, or correct its address'] as const
+const unreachable = ['cannot be reached', 'start it, or correct its address'] as const
 
 /** The error for a session that cannot be opened, in one line with the remedy. */
 export const refused = (error: unknown, url: string): UnreachableError => {
   const { code = '', message } = error as Fault
-  // None of the addresses of a host answered; each has an error of its own.
-  const said = error instanceof AggregateError ? code : message
+  // No address of the host answered; each has an error of its own.
+  const reason = error instanceof AggregateError ? code : message
   // The driver's own message where the server requires a password and none was given.
-  const [problem, remedy] = refusals[/^SASL:/.test(message) ? '28P01' : code] ?? usual
-  return new UnreachableError(`${labelOf(url)} ${problem} (${said}): ${remedy}`, { cause: error })
+  const [problem, remedy] = refusals[/^SASL:/.test(message) ? '28P01' : code] ?? unreachable
+  return new UnreachableError(`${labelOf(url)} ${problem} (${reason}): ${remedy}`, { cause: error })
 }
 
 /** Runs work on a database; an error for a missing right names the database and the remedy. */

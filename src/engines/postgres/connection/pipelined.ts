@@ -7,7 +7,7 @@ import { endsWithin } from '#engines/postgres/connection/within.ts'
 import type { Query, Rows } from '#sql/engine.ts'
 
 /** How long a read waits for a connection that is being opened, in milliseconds. */
-const shortWait = 250
+const connectionWait = 250
 
 export type PipelinedPool = {
   /** The rows of a query. Throws a LostError where its connection was lost; it does not try again. */
@@ -45,21 +45,21 @@ export const createPipelinedPool = ({ connection, count, onChange }: Options): P
   let wasUp = true
   let isClosed = false
   let change = Promise.withResolvers<void>()
-  const best = () => leastBusy(slots)
+  const leastBusyNow = () => leastBusy(slots)
   const slots: readonly Reconnecting[] = Array.from({ length: count }, () =>
     keepConnected(connection, error => {
       if (error) reason = error
-      const isUp = best() !== undefined
+      const isUp = leastBusyNow() !== undefined
       if (isUp !== wasUp) onChange(isUp ? null : reason.message)
       wasUp = isUp
       change.resolve()
       change = Promise.withResolvers()
     }),
   )
-  const soon = async (): Promise<Connection> => {
-    const last = performance.now() + shortWait
+  const waitForConnection = async (): Promise<Connection> => {
+    const last = performance.now() + connectionWait
     for (;;) {
-      const found = best()
+      const found = leastBusyNow()
       if (found) return found
       const left = last - performance.now()
       if (left <= 0 || isClosed) throw reason
@@ -67,10 +67,10 @@ export const createPipelinedPool = ({ connection, count, onChange }: Options): P
     }
   }
   return {
-    query: async query => (best() ?? (await soon())).query(query),
-    waiting: () => best()?.waiting() ?? 0,
-    isUp: () => best() !== undefined,
-    ready: async () => void (await soon()),
+    query: async query => (leastBusyNow() ?? (await waitForConnection())).query(query),
+    waiting: () => leastBusyNow()?.waiting() ?? 0,
+    isUp: () => leastBusyNow() !== undefined,
+    ready: async () => void (await waitForConnection()),
     nextTry: () => Math.max(1, Math.ceil(Math.min(...slots.map(slot => slot.wait())) / 1000)),
     close: async () => {
       isClosed = true

@@ -27,7 +27,7 @@ test('a session that is ended in the very turn in which it is made fails its wor
       prepare: true,
       statementTimeout: 0,
       lockTimeout: 0,
-      patience: 1000,
+      silenceLimit: 1000,
     },
     1,
   )

@@ -17,55 +17,68 @@ export type Reconnecting = {
   readonly close: () => Promise<void>
 }
 
+type State = {
+  readonly options: ConnectionOptions
+  /** Called with the problem, or with null when there is a connection again. */
+  readonly onChange: (error: Error | null) => void
+  connection?: Connection | undefined
+  isClosed: boolean
+  timer?: NodeJS.Timeout
+  /** The next pause, in milliseconds. */
+  pause: number
+  /** When the next try to connect is, on the clock of `performance`. */
+  due: number
+}
+
+const openLater = (state: State): void => {
+  // Spread, so that not all processes connect at the same moment.
+  const wait = state.pause * (0.75 + Math.random() / 2)
+  state.due = performance.now() + wait
+  state.timer = setTimeout(open, wait, state)
+  state.pause = Math.min(Math.max(state.pause * 2, pauses.first), pauses.longest)
+}
+
+const lose = (state: State, error: Error): void => {
+  state.connection = undefined
+  if (state.isClosed) return
+  state.onChange(error)
+  openLater(state)
+}
+
+const use = (state: State, made: Connection): void => {
+  state.connection = made
+  const madeAt = performance.now()
+  made.closed.then(() => {
+    if (performance.now() - madeAt > goodAfter) state.pause = 0
+    lose(state, new UnreachableError('the connection to the database was lost'))
+  })
+  state.onChange(null)
+}
+
+const open = async (state: State): Promise<void> => {
+  try {
+    const made = await connect(state.options)
+    if (state.isClosed) return void made.end()
+    use(state, made)
+  } catch (error) {
+    lose(state, error as Error)
+  }
+}
+
 /** Opens it and keeps it open; `onChange` is called with the problem, or with null when there is one again. */
 export const keepConnected = (
   options: ConnectionOptions,
-  onChange: (error: Error | null) => void,
+  onChange: State['onChange'],
 ): Reconnecting => {
-  let connection: Connection | undefined
-  let isClosed = false
-  let timer: NodeJS.Timeout | undefined
-  let pause = 0
-  let due = 0
-  const openLater = () => {
-    // Spread, so that not all processes connect at the same moment.
-    const wait = pause * (0.75 + Math.random() / 2)
-    due = performance.now() + wait
-    timer = setTimeout(open, wait)
-    pause = Math.min(Math.max(pause * 2, pauses.first), pauses.longest)
-  }
-  const setAway = (error: Error) => {
-    connection = undefined
-    if (isClosed) return
-    onChange(error)
-    openLater()
-  }
-  const use = (made: Connection) => {
-    connection = made
-    const madeAt = performance.now()
-    made.gone.then(() => {
-      if (performance.now() - madeAt > goodAfter) pause = 0
-      setAway(new UnreachableError('the connection to the database was lost'))
-    })
-    onChange(null)
-  }
-  const open = async () => {
-    try {
-      const made = await connect(options)
-      if (isClosed) return void made.end()
-      use(made)
-    } catch (error) {
-      setAway(error as Error)
-    }
-  }
-  open()
+  const state: State = { options, onChange, isClosed: false, pause: 0, due: 0 }
+  open(state)
   return {
-    connection: () => (connection?.isOpen() ? connection : undefined),
-    wait: () => Math.max(due - performance.now(), 0),
+    connection: () => (state.connection?.isOpen() ? state.connection : undefined),
+    wait: () => Math.max(state.due - performance.now(), 0),
     close: async () => {
-      isClosed = true
-      clearTimeout(timer)
-      await connection?.end()
+      state.isClosed = true
+      clearTimeout(state.timer)
+      await state.connection?.end()
     },
   }
 }

@@ -13,7 +13,7 @@ export type ConnectionOptions = {
   /** Only reads are sent over it. */
   readonly readOnly?: boolean
   /** Milliseconds after which a connection to a silent server is closed; 0: never. */
-  readonly patience: number
+  readonly silenceLimit: number
 }
 
 /** How long opening a connection may take, in milliseconds. */

@@ -1,4 +1,4 @@
-/** A transaction on a connection: begun, worked in, rolled back. */
+/** Transactions on a connection: begin, run work, roll back. */
 import type { Connection } from '#engines/postgres/connection/connection.ts'
 import { type ConnectionOptions, localSettings } from '#engines/postgres/connection/settings.ts'
 import { ConstraintError, type Query, type Rows, type Work } from '#sql/engine.ts'

@@ -1,4 +1,4 @@
-/** Look-ups of single rows in the same turn of the event loop, gathered into one query: one round trip for all. */
+/** Look-ups of single rows in the same turn of the event loop, batched into one query: one round trip for all. */
 import type { Query, Row, Rows } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
@@ -8,11 +8,11 @@ type Batch = {
   readonly waiting: Map<SqlValue, PromiseWithResolvers<Rows>>
 }
 
-/** The most keys in one query. */
-const most = 200
+/** The mostKeys keys in one query. */
+const mostKeys = 200
 
-/** A `query` that gathers look-ups before it passes them to `ask`, and passes everything else on at once. */
-export const gathering = (ask: (query: Query) => Promise<Rows>) => {
+/** A `query` that batches look-ups and sends them by `ask`; anything else it sends at once. */
+export const batchingLookups = (ask: (query: Query) => Promise<Rows>) => {
   const batches = new Map<string, Batch>()
 
   const answer = ({ waiting }: Batch, rows: Rows): void => {
@@ -44,7 +44,7 @@ export const gathering = (ask: (query: Query) => Promise<Rows>) => {
     const { forMany } = query
     if (forMany === undefined) return ask(query)
     const open = batches.get(forMany)
-    const { waiting } = open && open.waiting.size < most ? open : begin(forMany, query)
+    const { waiting } = open && open.waiting.size < mostKeys ? open : begin(forMany, query)
     const key = query.values[0] ?? null
     const waiter = waiting.get(key) ?? Promise.withResolvers<Rows>()
     waiting.set(key, waiter)

@@ -1,4 +1,4 @@
-/** Reads of a PostgreSQL store: chooses the server for each, and tries a lost one again, which nothing else does. */
+/** Reads of a PostgreSQL store: chooses the server for each, and retries lost ones; nothing else does. */
 import { isConflict, LostError, UnreachableError } from '#engines/postgres/connection/errors.ts'
 import { lsnOf } from '#engines/postgres/read/position.ts'
 import type { Replicas } from '#engines/postgres/read/replicas.ts'
@@ -9,25 +9,26 @@ import type { Position, Reader } from '#sql/engine.ts'
 const tries = { most: 3, within: 1000 }
 
 /** Whether a failed read may succeed on another connection to the same server. */
-const isWorthAnother = (error: unknown, { pipelined }: Server): boolean =>
+const isWorthRetry = (error: unknown, { pipelined }: Server): boolean =>
   error instanceof LostError || (error instanceof UnreachableError && pipelined.isUp())
 
 const onPrimary = async <Result>(
   primary: Server,
   run: (server: Server) => Promise<Result>,
 ): Promise<Result> => {
-  const begun = performance.now()
+  const startedAt = performance.now()
   for (let number = 1; ; number++)
     try {
       return await run(primary)
     } catch (error) {
-      const isLast = number === tries.most || performance.now() - begun > tries.within
-      if (isLast || !isWorthAnother(error, primary)) throw error
+      const isLast = number === tries.most || performance.now() - startedAt > tries.within
+      if (isLast || !isWorthRetry(error, primary)) throw error
     }
 }
 
 /** Whether a read moves from a replica to the primary: the replica is lost, or its recovery cancelled the read (40001). */
-const isLeft = (error: unknown): boolean => error instanceof UnreachableError || isConflict(error)
+const movesToPrimary = (error: unknown): boolean =>
+  error instanceof UnreachableError || isConflict(error)
 
 /** A reader that tries a suitable replica once; without one, or where that fails, the primary, at most three times. */
 export const createReader = (primary: Server, replicas: Pick<Replicas, 'choose'>): Reader => {
@@ -40,7 +41,7 @@ export const createReader = (primary: Server, replicas: Pick<Replicas, 'choose'>
       try {
         return await run(replica)
       } catch (error) {
-        if (!isLeft(error)) throw error
+        if (!movesToPrimary(error)) throw error
       }
     return await onPrimary(primary, run)
   }

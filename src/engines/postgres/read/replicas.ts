@@ -4,14 +4,14 @@ import { createServer, type Server, type ServerOptions } from '#engines/postgres
 import { type Query, queryWith } from '#sql/engine.ts'
 
 /** How long a read waits for a replica to replay up to its position, in milliseconds. */
-const shortWait = 100
+const replayWait = 100
 /** Milliseconds between two checks during that wait. */
-const lookEvery = 10
+const replayPoll = 10
 
 /** A replica that lags behind the primary by more milliseconds gets no reads until it has caught up. */
-const mostBehind = 10_000
+const maxLag = 10_000
 /** Milliseconds between two checks of the primary and all replicas. */
-const watchEvery = 1000
+const watchInterval = 1000
 
 const written = queryWith('select pg_current_wal_lsn()::text')
 const replayed = queryWith('select pg_last_wal_replay_lsn()::text')
@@ -24,48 +24,48 @@ const askLsn = async ({ pipelined }: Server, query: Query): Promise<bigint> => {
 
 const createReplica = (options: ServerOptions) => {
   let known = 0n
-  let looking: Promise<bigint> | undefined
-  let isBehind = false
+  let refreshing: Promise<bigint> | undefined
+  let isLagging = false
   const server = createServer({
     ...options,
     onChange: problem => {
-      // The server that comes back may be another one, made from an older copy.
+      // The server may have been replaced by one made from an older copy.
       known = 0n
       options.onChange(problem)
-      if (problem === null) look().catch(() => {})
+      if (problem === null) refresh().catch(() => {})
     },
   })
-  /** Asks for its LSN; callers that come meanwhile share the answer. */
-  const look = (): Promise<bigint> => {
-    looking ??= askLsn(server, replayed)
+  /** Asks for its LSN; callers that arrive before the answer share it. */
+  const refresh = (): Promise<bigint> => {
+    refreshing ??= askLsn(server, replayed)
       .then(lsn => {
         known = lsn
         return lsn
       })
       .finally(() => {
-        looking = undefined
+        refreshing = undefined
       })
-    return looking
+    return refreshing
   }
   /** Reports once that it is too far behind, and once that it has caught up. */
-  const judge = async (least: bigint) => {
-    const wasBehind = isBehind
-    isBehind = (await look()) < least
-    if (isBehind !== wasBehind)
-      options.onChange(isBehind ? `it is more than ${mostBehind / 1000} s behind` : null)
+  const checkLag = async (least: bigint) => {
+    const wasLagging = isLagging
+    isLagging = (await refresh()) < least
+    if (isLagging !== wasLagging)
+      options.onChange(isLagging ? `it is more than ${maxLag / 1000} s behind` : null)
   }
-  return { server, known: () => known, look, judge }
+  return { server, known: () => known, refresh, checkLag }
 }
 
 type Replica = ReturnType<typeof createReplica>
 
 /** Waits a moment for the replica to reach an LSN; false where it does not, or is lost. */
-const reaches = async ({ look }: Replica, lsn: bigint): Promise<boolean> => {
-  const last = performance.now() + shortWait
+const waitsFor = async ({ refresh }: Replica, lsn: bigint): Promise<boolean> => {
+  const last = performance.now() + replayWait
   try {
-    while ((await look()) < lsn) {
+    while ((await refresh()) < lsn) {
       if (performance.now() >= last) return false
-      await new Promise(resolve => setTimeout(resolve, lookEvery))
+      await new Promise(resolve => setTimeout(resolve, replayPoll))
     }
     return true
   } catch {
@@ -76,21 +76,22 @@ const reaches = async ({ look }: Replica, lsn: bigint): Promise<boolean> => {
 /** Checks the primary and its replicas each second; gives the LSN that a replica must have reached. */
 const watch = (primary: Server, replicas: readonly Replica[]) => {
   const lsns: { readonly at: number; readonly lsn: bigint }[] = []
-  const look = async () => {
+  const refresh = async () => {
     const at = performance.now()
     lsns.push({ at, lsn: await askLsn(primary, written) })
     // The first stays until the second is old enough; at the start there is no older one.
-    while (lsns[1] && at - lsns[1].at >= mostBehind) lsns.shift()
+    while (lsns[1] && at - lsns[1].at >= maxLag) lsns.shift()
   }
-  const lookAtAll = async () => {
+  const checkAll = async () => {
     // While the primary does not answer, its last LSN holds.
-    await look().catch(() => {})
+    await refresh().catch(() => {})
     const [first] = lsns
-    const isOld = first !== undefined && performance.now() - first.at >= mostBehind
-    for (const { judge, look } of replicas) (isOld ? judge(first.lsn) : look()).catch(() => {})
+    const isOld = first !== undefined && performance.now() - first.at >= maxLag
+    for (const { checkLag, refresh } of replicas)
+      (isOld ? checkLag(first.lsn) : refresh()).catch(() => {})
   }
-  const timer = setInterval(lookAtAll, watchEvery).unref()
-  lookAtAll()
+  const timer = setInterval(checkAll, watchInterval).unref()
+  checkAll()
   return { least: () => lsns[0]?.lsn, end: () => clearInterval(timer) }
 }
 
@@ -118,7 +119,7 @@ export const createReplicas = (primary: Server, servers: readonly ServerOptions[
   const choose: Replicas['choose'] = lsn => {
     const replica = best()
     if (!replica || lsn === undefined || replica.known() >= lsn) return replica?.server
-    return reaches(replica, lsn).then(isThere => (isThere ? replica.server : undefined))
+    return waitsFor(replica, lsn).then(hasReached => (hasReached ? replica.server : undefined))
   }
   const close = async () => {
     watching?.end()

@@ -4,7 +4,7 @@ import { createPool, type Pool } from '#engines/postgres/connection/pool.ts'
 import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
 import { begin, driveBy, rollBack } from '#engines/postgres/connection/transaction.ts'
 import type { PostgresServing } from '#engines/postgres/options.ts'
-import { gathering } from '#engines/postgres/read/lookups.ts'
+import { batchingLookups } from '#engines/postgres/read/lookups.ts'
 import type { Query, Rows, Work } from '#sql/engine.ts'
 
 export type ServerOptions = Pick<
@@ -54,7 +54,7 @@ export const createServer = (options: ServerOptions): Server => {
     statementTimeout: options.readTimeout,
     lockTimeout: 2000,
     readOnly: true,
-    patience: options.readTimeout + grace,
+    silenceLimit: options.readTimeout + grace,
   }
   const pipelined = createPipelinedPool({
     connection: { ...connection, byIndex: true },
@@ -62,7 +62,7 @@ export const createServer = (options: ServerOptions): Server => {
     onChange: options.onChange,
   })
   const pool = createPool(connection, options.pool)
-  const lookUp = gathering(pipelined.query)
+  const lookUp = batchingLookups(pipelined.query)
   // Behind a pooler only a transaction has a time limit.
   const querySlowly = (query: Query): Promise<Rows> =>
     connection.prepare

@@ -1,6 +1,6 @@
 /** Applies one migration to a PostgreSQL store, which may be in use meanwhile, and records it as applied. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { noteOf } from '#engines/history.ts'
+import { recordOf } from '#engines/history.ts'
 import { failed, type Migration, outsideMark } from '#engines/migrations.ts'
 import type { Connection } from '#engines/postgres/connection/connection.ts'
 import { codeOf, isLockTimeout } from '#engines/postgres/connection/errors.ts'
@@ -14,13 +14,14 @@ import { type Query, queryWith } from '#sql/engine.ts'
  * wait as long, so it gives up soon, lets them pass, and tries again.
  */
 const lockTimeout = 500
+/** Milliseconds between two tries. */
 const pause = 1000
 const tries = 60
 
 const then = 'then run duet migrate again'
 
 const absent = (extension: string) =>
-  `this PostgreSQL has no extension ${extension}: install what it contributes (postgresql-contrib), ${then}`
+  `this PostgreSQL has no extension ${extension}: install the package that has it (postgresql-contrib), ${then}`
 
 /** Why an extension cannot be made, and the remedy, by SQLSTATE. */
 const refusals: Readonly<Record<string, (extension: string) => string>> = {
@@ -47,12 +48,12 @@ const makeExtensions = async (
   }
 }
 
-const inside = async (connection: Connection, text: string, note: Query): Promise<void> => {
+const applyInside = async (connection: Connection, text: string, record: Query): Promise<void> => {
   await connection.run(`begin; set local lock_timeout = ${lockTimeout}`)
   try {
     await makeExtensions(connection, statementsOf(text))
     await connection.run(text)
-    await connection.query(note)
+    await connection.query(record)
     await connection.run('commit')
   } catch (error) {
     await rollBack(connection)
@@ -74,15 +75,15 @@ const dropBroken = async (connection: Connection, statement: string): Promise<vo
   if (broken.length > 0) await connection.run(`drop index concurrently ${index}`)
 }
 
-const outside = async (connection: Connection, text: string, note: Query): Promise<void> => {
+const applyOutside = async (connection: Connection, text: string, record: Query): Promise<void> => {
   for (const statement of statementsOf(text)) {
     await dropBroken(connection, statement)
     await connection.run(statement)
   }
-  await connection.query(note)
+  await connection.query(record)
 }
 
-const patiently = async (work: () => Promise<void>): Promise<void> => {
+const retryWhileLocked = async (work: () => Promise<void>): Promise<void> => {
   for (let number = 1; ; number++)
     try {
       return await work()
@@ -90,7 +91,7 @@ const patiently = async (work: () => Promise<void>): Promise<void> => {
       if (!isLockTimeout(error)) throw error
       if (number === tries)
         throw new Error(
-          'a table that it changes was in use all the time: end the transactions that have it (pg_stat_activity tells which), then run duet migrate again',
+          'a table that it changes was locked at each try: end the transactions that lock it (pg_stat_activity lists them), then run duet migrate again',
           { cause: error },
         )
       await sleep(pause)
@@ -100,10 +101,10 @@ const patiently = async (work: () => Promise<void>): Promise<void> => {
 /** Applies a migration whole or not at all, unless it is marked to run outside a transaction. */
 export const apply = async (connection: Connection, migration: Migration): Promise<void> => {
   const { text } = migration
-  const note = noteOf(dialect, migration, Date.now())
-  const way = text.startsWith(outsideMark) ? outside : inside
+  const record = recordOf(dialect, migration, Date.now())
+  const applyText = text.startsWith(outsideMark) ? applyOutside : applyInside
   try {
-    await patiently(() => way(connection, text, note))
+    await retryWhileLocked(() => applyText(connection, text, record))
   } catch (error) {
     throw failed(migration, error)
   }

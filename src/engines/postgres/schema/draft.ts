@@ -125,7 +125,7 @@ export const postgresDrafting: Drafting = {
   },
   ddl,
   replace: ({ text }) => [text.replace(/^create /, 'create or replace ')],
-  apart: ({ text }) => {
+  outside: ({ text }) => {
     const index = /^create (unique )?index (.*)$/s.exec(text)
     return index && `create ${index[1] ?? ''}index concurrently if not exists ${index[2]}`
   },

@@ -1,6 +1,12 @@
 /** Brings a PostgreSQL store up to date: one program at a time, each migration recorded as applied. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { appliedIn, makeNotes, makeSecrets, noteChecksums, secretIn } from '#engines/history.ts'
+import {
+  appliedIn,
+  makeMigrationsTable,
+  makeSecrets,
+  recordChecksums,
+  secretIn,
+} from '#engines/history.ts'
 import { type Migration, missingOf } from '#engines/migrations.ts'
 import { type Connection, connect } from '#engines/postgres/connection/connection.ts'
 import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
@@ -16,44 +22,44 @@ export const commandConnection = (url: string, prepare: boolean): ConnectionOpti
   prepare,
   statementTimeout: 0,
   lockTimeout: 0,
-  patience: 0,
+  silenceLimit: 0,
 })
 
-const notes =
+const migrationsTable =
   'create table if not exists migrations (name text primary key, applied_at bigint not null, checksum text)'
 
 // Any number that no other program is likely to take.
 const lockKey = 7_308_332_019_273
 
 /** Milliseconds between two tries to take the lock. */
-const every = 100
+const retryEvery = 100
 
 /**
  * Tries to take the lock, in a transaction that holds it; true where it did. It does not wait: `create index
- * concurrently` of the lock's holder waits for the end of every older statement and snapshot, which would be a deadlock.
+ * concurrently` of the lock's holder waits for the end of retryEvery older statement and snapshot, which would be a deadlock.
  */
-const locks = async (guard: Connection): Promise<boolean> => {
+const tryLock = async (guard: Connection): Promise<boolean> => {
   await guard.run(
     'begin; set local idle_in_transaction_session_timeout = 0; set local statement_timeout = 0',
   )
   const [row] = await guard.query(queryWith('select pg_try_advisory_xact_lock($1)', lockKey))
-  const isOurs = row?.[0] === 1
+  const isTaken = row?.[0] === 1
   // A statement's snapshot lasts until the next one, or the end of the transaction.
-  await guard.run(isOurs ? 'select 1' : 'rollback')
-  return isOurs
+  await guard.run(isTaken ? 'select 1' : 'rollback')
+  return isTaken
 }
 
 /**
- * Runs work while no other program migrates this store. The lock belongs to a transaction on a connection of its own,
+ * Runs work under a lock, so that no other program migrates this store. The lock belongs to a transaction on a connection of its own,
  * so that it holds behind a pooler too, whatever the work does.
  */
-const alone = async <Result>(
+const withMigrationLock = async <Result>(
   options: ConnectionOptions,
   work: () => Promise<Result>,
 ): Promise<Result> => {
   const guard = await connect(options)
   try {
-    while (!(await locks(guard))) await sleep(every)
+    while (!(await tryLock(guard))) await sleep(retryEvery)
     return await work()
   } finally {
     await guard.end()
@@ -61,7 +67,7 @@ const alone = async <Result>(
 }
 
 /** Runs work on a connection of its own. */
-export const asking = async <Result>(
+export const withConnection = async <Result>(
   options: ConnectionOptions,
   work: (connection: Connection) => Promise<Result>,
 ): Promise<Result> => {
@@ -81,9 +87,9 @@ const migrateOn = async (
   const applied = await drive(appliedIn(dialect))
   const pending = missingOf(migrations, applied)
   if (pending.length === 0 && applied.every(({ checksum }) => checksum !== null)) return []
-  await drive(makeNotes(dialect, notes))
+  await drive(makeMigrationsTable(dialect, migrationsTable))
   for (const migration of pending) await apply(connection, migration)
-  await drive(noteChecksums(dialect, migrations, applied))
+  await drive(recordChecksums(dialect, migrations, applied))
   await drive(makeSecrets(dialect))
   return pending.map(({ name }) => name)
 }
@@ -93,17 +99,19 @@ export const migratePostgres = (
   options: ConnectionOptions,
   migrations: readonly Migration[],
 ): Promise<readonly string[]> =>
-  alone(options, () => asking(options, connection => migrateOn(connection, migrations)))
+  withMigrationLock(options, () =>
+    withConnection(options, connection => migrateOn(connection, migrations)),
+  )
 
 /** The names of the missing migrations. Throws NewerStoreError. */
 export const pendingOn = (
   options: ConnectionOptions,
   migrations: readonly Migration[],
 ): Promise<readonly string[]> =>
-  asking(options, async ({ query }) =>
+  withConnection(options, async ({ query }) =>
     missingOf(migrations, await driveBy(appliedIn(dialect), query)).map(({ name }) => name),
   )
 
 /** A key of the store; throws where it was never migrated. */
 export const secretOn = (options: ConnectionOptions, name: Secret): Promise<Uint8Array> =>
-  asking(options, ({ query }) => driveBy(secretIn(dialect, name), query))
+  withConnection(options, ({ query }) => driveBy(secretIn(dialect, name), query))

@@ -25,8 +25,8 @@ export const pipelining = (job: Job, connection: Connection): ((query: Query) =>
   const sent: Sent[] = []
   let next = 0
   // With an idempotency key, no step is sent before the answer whether the key was used.
-  let isHeld = job.idempotency !== undefined
-  const sendAhead = () => {
+  let awaitsKey = job.idempotency !== undefined
+  const pipelineReady = () => {
     for (; next < job.steps.length; next++) {
       const statement = job.steps[next]?.statement
       if (!statement || !isReady(statement, results.length)) return
@@ -38,11 +38,11 @@ export const pipelining = (job: Job, connection: Connection): ((query: Query) =>
     }
   }
   return async query => {
-    if (!isHeld) sendAhead()
+    if (!awaitsKey) pipelineReady()
     const head = sent.shift()
     if (!head) {
       const rows = await connection.query(query)
-      if (rows.length > 0) isHeld = false
+      if (rows.length > 0) awaitsKey = false
       return rows
     }
     if (head.query.text !== query.text) throw new PipelineVoid()

@@ -17,8 +17,8 @@ import { type Position, type Query, queryWith } from '#sql/engine.ts'
 import type { Job, Outcome, Writer } from '#write/job.ts'
 import { perform } from '#write/perform.ts'
 
-/** Limits in milliseconds: a statement, the wait for a lock, a duplicate's wait for the first request of its key, silence. */
-const timeouts = { statement: 5000, lock: 2000, key: 4500, patience: 5500 }
+/** Limits in milliseconds: a statement, the wait for a lock, a duplicate's wait for the first request of its key, a silent server. */
+const timeouts = { statement: 5000, lock: 2000, key: 4500, silence: 5500 }
 
 /** The most tries of a job after conflicts, and the milliseconds within which the last one may begin. */
 const tries = { most: 10, within: 3000 }
@@ -26,14 +26,14 @@ const tries = { most: 10, within: 3000 }
 const inFlight = () =>
   new ApiError(
     'IDEMPOTENCY_IN_FLIGHT',
-    'The first request with this Idempotency-Key still runs; ask again in a moment',
+    'The first request with this Idempotency-Key is still running; try again in a moment',
     { retryAfter: 1 },
   )
 
 const unknown = (cause: unknown) =>
   new ApiError(
     'UNAVAILABLE',
-    'The database was lost at the end; whether this was written is unknown. Send it again with the same Idempotency-Key, or look',
+    'The connection to the database was lost during the commit, so it is unknown whether this was written; send it again with the same Idempotency-Key, or read it',
     { cause, retryAfter: 2 },
   )
 
@@ -42,10 +42,10 @@ const logEnd = queryWith('select pg_current_wal_insert_lsn()::text')
 
 /** Commits and gives the position; both are sent together, in one round trip. */
 const commit = async (connection: Connection): Promise<Position | undefined> => {
-  const kept = connection.run('commit')
+  const committed = connection.run('commit')
   const end = connection.query(logEnd).catch(() => [])
   try {
-    await kept
+    await committed
   } catch (error) {
     throw isSurelyUndone(error) ? error : unknown(error)
   }
@@ -98,15 +98,15 @@ const performOn = async (
   isPipelined: boolean,
 ): Promise<Outcome> => {
   const ask = isPipelined ? pipelining(job, connection) : connection.query
-  let asked = 0
+  let queries = 0
   try {
     return await driveBy(perform(job, prepared), query => {
-      asked++
+      queries++
       return ask(query)
     })
   } catch (error) {
     // The first query of a job with a key takes the key.
-    throw job.idempotency && asked === 1 && isLockTimeout(error) ? inFlight() : error
+    throw job.idempotency && queries === 1 && isLockTimeout(error) ? inFlight() : error
   }
 }
 
@@ -131,19 +131,19 @@ const attempt = ({ pool, settings, prepared }: Tools, job: Job, isPipelined: boo
   })
 
 /** Whether a guard failed because of a transaction committed in between, which the next try sees. */
-const hasLost = (outcome: Outcome): boolean =>
+const hasLostRace = (outcome: Outcome): boolean =>
   outcome.kind === 'violation' && outcome.constraint === 'reference'
 
 /** Tries a job until it is committed or refused, or has had too many conflicts. */
-const tryOften = async (tools: Tools, job: Job): Promise<Outcome> => {
-  const begun = performance.now()
+const runWithRetries = async (tools: Tools, job: Job): Promise<Outcome> => {
+  const startedAt = performance.now()
   const isLast = (number: number) =>
-    number >= tries.most || performance.now() - begun > tries.within
+    number >= tries.most || performance.now() - startedAt > tries.within
   let isPipelined = true
   for (let number = 1; ; number++) {
     try {
       const outcome = await attempt(tools, job, isPipelined)
-      if (!hasLost(outcome) || isLast(number)) return outcome
+      if (!hasLostRace(outcome) || isLast(number)) return outcome
     } catch (error) {
       if (error instanceof PipelineVoid) {
         isPipelined = false
@@ -163,7 +163,7 @@ export const createWriter = (options: PostgresServing) => {
     statementTimeout: timeouts.statement,
     lockTimeout: timeouts.lock,
     byIndex: true,
-    patience: timeouts.patience,
+    silenceLimit: timeouts.silence,
   }
   const pool = createPool(settings, options.pool)
   const tools: Tools = { pool, settings, prepared: preparing(options) }
@@ -171,7 +171,7 @@ export const createWriter = (options: PostgresServing) => {
   return {
     write: async (job: Job): Promise<Outcome> => {
       if (pool.waiting() >= options.queue) throw tooManyWrites()
-      return inTurn(job.idempotency?.name, () => tryOften(tools, job))
+      return inTurn(job.idempotency?.name, () => runWithRetries(tools, job))
     },
     /** Runs one statement as a transaction of its own. */
     query: (query: Query) => pool.use(connection => connection.query(query)),

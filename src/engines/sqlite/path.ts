@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-const remedy = 'name another place in DUET_DATABASE_URL'
+const remedy = 'name another path in DUET_DATABASE_URL'
 
 /** The first bytes of a database file (SQLite, "Database File Format", section 1.3.1). */
 const header = 'SQLite format 3\0'
@@ -46,7 +46,7 @@ const checkFile = (file: string): void => {
 const nearest = (folder: string): string => (existsSync(folder) ? folder : nearest(dirname(folder)))
 
 /** Throws a sentence with the remedy where no store can be written at a path. It leaves nothing there. */
-export const checkPlace = (file: string): void => {
+export const checkPath = (file: string): void => {
   if (existsSync(file)) checkFile(file)
   const folder = nearest(dirname(file))
   if (!statSync(folder).isDirectory())
@@ -64,6 +64,6 @@ export const checkPlace = (file: string): void => {
 }
 
 /** Throws, with the remedy, where there is no such file: opening it would make one. */
-export const checkThere = (file: string): void => {
+export const checkExists = (file: string): void => {
   if (!existsSync(file)) throw new Error(`there is no store ${file}; name it in DUET_DATABASE_URL`)
 }

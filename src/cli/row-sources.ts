@@ -1,4 +1,4 @@
-/** The parts of a content for the command line: demo rows, made-up rows, and kinds of its own to import. */
+/** Where the rows of a content come from on the command line: a demo, a generator, files of its own kinds. */
 import type { FieldFault } from '#errors.ts'
 import type { Model } from '#model/model.ts'
 import type { Dialect } from '#sql/dialect.ts'
@@ -22,7 +22,7 @@ export type RowsByEntity = Readonly<Record<string, readonly InputRow[]>>
 export type Sizes = Readonly<Record<string, number>>
 
 /** The row of that number, counted from 0, by field. */
-export type RowAt = (index: number) => Readonly<Record<string, SqlValue>>
+type RowAt = (index: number) => Readonly<Record<string, SqlValue>>
 
 /** Puts so many rows of an entity in, with ids from 1. */
 export type PutMany = (entity: string, count: number, rowAt: RowAt) => Promise<void>

@@ -4,35 +4,35 @@ import type { ReadPlan } from '#read/plan.ts'
 import type { Job } from '#write/job.ts'
 
 /** The most plans that the writer caches; then it drops them all. */
-const plansKept = 500
+const mostPlans = 500
 
 /** A placeholder for a plan that the writer has. */
-const sentBefore: ReadPlan = { encoding: 'rest', roots: [] }
+const cachedPlan: ReadPlan = { encoding: 'rest', roots: [] }
 
-export type Outbox = {
+export type Batcher = {
   readonly add: (id: number, job: Job) => void
-  /** Sends the jobs that are in it now. */
+  /** Sends the jobs that were added. */
   readonly flush: () => void
 }
 
-/** An empty outbox that sends its batches with `send`. */
-export const createOutbox = (send: (batch: Batch) => void): Outbox => {
+/** A batcher without jobs, which sends its batches with `send`. */
+export const createBatcher = (send: (batch: Batch) => void): Batcher => {
   const numbers = new Map<ReadPlan, number>()
   let jobs: Sent[] = []
-  let forget = false
+  let dropPlans = false
   const flush = () => {
     if (jobs.length === 0) return
-    const batch = { forget, jobs }
+    const batch = { dropPlans, jobs }
     jobs = []
-    forget = false
+    dropPlans = false
     send(batch)
   }
   const numberOf = (plan: ReadPlan): number => {
-    if (numbers.size >= plansKept) {
+    if (numbers.size >= mostPlans) {
       // The jobs so far refer to plans by their old numbers, so they go first.
       flush()
       numbers.clear()
-      forget = true
+      dropPlans = true
     }
     numbers.set(plan, numbers.size)
     return numbers.size - 1
@@ -43,7 +43,7 @@ export const createOutbox = (send: (batch: Batch) => void): Outbox => {
     if (!answer) return { id, plan: null, job }
     const known = numbers.get(answer.plan)
     if (known === undefined) return { id, plan: numberOf(answer.plan), job }
-    return { id, plan: known, job: { ...job, answer: { ...answer, plan: sentBefore } } }
+    return { id, plan: known, job: { ...job, answer: { ...answer, plan: cachedPlan } } }
   }
   const add = (id: number, job: Job) => {
     const sent = packed(id, job)

@@ -8,22 +8,22 @@ import { folderOf, serve } from '../duet.ts'
 import { until } from '../support/wait.ts'
 import { createWorld, type World, type WorldOptions } from '../world.ts'
 
-const { folder, fresh } = folderOf('trouble')
+const { folder, fresh } = folderOf('warning')
 const worlds: World[] = []
 after(() => Promise.all(worlds.map(world => world.close())))
 
 const worldWith = async (options: WorldOptions['engine'] = {}) => {
-  const troubles: string[] = []
+  const problems: string[] = []
   const fatal: string[] = []
   const world = await createWorld({
     engine: {
-      onTrouble: message => void troubles.push(message),
+      onProblem: message => void problems.push(message),
       onFatal: message => void fatal.push(message),
       ...options,
     },
   })
   worlds.push(world)
-  return { world, troubles, fatal }
+  return { world, problems, fatal }
 }
 
 const job = (...texts: readonly string[]): Job => ({
@@ -43,7 +43,7 @@ const unavailable = (pattern: RegExp) => (error: unknown) => {
 }
 
 test('a group whose transaction ends under it is written not at all, and the next one is written', async () => {
-  const { world, troubles, fatal } = await worldWith()
+  const { world, problems, fatal } = await worldWith()
   const group = [job(insert('before')), job('rollback'), job(insert('after'))]
   for (const result of await Promise.allSettled(group.map(each => world.engine.write(each)))) {
     assert.equal(result.status, 'rejected')
@@ -53,7 +53,7 @@ test('a group whose transaction ends under it is written not at all, and the nex
   const found = await world.ask('GET /api/users?limit=100&fields=email', { as: 1 })
   const emails = found.json.data.map(({ email }: { email: string }) => email)
   assert.ok(emails.includes('later') && !emails.includes('before') && !emails.includes('after'))
-  assert.equal(troubles.length, 1)
+  assert.equal(problems.length, 1)
   assert.deepEqual(fatal, [])
 })
 
@@ -72,7 +72,7 @@ test('a snapshot that ends under its reads is their failure alone, and the next 
 })
 
 test('with less room than the least, writes are refused in both APIs and reads go on', async () => {
-  const { world, troubles } = await worldWith({ minDisk: 1e18 })
+  const { world, problems } = await worldWith({ minDisk: 1e18 })
   const body = { name: 'A', email: 'low@example.org' }
   const rest = await world.ask('POST /api/users', { body })
   assert.equal(rest.status, 503)
@@ -85,7 +85,7 @@ test('with less room than the least, writes are refused in both APIs and reads g
   assert.equal(graphql.json.errors[0].extensions.code, 'UNAVAILABLE')
   assert.equal((await world.ask('GET /api/products/1')).status, 200)
   assert.match(world.engine.readOnly() ?? '', /less than/)
-  assert.equal(troubles.length, 1)
+  assert.equal(problems.length, 1)
 })
 
 test('a service on a disk with too little room says that it is read-only, and still reads', async () => {

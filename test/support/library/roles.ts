@@ -1,0 +1,12 @@
+/** The roles of the library: whoever may do everything is no admin here, and there is one in between. */
+import { withRole } from '#model/policy.ts'
+import { defineRoles } from '#model/viewer.ts'
+
+export const roles = defineRoles({
+  names: ['reader', 'shelver', 'librarian'],
+  default: 'reader',
+  superuser: 'librarian',
+})
+
+export const librarian = withRole(roles, 'librarian')
+export const shelver = withRole(roles, 'shelver')

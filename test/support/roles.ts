@@ -1,0 +1,12 @@
+/** Roles for tests of the machine, and rules by them. */
+import { withRole } from '#model/policy.ts'
+import { defineRoles } from '#model/viewer.ts'
+
+export const roles = defineRoles({
+  names: ['user', 'editor', 'admin'],
+  default: 'user',
+  superuser: 'admin',
+})
+
+export const admin = withRole(roles, 'admin')
+export const editor = withRole(roles, 'editor')
