@@ -9,7 +9,6 @@ export const onSqliteOnly = {
   'test/cli/commands.test.ts': 'usage, settings, tokens and ports do not depend on the store',
   'test/cli/mail.test.ts': 'mail does not depend on the store',
   'test/cli/move.test.ts': 'goes from one engine to the other by itself',
-  'test/cli/transfer.test.ts': 'starts a hundred programs: on PostgreSQL it is in the nightly run',
   'test/model/field.test.ts':
     'SQLite drafts; test/postgres/migrate.test.ts has those of PostgreSQL',
   'test/store/connection.test.ts': 'the pragmas and limits of a SQLite connection',
