@@ -1,4 +1,4 @@
-// Which test files run on which engine.
+// Which test files run on which engine, and which begin first.
 
 /** Test files in these folders run on SQLite and again on PostgreSQL: callers get the same from both. */
 const onBoth = /^test\/(contract|generic|store|cli|model)\/.*\.test\.ts$/
@@ -9,7 +9,6 @@ export const onSqliteOnly = {
   'test/cli/commands.test.ts': 'usage, settings, tokens and ports do not depend on the store',
   'test/cli/mail.test.ts': 'mail does not depend on the store',
   'test/cli/move.test.ts': 'goes from one engine to the other by itself',
-  'test/cli/transfer.test.ts': 'starts a hundred programs: on PostgreSQL it is in the nightly run',
   'test/model/field.test.ts':
     'SQLite drafts; test/postgres/migrate.test.ts has those of PostgreSQL',
   'test/store/connection.test.ts': 'the pragmas and limits of a SQLite connection',
@@ -24,3 +23,29 @@ export const onSqliteOnly = {
 
 /** Whether a test file is run again on PostgreSQL. */
 export const runsOnPostgres = file => onBoth.test(file) && !Object.hasOwn(onSqliteOnly, file)
+
+/** Those that take longest, by `npm test -- --slowest`: they begin first, so that at the end no processor waits for one. */
+export const longest = [
+  'test/contract/differential.test.ts',
+  'test/postgres/equal.test.ts',
+  'test/postgres/faults.test.ts',
+  'test/postgres/processes.test.ts',
+  'test/postgres/replicas.test.ts',
+  'test/generated/kinds.test.ts',
+  'test/store/serve.test.ts',
+  'test/cli/backup.test.ts',
+  'test/contract/policy.test.ts',
+  'test/generated/models.test.ts',
+  'test/cli/move.test.ts',
+  'test/postgres/migrate.test.ts',
+  'test/cli/commands.test.ts',
+  'test/store/orders-model.test.ts',
+  'test/postgres/restart.test.ts',
+  'test/field-example.test.ts',
+]
+
+const placeOf = file => (longest.includes(file) ? longest.indexOf(file) : longest.length)
+
+/** Sorts test files: the longest first, the others by their names. */
+export const longFirst = (one, other) =>
+  placeOf(one) - placeOf(other) || (one < other ? -1 : Number(one > other))

@@ -1,13 +1,16 @@
 // Runs the tests: all of them but the nightly ones, or with --nightly those, or the files named. What
-// runs on both engines is run on SQLite, and then again on PostgreSQL.
-import { spawn } from 'node:child_process'
+// runs on both engines is run on SQLite and, at the same time, on PostgreSQL.
+import { once } from 'node:events'
 import fs from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { fileURLToPath } from 'node:url'
+import { relative, resolve } from 'node:path'
+import { run } from 'node:test'
+import { dot, junit, spec, tap } from 'node:test/reporters'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { parseArgs } from 'node:util'
 import { ableNode, handOver } from './hand-over.mjs'
 import { recentEnough } from './pinned-node.mjs'
-import { noneRan } from './test-count.mjs'
-import { runsOnPostgres } from './test-engines.mjs'
+import { longFirst, runsOnPostgres } from './test-engines.mjs'
 import { testServer } from './test-postgres.mjs'
 
 const patience = Number(process.env.DUET_TEST_PATIENCE ?? 1)
@@ -18,25 +21,36 @@ const suites = {
     onPostgres: files => files.filter(runsOnPostgres),
     secondsPerFile: 300 * patience,
     // Many of them wait for programs to start and to end.
-    atOnce: Math.max(4, availableParallelism() - 1),
+    atOnce: Math.max(5, availableParallelism() - 1),
   },
   // Some of these measure.
   nightly: {
     files: ['test/nightly/**/*.test.ts'],
-    onPostgres: () => (named.length > 0 ? [] : ['test/cli/transfer.test.ts']),
+    onPostgres: () => [],
     secondsPerFile: 3600 * patience,
     atOnce: 2,
   },
 }
 
+const many = { type: 'string', multiple: true }
+const { values: options, positionals: named } = parseArgs({
+  options: {
+    nightly: { type: 'boolean' },
+    slowest: { type: 'boolean' },
+    import: many,
+    'test-name-pattern': many,
+    'test-skip-pattern': many,
+    'test-only': { type: 'boolean' },
+    'test-reporter': { type: 'string' },
+    'experimental-test-coverage': { type: 'boolean' },
+  },
+  allowPositionals: true,
+})
 const here = name => fileURLToPath(new URL(name, import.meta.url))
-const isFile = arg => !arg.startsWith('-') && (/\.ts$|\*/.test(arg) || fs.existsSync(arg))
+const suite = options.nightly ? suites.nightly : suites.usual
+const hasCoverage = options['experimental-test-coverage'] === true
 
 process.chdir(here('..'))
-const args = process.argv.slice(2).filter(arg => arg !== '--nightly')
-const suite = process.argv.includes('--nightly') ? suites.nightly : suites.usual
-const named = args.filter(isFile)
-
 if (recentEnough()) await main()
 else handOver(ableNode(), process.argv.slice(1))
 
@@ -44,23 +58,20 @@ async function main() {
   const server = await testServer()
   const env = { ...process.env, ...server.env, ...compileCache() }
   env.DUET_TEST_FILE_SECONDS = String(suite.secondsPerFile)
-  const codes = []
-  let isStopped = false
   const runs = runsOf(env)
-  for (const { engine, files } of runs) {
+  const stop = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => stop.abort())
+  const begun = runs.map(one => begin(one, runs.length, env, stop.signal))
+  for (const { engine, stream } of begun) {
     if (runs.length > 1) console.log(`── on ${engine}`)
-    const stop = () => {
-      isStopped = true
-    }
-    codes.push(await run(files, { ...env, DUET_TEST_STORE: engine }, stop))
-    if (isStopped) break
+    await shown(stream)
   }
   await server.end()
-  const failed = codes.filter(code => code !== 0 && code !== noneRan)
-  const ran = codes.includes(0)
-  if (failed.length === 0 && !ran)
-    console.error('No test ran: no test file, or none in them that fits.')
-  process.exit(failed[0] ?? (ran ? 0 : 1))
+  if (options.slowest) printSlowest(begun)
+  const ran = begun.reduce((sum, { result }) => sum + result.ran, 0)
+  if (ran === 0) console.error('No test ran: no test file, or none in them that fits.')
+  const isGood = ran > 0 && begun.every(({ result }) => result.success) && !stop.signal.aborted
+  process.exit(isGood ? 0 : 1)
 }
 
 /** The files on each engine; on one only where the caller names it in DUET_TEST_STORE. */
@@ -68,6 +79,7 @@ function runsOf({ DUET_TEST_STORE: only, DUET_TEST_NO_POSTGRES: noPostgres }) {
   const files = fs
     .globSync(named.length > 0 ? named : suite.files)
     .map(file => file.replaceAll('\\', '/'))
+    .sort(longFirst)
   if (only) return [{ engine: only, files }]
   const again = noPostgres ? [] : suite.onPostgres(files)
   const runs = [
@@ -77,48 +89,62 @@ function runsOf({ DUET_TEST_STORE: only, DUET_TEST_NO_POSTGRES: noPostgres }) {
   return runs.filter(run => run.files.length > 0)
 }
 
-/** Runs the files, each in a process of its own: one that hangs or exits affects no other. Gives the exit code; reports a signal. */
-function run(files, env, onSignal) {
-  const child = spawn(
-    process.execPath,
-    [
-      '--test',
-      `--test-concurrency=${suite.atOnce}`,
-      `--test-timeout=${suite.secondsPerFile * 1000}`,
-      `--import=${new URL('test-watchdog.mjs', import.meta.url)}`,
-      ...reporters(),
-      ...args.filter(arg => !isFile(arg)),
-      ...files,
-    ],
-    { stdio: 'inherit', env },
-  )
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
-  const pass = signal => {
-    onSignal()
-    child.kill(signal)
-  }
-  for (const signal of signals) process.on(signal, pass)
-  return new Promise(resolve => {
-    child.once('exit', (code, signal) => {
-      for (const signal of signals) process.off(signal, pass)
-      resolve(signal === null ? code : 1)
-    })
+/** Begins to run the files, each in a process of its own: one that hangs or exits affects no other. */
+function begin({ engine, files }, runs, env, signal) {
+  const isSecond = runs > 1 && engine === 'postgres'
+  // Fewer of its files run at once, as there are fewer, and the database works too.
+  const atOnce = Math.max(1, Math.round(suite.atOnce * (runs === 1 ? 1 : isSecond ? 0.4 : 0.6)))
+  const stream = run({
+    files: files.map(file => resolve(file)),
+    isolation: 'process',
+    concurrency: atOnce,
+    timeout: suite.secondsPerFile * 1000,
+    env: { ...env, DUET_TEST_STORE: engine },
+    execArgv: [new URL('test-watchdog.mjs', import.meta.url), ...(options.import ?? [])].map(
+      module => `--import=${module}`,
+    ),
+    signal,
+    only: options['test-only'] === true,
+    coverage: hasCoverage,
+    testNamePatterns: options['test-name-pattern'] ?? [],
+    testSkipPatterns: options['test-skip-pattern'] ?? [],
   })
+  const result = { ran: 0, success: true, files: [] }
+  stream.on('test:summary', ({ file, counts, duration_ms: milliseconds, success }) => {
+    if (!success) result.success = false
+    // Only a file's own summary counts its tests; the last one takes a file without any for one.
+    if (file === undefined) return
+    result.ran += counts.tests - counts.skipped
+    result.files.push({ file, seconds: milliseconds / 1000 })
+  })
+  return { engine, stream, result }
 }
 
-function reporters() {
-  if (args.some(arg => arg.startsWith('--test-reporter'))) return []
-  return [
-    '--test-reporter=spec',
-    '--test-reporter-destination=stdout',
-    `--test-reporter=${new URL('test-count.mjs', import.meta.url)}`,
-    '--test-reporter-destination=stderr',
-  ]
+async function shown(stream) {
+  const report = stream.compose(await reporter(options['test-reporter']))
+  report.pipe(process.stdout, { end: false })
+  await once(report, 'end')
+}
+
+/** One of Node's, or the default export of a file. */
+async function reporter(name = 'spec') {
+  if (name === 'spec') return new spec()
+  return { dot, junit, tap }[name] ?? (await import(pathToFileURL(name).href)).default
+}
+
+/** The table `longest` of test-engines.mjs follows from this list. */
+function printSlowest(begun) {
+  const all = begun.flatMap(({ engine, result }) =>
+    result.files.map(({ file, seconds }) => ({ engine, file, seconds })),
+  )
+  all.sort((a, b) => b.seconds - a.seconds)
+  for (const { engine, file, seconds } of all.slice(0, 20))
+    console.log(`${seconds.toFixed(1).padStart(6)} s  ${engine.padEnd(9)} ${relative('.', file)}`)
 }
 
 // Coverage of code from the cache is reported for whole files only.
 function compileCache() {
-  if (args.some(arg => arg.includes('coverage'))) return { NODE_DISABLE_COMPILE_CACHE: '1' }
+  if (hasCoverage) return { NODE_DISABLE_COMPILE_CACHE: '1' }
   return {
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? here('../node_modules/.cache/compiled'),
   }

@@ -61,11 +61,10 @@ const readTable = (table: SettingTable, environment: Environment, faults: string
   for (const [name, { rule, usual }] of Object.entries(table)) {
     const given = environment[name] || usual
     if (given === '') continue
-    const checked = rule.safeParse(given)
+    const checked = rule(given)
     // The value itself may be a secret: only the name and the rule are shown.
-    if (!checked.success)
-      faults.push(`${name} ${checked.error.issues[0]?.message ?? 'is not valid'}`)
-    else values[name] = checked.data
+    if ('fault' in checked) faults.push(`${name} ${checked.fault}`)
+    else values[name] = checked.value
   }
   return values
 }
@@ -96,14 +95,14 @@ export const loadConfig = (environment: Environment, own: SettingTable = {}): Co
   const values = readTable(settings, environment, faults) as Config['values']
   const content = readTable(own, environment, faults)
   faults.push(...contradictions(values, environment))
-  const inPort = port.safeParse(environment.PORT || '3000')
-  if (!inPort.success) faults.push(`PORT ${inPort.error.issues[0]?.message}`)
+  const inPort = port(environment.PORT || '3000')
+  if ('fault' in inPort) faults.push(`PORT ${inPort.fault}`)
   if (faults.length > 0) throw new ConfigError(faults.join('\n'))
   const development = values.DUET_ENV !== 'production'
   return {
     development,
     host: values.DUET_HOST ?? (development ? '127.0.0.1' : '0.0.0.0'),
-    port: values.DUET_PORT ?? inPort.data ?? 3000,
+    port: values.DUET_PORT ?? ('value' in inPort ? inPort.value : 3000),
     store: storeOf(values.DUET_DATABASE_URL),
     values,
     content,

@@ -1,17 +1,38 @@
 /** The machine's settings, each with its rule, its default and its purpose. */
 import { isIP } from 'node:net'
-import { z } from 'zod'
+import { type Check, turned, where } from '#base/check.ts'
 
-const number = (min: number, max: number, message: string) =>
-  z
-    .string()
-    .regex(/^\d{1,12}$/, message)
-    .transform(Number)
-    .refine(value => value >= min && value <= max, message)
+/** The rule of a setting: what its text stands for. */
+type Rule<Value = unknown> = Check<Value, string>
+
+/** Any text. */
+const text: Rule<string> = given => ({ value: given })
+
+/** A text that `isSo` holds for. */
+const textWhere = (isSo: (given: string) => boolean, fault: string): Rule<string> =>
+  where(text, isSo, fault)
+
+/** One of a few words. */
+export const oneOf = <const Word extends string>(
+  words: readonly Word[],
+  fault: string,
+): Rule<Word> => where(text, given => words.some(word => word === given), fault) as Rule<Word>
+
+const number = (min: number, max: number, fault: string): Rule<number> => {
+  const digits = textWhere(given => /^\d{1,12}$/.test(given), fault)
+  return where(turned(digits, Number), value => value >= min && value <= max, fault)
+}
 export const port = number(0, 65_535, 'must be a port number, 0 to 65535')
-const whole = (min: number, max: number) =>
+export const whole = (min: number, max: number) =>
   number(min, max, `must be a whole number from ${min} to ${max}`)
-const onOff = z.enum(['on', 'off'], 'must be on or off').transform(value => value === 'on')
+const onOff = turned(oneOf(['on', 'off'], 'must be on or off'), value => value === 'on')
+const listOf = (isOne: (one: string) => boolean, fault: string): Rule<readonly string[]> =>
+  where(
+    turned(text, given => given.split(',').map(one => one.trim())),
+    all => all.every(isOne),
+    fault,
+  )
+const isWebAddress = (given: string) => /^https?:\/\//i.test(given) && URL.canParse(given)
 const isOrigin = (text: string) => URL.parse(text)?.origin === text
 
 const isMailServer = (text: string) => {
@@ -46,11 +67,13 @@ const sender =
   /^(?:[^<>"\p{Cc}]*<[^\s<>@,"\p{Cc}]+@[^\s<>@,"\p{Cc}]+>|[^\s<>@,"\p{Cc}]+@[^\s<>@,"\p{Cc}]+)$/u
 
 /** One setting: the rule for its value, its default, and its purpose. */
-type Setting = { readonly rule: z.ZodType; readonly usual: string; readonly about: string }
+type Setting = { readonly rule: Rule; readonly usual: string; readonly about: string }
 
 export type SettingTable = Readonly<Record<string, Setting>>
 
-type Value<S extends Setting> = z.output<S['rule']> | (S['usual'] extends '' ? undefined : never)
+type Value<S extends Setting> =
+  | (S['rule'] extends Rule<infer Value> ? Value : never)
+  | (S['usual'] extends '' ? undefined : never)
 
 /** The values of a table of settings; undefined where one is not set and has no default. */
 export type ValuesOf<Table extends SettingTable> = { readonly [K in keyof Table]: Value<Table[K]> }
@@ -61,8 +84,8 @@ export class ConfigError extends Error {
 }
 
 /** A row of a table of settings. */
-export const setting = <Rule extends z.ZodType, const Usual extends string>(
-  rule: Rule,
+export const setting = <Value, const Usual extends string>(
+  rule: Rule<Value>,
   usual: Usual,
   about: string,
 ) => ({ rule, usual, about })
@@ -70,35 +93,26 @@ export const setting = <Rule extends z.ZodType, const Usual extends string>(
 /** The machine's settings; the docs list them too. An empty `usual` means that there is no default. */
 export const settings = {
   DUET_ENV: setting(
-    z.enum(['development', 'production'], 'must be development or production'),
+    oneOf(['development', 'production'], 'must be development or production'),
     'development',
     'What the service is run for',
   ),
-  DUET_HOST: setting(
-    z.string(),
-    '',
-    'Address to listen on: loopback in development, all in production',
-  ),
+  DUET_HOST: setting(text, '', 'Address to listen on: loopback in development, all in production'),
   DUET_PORT: setting(
     port,
     '',
     'Port to listen on; 0 takes a free one. PORT counts where this is unset; 3000 without either',
   ),
   DUET_DATABASE_URL: setting(
-    z
-      .string()
-      .refine(
-        text => /^sqlite:./.test(text) || isPostgres(text),
-        'must be sqlite:PATH, such as sqlite:./data/duet.db, or postgres://USER:PASSWORD@HOST/DATABASE',
-      ),
+    textWhere(
+      given => /^sqlite:./.test(given) || isPostgres(given),
+      'must be sqlite:PATH, such as sqlite:./data/duet.db, or postgres://USER:PASSWORD@HOST/DATABASE',
+    ),
     'sqlite:./data/duet.db',
     'Where the content is stored: a file, or a PostgreSQL database',
   ),
   DUET_REPLICA_URLS: setting(
-    z
-      .string()
-      .transform(text => text.split(',').map(url => url.trim()))
-      .refine(urls => urls.every(isPostgres), 'must be postgres:// URLs with commas between them'),
+    listOf(isPostgres, 'must be postgres:// URLs with commas between them'),
     '',
     'Read replicas of the PostgreSQL database, with commas between; reads go to them',
   ),
@@ -117,27 +131,29 @@ export const settings = {
     '10',
     'Connections to PostgreSQL for writes and for long reads, each used by one at a time',
   ),
-  DUET_AUTH_SECRET: setting(z.string(), '', 'Secret of HS256 tokens, 32 bytes or more'),
+  DUET_AUTH_SECRET: setting(text, '', 'Secret of HS256 tokens, 32 bytes or more'),
   DUET_JWKS_URL: setting(
-    z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
+    where(
+      turned(text, given => given.trim()),
+      isWebAddress,
+      'must be an http or https URL',
+    ),
     '',
     'Where the public keys of tokens are served',
   ),
-  DUET_JWKS_FILE: setting(z.string(), '', 'A file with the public keys of tokens'),
-  DUET_AUTH_ISSUER: setting(z.string(), '', 'What `iss` of a token must be'),
-  DUET_AUTH_AUDIENCE: setting(z.string(), '', 'What `aud` of a token must have'),
+  DUET_JWKS_FILE: setting(text, '', 'A file with the public keys of tokens'),
+  DUET_AUTH_ISSUER: setting(text, '', 'What `iss` of a token must be'),
+  DUET_AUTH_AUDIENCE: setting(text, '', 'What `aud` of a token must have'),
   DUET_INTROSPECTION: setting(
     onOff,
     '',
     'Whether GraphQL introspection answers: on in development, off in production',
   ),
   DUET_CORS_ORIGINS: setting(
-    z
-      .string()
-      .refine(
-        text => text === '*' || text.split(',').every(origin => isOrigin(origin.trim())),
-        'must be * or origins such as https://example.org, with commas between',
-      ),
+    textWhere(
+      given => given === '*' || given.split(',').every(origin => isOrigin(origin.trim())),
+      'must be * or origins such as https://example.org, with commas between',
+    ),
     '*',
     'Origins whose pages may read answers, with commas between, or *',
   ),
@@ -196,31 +212,25 @@ export const settings = {
     'Most requests of one caller in a minute; 0 is off. 6000 in production, off in development',
   ),
   DUET_TRUSTED_PROXIES: setting(
-    z
-      .string()
-      .transform(text => text.split(',').map(network => network.trim()))
-      .refine(
-        networks => networks.every(isNetwork),
-        'must be addresses or networks such as 10.0.0.0/8, with commas between them',
-      ),
+    listOf(isNetwork, 'must be addresses or networks such as 10.0.0.0/8, with commas between them'),
     '',
     'Proxies whose X-Forwarded-For counts: addresses or networks, with commas between',
   ),
   DUET_SMTP_URL: setting(
-    z.string().refine(isMailServer, 'must be smtp:// or smtps:// with a host, and no path'),
+    textWhere(isMailServer, 'must be smtp:// or smtps:// with a host, and no path'),
     '',
     'Mail server, such as smtp://user:password@mail.example.org:587; without one, development shows mail and production sends none',
   ),
   DUET_MAIL_FROM: setting(
-    z.string().regex(sender, 'must be an address, such as Duet <duet@example.org>'),
+    textWhere(given => sender.test(given), 'must be an address, such as Duet <duet@example.org>'),
     '',
     'Whom mail is from',
   ),
   DUET_PUBLIC_URL: setting(
-    z
-      .string()
-      .refine(isBase, 'must be an http or https URL without query, such as https://example.org')
-      .transform(text => text.replace(/\/+$/, '')),
+    turned(
+      textWhere(isBase, 'must be an http or https URL without query, such as https://example.org'),
+      url => url.replace(/\/+$/, ''),
+    ),
     '',
     'Where people reach the service, for links in mail; needed in production with a mail server',
   ),
@@ -235,7 +245,7 @@ export const settings = {
     'Longest wait for running requests at the end, in milliseconds',
   ),
   DUET_LOG: setting(
-    z.enum(['info', 'warn', 'error', 'silent'], 'must be info, warn, error or silent'),
+    oneOf(['info', 'warn', 'error', 'silent'], 'must be info, warn, error or silent'),
     'info',
     'What is logged: info has a line for each request',
   ),

@@ -114,6 +114,28 @@ test('a start under an old Node hands its arguments over to the pinned one', () 
   assert.notEqual(pid, ppid)
 })
 
+test('compiled code is stored in the checkout, else in the folder of the user, and nowhere that others may write', () => {
+  const { NODE_COMPILE_CACHE: _, ...rest } = env
+  const dir = checkout({ installed: false })
+  const home = join(dir, 'home')
+  const started = () => {
+    const options = { cwd: dir, env: { ...rest, XDG_CACHE_HOME: home }, encoding: 'utf8' } as const
+    const { status, stderr } = spawnSync(process.execPath, ['bin/duet', 'exit', '7'], options)
+    assert.deepEqual([status, stderr], [7, ''])
+  }
+  const inCheckout = join(dir, 'node_modules/.cache/compiled')
+  const hasCode = (folder: string) =>
+    fs.readdirSync(folder, { recursive: true, withFileTypes: true }).some(file => file.isFile())
+  started()
+  assert.deepEqual([hasCode(inCheckout), fs.existsSync(home)], [true, false])
+  fs.chmodSync(inCheckout, 0o777)
+  started()
+  assert.ok(hasCode(join(home, 'duet')))
+  fs.rmSync(home, { recursive: true })
+  fs.writeFileSync(home, 'in the way')
+  started()
+})
+
 test('a start under a recent Node stays in its process', () => {
   const { stdout, pid } = run(whole, 'bin/duet', 'say')
   assert.equal(JSON.parse(stdout)[2], pid)

@@ -1,7 +1,8 @@
 /** The request for a report, checked: every fault at once. */
-import { z } from 'zod'
+import { a, aText, type Check, turned, where } from '#base/check.ts'
 import { type By, dayAt, periodOf, tooMany } from '#content/reports/periods.ts'
 import type { FieldFault } from '#errors.ts'
+import { isDay, isMoment } from '#model/time.ts'
 import { invalid } from '#write/input.ts'
 
 const reportTypes = ['sales', 'content', 'users'] as const
@@ -15,38 +16,39 @@ export type ReportRequest = {
   readonly by: By
 }
 
-const moment = z
-  .union(
-    [z.iso.date(), z.iso.datetime()],
-    'must be a date or an ISO 8601 time in UTC, such as 2026-01-31 or 2026-01-31T09:30:00Z',
-  )
-  .transform(text => Date.parse(text))
-  .optional()
+const noMoment =
+  'must be a date or an ISO 8601 time in UTC, such as 2026-01-31 or 2026-01-31T09:30:00Z'
 
-const members = {
-  type: z.enum(reportTypes, {
-    error: ({ input }) =>
-      input === undefined ? 'is required' : `must be one of ${reportTypes.join(', ')}`,
-  }),
-  by: z.enum(['day', 'month'], 'must be one of day, month').optional(),
-  from: moment,
-  to: moment,
-}
+const moment = turned(
+  where(aText(noMoment), text => isDay(text) || isMoment(text), noMoment),
+  Date.parse,
+)
+
+const oneOf = <const Word extends string>(words: readonly Word[]): Check<Word> =>
+  a(
+    (given): given is Word => words.some(word => word === given),
+    `must be one of ${words.join(', ')}`,
+  )
+
+const members = { type: oneOf(reportTypes), by: oneOf(['day', 'month']), from: moment, to: moment }
 
 /** The request in a body; throws `VALIDATION_ERROR` with all its faults. */
 export const parseRequest = (body: Readonly<Record<string, unknown>>): ReportRequest => {
   const faults: FieldFault[] = Object.keys(body)
     .filter(field => !Object.hasOwn(members, field))
     .map(field => ({ field, message: 'is not a member here' }))
-  const memberOf = <Name extends keyof typeof members>(field: Name) => {
-    const { data, error } = members[field].safeParse(body[field])
-    if (error) faults.push({ field, message: error.issues[0]?.message ?? 'is not valid' })
-    return data as z.output<(typeof members)[Name]> | undefined
+  const memberOf = <Value>(field: keyof typeof members, check: Check<Value>): Value | undefined => {
+    if (body[field] === undefined) return undefined
+    const checked = check(body[field])
+    if ('value' in checked) return checked.value
+    faults.push({ field, message: checked.fault })
+    return undefined
   }
-  const type = memberOf('type')
-  const by = memberOf('by') ?? 'month'
-  const from = memberOf('from')
-  const to = memberOf('to')
+  const type = memberOf('type', members.type)
+  if (body.type === undefined) faults.push({ field: 'type', message: 'is required' })
+  const by = memberOf('by', members.by) ?? 'month'
+  const from = memberOf('from', members.from)
+  const to = memberOf('to', members.to)
   if (from !== undefined && to !== undefined) {
     if (to <= from)
       faults.push({ field: 'to', message: 'must be later than from; it is not itself included' })

@@ -1,5 +1,8 @@
 /** Turns the `Authorization` header of a request into a viewer, or refuses it. */
-import { compactVerify, decodeProtectedHeader, errors, type ProtectedHeaderParameters } from 'jose'
+import type { ProtectedHeaderParameters } from 'jose'
+import { decodeProtectedHeader } from 'jose/decode/protected_header'
+import { JOSEError } from 'jose/errors'
+import { compactVerify } from 'jose/jws/compact/verify'
 import { anonymous, type Viewer } from '#model/viewer.ts'
 import type { KeyName, VerifyingKey } from './jwk.ts'
 import { type KeyConfig, type Keys, keysOf } from './keys.ts'
@@ -85,6 +88,6 @@ const signedPayload = async (token: string, { key, alg }: VerifyingKey): Promise
     // The key says which algorithm holds, never the token (RFC 8725, section 3.1).
     return (await compactVerify(token, key, { algorithms: [alg] })).payload
   } catch (error) {
-    throw error instanceof errors.JOSEError ? refused(misfit) : error
+    throw error instanceof JOSEError ? refused(misfit) : error
   }
 }

@@ -1,5 +1,5 @@
 /** The claims of tokens: making a token for a viewer, and the rules for the claims of one. */
-import { SignJWT } from 'jose'
+import { SignJWT } from 'jose/jwt/sign'
 import { isObject } from '#base/object.ts'
 import { parseId } from '#model/id.ts'
 import type { Viewers } from '#model/model.ts'

@@ -1,15 +1,14 @@
 /** Texts that callers compare fields with, as stored values. */
-import { z } from 'zod'
 import type { Scalar } from '#model/field.ts'
 import { parseId } from '#model/id.ts'
 import { parseMinor } from '#model/money.ts'
 import { isStorable } from '#model/text.ts'
+import { isMoment } from '#model/time.ts'
 
 /** A stored value, or the fault of the text. */
 export type Compared = { readonly value: string | number | null } | { readonly fault: string }
 
 const whole = /^-?\d{1,16}$/
-const moment = z.iso.datetime()
 
 const compared = {
   // Stores compare a text with a number in different ways, so a text that is no id stands for 0, which no row has.
@@ -25,7 +24,7 @@ const compared = {
     return { value: parsed.rest || !Number.isSafeInteger(minor) ? null : minor }
   },
   time: text =>
-    moment.safeParse(text).success
+    isMoment(text)
       ? { value: Date.parse(text) }
       : { fault: 'must be an ISO 8601 time in UTC, such as 2026-01-31T09:30:00.000Z' },
   flag: text =>

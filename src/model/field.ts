@@ -1,8 +1,9 @@
 /** Fields, defined once. Each API and engine derives its own view of a field from this. */
-import { z } from 'zod'
+import { a, aText, type Check, turned, where } from '#base/check.ts'
 import type { ErrorKind } from '#errors.ts'
 import { anyone, nobody, type Rule } from '#model/policy.ts'
-import { codePoints, isStorable } from '#model/text.ts'
+import { codePoints, isEmail, isStorable } from '#model/text.ts'
+import { isMoment } from '#model/time.ts'
 import type { Lifetime, Until } from '#model/version.ts'
 
 /** The kinds of values that content is made of. */
@@ -16,8 +17,8 @@ export type Field = Lifetime & {
   readonly scalar: Scalar
   readonly nullable: boolean
   readonly description: string
-  /** The rule for values from outside; its output is stored. */
-  readonly rule: z.ZodType
+  /** The rule for values from outside; what it gives is stored. */
+  readonly rule: Check
   /** Who may read it where its entity may be read. */
   readonly readableBy: Rule
   /** Who may set it among those who may write its entity; `nobody`: the service sets it. */
@@ -69,7 +70,7 @@ export const internal = { settableBy: nobody, graphql: 'hidden', rest: false } a
 
 type Details = Options & Partial<Pick<Field, 'range' | 'values' | 'references' | 'foldedFrom'>>
 
-const field = (scalar: Scalar, rule: z.ZodType, options: Details): Field => ({
+const field = (scalar: Scalar, rule: Check, options: Details): Field => ({
   scalar,
   rule,
   nullable: false,
@@ -91,11 +92,13 @@ const field = (scalar: Scalar, rule: z.ZodType, options: Details): Field => ({
   ...options,
 })
 
-const string = () =>
-  z.string('must be a string').refine(isStorable, 'must not contain NUL or lone surrogates')
+const string = aText('must be a string')
+const storable = where(string, isStorable, 'must not contain NUL or lone surrogates')
+const trimmedText = turned(storable, text => text.trim())
 
-const sized = (schema: z.ZodType<string>, min: number, max: number) =>
-  schema.refine(
+const sized = (check: Check<string>, min: number, max: number) =>
+  where(
+    check,
     text => codePoints(text) >= min && codePoints(text) <= max,
     min === 0 ? `must be at most ${max} characters` : `must be ${min} to ${max} characters`,
   )
@@ -105,21 +108,18 @@ export const text = (
   options: Options<{ readonly value: string }> & { min?: number; max: number; trimmed?: boolean },
 ): Field => {
   const { min = 1, max, trimmed = false, ...rest } = options
-  const base = trimmed ? string().transform(value => value.trim()) : string()
-  return field('text', sized(base, min, max), { ...rest, range: { min, max } })
+  return field('text', sized(trimmed ? trimmedText : storable, min, max), {
+    ...rest,
+    range: { min, max },
+  })
 }
 
 /** An email address of valid form, at most 254 characters, stored as it is written. */
 export const email = (options: Options<{ readonly value: string }> = {}): Field =>
-  field(
-    'text',
-    sized(
-      string().transform(value => value.trim()),
-      1,
-      254,
-    ).refine(value => z.regexes.email.test(value), 'must be an email address'),
-    { ...options, range: { min: 1, max: 254 } },
-  )
+  field('text', where(sized(trimmedText, 1, 254), isEmail, 'must be an email address'), {
+    ...options,
+    range: { min: 1, max: 254 },
+  })
 
 // A URL parser repairs white space, backslashes and a missing host; readers of the stored text may not.
 const webForm = /^https?:\/\/[^\s\p{Cc}/\\@?#]+(?:[/?#][^\s\p{Cc}\\]*)?$/iu
@@ -130,7 +130,7 @@ const isWebUrl = (value: string): boolean => webForm.test(value) && URL.canParse
 export const webUrl = (options: Options<{ readonly value: string }> = {}): Field =>
   field(
     'text',
-    sized(string(), 1, 2048).refine(isWebUrl, 'must be an absolute http or https URL'),
+    where(sized(storable, 1, 2048), isWebUrl, 'must be an absolute http or https URL'),
     { ...options, range: { min: 1, max: 2048 } },
   )
 
@@ -141,11 +141,18 @@ export const choice = <const Value extends string>(
 ): Field =>
   field(
     'text',
-    z
-      .string('must be a string')
-      .refine(v => values.some(value => value === v), `must be one of ${values.join(', ')}`),
+    where(
+      string,
+      given => values.some(value => value === given),
+      `must be one of ${values.join(', ')}`,
+    ),
     { ...options, values, range: { min: 0, max: Math.max(...values.map(codePoints)) } },
   )
+
+const within =
+  (isNumber: (given: unknown) => boolean, min: number, max: number) =>
+  (given: unknown): given is number =>
+    isNumber(given) && Number(given) >= min && Number(given) <= max
 
 /** A whole number from `min` to `max`. */
 export const int = (
@@ -153,7 +160,7 @@ export const int = (
 ): Field => {
   const { min, max, ...rest } = options
   const message = `must be a whole number from ${min} to ${max}`
-  return field('int', z.int(message).min(min, message).max(max, message), {
+  return field('int', a(within(Number.isSafeInteger, min, max), message), {
     ...rest,
     range: { min, max },
   })
@@ -163,31 +170,38 @@ export const int = (
 export const money = (options: Options<{ readonly value: number }> & { max: number }): Field => {
   const { max, ...rest } = options
   const message = `must be a number from 0 to ${max}`
-  return field('money', z.number(message).min(0, message).max(max, message), {
+  return field('money', a(within(Number.isFinite, 0, max), message), {
     ...rest,
     range: { min: 0, max },
   })
 }
 
+const noMoment = 'must be an ISO 8601 time in UTC, such as 2026-01-31T09:30:00.000Z'
+
 /** A moment, ISO 8601 in UTC with milliseconds. */
 export const time = (options: Options<'now' | { readonly value: number }> = {}): Field =>
-  field(
-    'time',
-    z.iso.datetime({ error: 'must be an ISO 8601 time in UTC, such as 2026-01-31T09:30:00.000Z' }),
-    options,
-  )
+  field('time', where(aText(noMoment), isMoment, noMoment), options)
 
 /** True or false. */
 export const flag = (options: Options<{ readonly value: 0 | 1 }> = {}): Field =>
-  field('flag', z.boolean('must be true or false'), options)
+  field(
+    'flag',
+    a(given => typeof given === 'boolean', 'must be true or false'),
+    options,
+  )
 
 /** Bytes, such as a picture: only for the content's own code, as no API shows them. */
 export const bytes = (options: Options<never> = {}): Field =>
-  field('bytes', z.instanceof(Uint8Array), { ...internal, ...options })
+  field(
+    'bytes',
+    a(given => given instanceof Uint8Array, 'must be bytes'),
+    { ...internal, ...options },
+  )
 
-const wholeId = z
-  .int('must be the id of a thing that exists')
-  .min(1, 'must be the id of a thing that exists')
+const wholeId = a(
+  within(Number.isSafeInteger, 1, Number.MAX_SAFE_INTEGER),
+  'must be the id of a thing that exists',
+)
 
 /** The id of the row itself: given by the store in ascending order, never reused. */
 export const id = (options: Shown = {}): Field =>
@@ -204,7 +218,7 @@ export const reference = (
 
 /** A copy of another field without case, to find and compare by. */
 export const folded = (from: string, options: Pick<Options, 'nullable' | 'unique'> = {}): Field =>
-  field('text', z.string(), { ...internal, foldedFrom: from, ...options })
+  field('text', string, { ...internal, foldedFrom: from, ...options })
 
 /** The row's counter for lost updates: raised by each write, part of the ETag. */
 export const revision = (): Field =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { codePoints, fold, isStorable } from '#model/text.ts'
+import { codePoints, fold, isEmail, isStorable } from '#model/text.ts'
 
 const words = fc.oneof(
   fc.string(),
@@ -84,4 +84,14 @@ test('NUL and lone surrogates cannot be stored, all other text can', () => {
     assert.equal(isStorable(text), false)
   for (const text of ['', 'a', '\u0001', '\uffff', '😀', '\ufeff'])
     assert.equal(isStorable(text), true)
+})
+
+test('an email address has a name of ASCII letters, digits and a few signs, and a domain with a dot', () => {
+  const good = ["o'brien@a-b.example", 'a.b+c_d-e@x.y.zz', '1@2.org', "'a@b.cd", 'A@B.CD']
+  const bad = [
+    ...['a', '@b.cd', 'a@', 'a@b', 'a@b.c', 'a@.cd', 'a@b..cd', 'a@-b.cd', 'a@b.c1', 'a@b.cd.'],
+    ...['.a@b.cd', 'a.@b.cd', 'a..b@c.de', "a'@b.cd", 'a b@c.de', 'a@b c.de', 'a@b@c.de', 'é@b.cd'],
+    ...['a@é.de', 'a@b.ſſ', 'a@b.cd\n', '"a"@b.cd', 'a@[127.0.0.1]', 'a,b@c.de', '<a@b.cd>'],
+  ]
+  assert.deepEqual([...good, ...bad].filter(isEmail), good)
 })

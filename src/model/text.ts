@@ -13,6 +13,12 @@ export const codePoints = (text: string): number => {
 /** Whether every store keeps the text unchanged: PostgreSQL refuses NUL, drivers replace lone surrogates. */
 export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
 
+// The names before and after the @ are those that mail servers have in practice, not all of RFC 5322.
+const emailForm = /^(?:[\w'+-]+\.)*[\w'+-]*[\w+-]@(?:[a-z\d][a-z\d-]*\.)+[a-z]{2,}$/i
+
+/** Whether a text has the form of an email address. */
+export const isEmail = (text: string): boolean => emailForm.test(text)
+
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII begins with control characters.
 const ascii = /^[\u0000-\u007f]*$/
 

@@ -49,9 +49,8 @@ const storing = {
 
 const storedValue = (field: Field, value: unknown, use: Use): Stored => {
   if (value === null) return field.nullable ? { value: null } : { fault: 'must not be null' }
-  const checked = field.rule.safeParse(value)
-  if (!checked.success) return { fault: checked.error.issues[0]?.message ?? 'is not valid' }
-  return storing[field.scalar](checked.data, use)
+  const checked = field.rule(value)
+  return 'fault' in checked ? checked : storing[field.scalar](checked.value, use)
 }
 
 /** Why the caller may not give this member; undefined where the caller may. */

@@ -6,7 +6,8 @@ import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
-import { duet, type Settings, serve } from '../duet.ts'
+import { command } from '../commands.ts'
+import { duet, plain, type Settings, serve } from '../duet.ts'
 import { pause, until } from '../support/wait.ts'
 
 const main = fileURLToPath(new URL('../../content/main.ts', import.meta.url))
@@ -54,7 +55,7 @@ export const killedBackups = async (
   for (let round = 0; round < rounds; round++) {
     const file = target(round)
     const child = spawn(process.execPath, [main, 'backup', file], {
-      env: { PATH: process.env.PATH ?? '', ...settings },
+      env: { ...plain, ...settings },
       stdio: 'ignore',
     })
     const ended = once(child, 'exit')
@@ -81,7 +82,7 @@ export const backupsUnderWrites = async (
   settings: Settings,
 ): Promise<readonly number[]> => {
   const service = await serve(settings)
-  const { stdout } = await duet(['token', '--user', '1', '--role', 'admin'], settings)
+  const { stdout } = await command(['token', '--user', '1', '--role', 'admin'], settings)
   const headers = { Authorization: `Bearer ${stdout.trim()}`, 'Content-Type': 'application/json' }
   const post = async (path: string, body?: object) => {
     const response = await fetch(`${service.url}/api${path}`, {
@@ -129,7 +130,7 @@ export const backupsUnderWrites = async (
 export const storeWithContent = async (settings: Settings, file: string, posts: number) => {
   const sizes = { users: 50, posts, comments: 0, products: 20 }
   const args = Object.entries(sizes).flatMap(([name, count]) => [`--${name}`, String(count)])
-  const { code, stderr } = await duet(['seed', ...args], settings)
+  const { code, stderr } = await command(['seed', ...args], settings)
   assert.equal(code, 0, stderr)
   const database = new DatabaseSync(file)
   database.exec('update products set stock = 1000000')

@@ -14,7 +14,8 @@ import {
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { duet, folderOf, type Settings, serve } from '../duet.ts'
+import { command } from '../commands.ts'
+import { folderOf, type Settings, serve } from '../duet.ts'
 import {
   assertWhole,
   backupsUnderWrites,
@@ -35,7 +36,7 @@ const filled = async (posts = 20) => {
 }
 
 const ran = async (args: readonly string[], settings: Settings) => {
-  const ended = await duet(args, settings)
+  const ended = await command(args, settings)
   assert.equal(ended.code, 0, ended.stderr)
   return ended
 }
@@ -46,7 +47,7 @@ const refused = async (
   message: RegExp,
   status = 1,
 ) => {
-  const { code, stdout, stderr } = await duet(args, settings)
+  const { code, stdout, stderr } = await command(args, settings)
   assert.deepEqual([code, stdout], [status, ''], stderr)
   assert.match(stderr, /(^|\n)duet: [^\n]+\n$/)
   assert.match(stderr, message)

@@ -22,6 +22,7 @@ import { token } from '#cli/token.ts'
 import { UsageError } from '#cli/usage.ts'
 import { content } from '#content/index.ts'
 import type { CliCommand } from '#content.ts'
+import { command } from '../commands.ts'
 import { duet, folderOf, plain, serve } from '../duet.ts'
 import { secret } from '../world.ts'
 
@@ -69,13 +70,15 @@ type Case = readonly [string, readonly string[], number, RegExp]
 /** Settings of a store that is up to date, so that `serve` reports no migrations. */
 const migrated = async () => {
   const { settings } = await freshStore()
-  assert.equal((await duet(['migrate'], settings)).code, 0)
+  assert.equal((await command(['migrate'], settings)).code, 0)
   return settings
 }
 
-/** Runs the cases at once; each must print one line on standard error and nothing else. */
+/** Runs the cases, `serve` as a program; each must print one line on standard error and nothing else. */
 const oneLine = async (cases: readonly Case[], settings: Readonly<Record<string, string>>) => {
-  const runs = await Promise.all(cases.map(([, args]) => duet(args, settings)))
+  const runs = await Promise.all(
+    cases.map(([, args]) => (args[0] === 'serve' ? duet : command)(args, settings)),
+  )
   for (const [index, { code, stdout, stderr }] of runs.entries()) {
     const [what, , status, message] = cases[index] as Case
     assert.equal(code, status, `${what}: ${stderr}`)
@@ -167,10 +170,10 @@ const wrong: readonly (readonly [string, CliCommand, readonly string[], RegExp])
     /users\.xml must end in \.ndjson or \.csv$/,
   ],
 ]
-for (const [what, command, args, message] of wrong)
+for (const [what, wronged, args, message] of wrong)
   test(`${what} is wrong usage (${args.join(' ')})`, async () => {
     await assert.rejects(
-      command.run(args, content),
+      wronged.run(args, content),
       (error: unknown) => error instanceof UsageError && message.test(error.message),
     )
   })
@@ -348,8 +351,8 @@ test('a token of the command is accepted by the server, with its role and no lon
   const [user, admin, short] = (
     await Promise.all([
       duet(['token', '--user', '2'], settings),
-      duet(['token', '--user', '1', '--role', 'admin', '--ttl', '15m'], settings),
-      duet(['token', '--user', '2', '--ttl', '90s'], settings),
+      command(['token', '--user', '1', '--role', 'admin', '--ttl', '15m'], settings),
+      command(['token', '--user', '2', '--ttl', '90s'], settings),
     ])
   ).map(({ stdout }) => stdout.trim())
   const claims = (bearer = '') =>
@@ -392,7 +395,7 @@ test('development makes a secret once, for the owner alone, and token and server
 test('a token of another secret is refused with the reason, and the log says once where the key is from', async () => {
   const { settings } = await freshStore()
   const service = await serve({ ...settings, DUET_LOG: 'warn' })
-  const { stdout } = await duet(['token', '--user', '1'], {
+  const { stdout } = await command(['token', '--user', '1'], {
     ...settings,
     DUET_AUTH_SECRET: [...secret].reverse().join(''),
   })

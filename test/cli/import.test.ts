@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { duet, folderOf, type Settings, serve } from '../duet.ts'
+import { command } from '../commands.ts'
+import { folderOf, type Settings, serve } from '../duet.ts'
 
 const { folder, freshStore } = folderOf('import')
 
@@ -43,7 +44,7 @@ const faults = (stderr: string, path: string) =>
     .map(line => line.slice(path.length + 1))
 
 const importing = (settings: Settings, kind: string, path: string, ...more: readonly string[]) =>
-  duet(['import', kind, path, ...more], settings)
+  command(['import', kind, path, ...more], settings)
 
 test('users, posts, comments and products are imported with their ids and times, and both APIs show the same', async () => {
   const { settings } = await freshStore()
@@ -70,7 +71,7 @@ test('users, posts, comments and products are imported with their ids and times,
     assert.match(stdout, new RegExp(`^imported \\d ${kind}\\n$`))
   }
   const service = await serve(settings)
-  const { stdout: token } = await duet(['token', '--user', '3', '--role', 'admin'], settings)
+  const { stdout: token } = await command(['token', '--user', '3', '--role', 'admin'], settings)
   const headers = { Authorization: `Bearer ${token.trim()}`, 'Content-Type': 'application/json' }
   const get = async <Shape = Thing>(path: string) =>
     (await (await fetch(`${service.url}${path}`, { headers })).json()) as Shape

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Client } from 'pg'
 import { mint } from '#auth/token.ts'
+import { command } from '../commands.ts'
 import { duet, folderOf, type Settings, serve, start } from '../duet.ts'
 import { connected } from '../postgres/tools/ask.ts'
 import { freshDatabase, noDatabase } from '../postgres/tools/database.ts'
@@ -118,7 +119,7 @@ test('all of a store is on PostgreSQL after a move, and earlier ids, cursors, ta
 
   const secretive = new URL(target.url)
   secretive.password = 'not-to-be-told'
-  const moved = await duet(['move', '--to', secretive.href], source.settings)
+  const moved = await command(['move', '--to', secretive.href], source.settings)
   assert.equal(moved.code, 0, moved.stderr)
   const lines = moved.stdout.trimEnd().split('\n')
   const last = lines.pop()
@@ -149,7 +150,7 @@ test('all of a store is on PostgreSQL after a move, and earlier ids, cursors, ta
   assert.equal(await ids('/api/orders', { as: 3, body: order }), 5)
   await after.end()
 
-  const again = await duet(['move', '--to', target.url], source.settings)
+  const again = await command(['move', '--to', target.url], source.settings)
   assert.equal(again.code, 1)
   assert.match(again.stderr, /^duet: the target has content already \(replies\), and not from/)
 })
@@ -177,9 +178,9 @@ test('a move that is killed continues; until it has ended nothing else uses the 
   const move = ['move', '--to', target.url]
   const other = fresh()
   const made = await Promise.all([
-    duet(['seed', ...sizes], source.settings),
-    duet(['migrate'], target.settings),
-    duet(['migrate'], other.settings),
+    command(['seed', ...sizes], source.settings),
+    command(['migrate'], target.settings),
+    command(['migrate'], other.settings),
   ])
   assert.deepEqual(
     made.map(({ code }) => code),
@@ -204,20 +205,20 @@ test('a move that is killed continues; until it has ended nothing else uses the 
   writeFileSync(rows, '{"name":"A","email":"a@example.org"}\n')
   const refused = await Promise.all([
     duet(['serve'], { ...target.settings, DUET_PORT: '0' }),
-    duet(['import', 'users', rows], target.settings),
-    duet(['seed'], target.settings),
+    command(['import', 'users', rows], target.settings),
+    command(['seed'], target.settings),
   ])
   for (const { code, stderr } of refused) {
     assert.equal(code, 1)
     assert.match(stderr, /^duet: a move into this database is unfinished: run the same/)
   }
-  const mixed = await duet(move, other.settings)
+  const mixed = await command(move, other.settings)
   assert.equal(mixed.code, 1)
   assert.match(mixed.stderr, /^duet: a move of another store into the target has begun and not/)
 
   await slow(client, 0)
   await client.query('update users set age = 149 where id = 7')
-  const different = await duet(move, source.settings)
+  const different = await command(move, source.settings)
   assert.equal(different.code, 1)
   assert.match(different.stdout, /^users +40 {2}\w+ {2}differs: 40 rows, \w+ in the target$/m)
   assert.match(different.stdout, /^comments +6,000 {2}\w+ {2}ok$/m)
@@ -230,11 +231,11 @@ test('a move that is killed continues; until it has ended nothing else uses the 
   await client.query(`create temp table gone as select * from users where id = 40;
     delete from users where id = 40; update moves set last = '[39]' where name = 'users';
     ${taken} from gone`)
-  const clashing = await duet(move, source.settings)
+  const clashing = await command(move, source.settings)
   assert.equal(clashing.code, 1)
   assert.match(clashing.stderr, /\nduet: users cannot be moved \(.*email_key.*\): .* --restart\n$/)
 
-  const whole = await duet([...move, '--restart'], source.settings)
+  const whole = await command([...move, '--restart'], source.settings)
   assert.equal(whole.code, 0, whole.stderr)
   assert.match(whole.stderr, /^moving users 40$/m)
   assert.equal(await countOf(client, 'moves'), 0)
@@ -251,28 +252,28 @@ test('a move is refused while either side is served, and in any other direction'
   const target = await database()
   const move = ['move', '--to', target.url]
   const serving = await serve(source.settings)
-  const served = await duet(move, source.settings)
+  const served = await command(move, source.settings)
   assert.equal(served.code, 1)
   assert.match(served.stderr, /^duet: a server serves \S+: stop the server first, then move\n$/)
   await serving.end()
 
   const production = { ...target.settings, DUET_ENV: 'production', DUET_HOST: '127.0.0.1' }
   const there = await serve(production, '--migrate')
-  const toServed = await duet(move, source.settings)
+  const toServed = await command(move, source.settings)
   assert.equal(toServed.code, 1)
   assert.match(toServed.stderr, /^duet: another Duet is connected to the target: stop it first/)
   await there.end()
 
   const usage = await Promise.all([
-    duet(['move'], source.settings),
-    duet(['move', '--to', 'postgres://u:word@host'], source.settings),
+    command(['move'], source.settings),
+    command(['move', '--to', 'postgres://u:word@host'], source.settings),
   ])
   for (const { code, stderr } of usage) {
     assert.equal(code, 2)
     assert.match(stderr, /^duet: --to (is missing|must be postgres:\/\/USER)/)
     assert.doesNotMatch(stderr, /word@/)
   }
-  const back = await duet(move, target.settings)
+  const back = await command(move, target.settings)
   assert.equal(back.code, 1)
   assert.match(back.stderr, /^duet: the store is a PostgreSQL database: duet move goes from SQLite/)
 })

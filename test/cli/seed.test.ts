@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import { duet, folderOf } from '../duet.ts'
+import { command } from '../commands.ts'
+import { folderOf } from '../duet.ts'
 import { type Look, onPostgres } from '../stores.ts'
 
 const { freshStore } = folderOf('seed')
@@ -17,9 +18,9 @@ const contentHash = async (rows: Look) => {
 test('the same numbers give the same content, other numbers other content', async () => {
   const stores = [await freshStore(), await freshStore(), await freshStore()] as const
   const [first, second, third] = await Promise.all([
-    duet(['seed', ...numbers], stores[0].settings),
-    duet(['seed', ...numbers], stores[1].settings),
-    duet(['seed', ...numbers.with(1, '51')], stores[2].settings),
+    command(['seed', ...numbers], stores[0].settings),
+    command(['seed', ...numbers], stores[1].settings),
+    command(['seed', ...numbers.with(1, '51')], stores[2].settings),
   ])
   assert.deepEqual([first.code, second.code, third.code], [0, 0, 0])
   assert.equal(await contentHash(stores[0].rows), await contentHash(stores[1].rows))
@@ -28,7 +29,7 @@ test('the same numbers give the same content, other numbers other content', asyn
 
 test('what is asked for is there, whole and skewed as real content is', async () => {
   const { rows, settings } = await freshStore()
-  await duet(['seed', ...numbers], settings)
+  await command(['seed', ...numbers], settings)
   for (const [table, count] of [
     ['users', 50],
     ['posts', 300],
@@ -57,9 +58,9 @@ test('what is asked for is there, whole and skewed as real content is', async ()
 
 test('a store with content is refused, by seed too, and keeps what it has', async () => {
   const { rows, settings } = await freshStore()
-  await duet(['seed', '--products', '3'], settings)
+  await command(['seed', '--products', '3'], settings)
   const before = await contentHash(rows)
-  const { code, stderr } = await duet(['seed', '--users', '5'], settings)
+  const { code, stderr } = await command(['seed', '--users', '5'], settings)
   assert.equal(code, 1)
   assert.match(stderr, /^duet: \S+ has content already; seed fills an empty store only\n$/)
   assert.equal(await contentHash(rows), before)

@@ -7,7 +7,8 @@ import { loadConfig } from '#config.ts'
 import { content } from '#content/index.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { ConstraintError } from '#sql/engine.ts'
-import { duet, folderOf } from '../duet.ts'
+import { command } from '../commands.ts'
+import { folderOf } from '../duet.ts'
 import { notMade } from '../stores.ts'
 import { secret } from '../world.ts'
 
@@ -75,11 +76,11 @@ test('of a transaction that throws nothing stays, of an attempt in it only what 
 test('backup and restore leave a PostgreSQL store to its own tools, which they name, and never show its password', async () => {
   const settings = { DUET_DATABASE_URL: postgres, DUET_AUTH_SECRET: secret }
   const file = join(folder, 'copy.db')
-  for (const [command, tool] of [
+  for (const [name, tool] of [
     ['backup', 'pg_dump'],
     ['restore', 'pg_restore'],
   ] as const) {
-    const { code, stdout, stderr } = await duet([command, file], settings)
+    const { code, stdout, stderr } = await command([name, file], settings)
     assert.deepEqual([code, stdout], [1, ''])
     assert.match(
       stderr,

@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { duet, folderOf, type Settings, serve } from '../duet.ts'
-import { notMade, onPostgres } from '../stores.ts'
+import { command } from '../commands.ts'
+import { folderOf, plain, type Settings, serve } from '../duet.ts'
+import { notMade } from '../stores.ts'
 
 const { folder, freshStore } = folderOf('transfer')
 const kinds = ['users', 'posts', 'comments', 'likes', 'products', 'customers', 'orders'] as const
@@ -25,7 +26,7 @@ const fileOf = (rows: readonly object[] | string, ending: Format = 'ndjson'): st
 }
 
 const importing = async (settings: Settings, kind: Kind, path: string) => {
-  const ended = await duet(['import', kind, path], settings)
+  const ended = await command(['import', kind, path], settings)
   assert.equal(ended.code, 0, ended.stderr)
   return ended
 }
@@ -37,7 +38,7 @@ const exported = async (settings: Settings, format: Format, some: readonly Kind[
   const entries = await Promise.all(
     some.map(async kind => {
       const path = nameFor(format)
-      const { code, stderr } = await duet(['export', kind, path], settings)
+      const { code, stderr } = await command(['export', kind, path], settings)
       assert.equal(code, 0, stderr)
       return [kind, path] as const
     }),
@@ -162,8 +163,7 @@ const world: Record<Kind, readonly object[]> = {
 test('what is exported of every kind, as NDJSON or CSV, makes a store that exports the same bytes', async () => {
   const { rows: kept, settings } = await freshStore()
   for (const kind of kinds) await importing(settings, kind, fileOf(world[kind]))
-  // The formats do not depend on the engine, and these many commands are slow.
-  const { stores, ndjson } = await roundTrip(settings, onPostgres ? { formats: ['csv'] } : {})
+  const { stores, ndjson } = await roundTrip(settings)
   const rows = (kind: Kind) =>
     (ndjson[kind] ?? '')
       .trimEnd()
@@ -209,7 +209,7 @@ test('orders that the API made come back from their export in the states they we
   for (const kind of ['users', 'products'] as const)
     await importing(settings, kind, fileOf(world[kind]))
   const service = await serve(settings)
-  const { stdout: token } = await duet(['token', '--user', '8'], settings)
+  const { stdout: token } = await command(['token', '--user', '8'], settings)
   const post = async (path: string, body?: object) => {
     const response = await fetch(`${service.url}/api${path}`, {
       method: 'POST',
@@ -350,7 +350,7 @@ test('each fault of an order is named by its line and member, and nothing is imp
     ],
   ]
   const path = fileOf(rows.map(([row]) => row))
-  const { code, stderr } = await duet(['import', 'orders', path], settings)
+  const { code, stderr } = await command(['import', 'orders', path], settings)
   assert.equal(code, 1)
   const told = stderr.split('\n').filter(line => line.startsWith(path))
   const expected = rows.flatMap(([, ...faults], index) =>
@@ -380,7 +380,7 @@ test('known members of other shops are renamed or left out, and one line says so
   assert.deepEqual(await kept('select created_at, amount from orders'), [
     [Date.parse(time(1)), 300],
   ])
-  const { code, stderr } = await duet(
+  const { code, stderr } = await command(
     ['import', 'customers', fileOf([{ name: 'X', phone: '1' }])],
     settings,
   )
@@ -392,10 +392,10 @@ test('CSV: items that are no JSON, and a user twice among customers, are reporte
   const { settings } = await shop()
   await importing(settings, 'users', fileOf(world.users))
   const orders = fileOf('customerId,items\n1,2x of 5\n', 'csv')
-  const wrong = await duet(['import', 'orders', orders], settings)
+  const wrong = await command(['import', 'orders', orders], settings)
   assert.match(wrong.stderr, /:2: items must be a list of 1 to 100 items$/m)
   const customers = fileOf('name,userId\nA,3\nB,3\nC,77\n', 'csv')
-  const twice = await duet(['import', 'customers', customers], settings)
+  const twice = await command(['import', 'customers', customers], settings)
   assert.match(twice.stderr, /:3: userId is in use already$/m)
   assert.match(twice.stderr, /:4: userId names user 77, which does not exist$/m)
 })
@@ -403,23 +403,23 @@ test('CSV: items that are no JSON, and a user twice among customers, are reporte
 test('without a FILE the rows go to standard output, as NDJSON unless --format says CSV', async () => {
   const { settings } = await freshStore()
   await importing(settings, 'users', fileOf(world.users))
-  const plain = await duet(['export', 'users'], settings)
+  const plain = await command(['export', 'users'], settings)
   assert.equal(plain.code, 0)
   assert.equal(plain.stdout.split('\n').length, 4)
   assert.match(plain.stderr, /exported 3 users\n$/)
-  const csv = await duet(['export', 'users', '--format', 'csv'], settings)
+  const csv = await command(['export', 'users', '--format', 'csv'], settings)
   assert.match(csv.stdout, /^id,name,email,age,role,status,emailVerified,createdAt\r\n3,Ada,/)
-  const empty = await duet(['export', 'likes', '--format', 'csv'], settings)
+  const empty = await command(['export', 'likes', '--format', 'csv'], settings)
   assert.equal(empty.stdout, 'userId,commentId,createdAt\r\n')
 })
 
 test('a reader that stops early ends an export quietly', async () => {
   const { settings } = await freshStore()
-  await duet(['seed', '--users', '5000'], settings)
+  await command(['seed', '--users', '5000'], settings)
   const main = fileURLToPath(new URL('../../content/main.ts', import.meta.url))
   const line = `"${process.execPath}" "${main}" export users | head -n 1`
   const { stdout, stderr } = await promisify(execFile)('sh', ['-c', line], {
-    env: { PATH: process.env.PATH, ...settings },
+    env: { ...plain, ...settings },
   })
   assert.equal(JSON.parse(stdout).id, 1)
   assert.equal(stderr, '')
@@ -440,7 +440,7 @@ test('an export that cannot be is one line, and leaves no file', async () => {
     [made.settings, ['users', folder, '--format', 'csv'], 1, /is no file/],
   ] as const
   for (const [used, args, status, message] of cases) {
-    const { code, stdout, stderr } = await duet(['export', ...args], used)
+    const { code, stdout, stderr } = await command(['export', ...args], used)
     assert.deepEqual([code, stdout], [status, ''], stderr)
     assert.match(stderr, /^duet: [^\n]+\n$/)
     assert.match(stderr, message)

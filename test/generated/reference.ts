@@ -13,6 +13,7 @@ import type { Field } from '#model/field.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import type { Rule } from '#model/policy.ts'
 import { fold } from '#model/text.ts'
+import { taken } from '../support/taken.ts'
 import { now, type Viewer, viewerIds } from './serve.ts'
 
 export type Value = string | number | boolean | null
@@ -79,7 +80,7 @@ const initialOf = (field: Field, as: Viewer): Value => {
 
 const given = (field: Field, value: Value): Value => {
   if (value === null || typeof value !== 'string') return value
-  const parsed = field.rule.parse(value) as string
+  const parsed = taken(field.rule, value) as string
   return field.scalar === 'time' ? new Date(parsed).toISOString() : parsed
 }
 

@@ -3,6 +3,7 @@ import type { Entity, Filter } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { entityOf, typeName } from '#model/model.ts'
 import type { Draw } from '../operations.ts'
+import { taken } from '../support/taken.ts'
 import {
   conflicts,
   keeps,
@@ -67,8 +68,8 @@ const textOf = (draw: Draw, { rule, range }: Field): string => {
   const { of } = draw
   const candidates = [`${of('A', 'a', 'b')}@example.org`, `https://example.org/${of('a', 'b')}`]
   const text = textBy(draw, range?.max ?? 5)
-  const taken = [`${text}x`, ...candidates].filter(text => rule.safeParse(text).success)
-  return of(...(taken as [string, ...string[]]))
+  const fit = [`${text}x`, ...candidates].filter(text => taken(rule, text) !== undefined)
+  return of(...(fit as [string, ...string[]]))
 }
 
 /** The rule that is for those viewers and no others. */

@@ -8,7 +8,8 @@ import { fillEmpty } from '#cli/fill.ts'
 import { storeOf } from '#cli/store.ts'
 import { kindsOf } from '#cli/transfer/kinds.ts'
 import { loadConfig } from '#config.ts'
-import { duet, folderOf, type Settings, serveBy } from '../duet.ts'
+import { commandsOf } from '../commands.ts'
+import { folderOf, type Settings, serveBy } from '../duet.ts'
 import { onPostgres } from '../stores.ts'
 import { modelAsUsual } from '../world.ts'
 import { subjects } from './contents.ts'
@@ -16,19 +17,18 @@ import { subjects } from './contents.ts'
 type Command = readonly [Settings, ...string[]]
 
 const fileAt = (path: string) => fileURLToPath(new URL(path, import.meta.url))
-const runner = fileAt('run-commands.ts')
 
-for (const { name, content, program } of subjects)
+for (const { name, content, named, program } of subjects)
   describe(`the command line of ${name}`, () => {
+    const command = commandsOf(...named)
     const { folder, freshStore } = folderOf('generic')
     const kinds = Object.keys(kindsOf(content))
 
     /** Runs the commands one after another; gives what they write. */
     const run = async (...commands: readonly Command[]): Promise<string> => {
-      const runs = commands.map(([settings, ...args]) => ({ args, settings }))
-      const { code, stdout, stderr } = await duet([name, JSON.stringify(runs)], {}, runner)
-      assert.equal(code, 0, stderr)
-      return stdout
+      const runs = await Promise.all(commands.map(([settings, ...args]) => command(args, settings)))
+      for (const { code, stderr } of runs) assert.equal(code, 0, stderr)
+      return runs.map(({ stdout }) => stdout).join('')
     }
 
     const bare = async (): Promise<Settings> => (await freshStore({ bare: true })).settings

@@ -3,10 +3,25 @@ import { content } from '#content/index.ts'
 import type { Content } from '#content.ts'
 import { library } from '../support/library/index.ts'
 
-/** A content, and the file that runs the program with it. */
-export type Subject = { readonly name: string; readonly content: Content; readonly program: string }
+/** A content, the name it has in its file, and the file that runs the program with it. */
+export type Subject = {
+  readonly name: string
+  readonly content: Content
+  readonly named: readonly [name: string, file: string]
+  readonly program: string
+}
 
 export const subjects: readonly Subject[] = [
-  { name: 'the content service', content, program: 'content/main.ts' },
-  { name: 'the library', content: library, program: 'test/support/library/main.ts' },
+  {
+    name: 'the content service',
+    content,
+    named: ['content', 'content/index.ts'],
+    program: 'content/main.ts',
+  },
+  {
+    name: 'the library',
+    content: library,
+    named: ['library', 'test/support/library/index.ts'],
+    program: 'test/support/library/main.ts',
+  },
 ]

@@ -7,6 +7,7 @@ import type { Field } from '#model/field.ts'
 import { dependenciesFirst, entityOf, type Model } from '#model/model.ts'
 import { fold } from '#model/text.ts'
 import type { SqlValue } from '#sql/sql.ts'
+import { taken } from '../support/taken.ts'
 import { validValue } from './values.ts'
 
 /** How many rows each entity has; the last of the viewers is barred. */
@@ -14,7 +15,7 @@ export const rowCount = 11
 
 const stored = (field: Field, value: unknown, digits: number): SqlValue => {
   if (value === null) return null
-  const { data } = field.rule.safeParse(value)
+  const data = taken(field.rule, value)
   if (field.scalar === 'money') return Math.round(Number(data) * 10 ** digits)
   if (field.scalar === 'time') return Date.parse(String(data))
   if (field.scalar === 'flag') return data === true ? 1 : 0

@@ -13,8 +13,10 @@ import { postgresDrafting } from '#engines/postgres/schema/draft.ts'
 import { commandConnection, migratePostgres } from '#engines/postgres/schema/migrate.ts'
 import { text } from '#model/field.ts'
 import { defineModel, type Entities } from '#model/model.ts'
-import { duet, type Ended, type Settings, serve } from '../duet.ts'
+import { command } from '../commands.ts'
+import { duet, type Settings, serve } from '../duet.ts'
 import { historyFor } from '../history.ts'
+import type { Told } from '../support/command-host.ts'
 import { until } from '../support/wait.ts'
 import { secret } from '../world.ts'
 import { catalogOf } from './catalog.ts'
@@ -59,7 +61,7 @@ const defined = async (model: Entities): Promise<string> => {
   return url
 }
 
-const isRefused = ({ code, stderr, stdout }: Ended, message: RegExp) => {
+const isRefused = ({ code, stderr, stdout }: Told, message: RegExp) => {
   assert.match(stderr, message)
   assert.equal(code, 1)
   assert.equal(stdout, '')
@@ -174,7 +176,7 @@ describe('a store in PostgreSQL', { skip: noDatabase }, () => {
       ['migrate'],
       ['import', 'users', file],
       ['seed', '--users', '1'],
-    ].map(args => duet(args, { ...settings, DUET_PORT: '0' }))
+    ].map(args => command(args, { ...settings, DUET_PORT: '0' }))
     for (const run of await Promise.all(runs)) isRefused(run, message)
     assert.deepEqual(await appliedIn(url), [...names, '9999-from-the-future'])
     assert.deepEqual(await catalogOf(url), before)
@@ -191,7 +193,7 @@ describe('a store in PostgreSQL', { skip: noDatabase }, () => {
       [old, names.slice(1)],
     ] as const)
       isRefused(
-        await duet(['serve'], { ...settingsOf(url), DUET_PORT: '0' }),
+        await command(['serve'], { ...settingsOf(url), DUET_PORT: '0' }),
         new RegExp(`^duet: the store lacks the migration ${missing.join(', ')}; ${remedy}\n$`),
       )
     assert.deepEqual(
@@ -249,13 +251,12 @@ describe('the extension that searches use', { skip: noDatabase }, () => {
       await ask(url, `grant all on schema public to ${role}`)
       const asRole = Object.assign(new URL(url), { username: role, password: 'plain' }).href
       isRefused(
-        await duet(['migrate'], settingsOf(asRole)),
+        await command(['migrate'], settingsOf(asRole)),
         /^duet: the migration duet\/0001-store failed: this user may not create the extension pg_trgm: let a superuser run `create extension pg_trgm` in this database, then run duet migrate again\n$/,
       )
       await ask(url, 'create extension pg_trgm')
-      assert.deepEqual(await duet(['migrate'], settingsOf(asRole)), {
+      assert.deepEqual(await command(['migrate'], settingsOf(asRole)), {
         code: 0,
-        signal: null,
         stdout: `applied ${names.join(', ')}\n`,
         stderr: '',
       })

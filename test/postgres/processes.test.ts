@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
+import { command } from '../commands.ts'
 import { duet, folderOf, type Service, type Settings, serve } from '../duet.ts'
 import { assertOneEffect, openLine, paysOf, race, raceAll, shopIn } from '../store/racer.ts'
 import { inTime, until } from '../support/wait.ts'
@@ -29,7 +30,7 @@ before(async () => {
   url = (await freshDatabase()).url
   // So many connections that none of the racers waits for one.
   settings = { DUET_DATABASE_URL: url, DUET_AUTH_SECRET: secret, DUET_PG_POOL: '60' }
-  assert.equal((await duet(['migrate'], settings)).code, 0)
+  assert.equal((await command(['migrate'], settings)).code, 0)
 })
 after(() => {
   for (const pid of started) if (isAlive(pid)) process.kill(pid, 'SIGKILL')

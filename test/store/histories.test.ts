@@ -8,7 +8,8 @@ import { mint } from '#auth/token.ts'
 import { checksumOf, contentMigrations, type EngineName } from '#engines/migrations.ts'
 import { commandConnection, migratePostgres } from '#engines/postgres/schema/migrate.ts'
 import { migrateSqlite } from '#engines/sqlite/migrate.ts'
-import { duet, folderOf, type Service, serve } from '../duet.ts'
+import { command } from '../commands.ts'
+import { folderOf, type Service, serve } from '../duet.ts'
 import { historyFor } from '../history.ts'
 import { connected } from '../postgres/tools/ask.ts'
 import { freshDatabase, noDatabase } from '../postgres/tools/database.ts'
@@ -231,11 +232,11 @@ test('where no store can be, a sentence gives the reason and no secret is left b
     ['/dev/null', /the store \/dev\/null cannot be opened, it is no file; name another path/],
   ] as const
   for (const [place, reason] of cases)
-    for (const command of ['serve', 'migrate', 'token']) {
-      const args = command === 'token' ? ['token', '--user', '1'] : [command]
+    for (const name of ['serve', 'migrate', 'token']) {
+      const args = name === 'token' ? ['token', '--user', '1'] : [name]
       const settings = { DUET_DATABASE_URL: `sqlite:${place}`, DUET_PORT: '0' }
-      const { code, stderr } = await duet(args, settings)
-      assert.equal(code, 1, `${command} ${place} ${stderr}`)
+      const { code, stderr } = await command(args, settings)
+      assert.equal(code, 1, `${name} ${place} ${stderr}`)
       assert.match(stderr, reason)
       assert.equal(stderr.trim().split('\n').length, 1, stderr)
     }

@@ -11,7 +11,8 @@ import { contentMigrations, machineMigrations } from '#engines/migrations.ts'
 import { migrateSqlite, pendingMigrations, secretOf } from '#engines/sqlite/migrate.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import { NewerStoreError } from '#engines/store.ts'
-import { duet, folderOf, serve } from '../duet.ts'
+import { command } from '../commands.ts'
+import { folderOf, serve } from '../duet.ts'
 import { historyFor } from '../history.ts'
 
 const { fresh } = folderOf('migrate')
@@ -108,9 +109,9 @@ test('a store of a newer program is refused by name, and not a byte of it is tou
   assert.throws(() => migrateSqlite(file, known), NewerStoreError)
   assert.throws(() => pendingMigrations(file, known), NewerStoreError)
   const runs = await Promise.all([
-    duet(['migrate'], settings),
-    duet(['seed', '--users', '1'], settings),
-    duet(['serve'], { ...settings, DUET_PORT: '0' }),
+    command(['migrate'], settings),
+    command(['seed', '--users', '1'], settings),
+    command(['serve'], { ...settings, DUET_PORT: '0' }),
   ])
   for (const { code, stderr, stdout } of runs) {
     assert.equal(code, 1)
@@ -128,7 +129,7 @@ test('a file that is no store is refused by name and left as it is', async () =>
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, 'Dear diary, this is no database at all. '.repeat(50))
   const before = hashOf(file)
-  const { code, stderr } = await duet(['migrate'], settings)
+  const { code, stderr } = await command(['migrate'], settings)
   assert.equal(code, 1)
   assert.match(stderr, /^duet: [^\n]*\n$/)
   assert.ok(stderr.includes(file), stderr)
@@ -137,14 +138,14 @@ test('a file that is no store is refused by name and left as it is', async () =>
 
 test('duet migrate prints what it applied, and then that there is nothing to do', async () => {
   const { file, settings } = fresh()
-  assert.deepEqual((await duet(['migrate'], settings)).stdout, `applied ${names.join(', ')}\n`)
-  assert.deepEqual((await duet(['migrate'], settings)).stdout, 'the store is up to date\n')
+  assert.deepEqual((await command(['migrate'], settings)).stdout, `applied ${names.join(', ')}\n`)
+  assert.deepEqual((await command(['migrate'], settings)).stdout, 'the store is up to date\n')
   assert.deepEqual(appliedIn(file), names)
 })
 
 test('a draft where the migrations make all that the model has writes no file', async () => {
   const { file, settings } = fresh()
-  const { code, stdout } = await duet(['migrate', '--draft', 'nothing'], settings)
+  const { code, stdout } = await command(['migrate', '--draft', 'nothing'], settings)
   assert.equal(code, 0)
   assert.equal(stdout, 'the migrations make all that the model has\n')
   assert.equal(existsSync(file), false)

@@ -68,7 +68,6 @@ export const testsThatTell = async (
     { ...store, ...(run !== undefined && { DUET_TEST_RUN: `${run}_field` }) },
     'scripts/test.mjs',
     '--test-reporter=./test/support/failures.ts',
-    '--test-reporter-destination=stdout',
     ...files,
   )
   const failures = new Map<string, string[]>()

@@ -85,8 +85,8 @@ const isTaken = (field: Field, value: string | number): boolean => {
     return false
   if (field.scalar === 'money') return Number.isSafeInteger(value) && Number(value) >= 0
   const given = asGiven(field, value)
-  const result = field.rule.safeParse(given)
-  return result.success && result.data === given
+  const checked = field.rule(given)
+  return 'value' in checked && checked.value === given
 }
 
 const initialRule: Rule = ({ self, field }) => {

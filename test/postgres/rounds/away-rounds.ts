@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { duet, type Settings } from '../../duet.ts'
+import { command } from '../../commands.ts'
+import type { Settings } from '../../duet.ts'
 import { pause, until } from '../../support/wait.ts'
 import { secret } from '../../world.ts'
 import { ask } from '../tools/ask.ts'
@@ -123,15 +124,12 @@ const refusals = async (server: Postgres): Promise<[string, Settings, RegExp][]>
 
 /** A refused connection is reported in one line with the address and the remedy. */
 export const refused = async (server: Postgres) => {
-  for (const [index, [name, settings, pattern]] of (await refusals(server)).entries()) {
-    // Both commands open the store in the same way, so every second case is enough.
-    const commands = index % 2 === 0 ? ['serve', 'migrate'] : ['serve']
-    const all = await Promise.all(commands.map(command => duet([command], settings)))
-    for (const { code, stdout, stderr } of all) {
+  for (const [name, settings, pattern] of await refusals(server))
+    for (const asked of ['serve', 'migrate']) {
+      const { code, stdout, stderr } = await command([asked], settings)
       assert.deepEqual([code, stdout], [1, ''], name)
       assert.match(stderr, /^duet: [^\n]*postgres:\/\/127\.0\.0\.1:\d+\/\w+ [^\n]+\n$/, name)
       assert.match(stderr, pattern, name)
       assert.doesNotMatch(stderr, /hunter2/, name)
     }
-  }
 }

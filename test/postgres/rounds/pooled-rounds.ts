@@ -1,6 +1,7 @@
 /** A service behind PgBouncer in transaction mode, where each transaction may get another session. */
 import assert from 'node:assert/strict'
-import { duet, type Settings } from '../../duet.ts'
+import { command } from '../../commands.ts'
+import type { Settings } from '../../duet.ts'
 import { assertOneEffect, paysOf, raceAll } from '../../store/racer.ts'
 import { until } from '../../support/wait.ts'
 import type { Postgres } from '../tools/server.ts'
@@ -22,7 +23,7 @@ export const behindPgbouncer = async (
 
     DUET_READ_TIMEOUT: '1000',
   }
-  const migrated = await duet(['migrate'], settings)
+  const migrated = await command(['migrate'], settings)
   assert.deepEqual([migrated.code, migrated.stderr], [0, ''])
   const shop = await openShop(database, settings)
   const ledger = createLedger()

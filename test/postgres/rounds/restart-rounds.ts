@@ -1,7 +1,8 @@
 /** Two services behind a balancer, ended and started again in turn under load: no caller may notice. */
 import assert from 'node:assert/strict'
 import { Agent, request } from 'node:http'
-import { duet, type Service, type Settings, serve } from '../../duet.ts'
+import { command } from '../../commands.ts'
+import { type Service, type Settings, serve } from '../../duet.ts'
 import { longest, until } from '../../support/wait.ts'
 import { secret } from '../../world.ts'
 import { ask } from '../tools/ask.ts'
@@ -121,7 +122,7 @@ export const rollingRounds = async (restarts: number, wait = drainWait): Promise
     DUET_AUTH_SECRET: secret,
     DUET_DRAIN_WAIT: String(wait),
   }
-  assert.equal((await duet(['migrate'], settings)).code, 0)
+  assert.equal((await command(['migrate'], settings)).code, 0)
   const ports = [await freePort(), await freePort()]
   const starts = (port: number) => serve({ ...settings, DUET_PORT: String(port) })
   const services: Service[] = []

@@ -1,0 +1,39 @@
+/** Checks of values from outside: each gives the value as it is taken, or says what is wrong with it. */
+
+/** What a check finds: the value, or the fault as a phrase that follows the name of the value, such as `must be a string`. */
+type Checked<Value> = { readonly value: Value } | { readonly fault: string }
+
+export type Check<Value = unknown, Given = unknown> = (given: Given) => Checked<Value>
+
+/** Takes the values that are of a type, as `is` knows it. */
+export const a =
+  <Value>(is: (given: unknown) => given is Value, fault: string): Check<Value> =>
+  given =>
+    is(given) ? { value: given } : { fault }
+
+/** Takes any text. */
+export const aText = (fault: string): Check<string> =>
+  a((given): given is string => typeof given === 'string', fault)
+
+/** The same check, which refuses also what `isSo` does not hold for. */
+export const where =
+  <Value, Given>(
+    check: Check<Value, Given>,
+    isSo: (value: Value) => boolean,
+    fault: string,
+  ): Check<Value, Given> =>
+  given => {
+    const checked = check(given)
+    return 'fault' in checked || isSo(checked.value) ? checked : { fault }
+  }
+
+/** The same check, with what `make` makes of the value in its place. */
+export const turned =
+  <Value, Made, Given>(
+    check: Check<Value, Given>,
+    make: (value: Value) => Made,
+  ): Check<Made, Given> =>
+  given => {
+    const checked = check(given)
+    return 'fault' in checked ? checked : { value: make(checked.value) }
+  }
