@@ -1,4 +1,5 @@
 /** Every error this service can answer with: one class, a table of the machine's own codes, and a way to define more. */
+import { clipped } from '#base/clipped.ts'
 
 /** An error code with its usual status and message. */
 export type ErrorKind<Code extends string = string> = {
@@ -99,6 +100,9 @@ type Facts = {
   readonly cause?: unknown
 }
 
+/** The longest message, in bytes: with the details and the rest, an answer to bad input stays below 16 KiB. */
+const longestMessage = 6000
+
 /** An error that the caller may see. Everything else that is thrown is a bug: answered 500, with its message in the log only. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
@@ -112,7 +116,10 @@ export class ApiError extends Error {
 
   constructor(of: ErrorCode | ErrorKind, message?: string, facts: Facts = {}) {
     const { code, status, title } = typeof of === 'string' ? machineErrors[of] : of
-    super(message ?? title, facts.cause === undefined ? undefined : { cause: facts.cause })
+    super(
+      clipped(message ?? title, longestMessage),
+      facts.cause === undefined ? undefined : { cause: facts.cause },
+    )
     this.code = code
     this.status = facts.status ?? status
     this.details = facts.details

@@ -84,8 +84,10 @@ const failWith =
   (observe: Edge['observe']): Fail =>
   (error, requestId, c) => {
     const type = negotiate(header(c, 'accept')) ?? json
-    // A bad token is an error as any other of a well-formed request.
-    const status = error.status === 401 && type === json ? 200 : error.status
+    // A bad token and variables that are too large are errors as any other of a well-formed request.
+    const isWellFormed = error.code === 'UNAUTHENTICATED' || error.code === 'VALIDATION_ERROR'
+    const refused = error.code === 'VALIDATION_ERROR' ? 400 : error.status
+    const status = isWellFormed && type === json ? 200 : refused
     return {
       status,
       headers: {
