@@ -32,6 +32,8 @@ export type GuardedStep = {
   /** Run when the expectation fails, so that `refused` can choose the error. */
   readonly explain?: Sql
   readonly refused?: (rows: Rows) => ApiError
+  /** Whether it checks the viewer's right to write: it then also decides whether a stored response is shown. */
+  readonly checksViewer?: boolean
 }
 
 export type CommandDraft = {
@@ -69,6 +71,7 @@ const viewerCheck = ({ model, viewer }: Writing, asSelf: boolean): GuardedStep =
   const exists = asSelf ? sql` and exists (${own})` : sql``
   return {
     name: 'viewer',
+    checksViewer: true,
     sql: sql`select 1 where not ${isBarred}${exists}`,
     explain: own,
     refused: rows =>
@@ -112,10 +115,11 @@ export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
   const steps: readonly GuardedStep[] = [...checks, ...draft.steps]
   return {
     name,
-    steps: steps.map(({ sql, expect = 'row', explain }) => ({
+    steps: steps.map(({ sql, expect = 'row', explain, checksViewer = false }) => ({
       statement: statementOf(sql, writing, steps),
       expect,
       ...(explain && { explain: statementOf(explain, writing, steps) }),
+      ...(checksViewer && { checksViewer }),
     })),
     makes: makes === undefined ? steps.length - 1 : numberOf(steps, makes),
     status: typeof status === 'number' ? status : { ...status, step: numberOf(steps, status.step) },
