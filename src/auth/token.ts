@@ -1,4 +1,5 @@
 /** The claims of tokens: making a token for a user, and the rules for the claims of one. */
+import { hash } from 'node:crypto'
 import { SignJWT } from 'jose'
 import { isObject } from '#base/object.ts'
 import { parseId } from '#model/id.ts'
@@ -59,11 +60,14 @@ const claimsOf = (payload: Uint8Array): Claims => {
 
 const viewerOf = (claims: Claims): Viewer => {
   const sub = claims.get('sub')
-  const id = typeof sub === 'string' ? parseId(sub) : undefined
-  if (id === undefined) throw refused('The claim sub is not the id of a user')
+  if (typeof sub !== 'string' || sub === '') throw refused('The claim sub is not a text')
   const role = claims.has('role') ? claims.get('role') : 'user'
   if (role !== 'user' && role !== 'admin') throw refused('The claim role is neither user nor admin')
-  return { id, role }
+  const id = parseId(sub)
+  // A service's token: its subject is no id, and may be as long as the token.
+  return id === undefined
+    ? { id: null, role, service: hash('sha256', sub, 'base64url') }
+    : { id, role }
 }
 
 /** RFC 7519, section 2: a NumericDate is a JSON number of seconds, fractions allowed. */

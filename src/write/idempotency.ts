@@ -1,7 +1,7 @@
 /** Responses stored under a caller's Idempotency-Key, so that a repeated request has its effect once. */
 import { hash } from 'node:crypto'
 import { ApiError } from '#errors.ts'
-import type { Viewer } from '#model/viewer.ts'
+import { callerOf, type Viewer } from '#model/viewer.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { sql, statement } from '#sql/sql.ts'
 import type { Idempotency, Job } from '#write/job.ts'
@@ -44,7 +44,7 @@ export const keyedRequest = (
   if (key === undefined) return undefined
   const { method, path, body } = request
   const fingerprint = hash('sha256', `${method} ${path}\n${JSON.stringify(body)}`, 'base64url')
-  return { key, scope: viewer.id === null ? 'anonymous' : `user ${viewer.id}`, fingerprint }
+  return { key, scope: callerOf(viewer) ?? 'anonymous', fingerprint }
 }
 
 /** A placeholder for a parameter whose value is known at the end of the job. */

@@ -5,7 +5,7 @@ import { graphqlPath, restPath } from '#base/paths.ts'
 import type { RateCounts } from '#base/rate-counts.ts'
 import { ApiError } from '#errors.ts'
 import { type Http, header } from '#http/request.ts'
-import type { Viewer } from '#model/viewer.ts'
+import { callerOf, type Viewer } from '#model/viewer.ts'
 import { clientOf, networkOf, trustOf } from './address.ts'
 import { type Counts, createCounts } from './counts.ts'
 
@@ -51,8 +51,9 @@ export const createLimiter = ({
   const policy = `"default";q=${limit};w=60`
   let present: { readonly window: number; readonly counts: Counts } | undefined
 
-  const callerOf = (c: Http, viewer: Viewer): string => {
-    if (viewer.id !== null) return `user ${viewer.id}`
+  const countedFor = (c: Http, viewer: Viewer): string => {
+    const caller = callerOf(viewer)
+    if (caller !== undefined) return caller
     const peer = c.env?.incoming?.socket.remoteAddress
     // There is no socket in tests, and none with addresses behind a Unix socket.
     if (peer === undefined) return 'address unknown'
@@ -85,7 +86,7 @@ export const createLimiter = ({
   const count: Limiter['count'] = (c, viewer) => {
     if (!isCounted(c.req.method, c.req.path)) return undefined
     const window = Math.floor(now() / minute)
-    const n = countsOf(window).count(callerOf(c, viewer))
+    const n = countsOf(window).count(countedFor(c, viewer))
     return after(n, number => judge(number, window))
   }
 
