@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { copyFileSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import { connect as dial, type Socket } from 'node:net'
+import { dirname } from 'node:path'
 import { test } from 'node:test'
 import { connect } from '#engines/sqlite/connection.ts'
 import { holdStore, StoreInUseError } from '#engines/sqlite/lock.ts'
 import { duet, folderOf, type Service, serve } from '../duet.ts'
-import { longest, pause, until } from '../support/wait.ts'
+import { inTime, longest, pause, until } from '../support/wait.ts'
 import { killRounds } from './kill-rounds.ts'
 
 const { fresh } = folderOf('serve')
@@ -27,6 +29,8 @@ test('a second service on one store refuses with a line that says what to do, an
   const { file, settings } = fresh()
   const first = await serve(settings)
   assert.throws(() => holdStore(file), StoreInUseError)
+  // Nothing beside the store keeps it: nothing can be deleted that lets a second service in.
+  assert.deepEqual(readdirSync(dirname(file)).sort(), ['duet.db', 'duet.db-shm', 'duet.db-wal'])
   const second = await duet(['serve'], { ...settings, DUET_PORT: '0' })
   assert.equal(second.code, 1)
   assert.equal(
@@ -45,6 +49,48 @@ test('the lock of a service that was killed is not left behind', async () => {
   await first.end('SIGKILL')
   const second = await serve(settings)
   assert.equal((await second.end()).code, 0)
+})
+
+const signUp = (service: Service, email: string) =>
+  fetch(`${service.url}/api/users`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ name: 'One', email }),
+  })
+
+test('when its file is replaced, a service acknowledges no further write, says so and ends with 1', async () => {
+  const { file, settings } = fresh()
+  const service = await serve(settings)
+  assert.equal((await signUp(service, 'before@example.org')).status, 201)
+  copyFileSync(file, `${file}.other`)
+  renameSync(`${file}.other`, file)
+  // Faster than the watch, which looks each quarter of a second.
+  const after = await signUp(service, 'after@example.org')
+  assert.equal(after.status, 503)
+  assert.ok(Number(after.headers.get('retry-after')) >= 1)
+  const later = await signUp(service, 'later@example.org').catch(() => undefined)
+  assert.ok(later === undefined || later.status === 503)
+  await inTime('the service ends by itself', service.gone)
+  assert.equal(service.child.exitCode, 1)
+  assert.match(service.stderr(), /was deleted, moved or replaced while it was served/)
+  assert.match(service.stdout(), /"level":60,.*was deleted, moved or replaced/)
+})
+
+test('when its file is deleted, a service without any request ends with 1', async () => {
+  const { file, settings } = fresh()
+  const service = await serve(settings)
+  rmSync(file)
+  await inTime('the service ends by itself', service.gone)
+  assert.equal(service.child.exitCode, 1)
+  assert.match(service.stderr(), /was deleted, moved or replaced while it was served/)
+})
+
+test('a store that was not there is not left behind empty by a lock that came to nothing', () => {
+  const { file } = fresh()
+  const release = holdStore(file)
+  assert.throws(() => holdStore(file), StoreInUseError)
+  release()
+  assert.equal(existsSync(file), false)
 })
 
 /** A POST of a user that the service has begun to read, and whose body has not come to its end yet. */
