@@ -197,7 +197,49 @@ test('idle and slow connections do not keep a service from its end beyond the li
   for (const socket of [...idle, ...slow]) socket.destroy()
 })
 
-test('idle connections alone do not delay the end at all', async () => {
+/** Reads on one connection as fast as it is answered, or after a moment; `cut`: it was closed without an answer. */
+const busyReader = (service: Service, thinks: number) => {
+  const seen = { answers: 0, cut: false, told: false }
+  const socket = dial(service.port, '127.0.0.1').setEncoding('latin1')
+  let heard = ''
+  let isAsking = false
+  const ask = () => {
+    isAsking = socket.writable
+    if (isAsking) socket.write('GET /api/products?limit=5 HTTP/1.1\r\nHost: x\r\n\r\n')
+  }
+  socket.on('error', () => {})
+  socket.on('connect', ask)
+  socket.on('data', text => {
+    heard += text
+    const [head = '', body = ''] = heard.split('\r\n\r\n')
+    if (body.length < Number(/content-length: (\d+)/i.exec(head)?.[1])) return
+    heard = ''
+    isAsking = false
+    seen.answers++
+    seen.told ||= /^connection: close/im.test(head)
+    if (!seen.told) setTimeout(ask, Math.random() * thinks)
+  })
+  const closed = once(socket, 'close').then(() => {
+    seen.cut = isAsking
+  })
+  return { seen, closed }
+}
+
+test('SIGTERM cuts none of 16 busy keep-alive clients: they are told that an answer is the last', async () => {
+  for (const thinks of [0, 100]) {
+    const service = await serve(fresh().settings)
+    const clients = Array.from({ length: 16 }, () => busyReader(service, thinks))
+    await until('each has some answers', () => clients.every(({ seen }) => seen.answers > 3))
+    const ended = service.end('SIGTERM')
+    await Promise.all(clients.map(({ closed }) => closed))
+    assert.equal((await ended).code, 0)
+    assert.equal(clients.filter(({ seen }) => seen.cut).length, 0)
+    // Most of them: on a busy machine one may not ask in time, and is closed while it is idle.
+    assert.ok(clients.filter(({ seen }) => seen.told).length >= 8)
+  }
+})
+
+test('idle connections alone do not keep a service from its end', async () => {
   const { settings } = fresh()
   const service = await serve({ ...settings, DUET_SHUTDOWN_TIMEOUT: String(2 * longest) })
   const idle = await Promise.all(
