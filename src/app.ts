@@ -6,8 +6,9 @@ import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { type GraphqlOptions, mountGraphql } from '#graphql/graphql.ts'
 import { type Edge, exchange } from '#http/exchange.ts'
+import { noQueue } from '#http/queue.ts'
 import { retryAfterHeader } from '#http/reply.ts'
-import type { App, Http } from '#http/request.ts'
+import { type App, type Http, routedPath } from '#http/request.ts'
 import { type Known, unrouted } from '#http/unrouted.ts'
 import { machineAssets, mountAssets, openAssets } from '#pages/assets.ts'
 import { graphiqlPage } from '#pages/graphiql.ts'
@@ -70,9 +71,11 @@ const mountPages = (
 }
 
 const mountProbes = (app: App, { edge, ready, readOnly }: AppOptions) => {
-  // Probes ask often and without a token; they are neither authenticated nor logged.
+  // Probes ask often and without a token; they are neither authenticated nor logged, and they wait behind nobody: a process
+  // that is busy is alive.
   const quiet = {
     ...edge,
+    queue: noQueue,
     authenticate: () => ({ id: null, role: 'anonymous' as const }),
     observe: () => {},
   }
@@ -94,7 +97,7 @@ const mountProbes = (app: App, { edge, ready, readOnly }: AppOptions) => {
 /** The whole service as one Hono app; `app.request()` calls it without a port. */
 export const createApp = (options: AppOptions): App => {
   const { core, edge, content } = options
-  const app: App = new Hono()
+  const app: App = new Hono({ getPath: routedPath })
   mountRest(app, core, edge, content.actions, options.served.routes)
   const graphiql = mountPages(app, options)
   mountGraphql(app, core, edge, { ...options.graphql, page: graphiql })

@@ -61,7 +61,9 @@ export const machineErrors = defineErrors({
   VALIDATION_ERROR: { status: 422, title: 'Some values are not valid' },
   IDEMPOTENCY_KEY_REUSED: { status: 422, title: 'The key was used for another request' },
   RATE_LIMITED: { status: 429, title: 'Too many requests of one caller in a minute' },
+  CLIENT_CLOSED_REQUEST: { status: 499, title: 'The client hung up before it was answered' },
   INTERNAL: { status: 500, title: 'A fault of the server' },
+  HTTP_VERSION_NOT_SUPPORTED: { status: 505, title: 'The version of HTTP is not spoken here' },
   OVERLOADED: { status: 503, title: 'More work is waiting than can be done soon' },
   UNAVAILABLE: { status: 503, title: 'A dependency is unavailable' },
   // Codes of GraphQL, the last two also of REST; the status is for `application/graphql-response+json`.

@@ -15,6 +15,9 @@ export type QueueLimits = {
   readonly size: number
 }
 
+/** No queue: whoever enters is run at once. */
+export const noQueue: Queue = { enter: ({ run }) => run(), size: () => 0 }
+
 /** How long requests are run before the event loop looks at its sockets again, in milliseconds. */
 const slice = 5
 

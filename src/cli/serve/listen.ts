@@ -60,6 +60,7 @@ export const listen = async (
       connectionsCheckingInterval: 1000,
       keepAliveTimeout: 65_000,
       maxHeaderSize: 16_384,
+      insecureHTTPParser: false,
     },
   }
   const server = await new Promise<Server>((resolve, reject) => {
