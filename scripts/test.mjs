@@ -74,10 +74,16 @@ async function main() {
   process.exit(isGood ? 0 : 1)
 }
 
+/** A folder stands for the test files in it. */
+function allIn(name) {
+  const isFolder = fs.statSync(name, { throwIfNoEntry: false })?.isDirectory()
+  return isFolder ? `${name}/**/*.test.ts` : name
+}
+
 /** The files on each engine; on one only where the caller names it in DUET_TEST_STORE. */
 function runsOf({ DUET_TEST_STORE: only, DUET_TEST_NO_POSTGRES: noPostgres }) {
   const files = fs
-    .globSync(named.length > 0 ? named : suite.files)
+    .globSync(named.length > 0 ? named.map(allIn) : suite.files)
     .map(file => file.replaceAll('\\', '/'))
     .sort(longFirst)
   if (only) return [{ engine: only, files }]

@@ -5,8 +5,9 @@ import type { Content, Served } from '#content.ts'
 import type { Core } from '#core.ts'
 import { type GraphqlOptions, mountGraphql } from '#graphql/graphql.ts'
 import { type Edge, exchange } from '#http/exchange.ts'
+import { noQueue } from '#http/queue.ts'
 import { retryAfterHeader } from '#http/reply.ts'
-import type { App, Http } from '#http/request.ts'
+import { type App, type Http, routedPath } from '#http/request.ts'
 import { type Known, unrouted } from '#http/unrouted.ts'
 import { anonymous } from '#model/viewer.ts'
 import { machineAssets, mountAssets, openAssets } from '#pages/assets.ts'
@@ -56,9 +57,11 @@ const mountPages = (
 }
 
 const mountProbes = (app: App, { edge, ready, readOnly }: AppOptions) => {
-  // Probes ask often and without a token; they are neither authenticated nor logged.
+  // Probes ask often and without a token; they are neither authenticated nor logged, and they wait behind nobody: a process
+  // that is busy is alive.
   const quiet = {
     ...edge,
+    queue: noQueue,
     authenticate: () => anonymous,
     observe: () => {},
   }
@@ -80,7 +83,7 @@ const mountProbes = (app: App, { edge, ready, readOnly }: AppOptions) => {
 /** The whole service as one Hono app; `app.request()` calls it without a port. */
 export const createApp = (options: AppOptions): App => {
   const { core, edge, content } = options
-  const app: App = new Hono()
+  const app: App = new Hono({ getPath: routedPath })
   mountRest(app, core, edge, content.actions, options.served.routes)
   const graphiql = mountPages(app, options)
   mountGraphql(app, core, edge, { ...options.graphql, page: graphiql })

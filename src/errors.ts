@@ -1,4 +1,5 @@
 /** Every error this service can answer with: one class, a table of the machine's own codes, and a way to define more. */
+import { clipped } from '#base/clipped.ts'
 
 /** An error code with its usual status and message. */
 export type ErrorKind<Code extends string = string> = {
@@ -60,7 +61,9 @@ export const machineErrors = defineErrors({
   VALIDATION_ERROR: { status: 422, title: 'Some values are not valid' },
   IDEMPOTENCY_KEY_REUSED: { status: 422, title: 'The key was used for another request' },
   RATE_LIMITED: { status: 429, title: 'Too many requests of one caller in a minute' },
+  CLIENT_CLOSED_REQUEST: { status: 499, title: 'The client hung up before it was answered' },
   INTERNAL: { status: 500, title: 'A fault of the server' },
+  HTTP_VERSION_NOT_SUPPORTED: { status: 505, title: 'The version of HTTP is not spoken here' },
   OVERLOADED: { status: 503, title: 'More work is waiting than can be done soon' },
   UNAVAILABLE: { status: 503, title: 'A dependency is unavailable' },
   // Codes of GraphQL, the last two also of REST; the status is for `application/graphql-response+json`.
@@ -99,6 +102,9 @@ type Facts = {
   readonly cause?: unknown
 }
 
+/** The longest message, in bytes: with the details and the rest, an answer to bad input stays below 16 KiB. */
+const longestMessage = 6000
+
 /** An error that the caller may see. Everything else that is thrown is a bug: answered 500, with its message in the log only. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
@@ -114,7 +120,10 @@ export class ApiError extends Error {
 
   constructor(of: ErrorCode | ErrorKind, message?: string, facts: Facts = {}) {
     const { code, status, title } = typeof of === 'string' ? machineErrors[of] : of
-    super(message ?? title, facts.cause === undefined ? undefined : { cause: facts.cause })
+    super(
+      clipped(message ?? title, longestMessage),
+      facts.cause === undefined ? undefined : { cause: facts.cause },
+    )
     this.code = code
     this.status = facts.status ?? status
     this.title = title

@@ -1,9 +1,9 @@
 /** The claims of tokens: making a token for a viewer, and the rules for the claims of one. */
+import { hash } from 'node:crypto'
 import { SignJWT } from 'jose/jwt/sign'
 import { isObject } from '#base/object.ts'
 import { parseId } from '#model/id.ts'
 import type { Viewers } from '#model/model.ts'
-import { withArticle } from '#model/names.ts'
 import type { Role, Viewer } from '#model/viewer.ts'
 import { refused } from './refusals.ts'
 import { secretBytes } from './secret.ts'
@@ -63,17 +63,20 @@ const claimsOf = (payload: Uint8Array): Claims => {
 const noneOf = (names: readonly string[]): string =>
   `${names.length > 1 ? 'neither' : 'not'} ${names.join(' nor ')}`
 
-/** Whose rows tokens speak for, and the roles that they may name. */
-export type TokenViewers = Pick<Viewers, 'entity' | 'roles'>
+/** The roles that tokens may name. */
+export type TokenViewers = Pick<Viewers, 'roles'>
 
-const viewerOf = (claims: Claims, { entity, roles }: TokenViewers): Viewer => {
+const viewerOf = (claims: Claims, { roles }: TokenViewers): Viewer => {
   const sub = claims.get('sub')
-  const id = typeof sub === 'string' ? parseId(sub) : undefined
-  if (id === undefined) throw refused(`The claim sub is not the id of ${withArticle(entity)}`)
+  if (typeof sub !== 'string' || sub === '') throw refused('The claim sub is not a text')
   const given = claims.has('role') ? claims.get('role') : roles.default
   const role = roles.names.find(name => name === given)
   if (role === undefined) throw refused(`The claim role is ${noneOf(roles.names)}`)
-  return { id, role }
+  const id = parseId(sub)
+  // A service's token: its subject is no id, and may be as long as the token.
+  return id === undefined
+    ? { id: null, role, service: hash('sha256', sub, 'base64url') }
+    : { id, role }
 }
 
 /** RFC 7519, section 2: a NumericDate is a JSON number of seconds, fractions allowed. */

@@ -5,6 +5,7 @@ import { start } from '#cli/serve/start.ts'
 import { readArgs, UsageError, wholeOption } from '#cli/usage.ts'
 import { type Config, loadConfig } from '#config.ts'
 import type { CliCommand, Content } from '#content.ts'
+import { ConfigError } from '#settings.ts'
 
 const help = `Usage: duet serve [--migrate] [--processes N]
 
@@ -37,6 +38,15 @@ const endOnSignals = (stop: () => Promise<void>) => {
   process.on('SIGINT', end)
 }
 
+/** Throws where Node was told to read HTTP leniently: a proxy in front could then see other requests than the service. */
+const checkParser = (): void => {
+  const given = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' ')
+  if (/--insecure[-_]http[-_]parser/.test(given))
+    throw new ConfigError(
+      '--insecure-http-parser lets requests be smuggled past a proxy: take it out of NODE_OPTIONS and of the command line',
+    )
+}
+
 const mostProcesses = 256
 
 const processesOf = (given: string | undefined, { store }: Config): number => {
@@ -58,6 +68,7 @@ const run = async (args: readonly string[], content: Content): Promise<void> => 
     { migrate: { type: 'boolean' }, processes: { type: 'string' } },
     0,
   )
+  checkParser()
   const config = loadConfig(process.env, content.settings)
   const count = processesOf(values.processes, config)
   const program = { config, content }

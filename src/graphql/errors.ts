@@ -1,5 +1,6 @@
 /** Errors as the GraphQL API prints them: message, locations, path and `extensions.code`. */
 import type { GraphQLError } from 'graphql'
+import { clipped } from '#base/clipped.ts'
 import type { ApiError, ErrorLocation } from '#errors.ts'
 import { GraphqlErrors } from '#graphql/document.ts'
 
@@ -37,24 +38,29 @@ const entryOf = (
 const fieldOfVariable = (error: GraphQLError): string =>
   /"\$?([\w.[\]]+)"/.exec(error.message)?.[1] ?? 'variables'
 
-/** Messages of graphql-js quote the document, however long; here they are cut to so many characters. */
+/** Messages of graphql-js quote the document or a variable, however long: the bytes for one, and for all of an answer. */
 const longestMessage = 500
+const allMessages = 7000
 
-const shortened = (message: string): string =>
-  message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message
+/** The most places in the document that one fault names. */
+const mostLocations = 15
 
-const schemaEntry = (error: GraphQLError, code: GraphqlErrors['code']): Entry => {
-  const message = shortened(error.message)
+const schemaEntry = (error: GraphQLError, code: GraphqlErrors['code'], longest: number): Entry => {
+  const message = clipped(error.message, longest)
   const details = code === 'BAD_USER_INPUT' && {
-    details: [{ field: fieldOfVariable(error), message }],
+    details: [{ field: clipped(fieldOfVariable(error), 100), message }],
   }
+  const locations = error.locations?.slice(0, mostLocations)
   return {
     message,
-    ...(error.locations && {
-      locations: error.locations.map(({ line, column }) => ({ line, column })),
-    }),
+    ...(locations && { locations: locations.map(({ line, column }) => ({ line, column })) }),
     extensions: { code, ...details },
   }
+}
+
+const schemaEntries = ({ code, errors }: GraphqlErrors): readonly Entry[] => {
+  const longest = Math.min(longestMessage, Math.floor(allMessages / errors.length))
+  return errors.map(error => schemaEntry(error, code, longest))
 }
 
 /** The entries for an error; `location` is for one that has none of its own. */
@@ -63,6 +69,4 @@ export const entriesOf = (
   requestId: string,
   location?: ErrorLocation,
 ): readonly Entry[] =>
-  error instanceof GraphqlErrors
-    ? error.errors.map(fault => schemaEntry(fault, error.code))
-    : [entryOf(error, requestId, location)]
+  error instanceof GraphqlErrors ? schemaEntries(error) : [entryOf(error, requestId, location)]

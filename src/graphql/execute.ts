@@ -73,6 +73,19 @@ export const failure = (
   }
 }
 
+/** How many faults of variables are told; one more says how many follow. */
+const mostFaults = 20
+
+/** Variables with longer JSON are told one fault: graphql-js prints the whole value into each, which takes its time. */
+const printable = 2048
+
+const firstOf = (faults: readonly GraphQLError[]): readonly GraphQLError[] => {
+  const rest = faults.length - mostFaults
+  if (rest <= 0) return faults
+  const more = new GraphQLError(`And ${rest} more ${rest === 1 ? 'fault' : 'faults'}.`)
+  return [...faults.slice(0, mostFaults), more]
+}
+
 /** CoerceVariableValues (section 6.1.2), by graphql-js. */
 const coerceVariables = (
   schema: GraphQLSchema,
@@ -80,12 +93,16 @@ const coerceVariables = (
   values: Params['variables'],
   introspection: boolean,
 ): Variables => {
-  const result = getVariableValues(schema, operation.variableDefinitions ?? [], values, {
-    maxErrors: 10,
-    hideSuggestions: !introspection,
-  })
-  if (result.errors) throw new GraphqlErrors('BAD_USER_INPUT', result.errors)
-  return result.variableValues
+  const coerce = (maxErrors: number) =>
+    getVariableValues(schema, operation.variableDefinitions ?? [], values, {
+      maxErrors,
+      hideSuggestions: !introspection,
+    })
+  const result = coerce(1)
+  if (!result.errors) return result.variableValues
+  const isLong = JSON.stringify(values).length > printable
+  const { errors = [] } = isLong ? result : coerce(Number.POSITIVE_INFINITY)
+  throw new GraphqlErrors('BAD_USER_INPUT', firstOf(errors))
 }
 
 const mutate = async (

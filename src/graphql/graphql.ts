@@ -7,14 +7,14 @@ import { documentCache } from '#graphql/document.ts'
 import { type Endpoint, executeRequest, failure, type Result } from '#graphql/execute.ts'
 import type { DocumentLimits } from '#graphql/limits.ts'
 import { json, negotiate, wantsPage } from '#graphql/media-types.ts'
-import { paramsOf } from '#graphql/params.ts'
+import { type Params, paramsOf } from '#graphql/params.ts'
 import { deriveSchema } from '#graphql/schema.ts'
 import { bodyTag, isNotModified } from '#http/conditional.ts'
 import { type Edge, exchange, type Fail } from '#http/exchange.ts'
 import { errorHeaders, type Reply } from '#http/reply.ts'
 import { type App, type Http, header, positionOf, requestIdOf } from '#http/request.ts'
 import { anonymous, type Viewer } from '#model/viewer.ts'
-import { keyedRequest } from '#write/idempotency.ts'
+import { type KeyedRequest, keyedRequest } from '#write/idempotency.ts'
 
 export type GraphqlOptions = {
   readonly limits: DocumentLimits
@@ -56,6 +56,15 @@ const replyOf = (c: Http, result: Result, type: string, viewer: Viewer): Reply =
     : cacheable(c, { status, headers, body }, viewer)
 }
 
+/** The request under its key, in a scope of this API: the REST API knows the same key as another one. */
+const keyedOf = (c: Http, viewer: Viewer, params: Params): KeyedRequest | undefined => {
+  const { method, path } = c.req
+  if (method !== 'POST') return undefined
+  const request = { method, path, body: params }
+  const keyed = keyedRequest(header(c, 'idempotency-key'), viewer, request)
+  return keyed && { ...keyed, scope: `graphql ${keyed.scope}` }
+}
+
 const answer = async (
   endpoint: Endpoint,
   bodyLimit: number,
@@ -70,11 +79,8 @@ const answer = async (
       'Answers are application/graphql-response+json or application/json',
     )
   const params = await paramsOf(c, bodyLimit)
-  const { method, path } = c.req
-  const keyed =
-    method === 'POST'
-      ? keyedRequest(header(c, 'idempotency-key'), viewer, { method, path, body: params })
-      : undefined
+  const { method } = c.req
+  const keyed = keyedOf(c, viewer, params)
   const request = { params, viewer, method, requestId, keyed, position: positionOf(c) }
   return replyOf(c, await executeRequest(endpoint, request), type, viewer)
 }
@@ -84,8 +90,10 @@ const failWith =
   (observe: Edge['observe']): Fail =>
   (error, requestId, c) => {
     const type = negotiate(header(c, 'accept')) ?? json
-    // A bad token is an error as any other of a well-formed request.
-    const status = error.status === 401 && type === json ? 200 : error.status
+    // A bad token and variables that are too large are errors as any other of a well-formed request.
+    const isWellFormed = error.code === 'UNAUTHENTICATED' || error.code === 'VALIDATION_ERROR'
+    const refused = error.code === 'VALIDATION_ERROR' ? 400 : error.status
+    const status = isWellFormed && type === json ? 200 : refused
     return {
       status,
       headers: {

@@ -4,7 +4,15 @@ import { ApiError } from '#errors.ts'
 import type { Limiter, RateHeaders } from '#http/limit/limiter.ts'
 import type { Queue } from '#http/queue.ts'
 import { corsHeaders, notAPage, type Origins, type Reply } from '#http/reply.ts'
-import { checkHead, checkPath, type Http, header, requestIdOf } from '#http/request.ts'
+import {
+  checkHead,
+  checkPath,
+  type Http,
+  hasHungUp,
+  header,
+  hungUp,
+  requestIdOf,
+} from '#http/request.ts'
 import { anonymous, type Viewer } from '#model/viewer.ts'
 import type { Observe } from '#observe.ts'
 
@@ -120,7 +128,9 @@ const complete = (
 const finish = ({ edge }: Serving, exchange: Exchange, reply: Reply): Response => {
   const { c, requestId, started, viewer, code } = exchange
   const { method, path } = c.req
-  const { status, headers, body } = reply
+  const { headers, body } = reply
+  // A client that is gone was not answered, whatever the answer would have been.
+  const status = hasHungUp(c) ? hungUp().status : reply.status
   complete(reply, edge, exchange)
   edge.observe({
     kind: 'request',
@@ -155,10 +165,11 @@ export const exchange = (edge: Edge, fail: Fail, handle: Handle) => {
       rate: undefined,
       code: undefined,
     }
+    const refused = (error: ApiError) => finish(serving, exchange, refuse(serving, exchange, error))
     return new Promise(resolve =>
       edge.queue.enter({
-        run: () => resolve(respond(serving, exchange)),
-        shed: () => resolve(finish(serving, exchange, refuse(serving, exchange, overloaded()))),
+        run: () => resolve(hasHungUp(c) ? refused(hungUp()) : respond(serving, exchange)),
+        shed: () => resolve(refused(overloaded())),
       }),
     )
   }

@@ -78,3 +78,45 @@ test('bytes that are no UTF-8 are refused and not replaced', () => {
     assert.throws(() => decodeUtf8(Uint8Array.from(bytes)), malformed(/not UTF-8/))
   assert.equal(decodeUtf8(new TextEncoder().encode('grün 😀')), 'grün 😀')
 })
+
+const tooLarge = (field: string, message: string) => (error: unknown) =>
+  error instanceof ApiError &&
+  error.code === 'VALIDATION_ERROR' &&
+  error.details?.[0]?.field === field &&
+  error.details[0].message === message
+
+const membersOf = (count: number) =>
+  `{${Array.from({ length: count }, (_, n) => `"m${n}":[]`).join()}}`
+const elementsOf = (count: number) => `[${Array(count).fill('{"a":1}').join()}]`
+
+test('1,000 members are read and 1,001 are not, at every depth', () => {
+  for (const [text, field] of [
+    ['*', ''],
+    ['{"a":*}', 'a'],
+    ['{"a":[1,{"b":"{[,","c":*}]}', 'a.1.c'],
+  ] as const) {
+    assert.ok(parseObject(text.replace('*', membersOf(1000))))
+    assert.throws(
+      () => parseObject(text.replace('*', membersOf(1001))),
+      tooLarge(field, 'has more than 1000 members'),
+    )
+  }
+})
+
+test('10,000 elements are read and 10,001 are not, at every depth', () => {
+  for (const [text, field] of [
+    ['{"a":*}', 'a'],
+    ['{"b":{"x\\"":[[],*]}}', 'b.x".1'],
+  ] as const) {
+    assert.ok(parseObject(text.replace('*', elementsOf(10_000))))
+    assert.throws(
+      () => parseObject(text.replace('*', elementsOf(10_001))),
+      tooLarge(field, 'has more than 10000 elements'),
+    )
+  }
+})
+
+test('a text that is no JSON is refused as such, however its strings end', () => {
+  for (const text of ['{"a', '{"a\\"', '{"\\u00', '{"\\x":1}', '"', '\\"', '{"a":"\\\\\\"'])
+    assert.throws(() => parseObject(text), malformed(/^The body is not JSON: /), text)
+})

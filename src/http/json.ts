@@ -1,4 +1,5 @@
 /** Request bodies as JSON objects, read more strictly than JSON.parse does. */
+import { clipped } from '#base/clipped.ts'
 import { isObject, type JsonObject } from '#base/object.ts'
 import { ApiError } from '#errors.ts'
 
@@ -19,43 +20,106 @@ export const decodeUtf8 = (bytes: Uint8Array): string => {
   }
 }
 
-/** The strings of a valid JSON text, and the marks around them. */
-const tokens = /"(?:[^"\\]+|\\.)*"|[{}[\],]/g
+/** An object or list that is open at some place of a text. */
+type Scope = {
+  /** The names of an object's members so far; null for a list. */
+  readonly names: Set<string> | null
+  /** The member or element that is being read. */
+  at: string | number
+}
+
+const mostOf = { members: 1000, elements: 10_000 } as const
+
+/** The error for an object or list that is too large; its path leads to the scope that is innermost. */
+const tooLarge = (scopes: readonly Scope[], what: keyof typeof mostOf): ApiError => {
+  const path = scopes.slice(0, -1).map(({ at }) => at)
+  const field = clipped(path.join('.'), 100)
+  const message = `has more than ${mostOf[what]} ${what}`
+  return new ApiError('VALIDATION_ERROR', `${field || 'The body'} ${message}`, {
+    details: [{ field, message }],
+  })
+}
+
+/** The name in a string with its quotes. */
+const nameOf = (token: string): string => {
+  if (!token.includes('\\')) return token.slice(1, -1)
+  try {
+    return JSON.parse(token)
+  } catch {
+    // A bad escape: the text is no JSON, and its parser will say so.
+    return token
+  }
+}
+
+/** Notes the name of a member in its scope, where it must not have been given yet. */
+const addName = (scopes: readonly Scope[], scope: Scope, token: string): void => {
+  const { names } = scope
+  if (!names) return
+  const name = nameOf(token)
+  if (names.has(name))
+    throw malformed(`The member ${JSON.stringify(clipped(name, 100))} is given twice`)
+  names.add(name)
+  scope.at = name
+  if (names.size > mostOf.members) throw tooLarge(scopes, 'members')
+}
+
+/** The place of the quote that ends the string which begins at `start`; the end of the text where there is none. */
+const endOfString = (json: string, start: number): number => {
+  for (let end = json.indexOf('"', start + 1); ; end = json.indexOf('"', end + 1)) {
+    if (end < 0) return json.length
+    let before = end - 1
+    while (json[before] === '\\') before--
+    if ((end - before) % 2 === 1) return end
+  }
+}
 
 /**
- * Throws where valid JSON nests too deep or gives a member twice, which JSON.parse lets pass:
- * two readers of such a body could see two different requests (RFC 8259, section 4).
+ * Throws where JSON nests too deep or gives a member twice, which JSON.parse lets pass: two readers of such a body
+ * could see two different requests (RFC 8259, section 4). Throws `VALIDATION_ERROR` where an object or list is too large:
+ * all that reads it later takes some time for each member, JSON.parse too.
  */
 const checkStructure = (json: string): void => {
-  // The names of each object that is open, null for a list.
-  const scopes: (Set<string> | null)[] = []
+  const scopes: Scope[] = []
+  let scope: Scope | undefined
   let isKeyNext = false
-  for (const token of json.match(tokens) ?? []) {
-    const scope = scopes.at(-1)
-    if (token === '{' || token === '[') {
-      scopes.push(token === '{' ? new Set() : null)
-      if (scopes.length > deepest) throw malformed(`The body nests deeper than ${deepest} levels`)
-      isKeyNext = token === '{'
-    } else if (token === '}' || token === ']') scopes.pop()
-    else if (token === ',') isKeyNext = scope instanceof Set
-    else if (isKeyNext && scope) {
-      const name: string = token.includes('\\') ? JSON.parse(token) : token.slice(1, -1)
-      if (scope.has(name)) throw malformed(`The member ${JSON.stringify(name)} is given twice`)
-      scope.add(name)
+  const open = (next: Scope) => {
+    scopes.push(next)
+    if (scopes.length > deepest) throw malformed(`The body nests deeper than ${deepest} levels`)
+    scope = next
+    isKeyNext = next.names !== null
+  }
+  const separate = ({ names, at }: Scope) => {
+    isKeyNext = names !== null
+    if (isKeyNext) return
+    if (Number(at) + 1 >= mostOf.elements) throw tooLarge(scopes, 'elements')
+    if (scope) scope.at = Number(at) + 1
+  }
+  for (let place = 0; place < json.length; place++) {
+    const mark = json[place]
+    if (mark === '{') open({ names: new Set(), at: '' })
+    else if (mark === '[') open({ names: null, at: 0 })
+    else if (mark === '}' || mark === ']') {
+      scopes.pop()
+      scope = scopes.at(-1)
+    } else if (mark === ',' && scope) separate(scope)
+    else if (mark === '"') {
+      const start = place
+      place = endOfString(json, start)
+      if (isKeyNext && scope) addName(scopes, scope, json.slice(start, place + 1))
       isKeyNext = false
     }
   }
 }
 
-/** The object of a JSON text; throws `MALFORMED_REQUEST` with the fault where it holds none. */
+/** The object of a JSON text; throws `MALFORMED_REQUEST` where it holds none, `VALIDATION_ERROR` where a part is too large. */
 export const parseObject = (text: string): JsonObject => {
+  checkStructure(text)
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (cause) {
     throw malformed(`The body is not JSON: ${(cause as Error).message}`, cause)
   }
-  checkStructure(text)
   if (!isObject(value)) throw malformed('The body must be a JSON object')
   return value
 }

@@ -1,7 +1,7 @@
 /** The queue of requests: they are run in slices, answered together, and refused when they waited too long. */
 
 /** A request that waits: run when its turn comes, or shed when that is too late. */
-type Entry = { readonly run: () => void; readonly shed: () => void }
+export type Entry = { readonly run: () => void; readonly shed: () => void }
 
 export type Queue = {
   readonly enter: (entry: Entry) => void
@@ -14,6 +14,9 @@ export type QueueLimits = {
   /** How many may wait; a request above that is shed at once. */
   readonly size: number
 }
+
+/** No queue: whoever enters is run at once. */
+export const noQueue: Queue = { enter: ({ run }) => run(), size: () => 0 }
 
 /** How long requests are run before the event loop looks at its sockets again, in milliseconds. */
 const slice = 5

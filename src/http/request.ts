@@ -1,6 +1,7 @@
 /** Reads requests in the cheapest way: from Node's own parsed headers where there are any. */
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
+import { getPath } from 'hono/utils/url'
 import type { JsonObject } from '#base/object.ts'
 import { ApiError } from '#errors.ts'
 import { decodeUtf8, parseObject } from '#http/json.ts'
@@ -55,12 +56,19 @@ const nodeBody = (
     incoming.once('end', () =>
       resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks)),
     )
-    incoming.once('error', reject)
+    // Every request closes in the end; the body of one that was cut off is incomplete.
+    incoming.once('error', error => reject(incoming.complete ? error : hungUp(error)))
     incoming.once('close', () => {
-      // Every request closes in the end; the body of one that was cut off is incomplete.
-      if (!incoming.complete) reject(new ApiError('MALFORMED_REQUEST', 'The body ended too early'))
+      if (!incoming.complete) reject(hungUp())
     })
   })
+
+/** The error for a client that does not wait for its answer; only the log shows it. */
+export const hungUp = (cause?: unknown): ApiError =>
+  new ApiError('CLIENT_CLOSED_REQUEST', undefined, { cause })
+
+/** Whether the client of a request hung up. Node destroys the socket too where a client says that it sends no more. */
+export const hasHungUp = (c: Http): boolean => c.env?.incoming?.socket.destroyed === true
 
 const charsetOf = (contentType: string): string | undefined =>
   /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType)?.[1]?.toLowerCase()
@@ -103,12 +111,25 @@ export const jsonBody = async (
 
 const mostHeaders = 100
 
+type Bindings = Env['Bindings'] | undefined
+
+/** Whether the request line names a version that no answer here is in, such as HTTP/2.0 without its framing. */
+const isOtherHttp = (env: Bindings): boolean => (env?.incoming?.httpVersionMajor ?? 1) !== 1
+
+/** The path by which a request is routed; one of another version of HTTP has no route. */
+export const routedPath = (request: Request, options?: { readonly env?: Bindings }): string => {
+  const path = getPath(request)
+  return isOtherHttp(options?.env) ? `HTTP/${options?.env?.incoming?.httpVersion} ${path}` : path
+}
+
 /**
- * Throws for a request that two readers could take for two different ones: 431 for more than 100 headers, since
+ * Throws for a request that two readers could take for two different ones: 505 for another version than HTTP/1 (RFC 9110, section 15.6.6); 431 for more than 100 headers, since
  * Node drops some without a sign; 400 for two `Host` headers (RFC 9112, section 3.2); 404 for encoded dots in the path, which
  * are never resolved.
  */
 export const checkHead = (c: Http): void => {
+  if (isOtherHttp(c.env))
+    throw new ApiError('HTTP_VERSION_NOT_SUPPORTED', 'Only HTTP/1.1 and HTTP/1.0 are spoken here')
   const { rawHeaders = [], url = '' } = c.env?.incoming ?? {}
   if (rawHeaders.length > 2 * mostHeaders)
     throw new ApiError('HEADERS_TOO_MANY', `The request has more than ${mostHeaders} headers`)

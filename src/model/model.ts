@@ -1,4 +1,5 @@
 /** All entities together, checked: relation names and keys by the compiler, and again at boot in one sentence. */
+import { clipped } from '#base/clipped.ts'
 import { ApiError } from '#errors.ts'
 import { modelFaults } from '#model/check/faults.ts'
 import { viewerFaults } from '#model/check/relations.ts'
@@ -126,4 +127,8 @@ export const uniqueFields = (entity: Entity, columns: string): readonly string[]
 
 /** The error for a thing that does not exist; its message contains "not found". */
 export const notFound = (entity: string, id: unknown, location?: ApiError['location']): ApiError =>
-  new ApiError('NOT_FOUND', `${typeName(entity)} ${String(id)} not found`, location && { location })
+  new ApiError(
+    'NOT_FOUND',
+    `${typeName(entity)} ${clipped(String(id), 100)} not found`,
+    location && { location },
+  )

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { ApiError } from '#errors.ts'
 import type { Version } from '#model/version.ts'
-import type { Viewer } from '#model/viewer.ts'
+import { callerOf, type Viewer } from '#model/viewer.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { sql, statement } from '#sql/sql.ts'
 import type { Idempotency, Job } from '#write/job.ts'
@@ -52,7 +52,8 @@ export const keyedRequest = (
   // Version 1 is as it was before there was another, so that responses of then are still replayed.
   const target = version === 1 ? path : `${path} in version ${version}`
   const fingerprint = hash('sha256', `${method} ${target}\n${JSON.stringify(body)}`, 'base64url')
-  return { key, scope: viewer.id === null ? 'anonymous' : `user ${viewer.id}`, fingerprint }
+  const caller = viewer.id === null ? callerOf(viewer) : `user ${viewer.id}`
+  return { key, scope: caller ?? 'anonymous', fingerprint }
 }
 
 /** A placeholder for a parameter whose value is known at the end of the job. */

@@ -1,4 +1,5 @@
 /** Checks bodies and inputs by the rules of the fields, all faults at once, and turns them into stored values. */
+import { clipped } from '#base/clipped.ts'
 import { ApiError, type FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Field, Scalar } from '#model/field.ts'
@@ -163,13 +164,26 @@ export const inputValues = (
   return values
 }
 
-/** The error for single fields at fault; its message names them. */
-export const invalid = (faults: readonly FieldFault[]): ApiError =>
-  new ApiError(
-    'VALIDATION_ERROR',
-    faults.map(({ field, message }) => `${field} ${message}`).join('; '),
-    { details: faults },
-  )
+/** How many faults are told; one more says how many follow. */
+const mostFaults = 20
+
+/** The faults as callers are told them: the first ones, with their texts cut. */
+const toldOf = (faults: readonly FieldFault[]): readonly FieldFault[] => {
+  const told = faults.slice(0, mostFaults).map(({ field, message }) => ({
+    field: clipped(field, 100),
+    message: clipped(message, 200),
+  }))
+  const rest = faults.length - told.length
+  if (rest === 0) return told
+  return [...told, { field: '', message: `and ${rest} more ${rest === 1 ? 'fault' : 'faults'}` }]
+}
+
+/** The error for single fields at fault; its message names the first of them. */
+export const invalid = (faults: readonly FieldFault[]): ApiError => {
+  const details = toldOf(faults)
+  const sentences = details.map(({ field, message }) => `${field} ${message}`.trim())
+  return new ApiError('VALIDATION_ERROR', sentences.join('; '), { details })
+}
 
 /** The initial value of a field, to which a change may reset it. */
 export const initialValue = (entity: Entity, key: string): SqlValue => {

@@ -12,6 +12,8 @@ export type Step = {
   readonly expect: 'row' | 'any'
   /** Run when the expectation fails, so that the command can choose the error. */
   readonly explain?: Statement
+  /** Whether it checks the viewer's right to write: it then also decides whether a stored response is shown. */
+  readonly checksViewer?: boolean
 }
 
 /** A value for the read that follows: known, or a column of the row that a step returned. */

@@ -39,10 +39,34 @@ const answerOf = function* (
   return answer
 }
 
-/** The response stored under the job's key; undefined where there is none: the key is then reserved for this job. */
-const storedResponse = function* (idempotency: Idempotency): Work<Outcome | undefined> {
+/** The refusal by a step that gave these rows; undefined where its expectation holds. */
+const refusalBy = function* (
+  { steps }: Job,
+  index: number,
+  results: readonly Rows[],
+  rows: Rows,
+): Work<Outcome | undefined> {
+  const { expect, explain } = steps[index] ?? {}
+  if (expect !== 'row' || rows.length > 0) return undefined
+  return { kind: 'refused', step: index, rows: explain ? yield queryOf(explain, results) : [] }
+}
+
+/** The refusal of a viewer who may not write any more; undefined where the viewer may. */
+const viewerRefusal = function* (job: Job): Work<Outcome | undefined> {
+  const index = job.steps.findIndex(({ checksViewer }) => checksViewer)
+  const check = job.steps[index]
+  return check && (yield* refusalBy(job, index, [], yield queryOf(check.statement, [])))
+}
+
+/**
+ * The response stored under the job's key, or the refusal to show it; undefined where there is none: the key is then
+ * reserved for this job.
+ */
+const storedResponse = function* (job: Job, idempotency: Idempotency): Work<Outcome | undefined> {
   const taken = yield queryOf(idempotency.reserve, [])
   if (taken.length > 0) return undefined
+  const refused = yield* viewerRefusal(job)
+  if (refused) return refused
   const [row] = yield queryOf(idempotency.lookup, [])
   if (!row) throw new Error('the key is reserved and has no stored response')
   const [fingerprint, status, text, id, revision] = row
@@ -54,17 +78,13 @@ const storedResponse = function* (idempotency: Idempotency): Work<Outcome | unde
 
 const steps = function* (job: Job, prepared: Prepared | undefined): Work<Outcome> {
   const { idempotency } = job
-  const stored = idempotency && (yield* storedResponse(idempotency))
+  const stored = idempotency && (yield* storedResponse(job, idempotency))
   if (stored) return stored
   const results: Rows[] = []
   for (const [index, step] of job.steps.entries()) {
     const rows = yield queryOf(step.statement, results)
-    if (step.expect === 'row' && rows.length === 0)
-      return {
-        kind: 'refused',
-        step: index,
-        rows: step.explain ? yield queryOf(step.explain, results) : [],
-      }
+    const refused = yield* refusalBy(job, index, results, rows)
+    if (refused) return refused
     results.push(rows)
   }
   const answer = yield* answerOf(job, prepared, results)

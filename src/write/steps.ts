@@ -32,6 +32,8 @@ export type GuardedStep = {
   /** Run when the expectation fails, so that `refused` can choose the error. */
   readonly explain?: Sql
   readonly refused?: (rows: Rows) => ApiError
+  /** Whether it checks the viewer's right to write: it then also decides whether a stored response is shown. */
+  readonly checksViewer?: boolean
 }
 
 export type CommandDraft = {
@@ -60,25 +62,42 @@ export const permit = (writing: Writing, rule: Rule | undefined, what: string): 
   return verdict
 }
 
-/** The check that the viewer may write and, where it acts as itself, exists. */
-const viewerCheck = ({ model, viewer }: Writing, asSelf: boolean): GuardedStep => {
+/** The refusal of a viewer that `viewerCheck` did not let pass; `rows` has its own row where there is one. */
+const viewerRefusal = ({ model, viewer }: Writing, rows: Rows): ApiError => {
   const { entity, barred } = model.viewers
-  const own = sql`select ${name(columnName(barred.field))} from ${name(entityOf(model, entity).table)}
-    where id = ${viewer.id}`
+  if (viewer.id === null)
+    return new ApiError('FORBIDDEN', `This token names no ${entity}, and only one may do this`)
+  return rows.length > 0
+    ? new ApiError('FORBIDDEN', `The ${entity} of this token is ${barred.value} and may not write`)
+    : new ApiError('FORBIDDEN', `The ${entity} of this token does not exist any more`)
+}
+
+/**
+ * The check that the viewer may write: it is not barred, was not deleted and, where it acts as itself, exists. A token with an id
+ * that was never given out holds by itself: ids ascend and are never given out again, so the highest one tells.
+ */
+const viewerCheck = (writing: Writing, asSelf: boolean): GuardedStep => {
+  const { model, dialect, viewer } = writing
+  const { entity, barred } = model.viewers
+  const { table } = entityOf(model, entity)
+  const own = sql`select ${name(columnName(barred.field))} from ${name(table)} where id = ${viewer.id}`
   const isBarred = sql`exists (${own} and ${name(columnName(barred.field))} = ${barred.value})`
-  const exists = asSelf ? sql` and exists (${own})` : sql``
+  const neverWas = asSelf
+    ? sql`false`
+    : sql`${viewer.id} > coalesce(${dialect.highestId(table)}, 0)`
   return {
     name: 'viewer',
-    sql: sql`select 1 where not ${isBarred}${exists}`,
+    checksViewer: true,
+    sql: sql`select 1 where not ${isBarred} and (exists (${own}) or ${neverWas})`,
     explain: own,
-    refused: rows =>
-      rows.length > 0
-        ? new ApiError(
-            'FORBIDDEN',
-            `The ${entity} of this token is ${barred.value} and may not write`,
-          )
-        : new ApiError('FORBIDDEN', `The ${entity} of this token does not exist any more`),
+    refused: rows => viewerRefusal(writing, rows),
   }
+}
+
+/** The checks of the viewer before a command: none without a token, or where a token that names no id acts for itself alone. */
+const viewerChecks = (writing: Writing, asSelf: boolean): readonly GuardedStep[] => {
+  const { id, role } = writing.viewer
+  return role === 'anonymous' || (id === null && !asSelf) ? [] : [viewerCheck(writing, asSelf)]
 }
 
 /** The number of the step of that name. */
@@ -108,14 +127,14 @@ const statementOf = (
 /** The command of these steps, after a check of the viewer where there is one. */
 export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
   const { name, asSelf = false, makes, status = 200, text, effect } = draft
-  const checks = writing.viewer.id === null ? [] : [viewerCheck(writing, asSelf)]
-  const steps: readonly GuardedStep[] = [...checks, ...draft.steps]
+  const steps: readonly GuardedStep[] = [...viewerChecks(writing, asSelf), ...draft.steps]
   return {
     name,
-    steps: steps.map(({ sql, expect = 'row', explain }) => ({
+    steps: steps.map(({ sql, expect = 'row', explain, checksViewer = false }) => ({
       statement: statementOf(sql, writing, steps),
       expect,
       ...(explain && { explain: statementOf(explain, writing, steps) }),
+      ...(checksViewer && { checksViewer }),
     })),
     makes: makes === undefined ? steps.length - 1 : numberOf(steps, makes),
     status: typeof status === 'number' ? status : { ...status, step: numberOf(steps, status.step) },

@@ -3,11 +3,12 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
-import { folderOf, type Service, serve } from '../duet.ts'
+import { duet, folderOf, type Service, serve } from '../duet.ts'
 
+const folder = folderOf('heads')
 let service: Service
 before(async () => {
-  service = await serve(folderOf('heads').fresh().settings)
+  service = await serve(folder.fresh().settings)
 })
 after(() => service.end())
 
@@ -15,7 +16,7 @@ after(() => service.end())
 const ask = async (line: string, ...headers: readonly string[]) => {
   const { hostname, port } = new URL(service.url)
   const socket = connect(Number(port), hostname)
-  const head = [`${line} HTTP/1.1`, 'Connection: close', ...headers]
+  const head = [/ HTTP\//.test(line) ? line : `${line} HTTP/1.1`, 'Connection: close', ...headers]
   socket.write(`${head.join('\r\n')}\r\n\r\n`)
   const answer = await text(socket)
   return {
@@ -55,6 +56,24 @@ for (const path of [
   test(`${path} is not found, and not resolved`, async () => {
     assert.deepEqual(await ask(`GET ${path}`, 'Host: a'), { status: 404, code: 'NOT_FOUND' })
   })
+
+for (const path of ['/', '/healthz', '/api/posts', '/graphql', '/nothing', '/assets/pages.css'])
+  test(`${path} of HTTP/2.0 is 505, of HTTP/1.0 not`, async () => {
+    assert.deepEqual(await ask(`GET ${path} HTTP/2.0`, 'Host: a'), {
+      status: 505,
+      code: 'HTTP_VERSION_NOT_SUPPORTED',
+    })
+    assert.notEqual((await ask(`GET ${path} HTTP/1.0`)).status, 505)
+  })
+
+test('under a lenient parser of HTTP no service starts', async () => {
+  const { settings } = folder.fresh()
+  for (const flag of ['--insecure-http-parser', '--no-warnings --insecure_http_parser']) {
+    const ended = await duet(['serve'], { ...settings, NODE_OPTIONS: flag })
+    assert.equal(ended.code, 1)
+    assert.match(ended.stderr, /^duet: --insecure-http-parser .* take it out of NODE_OPTIONS/m)
+  }
+})
 
 test('encoded dots in a query are allowed', async () => {
   assert.equal((await ask('GET /api/posts?search=a%2eb', 'Host: a')).status, 200)

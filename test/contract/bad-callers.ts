@@ -30,7 +30,7 @@ const tokens = (...rows: [authorization: string, why: string][]): BadRequest[] =
 const noForm = 'The header is not Bearer, one space and a signed token'
 const noKey = 'The token is signed in a way that is not accepted here'
 const noFit = 'The signature does not fit: the token was made with another key, or changed since'
-const noSub = 'The claim sub is not the id of a user'
+const noSub = 'The claim sub is not a text'
 const noRole = 'The claim role is neither user nor admin'
 const noSpelling = 'The token is not in its usual spelling'
 
@@ -106,7 +106,7 @@ export const badCallers: readonly BadRequest[] = [
   ),
   ...tokens(
     [`Bearer ${token({ sub: 1 })}`, noSub],
-    [`Bearer ${token({ sub: '0' })}`, noSub],
+    [`Bearer ${token({ sub: '' })}`, noSub],
     [`Bearer ${token({ sub: undefined })}`, noSub],
   ),
   ...tokens(

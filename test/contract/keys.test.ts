@@ -144,6 +144,48 @@ test('a request that did nothing does not use its key up', async () => {
   assert.equal(paid.headers.get('idempotency-replayed'), null)
 })
 
+const createPost = (as: number, key: string) =>
+  world.gql('mutation { createPost(input: { title: "t", content: "c", authorId: 2 }) { id } }', {
+    as,
+    headers: { 'Idempotency-Key': key },
+  })
+
+test('a suspended user gets 403 and not the stored response, in both APIs; active again the user gets it', async () => {
+  const key = freshKey()
+  const posts = await countIn('posts')
+  const placed = await place(2, key)
+  const posted = await createPost(2, key)
+  const suspend = (status: string) =>
+    world.change(`update users set status = '${status}' where id = 2 returning id`)
+  await suspend('suspended')
+  refuses(await place(2, key), 403, 'FORBIDDEN')
+  refuses(await place(2, key, 2), 403, 'FORBIDDEN')
+  assert.equal((await createPost(2, key)).json.errors[0].extensions.code, 'FORBIDDEN')
+  await suspend('active')
+  assert.equal((await place(2, key)).text, placed.text)
+  const again = await createPost(2, key)
+  assert.equal(again.text, posted.text)
+  assert.equal(again.headers.get('idempotency-replayed'), 'true')
+  assert.equal(await countIn('posts'), posts + 1)
+  await checkBooks(world.rows)
+})
+
+test('REST and GraphQL know one key as two', async () => {
+  const key = freshKey()
+  assert.equal((await createPost(2, key)).status, 200)
+  const placed = await place(2, `${key}#createPost`)
+  assert.equal(placed.status, 201)
+  assert.equal(placed.headers.get('idempotency-replayed'), null)
+  const scopes = await world.rows(
+    `select scope from replies where key = '${key}#createPost' order by 1`,
+  )
+  assert.deepEqual(
+    scopes.map(([scope]) => scope),
+    // REST has the scope that it had before GraphQL had one of its own: older responses are still replayed.
+    ['graphql user 2', 'user 2'],
+  )
+})
+
 test('after a day a key counts no more and is dropped in small batches, and a paid order stays paid once', async () => {
   const { id } = (await place(2)).json
   const key = freshKey()

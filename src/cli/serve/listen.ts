@@ -1,11 +1,10 @@
 /** The HTTP server: its sockets, their limits, and its end. */
-import { type IncomingMessage, ServerResponse } from 'node:http'
+import { type IncomingMessage, type Server, ServerResponse } from 'node:http'
+import { Server as TcpServer } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { serve } from '@hono/node-server'
 import type { Config } from '#config.ts'
 import type { App } from '#http/request.ts'
-
-type Server = ReturnType<typeof serve>
 
 export type Listening = {
   readonly url: string
@@ -18,6 +17,24 @@ const urlOf = (server: Server, config: Config): string => {
   const port = typeof address === 'object' && address ? address.port : config.port
   const host = config.host.includes(':') ? `[${config.host}]` : config.host
   return `http://${host === '0.0.0.0' || host === '[::]' ? '127.0.0.1' : host}:${port}`
+}
+
+/** How long a connection may be idle while the service is draining until it is closed, in milliseconds. */
+const lastRequest = 200
+
+/**
+ * Takes no new connections, and ends when the others have. A client that is about to send a request on an idle connection
+ * gets the time to: it is answered, and told that this was the last answer.
+ */
+const closeGently = async (server: Server, limit: number): Promise<void> => {
+  const forced = setTimeout(() => server.closeAllConnections(), limit)
+  const idle = setTimeout(() => server.closeIdleConnections(), lastRequest)
+  // The sockets are read once more first: a connection or a request that has arrived is still answered.
+  await setImmediate()
+  // The method of an HTTP server would close the idle connections at once.
+  await new Promise(resolve => TcpServer.prototype.close.call(server, resolve))
+  clearTimeout(forced)
+  clearTimeout(idle)
 }
 
 /** Starts to listen; resolves when it does. While `isDraining()` an answer is the last one on its connection. */
@@ -43,21 +60,12 @@ export const listen = async (
       connectionsCheckingInterval: 1000,
       keepAliveTimeout: 65_000,
       maxHeaderSize: 16_384,
+      insecureHTTPParser: false,
     },
   }
   const server = await new Promise<Server>((resolve, reject) => {
-    const made = serve(options, () => resolve(made))
+    const made = serve(options, () => resolve(made)) as Server
     made.once('error', reject)
   })
-  const close = async (limit: number) => {
-    const forced = setTimeout(
-      () => 'closeAllConnections' in server && server.closeAllConnections(),
-      limit,
-    )
-    // The sockets are read once more first: a connection or a request that has arrived is still answered.
-    await setImmediate()
-    await new Promise(resolve => server.close(resolve))
-    clearTimeout(forced)
-  }
-  return { url: urlOf(server, config), close }
+  return { url: urlOf(server, config), close: limit => closeGently(server, limit) }
 }

@@ -24,7 +24,7 @@ const pagesAtOnce = 1000
 type Answer = readonly Readonly<Record<string, unknown>>[]
 
 const isOwn = (file: string, store: string): boolean => {
-  if ([store, `${store}.lock`, ...companions.map(end => store + end)].includes(file)) return true
+  if ([store, ...companions.map(end => store + end)].includes(file)) return true
   return existsSync(file) && existsSync(store) && realpathSync(file) === realpathSync(store)
 }
 
@@ -135,6 +135,7 @@ export const restore = async (
   // Its last writes are in the log and would be missing.
   if (existsSync(`${source}-wal`) && statSync(`${source}-wal`).size > 0)
     throw new Error(`${source} has a -wal file beside it: it is a store in use, and no backup`)
+  const { mode } = statSync(existsSync(store) ? store : source)
   const release = holdStore(store)
   const checkReplaceable = () => {
     if (hasContent(store, tables) && !force)
@@ -142,7 +143,7 @@ export const restore = async (
   }
   try {
     checkReplaceable()
-    const target = existsSync(store) ? realpathSync(store) : store
+    const target = realpathSync(store)
     const copy = async (part: string) => {
       copyFileSync(source, part)
       const known = new Set(migrations.map(({ name }) => name))
@@ -152,13 +153,12 @@ export const restore = async (
           `${source} has the migration ${unknown.join(', ')}, which this program does not know: it is of a newer Duet; use that one`,
         )
     }
-    const mode = existsSync(target) ? statSync(target).mode & 0o777 : statSync(source).mode & 0o777
     const before = () => {
       checkReplaceable()
       // Before the rename: SQLite would replay the old file's log into the new one.
       removeCompanions(target)
     }
-    await replaceFile(target, copy, { mode, before })
+    await replaceFile(target, copy, { mode: mode & 0o777, before })
     return statSync(target).size
   } finally {
     release()

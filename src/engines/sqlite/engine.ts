@@ -2,10 +2,20 @@
 import { dirname } from 'node:path'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { watchDisk } from '#engines/sqlite/disk.ts'
+import { fileAt, gone } from '#engines/sqlite/lock.ts'
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
 import { openReader } from '#engines/sqlite/reader.ts'
 import { startWriter } from '#engines/sqlite/writer.ts'
 import type { Engine } from '#engines/store.ts'
+
+/** Calls `onGone` where the path does not lead to the same file any more; gives a function that ends the watch. */
+const watchFile = (file: string, onGone: () => void): (() => void) => {
+  const served = fileAt(file)
+  const timer = setInterval(() => {
+    if (fileAt(file) !== served) onGone()
+  }, 250).unref()
+  return () => clearInterval(timer)
+}
 
 /** Opens a migrated SQLite file for reading and writing. */
 export const openSqlite = (options: SqliteOptions): Engine => {
@@ -21,6 +31,7 @@ export const openSqlite = (options: SqliteOptions): Engine => {
       ),
   })
   const writer = startWriter(options, disk, reader.endSnapshot)
+  const endWatch = watchFile(options.file, () => writer.stop(gone(options.file)))
   return {
     dialect,
     query: reader.query,
@@ -30,6 +41,7 @@ export const openSqlite = (options: SqliteOptions): Engine => {
     readOnly: disk.readOnly,
     close: async () => {
       disk.close()
+      endWatch()
       reader.close()
       await writer.close()
     },

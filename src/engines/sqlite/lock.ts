@@ -1,30 +1,76 @@
-/** One server for one file: a lock that the operating system releases when the process ends, however it ends. */
-import { mkdirSync } from 'node:fs'
+/** One server for one file: a lock on the file itself, which the operating system releases when the process ends, however it ends. */
+import { closeSync, fstatSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import { BUSY, errorCode } from '#engines/sqlite/connection.ts'
 
 /** Another process serves the store. */
 export class StoreInUseError extends Error {
   override readonly name = 'StoreInUseError'
 }
 
+type Locks = { readonly tryLock: (descriptor: number, offset: number, length: number) => boolean }
+
+const require = createRequire(import.meta.url)
+
+/** The byte that is locked: above every byte of a database, since SQLite locks some of those for itself. */
+const lockedByte = 2 ** 52
+
+/** Which file a path leads to, by device and inode; undefined where it leads to none. */
+export const fileAt = (path: string): string | undefined => {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  return stats && `${stats.dev} ${stats.ino}`
+}
+
+/** The sentence for an operator whose store is not at its path any more. */
+export const gone = (file: string): string =>
+  `the store ${file} was deleted, moved or replaced while it was served: what is written now would be lost`
+
+const opened = (descriptor: number): string => {
+  const { dev, ino } = fstatSync(descriptor)
+  return `${dev} ${ino}`
+}
+
+/** Locks an open file; false where another process has locked it. */
+const lock = (descriptor: number): boolean => {
+  // Loaded only here: it is native, and other commands do without it.
+  const { tryLock } = require('fs-native-extensions') as Locks
+  return tryLock(descriptor, lockedByte, 1)
+}
+
+/** The descriptor of the locked file, or undefined where another process has locked it. */
+const lockedDescriptor = (file: string): number | undefined => {
+  for (;;) {
+    const descriptor = openSync(file, 'a+')
+    try {
+      if (!lock(descriptor)) {
+        closeSync(descriptor)
+        return undefined
+      }
+    } catch (cause) {
+      closeSync(descriptor)
+      throw cause
+    }
+    // Between opening and locking, `restore` may have put another file in its place.
+    if (opened(descriptor) === fileAt(file)) return descriptor
+    closeSync(descriptor)
+  }
+}
+
 /**
- * Takes the lock of a SQLite file for this process; gives the function that releases it. Throws StoreInUseError.
- * It is SQLite's own lock on a small file beside the store: unlike a process id in a file, it cannot be stale.
+ * Takes the lock of a SQLite file for this process; gives the function that releases it, to be called when no connection is
+ * open any more. Throws StoreInUseError. Where there is no file, an empty one is made, and removed if it is still empty in the end.
  */
 export const holdStore = (file: string): (() => void) => {
   mkdirSync(dirname(file), { recursive: true })
-  const database = new DatabaseSync(`${file}.lock`, { timeout: 0 })
-  try {
-    database.exec('pragma journal_mode = delete; begin exclusive')
-  } catch (cause) {
-    database.close()
-    if (errorCode(cause) !== BUSY) throw cause
+  const isNew = fileAt(file) === undefined
+  const descriptor = lockedDescriptor(file)
+  if (descriptor === undefined)
     throw new StoreInUseError(
       `${file} is served by another process already; stop that one, or name another store in DUET_DATABASE_URL`,
-      { cause },
     )
+  return () => {
+    const isEmpty = isNew && fstatSync(descriptor).size === 0
+    if (isEmpty && opened(descriptor) === fileAt(file)) rmSync(file)
+    closeSync(descriptor)
   }
-  return () => database.close()
 }

@@ -17,10 +17,10 @@ export type Reply =
   /**
    * `full`, `busy`, `broken`: the disk is full, another program writes, or the store failed before the commit.
    * Nothing was done, and the next group may try. `unknown`: whether the group is on the disk is not known; the writer
-   * has stopped.
+   * has stopped. `gone`: the file was deleted or replaced, so the group is lost; the writer has stopped too.
    */
   | {
-      readonly kind: 'full' | 'busy' | 'broken' | 'unknown'
+      readonly kind: 'full' | 'busy' | 'broken' | 'unknown' | 'gone'
       readonly ids: readonly number[]
       readonly message: string
     }

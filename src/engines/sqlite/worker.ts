@@ -2,6 +2,7 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { BUSY, connect, errorCode } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
+import { fileAt, gone } from '#engines/sqlite/lock.ts'
 import type { Batch, Reply, Sent, WriterSetup } from '#engines/sqlite/protocol.ts'
 import { type Prepared, prepare } from '#read/read.ts'
 import { drive, queryWith } from '#sql/engine.ts'
@@ -12,6 +13,7 @@ const port = parentPort
 if (!port) throw new Error('the writer runs as a worker thread')
 const { file, sync, digits, limits } = workerData as WriterSetup
 const connection = connect(file, { sync })
+const served = fileAt(file)
 const plans = new Map<number, Prepared>()
 const begin = queryWith('begin immediate')
 const commit = queryWith('commit')
@@ -86,6 +88,9 @@ const runGroup = (group: readonly Ready[]): Reply => {
     const outcomes = group.map(ready => [ready.sent.id, runJob(ready)] as const)
     isCommitting = true
     connection.query(commit)
+    // What was written to a file that nobody will open again must not be acknowledged.
+    if (fileAt(file) !== served)
+      return { kind: 'gone', ids: group.map(({ sent }) => sent.id), message: gone(file) }
     return { kind: 'outcomes', outcomes }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
@@ -106,7 +111,7 @@ const end = (): void => {
   port.close()
 }
 
-/** After an unknown outcome nothing more is written, whatever still arrives. */
+/** After an unknown outcome, or where the file is gone, nothing more is written, whatever still arrives. */
 let hasStopped = false
 
 /** Runs all waiting jobs in groups, then ends if the last message was `close`. */
@@ -133,7 +138,7 @@ const drain = (first: Batch | 'close'): void => {
     if (queue.length === 0) break
     const reply = runGroup(queue.splice(0, groupSize))
     port.postMessage(reply)
-    if (reply.kind === 'unknown') {
+    if (reply.kind === 'unknown' || reply.kind === 'gone') {
       hasStopped = true
       return
     }

@@ -85,6 +85,8 @@ const settling =
       case 'broken':
         options.onProblem?.(`${nothingDone[reply.kind]().message} (${reply.message})`)
         return waiters.reject(reply.ids, nothingDone[reply.kind])
+      case 'gone':
+        return stop(reply.message)
       case 'unknown':
         return stop(`a commit failed, its outcome is unknown: ${reply.message}`)
       default:
@@ -103,6 +105,7 @@ export const startWriter = (options: SqliteOptions, disk: Disk, beforeAnswers: (
   let stopped: ApiError | undefined
   let isClosing = false
 
+  /** Ends the writing for good: waiting writes are rejected, later ones refused. */
   const stop = (message: string) => {
     if (stopped) return
     const error = unavailable('The store stopped; whether this was written is unknown', 2)
@@ -135,5 +138,5 @@ export const startWriter = (options: SqliteOptions, disk: Disk, beforeAnswers: (
     worker.postMessage('close')
     await ended
   }
-  return { write, close, ready: () => ready }
+  return { write, close, stop, ready: () => ready }
 }

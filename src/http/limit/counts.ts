@@ -41,7 +41,7 @@ export const createCounts = ({ limit, report, most = usualMost }: CountsOptions)
 
   /** The key of a caller: tokens are limited, addresses are not, so when there are too many, new ones count for their providers. */
   const keyOf = (caller: string): string => {
-    if (counted.size < most || counted.has(caller) || caller.startsWith('viewer ')) return caller
+    if (counted.size < most || counted.has(caller) || !caller.startsWith('address ')) return caller
     const wide = providerOf(caller)
     return counted.size < 2 * most || counted.has(wide) ? wide : 'address others'
   }

@@ -4,7 +4,7 @@ import { graphqlPath, restPath } from '#base/paths.ts'
 import type { RateCounts } from '#base/rate-counts.ts'
 import { ApiError } from '#errors.ts'
 import { type Http, header } from '#http/request.ts'
-import type { Viewer } from '#model/viewer.ts'
+import { callerOf, type Viewer } from '#model/viewer.ts'
 import { clientOf, networkOf, type Trust, trustOf } from './address.ts'
 import { type Counts, createCounts } from './counts.ts'
 
@@ -40,8 +40,9 @@ const isCounted = (method: string, path: string): boolean =>
   method !== 'OPTIONS' && apiPath.test(path)
 
 /** The caller that a request counts for: the viewer of its token, or the network of its address. */
-const callerOf = (c: Http, viewer: Viewer, trust: Trust): string => {
-  if (viewer.id !== null) return `viewer ${viewer.id}`
+const countedFor = (c: Http, viewer: Viewer, trust: Trust): string => {
+  const caller = callerOf(viewer)
+  if (caller !== undefined) return caller
   const peer = c.env?.incoming?.socket.remoteAddress
   // There is no socket in tests, and none with addresses behind a Unix socket.
   if (peer === undefined) return 'address unknown'
@@ -85,7 +86,7 @@ export const createLimiter = (options: LimiterOptions): Limiter => {
   const count: Limiter['count'] = (c, viewer) => {
     if (!isCounted(c.req.method, c.req.path)) return undefined
     const window = Math.floor(now() / minute)
-    const n = countsOf(window).count(callerOf(c, viewer, trust))
+    const n = countsOf(window).count(countedFor(c, viewer, trust))
     return after(n, number => {
       const seconds = Math.max(1, Math.ceil(((window + 1) * minute - now()) / 1000))
       return admit(number, limit, seconds)

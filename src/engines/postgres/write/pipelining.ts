@@ -24,8 +24,10 @@ export const pipelining = (job: Job, connection: Connection): ((query: Query) =>
   const results: Rows[] = []
   const sent: Sent[] = []
   let next = 0
-  // With an idempotency key, no step is sent before the answer whether the key was used.
+  // With an idempotency key, no step is sent before the answer to the first query, which takes the key. Where the key
+  // was used already none is ever sent ahead: it would have its effect again.
   let awaitsKey = job.idempotency !== undefined
+  let isFirst = true
   const pipelineReady = () => {
     for (; next < job.steps.length; next++) {
       const statement = job.steps[next]?.statement
@@ -42,7 +44,8 @@ export const pipelining = (job: Job, connection: Connection): ((query: Query) =>
     const head = sent.shift()
     if (!head) {
       const rows = await connection.query(query)
-      if (rows.length > 0) awaitsKey = false
+      if (isFirst && rows.length > 0) awaitsKey = false
+      isFirst = false
       return rows
     }
     if (head.query.text !== query.text) throw new PipelineVoid()

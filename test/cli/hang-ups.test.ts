@@ -1,0 +1,90 @@
+/** Clients that hang up before they are answered, and probes behind a queue that is stuck: over real sockets, in a queue that the test empties. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { after, before, test } from 'node:test'
+import { serve } from '@hono/node-server'
+import type { Entry, Queue } from '#http/queue.ts'
+import { until } from '../support/wait.ts'
+import { createWorld, type World } from '../world.ts'
+
+let world: World
+let server: Server
+const sockets: Socket[] = []
+const waiting: Entry[] = []
+const held: Queue = { enter: entry => void waiting.push(entry), size: () => waiting.length }
+const runAll = () => {
+  for (const { run } of waiting.splice(0)) run()
+}
+
+before(async () => {
+  world = await createWorld({ edge: { queue: held } })
+  server = serve({ fetch: world.app.fetch, port: 0 }) as Server
+  server.on('connection', socket => sockets.push(socket))
+  await once(server, 'listening')
+})
+after(async () => {
+  server.closeAllConnections()
+  server.close()
+  await world.close()
+})
+
+/** The log lines since the last call, of requests and faults. */
+const logged = () => world.events.splice(0)
+
+/** A connection on which a request was sent; it is in the queue, or its body is being read. */
+const sent = async (line: string, ...rest: readonly string[]) => {
+  const socket = connect((server.address() as AddressInfo).port)
+  const accepted = once(server, 'connection')
+  await once(socket, 'connect')
+  const authorization = `Authorization: Bearer ${await world.token(2)}`
+  socket.write(`${[`${line} HTTP/1.1`, 'Host: a', authorization, ...rest].join('\r\n')}`)
+  await accepted
+  await until('the request waits', () => waiting.length === 1)
+  return { socket, peer: sockets.at(-1) as Socket }
+}
+
+const likes = async () => Number((await world.rows('select count(*) from likes'))[0]?.[0])
+
+test('what a client asked that is gone when its turn comes is not done, and has a line with 499', async () => {
+  const before = await likes()
+  for (const hangUp of ['destroy', 'resetAndDestroy'] as const) {
+    const { socket, peer } = await sent('POST /api/comments/3/likes', '', '')
+    socket[hangUp]()
+    await until('the service sees it', () => peer.destroyed)
+    runAll()
+    await until('it is logged', () => world.events.length > 0)
+    const [line, ...others] = logged()
+    assert.deepEqual(others, [])
+    assert.ok(line?.kind === 'request')
+    assert.deepEqual([line.status, line.code], [499, 'CLIENT_CLOSED_REQUEST'])
+    assert.equal(await likes(), before)
+  }
+})
+
+test('a client that hangs up within its body has a line with 499, and is no fault of the service', async () => {
+  for (const line of ['POST /api/users', 'POST /graphql'])
+    for (const hangUp of ['destroy', 'resetAndDestroy'] as const) {
+      const type = 'Content-Type: application/json'
+      const { socket } = await sent(line, type, 'Content-Length: 1000', '', '{"query": "')
+      runAll()
+      socket[hangUp]()
+      await until('it is logged', () => world.events.length > 0)
+      const [event, ...others] = logged()
+      assert.ok(event?.kind === 'request')
+      assert.deepEqual([event.status, event.code], [499, 'CLIENT_CLOSED_REQUEST'])
+      assert.deepEqual(others, [])
+    }
+})
+
+test('probes are answered while nothing else is', async () => {
+  const { socket } = await sent('GET /api/posts/1', '', '')
+  const { port } = server.address() as AddressInfo
+  for (const path of ['/healthz', '/readyz'])
+    assert.equal((await fetch(`http://localhost:${port}${path}`)).status, 200)
+  assert.equal(waiting.length, 1)
+  runAll()
+  await once(socket, 'data')
+  socket.destroy()
+})
