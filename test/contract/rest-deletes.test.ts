@@ -90,7 +90,7 @@ describe('deleting', () => {
     assert.equal((await get('/api/users', 2)).status, 200)
     refuses(await post('/api/posts/4/comments', { text: 'x' }, 2), 403, 'FORBIDDEN')
     refuses(await post('/api/users/2/posts', { title: 'x', content: 'y' }, 2), 403, 'FORBIDDEN')
-    refuses(await patch('/api/users/2', { name: 'x' }, 2), 404, 'NOT_FOUND')
+    refuses(await patch('/api/users/2', { name: 'x' }, 2), 403, 'FORBIDDEN')
   })
 })
 
