@@ -35,6 +35,7 @@ const mayImport: Record<string, readonly string[] | 'everything'> = {
   rest: ['model', 'read', 'write', 'core.ts', 'http', 'type auth'],
   graphql: ['model', 'read', 'write', 'core.ts', 'http', 'type auth'],
   pages: ['model', 'http'],
+  contract: [],
   cli: 'everything',
   'app.ts': 'everything',
   'content.ts': 'everything',
