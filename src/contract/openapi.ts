@@ -15,6 +15,7 @@ import {
   free,
   inside,
   type Keys,
+  lists,
   maps,
   namesOf,
   own,
@@ -175,10 +176,27 @@ const compareDialect: Compare = (before, after, at) =>
           String(after),
         ])
 
+/** The notice of a whole version stands here too. */
+const compareInfo = compareKeys({
+  ...commonKeys,
+  title: annotation('title'),
+  version: annotation('version'),
+  termsOfService: annotation('terms of service'),
+  contact: annotation('contact'),
+  license: annotation('license'),
+})
+
+const compareServers = lists((before, after, at) =>
+  before.length === after.length
+    ? before.flatMap((server, index) => compareKeys(commonKeys)(server, after[index], at))
+    : unknown(before, after, at),
+)
+
 const documentKeys: Keys = {
   ...commonKeys,
   openapi: compareDialect,
-  info: annotation('title page'),
+  info: compareInfo,
+  servers: compareServers,
   tags: annotation('list of tags'),
   externalDocs: annotation('link to documents'),
   paths: comparePaths,

@@ -41,7 +41,7 @@ const holes = (path: string): readonly string[] =>
 const keyOf = (parameter: unknown, path: string): string => {
   const { name, in: where }: JsonObject = isObject(parameter) ? parameter : {}
   const place = where === 'path' ? holes(path).indexOf(String(name)) : -1
-  if (place >= 0) return `path ${place}`
+  if (place >= 0) return `{${place}}`
   return `${where} ${where === 'header' ? String(name).toLowerCase() : name}`
 }
 

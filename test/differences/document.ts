@@ -13,6 +13,8 @@ const members = {
     description: 'What it is called.',
     examples: ['lamp'],
   },
+  // A member that is called like a text that promises nothing.
+  summary: { type: 'boolean' },
   email: { type: 'string', format: 'email' },
   count: { type: 'integer', minimum: 0, maximum: 10, multipleOf: 2 },
   price: { type: ['number', 'null'], exclusiveMinimum: 0, exclusiveMaximum: 1000, title: 'Price' },
@@ -53,7 +55,7 @@ const refusal = {
 export const document = {
   openapi: '3.1.1',
   info: { title: 'Things', version: '1.0.0', description: 'All about things.' },
-  servers: [{ url: '/api/v1' }],
+  servers: [{ url: '/api/v1', description: 'This one.' }],
   tags: [{ name: 'things' }],
   security: [{ token: [] }],
   paths: {
