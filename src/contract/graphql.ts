@@ -62,6 +62,9 @@ export const graphqlRules = {
   DESCRIPTION_CHANGED: undefined,
 } as const satisfies Record<SchemaChange['type'], Class | undefined>
 
+/** The name of the rule about a kind of change. */
+export const ruleOf = (type: string): string => type.toLowerCase().replaceAll('_', '-')
+
 /** Something of a schema that has a coordinate: what it announces, and the directives that stand at it. */
 type Element = {
   readonly coordinate: string
@@ -197,9 +200,8 @@ const placeOf = (coordinate: string, today: string): At => ({
 const changed = ({ type }: SchemaChange, message: string, at: At): readonly Difference[] => {
   const level = graphqlRules[type]
   if (level === undefined) return []
-  const rule = type.toLowerCase().replaceAll('_', '-')
   const { path, way, member } = at
-  return [{ class: level, rule, path, message, hits: hits[way], names: [member] }]
+  return [{ class: level, rule: ruleOf(type), path, message, hits: hits[way], names: [member] }]
 }
 
 /** What graphql-js does not compare: announcements, and the directives that stand at an element. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type DocumentNode, parse, print } from 'graphql'
 import type { Difference } from '#contract/difference.ts'
-import { diffGraphql, graphqlRules } from '#contract/graphql.ts'
+import { diffGraphql, graphqlRules, ruleOf } from '#contract/graphql.ts'
 
 const today = '2026-11-22'
 
@@ -291,7 +291,7 @@ test('every change that graphql-js tells apart was met', () => {
   const seen = new Set(met.map(({ rule }) => rule))
   const free = ['description-changed']
   const unmet = Object.keys(graphqlRules)
-    .map(type => type.toLowerCase().replaceAll('_', '-'))
+    .map(ruleOf)
     .filter(rule => !seen.has(rule) && !free.includes(rule))
   assert.deepEqual(unmet, [])
 })
