@@ -7,7 +7,7 @@ export type Way = 'sent' | 'read' | 'either'
 export type Difference = {
   readonly class: Class
   readonly rule: string
-  /** Such as `GET /products → 200 → data[].price`. */
+  /** Such as `GET /things → 200 → data[].price`. */
   readonly path: string
   readonly message: string
   /** Who notices it. */
