@@ -11,6 +11,7 @@ import {
   inside,
   maps,
   namesOf,
+  nothing,
   own,
   type Place,
   pairOf,
@@ -32,7 +33,7 @@ const compareNamed = (kind: string, compare: Compare): Compare =>
   maps((before, after, at) =>
     namesOf(before, after).flatMap((name): readonly Difference[] => {
       const [was, is] = [own(before, name), own(after, name)]
-      const there: Place = inside(at, `.${name}`, name)
+      const there: Place = { ...inside(at, `.${name}`, name), visited: nothing() }
       const ref = `#/components/${kind}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
       if (was === undefined) return found(there, 'component-added', `the name ${name} is new`)
       if (is === undefined) return found(there, 'component-removed', `the name ${name} is gone`)

@@ -18,6 +18,7 @@ import {
   lists,
   maps,
   namesOf,
+  nothing,
   own,
   type Place,
   type Run,
@@ -134,7 +135,7 @@ const compareAllOperations = (at: Place): readonly Difference[] => {
   return [...new Set([...before.keys(), ...after.keys()])].flatMap(key => {
     const [was, is] = [before.get(key), after.get(key)]
     const label = (is ?? was)?.label ?? ''
-    const there = inside(at, label, label)
+    const there = { ...inside(at, label, label), visited: nothing() }
     if (!was)
       return [...found(there, 'operation-added', `${label} is new`), ...newNotices(is?.keys, there)]
     if (!is) return removal(noticeOf(was.keys), there, 'operation-removed', `${label} is gone`)
@@ -210,8 +211,15 @@ export const diffOpenApi = (
   after: JsonObject,
   today: string,
 ): readonly Difference[] => {
-  const run: Run = { before, after, behind: new Map(), open: new Set(), followed: new Set() }
-  const at: Place = { run, today, way: 'either', path: '', member: 'the document' }
+  const run: Run = { before, after, followed: new Set() }
+  const at: Place = {
+    run,
+    visited: nothing(),
+    today,
+    way: 'either',
+    path: '',
+    member: 'the document',
+  }
   const differences = [
     ...compareKeys(documentKeys)(before, after, at),
     ...compareAllOperations(at),

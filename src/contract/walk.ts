@@ -5,24 +5,26 @@ import { type At, type Difference, found } from '#contract/difference.ts'
 import { noticeChanges, noticeOf } from '#contract/notice.ts'
 import type { Rule } from '#contract/rules.ts'
 
-/** Two documents, and what their references were found to lead to. */
+/** Two documents, and the references of both that were followed. */
 export type Run = {
   readonly before: JsonObject
   readonly after: JsonObject
-  /** The differences behind a pair of references, with paths from there. */
-  readonly behind: Map<string, readonly Difference[]>
-  /** The pairs of references that are being compared. */
-  readonly open: Set<string>
   /** The pairs of references that were followed, by `pairOf`. */
   readonly followed: Set<string>
 }
 
-export type Place = At & { readonly run: Run }
+/** The pairs of references of one operation: those that are being compared, and those that were. */
+export type Visited = { readonly open: Set<string>; readonly done: Set<string> }
+
+export type Place = At & { readonly run: Run; readonly visited: Visited }
 
 export type Compare = (before: unknown, after: unknown, at: Place) => readonly Difference[]
 
 /** What each key of an object means; a key that is not there is unknown. */
 export type Keys = Readonly<Record<string, Compare>>
+
+/** Nothing visited yet. */
+export const nothing = (): Visited => ({ open: new Set(), done: new Set() })
 
 /** A place further in: a step of the path, and the name there if it has one. */
 export const inside = (at: Place, step: string, member = at.member): Place => ({
@@ -164,7 +166,7 @@ export const followed = (document: JsonObject, part: unknown, depth = 0): unknow
 /** The name of a pair of references. */
 export const pairOf = (before: string, after: string): string => `${before} ${after}`
 
-/** Compares what two parts are once their references are followed; the same pair only once. */
+/** Compares what two parts are once their references are followed; the same two under one name only once in an operation. */
 export const throughRefs =
   (compare: Compare): Compare =>
   (before, after, at) => {
@@ -174,15 +176,16 @@ export const throughRefs =
     const refs = [refOf(before), refOf(after)] as const
     if (refs[0] === undefined || refs[1] === undefined) return compareHere(at)
     if (isBare(before) && isBare(after)) run.followed.add(pairOf(refs[0], refs[1]))
+    const { open, done } = at.visited
     const pair = JSON.stringify([at.way, before, after])
-    // A schema that contains itself ends here.
-    if (run.open.has(pair)) return []
-    const key = `${at.member} ${pair}`
-    run.open.add(pair)
-    const differences = run.behind.get(key) ?? compareHere({ ...at, path: '' })
-    run.open.delete(pair)
-    run.behind.set(key, differences)
-    return differences.map(difference => ({ ...difference, path: at.path + difference.path }))
+    const named = `${at.member} ${pair}`
+    // A schema that contains itself ends here; and where many lead to many, the ways to a difference are countless.
+    if (open.has(pair) || done.has(named)) return []
+    open.add(pair)
+    done.add(named)
+    const differences = compareHere(at)
+    open.delete(pair)
+    return differences
   }
 
 /** Whether a part is a reference with nothing beside it but texts. */
