@@ -128,6 +128,8 @@ test('a risky change waits for an item of the unreleased changelog that names th
     ['* `state` is new.\n* `lent` is new.', false],
     ['* state may be lent.', false],
     ['* `states` may be `lent`.', false],
+    ['* `estate` may be `lent`.', false],
+    ['\n## 0.9.0\n\n* `state` may be `lent`.', false],
     ['* The `thing.state` of a thing\n  may be `lent`.', true],
     ['- `state`: `"lent"`.', true],
   ] as const) {
@@ -227,6 +229,11 @@ test('duet contract refuses a wrong command line and files that it cannot compar
     [['compare'], UsageError, /there is no contract compare/],
     [['diff', one, one, one], UsageError, /unexpected argument/],
     [['diff', one, write('old.json', '{"swagger":"2.0"}')], Error, /old\.json is no OpenAPI 3\.1/],
+    [
+      ['diff', one, write('older.json', '{"openapi":"3.0.3"}')],
+      Error,
+      /older\.json is no OpenAPI 3\.1/,
+    ],
     [['diff', one, write('broken.json', '{')], Error, /broken\.json is not JSON/],
     [['diff', schema, write('c.graphql', 'type {')], Error, /c\.graphql is no GraphQL schema/],
     [['diff', one, join(temporary, 'none.json')], Error, /none\.json/],

@@ -201,6 +201,12 @@ const rows: readonly (readonly [string, string, readonly string[], readonly stri
     ['breaking directive-removed @mark'],
     ['compatible directive-added @mark'],
   ],
+  [
+    'level: Int = 1',
+    'level: Int = 1 @deprecated(reason: "No longer told.")',
+    ['compatible deprecated @mark(level:)'],
+    ['compatible deprecation-withdrawn @mark(level:)'],
+  ],
   ['A way to mark', 'A mark', [], []],
   [
     '  name: String\n  old',
@@ -222,7 +228,7 @@ const rows: readonly (readonly [string, string, readonly string[], readonly stri
   ],
   [
     '"Use name."',
-    '"Use name. Gone from 2027-05-22."',
+    '"Since 2026-11-22 use name. Gone from 2027-05-22."',
     ['compatible sunset-set Thing.vague'],
     ['compatible sunset-withdrawn Thing.vague'],
   ],

@@ -83,6 +83,8 @@ const row = (
   at,
 })
 
+const { shape } = document.components.schemas.Thing.properties
+
 const at = (member: string, key: string) => `/properties/${member}/${key}`
 
 const schemaRows: readonly SchemaRow[] = [
@@ -184,6 +186,24 @@ const schemaRows: readonly SchemaRow[] = [
   row(at('nick', 'x-sunset'), '2027-05-21', 'sunset-too-soon', 'sunset-withdrawn', 'nick'),
   row(at('nick', 'x-sunset'), 'next year', 'sunset-unreadable', 'sunset-withdrawn', 'nick'),
   row(at('nick', 'x-sunset'), '2027-06-31', 'sunset-unreadable', 'sunset-withdrawn', 'nick'),
+  {
+    change: [['/properties/shape', { oneOf: [...shape.anyOf] }]],
+    rules: ['unknown'],
+    back: ['unknown'],
+    at: 'shape',
+  },
+  row('/required', ['name', 'count', 5], 'unknown', 'unknown', ''),
+  {
+    change: [
+      [
+        '/properties/box',
+        { items: { anyOf: [{ properties: { lid: { deprecated: true, 'x-sunset': today } } }] } },
+      ],
+    ],
+    rules: ['member-added', 'sunset-too-soon'],
+    back: ['member-removed'],
+    at: 'box',
+  },
   row(at('nick', 'x-sunset'), 5, 'unknown', 'unknown', 'nick'),
   row(at('soon', 'x-sunset'), '2027-06-01', 'sunset-later', 'sunset-earlier', 'soon'),
   row('/properties/nick', undefined, 'removed-without-sunset', 'member-added', 'nick'),
@@ -225,7 +245,7 @@ for (const { change, rules, back, at } of schemaRows)
         const seen = differences.map(({ class: level, rule }) => `${level} ${rule}`)
         const wanted = expected.map(rule => `${meaning[rule]?.[way]} ${rule}`)
         assert.deepEqual(seen.sort(), wanted.sort(), schema)
-        assert.ok(differences.some(({ path }) => path === place + at))
+        assert.ok(differences.some(({ path }) => path === (place + at).replace(/(\.| → )$/, '')))
         assert.ok(differences.every(difference => difference.hits === hits))
       }
     }
@@ -371,6 +391,12 @@ const documentRows: readonly DocumentRow[] = [
     [[`${get}/responses/200`, undefined]],
     'breaking status-removed GET /things → 200',
     'risky status-added GET /things → 200',
+  ],
+  [
+    'the answer where no other is named',
+    [[`${get}/responses/default`, { description: 'Any.' }]],
+    'risky status-added GET /things → default',
+    'compatible refusal-removed GET /things → default',
   ],
   [
     'a refusal',
@@ -558,6 +584,34 @@ test('a reference that leads nowhere is breaking', () => {
   assert.ok(
     differences.some(({ rule, path }) => rule === 'unknown' && path === 'GET /things → 422'),
   )
+})
+
+test('a sunset that could not be read counts as none', () => {
+  const path = '/components/schemas/Thing/properties/nick/x-sunset'
+  const rulesOf = diff([[path, 'next year']], [[path, '2027-01-01']]).map(({ rule }) => rule)
+  assert.deepEqual(rulesOf, ['sunset-too-soon'])
+})
+
+test('references are followed through others and into every part of a document, and a circle of them ends', () => {
+  const schema = `${csv}/schema`
+  const parameter = '#/paths/~1things/get/parameters/0/schema'
+  const chain: readonly Change[] = [
+    [schema, { $ref: '#/components/schemas/First' }],
+    ['/components/schemas/First', { $ref: '#/components/schemas/Second' }],
+    ['/components/schemas/Second', { $ref: parameter }],
+  ]
+  const changes = diff(chain, [...chain, [`${get}/parameters/0/schema/type`, 'integer']])
+  assert.deepEqual(lines(changes), [
+    'breaking type-changed GET /things → 200 (text/csv)',
+    'breaking type-changed GET /things → header X-Trace',
+    'breaking type-changed components.schemas.Second',
+  ])
+  const circle: readonly Change[] = [
+    ...chain,
+    ['/components/schemas/Second/$ref', '#/components/schemas/First'],
+  ]
+  assert.deepEqual(diff(circle, circle), [])
+  assert.notDeepEqual(diff(chain, circle), [])
 })
 
 test('a risky difference names the member and what is new about it', () => {
