@@ -12,6 +12,7 @@ const steps = [
   { name: 'lint and format', run: [biome, 'ci', '.', '--error-on-warnings', ...plain] },
   { name: 'nothing unused', run: ['node_modules/knip/bin/knip.js'] },
   { name: 'lock file', run: ['scripts/check-lock.mjs'] },
+  { name: 'contract', run: ['scripts/contract.mjs'] },
   { name: 'tests', run: ['scripts/test.mjs'] },
 ]
 

@@ -3,6 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { printSchema } from 'graphql'
 import { content } from '../content/index.ts'
 import { modelOf } from '../src/content.ts'
+import { graphqlRules, ruleOf } from '../src/contract/graphql.ts'
+import { classes, rules } from '../src/contract/rules.ts'
 import { machineErrors, mergeErrors } from '../src/errors.ts'
 import { deriveSchema } from '../src/graphql/schema.ts'
 import { inWords } from '../src/model/policy.ts'
@@ -31,6 +33,7 @@ export const parts = {
   'docs/policy.md': { operations, fields, actions: actionsTable },
   'docs/rest.md': { routes, members },
   'docs/graphql.md': { schema },
+  'docs/contract.md': { rules: rulesTable, graphql: graphqlRulesTable },
 }
 
 function rooms() {
@@ -166,6 +169,26 @@ function members() {
 
 function schema() {
   return `\`\`\`graphql\n${printSchema(deriveSchema(model).schema)}\n\`\`\``
+}
+
+function rulesTable() {
+  return table(
+    ['Rule', 'What it is', 'Sent', 'Read'],
+    Object.entries(rules).map(([name, { about, sent, read }]) => [code(name), about, sent, read]),
+  )
+}
+
+function graphqlRulesTable() {
+  return table(
+    ['Class', 'Rules'],
+    classes.map(name => [
+      name,
+      Object.entries(graphqlRules)
+        .filter(([, level]) => level === name)
+        .map(([type]) => code(ruleOf(type)))
+        .join(', '),
+    ]),
+  )
 }
 
 /** A document with its generated parts renewed from the code. */

@@ -35,6 +35,7 @@ const mayImport: Record<string, readonly string[] | 'everything'> = {
   rest: ['model', 'read', 'write', 'core.ts', 'http', 'type auth'],
   graphql: ['model', 'read', 'write', 'core.ts', 'http', 'type auth'],
   pages: ['model', 'http'],
+  contract: [],
   cli: 'everything',
   'app.ts': 'everything',
   'content.ts': 'everything',
@@ -215,14 +216,15 @@ const otherMeanings: Readonly<Record<string, readonly string[]>> = {
   // The HTTP method.
   post: [
     'src/app.ts',
+    'src/contract/openapi.ts',
     'src/graphql/',
     'src/pages/',
     'src/rest/',
     'src/write/',
     'src/engines/sqlite/',
   ],
-  // Documents of GraphQL and of SQL have comments.
-  comment: ['src/engines/postgres/schema/draft.ts'],
+  // Documents of GraphQL and of SQL have comments, and so have JSON Schemas.
+  comment: ['src/engines/postgres/schema/draft.ts', 'src/contract/schema.ts'],
   comments: [
     'src/graphql/',
     'src/settings.ts',

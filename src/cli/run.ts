@@ -40,6 +40,10 @@ const commands: Commands = {
     'move a SQLite store into PostgreSQL',
     async () => (await import('#cli/move.ts')).move,
   ),
+  contract: listed(
+    'compare two contracts',
+    async () => (await import('#cli/contract.ts')).contract,
+  ),
 }
 
 /** The commands of the machine, then those of the content; throws where a name is used twice. */

@@ -1,0 +1,143 @@
+// Compares the contract of the last release with what the code says now; `npm run contract`. Fails on what
+// breaks callers, and on what may trip them where the changelog does not name it. With --write it writes the files.
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { printSchema } from 'graphql'
+import { content } from '../content/index.ts'
+import { loadConfig } from '../src/config.ts'
+import { modelOf } from '../src/content.ts'
+import { diffFiles, fileAdded, fileRemoved } from '../src/contract/contract.ts'
+import { counts, isNamed, report } from '../src/contract/report.ts'
+import { deriveSchema } from '../src/graphql/schema.ts'
+
+const folder = 'contract'
+
+/** The files of the contract that a content has, by name. */
+export function documentsOf(content) {
+  const model = modelOf(content, content.decide(loadConfig({}, content.settings).values))
+  return { 'schema.graphql': `${printSchema(deriveSchema(model).schema)}\n` }
+}
+
+/** What git prints for a command in a folder; undefined where there is no git or it refuses. */
+function git(root, ...args) {
+  const { status, stdout } = spawnSync('git', ['-C', root, ...args], {
+    encoding: 'utf8',
+    maxBuffer: 2 ** 26,
+  })
+  return status === 0 ? stdout : undefined
+}
+
+const linesOf = text => text?.split('\n').filter(line => line !== '') ?? []
+
+/** The newest release that HEAD contains, as a tag; undefined where there is none. */
+const lastRelease = root =>
+  linesOf(git(root, 'tag', '--list', 'v*', '--merged', 'HEAD', '--sort=-version:refname')).find(
+    tag => /^v\d+\.\d+\.\d+$/.test(tag),
+  )
+
+/** The files of the contract in a commit, by name. */
+const committed = (root, commit) =>
+  Object.fromEntries(
+    linesOf(git(root, 'ls-tree', '--name-only', commit, `./${folder}/`)).map(path => {
+      const name = path.slice(path.lastIndexOf('/') + 1)
+      return [name, git(root, 'show', `${commit}:./${folder}/${name}`)]
+    }),
+  )
+
+function onDisk(root) {
+  const path = join(root, folder)
+  const names = existsSync(path) ? readdirSync(path) : []
+  return Object.fromEntries(names.map(name => [name, readFileSync(join(path, name), 'utf8')]))
+}
+
+/** What callers have: the contract of the last release, else of the last commit, else on disk. */
+function promised(root) {
+  const release = lastRelease(root)
+  const candidates = [
+    ...(release ? [[release, committed(root, release)]] : []),
+    ['the last commit', committed(root, 'HEAD')],
+    ['the files on disk', onDisk(root)],
+  ]
+  const [since, files] = candidates.find(([, files]) => Object.keys(files).length > 0) ?? [
+    'nothing',
+    {},
+  ]
+  return { since, files }
+}
+
+function differencesOf(before, after, today) {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
+  return names.map(name => {
+    const [was, is] = [before[name], after[name]]
+    if (was === undefined) return [name, fileAdded({ name, text: is }, today)]
+    if (is === undefined) return [name, fileRemoved({ name, text: was }, today)]
+    return [name, diffFiles({ name, text: was }, { name, text: is }, today)]
+  })
+}
+
+function write(root, files) {
+  const path = join(root, folder)
+  mkdirSync(path, { recursive: true })
+  for (const name of readdirSync(path)) if (!Object.hasOwn(files, name)) rmSync(join(path, name))
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(path, name), text)
+}
+
+/** The files on disk that are not what the code says. */
+function staleFiles(root, files) {
+  const disk = onDisk(root)
+  return [...new Set([...Object.keys(files), ...Object.keys(disk)])].filter(
+    name => files[name] !== disk[name],
+  )
+}
+
+/** What must be done before this may be merged, a line each. */
+function remedies({ root, files, all }) {
+  const changelog = readFileSync(join(root, 'CHANGELOG.md'), 'utf8')
+  const breaking = all.filter(difference => difference.class === 'breaking').length
+  const unnamed = all.filter(
+    difference => difference.class === 'risky' && !isNamed(changelog, difference),
+  )
+  const missing = new Set(unnamed.map(({ names }) => names.map(name => `\`${name}\``).join(', ')))
+  return [
+    ...(breaking > 0
+      ? [
+          `${breaking} breaking: leave them to a new version, or announce them first (docs/contract.md)`,
+        ]
+      : []),
+    ...[...missing].map(names => `risky: CHANGELOG.md, Unreleased, needs an item with ${names}`),
+    ...staleFiles(root, files).map(
+      name => `${folder}/${name} is not what the code says: run npm run contract -- --write`,
+    ),
+  ]
+}
+
+/** Compares the contract of a checkout with the files that its code makes now: what to print, and whether all is well. */
+export function compareContract({ root, files, today, writes }) {
+  const { since, files: before } = promised(root)
+  if (writes) write(root, files)
+  const differences = differencesOf(before, files, today)
+  const all = differences.flatMap(([, some]) => some)
+  const todo = remedies({ root, files, all })
+  const parts = differences
+    .filter(([, some]) => some.length > 0)
+    .map(([name, some]) => `── ${folder}/${name}\n${report(some)}`)
+  const text = [
+    ...parts,
+    ...todo.map(line => `contract: ${line}\n`),
+    `contract: ${counts(all)}, compared with ${since}\n`,
+  ]
+  return { text: text.join(''), isWell: todo.length === 0 }
+}
+
+if (import.meta.main) {
+  const { text, isWell } = compareContract({
+    root: fileURLToPath(new URL('..', import.meta.url)),
+    files: documentsOf(content),
+    today: new Date().toISOString().slice(0, 10),
+    writes: process.argv.includes('--write'),
+  })
+  process.stdout.write(text)
+  process.exitCode = isWell ? 0 : 1
+}

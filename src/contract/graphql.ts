@@ -1,0 +1,262 @@
+/** Compares two GraphQL schemas with graphql-js, which finds the changes, and by the dates in the reasons of deprecations. */
+import {
+  buildSchema,
+  type ConstDirectiveNode,
+  findSchemaChanges,
+  type GraphQLArgument,
+  type GraphQLEnumValue,
+  type GraphQLField,
+  type GraphQLInputField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isIntrospectionType,
+  isObjectType,
+  isSpecifiedScalarType,
+  print,
+  resolveSchemaCoordinate,
+  type SchemaChange,
+} from 'graphql'
+import { type At, type Difference, found, hits, sorted, type Way } from '#contract/difference.ts'
+import { type Notice, noticeChanges, removal } from '#contract/notice.ts'
+import type { Class } from '#contract/rules.ts'
+
+/** The class of each change that graphql-js tells apart; undefined is free. */
+export const graphqlRules = {
+  TYPE_REMOVED: 'breaking',
+  TYPE_CHANGED_KIND: 'breaking',
+  TYPE_REMOVED_FROM_UNION: 'breaking',
+  VALUE_REMOVED_FROM_ENUM: 'breaking',
+  REQUIRED_INPUT_FIELD_ADDED: 'breaking',
+  IMPLEMENTED_INTERFACE_REMOVED: 'breaking',
+  FIELD_REMOVED: 'breaking',
+  FIELD_CHANGED_KIND: 'breaking',
+  REQUIRED_ARG_ADDED: 'breaking',
+  ARG_REMOVED: 'breaking',
+  ARG_CHANGED_KIND: 'breaking',
+  DIRECTIVE_REMOVED: 'breaking',
+  DIRECTIVE_ARG_REMOVED: 'breaking',
+  REQUIRED_DIRECTIVE_ARG_ADDED: 'breaking',
+  DIRECTIVE_REPEATABLE_REMOVED: 'breaking',
+  DIRECTIVE_LOCATION_REMOVED: 'breaking',
+  VALUE_ADDED_TO_ENUM: 'risky',
+  TYPE_ADDED_TO_UNION: 'risky',
+  IMPLEMENTED_INTERFACE_ADDED: 'risky',
+  ARG_DEFAULT_VALUE_CHANGE: 'risky',
+  INPUT_FIELD_DEFAULT_VALUE_CHANGE: 'risky',
+  ARG_DEFAULT_VALUE_ADDED: 'risky',
+  INPUT_FIELD_DEFAULT_VALUE_ADDED: 'risky',
+  OPTIONAL_INPUT_FIELD_ADDED: 'compatible',
+  OPTIONAL_ARG_ADDED: 'compatible',
+  TYPE_ADDED: 'compatible',
+  DIRECTIVE_ADDED: 'compatible',
+  FIELD_ADDED: 'compatible',
+  DIRECTIVE_REPEATABLE_ADDED: 'compatible',
+  DIRECTIVE_LOCATION_ADDED: 'compatible',
+  OPTIONAL_DIRECTIVE_ARG_ADDED: 'compatible',
+  FIELD_CHANGED_KIND_SAFE: 'compatible',
+  ARG_CHANGED_KIND_SAFE: 'compatible',
+  DESCRIPTION_CHANGED: undefined,
+} as const satisfies Record<SchemaChange['type'], Class | undefined>
+
+/** The name of the rule about a kind of change. */
+export const ruleOf = (type: string): string => type.toLowerCase().replaceAll('_', '-')
+
+/** Something of a schema that has a coordinate: what it announces, and the directives that stand at it. */
+type Element = {
+  readonly coordinate: string
+  readonly notice: Notice
+  readonly marks: string
+  /** The type that it leads to or takes. */
+  readonly leadsTo?: string
+}
+
+type Marked = { readonly directives?: readonly ConstDirectiveNode[] | undefined } | null | undefined
+
+/** The sunset is the last day that the reason names. */
+const noticeOfReason = (reason: string | null | undefined): Notice => ({
+  deprecated: typeof reason === 'string',
+  sunset: reason?.match(/\d{4}-\d{2}-\d{2}/g)?.at(-1),
+})
+
+const marksOf = (nodes: readonly Marked[]): string =>
+  nodes
+    .flatMap(node => node?.directives ?? [])
+    .filter(({ name }) => name.value !== 'deprecated')
+    .map(print)
+    .sort()
+    .join(' ')
+
+const elementsOf = (schema: GraphQLSchema): readonly Element[] => [
+  {
+    coordinate: 'schema',
+    notice: noticeOfReason(undefined),
+    marks: marksOf([schema.astNode, ...schema.extensionASTNodes]),
+  },
+  ...Object.values(schema.getTypeMap())
+    .filter(type => !isIntrospectionType(type) && !isSpecifiedScalarType(type))
+    .flatMap(elementsOfType),
+  ...schema.getDirectives().flatMap(({ args }) => args.map(elementOf)),
+]
+
+const elementOf = (part: Part): Element => ({
+  coordinate: String(part),
+  notice: noticeOfReason(part.deprecationReason),
+  marks: marksOf([part.astNode]),
+  ...('type' in part && { leadsTo: getNamedType(part.type).name }),
+})
+
+const elementsOfType = (type: GraphQLNamedType): readonly Element[] => [
+  {
+    coordinate: type.name,
+    notice: noticeOfReason(undefined),
+    marks: marksOf([type.astNode, ...type.extensionASTNodes]),
+  },
+  ...partsOf(type).map(elementOf),
+]
+
+type Part = GraphQLArgument | GraphQLEnumValue | GraphQLField | GraphQLInputField
+
+const partsOf = (type: GraphQLNamedType): readonly Part[] => {
+  if (isEnumType(type)) return type.getValues()
+  if (isInputObjectType(type)) return Object.values(type.getFields())
+  if (!isObjectType(type) && !isInterfaceType(type)) return []
+  return Object.values(type.getFields()).flatMap(field => [field, ...field.args])
+}
+
+/** What a change is about, as a coordinate: the description begins with it, or ends where a type is the context. */
+const coordinateOf = ({ description }: SchemaChange): string =>
+  /(?:union type|implemented by) (\w+)/.exec(description)?.[1] ??
+  /\w+\.\w+(?:\(\w+:\))?|@\w+(?:\(\w+:\))?/.exec(description)?.[0] ??
+  /\w+/.exec(description)?.[0] ??
+  ''
+
+const ways: Readonly<Record<string, Way>> = {
+  FieldArgument: 'sent',
+  DirectiveArgument: 'sent',
+  InputField: 'sent',
+  Field: 'read',
+}
+
+const wayOf = (coordinate: string, schemas: readonly GraphQLSchema[]): Way =>
+  schemas.flatMap(schema => {
+    const element = resolveSchemaCoordinate(schema, coordinate)
+    return element ? [ways[element.kind] ?? 'either'] : []
+  })[0] ?? 'either'
+
+const isRemoval = ({ type }: SchemaChange): boolean =>
+  ['FIELD_REMOVED', 'ARG_REMOVED', 'VALUE_REMOVED_FROM_ENUM'].includes(type)
+
+/** The types that go because everything announced to go was all that led to them. */
+const goneWith = (removed: readonly Element[], all: readonly Element[]): ReadonlySet<string> => {
+  const gone = new Set(removed.flatMap(({ leadsTo }) => leadsTo ?? []))
+  // A set goes on with what is added to it meanwhile.
+  for (const type of gone)
+    for (const { coordinate, leadsTo } of all)
+      if (leadsTo !== undefined && coordinate.startsWith(`${type}.`)) gone.add(leadsTo)
+  return gone
+}
+
+const isAnnounced = ({ notice: { sunset = '9' } }: Element, today: string) => today >= sunset
+
+const changesFound = (
+  before: GraphQLSchema,
+  after: GraphQLSchema,
+  today: string,
+): readonly Difference[] => {
+  const elements = elementsOf(before)
+  const changes = findSchemaChanges(before, after).map(change => {
+    const coordinate = coordinateOf(change)
+    const element = elements.find(element => element.coordinate === coordinate)
+    return { change, coordinate, element }
+  })
+  const removed = changes.flatMap(({ change, element }) =>
+    element && isRemoval(change) && isAnnounced(element, today) ? [element] : [],
+  )
+  const gone = goneWith(removed, elements)
+  return changes.flatMap(({ change, coordinate, element }) => {
+    const at: At = { ...placeOf(coordinate, today), way: wayOf(coordinate, [before, after]) }
+    const message = change.description.replace(/\.$/, '')
+    if (element && isRemoval(change) && element.notice.deprecated)
+      return removal(element.notice, at, 'member-removed', message)
+    // A standard scalar goes with its last use, which is a change of its own.
+    if (message.startsWith('Standard scalar')) return []
+    if (change.type === 'TYPE_REMOVED' && gone.has(coordinate))
+      return found(at, 'removed-after-sunset', `${message}, with all that led to it`)
+    return changed(change, message, at)
+  })
+}
+
+const placeOf = (coordinate: string, today: string): At => ({
+  way: 'either',
+  path: coordinate,
+  member: /\w+(?=\W*$)/.exec(coordinate)?.[0] ?? coordinate,
+  today,
+})
+
+const changed = ({ type }: SchemaChange, message: string, at: At): readonly Difference[] => {
+  const level = graphqlRules[type]
+  if (level === undefined) return []
+  const { path, way, member } = at
+  return [{ class: level, rule: ruleOf(type), path, message, hits: hits[way], names: [member] }]
+}
+
+/** What graphql-js does not compare: announcements, and the directives that stand at an element. */
+const marksChanged = (
+  before: GraphQLSchema,
+  after: GraphQLSchema,
+  today: string,
+): readonly Difference[] => {
+  const olds = new Map(elementsOf(before).map(element => [element.coordinate, element]))
+  return elementsOf(after).flatMap(({ coordinate, notice, marks }) => {
+    const at: At = { ...placeOf(coordinate, today), way: wayOf(coordinate, [after]) }
+    const old = olds.get(coordinate)
+    return [
+      ...noticeChanges(old?.notice ?? noticeOfReason(undefined), notice, at),
+      ...(old && old.marks !== marks
+        ? found(
+            at,
+            'unknown',
+            `${coordinate} has ${marks || 'no directive'} instead of ${old.marks || 'none'}`,
+          )
+        : []),
+    ]
+  })
+}
+
+const roots = (schema: GraphQLSchema): string =>
+  [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].join(', ')
+
+const rootsChanged = (
+  before: GraphQLSchema,
+  after: GraphQLSchema,
+  today: string,
+): readonly Difference[] => {
+  const [mutation, subscription] = [before.getMutationType(), before.getSubscriptionType()]
+  return before.getQueryType()?.name === after.getQueryType()?.name &&
+    (mutation ?? after.getMutationType())?.name === after.getMutationType()?.name &&
+    (subscription ?? after.getSubscriptionType())?.name === after.getSubscriptionType()?.name
+    ? []
+    : found(
+        placeOf('schema', today),
+        'unknown',
+        `the roots are ${roots(after)} instead of ${roots(before)}`,
+      )
+}
+
+/** The differences between two schemas for callers of the first, on a day (YYYY-MM-DD); throws GraphQLError for what is no SDL. */
+export const diffGraphql = (
+  beforeSdl: string,
+  afterSdl: string,
+  today: string,
+): readonly Difference[] => {
+  const [before, after] = [buildSchema(beforeSdl), buildSchema(afterSdl)]
+  return sorted([
+    ...changesFound(before, after, today),
+    ...marksChanged(before, after, today),
+    ...rootsChanged(before, after, today),
+  ])
+}

@@ -1,0 +1,193 @@
+/** Walks two documents side by side, so that no key of either is left out. */
+import { isDeepStrictEqual } from 'node:util'
+import { isObject, type JsonObject } from '#base/object.ts'
+import { type At, type Difference, found } from '#contract/difference.ts'
+import { noticeChanges, noticeOf } from '#contract/notice.ts'
+import type { Rule } from '#contract/rules.ts'
+
+/** Two documents, and the references of both that were followed. */
+export type Run = {
+  readonly before: JsonObject
+  readonly after: JsonObject
+  /** The pairs of references that were followed, by `pairOf`. */
+  readonly followed: Set<string>
+}
+
+/** The pairs of references of one operation: those that are being compared, and those that were. */
+export type Visited = { readonly open: Set<string>; readonly done: Set<string> }
+
+export type Place = At & { readonly run: Run; readonly visited: Visited }
+
+export type Compare = (before: unknown, after: unknown, at: Place) => readonly Difference[]
+
+/** What each key of an object means; a key that is not there is unknown. */
+export type Keys = Readonly<Record<string, Compare>>
+
+/** Nothing visited yet. */
+export const nothing = (): Visited => ({ open: new Set(), done: new Set() })
+
+/** A place further in: a step of the path, and the name there if it has one. */
+export const inside = (at: Place, step: string, member = at.member): Place => ({
+  ...at,
+  path: at.path + step,
+  member,
+})
+
+/** The value of an object's own key. */
+export const own = (object: JsonObject, key: string): unknown =>
+  Object.hasOwn(object, key) ? object[key] : undefined
+
+/** Whatever no rule knows: any change of it is breaking. */
+export const unknown: Compare = (before, after, at) =>
+  isDeepStrictEqual(before, after)
+    ? []
+    : found(at, 'unknown', `${at.member} has changed in a way that no rule knows`)
+
+/** For texts that promise nothing, and for keys that are compared with another. */
+export const free: Compare = () => []
+
+/** For what people read and generators print, and no request depends on. */
+export const annotation =
+  (key: string): Compare =>
+  (before, after, at) =>
+    isDeepStrictEqual(before, after)
+      ? []
+      : found(at, 'annotation-changed', `the ${key} of ${at.member} is another`)
+
+/** The keys that objects of all kinds have. */
+export const commonKeys: Keys = {
+  description: free,
+  summary: free,
+  example: free,
+  examples: free,
+  // Compared together, in compareKeys.
+  deprecated: free,
+  'x-sunset': free,
+}
+
+const noticeParts = (part: unknown): JsonObject => {
+  const { deprecated = false, 'x-sunset': sunset = '' }: JsonObject = isObject(part) ? part : {}
+  return { deprecated, sunset }
+}
+
+const compareNotices: Compare = (before, after, at) => {
+  const [was, is] = [noticeParts(before), noticeParts(after)]
+  return [was, is].every(
+    ({ deprecated, sunset }) => typeof deprecated === 'boolean' && typeof sunset === 'string',
+  )
+    ? noticeChanges(noticeOf(before), noticeOf(after), at)
+    : unknown(was, is, at)
+}
+
+/** Compares each key of two objects as the table says. */
+export const compareKeys =
+  (keys: Keys): Compare =>
+  (before, after, at) => {
+    if (!isObject(before) || !isObject(after)) return unknown(before, after, at)
+    return [
+      ...compareNotices(before, after, at),
+      ...namesOf(before, after).flatMap(key => {
+        const compare = own(keys, key) ?? unknownKey(key)
+        return (compare as Compare)(own(before, key), own(after, key), at)
+      }),
+    ]
+  }
+
+const unknownKey =
+  (key: string): Compare =>
+  (before, after, at) =>
+    isDeepStrictEqual(before, after)
+      ? []
+      : found(at, 'unknown', `${key} of ${at.member} has changed in a way that no rule knows`)
+
+/** The keys of either object. */
+export const namesOf = (before: JsonObject, after: JsonObject): readonly string[] => [
+  ...new Set([...Object.keys(before), ...Object.keys(after)]),
+]
+
+/** Compares two maps by name; a map that is left out is empty. */
+export const maps =
+  (compare: (before: JsonObject, after: JsonObject, at: Place) => readonly Difference[]): Compare =>
+  (before = {}, after = {}, at) =>
+    isObject(before) && isObject(after) ? compare(before, after, at) : unknown(before, after, at)
+
+/** Compares two lists; a list that is left out is empty. */
+export const lists =
+  (
+    compare: (
+      before: readonly unknown[],
+      after: readonly unknown[],
+      at: Place,
+    ) => readonly Difference[],
+  ): Compare =>
+  (before = [], after = [], at) =>
+    Array.isArray(before) && Array.isArray(after)
+      ? compare(before, after, at)
+      : unknown(before, after, at)
+
+/** Compares a flag that is false where it is left out. */
+export const flag =
+  (on: Rule, off: Rule, about: (at: Place, isOn: boolean) => string): Compare =>
+  (before = false, after = false, at) => {
+    if (typeof before !== 'boolean' || typeof after !== 'boolean') return unknown(before, after, at)
+    return before === after ? [] : found(at, after ? on : off, about(at, after))
+  }
+
+const refOf = (part: unknown): string | undefined => {
+  const ref = isObject(part) ? own(part, '$ref') : undefined
+  return typeof ref === 'string' ? ref : undefined
+}
+
+/** The part of a document that a reference leads to; undefined where it leads nowhere in it. */
+const target = (document: JsonObject, ref: string): unknown =>
+  ref.startsWith('#/')
+    ? ref
+        .slice(2)
+        .split('/')
+        .map(step => decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~'))
+        .reduce<unknown>(
+          (part, step) =>
+            Array.isArray(part) ? part[Number(step)] : isObject(part) ? own(part, step) : undefined,
+          document,
+        )
+    : undefined
+
+/** A part with its reference followed; keys beside the reference win. One that leads nowhere stays. */
+export const followed = (document: JsonObject, part: unknown, depth = 0): unknown => {
+  const ref = refOf(part)
+  const there = ref === undefined ? undefined : target(document, ref)
+  // A reference that leads to itself through others.
+  if (!isObject(part) || there === undefined || depth > 20) return part
+  const { $ref: _, ...beside } = part
+  const resolved = followed(document, there, depth + 1)
+  return isObject(resolved) ? { ...resolved, ...beside } : resolved
+}
+
+/** The name of a pair of references. */
+export const pairOf = (before: string, after: string): string => `${before} ${after}`
+
+/** Compares what two parts are once their references are followed; the same two under one name only once in an operation. */
+export const throughRefs =
+  (compare: Compare): Compare =>
+  (before, after, at) => {
+    const { run } = at
+    const compareHere = (place: Place) =>
+      compare(followed(run.before, before), followed(run.after, after), place)
+    const refs = [refOf(before), refOf(after)] as const
+    if (refs[0] === undefined || refs[1] === undefined) return compareHere(at)
+    if (isBare(before) && isBare(after)) run.followed.add(pairOf(refs[0], refs[1]))
+    const { open, done } = at.visited
+    const pair = JSON.stringify([at.way, before, after])
+    const named = `${at.member} ${pair}`
+    // A schema that contains itself ends here; and where many lead to many, the ways to a difference are countless.
+    if (open.has(pair) || done.has(named)) return []
+    open.add(pair)
+    done.add(named)
+    const differences = compareHere(at)
+    open.delete(pair)
+    return differences
+  }
+
+/** Whether a part is a reference with nothing beside it but texts. */
+const isBare = (part: unknown): boolean =>
+  isObject(part) && Object.keys(part).every(key => ['$ref', 'description', 'summary'].includes(key))

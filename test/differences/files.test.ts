@@ -1,0 +1,247 @@
+/** What `npm run contract` and `duet contract` say about the files of a contract. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { contract } from '#cli/contract.ts'
+import { UsageError } from '#cli/usage.ts'
+import { content } from '#content/index.ts'
+import { duet } from '../duet.ts'
+import { type Change, changed } from './document.ts'
+
+type Files = Readonly<Record<string, string>>
+type Checkout = {
+  readonly root: string
+  readonly files: Files
+  readonly today: string
+  readonly writes?: boolean
+}
+
+const {
+  compareContract,
+  documentsOf,
+}: {
+  readonly compareContract: (checkout: Checkout) => {
+    readonly text: string
+    readonly isWell: boolean
+  }
+  readonly documentsOf: (of: typeof content) => Files
+} = await import(new URL('../../scripts/contract.mjs', import.meta.url).href)
+
+const temporary = mkdtempSync(join(tmpdir(), 'duet-contract-'))
+after(() => rmSync(temporary, { recursive: true, force: true }))
+
+const today = '2026-11-22'
+const name = 'v1.openapi.json'
+const state = '/components/schemas/Thing/properties/state/enum'
+const lent: Change = [state, ['new', 'used', 'sold', 'lent']]
+const page: Change = ['/components/parameters/Page/name', 'sheet']
+
+const filesWith = (...changes: readonly Change[]): Files => ({
+  [name]: `${JSON.stringify(changed(changes), null, 2)}\n`,
+})
+
+const isGitThere = spawnSync('git', ['--version']).status === 0
+const needsGit = { skip: isGitThere ? false : 'NOT TESTED: there is no git' }
+
+/** A checkout with a changelog and the files of a contract; git keeps what is committed there. */
+const checkout = (files: Files, changelog = '') => {
+  const root = mkdtempSync(join(temporary, 'checkout-'))
+  const git = (...args: readonly string[]) => {
+    const who = ['-c', 'user.name=A', '-c', 'user.email=a@example.org']
+    const { status, stderr } = spawnSync('git', ['-C', root, ...who, ...args], { encoding: 'utf8' })
+    assert.equal(status, 0, stderr)
+  }
+  const put = (all: Files) => {
+    mkdirSync(join(root, 'contract'), { recursive: true })
+    for (const [file, text] of Object.entries(all))
+      writeFileSync(join(root, 'contract', file), text)
+  }
+  const unreleased = (text: string) =>
+    writeFileSync(
+      join(root, 'CHANGELOG.md'),
+      `# Changelog\n\n## Unreleased\n\n${text}\n\n## 1.0.0\n\n* \`old\`\n`,
+    )
+  const commit = (...tags: readonly string[]) => {
+    if (!existsSync(join(root, '.git'))) git('init', '-q', '-b', 'main')
+    git('add', '-A')
+    // Another message makes another commit within the same second.
+    git('commit', '-qm', `release ${tags}`, '--allow-empty')
+    for (const tag of tags) git('tag', tag)
+  }
+  put(files)
+  unreleased(changelog)
+  const compare = (now: Files, writes = false) =>
+    compareContract({ root, files: now, today, writes })
+  return { root, git, put, unreleased, commit, compare }
+}
+
+test('without git the code is compared with the files on disk, which must be what the code writes', () => {
+  const { root, compare, put } = checkout(filesWith())
+  assert.deepEqual(compare(filesWith()), {
+    text: 'contract: 0 breaking, 0 risky, 0 compatible, compared with the files on disk\n',
+    isWell: true,
+  })
+  const fresh: Change = ['/components/schemas/Thing/properties/size', { type: 'integer' }]
+  const stale = compare(filesWith(fresh))
+  assert.match(
+    stale.text,
+    /\nContract: contract\/v1\.openapi\.json is not what the code says: run npm run contract -- --write\n/i,
+  )
+  assert.equal(stale.isWell, false)
+  const written = compare(filesWith(fresh), true)
+  assert.match(
+    written.text,
+    /\n {2}member-added: size is new \(callers who read it\)\n {4}GET \/things → 200 → data\[\]\.size\n/,
+  )
+  assert.equal(written.isWell, true)
+  assert.equal(readFileSync(join(root, 'contract', name), 'utf8'), filesWith(fresh)[name])
+  put({ 'v0.openapi.json': '{"openapi":"3.1.0"}' })
+  assert.equal(compare(filesWith(fresh), true).isWell, false)
+  assert.equal(compare(filesWith(fresh)).isWell, true)
+})
+
+test('a breaking change is refused, on disk or not', needsGit, () => {
+  const { commit, compare, put } = checkout(filesWith())
+  commit()
+  put(filesWith(page))
+  const { text, isWell } = compare(filesWith(page))
+  assert.equal(isWell, false)
+  assert.match(
+    text,
+    /^── contract\/v1\.openapi\.json\nbreaking: 2\n {2}parameter-removed: the parameter page is gone \(callers who send it\)\n {4}GET \/things → query page\n {4}POST \/things → query page\n/,
+  )
+  assert.match(text, /compared with the last commit\n$/)
+})
+
+test('a risky change waits for an item of the unreleased changelog that names the member and what is new', () => {
+  const { put, unreleased, compare } = checkout(filesWith(), '* `state` is new.')
+  const risky = filesWith(lent)
+  const before = compare(risky)
+  assert.match(
+    before.text,
+    /\ncontract: risky: CHANGELOG\.md, Unreleased, needs an item with `state`, `lent`\n/,
+  )
+  for (const [text, isWell] of [
+    ['* `state` is new.\n* `lent` is new.', false],
+    ['* state may be lent.', false],
+    ['* `states` may be `lent`.', false],
+    ['* `estate` may be `lent`.', false],
+    ['\n## 0.9.0\n\n* `state` may be `lent`.', false],
+    ['* The `thing.state` of a thing\n  may be `lent`.', true],
+    ['- `state`: `"lent"`.', true],
+  ] as const) {
+    const { root, compare } = checkout(filesWith(), text)
+    // Against the file as it was, while it is written anew.
+    assert.equal(compare(risky, true).isWell, isWell, text)
+    assert.equal(readFileSync(join(root, 'contract', name), 'utf8'), risky[name])
+  }
+  put(risky)
+  unreleased('')
+  assert.equal(compare(risky).isWell, true)
+})
+
+test(
+  'the newest release that leads to this commit is what callers have, whatever was committed since',
+  needsGit,
+  () => {
+    const { git, put, commit, compare } = checkout(filesWith(page))
+    commit('v1.9.0')
+    put(filesWith())
+    commit('v1.10.0')
+    git('checkout', '-q', '-b', 'aside')
+    put(filesWith(page))
+    commit('v1.11.0')
+    git('checkout', '-q', 'main')
+    put(filesWith(page))
+    commit('v1.12.0-beta', 'version')
+    const { text, isWell } = compare(filesWith(page))
+    assert.match(text, /breaking, .*, compared with v1\.10\.0\n$/)
+    assert.equal(isWell, false)
+    assert.equal(
+      compare(filesWith()).text.split('\n').at(-2),
+      'contract: 0 breaking, 0 risky, 0 compatible, compared with v1.10.0',
+    )
+  },
+)
+
+test('a release without a contract promises nothing, and the last commit counts', needsGit, () => {
+  const { root, put, commit, compare } = checkout({})
+  commit('v1.0.0')
+  put(filesWith())
+  commit()
+  assert.match(compare(filesWith()).text, /compared with the last commit\n$/)
+  rmSync(join(root, '.git'), { recursive: true })
+  assert.match(compare(filesWith()).text, /compared with the files on disk\n$/)
+})
+
+test('a version that is no longer written is breaking', () => {
+  const { compare } = checkout({ ...filesWith(), 'v2.openapi.json': '{"openapi":"3.1.0"}' })
+  const { text, isWell } = compare(filesWith())
+  assert.match(text, /document-removed: v2\.openapi\.json is gone/)
+  assert.equal(isWell, false)
+})
+
+test('the files that this content has are the same each time', () => {
+  const files = documentsOf(content)
+  assert.ok(Object.keys(files).includes('schema.graphql'))
+  assert.deepEqual(documentsOf(content), files)
+})
+
+const write = (file: string, text: string): string => {
+  writeFileSync(join(temporary, file), text)
+  return join(temporary, file)
+}
+const one = write('one.json', filesWith()[name] ?? '')
+const schema = write('a.graphql', 'type Query { a: Int }')
+
+test('duet contract diff compares two files, and tells by its exit code whether something is breaking', async () => {
+  const two = write('two.json', filesWith(page)[name] ?? '')
+  const more = write('b.graphql', 'type Query { a: Int b: Int }')
+  const [breaking, compatible, bare] = await Promise.all([
+    duet(['contract', 'diff', one, two]),
+    duet(['contract', 'diff', schema, more, '--json']),
+    duet(['contract']),
+  ])
+  assert.deepEqual([breaking.code, compatible.code, bare.code], [1, 0, 2])
+  assert.match(breaking.stdout, /^breaking: 2\n {2}parameter-removed: the parameter page is gone /)
+  assert.match(breaking.stdout, /\n2 breaking, 0 risky, 2 compatible\n$/)
+  assert.deepEqual(JSON.parse(compatible.stdout), [
+    {
+      class: 'compatible',
+      rule: 'field-added',
+      path: 'Query.b',
+      message: 'Field Query.b was added',
+      hits: 'callers who read it',
+      names: ['b'],
+    },
+  ])
+  assert.equal(bare.stdout, `${contract.help}\n`)
+})
+
+test('duet contract refuses a wrong command line and files that it cannot compare, with what they lack', async () => {
+  const cases = [
+    [['diff', one, schema], UsageError, /both \.json, or both \.graphql/],
+    [['diff', one], UsageError, /NEW is missing/],
+    [['diff', one, '-'], UsageError, /NEW must be a file that ends in \.json or \.graphql, not -/],
+    [['compare'], UsageError, /there is no contract compare/],
+    [['diff', one, one, one], UsageError, /unexpected argument/],
+    [['diff', one, write('old.json', '{"swagger":"2.0"}')], Error, /old\.json is no OpenAPI 3\.1/],
+    [
+      ['diff', one, write('older.json', '{"openapi":"3.0.3"}')],
+      Error,
+      /older\.json is no OpenAPI 3\.1/,
+    ],
+    [['diff', one, write('broken.json', '{')], Error, /broken\.json is not JSON/],
+    [['diff', schema, write('c.graphql', 'type {')], Error, /c\.graphql is no GraphQL schema/],
+    [['diff', one, join(temporary, 'none.json')], Error, /none\.json/],
+  ] as const
+  for (const [args, kind, message] of cases)
+    await assert.rejects(contract.run(args, content), error => {
+      assert.ok(error instanceof kind)
+      assert.match(error.message, message)
+      return true
+    })
+})
