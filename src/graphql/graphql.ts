@@ -9,6 +9,7 @@ import type { DocumentLimits } from '#graphql/limits.ts'
 import { json, negotiate, wantsPage } from '#graphql/media-types.ts'
 import { paramsOf } from '#graphql/params.ts'
 import { deriveSchema } from '#graphql/schema.ts'
+import { mountSchema } from '#graphql/sdl.ts'
 import { bodyTag, isNotModified } from '#http/conditional.ts'
 import { type Edge, exchange, type Fail } from '#http/exchange.ts'
 import { errorHeaders, type Reply } from '#http/reply.ts'
@@ -84,8 +85,9 @@ const failWith =
   (observe: Edge['observe']): Fail =>
   (error, requestId, c) => {
     const type = negotiate(header(c, 'accept')) ?? json
-    // A bad token is an error as any other of a well-formed request.
-    const status = error.status === 401 && type === json ? 200 : error.status
+    // A bad token is an error as any other of a well-formed request; at any other path it is no request of GraphQL.
+    const isRequest = c.req.path === graphqlPath
+    const status = error.status === 401 && type === json && isRequest ? 200 : error.status
     return {
       status,
       headers: {
@@ -111,9 +113,11 @@ export const mountGraphql = (app: App, core: Core, edge: Edge, options: GraphqlO
   const schema = deriveSchema(core.model)
   const documents = documentCache(schema.schema, limits, introspection)
   const endpoint = { core, observe, schema, introspection, documents }
-  const serve = exchange(edge, failWith(observe), (c, viewer, requestId) =>
+  const fail = failWith(observe)
+  const serve = exchange(edge, fail, (c, viewer, requestId) =>
     answer(endpoint, bodyLimit, c, viewer, requestId),
   )
   app.post(graphqlPath, serve)
   app.get(graphqlPath, c => (wantsPage(header(c, 'accept')) ? showPage(c, page) : serve(c)))
+  mountSchema(app, edge, fail, endpoint)
 }
