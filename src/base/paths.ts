@@ -3,3 +3,8 @@ export const restPath = '/api'
 export const graphqlPath = '/graphql'
 /** Where the schema of GraphQL is served as text. */
 export const schemaPath = `${graphqlPath}/schema.graphql`
+
+/** The pages that describe the REST API, its versions, and the errors of both APIs. */
+export const docsPath = '/docs'
+export const versionsPath = `${docsPath}/versions`
+export const errorsPath = `${docsPath}/errors`

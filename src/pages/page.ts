@@ -38,7 +38,7 @@ const nothing = {
 /** A whole HTML page; text put into `body` by the `html` template is escaped. */
 export const htmlPage = async (assets: Assets, content: Content): Promise<Page> => {
   const icon = await assets.url('mark.svg')
-  const styles = await Promise.all(content.styles.map(assets.url))
+  const styles = await Promise.all(['frame.css', ...content.styles].map(assets.url))
   const scripts = await Promise.all((content.scripts ?? []).map(assets.url))
   const document = await html`<!doctype html>
 <html lang="en">
