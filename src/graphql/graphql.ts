@@ -13,7 +13,7 @@ import { mountSchema } from '#graphql/sdl.ts'
 import { bodyTag, isNotModified } from '#http/conditional.ts'
 import { type Edge, exchange, type Fail } from '#http/exchange.ts'
 import { errorHeaders, type Reply } from '#http/reply.ts'
-import { type App, type Http, header, positionOf, requestIdOf } from '#http/request.ts'
+import { type App, type Http, header, positionOf } from '#http/request.ts'
 import { anonymous, type Viewer } from '#model/viewer.ts'
 import { keyedRequest } from '#write/idempotency.ts'
 
@@ -100,12 +100,6 @@ const failWith =
     }
   }
 
-const showPage = async (c: Http, page: GraphqlOptions['page']): Promise<Response> => {
-  const response = await page(c)
-  response.headers.set('X-Request-Id', requestIdOf(c))
-  return response
-}
-
 /** Mounts the GraphQL API of a model. */
 export const mountGraphql = (app: App, core: Core, edge: Edge, options: GraphqlOptions): void => {
   const { limits, introspection, page } = options
@@ -118,6 +112,6 @@ export const mountGraphql = (app: App, core: Core, edge: Edge, options: GraphqlO
     answer(endpoint, bodyLimit, c, viewer, requestId),
   )
   app.post(graphqlPath, serve)
-  app.get(graphqlPath, c => (wantsPage(header(c, 'accept')) ? showPage(c, page) : serve(c)))
+  app.get(graphqlPath, c => (wantsPage(header(c, 'accept')) ? page(c) : serve(c)))
   mountSchema(app, edge, fail, endpoint)
 }

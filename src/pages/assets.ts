@@ -8,7 +8,7 @@ import { ApiError } from '#errors.ts'
 import { preferred } from '#http/accept.ts'
 import { isNotModified } from '#http/conditional.ts'
 import { notAPage } from '#http/reply.ts'
-import { type App, checkHead, type Http, header } from '#http/request.ts'
+import { type App, checkHead, type Http, header, requestIdOf } from '#http/request.ts'
 
 export type Asset = {
   /** The package the file is of; ours where none is named. */
@@ -96,6 +96,7 @@ const answer = async (asset: Loaded, c: Http): Promise<Response> => {
     'Cache-Control': cacheControl(asset, c),
     'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': notAPage,
+    'X-Request-Id': requestIdOf(c),
   }
   if (isNotModified(header(c, 'if-none-match'), etag))
     return new Response(null, { status: 304, headers })

@@ -3,8 +3,9 @@ import { test } from 'node:test'
 import { type Entity, entity } from '#model/entity.ts'
 import { choice, created, id, money, text } from '#model/field.ts'
 import type { Model } from '#model/model.ts'
-import { admin, anyone } from '#model/policy.ts'
+import { anyone } from '#model/policy.ts'
 import { differencesOf } from '#rest/differences.ts'
+import { roles } from '../../test/support/roles.ts'
 
 const song: Entity = entity({
   table: 'songs',
@@ -18,7 +19,7 @@ const song: Entity = entity({
     nick: text({ max: 10, last: 1, sunset: '2027-08-01' }),
     madeAt: created(),
   },
-  policy: { read: anyone, create: admin },
+  policy: { read: anyone },
   links: { self: '/songs/{id}', cover: { href: '/songs/{id}/cover', since: 2 } },
   rest: {
     list: true,
@@ -37,7 +38,7 @@ const song: Entity = entity({
 
 const modelWith = (entities: Model['entities']): Model => ({
   entities,
-  viewers: { entity: 'song', barred: { field: 'mood', value: 'sad' } },
+  viewers: { entity: 'song', barred: { field: 'mood', value: 'sad' }, roles },
   settings: { switches: {}, currency: { code: 'USD', digits: 2 }, values: {} },
 })
 

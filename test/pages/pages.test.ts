@@ -13,7 +13,7 @@ import { type GraphiqlOptions, graphiqlPage } from '#pages/graphiql.ts'
 import { send } from '#pages/page.ts'
 import { mountReference, type ReferenceOptions } from '#pages/reference.ts'
 import { mountStart, type StartOptions } from '#pages/start.ts'
-import { usualModel } from '../world.ts'
+import { createWorld, usualModel } from '../world.ts'
 
 const shippedAssets = openAssets(machineAssets)
 const start: StartOptions = {
@@ -362,6 +362,24 @@ describe('the page about errors', () => {
   })
 })
 
+/** The texts in `<pre>` of a page, as a reader sees them. */
+const shownIn = (html: string): readonly string[] =>
+  [...html.matchAll(/<pre><code>([^<]*)</g)].map(([, text = '']) =>
+    text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&'),
+  )
+
+test('the service shows errors as its APIs answer them', async t => {
+  const world = await createWorld()
+  t.after(() => world.close())
+  const { text } = await world.ask('GET /docs/errors')
+  const examples = shownIn(text).map(shown => JSON.parse(shown))
+  const headers = { 'X-Request-Id': examples[0].error.requestId }
+  const answered = await world.ask('GET /api/products?limit=abc', { headers })
+  assert.deepEqual(examples[0], answered.json)
+  assert.equal(examples.at(-1).errors[0].extensions.code, 'BAD_USER_INPUT')
+  assert.match(text, /<code>OUT_OF_STOCK<\/code>/)
+})
+
 for (const [name, path] of [
   ['the start page', '/'],
   ['GraphiQL', '/graphql'],
@@ -375,6 +393,7 @@ for (const [name, path] of [
     assert.match(policy, /^default-src 'none'; /)
     assert.doesNotMatch(policy, /unsafe|https?:|\*/)
     assert.equal(response.headers.get('x-content-type-options'), 'nosniff')
+    assert.match(response.headers.get('x-request-id') ?? '', /^[\w-]{36}$/)
     const body = await response.text()
     assert.doesNotMatch(body, /<style|<script>| style=| on[a-z]+=/)
     assert.doesNotMatch(body, /(?:src|href)="(?![/#])/)
