@@ -37,6 +37,7 @@ ${bar(errorsPath)}
 </header>
 <main>
 ${examples.map(exampleCard)}
+${notes}
 <section class="wide">
 <h2>Codes</h2>
 ${table(
@@ -47,7 +48,6 @@ ${table(
     title,
   ]),
 )}
-${notes}
 </section>
 </main>`,
   })
@@ -61,10 +61,13 @@ const exampleCard = ({ where, status, contentType, body }: ErrorExample) =>
 </section>
 `
 
-const notes = html`<ul>
+const notes = html`<section>
+<h2>Good to know</h2>
+<ul>
 <li><code>UNSUPPORTED_VERSION</code> is 400 for a version in a header or parameter, 406 in <code>Accept</code>, 404 in the path.</li>
 <li>What REST calls <code>VALIDATION_ERROR</code> is <code>BAD_USER_INPUT</code> in GraphQL, with the fields in <code>extensions.details</code>.</li>
 <li>At <code>/graphql</code> these are the statuses for <code>Accept: application/graphql-response+json</code>; for <code>application/json</code> every well-formed request is 200.</li>
 <li>401 comes with <code>WWW-Authenticate</code>, 405 with <code>Allow</code>, 429 with <code>Retry-After</code>, and so does 503 wherever trying again may help.</li>
 <li>The message of a 404 contains “not found”. A fault of the server says its request id and no more: the log has the rest under that id.</li>
-</ul>`
+</ul>
+</section>`
