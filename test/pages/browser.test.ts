@@ -59,13 +59,13 @@ describe('in a browser', { skip: skipped }, () => {
   })
 
   const open = async (path: string, ready: string): Promise<Visit> => {
-    const visited = await visit(browser, `${origin}${path}`)
+    const visited = await visit(browser, `${origin}${path}`, { colorScheme: 'dark' })
     await visited.page.waitForSelector(ready)
     return visited
   }
 
   const assertLegible = async (page: Page) => {
-    for (const colorScheme of ['light', 'dark'] as const) {
+    for (const colorScheme of ['dark', 'light'] as const) {
       await page.emulateMedia({ colorScheme })
       for (const width of [1280, 400]) {
         await page.setViewportSize({ width, height: 900 })
