@@ -9,7 +9,7 @@ import { htmlPage, type Page } from './page.ts'
 import { code, table } from './table.ts'
 
 /** An error as an API prints it, for example. */
-export type ErrorExample = {
+type ErrorExample = {
   /** Where it is printed so, such as `REST, version 1`. */
   readonly where: string
   readonly status: number

@@ -18,7 +18,7 @@ export type OfferedVersion = {
 }
 
 /** What versions show differently, and how each of them has it; what stands between backticks is code. */
-export type Difference = { readonly what: string; readonly ways: readonly string[] }
+type Difference = { readonly what: string; readonly ways: readonly string[] }
 
 export type VersionsOptions = {
   /** Oldest first; the first is what a request gets that names none. */

@@ -1,7 +1,7 @@
 /** The pages as a service sends them, and the files that they load. */
 
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { Hono } from 'hono'
 import { content } from '#content/index.ts'
@@ -13,7 +13,7 @@ import { type GraphiqlOptions, graphiqlPage } from '#pages/graphiql.ts'
 import { send } from '#pages/page.ts'
 import { mountReference, type ReferenceOptions } from '#pages/reference.ts'
 import { mountStart, type StartOptions } from '#pages/start.ts'
-import { createWorld, usualModel } from '../world.ts'
+import { createWorld, usualModel, type World } from '../world.ts'
 
 const shippedAssets = openAssets(machineAssets)
 const start: StartOptions = {
@@ -49,9 +49,9 @@ const reference: ReferenceOptions = {
     ],
   },
 }
-type World = { start?: StartOptions; graphiql?: GraphiqlOptions; reference?: ReferenceOptions }
+type Options = { start?: StartOptions; graphiql?: GraphiqlOptions; reference?: ReferenceOptions }
 
-const appOf = (world: World = {}) => {
+const appOf = (world: Options = {}) => {
   const app: App = new Hono()
   const assets = shippedAssets
   mountAssets(app, assets)
@@ -65,7 +65,7 @@ const appOf = (world: World = {}) => {
   return app
 }
 
-const get = (path: string, headers: Record<string, string> = {}, world: World = {}) =>
+const get = (path: string, headers: Record<string, string> = {}, world: Options = {}) =>
   appOf(world).request(path, { headers })
 
 const assetsNamedIn = (html: string): string[] =>
@@ -368,16 +368,57 @@ const shownIn = (html: string): readonly string[] =>
     text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&'),
   )
 
-test('the service shows errors as its APIs answer them', async t => {
-  const world = await createWorld()
-  t.after(() => world.close())
-  const { text } = await world.ask('GET /docs/errors')
-  const examples = shownIn(text).map(shown => JSON.parse(shown))
-  const headers = { 'X-Request-Id': examples[0].error.requestId }
-  const answered = await world.ask('GET /api/products?limit=abc', { headers })
-  assert.deepEqual(examples[0], answered.json)
-  assert.equal(examples.at(-1).errors[0].extensions.code, 'BAD_USER_INPUT')
-  assert.match(text, /<code>OUT_OF_STOCK<\/code>/)
+describe('the pages of the service', () => {
+  let world: World
+  before(async () => {
+    world = await createWorld()
+  })
+  after(() => world.close())
+
+  test('errors are shown as the APIs answer them', async () => {
+    const { text } = await world.ask('GET /docs/errors')
+    const examples = shownIn(text).map(shown => JSON.parse(shown))
+    const headers = { 'X-Request-Id': examples[0].error.requestId }
+    for (const version of [1, 2]) {
+      const answered = await world.ask(`GET /api/v${version}/products?limit=abc`, { headers })
+      assert.deepEqual(examples[version - 1], answered.json)
+      const type = answered.headers.get('content-type')
+      assert.ok(text.includes(`${answered.status} · <code>${type}</code>`), type ?? '')
+    }
+    assert.equal(examples[2].errors[0].extensions.code, 'BAD_USER_INPUT')
+    assert.match(text, /<code>OUT_OF_STOCK<\/code>/)
+  })
+
+  test('both versions are offered, with what the model says of their differences', async () => {
+    const { text } = await world.ask('GET /docs/versions')
+    const row = (...cells: readonly string[]) => {
+      const [first, ...others] = cells
+      return `<th scope="row">${first}</th>${others.map(cell => `<td>${cell}</td>`).join('')}</tr>`
+    }
+    for (const [what, one, two] of [
+      ['Members of products', '<code>created_at</code>', '<code>createdAt</code>'],
+      [
+        'Values of <code>sort</code> of products',
+        '<code>created_at</code>',
+        '<code>createdAt</code>, <code>-createdAt</code>',
+      ],
+    ] as const)
+      assert.ok(text.includes(row(what, one, two)), what)
+  })
+
+  test('each curl line about versions gets the newest one', async () => {
+    const { text } = await world.ask('GET /docs/versions')
+    const lines = shownIn(text)
+    assert.equal(lines.length, 4)
+    for (const line of lines) {
+      const [, url = ''] = /^curl '([^']+)'/.exec(line) ?? []
+      const [, name, value] = / -H '([^:]+): ([^']+)'/.exec(line) ?? []
+      const headers = name === undefined ? {} : { [name]: value ?? '' }
+      const { pathname, search } = new URL(url)
+      const answered = await world.ask(`GET ${pathname}${search}`, { headers })
+      assert.deepEqual([answered.status, answered.headers.get('api-version')], [200, '2'], line)
+    }
+  })
 })
 
 for (const [name, path] of [

@@ -6,7 +6,7 @@ import { longest } from './wait.ts'
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
 /** Where the browser is; undefined where there is none. */
-export const browserFile: string | undefined = [
+const browserFile: string | undefined = [
   process.env.DUET_TEST_BROWSER ?? '',
   ...places,
 ].find(path => existsSync(path))
