@@ -27,6 +27,7 @@ ${bar(docsPath)}
         html`\n<option value="${version}" data-document="${document}">${version}</option>`,
     )}
 </select></label> <a id="document" href="${versions.at(-1)?.document ?? ''}">OpenAPI document</a></p>
+<p>Open a request and choose “Try it out” to send it. A token, given under “Authorize”, is kept in the memory of this page and nowhere else.</p>
 </header>
 <main id="reference">
 <p class="waiting">The reference loads here; it needs JavaScript. The documents it shows: ${versions.map(
