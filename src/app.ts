@@ -1,22 +1,28 @@
 /** Puts content, engine and APIs together as one app; no other file imports every room. */
 import { Hono } from 'hono'
-import { graphqlPath } from '#base/paths.ts'
+import { graphqlPath, restPath } from '#base/paths.ts'
 import type { Content, Served } from '#content.ts'
 import type { Core } from '#core.ts'
+import { ApiError, machineErrors, mergeErrors } from '#errors.ts'
+import { entriesOf } from '#graphql/errors.ts'
 import { type GraphqlOptions, mountGraphql } from '#graphql/graphql.ts'
 import { type Edge, exchange } from '#http/exchange.ts'
 import { noQueue } from '#http/queue.ts'
 import { retryAfterHeader } from '#http/reply.ts'
 import { type App, type Http, routedPath } from '#http/request.ts'
 import { type Known, unrouted } from '#http/unrouted.ts'
+import { type Version, versions } from '#model/version.ts'
 import { anonymous } from '#model/viewer.ts'
 import { machineAssets, mountAssets, openAssets } from '#pages/assets.ts'
 import { graphiqlPage } from '#pages/graphiql.ts'
 import { send } from '#pages/page.ts'
+import { mountReference, type ReferenceOptions } from '#pages/reference.ts'
 import { mountStart } from '#pages/start.ts'
-import { fail } from '#rest/fail.ts'
+import { differencesOf } from '#rest/differences.ts'
+import { fail, failIn } from '#rest/fail.ts'
 import { noSuchPath } from '#rest/mount.ts'
 import { mountRest } from '#rest/rest.ts'
+import { routesOf } from '#rest/routes.ts'
 import { noSuchVersion, versionHeader } from '#rest/version.ts'
 
 export type AppOptions = {
@@ -39,11 +45,49 @@ const text = (status: number, body: string) => ({
   body: `${body}\n`,
 })
 
-/** Mounts the pages for people: the start page, GraphiQL and the content's own, with the files they load. */
-const mountPages = (
-  app: App,
-  { content, served, core, graphql, development, version }: AppOptions,
-) => {
+/** One error as each API prints it, for the page about errors. */
+const errorExamples = (): ReferenceOptions['errors']['examples'] => {
+  const id = '08b7cdfb-3a4b-4d45-ad4e-5e1c76d1a036'
+  const details = [{ field: 'limit', message: 'must be a whole number' }]
+  const error = new ApiError('VALIDATION_ERROR', 'limit must be a whole number', { details })
+  const ofRest = versions.map(version => {
+    const { status, headers, body } = failIn(version, error, id)
+    const contentType = headers['Content-Type'] ?? ''
+    return { where: `REST, version ${version}`, status, contentType, body: String(body) }
+  })
+  const ofGraphql = {
+    where: 'GraphQL',
+    status: 200,
+    contentType: 'application/json; charset=utf-8',
+    body: JSON.stringify({ errors: entriesOf(error, id) }),
+  }
+  return [...ofRest, ofGraphql]
+}
+
+const referenceOf = ({ content, served, core }: AppOptions): ReferenceOptions => {
+  const derived = routesOf(core.model).map(({ lifetime, method, path }) => ({
+    ...lifetime,
+    method,
+    path,
+  }))
+  const routes = [...derived, ...content.actions, ...served.routes]
+  const document = (version: Version) => `${restPath}/v${version}/openapi.json`
+  return {
+    versions: {
+      versions: versions.map(version => ({ version, document: document(version) })),
+      differences: differencesOf(core.model, routes),
+      example: content.examples.rest,
+    },
+    errors: {
+      errors: [...mergeErrors(machineErrors, content.errors).values()],
+      examples: errorExamples(),
+    },
+  }
+}
+
+/** Mounts the pages for people: the start page, the reference, GraphiQL and the content's own, with the files they load. */
+const mountPages = (app: App, options: AppOptions) => {
+  const { content, served, core, graphql, development, version } = options
   const ownAssets = served.pages.map(({ assets }) => assets)
   const assets = openAssets(Object.assign({}, machineAssets, ...ownAssets))
   const { introspection } = graphql
@@ -52,6 +96,7 @@ const mountPages = (
   const { model } = core
   const start = { model, examples: content.examples, development, introspection, version }
   mountStart(app, start, assets)
+  mountReference(app, referenceOf(options), assets)
   const graphiql = { endpoint: graphqlPath, introspection, examples: content.examples }
   return async (c: Http) => send(await graphiqlPage(graphiql, assets), c)
 }

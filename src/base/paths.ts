@@ -1,3 +1,10 @@
-/** The paths of the APIs. */
+/** The paths of the APIs and of what describes them. */
 export const restPath = '/api'
 export const graphqlPath = '/graphql'
+/** Where the schema of GraphQL is served as text. */
+export const schemaPath = `${graphqlPath}/schema.graphql`
+
+/** The pages that describe the REST API, its versions, and the errors of both APIs. */
+export const docsPath = '/docs'
+export const versionsPath = `${docsPath}/versions`
+export const errorsPath = `${docsPath}/errors`

@@ -19,6 +19,10 @@ const commands: Commands = {
     'fill an empty store with made-up content',
     async () => (await import('#cli/seed.ts')).seed,
   ),
+  schema: listed(
+    'print the schema of the GraphQL API',
+    async () => (await import('#cli/schema.ts')).schema,
+  ),
   token: listed('make a token', async () => (await import('#cli/token.ts')).token),
   import: listed(
     'read rows from NDJSON or CSV',

@@ -9,10 +9,11 @@ import type { DocumentLimits } from '#graphql/limits.ts'
 import { json, negotiate, wantsPage } from '#graphql/media-types.ts'
 import { type Params, paramsOf } from '#graphql/params.ts'
 import { deriveSchema } from '#graphql/schema.ts'
+import { mountSchema } from '#graphql/sdl.ts'
 import { bodyTag, isNotModified } from '#http/conditional.ts'
 import { type Edge, exchange, type Fail } from '#http/exchange.ts'
 import { errorHeaders, type Reply } from '#http/reply.ts'
-import { type App, type Http, header, positionOf, requestIdOf } from '#http/request.ts'
+import { type App, type Http, header, positionOf } from '#http/request.ts'
 import { anonymous, type Viewer } from '#model/viewer.ts'
 import { type KeyedRequest, keyedRequest } from '#write/idempotency.ts'
 
@@ -90,10 +91,12 @@ const failWith =
   (observe: Edge['observe']): Fail =>
   (error, requestId, c) => {
     const type = negotiate(header(c, 'accept')) ?? json
-    // A bad token and variables that are too large are errors as any other of a well-formed request.
+    // A bad token and variables that are too large are errors as any other of a well-formed request; at any other path
+    // there is no request of GraphQL.
     const isWellFormed = error.code === 'UNAUTHENTICATED' || error.code === 'VALIDATION_ERROR'
+    const isRequest = c.req.path === graphqlPath
     const refused = error.code === 'VALIDATION_ERROR' ? 400 : error.status
-    const status = isWellFormed && type === json ? 200 : refused
+    const status = isWellFormed && isRequest && type === json ? 200 : refused
     return {
       status,
       headers: {
@@ -106,12 +109,6 @@ const failWith =
     }
   }
 
-const showPage = async (c: Http, page: GraphqlOptions['page']): Promise<Response> => {
-  const response = await page(c)
-  response.headers.set('X-Request-Id', requestIdOf(c))
-  return response
-}
-
 /** Mounts the GraphQL API of a model. */
 export const mountGraphql = (app: App, core: Core, edge: Edge, options: GraphqlOptions): void => {
   const { limits, introspection, page } = options
@@ -119,9 +116,11 @@ export const mountGraphql = (app: App, core: Core, edge: Edge, options: GraphqlO
   const schema = deriveSchema(core.model)
   const documents = documentCache(schema.schema, limits, introspection)
   const endpoint = { core, observe, schema, introspection, documents }
-  const serve = exchange(edge, failWith(observe), (c, viewer, requestId) =>
+  const fail = failWith(observe)
+  const serve = exchange(edge, fail, (c, viewer, requestId) =>
     answer(endpoint, bodyLimit, c, viewer, requestId),
   )
   app.post(graphqlPath, serve)
-  app.get(graphqlPath, c => (wantsPage(header(c, 'accept')) ? showPage(c, page) : serve(c)))
+  app.get(graphqlPath, c => (wantsPage(header(c, 'accept')) ? page(c) : serve(c)))
+  mountSchema(app, edge, fail, endpoint)
 }

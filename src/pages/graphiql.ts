@@ -15,7 +15,7 @@ export type GraphiqlOptions = {
 
 // The one style element that GraphiQL makes, to keep the page from scrolling under its dialogs and
 // menus. A release that words it otherwise loses only that, and the policy stays closed.
-const dialogStyle = "'sha256-Y/huXlwoYkVyQlxwSVcCi1RCDGDCSVBzDt0hYP9qlTc='"
+const dialogStyle = "'sha256-nzTgYzXYDNe6BAHiiI7NNlfK8n/auuOAhh2t92YvuXo='"
 
 /** The page with GraphiQL for this endpoint. */
 export const graphiqlPage = (

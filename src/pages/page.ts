@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { html } from 'hono/html'
 import { isNotModified } from '#http/conditional.ts'
-import { checkHead, type Http, header } from '#http/request.ts'
+import { checkHead, type Http, header, requestIdOf } from '#http/request.ts'
 import type { Assets } from './assets.ts'
 
 export type Page = {
@@ -38,7 +38,7 @@ const nothing = {
 /** A whole HTML page; text put into `body` by the `html` template is escaped. */
 export const htmlPage = async (assets: Assets, content: Content): Promise<Page> => {
   const icon = await assets.url('mark.svg')
-  const styles = await Promise.all(content.styles.map(assets.url))
+  const styles = await Promise.all(['frame.css', ...content.styles].map(assets.url))
   const scripts = await Promise.all((content.scripts ?? []).map(assets.url))
   const document = await html`<!doctype html>
 <html lang="en">
@@ -65,9 +65,10 @@ ${content.body}
 /** The answer to a request for the page: the page, or 304 where the caller has it; throws what `checkHead` throws. */
 export const send = ({ body, headers }: Page, c: Http): Response => {
   checkHead(c)
+  const all = { ...headers, 'X-Request-Id': requestIdOf(c) }
   return isNotModified(header(c, 'if-none-match'), headers.ETag as string)
-    ? new Response(null, { status: 304, headers })
-    : new Response(body, { headers: { ...headers } })
+    ? new Response(null, { status: 304, headers: all })
+    : new Response(body, { headers: all })
 }
 
 /** A body with the headers of a page: revalidated on each visit, and chosen by `Accept`. */

@@ -1,7 +1,14 @@
 /** The start page `/`: the service, its version and its links. */
 
 import { html } from 'hono/html'
-import { graphqlPath, restPath } from '#base/paths.ts'
+import {
+  docsPath,
+  errorsPath,
+  graphqlPath,
+  restPath,
+  schemaPath,
+  versionsPath,
+} from '#base/paths.ts'
 import { preferred } from '#http/accept.ts'
 import { type App, header } from '#http/request.ts'
 import type { Entity } from '#model/entity.ts'
@@ -9,6 +16,7 @@ import type { Model } from '#model/model.ts'
 import { judge } from '#model/policy.ts'
 import { anonymous } from '#model/viewer.ts'
 import type { Assets } from './assets.ts'
+import { originOf } from './origin.ts'
 import { htmlPage, type Page, page, send } from './page.ts'
 
 /** Requests that show what a content has: an operation and a path below the REST API's, for anonymous and with a token. */
@@ -44,6 +52,34 @@ const graphiqlLink: Link = {
   text: 'GraphiQL',
   note: 'write and run operations in the browser',
 }
+
+const schemaLink: Link = {
+  rel: 'schema',
+  href: schemaPath,
+  text: 'The schema as text',
+  note: 'for tools that make typed clients',
+}
+
+const docsLinks: readonly Link[] = [
+  {
+    rel: 'docs',
+    href: docsPath,
+    text: 'Reference',
+    note: 'every request, tried out in the browser',
+  },
+  {
+    rel: 'versions',
+    href: versionsPath,
+    text: 'Versions',
+    note: 'how to name one, and what differs',
+  },
+  { rel: 'errors', href: errorsPath, text: 'Errors', note: 'every code, in both APIs' },
+]
+
+const graphqlLinks = ({ introspection }: StartOptions): readonly Link[] => [
+  graphiqlLink,
+  ...(introspection ? [schemaLink] : []),
+]
 
 const probeLinks: readonly Link[] = [
   { rel: 'health', href: '/healthz', text: '/healthz', note: 'the process answers' },
@@ -94,8 +130,9 @@ export const mountStart = (app: App, options: StartOptions, assets: Assets): voi
 }
 
 /** The links of the page as JSON, in the form of every `_links` of the REST API. */
-const startDocument = ({ version, model }: StartOptions): Page => {
-  const links = [graphiqlLink, ...restLinks(model), ...probeLinks]
+const startDocument = (options: StartOptions): Page => {
+  const { version, model } = options
+  const links = [...graphqlLinks(options), ...docsLinks, ...restLinks(model), ...probeLinks]
   const entries = links.map(({ rel, href }) => [rel, { href }])
   const _links = { self: { href: '/' }, ...Object.fromEntries(entries) }
   return page(JSON.stringify({ name: 'duet', version, _links }), 'application/json')
@@ -117,7 +154,7 @@ ${ornament}
 <section class="api graphql">
 <h2>GraphQL</h2>
 <p>${pluralsOf(options.model, ({ graphql }) => graphql.type)} from one endpoint, in exactly the shape you ask for.</p>
-${linkList([graphiqlLink])}
+${linkList(graphqlLinks(options))}
 <h3>Try it</h3>
 <pre><code>${graphqlCurl(origin, options.examples)}</code></pre>
 <p class="small">${
@@ -129,12 +166,12 @@ ${linkList([graphiqlLink])}
 <section class="api rest">
 <h2>REST</h2>
 <p>${pluralsOf(options.model, ({ rest }) => rest.list)} as resources, each with an address and an entity tag.</p>
-${linkList(restLinks(options.model))}
+${linkList([...docsLinks, ...restLinks(options.model)])}
 <h3>Try it</h3>
 <pre><code>${restCurl(origin, options.examples)}</code></pre>
 <p class="small">Lists take filters, an order and a page size in the query string.</p>
 </section>
-<section class="token">
+<section class="wide">
 <h2>With a token</h2>
 <p>${
       options.development
@@ -171,12 +208,6 @@ const tokenCurl = (
 ): string => `\
 TOKEN=$(bin/duet token --${viewers.entity} 1 --role ${viewers.roles.superuser} --ttl 1h)
 curl ${origin}${restPath}${withToken.rest} -H "Authorization: Bearer $TOKEN"`
-
-// The host comes from the request. Any text that is not plainly a host must not reach a shell command.
-const originOf = (url: string): string => {
-  const { origin, host } = new URL(url)
-  return /^[\w.-]+(:\d+)?$|^\[[\da-f:]+\](:\d+)?$/i.test(host) ? origin : 'http://localhost'
-}
 
 // Two lines that part and meet again, for the two APIs; the style sheet colours them.
 const ornament = html`<svg class="ornament" viewBox="0 -4 240 56" aria-hidden="true">

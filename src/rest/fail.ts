@@ -1,12 +1,11 @@
 /** Errors as the REST API prints them: one shape everywhere in a version. */
+import { errorsPath } from '#base/paths.ts'
 import type { ApiError } from '#errors.ts'
 import { errorHeaders, type Reply } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
+import type { Version } from '#model/version.ts'
 import { styleOf } from '#rest/style.ts'
 import { errorVersionOf } from '#rest/version.ts'
-
-/** The page that explains the codes. */
-const errorsPage = '/docs/errors'
 
 /** The error as `{"error": {code, message, details, requestId}}`. */
 const asError = ({ code, message, details }: ApiError, requestId: string) => ({
@@ -15,7 +14,7 @@ const asError = ({ code, message, details }: ApiError, requestId: string) => ({
 
 /** The error as a problem (RFC 9457), with its code and the fields at fault. */
 const asProblem = ({ code, title, message, status, details }: ApiError, requestId: string) => ({
-  type: `${errorsPage}#${code}`,
+  type: `${errorsPath}#${code}`,
   title,
   status,
   detail: message,
@@ -24,9 +23,8 @@ const asProblem = ({ code, title, message, status, details }: ApiError, requestI
   requestId,
 })
 
-/** The error in the shape of the version that the request names, with its own status. */
-export const fail = (error: ApiError, requestId: string, c: Http): Reply => {
-  const version = errorVersionOf(c)
+/** The error in the shape of a version, with its own status. */
+export const failIn = (version: Version, error: ApiError, requestId: string): Reply => {
   const isProblem = styleOf(version).errors === 'problem'
   return {
     status: error.status,
@@ -39,3 +37,7 @@ export const fail = (error: ApiError, requestId: string, c: Http): Reply => {
     body: JSON.stringify(isProblem ? asProblem(error, requestId) : asError(error, requestId)),
   }
 }
+
+/** The error in the shape of the version that the request names. */
+export const fail = (error: ApiError, requestId: string, c: Http): Reply =>
+  failIn(errorVersionOf(c), error, requestId)

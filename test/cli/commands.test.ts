@@ -16,6 +16,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { importRows } from '#cli/import.ts'
 import { migrate } from '#cli/migrate.ts'
+import { schema } from '#cli/schema.ts'
 import { seed } from '#cli/seed.ts'
 import { serve as serveCommand } from '#cli/serve.ts'
 import { token } from '#cli/token.ts'
@@ -31,6 +32,7 @@ const commands = [
   'serve',
   'migrate',
   'seed',
+  'schema',
   'token',
   'import',
   'export',
@@ -40,7 +42,7 @@ const commands = [
 ]
 
 test('every command has a help that begins with how it is used, whatever the settings are', async () => {
-  const helps = { serve: serveCommand, migrate, seed, token, import: importRows }
+  const helps = { serve: serveCommand, migrate, schema, seed, token, import: importRows }
   for (const [name, { help }] of Object.entries(helps)) {
     const text = typeof help === 'string' ? help : await help(content)
     assert.ok(text.startsWith(`Usage: duet ${name}`), text)
@@ -55,6 +57,17 @@ test('the overview names every command, as help with exit 0 and for nothing at a
   assert.equal(bare.code, 2)
   for (const name of commands) assert.match(asked.stdout, new RegExp(`^ {2}${name} {2,}\\S`, 'm'))
   assert.equal(bare.stdout, asked.stdout)
+})
+
+test('schema prints what a server shows of itself, and neither opens nor makes a store', async () => {
+  const { file, settings } = fresh()
+  const { code, stdout, stderr } = await duet(['schema'], { ...settings, DUET_ENV: 'production' })
+  assert.deepEqual([code, stderr], [0, ''])
+  assert.equal(existsSync(file), false)
+  const service = await serve(settings)
+  const served = await fetch(`${service.url}/graphql/schema.graphql`)
+  assert.equal(stdout, await served.text())
+  await service.end()
 })
 
 test('the version is that of the package', async () => {

@@ -1,7 +1,15 @@
 /** The GraphQL API, contract section 3: queries, mutations, errors, snapshots, introspection. Limits have a file of their own. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { parse, print, printSchema, stripIgnoredCharacters, visit } from 'graphql'
+import {
+  buildClientSchema,
+  getIntrospectionQuery,
+  parse,
+  print,
+  printSchema,
+  stripIgnoredCharacters,
+  visit,
+} from 'graphql'
 import { deriveSchema } from '#graphql/schema.ts'
 import { longest } from '../support/wait.ts'
 import { type Answered, type Asking, createWorld, usualModel, type World } from '../world.ts'
@@ -784,6 +792,33 @@ describe('introspection', () => {
       assert.ok(!('data' in answered.json))
     }
     assert.equal((await world.gql('{ __typename }')).text, '{"data":{"__typename":"Query"}}')
+  })
+  test('the text of the schema is served while it is on, once to a caller who keeps it', async t => {
+    const world = await createWorld()
+    t.after(() => world.close())
+    const answered = await world.ask('GET /graphql/schema.graphql')
+    assert.equal(answered.status, 200)
+    assert.equal(answered.headers.get('content-type'), 'application/graphql; charset=utf-8')
+    const introspected = buildClientSchema(dataOf(await world.gql(getIntrospectionQuery())))
+    assert.equal(answered.text, `${printSchema(introspected)}\n`)
+    const etag = answered.headers.get('etag') ?? ''
+    const again = await world.ask('GET /graphql/schema.graphql', {
+      headers: { 'If-None-Match': etag },
+    })
+    assert.deepEqual([again.status, again.text, again.headers.get('etag')], [304, '', etag])
+    const bad = await world.ask('GET /graphql/schema.graphql', {
+      headers: { Authorization: 'Bearer x' },
+    })
+    assert.deepEqual([bad.status, codeOf(bad)], [401, 'UNAUTHENTICATED'])
+    assert.equal((await world.ask('POST /graphql/schema.graphql')).status, 405)
+  })
+  test('the text of the schema is 404 while it is off, and says what turns it on', async t => {
+    const world = await createWorld({ introspection: false })
+    t.after(() => world.close())
+    const answered = await world.ask('GET /graphql/schema.graphql')
+    assert.equal(answered.status, 404)
+    assert.equal(codeOf(answered), 'NOT_FOUND')
+    assert.match(errorOf(answered).message, /not found.*DUET_INTROSPECTION=on/)
   })
   test('being off hides every name: near misses are reported without a suggestion', async t => {
     const world = await createWorld({ introspection: false })

@@ -1,18 +1,19 @@
-/** The start page, GraphiQL, and the files that both load. */
+/** The pages as a service sends them, and the files that they load. */
 
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { Hono } from 'hono'
 import { content } from '#content/index.ts'
-import { ApiError } from '#errors.ts'
+import { ApiError, machineErrors, mergeErrors } from '#errors.ts'
 import { preferred } from '#http/accept.ts'
 import type { App } from '#http/request.ts'
 import { machineAssets, mountAssets, openAssets } from '#pages/assets.ts'
 import { type GraphiqlOptions, graphiqlPage } from '#pages/graphiql.ts'
 import { send } from '#pages/page.ts'
+import { mountReference, type ReferenceOptions } from '#pages/reference.ts'
 import { mountStart, type StartOptions } from '#pages/start.ts'
-import { usualModel } from '../world.ts'
+import { createWorld, usualModel, type World } from '../world.ts'
 
 const shippedAssets = openAssets(machineAssets)
 const start: StartOptions = {
@@ -27,13 +28,35 @@ const graphiql: GraphiqlOptions = {
   introspection: true,
   examples: content.examples,
 }
-type World = { start?: StartOptions; graphiql?: GraphiqlOptions }
+const reference: ReferenceOptions = {
+  versions: {
+    versions: [
+      {
+        version: 1,
+        document: '/api/v1/openapi.json',
+        deprecated: '2027-01-01',
+        sunset: '2027-08-01',
+      },
+      { version: 2, document: '/api/v2/openapi.json' },
+    ],
+    differences: [{ what: 'the timestamp', ways: ['`created_at`', '`createdAt`, <b>'] }],
+    example: '/products?sort=-price',
+  },
+  errors: {
+    errors: [...mergeErrors(machineErrors, content.errors).values()],
+    examples: [
+      { where: 'REST', status: 422, contentType: 'application/json', body: '{"code":"<b>"}' },
+    ],
+  },
+}
+type Options = { start?: StartOptions; graphiql?: GraphiqlOptions; reference?: ReferenceOptions }
 
-const appOf = (world: World = {}) => {
+const appOf = (world: Options = {}) => {
   const app: App = new Hono()
   const assets = shippedAssets
   mountAssets(app, assets)
   mountStart(app, world.start ?? start, assets)
+  mountReference(app, world.reference ?? reference, assets)
   app.get('/graphql', async c => send(await graphiqlPage(world.graphiql ?? graphiql, assets), c))
   app.onError((error, c) => {
     if (!(error instanceof ApiError)) throw error
@@ -42,7 +65,7 @@ const appOf = (world: World = {}) => {
   return app
 }
 
-const get = (path: string, headers: Record<string, string> = {}, world: World = {}) =>
+const get = (path: string, headers: Record<string, string> = {}, world: Options = {}) =>
   appOf(world).request(path, { headers })
 
 const assetsNamedIn = (html: string): string[] =>
@@ -56,6 +79,11 @@ describe('assets', () => {
     'react-dom.js': 'text/javascript; charset=utf-8',
     'graphiql-page.js': 'text/javascript; charset=utf-8',
     'graphiql-page.css': 'text/css; charset=utf-8',
+    'swagger-ui.js': 'text/javascript; charset=utf-8',
+    'swagger-ui.css': 'text/css; charset=utf-8',
+    'docs-page.js': 'text/javascript; charset=utf-8',
+    'docs-page.css': 'text/css; charset=utf-8',
+    'frame.css': 'text/css; charset=utf-8',
     'pages.css': 'text/css; charset=utf-8',
     'mark.svg': 'image/svg+xml',
   }
@@ -148,6 +176,10 @@ describe('the start page', () => {
     const body = await (await get('/')).text()
     for (const href of [
       '/graphql',
+      '/graphql/schema.graphql',
+      '/docs',
+      '/docs/versions',
+      '/docs/errors',
       '/api/users',
       '/api/posts',
       '/api/products',
@@ -182,6 +214,10 @@ describe('the start page', () => {
       _links: {
         self: { href: '/' },
         graphql: { href: '/graphql' },
+        schema: { href: '/graphql/schema.graphql' },
+        docs: { href: '/docs' },
+        versions: { href: '/docs/versions' },
+        errors: { href: '/docs/errors' },
         users: { href: '/api/users' },
         posts: { href: '/api/posts' },
         products: { href: '/api/products' },
@@ -216,6 +252,7 @@ describe('the start page', () => {
     ).text()
     assert.doesNotMatch(production, /bin\/duet token/)
     assert.match(production, /Introspection is off/)
+    assert.doesNotMatch(production, /schema\.graphql/)
   })
 
   test('text from outside is escaped', async () => {
@@ -247,9 +284,149 @@ describe('GraphiQL', () => {
   })
 })
 
+describe('the reference of the REST API', () => {
+  test('the page offers the document of every version, the newest first of all', async () => {
+    const body = await (await get('/docs')).text()
+    for (const version of [1, 2])
+      assert.ok(
+        body.includes(`<option value="${version}" data-document="/api/v${version}/openapi.json">`),
+      )
+    assert.match(body, /<a id="document" href="\/api\/v2\/openapi\.json">/)
+  })
+
+  for (const coding of ['br', 'gzip'])
+    test(`the page with all that it loads is at most 500 kB in ${coding}`, async () => {
+      const body = await (await get('/docs')).text()
+      let size = Buffer.byteLength(body)
+      for (const url of assetsNamedIn(body)) {
+        const { headers } = await get(url, { 'Accept-Encoding': coding })
+        assert.equal(headers.get('content-encoding'), coding, url)
+        size += Number(headers.get('content-length'))
+      }
+      assert.ok(size > 100_000 && size <= 500_000, `${size} bytes`)
+    })
+})
+
+describe('the page about versions', () => {
+  test('it names the newest version in four ways, at the address of the request', async () => {
+    const body = await (await get('http://duet.example/docs/versions')).text()
+    const start = 'curl &#39;http://duet.example/api'
+    for (const line of [
+      `${start}/v2/products?sort=-price&#39;`,
+      `${start}/products?sort=-price&#39; -H &#39;Accept: application/vnd.duet.v2+json&#39;`,
+      `${start}/products?sort=-price&#39; -H &#39;API-Version: 2&#39;`,
+      `${start}/products?sort=-price&amp;version=2&#39;`,
+    ])
+      assert.ok(body.includes(`<code>${line}</code>`), line)
+  })
+
+  test('it says when a version is deprecated and when it ends, and nothing of one that goes on', async () => {
+    const body = await (await get('/docs/versions')).text()
+    assert.equal(body.split('Deprecated from 1 January 2027 on').length, 2)
+    assert.equal(body.split('Ends on 1 August 2027').length, 2)
+    assert.match(body, /gets version 1\./)
+  })
+
+  test('it shows what differs, with the names as code and all else as text', async () => {
+    const body = await (await get('/docs/versions')).text()
+    assert.match(body, /<th scope="row">the timestamp<\/th><td><code>created_at<\/code><\/td>/)
+    assert.match(body, /<td><code>createdAt<\/code>, &lt;b&gt;<\/td>/)
+  })
+
+  test('a single version differs from none', async () => {
+    const [one] = reference.versions.versions
+    const versions = { ...reference.versions, versions: one ? [one] : [], differences: [] }
+    const world = { reference: { ...reference, versions } }
+    const body = await (await get('/docs/versions', {}, world)).text()
+    assert.match(body, /is offered in version 1,/)
+    assert.doesNotMatch(body, /What differs/)
+  })
+})
+
+describe('the page about errors', () => {
+  test('it has every code of the machine and the content, with its status, under its name', async () => {
+    const body = await (await get('/docs/errors')).text()
+    for (const { code, status, title } of reference.errors.errors)
+      assert.ok(
+        body.includes(
+          `<a id="${code}" href="#${code}"><code>${code}</code></a></th><td>${status}</td><td>${title}</td>`,
+        ),
+        code,
+      )
+  })
+
+  test('it shows an error as each API prints it, as text', async () => {
+    const body = await (await get('/docs/errors')).text()
+    assert.match(body, /422 · <code>application\/json<\/code>/)
+    assert.match(body, /&quot;code&quot;: &quot;&lt;b&gt;&quot;/)
+  })
+})
+
+/** The texts in `<pre>` of a page, as a reader sees them. */
+const shownIn = (html: string): readonly string[] =>
+  [...html.matchAll(/<pre><code>([^<]*)</g)].map(([, text = '']) =>
+    text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&'),
+  )
+
+describe('the pages of the service', () => {
+  let world: World
+  before(async () => {
+    world = await createWorld()
+  })
+  after(() => world.close())
+
+  test('errors are shown as the APIs answer them', async () => {
+    const { text } = await world.ask('GET /docs/errors')
+    const examples = shownIn(text).map(shown => JSON.parse(shown))
+    const headers = { 'X-Request-Id': examples[0].error.requestId }
+    for (const version of [1, 2]) {
+      const answered = await world.ask(`GET /api/v${version}/products?limit=abc`, { headers })
+      assert.deepEqual(examples[version - 1], answered.json)
+      const type = answered.headers.get('content-type')
+      assert.ok(text.includes(`${answered.status} · <code>${type}</code>`), type ?? '')
+    }
+    assert.equal(examples[2].errors[0].extensions.code, 'BAD_USER_INPUT')
+    assert.match(text, /<code>OUT_OF_STOCK<\/code>/)
+  })
+
+  test('both versions are offered, with what the model says of their differences', async () => {
+    const { text } = await world.ask('GET /docs/versions')
+    const row = (...cells: readonly string[]) => {
+      const [first, ...others] = cells
+      return `<th scope="row">${first}</th>${others.map(cell => `<td>${cell}</td>`).join('')}</tr>`
+    }
+    for (const [what, one, two] of [
+      ['Members of products', '<code>created_at</code>', '<code>createdAt</code>'],
+      [
+        'Values of <code>sort</code> of products',
+        '<code>created_at</code>',
+        '<code>createdAt</code>, <code>-createdAt</code>',
+      ],
+    ] as const)
+      assert.ok(text.includes(row(what, one, two)), what)
+  })
+
+  test('each curl line about versions gets the newest one', async () => {
+    const { text } = await world.ask('GET /docs/versions')
+    const lines = shownIn(text)
+    assert.equal(lines.length, 4)
+    for (const line of lines) {
+      const [, url = ''] = /^curl '([^']+)'/.exec(line) ?? []
+      const [, name, value] = / -H '([^:]+): ([^']+)'/.exec(line) ?? []
+      const headers = name === undefined ? {} : { [name]: value ?? '' }
+      const { pathname, search } = new URL(url)
+      const answered = await world.ask(`GET ${pathname}${search}`, { headers })
+      assert.deepEqual([answered.status, answered.headers.get('api-version')], [200, '2'], line)
+    }
+  })
+})
+
 for (const [name, path] of [
   ['the start page', '/'],
   ['GraphiQL', '/graphql'],
+  ['the reference', '/docs'],
+  ['the page about versions', '/docs/versions'],
+  ['the page about errors', '/docs/errors'],
 ] as const) {
   test(`${name} runs and loads nothing but its own files`, async () => {
     const response = await get(path)
@@ -257,9 +434,10 @@ for (const [name, path] of [
     assert.match(policy, /^default-src 'none'; /)
     assert.doesNotMatch(policy, /unsafe|https?:|\*/)
     assert.equal(response.headers.get('x-content-type-options'), 'nosniff')
+    assert.match(response.headers.get('x-request-id') ?? '', /^[\w-]{36}$/)
     const body = await response.text()
     assert.doesNotMatch(body, /<style|<script>| style=| on[a-z]+=/)
-    assert.doesNotMatch(body, /(?:src|href)="(?!\/)/)
+    assert.doesNotMatch(body, /(?:src|href)="(?![/#])/)
     assert.doesNotMatch(body, /(?:src|href)="\/\//)
     for (const url of assetsNamedIn(body)) {
       assert.equal((await get(url)).status, 200, url)

@@ -1,0 +1,38 @@
+/** The schema as text in GraphQL's own language (SDL), for tools that make typed clients of it. */
+import { printSchema } from 'graphql'
+import { schemaPath } from '#base/paths.ts'
+import { ApiError } from '#errors.ts'
+import type { Schema } from '#graphql/schema.ts'
+import { bodyTag, isNotModified } from '#http/conditional.ts'
+import { type Edge, exchange, type Fail } from '#http/exchange.ts'
+import type { Reply } from '#http/reply.ts'
+import { type App, header } from '#http/request.ts'
+
+/** The text of a schema, with a line break at its end. */
+export const schemaText = ({ schema }: Schema): string => `${printSchema(schema)}\n`
+
+/** Serves the text of the schema; 404 with the setting to turn on where introspection is off. */
+export const mountSchema = (
+  app: App,
+  edge: Edge,
+  fail: Fail,
+  { schema, introspection }: { readonly schema: Schema; readonly introspection: boolean },
+): void => {
+  let made: string | undefined
+  const serve = exchange(edge, fail, (c): Reply => {
+    if (!introspection)
+      throw new ApiError(
+        'NOT_FOUND',
+        'Schema not found: this service shows it only with DUET_INTROSPECTION=on',
+      )
+    // Not at the start, which printing it would delay.
+    made ??= schemaText(schema)
+    const body = made
+    const tag = bodyTag(body)
+    const headers = { ETag: tag, 'Cache-Control': 'public, no-cache' }
+    if (isNotModified(header(c, 'if-none-match'), tag)) return { status: 304, headers, body: null }
+    const type = { 'Content-Type': 'application/graphql; charset=utf-8' }
+    return { status: 200, headers: { ...headers, ...type }, body }
+  })
+  app.get(schemaPath, serve)
+}

@@ -1,0 +1,39 @@
+// Starts Swagger UI in its place on the page; it is a file, since the page's policy allows no inline script.
+
+const select = document.getElementById('version')
+const link = document.getElementById('document')
+const options = [...select.options]
+
+const dark = matchMedia('(prefers-color-scheme: dark)')
+const followColours = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
+dark.addEventListener('change', followColours)
+followColours()
+
+/** The address of the chosen version's document; the link to it follows. */
+const chosenDocument = () => {
+  link.href = select.selectedOptions[0].dataset.document
+  return link.href
+}
+
+const asked = new URLSearchParams(location.search).get('version')
+select.value = (options.find(({ value }) => value === asked) ?? options.at(-1)).value
+
+// A token is kept by Swagger UI in memory alone: it is gone when the page is left.
+const ui = window.SwaggerUIBundle({
+  dom_id: '#reference',
+  url: chosenDocument(),
+  // No service checks the document for us.
+  validatorUrl: null,
+  deepLinking: true,
+  displayRequestDuration: true,
+  defaultModelsExpandDepth: 0,
+  syntaxHighlight: { theme: 'tomorrow-night' },
+})
+
+// The page is not left, so that the token stays.
+select.addEventListener('change', () => {
+  const url = chosenDocument()
+  history.replaceState(null, '', `?version=${select.value}`)
+  ui.specActions.updateUrl(url)
+  ui.specActions.download(url)
+})

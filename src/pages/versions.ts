@@ -1,0 +1,132 @@
+/** The page `/docs/versions`: which versions of the REST API there are, how to name one, and what differs. */
+
+import { html } from 'hono/html'
+import { docsPath, restPath, versionsPath } from '#base/paths.ts'
+import type { Assets } from './assets.ts'
+import { bar } from './bar.ts'
+import { htmlPage, type Page } from './page.ts'
+import { code, table } from './table.ts'
+
+/** A version of the REST API as the pages name it. */
+export type OfferedVersion = {
+  readonly version: number
+  /** The path of its OpenAPI document. */
+  readonly document: string
+  /** The days, such as `2027-01-01`, from which it is deprecated and on which it ends, where they are set. */
+  readonly deprecated?: string | undefined
+  readonly sunset?: string | undefined
+}
+
+/** What versions show differently, and how each of them has it; what stands between backticks is code. */
+type Difference = { readonly what: string; readonly ways: readonly string[] }
+
+export type VersionsOptions = {
+  /** Oldest first; the first is what a request gets that names none. */
+  readonly versions: readonly OfferedVersion[]
+  readonly differences: readonly Difference[]
+  /** A path below the REST API's, which the `curl` lines call. */
+  readonly example: string
+}
+
+// British, for a list without a comma before its last word.
+const lists = new Intl.ListFormat('en-GB')
+
+const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
+const inWords = (date: string): string => day.format(new Date(date))
+
+/** The page; its `curl` lines call `origin`. */
+export const versionsPage = (
+  options: VersionsOptions,
+  origin: string,
+  assets: Assets,
+): Promise<Page> => {
+  const { versions, differences } = options
+  const numbers = versions.map(({ version }) => String(version))
+  return htmlPage(assets, {
+    title: 'Versions · Duet',
+    styles: ['pages.css'],
+    policy: { 'style-src': "'self'", 'img-src': "'self'" },
+    body: html`<header>
+${bar(versionsPath)}
+<h1>Versions</h1>
+<p class="lead">The REST API is offered in ${numbers.length > 1 ? 'the versions' : 'version'} ${lists.format(numbers)}, over the same content. A request that names none gets version ${numbers[0]}.</p>
+</header>
+<main>
+${versions.map(version => versionCard(version, versions))}
+<section class="wide">
+<h2>Name a version</h2>
+<p>In any of four ways; here it is version ${numbers.at(-1)}.</p>
+${waysOf(options, origin)}
+<p>Ways that name two different versions in one request are 400. A version that is not offered is 404 in the path, 406 in <code>Accept</code>, and 400 in the header or the parameter.</p>
+</section>
+${differences.length > 0 ? differencesTable(numbers, differences) : ''}
+${headersSection}
+</main>`,
+  })
+}
+
+const versionCard = (
+  { version, document, deprecated, sunset }: OfferedVersion,
+  versions: readonly OfferedVersion[],
+) => html`<section class="rest api">
+<h2>Version ${version}</h2>
+<ul>
+${version === versions[0]?.version ? html`<li>What a request gets that names no version.</li>` : ''}
+${version === versions.at(-1)?.version ? html`<li>The newest: name it in new programs.</li>` : ''}
+${deprecated === undefined ? '' : html`<li>Deprecated from ${inWords(deprecated)} on.</li>`}
+${sunset === undefined ? '' : html`<li>Ends on ${inWords(sunset)}; then it is answered with 410 <code>VERSION_WITHDRAWN</code>.</li>`}
+</ul>
+<p><a href="${docsPath}?version=${version}">Reference</a> · <a href="${document}">OpenAPI document</a></p>
+</section>
+`
+
+/** The four ways to name the newest version, each with the request that does. */
+const waysOf = ({ versions, example }: VersionsOptions, origin: string) => {
+  const version = versions.at(-1)?.version
+  const plain = `${origin}${restPath}${example}`
+  const inQuery = `${plain}${example.includes('?') ? '&' : '?'}version=${version}`
+  const ways = {
+    'In the path': `'${origin}${restPath}/v${version}${example}'`,
+    'In Accept, which is answered with that Content-Type': `'${plain}' -H 'Accept: application/vnd.duet.v${version}+json'`,
+    'In the header API-Version': `'${plain}' -H 'API-Version: ${version}'`,
+    'In the parameter version': `'${inQuery}'`,
+  }
+  return Object.entries(ways).map(
+    ([way, request]) => html`<h3>${way}</h3>
+<pre><code>curl ${request}</code></pre>
+`,
+  )
+}
+
+/** A text with what stands between backticks as code. */
+const marked = (text: string) =>
+  text.split('`').map((part, index) => (index % 2 === 1 ? code(part) : part))
+
+const differencesTable = (numbers: readonly string[], differences: readonly Difference[]) =>
+  html`<section class="wide">
+<h2>What differs</h2>
+${table(
+  ['', ...numbers.map(number => `version ${number}`)],
+  differences.map(({ what, ways }) => [marked(what), ...ways.map(marked)]),
+)}
+</section>`
+
+const headersSection = html`<section class="wide">
+<h2>Headers of an answer</h2>
+${table(
+  ['Header', 'What it says'],
+  [
+    [code('API-Version'), 'The version that answered; on every answer.'],
+    [
+      code('Deprecation'),
+      html`The version is deprecated: <code>true</code>, or the moment as RFC 9745 has it, such as <code>@1798761600</code>.`,
+    ],
+    [code('Sunset'), 'When the version ends, as RFC 8594 has it.'],
+    [
+      code('Link'),
+      html`With <code>rel=successor-version</code> the same request in the version that follows, with <code>rel="deprecation"</code> this page.`,
+    ],
+  ],
+)}
+<p>The last three stand on every answer of a deprecated version, errors and 304 included. A list has other links in <code>Link</code> as well, to its pages.</p>
+</section>`

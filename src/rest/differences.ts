@@ -1,0 +1,106 @@
+/** What the versions of the REST API show differently, in words: for the page and the document about versions. */
+import type { Model } from '#model/model.ts'
+import { type Member, type Resource, resourceIn } from '#model/resource.ts'
+import { isIn, type Lifetime, type Version, versions } from '#model/version.ts'
+import { type Style, styleOf } from '#rest/style.ts'
+
+/** One difference, and how each version has it, oldest first; what stands between backticks is code. */
+export type Difference = { readonly what: string; readonly ways: readonly string[] }
+
+/** A request, and the versions that take it. */
+type Offered = Lifetime & { readonly method: string; readonly path: string }
+
+const code = (text: string) => `\`${text}\``
+
+/** How each version has something, unless all have it alike. */
+const difference = (what: string, way: (version: Version) => string): readonly Difference[] => {
+  const ways = versions.map(way)
+  return new Set(ways).size > 1 ? [{ what, ways }] : []
+}
+
+const listWords = {
+  'by paging': '`data` with `pagination`, or with `nextCursor` where pages go by cursor',
+  uniform:
+    '`data` with `pagination`: `limit`, `hasNext`, `nextCursor`; numbered pages also `page`, `total`, `totalPages`, `hasPrev`',
+} satisfies Record<Style['lists'], string>
+
+const errorWords = {
+  error: '`{"error": …}` with `code`, `message`, `details`, `requestId`',
+  problem:
+    '`application/problem+json` (RFC 9457): `type`, `title`, `status`, `detail`, `code`, `errors`, `requestId`',
+} satisfies Record<Style['errors'], string>
+
+const ofStyle = (): readonly Difference[] => [
+  ...difference('Lists', version => listWords[styleOf(version).lists]),
+  ...difference('Errors', version => errorWords[styleOf(version).errors]),
+  ...difference('Unknown query parameters and values of `sort`', version =>
+    styleOf(version).isStrict ? '422' : 'ignored; a list is then by id ascending',
+  ),
+]
+
+const formed = (name: string, form: (Member & { kind: 'field' })['form']): string => {
+  if (form === undefined) return code(name)
+  if (typeof form === 'string') return `${code(name)} ${form}`
+  const words = Object.entries(form.words).map(
+    ([word, former]) => `${code(former)} for ${code(word)}`,
+  )
+  return `${code(name)} with ${words.join(', ')}`
+}
+
+const linkNames = (resource: Resource): readonly string[] =>
+  resource.members.flatMap(member => {
+    if (member.kind !== 'links') return []
+    const { links } = member
+    const named = links.by === null ? [links.all] : Object.values(links.cases)
+    return [...new Set(named.flatMap(Object.keys))].map(code)
+  })
+
+/** The parts of a resource that versions may have differently. */
+const parts: readonly (readonly [string, (resource: Resource) => readonly string[]])[] = [
+  [
+    'Members of',
+    ({ members }) =>
+      members.map(member =>
+        member.kind === 'field' ? formed(member.name, member.form) : code(member.name),
+      ),
+  ],
+  ['Links of', linkNames],
+  ['Filters of', ({ filters }) => Object.keys(filters).map(code)],
+  ['Values of `sort` of', ({ sorts }) => sorts.map(({ name }) => code(name))],
+]
+
+/** Only what not all versions have alike: the rest would hide it. */
+const ofPart = (what: string, partOf: (version: Version) => readonly string[]) => {
+  const all = versions.map(partOf)
+  const isShared = (name: string) => all.every(names => names.includes(name))
+  return difference(
+    what,
+    version =>
+      partOf(version)
+        .filter(name => !isShared(name))
+        .join(', ') || 'none',
+  )
+}
+
+const ofRoutes = (routes: readonly Offered[]): readonly Difference[] =>
+  ofPart('Requests', version =>
+    routes
+      .filter(route => isIn(route, version))
+      .map(({ method, path }) => code(`${method} ${path}`)),
+  )
+
+/** The differences of a model and its routes: those of the versions as a whole first, then what each resource has. */
+export const differencesOf = (
+  { entities }: Model,
+  routes: readonly Offered[],
+): readonly Difference[] => [
+  ...ofStyle(),
+  ...ofRoutes(routes),
+  ...Object.entries(entities)
+    .filter(([, { policy }]) => policy.read && policy.read.kind !== 'nobody')
+    .flatMap(([name, entity]) =>
+      parts.flatMap(([part, of]) =>
+        ofPart(`${part} ${entity.plural}`, version => of(resourceIn(name, entity, version))),
+      ),
+    ),
+]

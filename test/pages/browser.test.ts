@@ -1,0 +1,165 @@
+/** The pages in a real browser: what they load, whether they can be read, and what a person does in them. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { serve } from '@hono/node-server'
+import { Hono } from 'hono'
+import type { Browser, Page } from 'playwright-core'
+import { content } from '#content/index.ts'
+import { machineErrors, mergeErrors } from '#errors.ts'
+import type { App } from '#http/request.ts'
+import { machineAssets, openAssets } from '#pages/assets.ts'
+import { mountReference } from '#pages/reference.ts'
+import { openBrowser, skipped, type Visit, visit } from '../support/browser.ts'
+import { until } from '../support/wait.ts'
+import { createWorld, type World } from '../world.ts'
+import { documentOf } from './documents.ts'
+
+const legibility = readFileSync(new URL('../support/legibility.js', import.meta.url), 'utf8')
+
+/** The usual service with two documents in the place of its own. */
+const served = (world: World): App => {
+  const app: App = new Hono()
+  const versions = ([1, 2] as const).map(version => {
+    const path = `/documents/${version}`
+    app.get(path, c => c.json(documentOf(version)))
+    return { version, document: path, deprecated: '2027-01-01', sunset: '2027-08-01' }
+  })
+  const differences = [{ what: 'a timestamp', ways: ['`created_at`', '`createdAt`'] }]
+  const errors = [...mergeErrors(machineErrors, content.errors).values()]
+  const { rest: example } = content.examples
+  mountReference(
+    app,
+    { versions: { versions, differences, example }, errors: { errors, examples: [] } },
+    openAssets(machineAssets),
+  )
+  app.all('*', c => world.app.fetch(c.req.raw, c.env))
+  return app
+}
+
+describe('in a browser', { skip: skipped }, () => {
+  let world: World
+  let server: ReturnType<typeof serve>
+  let browser: Browser
+  let origin: string
+
+  before(async () => {
+    world = await createWorld()
+    server = serve({ fetch: served(world).fetch, port: 0, hostname: '127.0.0.1' })
+    await once(server, 'listening')
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    browser = await openBrowser()
+  })
+  after(async () => {
+    await browser?.close()
+    server?.close()
+    await world?.close()
+  })
+
+  const open = async (path: string, ready: string): Promise<Visit> => {
+    const visited = await visit(browser, `${origin}${path}`, { colorScheme: 'dark' })
+    await visited.page.waitForSelector(ready)
+    return visited
+  }
+
+  const assertLegible = async (page: Page) => {
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme })
+      for (const width of [1280, 400]) {
+        await page.setViewportSize({ width, height: 900 })
+        assert.deepEqual(await page.evaluate(legibility), [], `${colorScheme}, ${width} wide`)
+      }
+    }
+  }
+
+  const assertClean = async ({ page, faults, foreign }: Visit) => {
+    assert.deepEqual({ faults, foreign }, { faults: [], foreign: [] })
+    await page.context().close()
+  }
+
+  for (const [name, path] of [
+    ['the start page', '/'],
+    ['the page about versions', '/docs/versions'],
+    ['the page about errors', '/docs/errors'],
+    ['the page that confirms an address', '/verify-email'],
+  ] as const)
+    test(`${name} can be read on a wide and a narrow screen, by day and by night, and loads nothing foreign`, async () => {
+      const visited = await open(path, 'h1')
+      await assertLegible(visited.page)
+      await assertClean(visited)
+    })
+
+  const opened = (operation: string) => `#operations-users-${operation}`
+
+  test('the reference can be read with its operations opened, and loads nothing foreign', async () => {
+    const visited = await open('/docs', '.opblock')
+    const { page } = visited
+    for (const operation of ['createUser', 'deleteUser'])
+      await page.click(`${opened(operation)} .opblock-summary-control`)
+    await page.waitForSelector(`${opened('deleteUser')} .parameters`)
+    await assertLegible(page)
+    await assertClean(visited)
+  })
+
+  test('the reference sends a request with a token, which a change of version keeps and a reload forgets', async () => {
+    const visited = await open('/docs', '.opblock')
+    const { page } = visited
+    await page.click('.btn.authorize')
+    await page.fill('.auth-container input', await world.token(1))
+    await page.click('.auth-btn-wrapper .authorize')
+    await page.click('.btn-done')
+
+    await page.selectOption('#version', '1')
+    await until('the list of servers is that of version 1', async () =>
+      (await page.locator('.servers').innerText()).includes('/api/v1'),
+    )
+    assert.equal(new URL(page.url()).search, '?version=1')
+    assert.equal(await page.getAttribute('#document', 'href'), '/documents/1')
+
+    await page.click(`${opened('listUsers')} .opblock-summary-control`)
+    await page.click('.try-out__btn')
+    const [response] = await Promise.all([
+      page.waitForResponse(asked => asked.url().includes('/api/')),
+      page.click('.execute'),
+    ])
+    assert.equal(response.url(), `${origin}/api/v1/users?limit=10`)
+    assert.equal(response.status(), 200)
+    const shown = page.locator('.live-responses-table .microlight').first()
+    await until('the answer is shown', async () =>
+      (await shown.innerText()).includes('ada@example.org'),
+    )
+
+    const kept = await page.evaluate('Object.keys({ ...localStorage, ...sessionStorage })')
+    assert.deepEqual([kept, await page.context().cookies()], [[], []])
+    await page.reload()
+    await page.waitForSelector('.btn.authorize.unlocked')
+    assert.equal(await page.inputValue('#version'), '1')
+    await assertClean(visited)
+  })
+
+  test('GraphiQL runs an operation, shows the schema, completes names, and can be read', async () => {
+    const visited = await open('/graphql', '.graphiql-execute-button')
+    const { page } = visited
+    await page.click('.graphiql-execute-button')
+    const answer = page.locator('.result-window')
+    await until('the answer is shown', async () => (await answer.innerText()).includes('Fourth'))
+    await assertLegible(page)
+
+    await page.setViewportSize({ width: 1280, height: 900 })
+    await page.click('.graphiql-sidebar button')
+    await page.click('text=CreateUserInput')
+    await page.waitForSelector('.graphiql-doc-explorer-title:has-text("CreateUserInput")')
+    await page.click('.graphiql-query-editor .CodeMirror')
+    await page.keyboard.press('Control+End')
+    await page.keyboard.type('{ po')
+    await page.waitForSelector('.CodeMirror-hint:has-text("posts")')
+    await page.keyboard.press('Escape')
+    await page.click('[aria-label="Open short keys dialog"]')
+    await page.waitForSelector('[role="dialog"]')
+    // A remark of a library in GraphiQL about its own dialog.
+    const faults = visited.faults.filter(fault => !fault.startsWith('Warning: Missing `Desc'))
+    await assertClean({ ...visited, faults })
+  })
+})

@@ -1,0 +1,56 @@
+/** A real browser for tests of the pages: Chromium, without a window and without the rest of the network. */
+import { existsSync } from 'node:fs'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { longest } from './wait.ts'
+
+const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+
+/** Where the browser is; undefined where there is none. */
+const browserFile: string | undefined = [process.env.DUET_TEST_BROWSER ?? '', ...places].find(
+  path => existsSync(path),
+)
+
+/** Why tests that need a browser are skipped; false where there is one. */
+export const skipped =
+  browserFile === undefined
+    ? 'NOT TESTED: there is no Chromium; apt-get install chromium, or name one in DUET_TEST_BROWSER'
+    : false
+
+/** Starts the browser. */
+export const openBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath: browserFile ?? '', args: ['--no-sandbox'], timeout: longest })
+
+/** A page in the browser, with what went wrong in it and which foreign hosts it asked. */
+export type Visit = {
+  readonly page: Page
+  /** Errors and warnings of the console, exceptions, and requests that failed. */
+  readonly faults: string[]
+  readonly foreign: string[]
+}
+
+/** Opens a page of a service; a request to any other host is refused and remembered. */
+export const visit = async (
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<Visit> => {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
+  context.setDefaultTimeout(longest)
+  const page = await context.newPage()
+  const faults: string[] = []
+  const foreign: string[] = []
+  const { origin } = new URL(url)
+  page.on('console', message => {
+    if (['error', 'warning'].includes(message.type())) faults.push(message.text())
+  })
+  page.on('pageerror', error => faults.push(String(error)))
+  await context.route(
+    asked => asked.origin !== origin && /^https?:$/.test(asked.protocol),
+    route => {
+      foreign.push(route.request().url())
+      return route.abort()
+    },
+  )
+  await page.goto(url)
+  return { page, faults, foreign }
+}
