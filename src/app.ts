@@ -8,6 +8,7 @@ import { type Edge, exchange } from '#http/exchange.ts'
 import { retryAfterHeader } from '#http/reply.ts'
 import type { App, Http } from '#http/request.ts'
 import { type Known, unrouted } from '#http/unrouted.ts'
+import { mountOpenApi } from '#openapi/serve.ts'
 import { machineAssets, mountAssets, openAssets } from '#pages/assets.ts'
 import { graphiqlPage } from '#pages/graphiql.ts'
 import { send } from '#pages/page.ts'
@@ -81,6 +82,7 @@ export const createApp = (options: AppOptions): App => {
   const { core, edge, content } = options
   const app: App = new Hono()
   mountRest(app, core, edge, content.actions, options.served.routes)
+  mountOpenApi(app, content, core.model, edge)
   const graphiql = mountPages(app, options)
   mountGraphql(app, core, edge, { ...options.graphql, page: graphiql })
   mountProbes(app, options)

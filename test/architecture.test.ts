@@ -34,6 +34,7 @@ const mayImport: Record<string, readonly string[] | 'everything'> = {
   mail: ['observe.ts'],
   rest: ['model', 'read', 'write', 'core.ts', 'http', 'type auth'],
   graphql: ['model', 'read', 'write', 'core.ts', 'http', 'type auth'],
+  openapi: ['model', 'read', 'write', 'rest', 'http', 'content.ts', 'config.ts'],
   pages: ['model', 'http'],
   cli: 'everything',
   'app.ts': 'everything',
@@ -216,6 +217,7 @@ const otherMeanings: Readonly<Record<string, readonly string[]>> = {
   post: [
     'src/app.ts',
     'src/graphql/',
+    'src/openapi/',
     'src/pages/',
     'src/rest/',
     'src/write/',
@@ -232,7 +234,7 @@ const otherMeanings: Readonly<Record<string, readonly string[]>> = {
   // The contract's role in tokens, in rules and in the command that makes tokens; GraphQL's code BAD_USER_INPUT;
   // the user of a database, of a mail server, of an operating system.
   user: [
-    ...['src/model/', 'src/auth/', 'src/cli/token.ts'],
+    ...['src/model/', 'src/auth/', 'src/openapi/', 'src/cli/token.ts'],
     ...['src/rest/writes.ts', 'src/graphql/', 'src/write/idempotency.ts', 'src/http/limit/'],
     ...[
       'src/errors.ts',

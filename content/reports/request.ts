@@ -15,6 +15,26 @@ export type ReportRequest = {
   readonly by: By
 }
 
+const time = {
+  type: 'string',
+  description: 'A date, or an ISO 8601 time in UTC; from is in the report, to is not.',
+} as const
+
+/** The body of a request, as documents describe it. */
+export const requestBody = {
+  schema: {
+    type: 'object',
+    required: ['type'],
+    properties: {
+      type: { type: 'string', enum: reportTypes },
+      by: { type: 'string', enum: ['day', 'month'], description: 'Month unless given.' },
+      from: time,
+      to: time,
+    },
+  },
+  example: { type: 'sales', by: 'month', from: '2026-01-01', to: '2026-03-01' },
+} as const
+
 const moment = z
   .union(
     [z.iso.date(), z.iso.datetime()],

@@ -2,6 +2,7 @@
 import type { ApiError } from '#errors.ts'
 import { errorHeaders, type Reply } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
+import type { Version } from '#model/version.ts'
 import { styleOf } from '#rest/style.ts'
 import { errorVersionOf } from '#rest/version.ts'
 
@@ -24,6 +25,10 @@ const asProblem = ({ code, title, message, status, details }: ApiError, requestI
   requestId,
 })
 
+/** The body of an error in a version. */
+export const errorBody = (error: ApiError, requestId: string, version: Version) =>
+  styleOf(version).errors === 'problem' ? asProblem(error, requestId) : asError(error, requestId)
+
 /** The error in the shape of the version that the request names, with its own status. */
 export const fail = (error: ApiError, requestId: string, c: Http): Reply => {
   const version = errorVersionOf(c)
@@ -36,6 +41,6 @@ export const fail = (error: ApiError, requestId: string, c: Http): Reply => {
       'API-Version': String(version),
       ...errorHeaders(error),
     },
-    body: JSON.stringify(isProblem ? asProblem(error, requestId) : asError(error, requestId)),
+    body: JSON.stringify(errorBody(error, requestId, version)),
   }
 }
