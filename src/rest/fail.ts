@@ -23,6 +23,10 @@ const asProblem = ({ code, title, message, status, details }: ApiError, requestI
   requestId,
 })
 
+/** The body of an error in a version. */
+export const errorBody = (error: ApiError, requestId: string, version: Version) =>
+  styleOf(version).errors === 'problem' ? asProblem(error, requestId) : asError(error, requestId)
+
 /** The error in the shape of a version, with its own status. */
 export const failIn = (version: Version, error: ApiError, requestId: string): Reply => {
   const isProblem = styleOf(version).errors === 'problem'
@@ -34,7 +38,7 @@ export const failIn = (version: Version, error: ApiError, requestId: string): Re
       'API-Version': String(version),
       ...errorHeaders(error),
     },
-    body: JSON.stringify(isProblem ? asProblem(error, requestId) : asError(error, requestId)),
+    body: JSON.stringify(errorBody(error, requestId, version)),
   }
 }
 
