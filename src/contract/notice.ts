@@ -80,8 +80,9 @@ export const newNotices = (added: unknown, at: At): readonly Difference[] => {
   if (Array.isArray(added)) return added.flatMap(part => newNotices(part, at))
   if (!isObject(added)) return []
   const { sunset } = noticeOf(added)
+  const ofValues = isObject(added['x-sunsets']) ? Object.values(added['x-sunsets']) : []
   return [
-    ...(sunset === undefined ? [] : firstSunset(sunset, at)),
+    ...[sunset, ...ofValues].flatMap(day => (typeof day === 'string' ? firstSunset(day, at) : [])),
     ...Object.values(added).flatMap(part => newNotices(part, at)),
   ]
 }

@@ -2,14 +2,28 @@
 import type { Difference } from '#contract/difference.ts'
 import { classes } from '#contract/rules.ts'
 
+/** The paths of one operation that differ in the status alone as one path, with all the statuses in it. */
+const merged = (paths: readonly string[]): readonly string[] => {
+  const statuses = new Map<string, string[]>()
+  for (const path of paths) {
+    const [operation = '', status = '', ...rest] = path.split(' → ')
+    const key = JSON.stringify([operation, rest])
+    statuses.set(key, [...(statuses.get(key) ?? []), status])
+  }
+  return [...statuses].map(([key, all]) => {
+    const [operation, rest] = JSON.parse(key) as [string, readonly string[]]
+    const steps = [operation, [...new Set(all)].join(', '), ...rest]
+    return steps.filter(step => step !== '').join(' → ')
+  })
+}
+
 /** The places of each difference that is the same but for them. */
 const placesOf = (differences: readonly Difference[]): ReadonlyMap<string, readonly string[]> => {
-  const places = new Map<string, string[]>()
-  for (const { rule, message, hits, path } of differences) {
-    const what = `${rule}: ${message} (${hits})`
-    places.set(what, [...(places.get(what) ?? []), path])
-  }
-  return places
+  const same = Map.groupBy(
+    differences,
+    ({ rule, message, hits }) => `${rule}: ${message} (${hits})`,
+  )
+  return new Map([...same].map(([what, all]) => [what, merged(all.map(({ path }) => path))]))
 }
 
 /** Every difference with its places, by class with the worst first; empty where there is none. */

@@ -3,7 +3,7 @@ import { isObject } from '#base/object.ts'
 import { alternatives, formsOf } from '#contract/alternatives.ts'
 import { found } from '#contract/difference.ts'
 import { members, otherMembers } from '#contract/members.ts'
-import { compareSteps, compareTypes, compareValues, format, limit } from '#contract/values.ts'
+import { compareSteps, compareTypes, format, limit } from '#contract/values.ts'
 import {
   annotation,
   type Compare,
@@ -17,6 +17,7 @@ import {
   throughRefs,
   unknown,
 } from '#contract/walk.ts'
+import { compareLists } from '#contract/words.ts'
 
 /** Compares two schemas: what is allowed less breaks those who send, what is allowed more those who read. */
 export const compareSchemas: Compare = (before, after, at) => compareFollowed(before, after, at)
@@ -24,7 +25,7 @@ export const compareSchemas: Compare = (before, after, at) => compareFollowed(be
 const compareFollowed = throughRefs((before, after, at) => {
   const [was, is] = [plain(before), plain(after)]
   if (formsOf(was) || formsOf(is)) return compareAlternatives(was, is, at)
-  return [...compareKeys(keys)(was, is, at), ...compareMembers(was, is, at)]
+  return [compareKeys(keys), compareLists, compareMembers].flatMap(compare => compare(was, is, at))
 })
 
 /** A schema as an object, with a constant as the list of one value that it is. */
@@ -68,8 +69,10 @@ const keys: Keys = {
   $comment: annotation('comment'),
   externalDocs: annotation('link to documents'),
   type: compareTypes,
-  enum: compareValues,
-  // Compared together.
+  // Compared together, by compareLists and by compareMembers.
+  enum: free,
+  pattern: free,
+  'x-sunsets': free,
   properties: free,
   required: free,
   additionalProperties: otherMembers(compareSchemas),
@@ -94,7 +97,6 @@ const keys: Keys = {
     ({ member }, isOn) => `values of ${member} ${isOn ? 'are all different' : 'may be equal'}`,
   ),
   format: format('format'),
-  pattern: format('pattern'),
   contentEncoding: format('contentEncoding'),
   contentMediaType: format('contentMediaType'),
   default: compareDefaults,

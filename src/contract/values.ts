@@ -1,4 +1,4 @@
-/** Compares the keywords of JSON Schema that say which plain values are allowed: types, lists of values, limits, formats. */
+/** Compares the keywords of JSON Schema that say which plain values are allowed: types, limits, formats. */
 import { isDeepStrictEqual } from 'node:util'
 import { type Difference, found } from '#contract/difference.ts'
 import type { Rule } from '#contract/rules.ts'
@@ -57,44 +57,6 @@ export const compareTypes: Compare = (before, after, at) => {
   ]
 }
 
-const has = (values: readonly unknown[], wanted: unknown): boolean =>
-  values.some(value => isDeepStrictEqual(value, wanted))
-
-const written = (values: readonly unknown[]): readonly string[] =>
-  values.map(value => (typeof value === 'string' ? value : JSON.stringify(value)))
-
-const changesOfLists = (
-  before: readonly unknown[],
-  after: readonly unknown[],
-  at: Place,
-): readonly Difference[] => {
-  const lost = written(before.filter(value => !has(after, value)))
-  const gained = written(after.filter(value => !has(before, value)))
-  return [
-    ...(lost.length > 0
-      ? found(at, 'value-removed', `${at.member} is never ${lost.join(', ')}`)
-      : []),
-    ...(gained.length > 0
-      ? found(at, 'value-added', `${at.member} may be ${gained.join(', ')}`, [at.member, ...gained])
-      : []),
-  ]
-}
-
-/** Compares the keyword `enum`, a fixed list of values. */
-export const compareValues: Compare = (before, after, at) => {
-  if (before === undefined && Array.isArray(after))
-    return found(at, 'values-closed', `${at.member} is one of ${written(after).join(', ')}`)
-  if (after === undefined && Array.isArray(before))
-    return found(
-      at,
-      'values-opened',
-      `${at.member} is no longer one of ${written(before).join(', ')}`,
-    )
-  return Array.isArray(before) && Array.isArray(after)
-    ? changesOfLists(before, after, at)
-    : unknown(before, after, at)
-}
-
 /** Compares a limit; the smaller of two is tighter for an upper one, the larger for a lower one. */
 export const limit =
   (key: string, kind: 'upper' | 'lower'): Compare =>
@@ -104,7 +66,7 @@ export const limit =
     const [from, to] = [before ?? open, after ?? open]
     if (typeof from !== 'number' || typeof to !== 'number') return unknown(before, after, at)
     const isTighter = kind === 'upper' ? to < from : to > from
-    const message = `${key} of ${at.member} is ${after ?? 'not given'} instead of ${before ?? 'none'}`
+    const message = `${key} of ${at.member} is ${after ?? 'none'} instead of ${before ?? 'none'}`
     return found(at, isTighter ? 'limit-tighter' : 'limit-looser', message)
   }
 

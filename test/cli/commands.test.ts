@@ -39,6 +39,7 @@ const commands = [
   'backup',
   'restore',
   'move',
+  'contract',
 ]
 
 test('every command has a help that begins with how it is used, whatever the settings are', async () => {

@@ -38,6 +38,11 @@ const members = {
   },
   word: { oneOf: [{ const: 'one' }, { const: 'two', deprecated: true, 'x-sunset': '2026-11-01' }] },
   whole: { allOf: [{ type: 'object', minProperties: 1 }] },
+  sort: {
+    type: 'string',
+    pattern: '^(id|name|when)(,(id|name|when))*$',
+    'x-sunsets': { name: '2026-11-22', when: '2026-11-23' },
+  },
   file: { type: 'string', contentEncoding: 'base64', contentMediaType: 'image/png' },
   nick: { type: 'string', deprecated: true },
   old: { type: 'string', deprecated: true, 'x-sunset': '2026-11-22' },

@@ -6,9 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { contract } from '#cli/contract.ts'
-import { UsageError } from '#cli/usage.ts'
 import { content } from '#content/index.ts'
-import { duet } from '../duet.ts'
+import { command } from '../commands.ts'
 import { type Change, changed } from './document.ts'
 
 type Files = Readonly<Record<string, string>>
@@ -201,9 +200,9 @@ test('duet contract diff compares two files, and tells by its exit code whether 
   const two = write('two.json', filesWith(page)[name] ?? '')
   const more = write('b.graphql', 'type Query { a: Int b: Int }')
   const [breaking, compatible, bare] = await Promise.all([
-    duet(['contract', 'diff', one, two]),
-    duet(['contract', 'diff', schema, more, '--json']),
-    duet(['contract']),
+    command(['contract', 'diff', one, two]),
+    command(['contract', 'diff', schema, more, '--json']),
+    command(['contract']),
   ])
   assert.deepEqual([breaking.code, compatible.code, bare.code], [1, 0, 2])
   assert.match(breaking.stdout, /^breaking: 2\n {2}parameter-removed: the parameter page is gone /)
@@ -223,25 +222,25 @@ test('duet contract diff compares two files, and tells by its exit code whether 
 
 test('duet contract refuses a wrong command line and files that it cannot compare, with what they lack', async () => {
   const cases = [
-    [['diff', one, schema], UsageError, /both \.json, or both \.graphql/],
-    [['diff', one], UsageError, /NEW is missing/],
-    [['diff', one, '-'], UsageError, /NEW must be a file that ends in \.json or \.graphql, not -/],
-    [['compare'], UsageError, /there is no contract compare/],
-    [['diff', one, one, one], UsageError, /unexpected argument/],
-    [['diff', one, write('old.json', '{"swagger":"2.0"}')], Error, /old\.json is no OpenAPI 3\.1/],
+    [['diff', one, schema], 2, /both \.json, or both \.graphql/],
+    [['diff', one], 2, /NEW is missing/],
+    [['diff', one, '-'], 2, /NEW must be a file that ends in \.json or \.graphql, not -/],
+    [['compare'], 2, /there is no contract compare/],
+    [['diff', one, one, one], 2, /unexpected argument/],
+    [['diff', one, write('old.json', '{"swagger":"2.0"}')], 1, /old\.json is no OpenAPI 3\.1/],
     [
       ['diff', one, write('older.json', '{"openapi":"3.0.3"}')],
-      Error,
+      1,
       /older\.json is no OpenAPI 3\.1/,
     ],
-    [['diff', one, write('broken.json', '{')], Error, /broken\.json is not JSON/],
-    [['diff', schema, write('c.graphql', 'type {')], Error, /c\.graphql is no GraphQL schema/],
-    [['diff', one, join(temporary, 'none.json')], Error, /none\.json/],
+    [['diff', one, write('broken.json', '{')], 1, /broken\.json is not JSON/],
+    [['diff', schema, write('c.graphql', 'type {')], 1, /c\.graphql is no GraphQL schema/],
+    [['diff', one, join(temporary, 'none.json')], 1, /there is no such file: .*none\.json/],
   ] as const
-  for (const [args, kind, message] of cases)
-    await assert.rejects(contract.run(args, content), error => {
-      assert.ok(error instanceof kind)
-      assert.match(error.message, message)
-      return true
-    })
+  for (const [args, code, message] of cases) {
+    const told = await command(['contract', ...args])
+    assert.deepEqual([told.code, told.stdout], [code, ''])
+    assert.match(told.stderr, /^duet: [^\n]+\n$/)
+    assert.match(told.stderr, message)
+  }
 })

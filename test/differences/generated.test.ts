@@ -81,7 +81,7 @@ test('every change of a document is found, whatever it is, and nothing else', ()
       assert.notEqual(diff(after, document).length, 0, JSON.stringify(change))
       assert.deepEqual(diff(after, after), [], JSON.stringify(change))
     }),
-    { numRuns: 800 },
+    { numRuns: 400 },
   )
 })
 

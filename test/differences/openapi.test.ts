@@ -87,6 +87,9 @@ const { shape } = document.components.schemas.Thing.properties
 
 const at = (member: string, key: string) => `/properties/${member}/${key}`
 
+/** A pattern of words with commas between. */
+const listed = (words: string) => `^(${words})(,(${words}))*$`
+
 const schemaRows: readonly SchemaRow[] = [
   row(at('name', 'maxLength'), 20, 'limit-tighter', 'limit-looser', 'name'),
   row(at('name', 'minLength'), undefined, 'limit-looser', 'limit-tighter', 'name'),
@@ -105,6 +108,27 @@ const schemaRows: readonly SchemaRow[] = [
   row(at('count', 'multipleOf'), 3, 'format-changed', 'format-changed', 'count'),
   row(at('name', 'pattern'), '^[A-Z]+$', 'format-changed', 'format-changed', 'name'),
   row(at('name', 'pattern'), undefined, 'format-removed', 'format-added', 'name'),
+  row(at('sort', 'pattern'), listed('id|name|when|size'), 'value-added', 'value-removed', 'sort'),
+  row(at('sort', 'pattern'), listed('name|when'), 'value-removed', 'value-added', 'sort'),
+  row(at('sort', 'pattern'), listed('id|when'), 'removed-after-sunset', 'value-added', 'sort'),
+  row(at('sort', 'pattern'), listed('id|name'), 'removed-before-sunset', 'value-added', 'sort'),
+  row(at('sort', 'pattern'), '^(id|name|when)$', 'format-changed', 'format-changed', 'sort'),
+  row(at('sort', 'x-sunsets/when'), '2027-06-01', 'sunset-later', 'sunset-earlier', 'sort'),
+  row(
+    at('sort', 'x-sunsets/id'),
+    '2027-06-01',
+    'deprecated sunset-set',
+    'deprecation-withdrawn sunset-withdrawn',
+    'sort',
+  ),
+  row(at('sort', 'x-sunsets'), 5, 'unknown', 'unknown', 'sort'),
+  row(
+    '/properties/by',
+    { enum: ['a'], 'x-sunsets': { a: today } },
+    'member-added sunset-too-soon',
+    'member-removed',
+    'by',
+  ),
   row(at('email', 'format'), 'uri', 'format-changed', 'format-changed', 'email'),
   row(at('email', 'format'), undefined, 'format-removed', 'format-added', 'email'),
   row(at('file', 'contentEncoding'), 'base32', 'format-changed', 'format-changed', 'file'),
