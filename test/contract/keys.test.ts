@@ -167,7 +167,7 @@ test('a suspended user gets 403 and not the stored response, in both APIs; activ
   assert.equal(again.text, posted.text)
   assert.equal(again.headers.get('idempotency-replayed'), 'true')
   assert.equal(await countIn('posts'), posts + 1)
-  await checkBooks(world.rows)
+  await checkInvariants(world.rows)
 })
 
 test('REST and GraphQL know one key as two', async () => {
