@@ -16,7 +16,7 @@ export const onSqliteOnly = {
   'test/store/migrate.test.ts':
     'migrations of a file; test/postgres/migrate.test.ts has the others',
   'test/store/serve.test.ts': 'the lock of a SQLite file, and kills that its log has to survive',
-  'test/store/steps.test.ts': 'reads the migrations of both engines by itself',
+  'test/store/migration-safety.test.ts': 'reads the migrations of both engines by itself',
   'test/store/problems.test.ts': 'the disk below a SQLite file',
   'test/store/writer.test.ts': 'the writer thread of SQLite and its group commit',
 }

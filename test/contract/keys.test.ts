@@ -4,7 +4,7 @@ import { mint } from '#auth/token.ts'
 import { storedFor } from '#write/idempotency.ts'
 import { purge, startPurging } from '#write/purge.ts'
 import { refuses } from '../rest.ts'
-import { checkBooks } from '../store/books.ts'
+import { checkInvariants } from '../store/invariants.ts'
 import { until } from '../support/wait.ts'
 import { createWorld, secret, type World } from '../world.ts'
 
@@ -48,7 +48,7 @@ test('a pay whose answer was lost is answered again byte for byte, also when the
     assert.equal(again.headers.get('idempotency-replayed'), 'true')
     assert.equal(again.headers.get('etag'), lost.headers.get('etag'))
   }
-  await checkBooks(world.rows)
+  await checkInvariants(world.rows)
 })
 
 test('a key with another body, path or method is refused, does nothing, and keeps its first answer', async () => {
@@ -167,7 +167,7 @@ test('a suspended user gets 403 and not the stored response, in both APIs; activ
   assert.equal(again.text, posted.text)
   assert.equal(again.headers.get('idempotency-replayed'), 'true')
   assert.equal(await countIn('posts'), posts + 1)
-  await checkBooks(world.rows)
+  await checkInvariants(world.rows)
 })
 
 test('REST and GraphQL know one key as two', async () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { folderOf, type Service, serve } from '../duet.ts'
-import { checkBooks } from '../store/books.ts'
-import { shopIn } from '../store/racer.ts'
+import { checkInvariants } from '../store/invariants.ts'
+import { prepareOrders } from '../store/racer.ts'
 import { longest } from '../support/wait.ts'
 
 const kills = Number(process.env.DUET_TEST_ROUNDS ?? 200)
@@ -37,18 +37,18 @@ const payWith = async (
 test(`${kills} times kill -9 amid pays: with its key each is paid once, and its answer stays the same`, async t => {
   const { rows, settings } = fresh()
   let service = serve(settings)
-  const shop = await shopIn(await service, 1_000_000)
+  const workload = await prepareOrders(await service, 1_000_000)
   const answers = new Map<number, string>()
   let retried = 0
   for (let round = 0; round < kills; round++) {
     const first = await service
-    const orders = await placeIn(first, shop.token, shop.product)
+    const orders = await placeIn(first, workload.token, workload.product)
     const killed = Promise.withResolvers<Service>()
     const delay = Math.random() * 60
     let alive: Promise<Service> = service
     const paying = orders.map(async (order, index) => {
       await new Promise(resolve => setTimeout(resolve, (index * 60) / perRound))
-      const { body, tries } = await payWith(() => alive, shop.token, order, `pay-${order}`)
+      const { body, tries } = await payWith(() => alive, workload.token, order, `pay-${order}`)
       answers.set(order, body)
       if (tries > 1) retried++
     })
@@ -61,12 +61,12 @@ test(`${kills} times kill -9 amid pays: with its key each is paid once, and its 
   }
   const last = await service
   for (const [order, body] of [...answers].slice(-200)) {
-    const again = await payWith(() => Promise.resolve(last), shop.token, order, `pay-${order}`)
+    const again = await payWith(() => Promise.resolve(last), workload.token, order, `pay-${order}`)
     assert.equal(again.body, body)
   }
   await last.end()
   assert.equal(answers.size, kills * perRound)
-  await checkBooks(rows, shop.stock)
+  await checkInvariants(rows, workload.stock)
   assert.ok(retried > 0)
   t.diagnostic(`${answers.size} pays, ${retried} of them sent again`)
 })

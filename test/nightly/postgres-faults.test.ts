@@ -5,8 +5,8 @@ import { away } from '../postgres/rounds/away-rounds.ts'
 import { crashRounds, cutRounds, silentWire } from '../postgres/rounds/fault-rounds.ts'
 import { loseMutations, losePays, losePaysWithoutKey } from '../postgres/rounds/lost-commits.ts'
 import { behindPgbouncer } from '../postgres/rounds/pooled-rounds.ts'
-import { freshOn, openShop, shopsOn } from '../postgres/rounds/shop.ts'
-import { crossableShop, crossing } from '../postgres/rounds/slow-rounds.ts'
+import { crossableWorkload, crossing } from '../postgres/rounds/slow-rounds.ts'
+import { freshOn, startWorkload, workloadsOn } from '../postgres/rounds/workload.ts'
 import { noPgbouncer, startPgbouncer } from '../postgres/tools/pgbouncer.ts'
 import { noPostgres, type Postgres, startPostgres } from '../postgres/tools/server.ts'
 
@@ -19,53 +19,53 @@ describe('a service on PostgreSQL, for long', { skip: noPostgres }, () => {
   })
   after(() => server.end())
 
-  const { shopWith, wiredShop } = shopsOn(() => server)
+  const { workloadWith, wiredWorkload } = workloadsOn(() => server)
 
   for (const how of ['immediate', 'kill'] as const)
     test(`outlives ${rounds} crashes of the server (${how})`, async t => {
-      const shop = await shopWith()
-      t.diagnostic(JSON.stringify(await crashRounds(shop, server, Array(rounds).fill(how))))
-      await shop.service.end()
+      const workload = await workloadWith()
+      t.diagnostic(JSON.stringify(await crashRounds(workload, server, Array(rounds).fill(how))))
+      await workload.service.end()
     })
 
   // The control: what the rounds look for is there where nobody waits for the disk.
   test('loses what was acknowledged where commits do not wait, and the rounds show it', async () => {
     const careless = await startPostgres()
-    const shop = await openShop(await freshOn(careless))
-    await assert.rejects(crashRounds(shop, careless, Array(5).fill('immediate')))
-    await shop.service.end('SIGKILL')
+    const workload = await startWorkload(await freshOn(careless))
+    await assert.rejects(crashRounds(workload, careless, Array(5).fill('immediate')))
+    await workload.service.end('SIGKILL')
     await careless.end()
   })
 
   test(`does nothing twice where the replies to ${rounds * 60} commits are lost`, async () => {
-    const { shop, proxy } = await wiredShop()
-    await losePays(shop, proxy, rounds * 50)
-    await losePaysWithoutKey(shop, proxy, rounds * 5)
-    await loseMutations(shop, proxy, rounds * 5)
-    await shop.service.end()
+    const { workload, proxy } = await wiredWorkload()
+    await losePays(workload, proxy, rounds * 50)
+    await losePaysWithoutKey(workload, proxy, rounds * 5)
+    await loseMutations(workload, proxy, rounds * 5)
+    await workload.service.end()
   })
 
   test(`hardly notices that ${rounds * 25} sessions are ended`, async t => {
-    const shop = await shopWith()
-    t.diagnostic(JSON.stringify(await cutRounds(shop, server, rounds * 25)))
-    await shop.service.end()
+    const workload = await workloadWith()
+    t.diagnostic(JSON.stringify(await cutRounds(workload, server, rounds * 25)))
+    await workload.service.end()
   })
 
   test('answers while its wire is silent, however long', async () => {
-    const { shop, proxy } = await wiredShop()
-    await silentWire(shop, proxy.faults, 20)
+    const { workload, proxy } = await wiredWorkload()
+    await silentWire(workload, proxy.faults, 20)
   })
 
   test('reports the database as unavailable until it is back, however long', async () => {
-    const { shop, proxy } = await wiredShop()
-    await away(shop, proxy.faults, 60)
-    await shop.service.end()
+    const { workload, proxy } = await wiredWorkload()
+    await away(workload, proxy.faults, 60)
+    await workload.service.end()
   })
 
   test(`tries again what was locked crosswise ${rounds * 5} times`, async t => {
-    const shop = await crossableShop(server)
-    t.diagnostic(JSON.stringify(await crossing(shop, rounds * 5)))
-    await shop.service.end()
+    const workload = await crossableWorkload(server)
+    t.diagnostic(JSON.stringify(await crossing(workload, rounds * 5)))
+    await workload.service.end()
   })
 
   test('runs behind PgBouncer in transaction mode, for long', { skip: noPgbouncer }, async t => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { folderOf, serve } from '../duet.ts'
-import { checkBooks } from '../store/books.ts'
-import { assertOneEffect, paysOf, raceAll, shopIn } from '../store/racer.ts'
+import { checkInvariants } from '../store/invariants.ts'
+import { assertOneEffect, paysOf, prepareOrders, raceAll } from '../store/racer.ts'
 
 const orders = Number(process.env.DUET_TEST_ROUNDS ?? 2000)
 
@@ -10,11 +10,11 @@ test(`of 50 pays of an order at the same moment exactly one takes effect, ${orde
   const { rows, settings } = folderOf('race').fresh()
   // A request refused for load has no effect; here none may be refused.
   const service = await serve({ ...settings, DUET_QUEUE_WAIT: '10000' })
-  const shop = await shopIn(service, orders * 3)
-  const ids = await shop.placeMany(orders)
+  const workload = await prepareOrders(service, orders * 3)
+  const ids = await workload.placeMany(orders)
   let replays = 0
   const races = ids.map(id => paysOf(id, 50))
-  await raceAll(service, shop.token, races, (contenders, answers) => {
+  await raceAll(service, workload.token, races, (contenders, answers) => {
     assertOneEffect(contenders, answers)
     replays += answers.filter(({ replayed }) => replayed).length
   })
@@ -23,6 +23,6 @@ test(`of 50 pays of an order at the same moment exactly one takes effect, ${orde
     "select count(*), count(distinct order_id) from order_events where to_status = 'paid'",
   )
   assert.deepEqual(row, [orders, orders])
-  await checkBooks(rows, shop.stock)
+  await checkInvariants(rows, workload.stock)
   t.diagnostic(`${orders * 50} pays, ${orders} effects, ${replays} replays`)
 })

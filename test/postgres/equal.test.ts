@@ -5,10 +5,10 @@ import fc from 'fast-check'
 import { type Draw, drawing, numbers } from '../operations.ts'
 import { until } from '../support/wait.ts'
 import { alsoBy, rowsBy } from './equal/content.ts'
+import { createEnginePair } from './equal/engine-pair.ts'
 import { graphqlReads, graphqlWrites } from './equal/graphql.ts'
 import { type Answered, type Asked, learn, type Memory, newMemory } from './equal/memory.ts'
 import { reads } from './equal/reads.ts'
-import { createTwins } from './equal/twins.ts'
 import { writes } from './equal/writes.ts'
 import { noDatabase } from './tools/database.ts'
 
@@ -39,18 +39,18 @@ const tick = (memory: Memory, draw: Draw, n: number) => {
 
 describe('on two engines', { skip: noDatabase }, () => {
   const memory = newMemory(Date.UTC(2026, 5, 1))
-  let twins: Awaited<ReturnType<typeof createTwins>>
+  let pair: Awaited<ReturnType<typeof createEnginePair>>
   before(async () => {
     const rows = rowsBy(drawn(1))
-    twins = await createTwins({
+    pair = await createEnginePair({
       rows,
       also: line => alsoBy(drawn(2))(line),
       now: () => memory.now,
       documents: { tokens: 10_000, aliases: 100, directives: 100 },
     })
-    await twins.ask({ kind: 'delete user', line: 'DELETE /api/users/7', as: 1 })
+    await pair.ask({ kind: 'delete user', line: 'DELETE /api/users/7', as: 1 })
   })
-  after(() => twins.close())
+  after(() => pair.close())
 
   test(`${runs} generated requests have the same answers, to the letter`, async t => {
     t.diagnostic(`seed ${seed}`)
@@ -60,7 +60,7 @@ describe('on two engines', { skip: noDatabase }, () => {
     for (let n = 0; n < runs && differences.length < 5; n++) {
       tick(memory, draw, n)
       const asked: Asked = draw.of(...weights)(draw, memory)
-      const [sqlite, postgres] = await twins.ask(asked)
+      const [sqlite, postgres] = await pair.ask(asked)
       learn(memory, asked, sqlite)
       statuses.set(sqlite.status, (statuses.get(sqlite.status) ?? 0) + 1)
       if (!isSame(sqlite, postgres) || sqlite.status >= 500)
@@ -74,18 +74,18 @@ describe('on two engines', { skip: noDatabase }, () => {
         .map(([status, count]) => `${count} times ${status}`)
         .join(', '),
     )
-    for (const bug of [...twins.sqlite.events, ...twins.postgres.events])
+    for (const bug of [...pair.sqlite.events, ...pair.postgres.events])
       if (bug.kind === 'bug') t.diagnostic(`bug: ${(bug.error as Error).stack}`)
     assert.deepEqual(differences, [])
     assert.ok((statuses.get(200) ?? 0) > runs / 3, 'most are not refused')
   })
 
   test('all stored rows are the same in the end', async () => {
-    assert.deepEqual(await twins.differing(), [])
+    assert.deepEqual(await pair.differing(), [])
   })
 
   test('the same messages went out', async () => {
-    const [sqlite, postgres] = [twins.sqlite.letters, twins.postgres.letters]
+    const [sqlite, postgres] = [pair.sqlite.letters, pair.postgres.letters]
     assert.ok(sqlite.length > 0)
     await until('both have sent as much mail', () => sqlite.length === postgres.length)
     // A token says when its message was made, which is some time behind the answer.

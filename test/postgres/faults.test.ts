@@ -9,8 +9,14 @@ import {
   loseUnguarded,
 } from './rounds/lost-commits.ts'
 import { behindPgbouncer } from './rounds/pooled-rounds.ts'
-import { shopsOn } from './rounds/shop.ts'
-import { crossableShop, crossing, fullPool, lockedRow, slowReads } from './rounds/slow-rounds.ts'
+import {
+  crossableWorkload,
+  crossing,
+  fullPool,
+  lockedRow,
+  slowReads,
+} from './rounds/slow-rounds.ts'
+import { workloadsOn } from './rounds/workload.ts'
 import { noPgbouncer, startPgbouncer } from './tools/pgbouncer.ts'
 import { noPostgres, type Postgres, startPostgres } from './tools/server.ts'
 
@@ -21,42 +27,47 @@ describe('a service on PostgreSQL', { skip: noPostgres }, () => {
   })
   after(() => server.end())
 
-  const { shopWith, wiredShop } = shopsOn(() => server)
+  const { workloadWith, wiredWorkload } = workloadsOn(() => server)
 
   test('a service outlives crashes of the server, and loses nothing that was acknowledged', async t => {
-    const shop = await shopWith()
-    const told = await crashRounds(shop, server, ['immediate', 'kill', 'immediate', 'immediate'])
+    const workload = await workloadWith()
+    const told = await crashRounds(workload, server, [
+      'immediate',
+      'kill',
+      'immediate',
+      'immediate',
+    ])
     t.diagnostic(JSON.stringify(told))
-    await shop.service.end()
+    await workload.service.end()
   })
 
   describe('that has', { concurrency: true }, () => {
     test('a service that lost the reply to a commit says so, and does nothing twice', async () => {
-      const { shop, proxy } = await wiredShop()
-      await losePays(shop, proxy, 200)
-      await losePaysWithoutKey(shop, proxy, 20)
-      await loseMutations(shop, proxy, 20)
-      await loseUnguarded(shop, proxy)
-      await shop.service.end()
+      const { workload, proxy } = await wiredWorkload()
+      await losePays(workload, proxy, 200)
+      await losePaysWithoutKey(workload, proxy, 20)
+      await loseMutations(workload, proxy, 20)
+      await loseUnguarded(workload, proxy)
+      await workload.service.end()
     })
 
     test('a service with a silent wire answers while it is silent', async () => {
-      const { shop, proxy } = await wiredShop()
-      await silentWire(shop, proxy.faults, 3)
+      const { workload, proxy } = await wiredWorkload()
+      await silentWire(workload, proxy.faults, 3)
     })
 
     test('a service without its database says so until it is back', async () => {
-      const { shop, proxy } = await wiredShop()
-      await away(shop, proxy.faults, 8)
-      await shop.service.end()
+      const { workload, proxy } = await wiredWorkload()
+      await away(workload, proxy.faults, 8)
+      await workload.service.end()
     })
 
     test('a service with a locked database answers while it is locked, and writes nothing late', async () => {
-      const shop = await shopWith({ DUET_READ_TIMEOUT: '500', DUET_PG_POOL: '2' })
-      await slowReads(shop)
-      await fullPool(shop)
-      await lockedRow(shop)
-      await shop.service.end()
+      const workload = await workloadWith({ DUET_READ_TIMEOUT: '500', DUET_PG_POOL: '2' })
+      await slowReads(workload)
+      await fullPool(workload)
+      await lockedRow(workload)
+      await workload.service.end()
     })
 
     test('a service without the right to its database does not start, and says why', () =>
@@ -65,15 +76,15 @@ describe('a service on PostgreSQL', { skip: noPostgres }, () => {
 
   describe('under load', { concurrency: true }, () => {
     test('a service hardly notices sessions that are ended', async t => {
-      const shop = await shopWith()
-      t.diagnostic(JSON.stringify(await cutRounds(shop, server, 25)))
-      await shop.service.end()
+      const workload = await workloadWith()
+      t.diagnostic(JSON.stringify(await cutRounds(workload, server, 25)))
+      await workload.service.end()
     })
 
     test('a service tries again what was locked crosswise', async t => {
-      const shop = await crossableShop(server)
-      t.diagnostic(JSON.stringify(await crossing(shop, 5)))
-      await shop.service.end()
+      const workload = await crossableWorkload(server)
+      t.diagnostic(JSON.stringify(await crossing(workload, 5)))
+      await workload.service.end()
     })
 
     test('a service runs behind PgBouncer in transaction mode', { skip: noPgbouncer }, async t => {

@@ -5,7 +5,7 @@ import { connect, createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { command } from '../commands.ts'
 import { duet, folderOf, type Service, type Settings, serve } from '../duet.ts'
-import { assertOneEffect, openLine, paysOf, race, raceAll, shopIn } from '../store/racer.ts'
+import { assertOneEffect, openLine, paysOf, prepareOrders, race, raceAll } from '../store/racer.ts'
 import { inTime, until } from '../support/wait.ts'
 import { secret } from '../world.ts'
 import { tokenOf } from './rounds/client.ts'
@@ -69,11 +69,11 @@ describe('two processes', { skip }, () => {
   }
 
   test('pays of an order at the same moment, over both: exactly one takes effect, 50 times', async t => {
-    const shop = await shopIn(service, 500)
-    const orders = await shop.placeMany(50)
+    const workload = await prepareOrders(service, 500)
+    const orders = await workload.placeMany(50)
     let replays = 0
     const races = orders.map(order => paysOf(order, 20))
-    await raceAll(service, shop.token, races, (contenders, answers) => {
+    await raceAll(service, workload.token, races, (contenders, answers) => {
       assertOneEffect(contenders, answers)
       replays += answers.filter(({ replayed }) => replayed).length
     })
@@ -83,12 +83,12 @@ describe('two processes', { skip }, () => {
   })
 
   test('one key at the same moment to both: one effect, and the same answer from each', async () => {
-    const shop = await shopIn(service, 500)
+    const workload = await prepareOrders(service, 500)
     const lines = await inTurn(10, () => openLine(service.port))
     for (let round = 0; round < 10; round++) {
-      const path = `/api/orders/${await shop.place()}/pay`
+      const path = `/api/orders/${await workload.place()}/pay`
       const contenders = lines.map(() => ({ path, key: `round-${round}` }))
-      const answers = await race(lines, shop.token, contenders)
+      const answers = await race(lines, workload.token, contenders)
       const different = new Set(answers.map(({ status, body }) => `${status} ${body}`))
       assert.equal(different.size, 1)
       assert.match([...different].join(), /^200 /)

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { content } from '#content/index.ts'
 import { modelOf } from '#content.ts'
 import { createWorld, type World } from '../world.ts'
-import { checkBooks } from './books.ts'
+import { checkInvariants } from './invariants.ts'
 
 const worlds: World[] = []
 after(() => Promise.all(worlds.map(world => world.close())))
@@ -65,7 +65,7 @@ for (const [code, digits] of currencies)
       }),
       { numRuns: 60 },
     )
-    await checkBooks(world.rows)
+    await checkInvariants(world.rows)
   })
 
 test('an order that comes to more than a whole number can be is refused, and takes nothing', async () => {
@@ -78,7 +78,7 @@ test('an order that comes to more than a whole number can be is refused, and tak
   assert.equal(over.status, 422, over.text)
   assert.equal(over.json.error.details[0].field, 'items')
   assert.match(largest.text, /"amount":8999999999910,"currency":"KWD"/)
-  await checkBooks(world.rows, new Map(dear.map(id => [id, 5000])))
+  await checkInvariants(world.rows, new Map(dear.map(id => [id, 5000])))
 })
 
 test('fifty buyers of ten pieces get ten, at the price of that moment, and the others are refused', async () => {
@@ -107,7 +107,7 @@ test('fifty buyers of ten pieces get ten, at the price of that moment, and the o
     assert.equal(status, 409)
     assert.equal(json.error.code, 'OUT_OF_STOCK')
   }
-  await checkBooks(world.rows, new Map([[product, 10]]))
+  await checkInvariants(world.rows, new Map([[product, 10]]))
 })
 
 test('quantities that are no whole number from 1 to 1000 order nothing', async () => {

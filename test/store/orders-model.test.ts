@@ -6,7 +6,7 @@ import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { transitions } from '#content/order/entity.ts'
 import { type Answered, createWorld, onPostgres, type World } from '../world.ts'
-import { checkBooks } from './books.ts'
+import { checkInvariants } from './invariants.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'duet-model-'))
 const file = join(folder, 'duet.db')
@@ -190,7 +190,7 @@ const compare = async (model: Model, { world }: Real) => {
     const { json } = await world.ask(`GET /api/products/${id}`)
     assert.deepEqual([json.price, json.stock], [price / 100, stock])
   }
-  await checkBooks(world.rows)
+  await checkInvariants(world.rows)
 }
 
 const beginModel = async ({ world }: Real): Promise<Model> => {

@@ -102,7 +102,7 @@ export const race = async (
 }
 
 /** A buyer and a separate product in a running service. */
-export const shopIn = async ({ url }: Service, stock: number) => {
+export const prepareOrders = async ({ url }: Service, stock: number) => {
   /** Sends it until it is done: a service on a busy machine may refuse it at first. */
   const post = async (path: string, body: unknown, token?: string) => {
     let answer = { status: 0, text: '' }

@@ -10,18 +10,18 @@ import { ask } from '../tools/ask.ts'
 import { freePort } from '../tools/guard.ts'
 import type { Faults } from '../tools/proxy.ts'
 import type { Postgres } from '../tools/server.ts'
-import { assertWell, type Database, freshOn, password, type Shop } from './shop.ts'
+import { assertWell, type Database, freshOn, password, type Workload } from './workload.ts'
 
 /** Refuses all connections for so many requests: callers get Retry-After, and the log stays short. */
-export const away = async (shop: Shop, faults: Faults, requests: number) => {
+export const away = async (workload: Workload, faults: Faults, requests: number) => {
   faults.refuse()
   faults.cut()
   for (let asked = 0; asked < requests; asked++) {
     await pause(50)
     const answers = await Promise.all([
-      shop.send(`GET /api/products/${shop.product}`),
-      shop.send(`POST /api/orders`, {
-        body: { items: [{ productId: shop.product, quantity: 1 }] },
+      workload.send(`GET /api/products/${workload.product}`),
+      workload.send(`POST /api/orders`, {
+        body: { items: [{ productId: workload.product, quantity: 1 }] },
       }),
     ])
     for (const { status, headers, json } of answers) {
@@ -30,16 +30,16 @@ export const away = async (shop: Shop, faults: Faults, requests: number) => {
       assert.ok(seconds >= 1 && seconds <= 3, `Retry-After: ${seconds}`)
       assert.doesNotMatch(json.error.message, /127\.0\.0\.1|postgres/)
     }
-    assert.equal((await shop.send('GET /healthz')).status, 200)
+    assert.equal((await workload.send('GET /healthz')).status, 200)
   }
-  const ready = await shop.send('GET /readyz')
+  const ready = await workload.send('GET /readyz')
   assert.deepEqual([ready.status, ready.text], [503, 'the database does not answer\n'])
   await faults.heal()
-  await shop.insist(`GET /api/products/${shop.product}`)
-  assertWell(shop)
-  const log = () => shop.service.stdout().trim().split('\n')
+  await workload.insist(`GET /api/products/${workload.product}`)
+  assertWell(workload)
+  const log = () => workload.service.stdout().trim().split('\n')
   await until('both are told', () => log().length >= 2)
-  assert.equal(log().length, 2, shop.service.stdout())
+  assert.equal(log().length, 2, workload.service.stdout())
   assert.match(log()[0] ?? '', /the database cannot be used: /)
   assert.match(log()[1] ?? '', /the database can be used again/)
 }

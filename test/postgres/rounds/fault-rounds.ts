@@ -4,11 +4,11 @@ import { pause, until } from '../../support/wait.ts'
 import { connected } from '../tools/ask.ts'
 import type { Faults } from '../tools/proxy.ts'
 import type { Postgres } from '../tools/server.ts'
-import { assertWell, type Shop } from './shop.ts'
-import { checkLedger, createLedger, startLoad } from './shop-load.ts'
+import { checkLedger, createLedger, startLoad } from './load.ts'
+import { assertWell, type Workload } from './workload.ts'
 
 /** Waits for the first good answer to a read and to a write. */
-const recovered = async ({ insist, product, user }: Shop, name: string): Promise<void> => {
+const recovered = async ({ insist, product, user }: Workload, name: string): Promise<void> => {
   const [read, write] = await Promise.all([
     insist(`GET /api/products/${product}`),
     insist(`POST /api/users/${user}/posts`, { body: { title: name, content: 'x' }, key: name }),
@@ -18,14 +18,14 @@ const recovered = async ({ insist, product, user }: Shop, name: string): Promise
 
 /** Takes the server from under the load, so often; gives what there was. */
 export const crashRounds = async (
-  shop: Shop,
+  workload: Workload,
   server: Postgres,
   crashes: readonly ('immediate' | 'kill')[],
 ) => {
   const ledger = createLedger()
-  const refusals = () => shop.met.statuses.get(503) ?? 0
+  const refusals = () => workload.met.statuses.get(503) ?? 0
   for (const [round, how] of crashes.entries()) {
-    const load = startLoad(shop, ledger)
+    const load = startLoad(workload, ledger)
     const enough = ledger.paid.size + 1 + Math.floor(Math.random() * 30)
     await until('orders are paid', () => ledger.paid.size >= enough)
     const before = refusals()
@@ -33,13 +33,13 @@ export const crashRounds = async (
     await until('the crash is noticed', () => refusals() > before)
     await pause(Math.random() * 500)
     await server.start()
-    await recovered(shop, `crash-${round}`)
+    await recovered(workload, `crash-${round}`)
     await load.end()
   }
   // Those that `recovered` wrote.
   ledger.doubtfulPosts += crashes.length
-  await checkLedger(shop, ledger)
-  assertWell(shop)
+  await checkLedger(workload, ledger)
+  assertWell(workload)
   return { pays: ledger.paid.size, posts: ledger.posts.size, refused: refusals() }
 }
 
@@ -61,47 +61,47 @@ const endSessions = async (server: Postgres, database: string, count: number) =>
 }
 
 /** So many sessions ended under load: each costs one request at the most, and nothing is done twice. */
-export const cutRounds = async (shop: Shop, server: Postgres, ended: number) => {
+export const cutRounds = async (workload: Workload, server: Postgres, ended: number) => {
   const ledger = createLedger()
-  const load = startLoad(shop, ledger)
-  const name = new URL(shop.database.url).pathname.slice(1)
+  const load = startLoad(workload, ledger)
+  const name = new URL(workload.database.url).pathname.slice(1)
   await endSessions(server, name, ended)
-  assertWell(shop)
+  assertWell(workload)
   await load.end()
-  await checkLedger(shop, ledger)
-  assertWell(shop)
+  await checkLedger(workload, ledger)
+  assertWell(workload)
   const { sent, good } = load.reads
-  const refused = shop.met.statuses.get(503) ?? 0
+  const refused = workload.met.statuses.get(503) ?? 0
   assert.ok(refused <= ended, `${refused} answers of 503 for ${ended} sessions`)
   return { ended, refused, pays: ledger.paid.size, reads: sent, failedReads: sent - good }
 }
 
 /** Asks so many times, one after another; each answer must be this status. */
-const answers = async (shop: Shop, path: string, status: number, times: number) => {
+const answers = async (workload: Workload, path: string, status: number, times: number) => {
   for (let asked = 0; asked < times; asked++) {
-    const { status: given, text } = await shop.send(`GET ${path}`)
+    const { status: given, text } = await workload.send(`GET ${path}`)
     assert.equal(given, status, `${path}: ${text}`)
   }
 }
 
 /** A wire that is silent until all callers got 503, so many times; then all works, and the service ends during silence. */
-export const silentWire = async (shop: Shop, faults: Faults, times: number) => {
+export const silentWire = async (workload: Workload, faults: Faults, times: number) => {
   const ledger = createLedger()
-  const warm = startLoad(shop, ledger)
+  const warm = startLoad(workload, ledger)
   await until('an order is paid', () => ledger.paid.size > 0)
   faults.blackHole()
   await Promise.all([
-    answers(shop, '/healthz', 200, 10 * times),
-    answers(shop, '/readyz', 503, times),
-    answers(shop, '/api/orders?limit=5', 503, times),
-    answers(shop, `/api/products/${shop.product}`, 503, times),
+    answers(workload, '/healthz', 200, 10 * times),
+    answers(workload, '/readyz', 503, times),
+    answers(workload, '/api/orders?limit=5', 503, times),
+    answers(workload, `/api/products/${workload.product}`, 503, times),
   ])
   await faults.heal()
-  await recovered(shop, 'silence')
+  await recovered(workload, 'silence')
   await warm.end()
   ledger.doubtfulPosts++
-  await checkLedger(shop, ledger)
-  assertWell(shop)
+  await checkLedger(workload, ledger)
+  assertWell(workload)
   faults.blackHole()
-  assert.equal((await shop.service.end()).code, 0)
+  assert.equal((await workload.service.end()).code, 0)
 }

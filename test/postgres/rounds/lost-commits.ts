@@ -5,10 +5,10 @@ import type { Engine } from '#engines/store.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import { idempotencyOf } from '#write/idempotency.ts'
 import type { Job, Step } from '#write/job.ts'
-import { checkAccounts, doubles } from '../../store/books.ts'
+import { checkOrders, doubles } from '../../store/invariants.ts'
 import { postgresOf } from '../../stores.ts'
 import type { Proxy as Wire } from '../tools/proxy.ts'
-import { type Answer, assertWell, inLanes, type Shop } from './shop.ts'
+import { type Answer, assertWell, inLanes, type Workload } from './workload.ts'
 
 const isUnknown = ({ status, headers, json }: Answer) => {
   assert.equal(status, 503)
@@ -27,9 +27,10 @@ const losing = async ({ faults }: Wire, count: number, work: () => Promise<void>
 }
 
 /** Pays with a key each: unknown at first, then each has been paid once, and has its one answer. */
-export const losePays = async (shop: Shop, proxy: Wire, count: number) => {
-  const orders = await shop.placeMany(count)
-  const pay = (order: number) => shop.send(`POST /api/orders/${order}/pay`, { key: `pay-${order}` })
+export const losePays = async (workload: Workload, proxy: Wire, count: number) => {
+  const orders = await workload.placeMany(count)
+  const pay = (order: number) =>
+    workload.send(`POST /api/orders/${order}/pay`, { key: `pay-${order}` })
   await losing(proxy, count, () => inLanes(8, orders, async order => isUnknown(await pay(order))))
   await inLanes(8, orders, async order => {
     const first = await pay(order)
@@ -37,32 +38,32 @@ export const losePays = async (shop: Shop, proxy: Wire, count: number) => {
     assert.equal(first.headers.get('idempotency-replayed'), 'true')
     if (order % 10 === 0) assert.equal((await pay(order)).text, first.text)
   })
-  const steps = await shop.database.rows(
+  const steps = await workload.database.rows(
     "select count(*), count(distinct order_id) from order_events where to_status = 'paid'",
   )
   assert.deepEqual(steps[0]?.map(Number), [count, count])
-  await checkAccounts(shop.database.rows, shop.stock)
-  assertWell(shop)
+  await checkOrders(workload.database.rows, workload.stock)
+  assertWell(workload)
 }
 
 /** Pays without a key: the state of the order keeps the second one from its effect. */
-export const losePaysWithoutKey = async (shop: Shop, proxy: Wire, count: number) => {
-  const orders = await shop.placeMany(count)
-  const pay = (order: number) => shop.send(`POST /api/orders/${order}/pay`)
+export const losePaysWithoutKey = async (workload: Workload, proxy: Wire, count: number) => {
+  const orders = await workload.placeMany(count)
+  const pay = (order: number) => workload.send(`POST /api/orders/${order}/pay`)
   await losing(proxy, count, () => inLanes(8, orders, async order => isUnknown(await pay(order))))
   await inLanes(8, orders, async order => {
     const { status, json } = await pay(order)
     assert.deepEqual([status, json.error.code], [409, 'INVALID_STATE'])
   })
-  await checkAccounts(shop.database.rows, shop.stock)
+  await checkOrders(workload.database.rows, workload.stock)
 }
 
 /** Mutations of GraphQL with a key. */
-export const loseMutations = async (shop: Shop, proxy: Wire, count: number) => {
+export const loseMutations = async (workload: Workload, proxy: Wire, count: number) => {
   const titles = Array.from({ length: count }, (_, index) => `lost-${index}`)
   const create = (title: string) => {
-    const query = `mutation { createPost(input: {authorId: ${shop.user}, title: "${title}", content: "x"}) { title } }`
-    return shop.send('POST /graphql', { body: { query }, key: title })
+    const query = `mutation { createPost(input: {authorId: ${workload.user}, title: "${title}", content: "x"}) { title } }`
+    return workload.send('POST /graphql', { body: { query }, key: title })
   }
   await losing(proxy, count, () =>
     inLanes(8, titles, async title => {
@@ -75,7 +76,7 @@ export const loseMutations = async (shop: Shop, proxy: Wire, count: number) => {
     const { json, text } = await create(title)
     assert.equal(json.data?.createPost?.title, title, text)
   })
-  const [row] = await shop.database.rows(
+  const [row] = await workload.database.rows(
     "select count(*), count(distinct title) from posts where title like 'lost-%'",
   )
   assert.deepEqual(row?.map(Number), [count, count])
@@ -113,10 +114,10 @@ const engineAt = (url: string): Engine =>
   })
 
 /** The same without what holds it: with a key there is one effect, without there are two, and the invariants fail. */
-export const loseUnguarded = async (shop: Shop, proxy: Wire) => {
-  const [kept = 0, doubled = 0] = await shop.placeMany(2)
-  const engine = engineAt(proxy.through(shop.database.url))
-  const { rows } = shop.database
+export const loseUnguarded = async (workload: Workload, proxy: Wire) => {
+  const [kept = 0, doubled = 0] = await workload.placeMany(2)
+  const engine = engineAt(proxy.through(workload.database.url))
+  const { rows } = workload.database
   try {
     for (const job of [unguardedPay(kept, 'key'), unguardedPay(doubled)]) {
       proxy.faults.loseCommitReplies(1)
@@ -124,7 +125,7 @@ export const loseUnguarded = async (shop: Shop, proxy: Wire) => {
       assert.equal((await engine.write(job)).kind, 'done')
     }
     assert.deepEqual(await doubles(rows), [doubled])
-    await assert.rejects(checkAccounts(rows, shop.stock))
+    await assert.rejects(checkOrders(rows, workload.stock))
   } finally {
     await engine.close()
   }

@@ -5,9 +5,9 @@ import type { Settings } from '../../duet.ts'
 import { assertOneEffect, paysOf, raceAll } from '../../store/racer.ts'
 import { until } from '../../support/wait.ts'
 import type { Postgres } from '../tools/server.ts'
-import { assertWell, freshOn, openShop } from './shop.ts'
-import { checkLedger, createLedger, startLoad } from './shop-load.ts'
+import { checkLedger, createLedger, startLoad } from './load.ts'
 import { slowReads } from './slow-rounds.ts'
+import { assertWell, freshOn, startWorkload } from './workload.ts'
 
 /** Everything that a service does, by way of a PgBouncer. */
 export const behindPgbouncer = async (
@@ -25,28 +25,34 @@ export const behindPgbouncer = async (
   }
   const migrated = await command(['migrate'], settings)
   assert.deepEqual([migrated.code, migrated.stderr], [0, ''])
-  const shop = await openShop(database, settings)
+  const workload = await startWorkload(database, settings)
   const ledger = createLedger()
-  const load = startLoad(shop, ledger)
+  const load = startLoad(workload, ledger)
   await until(`${pays} orders are paid`, () => ledger.paid.size >= pays)
   await load.end()
-  await checkLedger(shop, ledger)
+  await checkLedger(workload, ledger)
   // A quick read is no transaction there, so only the silence of the server ends it.
-  await slowReads(shop, /TIMEOUT|UNAVAILABLE/)
-  const orders = await shop.placeMany(races)
+  await slowReads(workload, /TIMEOUT|UNAVAILABLE/)
+  const orders = await workload.placeMany(races)
   await raceAll(
-    shop.service,
-    shop.token,
+    workload.service,
+    workload.token,
     orders.map(order => paysOf(order, 20)),
     assertOneEffect,
     2,
   )
-  const paths = [`/api/products/${shop.product}`, '/api/orders?limit=3', `/api/orders/${orders[0]}`]
+  const paths = [
+    `/api/products/${workload.product}`,
+    '/api/orders?limit=3',
+    `/api/orders/${orders[0]}`,
+  ]
   const answers = await Promise.all(
-    Array.from({ length: 200 }, (_, number) => shop.insist(`GET ${paths[number % paths.length]}`)),
+    Array.from({ length: 200 }, (_, number) =>
+      workload.insist(`GET ${paths[number % paths.length]}`),
+    ),
   )
   assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
-  assertWell(shop)
-  await shop.service.end()
+  assertWell(workload)
+  await workload.service.end()
   return { pays: ledger.paid.size, reads: load.reads.good }
 }

@@ -1,16 +1,24 @@
 /** A database that is there and slow: locked by others, or with nobody free to ask it. */
 import assert from 'node:assert/strict'
 import { mint } from '#auth/token.ts'
-import { checkAccounts } from '../../store/books.ts'
+import { checkOrders } from '../../store/invariants.ts'
 import { pause, until } from '../../support/wait.ts'
 import { secret } from '../../world.ts'
 import { ask, connected } from '../tools/ask.ts'
 import type { Postgres } from '../tools/server.ts'
-import { type Answer, assertWell, callerOf, freshOn, inLanes, openShop, type Shop } from './shop.ts'
+import {
+  type Answer,
+  assertWell,
+  callerOf,
+  freshOn,
+  inLanes,
+  startWorkload,
+  type Workload,
+} from './workload.ts'
 
 /** Holds what a statement locks while the work runs. */
 const holding = async <Result>(
-  { database }: Shop,
+  { database }: Workload,
   statement: string,
   work: () => Promise<Result>,
 ): Promise<Result> => {
@@ -31,65 +39,65 @@ const refusedAs = (code: string | RegExp, { status, headers, json, text }: Answe
 }
 
 /** A read that takes longer than `DUET_READ_TIMEOUT`, here a second or less, ends then; the next one is read. */
-export const slowReads = async (shop: Shop, code = /^TIMEOUT$/) => {
-  const path = `GET /api/users/${shop.user}/posts`
-  await holding(shop, 'lock table posts in access exclusive mode', async () => {
-    refusedAs(code, await shop.send(path))
+export const slowReads = async (workload: Workload, code = /^TIMEOUT$/) => {
+  const path = `GET /api/users/${workload.user}/posts`
+  await holding(workload, 'lock table posts in access exclusive mode', async () => {
+    refusedAs(code, await workload.send(path))
     const query = '{ posts(limit: 3) { title } }'
-    const { json } = await shop.send('POST /graphql', { body: { query } })
+    const { json } = await workload.send('POST /graphql', { body: { query } })
     assert.match(json.errors[0].extensions.code, code)
   })
-  assert.equal((await shop.insist(path)).status, 200)
+  assert.equal((await workload.insist(path)).status, 200)
 }
 
 /** All connections wait, here two: who comes then is refused, and what needs none is answered. */
-export const fullPool = async (shop: Shop) => {
-  const [order] = await shop.placeMany(1)
-  const pay = () => shop.send(`POST /api/orders/${order}/pay`)
-  await holding(shop, `select from orders where id = ${order} for update`, async () => {
+export const fullPool = async (workload: Workload) => {
+  const [order] = await workload.placeMany(1)
+  const pay = () => workload.send(`POST /api/orders/${order}/pay`)
+  await holding(workload, `select from orders where id = ${order} for update`, async () => {
     const waiting = [pay(), pay()]
-    await until('both wait for the row', async () => (await lockedIn(shop)) === 2)
+    await until('both wait for the row', async () => (await lockedIn(workload)) === 2)
     const third = pay()
     for (let number = 0; number < 10; number++) {
-      const health = await shop.send('GET /healthz')
-      const read = await shop.send(`GET /api/products/${shop.product}`)
+      const health = await workload.send('GET /healthz')
+      const read = await workload.send(`GET /api/products/${workload.product}`)
       assert.deepEqual([health.status, read.status], [200, 200])
     }
     refusedAs('OVERLOADED', await third)
     // The second waits for the first one's place in the row's queue, and then for the row.
     for (const answer of await Promise.all(waiting)) refusedAs(/OVERLOADED|TIMEOUT/, answer)
   })
-  await stillPending(shop, Number(order))
+  await stillPending(workload, Number(order))
 }
 
 /** How many sessions wait for what another has locked. */
-const lockedIn = async ({ database }: Shop): Promise<number> => {
+const lockedIn = async ({ database }: Workload): Promise<number> => {
   const [row] = await database.rows(
     "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
   )
   return Number(row?.[0])
 }
 
-const stillPending = async ({ send }: Shop, order: number) => {
+const stillPending = async ({ send }: Workload, order: number) => {
   const { json } = await send(`GET /api/orders/${order}`)
   assert.deepEqual([json.status, json.paidAt], ['pending', null])
 }
 
 /** A row that another session holds for long: refused in time, nothing written, and the key is free. */
-export const lockedRow = async (shop: Shop) => {
-  const [order = 0] = await shop.placeMany(1)
-  const pay = () => shop.send(`POST /api/orders/${order}/pay`, { key: `locked-${order}` })
+export const lockedRow = async (workload: Workload) => {
+  const [order = 0] = await workload.placeMany(1)
+  const pay = () => workload.send(`POST /api/orders/${order}/pay`, { key: `locked-${order}` })
   const held = `select from orders where id = ${order} for update`
-  await holding(shop, held, async () => refusedAs('OVERLOADED', await pay()))
-  await stillPending(shop, order)
+  await holding(workload, held, async () => refusedAs('OVERLOADED', await pay()))
+  await stillPending(workload, order)
   assert.equal((await pay()).status, 200)
-  const steps = await shop.database.rows(
+  const steps = await workload.database.rows(
     `select to_status from order_events where order_id = ${order} order by id`,
   )
   assert.deepEqual(steps.flat(), ['pending', 'paid'])
 }
 
-const otherProduct = async ({ service, user }: Shop): Promise<number> => {
+const otherProduct = async ({ service, user }: Workload): Promise<number> => {
   const admin = callerOf(
     service,
     await mint({ sub: user, role: 'admin', ttl: 600 }, secret, Date.now()),
@@ -99,7 +107,7 @@ const otherProduct = async ({ service, user }: Shop): Promise<number> => {
 }
 
 /** Another program that changes the two products the other way round; gives how often it lost against the service. */
-const crossWith = ({ database }: Shop, pair: readonly number[]) => {
+const crossWith = ({ database }: Workload, pair: readonly number[]) => {
   let isOver = false
   let lost = 0
   const [first, second] = pair.toReversed()
@@ -131,20 +139,20 @@ const crossWith = ({ database }: Shop, pair: readonly number[]) => {
   return { lost: () => lost, end }
 }
 
-/** A shop on a database that finds deadlocks soon: usually each stands for a second. */
-export const crossableShop = async (server: Postgres): Promise<Shop> => {
+/** A workload on a database that finds deadlocks soon: usually each stands for a second. */
+export const crossableWorkload = async (server: Postgres): Promise<Workload> => {
   const database = await freshOn(server)
   const name = new URL(database.url).pathname.slice(1)
   await ask(server.url, `alter database ${name} set deadlock_timeout = '50ms'`)
-  return openShop(database)
+  return startWorkload(database)
 }
 
 /** Orders of two products that are placed and cancelled while another program crosses them, until the service lost so often. */
-export const crossing = async (shop: Shop, losses: number) => {
-  const pair = [shop.product, await otherProduct(shop)]
-  const other = crossWith(shop, pair)
+export const crossing = async (workload: Workload, losses: number) => {
+  const pair = [workload.product, await otherProduct(workload)]
+  const other = crossWith(workload, pair)
   const deadlocks = async () => {
-    const [row] = await shop.database.rows(
+    const [row] = await workload.database.rows(
       'select deadlocks from pg_stat_database where datname = current_database()',
     )
     return Number(row?.[0])
@@ -152,9 +160,9 @@ export const crossing = async (shop: Shop, losses: number) => {
   const placeAndCancel = async (number: number) => {
     const named = number % 2 === 0 ? pair : pair.toReversed()
     const items = named.map(productId => ({ productId, quantity: 1 }))
-    const placed = await shop.send('POST /api/orders', { body: { items } })
+    const placed = await workload.send('POST /api/orders', { body: { items } })
     assert.equal(placed.status, 201, placed.text)
-    const ended = await shop.send(`POST /api/orders/${placed.json.id}/cancel`)
+    const ended = await workload.send(`POST /api/orders/${placed.json.id}/cancel`)
     assert.equal(ended.status, 200, ended.text)
   }
   await until(`the service lost in ${losses} deadlocks`, async () => {
@@ -162,7 +170,7 @@ export const crossing = async (shop: Shop, losses: number) => {
     return (await deadlocks()) - other.lost() >= losses
   })
   await other.end()
-  await checkAccounts(shop.database.rows, shop.stock)
-  assertWell(shop)
+  await checkOrders(workload.database.rows, workload.stock)
+  assertWell(workload)
   return { deadlocks: await deadlocks(), lostByTheOther: other.lost() }
 }

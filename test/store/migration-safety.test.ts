@@ -9,7 +9,7 @@ import { sqliteDrafting } from '#engines/sqlite/draft.ts'
 import { int, text } from '#model/field.ts'
 import { defineModel } from '#model/model.ts'
 import { historyFor } from '../history.ts'
-import { faultsOf } from './steps.ts'
+import { faultsOf } from './migration-safety.ts'
 
 const engines: readonly EngineName[] = ['sqlite', 'postgres']
 

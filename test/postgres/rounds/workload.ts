@@ -1,7 +1,7 @@
 /** A service on a database of a test's own server, and the answers to its callers during faults. */
 import assert from 'node:assert/strict'
 import { type Service, type Settings, serve } from '../../duet.ts'
-import { shopIn } from '../../store/racer.ts'
+import { prepareOrders } from '../../store/racer.ts'
 import { type Look, lookInto, postgresOf } from '../../stores.ts'
 import { longest, pause } from '../../support/wait.ts'
 import { secret } from '../../world.ts'
@@ -103,8 +103,8 @@ export const callerOf = ({ url }: { readonly url: string }, token?: string) => {
 
 type Caller = ReturnType<typeof callerOf>
 
-/** A running service with a product and a buyer in it. */
-export type Shop = Caller & {
+/** A running service with a product and a buyer in it, and what its callers met. */
+export type Workload = Caller & {
   readonly service: Service
   readonly database: Database
   readonly token: string
@@ -115,16 +115,16 @@ export type Shop = Caller & {
   readonly placeMany: (count: number) => Promise<readonly number[]>
 }
 
-/** Serves a database by way of `url` and opens a shop in it. */
-export const openShop = async (
+/** Serves a database by way of `url` and prepares orders in it. */
+export const startWorkload = async (
   database: Database,
   settings: Settings = {},
   stock = 100_000,
-): Promise<Shop> => {
+): Promise<Workload> => {
   // Without the demo content; callers are counted, and none is refused.
   const usual = { DUET_ENV: 'production', DUET_RATE_LIMIT: '10000000' }
   const service = await serve({ ...usual, ...database.settings, ...settings })
-  const { token, product, stock: stocks } = await shopIn(service, stock)
+  const { token, product, stock: stocks } = await prepareOrders(service, stock)
   const [row] = await database.rows('select max(id) from users')
   const caller = callerOf(service, token)
   let orders = 0
@@ -155,7 +155,7 @@ export const openShop = async (
 }
 
 /** Asserts that the service lives, gave no wrong answer, logged no bug and showed no password. */
-export const assertWell = ({ service, met }: Shop): void => {
+export const assertWell = ({ service, met }: Workload): void => {
   const { exitCode, signalCode } = service.child
   assert.ok(exitCode === null && signalCode === null, `the service ended: ${service.stderr()}`)
   assert.deepEqual(met.faults.slice(0, 3), [])
@@ -177,17 +177,17 @@ export const inLanes = async <Item>(
   await Promise.all(Array.from({ length: lanes }, lane))
 }
 
-/** How shops are opened on a server that a test has begun: straight, or over a wire that can fail. */
-export const shopsOn = (server: () => Postgres) => ({
-  shopWith: async (settings: Settings = {}) => openShop(await freshOn(server()), settings),
-  wiredShop: async () => {
+/** How workloads are started on a server that a test has started: straight, or over a wire that can fail. */
+export const workloadsOn = (server: () => Postgres) => ({
+  workloadWith: async (settings: Settings = {}) => startWorkload(await freshOn(server()), settings),
+  wiredWorkload: async () => {
     const proxy = await startProxy(server().port)
     const database = await freshOn(server())
-    const shop = await openShop(database, {
+    const workload = await startWorkload(database, {
       DUET_DATABASE_URL: proxy.through(database.url),
       // A wire that is silent is given up after this and a little more.
       DUET_READ_TIMEOUT: '3000',
     })
-    return { shop, proxy }
+    return { workload, proxy }
   },
 })

@@ -51,7 +51,7 @@ const tokensBy = (now: () => number) => {
   }
 }
 
-export const createTwins = async (options: WorldOptions & { now: () => number }) => {
+export const createEnginePair = async (options: WorldOptions & { now: () => number }) => {
   const sqlite = await createWorld({ ...options, on: 'sqlite', engine: { sync: 'normal' } })
   const postgres = await createWorld({ ...options, on: 'postgres' })
   // One session for all writes: opening one costs more than the requests.

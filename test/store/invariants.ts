@@ -54,7 +54,7 @@ const checkStock = async (rows: Look, stock: Stock) => {
 type Stock = ReadonlyMap<number, number>
 
 /** Fails where an invariant does not hold, on either engine. */
-export const checkAccounts = async (rows: Look, stock: Stock = new Map()): Promise<void> => {
+export const checkOrders = async (rows: Look, stock: Stock = new Map()): Promise<void> => {
   assert.deepEqual(await doubles(rows), [])
   await checkRecords(rows)
   const unequal = `select o.id from orders as o where o.amount <>
@@ -64,8 +64,8 @@ export const checkAccounts = async (rows: Look, stock: Stock = new Map()): Promi
 }
 
 /** Fails where an invariant does not hold, or the file of the store is damaged. */
-export const checkBooks = async (rows: Look, stock?: Stock): Promise<void> => {
-  await checkAccounts(rows, stock)
+export const checkInvariants = async (rows: Look, stock?: Stock): Promise<void> => {
+  await checkOrders(rows, stock)
   if (onPostgres) return
   assert.deepEqual(await rows('pragma foreign_key_check'), [])
   assert.deepEqual(await rows('pragma integrity_check'), [['ok']])

@@ -1,7 +1,7 @@
 /** Orders, pays, posts and reads of many callers at once, and whether all that was acknowledged is there. */
 import assert from 'node:assert/strict'
-import { checkAccounts } from '../../store/books.ts'
-import type { Shop } from './shop.ts'
+import { checkOrders } from '../../store/invariants.ts'
+import type { Workload } from './workload.ts'
 
 export type Load = {
   /** Lets each caller finish what it is at. */
@@ -23,22 +23,31 @@ export type Ledger = ReturnType<typeof createLedger>
 let loads = 0
 
 /** Starts writers, who send a request again with its key until there is a definite answer, and readers. */
-export const startLoad = (shop: Shop, ledger: Ledger, { writers = 6, readers = 2 } = {}): Load => {
+export const startLoad = (
+  workload: Workload,
+  ledger: Ledger,
+  { writers = 6, readers = 2 } = {},
+): Load => {
   const name = `load-${++loads}`
   let isOver = false
   const reads = { sent: 0, good: 0 }
-  const items = [{ productId: shop.product, quantity: 1 }]
+  const items = [{ productId: workload.product, quantity: 1 }]
   const buy = async (key: string) => {
-    const placed = await shop.insist('POST /api/orders', { body: { items }, key: `place-${key}` })
+    const placed = await workload.insist('POST /api/orders', {
+      body: { items },
+      key: `place-${key}`,
+    })
     assert.equal(placed.status, 201, placed.text)
     const { id } = placed.json
-    const paid = await shop.insist(`POST /api/orders/${id}/pay`, { key: `pay-${key}` })
+    const paid = await workload.insist(`POST /api/orders/${id}/pay`, { key: `pay-${key}` })
     assert.deepEqual([paid.status, paid.json.status], [200, 'paid'], paid.text)
     ledger.paid.add(id)
   }
   const post = async (title: string) => {
     const body = { title, content: 'x' }
-    const { status, text, json } = await shop.send(`POST /api/users/${shop.user}/posts`, { body })
+    const { status, text, json } = await workload.send(`POST /api/users/${workload.user}/posts`, {
+      body,
+    })
     assert.ok(status === 201 || status === 503, text)
     if (status === 201) ledger.posts.add(json.id)
     else ledger.doubtfulPosts++
@@ -51,13 +60,13 @@ export const startLoad = (shop: Shop, ledger: Ledger, { writers = 6, readers = 2
     }
   }
   const paths = [
-    `GET /api/products/${shop.product}`,
+    `GET /api/products/${workload.product}`,
     'GET /api/orders?limit=5',
-    `GET /api/users/${shop.user}/posts?limit=5&fields=id,title`,
+    `GET /api/users/${workload.user}/posts?limit=5&fields=id,title`,
   ]
   const read = async (index: number) => {
     for (let number = index; !isOver; number++) {
-      const { status } = await shop.send(paths[number % paths.length] as string)
+      const { status } = await workload.send(paths[number % paths.length] as string)
       reads.sent++
       if (status === 200) reads.good++
     }
@@ -76,8 +85,8 @@ export const startLoad = (shop: Shop, ledger: Ledger, { writers = 6, readers = 2
 }
 
 /** That nothing acknowledged is lost, and each key had one effect. */
-export const checkLedger = async (shop: Shop, ledger: Ledger): Promise<void> => {
-  const { rows } = shop.database
+export const checkLedger = async (workload: Workload, ledger: Ledger): Promise<void> => {
+  const { rows } = workload.database
   const orders = await rows('select id from orders where status = ?1 order by id', 'paid')
   const known = new Set(orders.map(([id]) => Number(id)))
   assert.deepEqual(
@@ -94,5 +103,5 @@ export const checkLedger = async (shop: Shop, ledger: Ledger): Promise<void> => 
   assert.ok(posts.size <= ledger.posts.size + ledger.doubtfulPosts)
   const titles = await rows('select title from posts group by title having count(*) > 1')
   assert.deepEqual(titles, [], 'a post is there twice')
-  await checkAccounts(rows, shop.stock)
+  await checkOrders(rows, workload.stock)
 }
