@@ -84,13 +84,13 @@ const fill = async (store: ContentStore, { plural, kind, file, format, skipsBad 
   }
   const list = faultList(file)
   const shown = progress(`importing ${plural}`)
-  let kept = 0
+  let imported = 0
   let leftOut = 0
   for await (const { line, row, fault } of rowsIn(file, format, kind, entity)) {
     const faults = row ? await faultsOf(row) : []
     for (const { field, message } of faults) list.add(line, `${field} ${message}`)
     if (fault !== undefined) list.add(line, fault)
-    if (faults.length === 0 && fault === undefined) kept++
+    if (faults.length === 0 && fault === undefined) imported++
     else leftOut++
     shown.step()
   }
@@ -101,17 +101,17 @@ const fill = async (store: ContentStore, { plural, kind, file, format, skipsBad 
       `nothing was imported: ${file} has ${bad} ${bad === 1 ? 'fault' : 'faults'}; mend them, or leave those rows out with --skip-bad`,
     )
   await store.session.settleIds([entity.table])
-  return { kept, leftOut, notice: notice() }
+  return { imported, leftOut, notice: notice() }
 }
 
 const run = async (args: readonly string[], content: Content): Promise<void> => {
   const task = taskOf(args, content)
-  const { kept, leftOut, notice } = await withStore(content, 'filling', store =>
+  const { imported, leftOut, notice } = await withStore(content, 'filling', store =>
     store.session.transaction(() => fill(store, task)),
   )
   if (notice !== undefined) process.stderr.write(`${task.file}: ${notice}\n`)
   process.stdout.write(
-    `imported ${kept} ${task.plural}${leftOut > 0 ? `, left out ${leftOut}` : ''}\n`,
+    `imported ${imported} ${task.plural}${leftOut > 0 ? `, left out ${leftOut}` : ''}\n`,
   )
 }
 
