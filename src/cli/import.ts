@@ -38,7 +38,7 @@ const taskOf = (args: readonly string[], content: Content) => {
   const format = formatOf(file)
   if (!format) throw new UsageError(`${file} must end in .ndjson or .csv`)
   const found = statSync(file)
-  if (!found.isFile()) throw new Error(`${file} is no file`)
+  if (!found.isFile()) throw new Error(`${file} is not a file`)
   // An empty file is NDJSON without rows, but CSV needs a header.
   if (format === 'csv' && found.size === 0) throw new Error(`${file} is empty`)
   return { plural, kind, file, format, skipsBad: values['skip-bad'] === true }
@@ -98,7 +98,7 @@ const fill = async (store: ContentStore, { plural, kind, file, format, skipsBad 
   const bad = list.end()
   if (bad > 0 && !skipsBad)
     throw new Error(
-      `nothing was imported: ${file} has ${bad} ${bad === 1 ? 'fault' : 'faults'}; mend them, or leave those rows out with --skip-bad`,
+      `nothing was imported: ${file} has ${bad} ${bad === 1 ? 'fault' : 'faults'}; correct them, or leave those rows out with --skip-bad`,
     )
   await store.session.settleIds([entity.table])
   return { imported, leftOut, notice: notice() }

@@ -20,7 +20,7 @@ const fieldsOf = (self: Entity): string => Object.keys(self.fields).join(', ')
 
 const filterFault = (self: Entity, parameter: string, filter: Filter): string | undefined => {
   if (parameters.includes(parameter) || !/^[a-zA-Z][a-zA-Z0-9_-]*$/.test(parameter))
-    return 'has a name that every list uses, or that is no word: give it another one'
+    return 'has a name that every list uses, or that is not a word: give it another one'
   const field = own(self.fields, filter.field)
   if (!field) return `is about ${filter.field}, which is not a field: name one of ${fieldsOf(self)}`
   const scalars: readonly Scalar[] = filtered[filter.kind]

@@ -37,7 +37,7 @@ export const rulesOf = (entities: Checked['entities']): readonly PlacedRule[] =>
 export const switchFaults = function* (rules: readonly PlacedRule[], switches: Switches): Faults {
   for (const [subject, rule] of rules)
     if (rule?.kind === 'while' && !Object.hasOwn(switches, rule.setting))
-      yield `${subject} holds while ${rule.setting} is open, which is no switch: let the content's switches give it`
+      yield `${subject} holds while ${rule.setting} is open, which is not a switch: let the content's switches give it`
 }
 
 /** The faults of the roles, whose names stand in refusals and headers, and of the rules that name them. */
@@ -48,8 +48,8 @@ export const roleFaults = function* (roles: Roles, rules: readonly PlacedRule[])
     if (!/^[a-z][a-z0-9-]*$/i.test(name) || name === anonymous.role)
       yield `the role ${JSON.stringify(name)} has a name that tokens cannot give: use letters, digits and -, and not ${anonymous.role}`
   for (const [what, name] of Object.entries({ default: usual, superuser }))
-    if (!names.includes(name)) yield `the ${what} role is ${name}, which is no role: ${remedy}`
+    if (!names.includes(name)) yield `the ${what} role is ${name}, which is not a role: ${remedy}`
   for (const [subject, rule] of rules)
     if (rule?.kind === 'role' && !names.includes(rule.role))
-      yield `${subject} is for the role ${rule.role}, which is no role: ${remedy}`
+      yield `${subject} is for the role ${rule.role}, which is not a role: ${remedy}`
 }
