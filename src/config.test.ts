@@ -87,23 +87,23 @@ test('all faults are told at once, a line each', () => {
 
 test('an unknown name is told with the setting it was meant for', () => {
   assert.deepEqual(faultsOf({ DUET_DATABASE: 'sqlite:./x.db' }), [
-    'DUET_DATABASE is no setting; did you mean DUET_DATABASE_URL?',
+    'DUET_DATABASE is not a setting; did you mean DUET_DATABASE_URL?',
   ])
   assert.deepEqual(faultsOf({ DUET_MAX_DEPHT: '3' }), [
-    'DUET_MAX_DEPHT is no setting; did you mean DUET_MAX_DEPTH?',
+    'DUET_MAX_DEPHT is not a setting; did you mean DUET_MAX_DEPTH?',
   ])
   assert.deepEqual(faultsOf({ DUET_PROT: '1' }), [
-    'DUET_PROT is no setting; did you mean DUET_PORT?',
+    'DUET_PROT is not a setting; did you mean DUET_PORT?',
   ])
   assert.deepEqual(faultsOf({ DUET_LOGS: '1' }), [
-    'DUET_LOGS is no setting; did you mean DUET_LOG?',
+    'DUET_LOGS is not a setting; did you mean DUET_LOG?',
   ])
 })
 
 test('an unknown name that is like no setting is told with the place where they are listed', () => {
   for (const name of ['DUET_COFFEE', 'DUET_FOO'])
     assert.deepEqual(faultsOf({ [name]: '1' }), [
-      `${name} is no setting; docs/settings.md lists them all`,
+      `${name} is not a setting; docs/settings.md lists them all`,
     ])
 })
 

@@ -43,8 +43,8 @@ export const settingMeant = (
 const unknown = (name: string, names: readonly string[]): string => {
   const meant = settingMeant(name, names)
   return meant === undefined
-    ? `${name} is no setting; docs/settings.md lists them all`
-    : `${name} is no setting; did you mean ${meant}?`
+    ? `${name} is not a setting; docs/settings.md lists them all`
+    : `${name} is not a setting; did you mean ${meant}?`
 }
 
 const storeOf = (url: string): Config['store'] =>

@@ -1,6 +1,5 @@
 /** The read core and the write core as the APIs use them: one model on one database. */
 
-import type { Services } from '#base/services.ts'
 import type { Model } from '#model/model.ts'
 import type { Role } from '#model/viewer.ts'
 import { plan } from '#read/plan.ts'
@@ -10,6 +9,7 @@ import type { Limits } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Reader } from '#sql/engine.ts'
 import type { Writer } from '#write/job.ts'
+import type { Services } from '#write/services.ts'
 
 export type Core = {
   readonly model: Model

@@ -27,7 +27,7 @@ const mayImport: Record<string, readonly string[] | 'everything'> = {
   model: [],
   sql: ['model'],
   read: ['model', 'sql', 'observe.ts'],
-  write: ['model', 'sql', 'read', 'observe.ts'],
+  write: ['model', 'sql', 'read', 'type mail', 'observe.ts'],
   engines: ['model', 'sql', 'read', 'write', 'observe.ts'],
   auth: ['model'],
   http: ['model', 'observe.ts'],

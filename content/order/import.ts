@@ -8,7 +8,8 @@ import { transitions } from '#content/order/entity.ts'
 import type { FieldFault } from '#errors.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import { formatMinor } from '#model/money.ts'
-import { type SqlValue, sql, statement } from '#sql/sql.ts'
+import { queryOf } from '#sql/query.ts'
+import { type SqlValue, sql } from '#sql/sql.ts'
 import { checkInput, type Use, type Values } from '#write/input.ts'
 
 type Row = Readonly<Record<string, unknown>>
@@ -41,15 +42,11 @@ const timeFaults = (values: Values): readonly FieldFault[] => {
 }
 
 const productsOf = ({ session, dialect }: OpenStore) => {
-  const { text } = statement(
-    sql`select name, price from products where id = ${null}`,
-    dialect.placeholder,
-  )
+  const product = (id: number) =>
+    queryOf(sql`select name, price from products where id = ${id}`, dialect)
   // The id is not checked yet, and a failing statement would end the transaction.
   return async (id: unknown) =>
-    Number.isSafeInteger(id)
-      ? (await session.query({ text, values: [id as number] }))[0]
-      : undefined
+    Number.isSafeInteger(id) ? (await session.query(product(id as number)))[0] : undefined
 }
 
 /** Checks items one by one; members that an item leaves out come from the product. */

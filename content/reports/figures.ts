@@ -6,7 +6,8 @@ import type { Core } from '#core.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Position, Row, Work } from '#sql/engine.ts'
-import { and, column, name, type Sql, type SqlValue, sql, statement } from '#sql/sql.ts'
+import { queryOf } from '#sql/query.ts'
+import { and, column, name, type Sql, type SqlValue, sql } from '#sql/sql.ts'
 import { invalid } from '#write/input.ts'
 
 /** A column of a report. Money is in minor units. */
@@ -132,9 +133,7 @@ const summed = function* (source: Source, now: number): Work<Report> {
   const { type, by, from, to } = request
   const found = new Map<number, bigint[]>()
   for (const { query, add } of queries[type](source)) {
-    const { text, parameters } = statement(query, dialect.placeholder)
-    const values = parameters.map(given => (given.kind === 'value' ? given.value : null))
-    for (const row of yield { text, values }) {
+    for (const row of yield queryOf(query, dialect)) {
       const period = periodOf(Number(row[0]), by)
       const sums = found.get(period) ?? measures[type].map(() => 0n)
       found.set(period, sums)

@@ -52,7 +52,7 @@ const read = async (state: State): Promise<void> => {
   }
 }
 
-/** Reads the set again; requests that come meanwhile share one attempt. */
+/** Reads the set again; requests during the attempt share it. */
 const renew = (state: State): Promise<void> => {
   state.reading ??= read(state).finally(() => {
     state.reading = undefined

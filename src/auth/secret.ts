@@ -6,7 +6,7 @@ const leastDifferent = 8
 const longestRepeat = 15
 const leastUnguessed = 16
 
-// What people write in place of a secret; longer words come before those they begin with.
+// Words that people use instead of a secret; longer words come before those they begin with.
 const words =
   `changeme changethis changed change replaceme replace abcdefghijklmnopqrstuvwxyz qwertyuiop qwerty
   asdfghjkl zxcvbnm 01234567890 1234567890 0123456789 9876543210 123456789 12345678 123456 12345 1234 256 128 512 64 32

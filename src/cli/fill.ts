@@ -4,6 +4,7 @@ import type { Store } from '#engines/store.ts'
 import type { Entity } from '#model/entity.ts'
 import { columnName, type Model } from '#model/model.ts'
 import { anonymous } from '#model/viewer.ts'
+import { queryOf } from '#sql/query.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import { comma, join, name, sql, statement } from '#sql/sql.ts'
 import { inputValues, type Use, type Values } from '#write/input.ts'
@@ -108,8 +109,8 @@ export const putRows = async (
 /** Whether the store has no content yet. */
 export const isEmpty = async ({ session, dialect, model }: ContentStore): Promise<boolean> => {
   for (const { table } of Object.values(model.entities)) {
-    const { text } = statement(sql`select 1 from ${name(table)} limit 1`, dialect.placeholder)
-    if ((await session.query({ text, values: [] })).length > 0) return false
+    const first = queryOf(sql`select 1 from ${name(table)} limit 1`, dialect)
+    if ((await session.query(first)).length > 0) return false
   }
   return true
 }

@@ -38,7 +38,7 @@ const taskOf = (args: readonly string[], content: Content) => {
   const format = formatOf(file)
   if (!format) throw new UsageError(`${file} must end in .ndjson or .csv`)
   const found = statSync(file)
-  if (!found.isFile()) throw new Error(`${file} is no file`)
+  if (!found.isFile()) throw new Error(`${file} is not a file`)
   // An empty file is NDJSON without rows, but CSV needs a header.
   if (format === 'csv' && found.size === 0) throw new Error(`${file} is empty`)
   return { plural, kind, file, format, skipsBad: values['skip-bad'] === true }
@@ -84,13 +84,13 @@ const fill = async (store: ContentStore, { plural, kind, file, format, skipsBad 
   }
   const list = faultList(file)
   const shown = progress(`importing ${plural}`)
-  let kept = 0
+  let imported = 0
   let leftOut = 0
   for await (const { line, row, fault } of rowsIn(file, format, kind, entity)) {
     const faults = row ? await faultsOf(row) : []
     for (const { field, message } of faults) list.add(line, `${field} ${message}`)
     if (fault !== undefined) list.add(line, fault)
-    if (faults.length === 0 && fault === undefined) kept++
+    if (faults.length === 0 && fault === undefined) imported++
     else leftOut++
     shown.step()
   }
@@ -98,20 +98,20 @@ const fill = async (store: ContentStore, { plural, kind, file, format, skipsBad 
   const bad = list.end()
   if (bad > 0 && !skipsBad)
     throw new Error(
-      `nothing was imported: ${file} has ${bad} ${bad === 1 ? 'fault' : 'faults'}; mend them, or leave those rows out with --skip-bad`,
+      `nothing was imported: ${file} has ${bad} ${bad === 1 ? 'fault' : 'faults'}; correct them, or leave those rows out with --skip-bad`,
     )
   await store.session.settleIds([entity.table])
-  return { kept, leftOut, notice: notice() }
+  return { imported, leftOut, notice: notice() }
 }
 
 const run = async (args: readonly string[], content: Content): Promise<void> => {
   const task = taskOf(args, content)
-  const { kept, leftOut, notice } = await withStore(content, 'filling', store =>
+  const { imported, leftOut, notice } = await withStore(content, 'filling', store =>
     store.session.transaction(() => fill(store, task)),
   )
   if (notice !== undefined) process.stderr.write(`${task.file}: ${notice}\n`)
   process.stdout.write(
-    `imported ${kept} ${task.plural}${leftOut > 0 ? `, left out ${leftOut}` : ''}\n`,
+    `imported ${imported} ${task.plural}${leftOut > 0 ? `, left out ${leftOut}` : ''}\n`,
   )
 }
 

@@ -39,7 +39,7 @@ const taskOf = (args: readonly string[]): Task => {
   return { to: values.to, restarts: values.restart === true }
 }
 
-/** Takes the store, so that no server writes into it meanwhile. */
+/** Takes the store, so that no server writes into it during the move. */
 const hold = (store: Store): (() => void) => {
   try {
     return store.hold()

@@ -75,11 +75,11 @@ const sizesFrom = (args: readonly string[], seed: Seed): Sizes => {
 const run = async (args: readonly string[], content: Content): Promise<void> => {
   const seed = await seedOf(content)
   const sizes = sizesFrom(args, seed)
-  await withStore(content, 'filling', async (store, place) => {
+  await withStore(content, 'filling', async (store, label) => {
     const { session } = store
     await session.transaction(async () => {
       if (!(await isEmpty(store)))
-        throw new Error(`${place} has content already; seed fills an empty store only`)
+        throw new Error(`${label} has content already; seed fills an empty store only`)
       const seeded = new Set<string>()
       await seed.fill(putInto(store, seeded), sizes)
       await session.settleIds([...seeded])

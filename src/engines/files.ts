@@ -68,7 +68,7 @@ export const replaceFile = async (
   // A symbolic link stays: the file that it leads to is replaced.
   const target = existsSync(named) ? realpathSync(named) : named
   const folder = dirname(target)
-  if (existsSync(target) && !statSync(target).isFile()) throw new Error(`${target} is no file`)
+  if (existsSync(target) && !statSync(target).isFile()) throw new Error(`${target} is not a file`)
   removeStaleParts(target)
   const part = `${target}.${process.pid}-${randomBytes(4).toString('hex')}.part`
   closeSync(openSync(part, 'wx', mode))

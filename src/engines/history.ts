@@ -1,10 +1,10 @@
 /** What a store records about itself, on every engine: the migrations applied to it, and its keys. */
 import { randomBytes } from 'node:crypto'
 import { type Applied, checksumOf, type Migration } from '#engines/migrations.ts'
-import { queryOf } from '#engines/query.ts'
 import { type Secret, secrets } from '#engines/store.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { type Query, queryWith, type Work } from '#sql/engine.ts'
+import { queryOf } from '#sql/query.ts'
 import { sql, trusted } from '#sql/sql.ts'
 
 /** The names of a table's columns; none where there is no such table. */

@@ -1,9 +1,9 @@
 /** Reads a table that is moved from one engine to another, page by page in the order of its key, the same on both sides. */
 
-import { queryOf } from '#engines/query.ts'
 import type { Scalar } from '#model/field.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Row, Rows, Session } from '#sql/engine.ts'
+import { queryOf } from '#sql/query.ts'
 import { comma, join, name, number, type SqlValue, sql, trusted } from '#sql/sql.ts'
 
 export type MovedTable = {

@@ -1,12 +1,12 @@
 /** Mail: letters that wait, are composed when their turn comes, and leave over SMTP. */
 
 import { lru } from '#base/lru.ts'
-import type { Services } from '#base/services.ts'
+import type { Mailer } from '#mail/letter.ts'
 import { createOutbox, type OutboxOptions } from '#mail/outbox.ts'
 import { type Deliver, reasonOf, smtp, type Waits } from '#mail/smtp.ts'
 import type { Observe } from '#observe.ts'
 
-export type Mail = Services['mail'] & {
+export type Mail = Mailer & {
   /** Sends the letters that wait, for at most so many milliseconds. */
   readonly close: (wait: number) => Promise<void>
 }

@@ -1,6 +1,6 @@
 /** A queue of letters: of limited size, a few sent at once, each tried twice; adding one never waits. */
 
-import type { Letter } from '#base/services.ts'
+import type { Letter } from '#mail/letter.ts'
 import type { Observe } from '#observe.ts'
 
 export type OutboxOptions = {

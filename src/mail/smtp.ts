@@ -1,6 +1,6 @@
 /** Hands messages to a mail server over SMTP. */
 import type { Transporter } from 'nodemailer'
-import type { Message } from '#base/services.ts'
+import type { Message } from '#mail/letter.ts'
 
 /** Delivers a message; rejects where that failed. */
 export type Deliver = (message: Message, now: number, signal: AbortSignal) => Promise<void>

@@ -1,6 +1,5 @@
 /** Entities: fields, relations, rules and public names. */
 
-import type { Services } from '#base/services.ts'
 import type { Field } from '#model/field.ts'
 import type { Policy } from '#model/policy.ts'
 import { type Lifetime, lifetimeOf } from '#model/version.ts'
@@ -56,10 +55,13 @@ type Named = Readonly<Record<string, Link>>
 /** A link: a path with `{field}`s in it, and a method where it is not GET. */
 export type Link = string | (Lifetime & { readonly href: string; readonly method?: string })
 
-/** Runs after the commit of a create: it gets these fields of the row, and never throws or waits. */
+/**
+ * Runs after the commit of a create: it gets these fields of the row, and never throws or waits. The model only carries
+ * it; the services are those of write/services.ts, which its caller gives.
+ */
 type CreateEffect = {
   readonly fields: readonly string[]
-  readonly run: (row: Readonly<Record<string, unknown>>, services: Services) => void
+  readonly run: (row: Readonly<Record<string, unknown>>, services: never) => void
 }
 
 export type Entity = {

@@ -33,7 +33,7 @@ export type Position = string
 export type Reader = {
   /** The rows of one statement, which is a snapshot by itself. */
   readonly query: (query: Query, after?: Position) => Rows | Promise<Rows>
-  /** Runs work whose queries all see the same snapshot. It is begun again where its server was lost. */
+  /** Runs work whose queries all see the same snapshot. It is started again where its server was lost. */
   readonly snapshot: <Result>(
     begin: () => Work<Result>,
     after?: Position,

@@ -1,10 +1,10 @@
 /** An action: a command that is no plain create, update or delete, declared once with its path. */
 
-import type { Services } from '#base/services.ts'
 import type { Described } from '#model/described.ts'
 import type { Rule } from '#model/policy.ts'
 import type { Lifetime } from '#model/version.ts'
 import type { Command } from '#write/command.ts'
+import type { Services } from '#write/services.ts'
 import type { Writing } from '#write/steps.ts'
 
 export type Action = Lifetime & {

@@ -1,9 +1,9 @@
 /** A command: a write by its name, with its steps and the errors for those that fail. */
 
-import type { Services } from '#base/services.ts'
 import type { ApiError } from '#errors.ts'
 import type { Rows } from '#sql/engine.ts'
 import type { Status, Step } from '#write/job.ts'
+import type { Services } from '#write/services.ts'
 
 export type Command = {
   /** For logs and messages: `create` and the entity. */

@@ -1,9 +1,9 @@
 /** Runs a command for an API: the write, and after its commit the effect. */
 
-import type { Services } from '#base/services.ts'
 import type { Model } from '#model/model.ts'
 import type { Command } from '#write/command.ts'
 import type { Writer } from '#write/job.ts'
+import type { Services } from '#write/services.ts'
 import { type Done, type Occasion, type Reading, write } from '#write/write.ts'
 
 /** The parts of the service that commands need. */

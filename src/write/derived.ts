@@ -74,7 +74,8 @@ export const create = (writing: Writing, entityName: string, values: Values): Co
       effect: (rowsOf, services) => {
         const [row = []] = rowsOf('insert')
         const named = ['id', ...shown].map((key, index) => [key, row[index] ?? null])
-        afterCreate.run(Object.fromEntries(named), services)
+        // Content types it with Services; the model, which may not import those, says never.
+        afterCreate.run(Object.fromEntries(named), services as never)
       },
     }),
   })

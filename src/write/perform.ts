@@ -6,7 +6,7 @@ import type { SqlValue, Statement } from '#sql/sql.ts'
 import type { Idempotency, Job, Late, Outcome, Status, Written } from '#write/job.ts'
 
 /** A statement with its values, some of which are columns of rows that earlier steps returned. */
-export const queryOf = (statement: Statement, results: readonly Rows[]): Query => ({
+export const boundQuery = (statement: Statement, results: readonly Rows[]): Query => ({
   text: statement.text,
   values: statement.parameters.map(parameter => {
     if (parameter.kind === 'value') return parameter.value
@@ -48,14 +48,14 @@ const refusalBy = function* (
 ): Work<Outcome | undefined> {
   const { expect, explain } = steps[index] ?? {}
   if (expect !== 'row' || rows.length > 0) return undefined
-  return { kind: 'refused', step: index, rows: explain ? yield queryOf(explain, results) : [] }
+  return { kind: 'refused', step: index, rows: explain ? yield boundQuery(explain, results) : [] }
 }
 
 /** The refusal of a viewer who may not write any more; undefined where the viewer may. */
 const viewerRefusal = function* (job: Job): Work<Outcome | undefined> {
   const index = job.steps.findIndex(({ checksViewer }) => checksViewer)
   const check = job.steps[index]
-  return check && (yield* refusalBy(job, index, [], yield queryOf(check.statement, [])))
+  return check && (yield* refusalBy(job, index, [], yield boundQuery(check.statement, [])))
 }
 
 /**
@@ -63,11 +63,11 @@ const viewerRefusal = function* (job: Job): Work<Outcome | undefined> {
  * reserved for this job.
  */
 const storedResponse = function* (job: Job, idempotency: Idempotency): Work<Outcome | undefined> {
-  const taken = yield queryOf(idempotency.reserve, [])
+  const taken = yield boundQuery(idempotency.reserve, [])
   if (taken.length > 0) return undefined
   const refused = yield* viewerRefusal(job)
   if (refused) return refused
-  const [row] = yield queryOf(idempotency.lookup, [])
+  const [row] = yield boundQuery(idempotency.lookup, [])
   if (!row) throw new Error('the key is reserved and has no stored response')
   const [fingerprint, status, text, id, revision] = row
   if (fingerprint !== idempotency.fingerprint) return { kind: 'reused' }
@@ -82,7 +82,7 @@ const steps = function* (job: Job, prepared: Prepared | undefined): Work<Outcome
   if (stored) return stored
   const results: Rows[] = []
   for (const [index, step] of job.steps.entries()) {
-    const rows = yield queryOf(step.statement, results)
+    const rows = yield boundQuery(step.statement, results)
     const refused = yield* refusalBy(job, index, results, rows)
     if (refused) return refused
     results.push(rows)
@@ -90,7 +90,7 @@ const steps = function* (job: Job, prepared: Prepared | undefined): Work<Outcome
   const answer = yield* answerOf(job, prepared, results)
   const status = statusOf(job.status, results)
   if (idempotency) {
-    const { text, values } = queryOf(idempotency.store, results)
+    const { text, values } = boundQuery(idempotency.store, results)
     const { last = null, revision = null } = answer ?? {}
     yield { text, values: [status, answer?.text ?? '', last, revision, ...values.slice(4)] }
   }

@@ -1,6 +1,5 @@
 /** Makes commands from named steps, after a check of the viewer. */
 
-import type { Services } from '#base/services.ts'
 import { ApiError } from '#errors.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
 import { judge, type Rule, refusal } from '#model/policy.ts'
@@ -18,6 +17,7 @@ import {
   statement,
 } from '#sql/sql.ts'
 import type { Command } from '#write/command.ts'
+import type { Services } from '#write/services.ts'
 
 /** The context of a command: the model, the database's dialect, and the viewer. */
 export type Writing = { readonly model: Model; readonly dialect: Dialect; readonly viewer: Viewer }

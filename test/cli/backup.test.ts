@@ -123,7 +123,7 @@ test('a backup that cannot be is one line, and leaves nothing', async () => {
   for (const own of [file, `${file}-wal`])
     await refused(['backup', own, '--force'], settings, /is the store itself/)
   await refused(['backup', join(folder, 'none', 'a.db')], settings, /there is no such file/)
-  await refused(['backup', folder, '--force'], settings, /is no file/)
+  await refused(['backup', folder, '--force'], settings, /is not a file/)
   await refused(['backup', nameFor()], fresh().settings, /there is no store/)
   const damaged = await filled(500)
   const bytes = readFileSync(damaged.file)
@@ -201,11 +201,11 @@ test('what is no good backup is refused, and the store stays as it was', async (
   const cases = [
     [half, /is not good: .*malformed|is not good: it is damaged/],
     [text, /is not good: file is not a database/],
-    [foreign, /is not good: it is no store of Duet/],
+    [foreign, /is not good: it is not a store of Duet/],
     [newer, /has the migration 9999-later, which this program does not know/],
     [dangling, /is not good: it is damaged: rows refer to rows that are not there/],
     [live, /has a -wal file beside it/],
-    [other, /is no file/],
+    [other, /is not a file/],
     [join(folder, 'none.db'), /there is no such file/],
     [file, /is the store itself/],
   ] as const

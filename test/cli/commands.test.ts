@@ -207,7 +207,7 @@ test('what fails is one line that names the thing and the remedy, and exit 1', a
         /there is no such file: .*none\.csv/,
       ],
       ['an empty file', ['import', 'users', empty], 1, /empty\.csv is empty/],
-      ['a folder', ['import', 'users', folderLike], 1, /folder\.csv is no file$/m],
+      ['a folder', ['import', 'users', folderLike], 1, /folder\.csv is not a file$/m],
     ],
     settings,
   )

@@ -142,7 +142,7 @@ test('one bad row and nothing is imported; each fault is named by its line and m
     /^2: email must be an email address$/,
     /^2: age must be a whole number from 0 to 150$/,
     /^4: is not JSON: /,
-    /^5: is no JSON object$/,
+    /^5: is not a JSON object$/,
     /^6: id is in use already$/,
     /^7: email is in use already$/,
     /^8: id must be the id of a thing/,
@@ -156,7 +156,7 @@ test('one bad row and nothing is imported; each fault is named by its line and m
   for (const [index, pattern] of expected.entries()) assert.match(told[index] ?? '', pattern)
   assert.match(
     stderr,
-    /\nduet: nothing was imported: .* has 13 faults; mend them, or leave those rows out with --skip-bad\n$/,
+    /\nduet: nothing was imported: .* has 13 faults; correct them, or leave those rows out with --skip-bad\n$/,
   )
   assert.deepEqual(await rows('select count(*) from users'), [[0]])
   assert.deepEqual(await rows('select sum(n) from counts'), [[null]])

@@ -74,13 +74,13 @@ const wrongViewers: readonly (readonly [string, Entity, Viewers, string])[] = [
     'a default role that there is not',
     thing,
     { ...viewers, roles: { ...roles, default: 'guest' } },
-    'the default role is guest, which is no role: name one of user, editor, admin',
+    'the default role is guest, which is not a role: name one of user, editor, admin',
   ],
   [
     'a superuser of no role',
     thing,
     { ...viewers, roles: { ...roles, superuser: 'root' } },
-    'the superuser role is root, which is no role: name one of user, editor, admin',
+    'the superuser role is root, which is not a role: name one of user, editor, admin',
   ],
   [
     'a role that is called as the callers without a token',
@@ -98,13 +98,13 @@ const wrongViewers: readonly (readonly [string, Entity, Viewers, string])[] = [
     'a rule of a policy for a role that there is not',
     { ...thing, policy: { ...thing.policy, delete: editor } },
     { ...viewers, roles: { ...roles, names: ['user', 'admin'] } },
-    'the delete rule of thing is for the role editor, which is no role: name one of user, admin',
+    'the delete rule of thing is for the role editor, which is not a role: name one of user, admin',
   ],
   [
     'a rule of a field for a role that there is not',
     { ...thing, fields: { ...thing.fields, at: time({ nullable: true, settableBy: editor }) } },
     { ...viewers, roles: { ...roles, names: ['user', 'admin'] } },
-    'a rule of thing.at is for the role editor, which is no role: name one of user, admin',
+    'a rule of thing.at is for the role editor, which is not a role: name one of user, admin',
   ],
 ]
 for (const [what, entity, viewers, sentence] of wrongViewers)
@@ -124,7 +124,7 @@ test('a rule while a switch is open that the content does not give is told in on
   })
   assert.throws(() => modelOf(content, content.decide({})), {
     message:
-      "the model is wrong: the create rule of thing holds while shop is open, which is no switch: let the content's switches give it",
+      "the model is wrong: the create rule of thing holds while shop is open, which is not a switch: let the content's switches give it",
   })
 })
 

@@ -223,13 +223,16 @@ test('where no store can be, a sentence gives the reason and no secret is left b
   const file = join(folder, 'notes.txt')
   writeFileSync(file, 'Not a database.\n')
   const cases = [
-    [file, /the store .*notes\.txt cannot be opened, it is no SQLite database; name another path/],
+    [
+      file,
+      /the store .*notes\.txt cannot be opened, it is not a SQLite database; name another path/,
+    ],
     [folder, /the store .* cannot be opened, it is a folder; name a file in DUET_DATABASE_URL/],
     [
       '/proc/duet/duet.db',
-      /the store \/proc\/duet\/duet\.db cannot be written, \/proc takes no files/,
+      /the store \/proc\/duet\/duet\.db cannot be written, \/proc accepts no files/,
     ],
-    ['/dev/null', /the store \/dev\/null cannot be opened, it is no file; name another path/],
+    ['/dev/null', /the store \/dev\/null cannot be opened, it is not a file; name another path/],
   ] as const
   for (const [place, reason] of cases)
     for (const name of ['serve', 'migrate', 'token']) {

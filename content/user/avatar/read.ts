@@ -12,7 +12,8 @@ import { pathId } from '#rest/mount.ts'
 import { represent, representAs } from '#rest/represent.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import type { Position, Rows } from '#sql/engine.ts'
-import { type Sql, sql, statement } from '#sql/sql.ts'
+import { queryOf } from '#sql/query.ts'
+import { type Sql, sql } from '#sql/sql.ts'
 
 const policy = {
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
@@ -39,8 +40,7 @@ const pictureOf = (
   const find = (bytes: Sql, isQuick: boolean) => {
     const piece = sql`select a.type, a.digest, ${bytes} from users as u
       left join avatars as a on a.user_id = u.id where u.id = ${id}`
-    const { text } = statement(piece, dialect.placeholder)
-    return after(reader.query({ text, values: [id], isQuick }, position), pictureIn)
+    return after(reader.query({ ...queryOf(piece, dialect), isQuick }, position), pictureIn)
   }
   const pictureIn = ([row]: Rows): Picture | null => {
     if (!row) throw notFound('user', id)

@@ -1,7 +1,8 @@
 /** The message for verifying an address: plain text, and the same as simple HTML. */
 import { html } from 'hono/html'
-import type { Message, Services } from '#base/services.ts'
 import { type Person, sealToken } from '#content/user/verify-email/token.ts'
+import type { Message } from '#mail/letter.ts'
+import type { Services } from '#write/services.ts'
 
 // Line ends, control characters, and those that change the direction of the text around them.
 const unruly = /[\p{Cc}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]+/gu

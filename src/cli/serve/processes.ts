@@ -10,7 +10,7 @@ export const isOneOfMany = cluster.isWorker
 const pauses = { first: 100, longest: 5000 }
 
 /** After serving for so long, a process that dies is started again after the first pause. In milliseconds. */
-const wellAfter = 30_000
+const stableAfter = 30_000
 
 type Greeting = { readonly hello: string }
 
@@ -38,7 +38,7 @@ const ended = (worker: Worker): string =>
 /** Ends a process; false where it did not end cleanly. */
 const end = (worker: Worker): Promise<boolean> =>
   new Promise(resolve => {
-    // One that has only just begun dies of the signal, with no work at hand.
+    // A process that has just started dies of the signal, without work to finish.
     worker.once('exit', (code, signal) => resolve(code === 0 || signal === 'SIGTERM'))
     worker.process.kill('SIGTERM')
   })
@@ -52,7 +52,7 @@ const workersOf = (
   let pause = pauses.first
   const onExit = (worker: Worker, startedAt: number, listened: boolean) => {
     if (isEnding || (!listened && onEarlyEnd(worker))) return
-    if (performance.now() - startedAt > wellAfter) pause = pauses.first
+    if (performance.now() - startedAt > stableAfter) pause = pauses.first
     process.stderr.write(
       `duet: process ${worker.process.pid} ended (${ended(worker)}); another is started\n`,
     )

@@ -6,7 +6,7 @@ type Renamed = { readonly row: InputRow; readonly faults: readonly FieldFault[] 
 
 /** Renames and leaves out members by the kind's table, and collects their names for a notice. */
 export const renaming = ({ foreign }: Kind) => {
-  const met = new Set<string>()
+  const foreignNames = new Set<string>()
   const rename = (row: InputRow): Renamed => {
     const faults: FieldFault[] = []
     const entries: [string, unknown][] = []
@@ -15,7 +15,7 @@ export const renaming = ({ foreign }: Kind) => {
         entries.push([member, value])
         continue
       }
-      met.add(member)
+      foreignNames.add(member)
       const own = foreign[member] ?? null
       if (own === null) continue
       if (Object.hasOwn(row, own))
@@ -26,12 +26,12 @@ export const renaming = ({ foreign }: Kind) => {
   }
   /** One line on the foreign members; undefined where there were none. */
   const notice = (): string | undefined => {
-    const names = [...met]
-    const kept = names.flatMap(name =>
+    const names = [...foreignNames]
+    const renamed = names.flatMap(name =>
       foreign[name] ? [`${name} is kept as ${foreign[name]}`] : [],
     )
     const left = names.filter(name => foreign[name] === null)
-    const parts = left.length > 0 ? [...kept, `not kept: ${left.join(', ')}`] : kept
+    const parts = left.length > 0 ? [...renamed, `not kept: ${left.join(', ')}`] : renamed
     return parts.length > 0 ? parts.join('; ') : undefined
   }
   return { rename, notice }

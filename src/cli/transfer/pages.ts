@@ -1,12 +1,13 @@
 /** The rows of a kind in the order of their ids, page by page, in the form that `import` reads. */
-import type { ContentStore, Kind, OpenStore } from '#cli/row-sources.ts'
+import type { ContentStore, Kind } from '#cli/row-sources.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Scalar } from '#model/field.ts'
 import { columnName, entityOf } from '#model/model.ts'
 import { formatMinor } from '#model/money.ts'
 import { isoTime } from '#read/encode.ts'
 import type { Row, Rows } from '#sql/engine.ts'
-import { comma, join, name, type Sql, type SqlValue, sql, statement } from '#sql/sql.ts'
+import { queryOf } from '#sql/query.ts'
+import { comma, join, name, type Sql, type SqlValue, sql } from '#sql/sql.ts'
 
 /** A row of an export: its members' values in the order of the header. */
 export type Members = readonly unknown[]
@@ -47,38 +48,30 @@ const reading = (entity: Entity, keys: readonly string[], digits: number) => {
     })
 }
 
-const textOf = (query: Sql, { dialect }: OpenStore): string =>
-  statement(query, dialect.placeholder).text
-
 /** The rows embedded in objects of another kind, by those objects' ids, for a range of ids. */
 const embedding = (store: ContentStore, parent: Entity, relation: string) => {
-  const { model, session } = store
+  const { model, session, dialect } = store
   const { to, by } = parent.relations[relation] ?? {}
   const entity = entityOf(model, to ?? relation)
   const keys = fieldsOf(entity, [])
   const toMembers = reading(entity, keys, model.settings.currency.digits)
   const key = name(columnName(by ?? ''))
-  const text = textOf(
-    sql`select ${key}, ${columnsOf(keys)} from ${name(entity.table)}
-      where ${key} between ${null} and ${null} order by ${key}, id`,
-    store,
-  )
+  const toObject = (row: Row) => {
+    const values = toMembers(row, 1)
+    return Object.fromEntries(keys.map((key, index) => [key, values[index]]))
+  }
   return async (first: SqlValue, last: SqlValue): Promise<ReadonlyMap<SqlValue, object[]>> => {
-    const lists = new Map<SqlValue, object[]>()
-    for (const row of await session.query({ text, values: [first, last] })) {
-      const values = toMembers(row, 1)
-      const object = Object.fromEntries(keys.map((key, index) => [key, values[index]]))
-      const list = lists.get(row[0] ?? null)
-      if (list) list.push(object)
-      else lists.set(row[0] ?? null, [object])
-    }
-    return lists
+    const range = sql`select ${key}, ${columnsOf(keys)} from ${name(entity.table)}
+      where ${key} between ${first} and ${last} order by ${key}, id`
+    const rows = await session.query(queryOf(range, dialect))
+    const lists = Map.groupBy(rows, ([parent = null]) => parent)
+    return new Map([...lists].map(([id, list]) => [id, list.map(toObject)]))
   }
 }
 
 /** The header of a kind, how many rows there are, and the rows themselves, read as they are consumed. */
 export const pagesOf = async (store: ContentStore, kind: Kind) => {
-  const { session, model } = store
+  const { session, model, dialect } = store
   const entity = entityOf(model, kind.entity)
   const keys = fieldsOf(entity, kind.also)
   const toMembers = reading(entity, keys, model.settings.currency.digits)
@@ -104,20 +97,20 @@ export const pagesOf = async (store: ContentStore, kind: Kind) => {
     keys,
   )
   const table = name(entity.table)
-  const text = textOf(
-    sql`select id, ${columnsOf(keys)} from ${table} where id > ${null} order by id limit ${null}`,
-    store,
-  )
-  const counting = { text: textOf(sql`select count(*) from ${table}`, store), values: [] }
-  const count = Number((await session.query(counting))[0]?.[0])
+  const [total] = await session.query(queryOf(sql`select count(*) from ${table}`, dialect))
+  const pageAfter = (id: SqlValue) =>
+    session.query(
+      queryOf(
+        sql`select id, ${columnsOf(keys)} from ${table} where id > ${id} order by id limit ${pageSize}`,
+        dialect,
+      ),
+    )
   const pages = async function* (): AsyncGenerator<readonly Members[]> {
-    let last: SqlValue = 0
-    for (;;) {
-      const rows = await session.query({ text, values: [last, pageSize] })
-      if (rows.length > 0) yield await withLists(rows)
-      if (rows.length < pageSize) return
-      last = rows.at(-1)?.[0] ?? null
+    let rows = await pageAfter(0)
+    for (let last = rows.at(-1); last; last = rows.at(-1)) {
+      yield await withLists(rows)
+      rows = rows.length < pageSize ? [] : await pageAfter(last[0] ?? null)
     }
   }
-  return { header, count, pages }
+  return { header, count: Number(total?.[0]), pages }
 }

@@ -41,7 +41,7 @@ const fromNdjson = async function* (file: string): AsyncGenerator<FileRow> {
     try {
       const row: unknown = JSON.parse(text)
       if (typeof row !== 'object' || row === null || Array.isArray(row))
-        yield { line, fault: 'is no JSON object' }
+        yield { line, fault: 'is not a JSON object' }
       else yield { line, row: row as InputRow }
     } catch (error) {
       yield { line, fault: `is not JSON: ${(error as Error).message}` }

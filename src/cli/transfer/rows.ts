@@ -6,7 +6,8 @@ import type { FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
 import { entityOf, uniqueFields } from '#model/model.ts'
 import { ConstraintError } from '#sql/engine.ts'
-import { name, sql, statement } from '#sql/sql.ts'
+import { queryOf } from '#sql/query.ts'
+import { name, sql } from '#sql/sql.ts'
 import { checkInput, type Use, type Values } from '#write/input.ts'
 
 /** The faults of a row that refers to missing rows. */
@@ -20,11 +21,8 @@ export const dangling = async (
     const { references } = entity.fields[key] ?? {}
     if (!references || value === null) continue
     const { table } = entityOf(model, references.entity)
-    const { text } = statement(
-      sql`select 1 from ${name(table)} where id = ${null}`,
-      dialect.placeholder,
-    )
-    if ((await session.query({ text, values: [value] })).length > 0) continue
+    const target = queryOf(sql`select 1 from ${name(table)} where id = ${value}`, dialect)
+    if ((await session.query(target)).length > 0) continue
     const message = `names ${references.entity} ${value}, which does not exist`
     faults.push({ field: key, message })
   }

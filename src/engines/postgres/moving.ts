@@ -6,8 +6,8 @@ import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts
 import { dialect } from '#engines/postgres/dialect.ts'
 import { migratePostgres, withConnection } from '#engines/postgres/schema/migrate.ts'
 import { openSession, raiseIds } from '#engines/postgres/session.ts'
-import { queryOf } from '#engines/query.ts'
 import { type Query, queryWith, type Row, type Rows, type Session } from '#sql/engine.ts'
+import { queryOf } from '#sql/query.ts'
 import { comma, join, name, type Sql, type SqlValue, sql, trusted } from '#sql/sql.ts'
 
 /** Throws where a move into this database was not finished: it has only a part of the store. */

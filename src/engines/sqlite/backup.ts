@@ -4,13 +4,13 @@ import { dirname } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { replaceFile, sync } from '#engines/files.ts'
 import type { Migration } from '#engines/migrations.ts'
-import { queryOf } from '#engines/query.ts'
 import { BUSY, type Connection, connect, errorCode } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { holdStore } from '#engines/sqlite/lock.ts'
 import { checkExists } from '#engines/sqlite/path.ts'
 import { NewerStoreError } from '#engines/store.ts'
 import { queryWith, type Rows } from '#sql/engine.ts'
+import { queryOf } from '#sql/query.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
 
 /** A file exists that would be replaced, and `force` is not set. */
@@ -40,7 +40,7 @@ const checkedCopy = (copy: string, what: string): readonly string[] => {
     if (ask('pragma foreign_key_check').length > 0)
       throw new Error('it is damaged: rows refer to rows that are not there')
     const [{ n } = {}] = ask("select count(*) as n from sqlite_schema where name = 'migrations'")
-    if (n !== 1) throw new Error('it is no store of Duet')
+    if (n !== 1) throw new Error('it is not a store of Duet')
     return ask('select name from migrations order by name').map(({ name }) => String(name))
   } catch (cause) {
     throw new Error(`${what} is not good: ${(cause as Error).message}`, { cause })
@@ -130,11 +130,11 @@ export const restore = async (
   store: string,
   { force, tables, migrations }: RestoreOptions,
 ): Promise<number> => {
-  if (!statSync(source).isFile()) throw new Error(`${source} is no file`)
+  if (!statSync(source).isFile()) throw new Error(`${source} is not a file`)
   if (isOwn(source, store)) throw new FileExistsError(`${source} is the store itself`)
   // Its last writes are in the log and would be missing.
   if (existsSync(`${source}-wal`) && statSync(`${source}-wal`).size > 0)
-    throw new Error(`${source} has a -wal file beside it: it is a store in use, and no backup`)
+    throw new Error(`${source} has a -wal file beside it: it is a store in use, not a backup`)
   const { mode } = statSync(existsSync(store) ? store : source)
   const release = holdStore(store)
   const checkReplaceable = () => {

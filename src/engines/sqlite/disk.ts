@@ -23,7 +23,7 @@ type DiskOptions = {
   readonly every?: number
 }
 
-/** The free bytes from which on a disk that was full takes writes again. */
+/** The free bytes from which on a disk that was full is written again. */
 const enough = 1_048_576
 
 /** The free bytes of a folder's disk; Infinity where the system does not say, until a write fails. */
@@ -36,7 +36,7 @@ const freeIn = (folder: string): number => {
   }
 }
 
-/** Checks the disk once a second, apart from the writes: they only checkAgain at a value in memory. */
+/** Checks the disk once a second; a write only reads the result from memory. */
 export const watchDisk = ({ folder, min, onChange, every = 1000 }: DiskOptions): Disk => {
   let state: State = 'room'
   let timer: NodeJS.Timeout | undefined

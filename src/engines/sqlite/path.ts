@@ -32,8 +32,8 @@ const isDatabase = (file: string): boolean => {
 const faultOf = (file: string): string | undefined => {
   const stats = statSync(file)
   if (stats.isDirectory()) return 'it is a folder; name a file in DUET_DATABASE_URL'
-  if (!stats.isFile()) return `it is no file; ${remedy}`
-  return isDatabase(file) ? undefined : `it is no SQLite database; ${remedy}`
+  if (!stats.isFile()) return `it is not a file; ${remedy}`
+  return isDatabase(file) ? undefined : `it is not a SQLite database; ${remedy}`
 }
 
 const checkFile = (file: string): void => {
@@ -57,7 +57,7 @@ export const checkPath = (file: string): void => {
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
     throw new Error(
-      `the store ${file} cannot be written, ${folder} takes no files (${code}); ${remedy}, or give this user the right to it`,
+      `the store ${file} cannot be written, ${folder} accepts no files (${code}); ${remedy}, or give this user the right to it`,
       { cause },
     )
   }

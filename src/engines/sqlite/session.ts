@@ -13,7 +13,7 @@ export const sqliteSession = (
     // A full disk ends a transaction by itself: the error of a rollback would hide the reason.
     if (database.isTransaction) run(text)
   }),
-  // Nothing to do: `autoincrement` goes on above every id there ever was.
+  // Nothing to do: `autoincrement` continues above the highest id that was ever used.
   settleIds: async () => {},
   analyze: async () => run('pragma optimize = 0x10002'),
   close: async () => close(),

@@ -19,7 +19,7 @@ export type CountsOptions = {
 /** From this part of the limit on, the store decides on each request. */
 const exactFrom = 0.8
 
-/** Unreported counts of this part of the limit are reported at once: those of ten processes fit between the exactFrom and the limit. */
+/** Unreported counts of this part of the limit are reported at once: those of ten processes fit between that and the limit. */
 const batchPart = 0.02
 
 /** Some 30 MiB of keys: more callers than one process serves in a minute, unless addresses are made up to fill it. */

@@ -72,7 +72,7 @@ const createSchedule = (flush: () => void) => {
       isDue = true
       setImmediate(flush)
     },
-    begun: () => {
+    started: () => {
       clearTimeout(timer)
       timer = undefined
       isDue = false
@@ -130,7 +130,7 @@ const send = async (state: State, sent: Batch): Promise<void> => {
 
 /** Reports the batch that was filled. One at a time: requests that come meanwhile are in the next. */
 const flush = async (state: State): Promise<void> => {
-  state.schedule.begun()
+  state.schedule.started()
   if (state.isSending || state.next.counts.size === 0) return
   state.isSending = true
   const sent = state.next

@@ -213,12 +213,12 @@ const wrong: readonly (readonly [
   ],
   [
     "a number that is 'now' at first",
-    "book.size is no time, so it cannot be 'now' at first",
+    "book.size is not a time, so it cannot be 'now' at first",
     withField('size', { ...int({ min: 0, max: 5 }), initial: 'now' }),
   ],
   [
     "a number that is 'viewer' at first",
-    "book.size is no reference, so it cannot be 'viewer' at first",
+    "book.size is not a reference, so it cannot be 'viewer' at first",
     withField('size', { ...int({ min: 0, max: 5 }), initial: 'viewer' }),
   ],
   [
@@ -407,7 +407,7 @@ const wrong: readonly (readonly [
   ],
   [
     'a filter with the name of a parameter of pages',
-    'the filter limit of book has a name that every list uses, or that is no word: give it another one',
+    'the filter limit of book has a name that every list uses, or that is not a word: give it another one',
     { listing: { filters: { limit: { kind: 'equals', field: 'title' } } } },
   ],
   [

@@ -92,9 +92,9 @@ const isTaken = (field: Field, value: string | number): boolean => {
 const initialRule: Rule = ({ self, field }) => {
   const { initial, nullable, scalar, references } = field
   if (initial === undefined) return undefined
-  if (initial === 'now') return scalar !== 'time' && "is no time, so it cannot be 'now' at first"
+  if (initial === 'now') return scalar !== 'time' && "is not a time, so it cannot be 'now' at first"
   if (initial === 'viewer') {
-    if (!references) return "is no reference, so it cannot be 'viewer' at first"
+    if (!references) return "is not a reference, so it cannot be 'viewer' at first"
     const isOpen = ['anyone', 'while'].includes(self.policy.create?.kind ?? '')
     return (
       isOpen &&

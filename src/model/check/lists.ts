@@ -20,7 +20,7 @@ const fieldsOf = (self: Entity): string => Object.keys(self.fields).join(', ')
 
 const filterFault = (self: Entity, parameter: string, filter: Filter): string | undefined => {
   if (parameters.includes(parameter) || !/^[a-zA-Z][a-zA-Z0-9_-]*$/.test(parameter))
-    return 'has a name that every list uses, or that is no word: give it another one'
+    return 'has a name that every list uses, or that is not a word: give it another one'
   const field = own(self.fields, filter.field)
   if (!field) return `is about ${filter.field}, which is not a field: name one of ${fieldsOf(self)}`
   const scalars: readonly Scalar[] = filtered[filter.kind]
@@ -46,15 +46,15 @@ const graphqlFaults = function* ({ entities, name, self }: Checked): Faults {
     yield `${name} has GraphQL mutations and no type: leave them out, or give it graphql.type`
   for (const key of filters) {
     const field = own(self.fields, key)
-    const place = `the GraphQL filter ${key} of ${name}`
-    if (!field) yield `${place} is not a field: name one of ${fieldsOf(self)}`
+    const subject = `the GraphQL filter ${key} of ${name}`
+    if (!field) yield `${subject} is not a field: name one of ${fieldsOf(self)}`
     else if (field.scalar === 'bytes')
-      yield `${place} is bytes, which nobody can give: leave it out`
+      yield `${subject} is bytes, which nobody can give: leave it out`
     if (key === 'limit' || key === 'offset')
-      yield `${place} has the name of an argument that every list has: rename the field`
+      yield `${subject} has the name of an argument that every list has: rename the field`
     const referred = own(entities, field?.references?.entity ?? '')
     if (referred && referred.policy.read === undefined)
-      yield `${place} names ${referred.plural}, which nobody may read: leave it out, or give them a read rule`
+      yield `${subject} names ${referred.plural}, which nobody may read: leave it out, or give them a read rule`
   }
 }
 
@@ -69,12 +69,12 @@ const sortFaults = function* ({ name, self }: Checked): Faults {
     yield `the list of ${name} goes by cursors, newest first, and has a sort: leave the sort out, or choose paging: 'page'`
   for (const term of sort.fields) {
     const field = own(self.fields, unsigned(term))
-    const place = `the sort of ${name} by ${term}`
+    const subject = `the sort of ${name} by ${term}`
     if (!field || (term.startsWith('-') && sort.style === 'field and order'))
-      yield `${place} does not name a field: name some of ${fieldsOf(self)}`
-    else if (field.scalar === 'bytes') yield `${place} is by bytes: leave it out`
+      yield `${subject} does not name a field: name some of ${fieldsOf(self)}`
+    else if (field.scalar === 'bytes') yield `${subject} is by bytes: leave it out`
     if (sort.fields.indexOf(term) !== sort.fields.lastIndexOf(term))
-      yield `${place} is there twice: leave one out`
+      yield `${subject} is there twice: leave one out`
   }
 }
 
@@ -90,15 +90,15 @@ const bytesOf = (self: Entity, key: string): number => {
 const countedFaults = function* ({ name, self }: Checked): Faults {
   for (const key of self.counted ?? []) {
     const field = own(self.fields, key)
-    const place = `${name} is counted by ${key}`
-    if (!field) yield `${place}, which is not a field: name some of ${fieldsOf(self)}`
+    const subject = `${name} is counted by ${key}`
+    if (!field) yield `${subject}, which is not a field: name some of ${fieldsOf(self)}`
     else if (field.nullable)
-      yield `${place}, which may be null: count by fields that always have a value`
-    else if (field.scalar === 'bytes') yield `${place}, which is bytes: leave it out`
+      yield `${subject}, which may be null: count by fields that always have a value`
+    else if (field.scalar === 'bytes') yield `${subject}, which is bytes: leave it out`
     else if (bytesOf(self, key) > mostBytes)
-      yield `${place}, which may be longer than the ${mostBytes} bytes that every database indexes: count by a shorter text`
+      yield `${subject}, which may be longer than the ${mostBytes} bytes that every database indexes: count by a shorter text`
     if (self.counted?.indexOf(key) !== self.counted?.lastIndexOf(key))
-      yield `${place} twice: leave one out`
+      yield `${subject} twice: leave one out`
   }
 }
 

@@ -92,11 +92,11 @@ export const policyFaults = function* (checked: Checked): Faults {
     if (rule.fields.length === 0)
       yield `the ${operation} rule of ${name} is self() of no field: name the field that says whose a row is`
     for (const path of rule.fields) {
-      const place = `the ${operation} rule of ${name} names ${path}`
+      const subject = `the ${operation} rule of ${name} names ${path}`
       if (!fieldAt(entities, self, path.split('.')))
-        yield `${place}, which is not a field: name one of its own, or one over relations to one row`
+        yield `${subject}, which is not a field: name one of its own, or one over relations to one row`
       const never = operation === 'create' ? createFault(checked, path) : undefined
-      if (never) yield `${place} and can never hold: ${never}`
+      if (never) yield `${subject} and can never hold: ${never}`
     }
   }
 }

@@ -20,13 +20,13 @@ const writesOf = ({
 const writeFaults = function* ({ name, self }: Checked): Faults {
   for (const [member, write] of writesOf(self)) {
     const operation = ruleOf[write]
-    const place = `${member} of ${name} has ${write}`
+    const subject = `${member} of ${name} has ${write}`
     if (self.policy[operation] === undefined)
-      yield `${place}, and its policy has no ${operation} rule: add the rule, or leave the write out`
+      yield `${subject}, and its policy has no ${operation} rule: add the rule, or leave the write out`
     if (operation === 'update' && !own(self.fields, 'revision'))
-      yield `${place}, and ${name} has no revision: add revision: revision() to its fields`
+      yield `${subject}, and ${name} has no revision: add revision: revision() to its fields`
     if (self.appendOnly && operation !== 'create')
-      yield `${place}, and ${name} is append-only: leave one of them out`
+      yield `${subject}, and ${name} is append-only: leave one of them out`
   }
   if (!self.appendOnly) return
   for (const [key, { references }] of Object.entries(self.fields))
@@ -86,10 +86,10 @@ const graphqlFaults = function* ({ name, self }: Checked): Faults {
 }
 
 /** The faults of members that only some readers of an object may read: others would be refused the whole object. */
-const memberFaults = function* ({ name, self }: Checked, rule: Rule, place: string): Faults {
+const memberFaults = function* ({ name, self }: Checked, rule: Rule, subject: string): Faults {
   for (const [key, { rest, readableBy }] of Object.entries(self.fields))
     if (rest && isStricter(readableBy, rule))
-      yield `${name}.${key} may be read by fewer than ${place}, whose answers have it: make it rest: false, give ${place} an enter rule that is as strict, or change the field's rule`
+      yield `${name}.${key} may be read by fewer than ${subject}, whose answers have it: make it rest: false, give ${subject} an enter rule that is as strict, or change the field's rule`
 }
 
 const readFaults = function* (checked: Checked): Faults {
@@ -118,15 +118,15 @@ const isWithinItself = (checked: Checked, from: string, seen: readonly string[])
 const embeddedFaults = function* (checked: Checked): Faults {
   const { entities, name, self } = checked
   for (const [key, { after }] of Object.entries(self.rest.embedded)) {
-    const place = `rest.embedded of ${name} has ${key}`
+    const subject = `rest.embedded of ${name} has ${key}`
     const relation = own(self.relations, key)
     const target = own(entities, relation?.to ?? '')
-    if (!relation) yield `${place}, which is not a relation: name one`
+    if (!relation) yield `${subject}, which is not a relation: name one`
     if (!own(self.fields, after)?.rest)
-      yield `${place} after ${after}, which is not a field that the REST API shows: name one`
+      yield `${subject} after ${after}, which is not a field that the REST API shows: name one`
     const rule = self.policy.enter ?? self.policy.read
     if (target && target.policy.read === undefined)
-      yield `${place}, and nobody may read ${target.plural}: give them a read rule`
+      yield `${subject}, and nobody may read ${target.plural}: give them a read rule`
     else if (target && relation && rule)
       yield* memberFaults({ entities, name: relation.to, self: target }, rule, name)
   }

@@ -19,8 +19,8 @@ export const isStricter = (rule: Rule, than: Rule): boolean =>
   JSON.stringify(rule) !== JSON.stringify(than) &&
   !(within[rule.kind] as readonly string[]).includes(than.kind)
 
-/** A rule and where it stands, as the subject of a sentence. */
-export type PlacedRule = readonly [place: string, rule: Rule | undefined]
+/** A rule, and what a sentence about it begins with. */
+export type PlacedRule = readonly [subject: string, rule: Rule | undefined]
 
 /** The rules of the policies and the fields of all entities. */
 export const rulesOf = (entities: Checked['entities']): readonly PlacedRule[] =>
@@ -35,9 +35,9 @@ export const rulesOf = (entities: Checked['entities']): readonly PlacedRule[] =>
 
 /** The faults of rules that depend on a setting. */
 export const switchFaults = function* (rules: readonly PlacedRule[], switches: Switches): Faults {
-  for (const [place, rule] of rules)
+  for (const [subject, rule] of rules)
     if (rule?.kind === 'while' && !Object.hasOwn(switches, rule.setting))
-      yield `${place} holds while ${rule.setting} is open, which is no switch: let the content's switches give it`
+      yield `${subject} holds while ${rule.setting} is open, which is not a switch: let the content's switches give it`
 }
 
 /** The faults of the roles, whose names stand in refusals and headers, and of the rules that name them. */
@@ -48,8 +48,8 @@ export const roleFaults = function* (roles: Roles, rules: readonly PlacedRule[])
     if (!/^[a-z][a-z0-9-]*$/i.test(name) || name === anonymous.role)
       yield `the role ${JSON.stringify(name)} has a name that tokens cannot give: use letters, digits and -, and not ${anonymous.role}`
   for (const [what, name] of Object.entries({ default: usual, superuser }))
-    if (!names.includes(name)) yield `the ${what} role is ${name}, which is no role: ${remedy}`
-  for (const [place, rule] of rules)
+    if (!names.includes(name)) yield `the ${what} role is ${name}, which is not a role: ${remedy}`
+  for (const [subject, rule] of rules)
     if (rule?.kind === 'role' && !names.includes(rule.role))
-      yield `${place} is for the role ${rule.role}, which is no role: ${remedy}`
+      yield `${subject} is for the role ${rule.role}, which is not a role: ${remedy}`
 }

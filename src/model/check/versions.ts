@@ -13,7 +13,7 @@ const notice = { months: 6 }
 const dayFault = (called: string, day: string | undefined): string | undefined =>
   day === undefined || isDay(day)
     ? undefined
-    : `has the ${called} ${day}, which is no day: write it like 2027-08-01`
+    : `has the ${called} ${day}, which is not a day: write it like 2027-08-01`
 
 const lifetimeFault = ({ since, last, sunset, deprecated }: Lifetime): string | undefined => {
   const wrong = [since, last].find(version => version !== undefined && !versions.includes(version))
@@ -67,7 +67,7 @@ const untilFault = ({ until }: Field): string | undefined => {
   for (const [text, former] of Object.entries(until)) {
     const version = Number(text)
     if (!versions.some(known => known === version) || version === newest)
-      return `differs until version ${text}, which is no former version: name one of ${versions.slice(0, -1).join(', ')}`
+      return `differs until version ${text}, which is not a former version: name one of ${versions.slice(0, -1).join(', ')}`
     if (former?.name === undefined && former?.form === undefined)
       return `differs until version ${text} in nothing: give it a name or a form there`
     if (former.name !== undefined && !/^[a-zA-Z][a-zA-Z0-9_]*$/.test(former.name))

@@ -1,8 +1,9 @@
 /** Who may borrow books; tokens speak for members. */
-import type { Services } from '#base/services.ts'
+
 import { entity, many } from '#model/entity.ts'
 import { choice, created, email, fixed, flag, id, revision, text } from '#model/field.ts'
 import { self, signedIn, whileOpen } from '#model/policy.ts'
+import type { Services } from '#write/services.ts'
 import { librarian } from './roles.ts'
 
 type Row = Readonly<Record<string, unknown>>

@@ -39,7 +39,7 @@ export const corking = (client: pg.ClientBase): (() => void) => {
   }
 }
 
-/** The most prepared statements; then all are dropped, so that neither side's memory grows for ever. */
+/** The most prepared statements; then all are dropped, so that the memory of neither side grows without a limit. */
 const mostNames = 1000
 
 /** The names by which a client prepares statements, by their text. */

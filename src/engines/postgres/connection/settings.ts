@@ -22,7 +22,7 @@ const connectTimeout = 2000
 /** How long a transaction may be idle before the server ends it, in milliseconds. */
 const idleTimeout = 10_000
 
-// The values of a statement change little about its best plan, and planning costs more than running it.
+// The best plan hardly depends on the values, and planning costs more than running a statement.
 // JIT compilation and parallel workers pay only for statements that take seconds.
 const planning = [
   'plan_cache_mode=force_generic_plan',

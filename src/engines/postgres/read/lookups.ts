@@ -8,7 +8,7 @@ type Batch = {
   readonly waiting: Map<SqlValue, PromiseWithResolvers<Rows>>
 }
 
-/** The mostKeys keys in one query. */
+/** The most keys in one query. */
 const mostKeys = 200
 
 /** A `query` that batches look-ups and sends them by `ask`; anything else it sends at once. */

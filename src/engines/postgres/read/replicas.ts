@@ -79,7 +79,7 @@ const watch = (primary: Server, replicas: readonly Replica[]) => {
   const refresh = async () => {
     const at = performance.now()
     lsns.push({ at, lsn: await askLsn(primary, written) })
-    // The first stays until the second is old enough; at the start there is no older one.
+    // The first is kept until the second is old enough; at the start there is no older one.
     while (lsns[1] && at - lsns[1].at >= maxLag) lsns.shift()
   }
   const checkAll = async () => {

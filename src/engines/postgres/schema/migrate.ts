@@ -36,7 +36,7 @@ const retryEvery = 100
 
 /**
  * Tries to take the lock, in a transaction that holds it; true where it did. It does not wait: `create index
- * concurrently` of the lock's holder waits for the end of retryEvery older statement and snapshot, which would be a deadlock.
+ * concurrently` of the lock's holder waits for the end of every older statement and snapshot, which would be a deadlock.
  */
 const tryLock = async (guard: Connection): Promise<boolean> => {
   await guard.run(

@@ -3,7 +3,7 @@ import type { Connection } from '#engines/postgres/connection/connection.ts'
 import type { Query, Rows } from '#sql/engine.ts'
 import type { Statement } from '#sql/sql.ts'
 import type { Job } from '#write/job.ts'
-import { queryOf } from '#write/perform.ts'
+import { boundQuery } from '#write/perform.ts'
 
 /**
  * A guard failed, so the pipelined results are void: later steps may have changed the rows that explain the failure. The
@@ -32,7 +32,7 @@ export const pipelining = (job: Job, connection: Connection): ((query: Query) =>
     for (; next < job.steps.length; next++) {
       const statement = job.steps[next]?.statement
       if (!statement || !isReady(statement, results.length)) return
-      const query = queryOf(statement, results)
+      const query = boundQuery(statement, results)
       const rows = connection.query(query)
       // Where one fails the work ends, and the later ones are not awaited.
       rows.catch(() => {})
