@@ -21,7 +21,8 @@ export const lru = <Value>(size: number, most = Number.POSITIVE_INFINITY) => {
     set: (key: string, value: Value, weight = 1): Value => {
       drop(key)
       if (weight > most) return value
-      while (entries.size >= size || sum + weight > most) drop(entries.keys().next().value as string)
+      while (entries.size >= size || sum + weight > most)
+        drop(entries.keys().next().value as string)
       entries.set(key, { value, weight })
       sum += weight
       return value
