@@ -7,6 +7,7 @@ import { ApiError, machineErrors, mergeErrors } from '#errors.ts'
 import { entriesOf } from '#graphql/errors.ts'
 import { type GraphqlOptions, mountGraphql } from '#graphql/graphql.ts'
 import { type Edge, exchange } from '#http/exchange.ts'
+import { createMemory } from '#http/memory.ts'
 import { noQueue } from '#http/queue.ts'
 import { retryAfterHeader } from '#http/reply.ts'
 import { type App, type Http, routedPath } from '#http/request.ts'
@@ -108,6 +109,7 @@ const mountProbes = (app: App, { edge, ready, readOnly }: AppOptions) => {
   const quiet = {
     ...edge,
     queue: noQueue,
+    memory: createMemory(),
     authenticate: () => anonymous,
     observe: () => {},
   }

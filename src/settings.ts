@@ -163,6 +163,11 @@ export const settings = {
     'Seconds for which caches may keep what anonymous may read',
   ),
   DUET_MAX_BODY: setting(whole(1024, 104_857_600), '1048576', 'Largest JSON body, in bytes'),
+  DUET_MAX_CONNECTIONS: setting(
+    whole(1, 1_000_000),
+    '10000',
+    'Most connections of clients to one process; more are closed at once',
+  ),
   DUET_MAX_URL: setting(whole(256, 16_384), '4096', 'Longest URL, in characters'),
   DUET_MAX_DEPTH: setting(whole(1, 100), '8', 'Deepest GraphQL operation, in selection levels'),
   DUET_MAX_SOURCE: setting(

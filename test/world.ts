@@ -16,6 +16,7 @@ import type { SqliteOptions } from '#engines/sqlite/options.ts'
 import type { Engine, Store } from '#engines/store.ts'
 import type { DocumentLimits } from '#graphql/limits.ts'
 import type { Edge } from '#http/exchange.ts'
+import { createMemory } from '#http/memory.ts'
 import { createQueue } from '#http/queue.ts'
 import type { App } from '#http/request.ts'
 import { createMail, type MailOptions } from '#mail/mail.ts'
@@ -231,6 +232,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     authenticate: createAuthenticator({ secret }, content.viewers, now),
     observe: event => void events.push(event),
     queue: createQueue({ wait: 60_000, size: 100_000 }),
+    memory: createMemory(),
     origins: '*',
     bodyLimit: 1_048_576,
     urlLimit: 4096,

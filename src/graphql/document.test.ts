@@ -63,3 +63,35 @@ test('an operation is chosen by its name, or is the only one', () => {
   assert.throws(() => getOperation(two, undefined), /several operations/)
   assert.throws(() => getOperation(two, ''), /no operation named ""/)
 })
+
+const many = (count: number, fields: number) =>
+  Array.from(
+    { length: count },
+    (_, n) => `{ ${Array.from({ length: fields }, (_, m) => `a${n}_${m}: a`).join(' ')} }`,
+  )
+const generous = { ...limits, aliases: 1000, rootFields: 1000 }
+
+test('a thousand small documents are kept, of large ones as many as fit into the memory for them', () => {
+  const documents = documentCache(schema, generous, true)
+  const known = (sources: readonly string[]) => {
+    const made = sources.map(source => ({ source, document: documents(source) }))
+    // The newest first: a document that is not known displaces one.
+    return made.toReversed().filter(({ source, document }) => documents(source) === document).length
+  }
+  assert.equal(known(many(1000, 1)), 1000)
+  const large = known(many(200, 300))
+  assert.ok(large > 10 && large < 100, `${large} of 200`)
+})
+
+test('what is derived from operations is kept while it fits into the memory for it', () => {
+  const [operation] = documentCache(schema, generous, true)(many(1, 300)[0] ?? '').operations
+  assert.ok(operation)
+  const makes = (count: number) => {
+    let made = 0
+    for (let round = 0; round < 2; round++)
+      for (let n = 0; n < count; n++) operation.derived(`${count} ${n}`, () => ++made)
+    return made
+  }
+  assert.equal(makes(10), 10)
+  assert.equal(makes(200), 400)
+})

@@ -25,8 +25,8 @@ export type Operation = {
   readonly fragments: Fragments
   /** The variables of `@skip` and `@include`: with the operation they decide which fields are selected. */
   readonly conditions: readonly string[]
-  /** Values derived from the operation, by the conditions, roles and filters that they depend on. */
-  readonly derived: ReturnType<typeof lru<unknown>>
+  /** The value derived from the operation under this key, made where it is not cached. */
+  readonly derived: <Value>(key: string, make: () => Value) => Value
 }
 
 export type Document = { readonly operations: readonly Operation[] }
@@ -103,7 +103,19 @@ const validated = (node: DocumentNode, schema: GraphQLSchema, introspection: boo
 
 const mostGood = 1000
 const mostBad = 100
-const mostDerived = 50
+
+/**
+ * The bytes that documents, and values derived from them, may take in memory. They are not counted but weighed by the tokens of
+ * their document: measured, its tree has about 300 bytes for each, and a plan with its statements and texts as many again.
+ */
+const mostBytes = { documents: 12_582_912, derived: 12_582_912, faults: 4_194_304 } as const
+const bytesOfToken = 300
+
+/** A fault refers to the tree that it was found in, whose tokens are not known where the document does not parse. */
+const faultWeight = (source: string): number => 40 * source.length
+
+const weightOf = ({ tokenCount = 0 }: DocumentNode, source: string): number =>
+  2 * source.length + bytesOfToken * tokenCount
 
 /** A cache of documents for a schema: gives the document, or throws its faults. */
 export const documentCache = (
@@ -111,18 +123,29 @@ export const documentCache = (
   limits: DocumentLimits,
   introspection: boolean,
 ) => {
-  const good = lru<Document>(mostGood)
-  const bad = lru<Error>(mostBad)
-  const analyse = (source: string): Document => {
+  const good = lru<Document>(mostGood, mostBytes.documents)
+  const bad = lru<Error>(mostBad, mostBytes.faults)
+  const derivations = lru<unknown>(10 * mostGood, mostBytes.derived)
+  let operationCount = 0
+  /** The operation's view of the derived values, which all operations share. */
+  const derivedFor = (weight: number): Operation['derived'] => {
+    const number = ++operationCount
+    return <Value>(key: string, make: () => Value): Value => {
+      const full = `${number} ${key}`
+      return (derivations.get(full) ?? derivations.set(full, make(), weight)) as Value
+    }
+  }
+  const analyse = (source: string): { readonly document: Document; readonly weight: number } => {
     const node = parsed(source, limits)
     validated(node, schema, introspection)
     checkDocument(node, limits)
     const fragments = fragmentsOf(node)
     const conditions = conditionsOf(node)
+    const weight = weightOf(node, source)
     const operations = operationsOf(node).map(
-      (node): Operation => ({ node, fragments, conditions, derived: lru(mostDerived) }),
+      (node): Operation => ({ node, fragments, conditions, derived: derivedFor(weight) }),
     )
-    return { operations }
+    return { document: { operations }, weight }
   }
   return (source: string): Document => {
     const known = good.get(source)
@@ -130,9 +153,10 @@ export const documentCache = (
     const fault = bad.get(source)
     if (fault) throw fault
     try {
-      return good.set(source, analyse(source))
+      const { document, weight } = analyse(source)
+      return good.set(source, document, weight)
     } catch (error) {
-      if (source.length <= limits.source) bad.set(source, error as Error)
+      if (source.length <= limits.source) bad.set(source, error as Error, faultWeight(source))
       throw error
     }
   }

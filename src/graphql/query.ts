@@ -4,7 +4,6 @@ import { type ExecutionResult, execute, type FieldNode, Kind, OperationTypeNode 
 import { after } from '#base/after.ts'
 import { prepareFor } from '#core.ts'
 import { createSlots, type Slots, type Variables } from '#graphql/arguments.ts'
-import type { Operation } from '#graphql/document.ts'
 import type { Schema } from '#graphql/schema.ts'
 import {
   type Collected,
@@ -104,19 +103,15 @@ const namedBy = (node: FieldNode, variables: Variables): unknown => {
 /** The text of `data`, or the error that makes it null: every root list is non-null. */
 export type Queried = { readonly data: string; readonly error?: Error }
 
-/** A value derived from an operation, made once for each key while it is in use. */
-const derived = <Value>({ derived }: Operation, key: string, make: () => Value): Value =>
-  (derived.get(key) ?? derived.set(key, make())) as Value
-
 /** The query prepared for the viewer's role, the conditions of its fields and the filters that are given. */
 const readyFor = (execution: Execution): Ready => {
   const { operation, variables, viewer } = execution
   const conditions = operation.conditions.map(name => String(variables.coerced[name])).join()
-  const collected = derived(operation, `fields ${conditions}`, () =>
+  const collected = operation.derived(`fields ${conditions}`, () =>
     collectFields([operation.node.selectionSet], operation, variables),
   )
   const shape = shapeOf(execution, collected)
-  return derived(operation, `${viewer.role} ${conditions} ${shape}`, () =>
+  return operation.derived(`${viewer.role} ${conditions} ${shape}`, () =>
     prepareQuery(execution, collected),
   )
 }

@@ -2,6 +2,7 @@
 import { after, attempt } from '#base/after.ts'
 import { ApiError } from '#errors.ts'
 import type { Limiter, RateHeaders } from '#http/limit/limiter.ts'
+import type { Memory } from '#http/memory.ts'
 import type { Queue } from '#http/queue.ts'
 import { corsHeaders, notAPage, type Origins, type Reply } from '#http/reply.ts'
 import {
@@ -24,6 +25,7 @@ export type Edge = {
   readonly queue: Queue
   /** Absent where requests are not limited. */
   readonly limiter?: Limiter | undefined
+  readonly memory: Memory
   readonly origins: Origins
   /** The largest JSON body, in bytes. */
   readonly bodyLimit: number
@@ -103,6 +105,36 @@ const overloaded = () =>
     { retryAfter: 1 + Math.floor(Math.random() * 3) },
   )
 
+const tooManyUnread = () =>
+  new ApiError(
+    'OVERLOADED',
+    'Too many answers wait for their clients to read them; try again soon',
+    {
+      retryAfter: 2,
+    },
+  )
+
+/** Shorter answers fit into the buffers of their sockets, and are not counted. */
+const smallAnswer = 4096
+
+/**
+ * The reply, whose bytes are counted until its client has taken them. Where too many wait already, the reply to a GET is an error
+ * instead; what was written is told in any case.
+ */
+const affordable = (serving: Serving, exchange: Exchange, reply: Reply): Reply => {
+  const { c } = exchange
+  const outgoing = c.env?.outgoing
+  if (reply.body === null || outgoing === undefined || outgoing.destroyed) return reply
+  const bytes = Buffer.byteLength(reply.body)
+  if (bytes < smallAnswer || c.req.method === 'HEAD') return reply
+  const { answers } = serving.edge.memory
+  if (c.req.method === 'GET' && !answers.take(bytes))
+    return refuse(serving, exchange, tooManyUnread())
+  if (c.req.method !== 'GET') answers.force(bytes)
+  outgoing.once('close', () => answers.give(bytes))
+  return reply
+}
+
 const everyone = corsHeaders('*', undefined)
 
 /** Adds the headers of every response. The reply's headers are its own: a copy would cost as much as a small read. */
@@ -148,7 +180,7 @@ const finish = ({ edge }: Serving, exchange: Exchange, reply: Reply): Response =
 const respond = (serving: Serving, exchange: Exchange): Response | Promise<Response> => {
   const finished = (reply: Reply) => finish(serving, exchange, reply)
   return attempt(
-    () => after(answer(serving, exchange), finished),
+    () => after(answer(serving, exchange), reply => finished(affordable(serving, exchange, reply))),
     error => finished(refuse(serving, exchange, error)),
   )
 }
@@ -165,10 +197,16 @@ export const exchange = (edge: Edge, fail: Fail, handle: Handle) => {
       rate: undefined,
       code: undefined,
     }
+    // Only these have bodies; a GET is spared the Map that it is kept in.
+    if (c.req.method !== 'GET') c.set('bodies', edge.memory.bodies)
     const refused = (error: ApiError) => finish(serving, exchange, refuse(serving, exchange, error))
     return new Promise(resolve =>
       edge.queue.enter({
-        run: () => resolve(hasHungUp(c) ? refused(hungUp()) : respond(serving, exchange)),
+        run: () => {
+          if (hasHungUp(c)) resolve(refused(hungUp()))
+          else if (edge.memory.answers.isFull()) resolve(refused(tooManyUnread()))
+          else resolve(respond(serving, exchange))
+        },
         shed: () => resolve(refused(overloaded())),
       }),
     )

@@ -5,8 +5,13 @@ import { getPath } from 'hono/utils/url'
 import type { JsonObject } from '#base/object.ts'
 import { ApiError } from '#errors.ts'
 import { decodeUtf8, parseObject } from '#http/json.ts'
+import type { Account } from '#http/memory.ts'
 
-type Env = { Bindings: Partial<HttpBindings> }
+type Env = {
+  Bindings: Partial<HttpBindings>
+  /** The account of the bodies that are being received. */
+  Variables: { bodies?: Account }
+}
 
 export type App = Hono<Env>
 export type Http = Context<Env>
@@ -26,42 +31,81 @@ export const queryString = (c: Http): string => {
   return start < 0 ? '' : url.slice(start + 1)
 }
 
-/** The bytes of a body, at most `limit` of them; throws `PAYLOAD_TOO_LARGE` before more are stored. */
+/**
+ * The bytes of a body, at most `limit` of them; throws `PAYLOAD_TOO_LARGE` before more are stored, and `OVERLOADED` where the
+ * bodies that are being received would take up too much memory together.
+ */
 export const bodyBytes = async (c: Http, limit: number): Promise<Uint8Array> => {
   const tooLarge = () => new ApiError('PAYLOAD_TOO_LARGE', `The body is above ${limit} bytes`)
   const announced = Number(header(c, 'content-length') ?? 0)
   if (announced > limit) throw tooLarge()
   const incoming = c.env?.incoming
-  if (incoming) return nodeBody(incoming, limit, tooLarge)
+  if (incoming) return nodeBody(incoming, collecting(limit, tooLarge, c.get('bodies')))
   const bytes = await c.req.arrayBuffer()
   if (bytes.byteLength > limit) throw tooLarge()
   return new Uint8Array(bytes)
 }
 
+const tooManyBodies = () =>
+  new ApiError(
+    'OVERLOADED',
+    'Too much is being received from others at this moment; try again soon',
+    { retryAfter: 1 },
+  )
+
+/** The bytes that Node takes up for a chunk beside its own, so that a body of single bytes is not cheap. */
+const chunkCost = 256
+
+type Collecting = ReturnType<typeof collecting>
+
+/** Collects the chunks of a body within its limit and the account. */
+const collecting = (limit: number, tooLarge: () => ApiError, account: Account | undefined) => {
+  let chunks: Uint8Array[] = []
+  let size = 0
+  let taken = 0
+  return {
+    /** Keeps a chunk; throws where that is too much. */
+    add: (chunk: Uint8Array) => {
+      size += chunk.length
+      if (size > limit) throw tooLarge()
+      const cost = chunk.length + chunkCost
+      if (account?.take(cost) === false) throw tooManyBodies()
+      taken += cost
+      chunks.push(chunk)
+    },
+    whole: (): Uint8Array =>
+      chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks),
+    /** Forgets the chunks and gives back what they took. */
+    end: () => {
+      chunks = []
+      account?.give(taken)
+      taken = 0
+    },
+  }
+}
+
 /** Reads Node's stream directly: a web stream around it would cost as much as a small request. */
 const nodeBody = (
   incoming: HttpBindings['incoming'],
-  limit: number,
-  tooLarge: () => ApiError,
+  { add, whole, end }: Collecting,
 ): Promise<Uint8Array> =>
-  new Promise((resolve, reject) => {
-    const chunks: Uint8Array[] = []
-    let size = 0
+  new Promise<Uint8Array>((resolve, reject) => {
     incoming.on('data', (chunk: Uint8Array) => {
-      size += chunk.length
-      // The rest is read and dropped, so that the caller can read the answer.
-      if (size > limit) return reject(tooLarge())
-      chunks.push(chunk)
+      try {
+        add(chunk)
+      } catch (error) {
+        // The rest is read and dropped, so that the caller can read the answer.
+        incoming.removeAllListeners('data').resume()
+        reject(error)
+      }
     })
-    incoming.once('end', () =>
-      resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks)),
-    )
+    incoming.once('end', () => resolve(whole()))
     // Every request closes in the end; the body of one that was cut off is incomplete.
     incoming.once('error', error => reject(incoming.complete ? error : hungUp(error)))
     incoming.once('close', () => {
       if (!incoming.complete) reject(hungUp())
     })
-  })
+  }).finally(end)
 
 /** The error for a client that does not wait for its answer; only the log shows it. */
 export const hungUp = (cause?: unknown): ApiError =>

@@ -37,16 +37,26 @@ const closeGently = async (server: Server, limit: number): Promise<void> => {
   clearTimeout(idle)
 }
 
+/** How long a client may take nothing of an answer until its connection is ended, in milliseconds. */
+const usualPatience = 30_000
+
 /** Starts to listen; resolves when it does. While `isDraining()` an answer is the last one on its connection. */
 export const listen = async (
-  app: App,
+  app: Pick<App, 'fetch'>,
   config: Config,
   isDraining: () => boolean,
+  patience = usualPatience,
 ): Promise<Listening> => {
+  const firstLook = Math.min(1000, patience / 3)
   class Answer<Asked extends IncomingMessage> extends ServerResponse<Asked> {
     override writeHead(...head: readonly unknown[]): this {
       if (isDraining()) this.shouldKeepAlive = false
       return Reflect.apply(super.writeHead, this, head)
+    }
+    override end(...last: readonly unknown[]): this {
+      const result = Reflect.apply(super.end, this, last)
+      if (this.socket && this.socket.writableLength > 0) this.socket.setTimeout(firstLook)
+      return result
     }
   }
   const options = {
@@ -67,5 +77,11 @@ export const listen = async (
     const made = serve(options, () => resolve(made)) as Server
     made.once('error', reject)
   })
+  // Node starts the time anew, without a word, where the client has taken something since it last looked.
+  server.on('timeout', socket => {
+    if (socket.timeout === firstLook) socket.setTimeout(patience - firstLook)
+    else socket.destroy()
+  })
+  server.maxConnections = config.values.DUET_MAX_CONNECTIONS
   return { url: urlOf(server, config), close: limit => closeGently(server, limit) }
 }

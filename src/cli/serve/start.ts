@@ -15,6 +15,7 @@ import type { Core } from '#core.ts'
 import type { Engine } from '#engines/store.ts'
 import type { Edge } from '#http/exchange.ts'
 import { createLimiter, type Limiter } from '#http/limit/limiter.ts'
+import { createMemory } from '#http/memory.ts'
 import { createQueue } from '#http/queue.ts'
 import { startPurging } from '#write/purge.ts'
 
@@ -65,6 +66,7 @@ const edgeOf = (
   observe,
   limiter,
   queue: createQueue({ wait: values.DUET_QUEUE_WAIT, size: values.DUET_QUEUE_SIZE }),
+  memory: createMemory(),
   origins: originsOf(values.DUET_CORS_ORIGINS) as '*' | readonly string[],
   bodyLimit: values.DUET_MAX_BODY,
   urlLimit: values.DUET_MAX_URL,

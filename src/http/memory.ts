@@ -1,0 +1,48 @@
+/** The memory that requests and answers take up while they are on their way, with a budget for each purpose. */
+
+/** Bytes that are taken and given back. */
+export type Account = {
+  /** Takes so many bytes; false where not so many are left, and then nothing is taken. */
+  readonly take: (bytes: number) => boolean
+  /** Takes them even where they are not left. */
+  readonly force: (bytes: number) => void
+  readonly give: (bytes: number) => void
+  readonly isFull: () => boolean
+}
+
+const accountOf = (budget: number): Account => {
+  let taken = 0
+  const force = (bytes: number) => {
+    taken += bytes
+  }
+  return {
+    take: bytes => {
+      if (taken + bytes > budget) return false
+      force(bytes)
+      return true
+    },
+    force,
+    give: bytes => {
+      taken -= bytes
+    },
+    isFull: () => taken >= budget,
+  }
+}
+
+const mebibyte = 1_048_576
+
+/** The budgets in bytes; a request above one is refused with 503. */
+const budgets = {
+  /** Bodies that are being received. */
+  bodies: 64 * mebibyte,
+  /** Answers that their clients have not taken yet. */
+  answers: 256 * mebibyte,
+}
+
+export type Memory = { readonly [Purpose in keyof typeof budgets]: Account }
+
+/** The accounts of a process, empty; with other budgets where some are given. */
+export const createMemory = (other: Partial<typeof budgets> = {}): Memory => {
+  const { bodies, answers } = { ...budgets, ...other }
+  return { bodies: accountOf(bodies), answers: accountOf(answers) }
+}

@@ -1,0 +1,179 @@
+/** What clients can make a service keep in memory: bodies that do not end, answers that nobody reads, connections. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { after, before, test } from 'node:test'
+import { type Listening, listen } from '#cli/serve/listen.ts'
+import { loadConfig } from '#config.ts'
+import { type Account, createMemory, type Memory } from '#http/memory.ts'
+import { inTime, until } from '../support/wait.ts'
+import { createWorld, type World } from '../world.ts'
+
+let world: World
+let memory: Memory
+let server: Listening
+/** The same, with little patience for those who do not read. */
+let strict: Listening
+const budgets = { bodies: 300_000, answers: 100_000_000 }
+const big = 'x'.repeat(100_000)
+/** More than the buffers of two sockets. */
+const answerBytes = 29_000_000
+before(async () => {
+  memory = createMemory(budgets)
+  world = await createWorld({ edge: { memory } })
+  for (let n = 0; n < 100; n++)
+    await world.ask('POST /api/users/2/posts', {
+      as: 2,
+      body: { title: `${n}`, content: '€'.repeat(100_000) },
+    })
+  const config = loadConfig({ DUET_PORT: '0', DUET_MAX_CONNECTIONS: '12' })
+  server = await listen(world.app, config, () => false)
+  strict = await listen(world.app, config, () => false, 2000)
+})
+after(async () => {
+  await server.close(0)
+  await strict.close(0)
+  await world.close()
+})
+
+const clients: Socket[] = []
+const dial = async (to = server): Promise<Socket> => {
+  const socket = connect(Number(new URL(to.url).port), '127.0.0.1')
+  clients.push(socket)
+  socket.on('error', () => {})
+  await once(socket, 'connect')
+  return socket
+}
+const hangUp = async () => {
+  for (const socket of clients.splice(0)) socket.destroy()
+  await until('all is given back', () => isEmpty(memory))
+}
+
+/** Whether more is taken than leaves so many bytes. */
+const isTaken = (account: Account, bytes: number) => {
+  const fits = account.take(bytes)
+  if (fits) account.give(bytes)
+  return !fits
+}
+
+const isEmpty = ({ bodies, answers }: Memory) =>
+  !isTaken(bodies, budgets.bodies) && !isTaken(answers, budgets.answers)
+
+const statusOf = async (socket: Socket) => {
+  const [data] = await once(socket, 'data')
+  return Number(String(data).split(' ', 2)[1])
+}
+
+test('a budget can be taken to the last byte, and one byte more is refused and takes nothing', () => {
+  const { answers } = createMemory({ answers: 1000 })
+  assert.equal(answers.take(1001), false)
+  assert.equal(answers.take(999), true)
+  assert.equal(answers.isFull(), false)
+  assert.equal(answers.take(2), false)
+  assert.equal(answers.take(1), true)
+  assert.equal(answers.isFull(), true)
+  answers.give(1000)
+  assert.equal(answers.take(1000), true)
+})
+
+/** A POST of a post whose body has not ended. */
+const unfinished = async () => {
+  const body = JSON.stringify({ title: 'slow', content: big })
+  const head = [
+    'POST /api/users/2/posts HTTP/1.1',
+    'Host: a',
+    `Authorization: Bearer ${await world.token(2)}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+  ]
+  const socket = await dial()
+  socket.write(`${head.join('\r\n')}\r\n\r\n${body.slice(0, -1)}`)
+  return { socket, finish: () => void socket.write(body.slice(-1)) }
+}
+
+test('bodies above the budget are 503 while others are being received, which are answered', async () => {
+  const first = [await unfinished(), await unfinished()]
+  await until('two are being received', () => isTaken(memory.bodies, 110_000))
+  const third = await unfinished()
+  assert.equal(await statusOf(third.socket), 503)
+  for (const { socket, finish } of first) {
+    const status = statusOf(socket)
+    finish()
+    assert.equal(await status, 201)
+  }
+  await until('all is given back', () => isEmpty(memory))
+  const again = await unfinished()
+  again.finish()
+  assert.equal(await statusOf(again.socket), 201)
+  const cut = await unfinished()
+  cut.socket.destroy()
+  await hangUp()
+})
+
+/** Asks for a large answer and reads nothing of it. */
+const unread = async (to = server) => {
+  const socket = await dial(to)
+  socket.pause()
+  socket.write('GET /api/posts?limit=100 HTTP/1.1\r\nHost: a\r\n\r\n')
+  return socket
+}
+
+test('answers above the budget are 503 while others are not read, small ones are not', async () => {
+  for (let n = 1; n <= 3; n++) {
+    await unread()
+    const left = budgets.answers - n * answerBytes
+    await until(`${n} answers are not read`, () => isTaken(memory.answers, left))
+  }
+  const ask = async (path: string) => {
+    const response = await fetch(`${server.url}${path}`, { headers: { Connection: 'close' } })
+    await response.arrayBuffer()
+    return response
+  }
+  const refused = await ask('/api/posts?limit=100')
+  assert.equal(refused.status, 503)
+  assert.ok(Number(refused.headers.get('retry-after')) >= 1)
+  assert.equal((await ask('/api/products/1')).status, 200)
+  memory.answers.force(budgets.answers)
+  assert.equal((await ask('/api/products/1')).status, 503)
+  assert.equal((await ask('/healthz')).status, 200)
+  memory.answers.give(budgets.answers)
+  await hangUp()
+  assert.equal((await ask('/api/posts?limit=100')).status, 200)
+})
+
+test('a connection whose client takes nothing of an answer is ended, one that reads slowly is not', async () => {
+  const stalled = await unread(strict)
+  const ended = once(stalled, 'close')
+  const slow = await unread(strict)
+  let heard = 0
+  slow.on('data', data => {
+    heard += data.length
+    slow.pause()
+    setTimeout(() => slow.resume(), 2)
+  })
+  slow.resume()
+  await until('the slow one has all', () => heard > answerBytes)
+  await until('what the other did not take is given back', () => isEmpty(memory))
+  stalled.resume()
+  await inTime('its connection is closed', ended)
+  assert.ok(stalled.bytesRead < answerBytes)
+  await hangUp()
+})
+
+test('connections above the most are closed at once, and those that are open are served', async () => {
+  const open = await Promise.all(Array.from({ length: 12 }, dial))
+  const first = open[0] as Socket
+  first.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n')
+  assert.equal(await statusOf(first), 200)
+  const more = await dial()
+  more.resume()
+  await once(more, 'close')
+  assert.equal(more.bytesRead, 0)
+  await hangUp()
+  await until('there is room again', async () =>
+    fetch(`${server.url}/healthz`, { headers: { Connection: 'close' } }).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  )
+})
