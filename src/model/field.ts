@@ -47,9 +47,24 @@ export type Field = Lifetime & {
   readonly range: { readonly min: number; readonly max: number } | undefined
   /** The only values it takes. */
   readonly values: readonly string[] | undefined
+  /** The enum of the GraphQL API that a choice is there, and why not to use some of its values; a String without it. */
+  readonly enum: Enum | undefined
 }
 
-type Derived = 'scalar' | 'rule' | 'range' | 'values' | 'references' | 'foldedFrom' | 'initial'
+type Enum = {
+  readonly name: string
+  readonly deprecated?: Readonly<Record<string, string | undefined>>
+}
+
+type Derived =
+  | 'scalar'
+  | 'rule'
+  | 'range'
+  | 'values'
+  | 'references'
+  | 'foldedFrom'
+  | 'initial'
+  | 'enum'
 
 /** The options of a field of any kind; `Own` is the type of its initial value. */
 export type Options<Own extends Initial = Initial> = Partial<Omit<Field, Derived>> & {
@@ -68,7 +83,8 @@ export const fixed = { settableBy: nobody } as const
 /** Options of an internal field: for searches and comparisons, never shown. */
 export const internal = { settableBy: nobody, graphql: 'hidden', rest: false } as const
 
-type Details = Options & Partial<Pick<Field, 'range' | 'values' | 'references' | 'foldedFrom'>>
+type Details = Options &
+  Partial<Pick<Field, 'range' | 'values' | 'references' | 'foldedFrom' | 'enum'>>
 
 const field = (scalar: Scalar, rule: Check, options: Details): Field => ({
   scalar,
@@ -89,6 +105,7 @@ const field = (scalar: Scalar, rule: Check, options: Details): Field => ({
   immutable: false,
   range: undefined,
   values: undefined,
+  enum: undefined,
   ...options,
 })
 
@@ -134,10 +151,14 @@ export const webUrl = (options: Options<{ readonly value: string }> = {}): Field
     { ...options, range: { min: 1, max: 2048 } },
   )
 
+type ChoiceOptions<Value extends string> = Options<{ readonly value: Value }> & {
+  enum?: { readonly name: string; readonly deprecated?: Readonly<Partial<Record<Value, string>>> }
+}
+
 /** One of a few words. */
 export const choice = <const Value extends string>(
   values: readonly Value[],
-  options: Options<{ readonly value: NoInfer<Value> }> = {},
+  options: ChoiceOptions<NoInfer<Value>> = {},
 ): Field =>
   field(
     'text',
