@@ -134,7 +134,7 @@ const formUseFault = (
 ): string | undefined => {
   const field = own(entity.fields, key) as Field
   const uses = Object.values(filters).filter(filter => filter.field === key)
-  const isRanged = uses.some(({ kind }) => kind !== 'equals')
+  const isRanged = uses.some(({ kind }) => kind === 'at least' || kind === 'at most')
   if (field.settableBy.kind !== 'nobody' && !isReversible(form, field))
     return 'is written there in a form that cannot be turned back, and callers may give it: use another form, or let only the service set it'
   if (uses.length > 0 && !isReversible(form, field))

@@ -54,6 +54,7 @@ const giveBack: Action = {
 const renew: Action = {
   ...common,
   name: 'renew loans',
+  since: 2,
   path: '/loans/:id/renew',
   command: (writing, { id, body, now }) => {
     noMembers(body)

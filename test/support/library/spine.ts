@@ -9,6 +9,8 @@ import { sql, statement } from '#sql/sql.ts'
 export const spine: ExtraRoute = {
   method: 'GET',
   path: '/books/:id/spine',
+  last: 1,
+  sunset: '2027-08-01',
   serve:
     ({ core, edge }) =>
     (c, _viewer, named) => {
