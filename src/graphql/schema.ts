@@ -1,6 +1,7 @@
 /** The GraphQL schema, derived from the model: for validation, introspection and the SDL; nothing is resolved by it. */
 import {
   GraphQLBoolean,
+  GraphQLEnumType,
   type GraphQLFieldConfigArgumentMap,
   type GraphQLFieldConfigMap,
   GraphQLFloat,
@@ -18,6 +19,7 @@ import {
 import type { Entity, Relation } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { fieldOf, type Model, typeName } from '#model/model.ts'
+import { type Lifetime, reasonOf } from '#model/version.ts'
 
 /** The operation that a root field of the schema is, and its entity. */
 export type RootField = {
@@ -48,6 +50,31 @@ const scalarOf = ({ scalar, range }: Field): GraphQLScalarType =>
     ? GraphQLFloat
     : scalars[scalar]
 
+const enumOf = ({ name, deprecated = {} }: Field['enum'] & {}, values: readonly string[]) =>
+  new GraphQLEnumType({
+    name,
+    values: Object.fromEntries(
+      values.map(word => [word, { value: word, ...deprecation(deprecated[word]) }]),
+    ),
+  })
+
+/** The types of the fields that hold values; an enum is one type wherever it stands. */
+const leafTypes = ({ entities }: Model) => {
+  const enums = new Map<Field, GraphQLEnumType>()
+  for (const { fields } of Object.values(entities))
+    for (const field of Object.values(fields))
+      if (field.enum) enums.set(field, enumOf(field.enum, field.values ?? []))
+  return (field: Field): GraphQLScalarType | GraphQLEnumType => enums.get(field) ?? scalarOf(field)
+}
+
+type LeafOf = ReturnType<typeof leafTypes>
+
+/** The reason not to use it any more, where there is one. */
+const deprecation = (deprecated: Lifetime['deprecated']) => {
+  const deprecationReason = reasonOf(deprecated)
+  return deprecationReason === undefined ? {} : { deprecationReason }
+}
+
 const whole = { type: GraphQLInt }
 const page = {
   limit: { ...whole, description: 'How many at the most, 1 to 100.' },
@@ -57,11 +84,12 @@ const page = {
 const list = (type: GraphQLObjectType) =>
   new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(type)))
 
-const outputOf = (field: Field) => {
-  const type = scalarOf(field)
+const outputOf = (field: Field, leafOf: LeafOf) => {
+  const type = leafOf(field)
   return {
     type: field.nullable ? type : new GraphQLNonNull(type),
     description: field.description || null,
+    ...deprecation(field.deprecated),
   }
 }
 
@@ -69,21 +97,21 @@ const outputOf = (field: Field) => {
 const mayBeNull = ({ entities }: Model, { fields }: Entity, { to, by }: Relation): boolean =>
   fields[by]?.nullable === true || entities[to]?.policy.read?.kind === 'self'
 
-const objectTypes = (model: Model): ReadonlyMap<string, GraphQLObjectType> => {
+const objectTypes = (model: Model, leafOf: LeafOf): ReadonlyMap<string, GraphQLObjectType> => {
   const types = new Map<string, GraphQLObjectType>()
   const relationField = (entity: Entity, relation: Relation) => {
     const one = types.get(relation.to) as GraphQLObjectType
-    const { description } = relation
-    if (relation.kind === 'many') return { type: list(one), description, args: page }
+    const about = { description: relation.description, ...deprecation(relation.deprecated) }
+    if (relation.kind === 'many') return { type: list(one), args: page, ...about }
     const type = mayBeNull(model, entity, relation) ? one : new GraphQLNonNull(one)
-    return { type, description }
+    return { type, ...about }
   }
   for (const [name, entity] of Object.entries(model.entities)) {
     if (!entity.graphql.type) continue
     const fields = () => {
       const config: GraphQLFieldConfigMap<unknown, unknown> = {}
       for (const [key, field] of Object.entries(entity.fields))
-        if (field.graphql === 'shown') config[key] = outputOf(field)
+        if (field.graphql === 'shown') config[key] = outputOf(field, leafOf)
       for (const [key, relation] of Object.entries(entity.relations))
         if (relation.graphql && model.entities[relation.to]?.graphql.type)
           config[key] = relationField(entity, relation)
@@ -105,15 +133,18 @@ const inputType = (
   name: string,
   entity: Entity,
   kind: 'create' | 'update',
+  leafOf: LeafOf,
 ): GraphQLInputObjectType => {
   const fields: GraphQLInputFieldConfigMap = {}
   for (const [key, field] of Object.entries(entity.fields)) {
     if (!isInput(field, kind)) continue
-    const type = scalarOf(field)
+    const type = leafOf(field)
     const isNeeded = kind === 'create' && field.initial === undefined
     fields[key] = {
       type: isNeeded ? new GraphQLNonNull(type) : type,
       description: field.description || null,
+      // What must be given cannot be deprecated (section 3.13.3).
+      ...(!isNeeded && deprecation(field.deprecated)),
     }
   }
   return new GraphQLInputObjectType({ name: `${typeName(kind)}${typeName(name)}Input`, fields })
@@ -129,15 +160,22 @@ type Named = { readonly name: string; readonly root: RootField; readonly config:
 /** An entity that the API shows, with its object type. */
 type Shown = { readonly name: string; readonly entity: Entity; readonly type: GraphQLObjectType }
 
-const queriesOf = ({ name, entity, type }: Shown): readonly Named[] => {
-  const { plural, fields, graphql, rest } = entity
-  if (!graphql.roots) return []
-  const filters: GraphQLFieldConfigArgumentMap = Object.fromEntries(
-    graphql.filters.map(key => [
-      key,
-      { type: scalarOf(fieldOf(entity, key)), description: fields[key]?.description ?? null },
-    ]),
+const filtersOf = (entity: Entity, leafOf: LeafOf): GraphQLFieldConfigArgumentMap => {
+  const { filters, deprecated } = entity.graphql
+  return Object.fromEntries(
+    filters.map(key => {
+      const field = fieldOf(entity, key)
+      const { description } = field
+      const reason = deprecation(deprecated[key] ?? field.deprecated)
+      return [key, { type: leafOf(field), description, ...reason }]
+    }),
   )
+}
+
+const queriesOf = ({ name, entity, type }: Shown, leafOf: LeafOf): readonly Named[] => {
+  const { plural, graphql, rest } = entity
+  if (!graphql.roots) return []
+  const { deprecated } = graphql
   const description = graphql.paged
     ? `The ${plural} by id, ${rest.listing.limit} at a time.`
     : `The ${plural}, newest first.`
@@ -145,17 +183,31 @@ const queriesOf = ({ name, entity, type }: Shown): readonly Named[] => {
     {
       name,
       root: { kind: 'one', entity: name },
-      config: { type, args: { id }, description: `One of the ${plural}, or null.` },
+      config: {
+        type,
+        args: { id },
+        description: `One of the ${plural}, or null.`,
+        ...deprecation(deprecated[name]),
+      },
     },
     {
       name: plural,
       root: { kind: 'list', entity: name },
-      config: { type: list(type), args: { ...filters, ...page }, description },
+      config: {
+        type: list(type),
+        args: { ...filtersOf(entity, leafOf), ...page },
+        description,
+        ...deprecation(deprecated[plural]),
+      },
     },
   ]
 }
 
-const mutationConfig = ({ name, entity, type }: Shown, kind: RootField['kind']): Config => {
+const mutationConfig = (
+  { name, entity, type }: Shown,
+  kind: RootField['kind'],
+  leafOf: LeafOf,
+): Config => {
   if (kind === 'delete')
     return {
       type: new GraphQLNonNull(GraphQLBoolean),
@@ -163,16 +215,19 @@ const mutationConfig = ({ name, entity, type }: Shown, kind: RootField['kind']):
       description: `Whether there was such a ${name}; it is gone.`,
     }
   const mode = kind === 'create' ? 'create' : 'update'
-  const input = { type: new GraphQLNonNull(inputType(name, entity, mode)) }
+  const input = { type: new GraphQLNonNull(inputType(name, entity, mode, leafOf)) }
   return { type: new GraphQLNonNull(type), args: mode === 'create' ? { input } : { id, input } }
 }
 
-const mutationsOf = (shown: Shown): readonly Named[] =>
-  shown.entity.graphql.mutations.map(kind => ({
-    name: `${kind}${typeName(shown.name)}`,
-    root: { kind, entity: shown.name },
-    config: mutationConfig(shown, kind),
-  }))
+const mutationsOf = (shown: Shown, leafOf: LeafOf): readonly Named[] =>
+  shown.entity.graphql.mutations.map(kind => {
+    const name = `${kind}${typeName(shown.name)}`
+    const config = {
+      ...mutationConfig(shown, kind, leafOf),
+      ...deprecation(shown.entity.graphql.deprecated[name]),
+    }
+    return { name, root: { kind, entity: shown.name }, config }
+  })
 
 const rootType = (name: string, fields: readonly Named[]) =>
   new GraphQLObjectType({
@@ -182,13 +237,14 @@ const rootType = (name: string, fields: readonly Named[]) =>
 
 /** The schema of a model, with the operations that its root fields are. */
 export const deriveSchema = (model: Model): Schema => {
-  const types = objectTypes(model)
+  const leafOf = leafTypes(model)
+  const types = objectTypes(model, leafOf)
   const shown = Object.entries(model.entities).flatMap(([name, entity]) => {
     const type = types.get(name)
     return type ? [{ name, entity, type }] : []
   })
-  const queries = shown.flatMap(queriesOf)
-  const mutations = shown.flatMap(mutationsOf)
+  const queries = shown.flatMap(one => queriesOf(one, leafOf))
+  const mutations = shown.flatMap(one => mutationsOf(one, leafOf))
   return {
     schema: new GraphQLSchema({
       query: rootType('Query', queries),

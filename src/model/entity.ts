@@ -29,7 +29,7 @@ export type Filter = Lifetime &
   )
 
 /** How a REST list is paged: numbered pages, numbered pages or an offset, or cursors by id descending. */
-type Paging = 'page' | 'page or offset' | 'cursor'
+export type Paging = 'page' | 'page or offset' | 'cursor'
 
 export type Listing = {
   readonly paging: Paging
@@ -97,6 +97,8 @@ export type Entity = {
     /** Fields that are equality filters of the list root; the row that a reference among them names must exist. */
     readonly filters: readonly string[]
     readonly mutations: readonly ('create' | 'update' | 'delete')[]
+    /** Why not to use some of its root fields and filters, by their names. */
+    readonly deprecated: Readonly<Record<string, string>>
   }
   /** The cached counts, updated with each write so that a list's total costs no scan: of all rows, and by these fields; null: none. */
   readonly counted: readonly string[] | null
@@ -109,8 +111,8 @@ export type Entity = {
   readonly afterCreate: CreateEffect | null
 }
 
-type OneOptions = Lifetime & { description?: string; graphql?: boolean }
-type ManyOptions = OneOptions & { rest?: boolean; oldestFirst?: boolean }
+type OneOptions = Pick<Lifetime, 'deprecated'> & { description?: string; graphql?: boolean }
+type ManyOptions = OneOptions & Lifetime & { rest?: boolean; oldestFirst?: boolean }
 
 const relation =
   <const Kind extends Relation['kind'], Options>(kind: Kind) =>
@@ -231,7 +233,15 @@ export const entity = <
   relations: draft.relations ?? ({} as R),
   links: draft.linksBy ?? (draft.links ? { by: null, all: draft.links } : null),
   rest: restOf(draft.rest),
-  graphql: { type: true, roots: true, paged: false, filters: [], mutations: [], ...draft.graphql },
+  graphql: {
+    type: true,
+    roots: true,
+    paged: false,
+    filters: [],
+    mutations: [],
+    deprecated: {},
+    ...draft.graphql,
+  },
   counted: draft.counted ?? null,
   indexes: draft.indexes ?? [],
   sets: draft.sets ?? [],

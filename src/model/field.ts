@@ -49,6 +49,13 @@ export type Field = Lifetime & {
   readonly values: readonly string[] | undefined
   /** The form that its text has, as JSON Schema calls it. */
   readonly format: 'email' | 'uri' | undefined
+  /** The enum of the GraphQL API that a choice is there, and why not to use some of its values; a String without it. */
+  readonly enum: Enum | undefined
+}
+
+type Enum = {
+  readonly name: string
+  readonly deprecated?: Readonly<Record<string, string | undefined>>
 }
 
 type Derived =
@@ -60,6 +67,7 @@ type Derived =
   | 'references'
   | 'foldedFrom'
   | 'initial'
+  | 'enum'
 
 /** The options of a field of any kind; `Own` is the type of its initial value. */
 export type Options<Own extends Initial = Initial> = Partial<Omit<Field, Derived>> & {
@@ -79,7 +87,7 @@ export const fixed = { settableBy: nobody } as const
 export const internal = { settableBy: nobody, graphql: 'hidden', rest: false } as const
 
 type Details = Options &
-  Partial<Pick<Field, 'range' | 'values' | 'format' | 'references' | 'foldedFrom'>>
+  Partial<Pick<Field, 'range' | 'values' | 'format' | 'references' | 'foldedFrom' | 'enum'>>
 
 const field = (scalar: Scalar, rule: Check, options: Details): Field => ({
   scalar,
@@ -101,6 +109,7 @@ const field = (scalar: Scalar, rule: Check, options: Details): Field => ({
   range: undefined,
   values: undefined,
   format: undefined,
+  enum: undefined,
   ...options,
 })
 
@@ -147,10 +156,14 @@ export const webUrl = (options: Options<{ readonly value: string }> = {}): Field
     { ...options, range: { min: 1, max: 2048 }, format: 'uri' },
   )
 
+type ChoiceOptions<Value extends string> = Options<{ readonly value: Value }> & {
+  enum?: { readonly name: string; readonly deprecated?: Readonly<Partial<Record<Value, string>>> }
+}
+
 /** One of a few words. */
 export const choice = <const Value extends string>(
   values: readonly Value[],
-  options: Options<{ readonly value: NoInfer<Value> }> = {},
+  options: ChoiceOptions<NoInfer<Value>> = {},
 ): Field =>
   field(
     'text',

@@ -8,7 +8,14 @@ export type Form = 'as text' | 'as seconds' | { readonly words: Readonly<Record<
 
 type Decoded = { readonly value: unknown } | { readonly fault: string }
 
+/** A form whose values can be turned back; seconds have lost their milliseconds. */
+type Reversible = Exclude<Form, 'as seconds'>
+
 const decimal = /^-?\d+(\.\d+)?$/
+
+/** The word that a form has for one of a choice. */
+export const formerWord = ({ words }: Exclude<Form, string>, word: string): string =>
+  Object.hasOwn(words, word) ? (words[word] ?? word) : word
 
 /** The words of a choice as a form has them, or as they are without one. */
 export const wordsIn = (
@@ -16,21 +23,21 @@ export const wordsIn = (
   values: readonly string[] | undefined,
 ): readonly string[] | undefined =>
   typeof form === 'object'
-    ? values && [...new Set(values.map(word => form.words[word] ?? word))]
+    ? values && [...new Set(values.map(word => formerWord(form, word)))]
     : values
 
 /** The newest JSON value for one in a form, given the words of a choice; a value that is not of that form is a fault. */
-export const decoded = (form: Form, value: unknown, values: readonly string[] = []): Decoded => {
-  if (form === 'as seconds')
-    return Number.isSafeInteger(value)
-      ? { value: new Date(Number(value) * 1000).toISOString() }
-      : { fault: 'must be a whole number of seconds since 1970' }
+export const decoded = (
+  form: Reversible,
+  value: unknown,
+  values: readonly string[] = [],
+): Decoded => {
   if (typeof value !== 'string') return { fault: 'must be a string' }
   if (form === 'as text')
     return decimal.test(value)
       ? { value: Number(value) }
       : { fault: 'must be a number in a string, such as "19.99"' }
-  const word = values.find(word => (form.words[word] ?? word) === value)
+  const word = values.find(word => formerWord(form, word) === value)
   return word === undefined
     ? { fault: `must be one of ${wordsIn(form, values)?.join(', ')}` }
     : { value: word }

@@ -23,6 +23,10 @@ export type Lifetime = {
   readonly deprecated?: Deprecation
 }
 
+/** The reason that callers read. */
+export const reasonOf = (deprecated: Deprecation | undefined): string | undefined =>
+  typeof deprecated === 'object' ? deprecated.reason : deprecated
+
 /** Only the lifetime of a part that says more. */
 export const lifetimeOf = ({ since, last, sunset, deprecated }: Lifetime): Lifetime => ({
   ...(since !== undefined && { since }),

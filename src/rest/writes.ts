@@ -70,14 +70,18 @@ const readThen = async <Read>(
 }
 
 /** How the body of a plain write is checked: by the members of the caller's version. */
-const useOf = ({ core, version }: Mount, entity: string, viewer: Viewer, mode: Mode): Use => ({
-  mode,
-  viewer,
-  model: core.model,
-  now: core.now(),
-  what: entity,
-  resource: resourceOf(core.model, entity, version),
-})
+const useOf = ({ core, version }: Mount, entity: string, mode: Mode) => {
+  const resource = resourceOf(core.model, entity, version)
+  const { model } = core
+  return (viewer: Viewer): Use => ({
+    mode,
+    viewer,
+    model,
+    now: core.now(),
+    what: entity,
+    resource,
+  })
+}
 
 /** The key under which the response to a POST is stored, where it has one. */
 const idempotencyFor = (
@@ -134,11 +138,12 @@ export const serveCreate = (mount: Mount, route: Route): Serve => {
   const { core, edge } = mount
   const entity = entityOf(core.model, route.entity)
   const planFor = answers(mount, route.entity)
+  const useBy = useOf(mount, route.entity, 'create')
   return async (c, viewer, named) => {
     const writing = writingOf(mount, viewer)
     permit(writing, entity.policy.create, `create ${entity.plural}`)
     const given = route.below && { [route.below.field]: pathId(c, 'parentId', route.below.entity) }
-    const use = { ...useOf(mount, route.entity, viewer, 'create'), ...(given && { given }) }
+    const use = { ...useBy(viewer), ...(given && { given }) }
     const isChecked = given !== undefined || viewer.id !== null
     const parents = new Map(Object.entries(given ?? {}))
     const check = () => createPrecheck(writing, route.entity, parents)
@@ -183,6 +188,7 @@ export const serveUpdate = (
   const { core, edge } = mount
   const entity = entityOf(core.model, route.entity)
   const planFor = answers(mount, route.entity)
+  const useBy = useOf(mount, route.entity, mode)
   return async (c, viewer, named) => {
     const writing = writingOf(mount, viewer)
     permit(writing, entity.policy.update, `change ${entity.plural}`)
@@ -191,7 +197,7 @@ export const serveUpdate = (
     const values = await readThen(mount, check, async () => {
       const body = await jsonBody(c, edge.bodyLimit, mode === 'update' ? patchTypes : bodyTypes)
       checkParameters(queryString(c), mount.version)
-      return inputValues(entity, body, useOf(mount, route.entity, viewer, mode))
+      return inputValues(entity, body, useBy(viewer))
     })
     const done = await run(mount, update(writing, target, values), {
       plan: planFor(viewer.role).plan,

@@ -94,7 +94,9 @@ const fieldFor = (entity: Entity, member: string, { resource, mode }: Use): stri
 /** The stored value of a member that may be written in the form of the caller's version. */
 const storedMember = (field: Field, key: string, value: unknown, use: Use): Stored => {
   const form = use.resource?.formOf(key)
-  if (form === undefined || value === null) return storedValue(field, value, use)
+  // Nobody may give what is written in seconds.
+  if (form === undefined || form === 'as seconds' || value === null)
+    return storedValue(field, value, use)
   const newest = decoded(form, value, field.values)
   return 'fault' in newest ? newest : storedValue(field, newest.value, use)
 }

@@ -7,6 +7,9 @@ import { type Entity, entity, many, one } from '#model/entity.ts'
 import { flag, id, int, reference, revision, time } from '#model/field.ts'
 import { checkViewers, defineModel, type Viewers } from '#model/model.ts'
 import { anyone, self, signedIn, whileOpen } from '#model/policy.ts'
+import type { Lifetime } from '#model/version.ts'
+import type { ExtraRoute } from '#rest/rest.ts'
+import type { Action } from '#write/action.ts'
 import { editor, roles } from '../support/roles.ts'
 import { engines } from './compare.ts'
 import { member } from './models.ts'
@@ -113,6 +116,65 @@ for (const [what, entity, viewers, sentence] of wrongViewers)
       message: `the model is wrong: ${sentence}`,
     })
   })
+
+/** A content of the thing with these routes. */
+const served = (actions: readonly Action[], routes: readonly ExtraRoute[] = []) =>
+  defineContent({
+    entities: defineModel({ member, thing } as never),
+    viewers,
+    actions,
+    served: async () => ({ routes, pages: [] }),
+    migrations: new URL('file:///'),
+    examples: { graphql: '', rest: '', withToken: { graphql: '', rest: '' } },
+  })
+const act: Action = {
+  method: 'POST',
+  name: 'polish things',
+  rule: signedIn,
+  path: '/things/:id/polish',
+  about: 'thing',
+  answers: 'thing',
+  described: { operationId: 'polishThing', summary: 'Polish a thing' },
+  command: () => assert.fail('nobody asks'),
+}
+const extra: ExtraRoute = {
+  method: 'GET',
+  path: '/things/:id/label',
+  described: { rule: signedIn, operationId: 'getLabel', summary: 'Get a label' },
+  serve: () => () => assert.fail('nobody asks'),
+}
+
+const wrongRoutes: readonly (readonly [string, Lifetime, string])[] = [
+  [
+    'ends without a sunset',
+    { last: 1 },
+    "ends with version 1 and has no sunset: say on which day it goes, like sunset: '2027-08-01'",
+  ],
+  [
+    'begins with a version that there is not',
+    { since: 7 as never },
+    'names version 7, which is not one of 1, 2: name one of these',
+  ],
+]
+for (const [what, lifetime, rest] of wrongRoutes)
+  test(`an action or another route that ${what} is told in one sentence`, async () => {
+    const message = `The route POST /things/:id/polish ${rest}`
+    assert.throws(() => served([{ ...act, ...lifetime }]), { message })
+    const routes = [{ ...extra, ...lifetime }]
+    await assert.rejects(served([], routes).served(), {
+      message: `The route GET /things/:id/label ${rest}`,
+    })
+  })
+
+test('two routes at one path are told where one version has both, and only there', async () => {
+  const message =
+    'The route POST /things/:id/polish is there twice in version 2: leave one out of it'
+  assert.throws(() => served([act, { ...act, since: 2 }]), { message })
+  const former = { ...act, last: 1, sunset: '2027-08-01' } as const
+  assert.equal(served([former, { ...act, since: 2 }]).actions.length, 2)
+  const { method, path } = act
+  await assert.rejects(served([act], [{ ...extra, method, path, since: 2 }]).served(), { message })
+})
 
 test('a rule while a switch is open that the content does not give is told in one sentence', () => {
   const policy = { ...thing.policy, create: whileOpen('shop') }

@@ -1,7 +1,8 @@
 /** Bodies that create and change things of any model. */
 import { entityOf, type Model } from '#model/model.ts'
+import { isIn, type Version } from '#model/version.ts'
 import type { Viewer } from '#model/viewer.ts'
-import { type Reference, verdict } from './reference.ts'
+import { memberName, type Reference, verdict, written } from './reference.ts'
 import { rowCount } from './rows.ts'
 import { validValue } from './values.ts'
 
@@ -13,7 +14,8 @@ const seldom = (n: number) => Math.floor(n / most)
 export type Purpose = {
   readonly model: Model
   readonly entity: string
-  readonly api: 'rest' | 'graphql'
+  /** The version of the REST API that takes it; undefined for the GraphQL API. */
+  readonly version: Version | undefined
   readonly mode: 'create' | 'replace' | 'update'
   readonly viewer: Viewer
   /** Fields that the path gives, with what it gives. */
@@ -25,7 +27,7 @@ export type Purpose = {
 }
 
 const nthBody = (purpose: Purpose): Record<string, unknown> => {
-  const { model, entity, api, mode, viewer, given = {}, n } = purpose
+  const { model, entity, version, mode, viewer, given = {}, n } = purpose
   const { fields, policy } = entityOf(model, entity)
   const rule = mode === 'create' ? policy.create : undefined
   const owners = rule?.kind === 'self' ? rule.fields : []
@@ -33,7 +35,7 @@ const nthBody = (purpose: Purpose): Record<string, unknown> => {
   const members = Object.entries(fields).flatMap(([key, field]) => {
     const isHidden = !field.rest && field.graphql === 'hidden'
     if (isHidden || field.foldedFrom !== undefined || key in given) return []
-    if (api === 'graphql' && field.graphql === 'hidden') return []
+    if (version === undefined ? field.graphql === 'hidden' : !isIn(field, version)) return []
     if (verdict(field.settableBy, viewer, model) === 'no') return []
     if (mode !== 'create' && field.immutable) return []
     // Who is barred would write no more.
@@ -47,6 +49,18 @@ const nthBody = (purpose: Purpose): Record<string, unknown> => {
   return Object.fromEntries(members)
 }
 
+/** The same as the caller's version names and writes it. */
+const inVersion = ({ model, entity, version }: Purpose, body: Record<string, unknown>) => {
+  if (version === undefined) return body
+  const { fields } = entityOf(model, entity)
+  return Object.fromEntries(
+    Object.entries(body).map(([key, value]) => [
+      memberName(key, fields[key], version) ?? key,
+      written(fields[key], value, version),
+    ]),
+  )
+}
+
 /** A body with all the members that the viewer may give, and no values that the entity has together already. */
 export const bodyFor = (purpose: Purpose): Record<string, unknown> => {
   const { model, entity, reference, given = {} } = purpose
@@ -56,7 +70,7 @@ export const bodyFor = (purpose: Purpose): Record<string, unknown> => {
     const values: Record<string, unknown> = { ...body, ...given }
     const isTaken = (set: readonly string[]) =>
       reference.rowsIn(entity).some(row => set.every(key => row[key] === values[key]))
-    if (!sets.some(isTaken)) return body
+    if (!sets.some(isTaken)) return inVersion(purpose, body)
   }
   throw new Error(`no values are left for the sets of ${entity}`)
 }

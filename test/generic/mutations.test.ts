@@ -43,7 +43,7 @@ for (const subject of subjects)
     ): Input | undefined =>
       kind === 'delete'
         ? undefined
-        : bodyFor({ ...it, reference, entity, api: 'graphql', mode: kind, viewer, n: n++ })
+        : bodyFor({ ...it, reference, entity, version: undefined, mode: kind, viewer, n: n++ })
 
     const send = (kind: Kind, entity: string, viewer: Viewer, variables: object) =>
       it.world.gql(operationFor(kind, entity), { ...asOf(viewer), variables })

@@ -1,16 +1,26 @@
 /** The reads of the REST API, on every content: each route answers what a plain reference over the rows does. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Filter } from '#model/entity.ts'
+import type { Filter, Paging } from '#model/entity.ts'
 import { entityOf } from '#model/model.ts'
-import { resourceOf } from '#model/resource.ts'
+import { isIn } from '#model/version.ts'
 import type { Viewer } from '#model/viewer.ts'
-import { memberNames } from '#rest/members.ts'
 import type { Route } from '#rest/routes.ts'
 import { refuses } from '../rest.ts'
 import type { Answered } from '../world.ts'
-import { subjects } from './contents.ts'
-import { passes, type Reference, type Row, sorted, sortsOf, verdict } from './reference.ts'
+import { type Subject, subjects } from './contents.ts'
+import {
+  filtersIn,
+  passes,
+  type Reference,
+  type Row,
+  sorted,
+  sortsOf,
+  type View,
+  verdict,
+  views,
+  written,
+} from './reference.ts'
 import {
   anonymous,
   asOf,
@@ -26,20 +36,21 @@ import {
 const refusedTo = (answer: Answered, { role }: Viewer): void =>
   role === 'anonymous' ? refuses(answer, 401, 'UNAUTHENTICATED') : refuses(answer, 403, 'FORBIDDEN')
 
-for (const subject of subjects)
-  describe(`the REST API of ${subject.name}`, () => {
+/** A world that all versions of a content are asked in, since nothing is written. */
+type Shared = { readonly it: Filled; readonly reference: Reference }
+
+const readsIn = (view: View, subject: Subject, shared: () => Shared) =>
+  describe(`in version ${view.version}`, () => {
+    const { version, prefix } = view
     const { admin, callers } = callersOf(subject)
     let it: Filled
     let reference: Reference
-    before(async () => {
-      it = await filled(subject)
-      reference = await it.reference()
-    })
-    after(() => it.world.close())
+    before(() => ({ it, reference } = shared()))
 
     const ask = (line: string, viewer: Viewer, headers = {}) =>
       it.world.ask(line, { ...asOf(viewer), headers })
-    const routesOf = (kind: Route['kind']) => it.routes.filter(route => route.kind === kind)
+    const routesOf = (kind: Route['kind']) =>
+      it.routes.filter(route => route.kind === kind && isIn(route.lifetime, version))
     const rulesOf = ({ entity }: Route) => {
       const { policy } = entityOf(it.model, entity)
       return { enter: policy.enter ?? policy.read, read: policy.read }
@@ -66,19 +77,37 @@ for (const subject of subjects)
           )
             await check(
               route,
-              pathOf(route, { parentId }),
+              pathOf(route, prefix, { parentId }),
               reference.listed(route, parentId, admin),
             )
     }
 
     const objects = (route: Route, rows: readonly Row[]) =>
-      rows.map(row => reference.objectOf(route.entity, row))
+      rows.map(row => reference.objectOf(route.entity, row, view))
+
+    /** Checks what stands beside the first page of a list of so many. */
+    const checkEnvelope = ({ json }: Answered, paging: Paging, limit: number, total: number) => {
+      const hasNext = total > limit
+      const pages = { page: 1, total, totalPages: Math.ceil(total / limit), hasPrev: false }
+      const { data, ...beside } = json
+      const nextCursor = version === 1 ? beside.nextCursor : beside.pagination.nextCursor
+      if (paging !== 'cursor') {
+        const more = version === 1 ? {} : { nextCursor: null }
+        assert.deepEqual(beside, { pagination: { ...pages, limit, hasNext, ...more } })
+        return
+      }
+      assert.equal(typeof nextCursor, hasNext ? 'string' : 'object')
+      assert.deepEqual(
+        beside,
+        version === 1 ? { nextCursor } : { pagination: { limit, hasNext, nextCursor } },
+      )
+    }
 
     test('each list has a page of what each viewer may see, or refuses them', async () => {
       for (const route of routesOf('list'))
         for (const viewer of callers)
           for (const parentId of parentsOf(route)) {
-            const answer = await ask(`GET ${pathOf(route, { parentId })}`, viewer)
+            const answer = await ask(`GET ${pathOf(route, prefix, { parentId })}`, viewer)
             const about = `${nameOf(route)} of ${parentId} for ${named(viewer)}: ${answer.text}`
             const { paging, limit } = entityOf(it.model, route.entity).rest.listing
             if (verdict(rulesOf(route).enter, viewer, it.model) === 'no') {
@@ -97,17 +126,7 @@ for (const subject of subjects)
             const rows = reference.listed(route, parentId, viewer)
             assert.equal(answer.status, 200, about)
             assert.deepEqual(answer.json.data, objects(route, rows.slice(0, limit)), about)
-            if (paging === 'cursor')
-              assert.equal(answer.json.nextCursor !== null, rows.length > limit)
-            else
-              assert.deepEqual(answer.json.pagination, {
-                page: 1,
-                limit,
-                total: rows.length,
-                totalPages: Math.ceil(rows.length / limit),
-                hasNext: rows.length > limit,
-                hasPrev: false,
-              })
+            checkEnvelope(answer, paging, limit, rows.length)
           }
     })
 
@@ -120,8 +139,9 @@ for (const subject of subjects)
           const { json, status, text } = await ask(`GET ${next}`, admin)
           assert.equal(status, 200, text)
           found.push(...json.data)
-          const goesOn = paging === 'cursor' ? json.nextCursor !== null : json.pagination.hasNext
-          const where = paging === 'cursor' ? `cursor=${json.nextCursor}` : `page=${page}`
+          const cursor = version === 1 ? json.nextCursor : json.pagination.nextCursor
+          const goesOn = paging === 'cursor' ? cursor !== null : json.pagination.hasNext
+          const where = paging === 'cursor' ? `cursor=${cursor}` : `page=${page}`
           next = goesOn ? `${path}?limit=3&${where}` : null
         }
         assert.deepEqual(found, objects(route, rows), path)
@@ -143,7 +163,7 @@ for (const subject of subjects)
       await eachList(async (route, path, rows) => {
         const entity = entityOf(it.model, route.entity)
         if (entity.rest.listing.paging === 'cursor') return
-        for (const { query, signed } of sortsOf(entity, entity.rest.listing)) {
+        for (const { query, signed } of sortsOf(entity, entity.rest.listing, version)) {
           const { json, text } = await ask(`GET ${path}?limit=100&${query}`, admin)
           assert.deepEqual(json.data, objects(route, sorted(rows, [signed])), `${query} ${text}`)
         }
@@ -157,11 +177,13 @@ for (const subject of subjects)
       { kind, field }: Filter,
       scale: number,
     ) => {
-      const { scalar } = entityOf(it.model, route.entity).fields[field] ?? {}
+      const of = entityOf(it.model, route.entity).fields[field]
+      const scalar = of?.scalar
       if (kind === 'above zero') return ['true']
-      const own = [...new Set(rows.map(row => row[field] ?? null))].flatMap(value =>
-        value === null ? [] : [scalar === 'money' ? String(Number(value) / scale) : String(value)],
-      )
+      const own = [...new Set(rows.map(row => row[field] ?? null))].flatMap(value => {
+        if (value === null) return []
+        return String(scalar === 'money' ? Number(value) / scale : written(of, value, version))
+      })
       if (kind !== 'contains')
         return [...own.slice(0, 4), ...(scalar === 'text' ? ['nothing'] : ['999'])]
       return [
@@ -177,15 +199,21 @@ for (const subject of subjects)
 
     test('a filter keeps just the rows that it names', async () => {
       await eachList(async (route, path, rows) => {
-        const { rest, fields } = entityOf(it.model, route.entity)
-        for (const [name, filter] of Object.entries(rest.listing.filters ?? {})) {
+        const entity = entityOf(it.model, route.entity)
+        const { rest, fields } = entity
+        for (const [name, filter] of filtersIn(entity, version)) {
+          const field = fields[filter.field]
           if (fields[filter.field]?.scalar === 'flag') continue
           const isMoney = fields[filter.field]?.scalar === 'money'
           const scale = isMoney ? 10 ** it.model.settings.currency.digits : 1
+          const shown = (row: Row) => {
+            const value = row[filter.field] ?? null
+            return filter.kind === 'equals' ? written(field, value, version) : value
+          }
           for (const text of textsFor(route, rows, filter, scale)) {
             const query = new URLSearchParams({ limit: '100', [name]: text })
             const answer = await ask(`GET ${path}?${query}`, admin)
-            const kept = rows.filter(row => passes(row, filter, text, scale))
+            const kept = rows.filter(row => passes(shown(row), filter, text, scale))
             assert.deepEqual(answer.json.data, objects(route, kept), `${path}?${query}`)
             if (rest.listing.paging !== 'cursor')
               assert.equal(answer.json.pagination.total, kept.length)
@@ -198,9 +226,9 @@ for (const subject of subjects)
       await eachList(async (route, path, rows) => {
         const entity = entityOf(it.model, route.entity)
         if (!entity.rest.selectable) return
-        const names = memberNames(resourceOf(it.model, route.entity, 1)).filter(
-          (_, index) => index % 2 === 0,
-        )
+        const [row = { id: 0 }] = reference.rowsIn(route.entity)
+        const all = Object.keys(reference.objectOf(route.entity, row, view))
+        const names = all.filter((_, index) => index % 2 === 0)
         const { json } = await ask(`GET ${path}?limit=100&fields=${names.join()}`, admin)
         const expected = objects(route, rows).map(object =>
           Object.fromEntries(Object.entries(object).filter(([key]) => names.includes(key))),
@@ -217,7 +245,10 @@ for (const subject of subjects)
         for (const viewer of callers)
           for (const row of [...reference.rowsIn(route.entity).slice(0, 4), { id: 999 } as Row]) {
             const parentId = route.below ? row[route.below.field] : undefined
-            const answer = await ask(`GET ${pathOf(route, { id: row.id, parentId })}`, viewer)
+            const answer = await ask(
+              `GET ${pathOf(route, prefix, { id: row.id, parentId })}`,
+              viewer,
+            )
             const { enter } = rulesOf(route)
             const about = `${nameOf(route)} ${row.id} for ${named(viewer)}: ${answer.text}`
             if (verdict(enter, viewer, it.model) === 'no') refusedTo(answer, viewer)
@@ -225,7 +256,7 @@ for (const subject of subjects)
               assert.equal(answer.status, 404, about)
             else {
               assert.equal(answer.status, 200, about)
-              assert.deepEqual(answer.json, reference.objectOf(route.entity, row), about)
+              assert.deepEqual(answer.json, reference.objectOf(route.entity, row, view), about)
             }
           }
     })
@@ -237,7 +268,7 @@ for (const subject of subjects)
         const row = reference.rowsIn(route.entity).find(row => row[below.field] === 2)
         if (!row) continue
         refuses(
-          await ask(`GET ${pathOf(route, { id: row.id, parentId: 3 })}`, admin),
+          await ask(`GET ${pathOf(route, prefix, { id: row.id, parentId: 3 })}`, admin),
           404,
           'NOT_FOUND',
         )
@@ -248,7 +279,7 @@ for (const subject of subjects)
       for (const route of [...routesOf('one'), ...routesOf('list')])
         for (const bad of ['0', '-1', 'abc', '1.5', '01', '9007199254740993']) {
           if (!/:/.test(route.path)) continue
-          const path = pathOf(route, { id: bad, parentId: bad })
+          const path = pathOf(route, prefix, { id: bad, parentId: bad })
           refuses(await ask(`GET ${path}`, admin), 404, 'NOT_FOUND')
         }
     })
@@ -257,10 +288,10 @@ for (const subject of subjects)
       const paths = [
         ...routesOf('list')
           .filter(({ below }) => !below)
-          .map(route => pathOf(route)),
+          .map(route => pathOf(route, prefix)),
         ...routesOf('one')
           .filter(({ below }) => !below)
-          .map(route => pathOf(route, { id: 1 })),
+          .map(route => pathOf(route, prefix, { id: 1 })),
       ]
       for (const path of paths) {
         const first = await ask(`GET ${path}`, admin)
@@ -279,7 +310,10 @@ for (const subject of subjects)
 
     test('what anonymous may read is public, the rest private', async () => {
       for (const route of routesOf('list')) {
-        const { headers, status } = await ask(`GET ${pathOf(route, { parentId: 1 })}`, admin)
+        const { headers, status } = await ask(
+          `GET ${pathOf(route, prefix, { parentId: 1 })}`,
+          admin,
+        )
         if (status !== 200) continue
         const isOpen = verdict(rulesOf(route).enter, anonymous, it.model) === 'yes'
         assert.match(
@@ -296,7 +330,7 @@ for (const subject of subjects)
           route.below && route.kind === 'one'
             ? reference.rowsIn(route.entity)[0]?.[route.below.field]
             : 1
-        const path = pathOf(route, { id: 1, parentId })
+        const path = pathOf(route, prefix, { id: 1, parentId })
         const [get, head] = [await ask(`GET ${path}`, admin), await ask(`HEAD ${path}`, admin)]
         assert.equal(head.status, get.status, path)
         assert.equal(head.text, '')
@@ -305,34 +339,74 @@ for (const subject of subjects)
       }
     })
 
-    test('each path says its methods, and refuses others with them', async () => {
+    /** The routes of all kinds, and the versions that have them. */
+    const everyRoute = async () => {
       const { actions, served } = subject.content
-      const all = [...it.routes, ...actions, ...(await served()).routes]
-      for (const path of new Set(all.map(({ path }) => path))) {
-        const form = (path: string) => path.replaceAll(/:\w+/g, '1')
+      const own = it.routes.map(({ method, path, lifetime }) => ({ method, path, ...lifetime }))
+      return [...own, ...actions, ...(await served()).routes]
+    }
+    const form = (path: string) => path.replaceAll(/:\w+/g, '1')
+
+    test('each path says its methods, and refuses others with them', async () => {
+      const all = await everyRoute()
+      // Below the plain prefix are those of all versions.
+      const there = version === 1 ? all : all.filter(route => isIn(route, version))
+      for (const path of new Set(there.map(({ path }) => path))) {
         const methods = new Set(
-          all.filter(other => form(other.path) === form(path)).map(({ method }) => method),
+          there.filter(other => form(other.path) === form(path)).map(({ method }) => method),
         )
         const allowed = [...methods, ...(methods.has('GET') ? ['HEAD'] : []), 'OPTIONS'].sort()
-        const options = await ask(`OPTIONS /api${form(path)}`, admin)
+        const options = await ask(`OPTIONS ${prefix}${form(path)}`, admin)
         assert.equal(options.status, 204)
         assert.deepEqual(options.headers.get('allow')?.split(', ').sort(), allowed, path)
         for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'].filter(one => !methods.has(one))) {
-          const answer = await ask(`${method} /api${form(path)}`, admin)
+          const answer = await ask(`${method} ${prefix}${form(path)}`, admin)
           refuses(answer, 405, 'METHOD_NOT_ALLOWED')
           assert.deepEqual(answer.headers.get('allow')?.split(', ').sort(), allowed, path)
         }
       }
     })
 
-    test('the version of the API may be in the path, and its links go on there', async () => {
-      for (const route of routesOf('one').filter(({ below }) => !below)) {
-        const row = reference.rowsIn(route.entity)[0] as Row
-        const { json } = await ask(
-          `GET ${pathOf(route, { id: 1 }).replace('/api', '/api/v1')}`,
-          admin,
-        )
-        assert.deepEqual(json, reference.objectOf(route.entity, row, '/api/v1'))
+    test('what another version has is not there, however this one is named', async () => {
+      const all = await everyRoute()
+      const there = all.filter(route => isIn(route, version))
+      for (const { method, path } of all.filter(route => !isIn(route, version))) {
+        const same = there.filter(other => form(other.path) === form(path))
+        if (same.some(other => other.method === method)) continue
+        const code = same.length > 0 ? 'METHOD_NOT_ALLOWED' : 'NOT_FOUND'
+        for (const [line, headers] of [
+          [`${method} /api/v${version}${form(path)}`, {}],
+          [`${method} /api${form(path)}`, { 'API-Version': String(version) }],
+        ] as const) {
+          const answer = await ask(line, admin, headers)
+          refuses(answer, same.length > 0 ? 405 : 404, code)
+          assert.equal(answer.headers.get('api-version'), String(version))
+        }
       }
     })
+
+    test('a version that is named by a header is the one in the path, but for its links', async () => {
+      for (const route of routesOf('one').filter(({ below }) => !below)) {
+        const row = reference.rowsIn(route.entity)[0] as Row
+        const path = pathOf(route, '', { id: 1 })
+        const named = await ask(`GET /api${path}`, admin, { 'API-Version': String(version) })
+        const object = (prefix: string) =>
+          reference.objectOf(route.entity, row, { version, prefix })
+        assert.deepEqual(named.json, object('/api'))
+        const inPath = await ask(`GET /api/v${version}${path}`, admin)
+        assert.deepEqual(inPath.json, object(`/api/v${version}`))
+      }
+    })
+  })
+
+for (const subject of subjects)
+  describe(`the REST API of ${subject.name}`, () => {
+    let shared: Shared
+    before(async () => {
+      const it = await filled(subject)
+      shared = { it, reference: await it.reference() }
+    })
+    after(() => shared.it.world.close())
+
+    for (const view of views) void readsIn(view, subject, () => shared)
   })

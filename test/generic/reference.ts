@@ -1,9 +1,10 @@
 /** What a service owes for any model, worked out over plain rows in memory: rules, lists, objects. */
 import type { Entity, Filter, Link, Listing } from '#model/entity.ts'
+import type { Field } from '#model/field.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
 import type { Rule } from '#model/policy.ts'
 import { fold } from '#model/text.ts'
-import { isIn } from '#model/version.ts'
+import { isIn, type Version } from '#model/version.ts'
 import type { Viewer } from '#model/viewer.ts'
 import type { Route } from '#rest/routes.ts'
 import type { SqlValue } from '#sql/sql.ts'
@@ -59,6 +60,42 @@ export const verdict = (
   }
 }
 
+/** A version of the REST API, and where its paths begin. */
+export type View = { readonly version: Version; readonly prefix: string }
+
+/** The views that the REST API is asked through: each version, as most callers name it. */
+export const views: readonly View[] = [
+  { version: 1, prefix: '/api' },
+  { version: 2, prefix: '/api/v2' },
+]
+
+/** What a version calls a field; undefined where it does not have it. */
+export const memberName = (
+  key: string,
+  field: Field | undefined,
+  version: Version,
+): string | undefined =>
+  field && isIn(field, version) ? (field.until[version]?.name ?? key) : undefined
+
+/** A JSON value as a version writes it. */
+export const written = (field: Field | undefined, value: unknown, version: Version): unknown => {
+  const form = field?.until[version]?.form
+  if (form === undefined || value === null) return value
+  if (form === 'as text') return String(value)
+  if (form === 'as seconds') return Math.floor(Date.parse(String(value)) / 1000)
+  return form.words[String(value)] ?? value
+}
+
+/** The filters that a version has, by their parameters. */
+export const filtersIn = (
+  { fields, rest }: Entity,
+  version: Version,
+): readonly (readonly [string, Filter])[] =>
+  Object.entries(rest.listing.filters ?? {}).filter(([, filter]) => {
+    const field = fields[filter.field]
+    return isIn(filter, version) && field !== undefined && isIn(field, version)
+  })
+
 /** The reference over some rows. */
 export const referenceOver = (model: Model, all: Rows) => {
   const rowsIn = (name: string) => all.get(name) ?? []
@@ -94,34 +131,42 @@ export const referenceOver = (model: Model, all: Rows) => {
   }
 
   const linkOf = (row: Row, link: Link, prefix: string) => {
-    const { href, ...rest } = typeof link === 'string' ? { href: link } : link
-    return { href: prefix + href.replace(/\{(\w+)\}/g, (_, key) => String(row[key])), ...rest }
+    const { href, method = undefined } = typeof link === 'string' ? { href: link } : link
+    const path = href.replace(/\{(\w+)\}/g, (_, key) => String(row[key]))
+    return { href: prefix + path, ...(method !== undefined && { method }) }
   }
 
-  /** The object of a row as the REST API shows it. */
-  const objectOf = (name: string, row: Row, prefix = '/api'): Record<string, unknown> => {
-    const { fields, relations, links, rest } = entityOf(model, name)
+  const linksOf = ({ links }: Entity, row: Row, { version, prefix }: View) => {
+    const chosen = links?.by === null ? links.all : links?.cases[String(row[links.by])]
+    const offered = Object.entries(chosen ?? {}).filter(
+      ([, link]) => typeof link === 'string' || isIn(link, version),
+    )
+    const printed = offered.map(([key, link]) => [key, linkOf(row, link, prefix)] as const)
+    return chosen && { _links: Object.fromEntries(printed) }
+  }
+
+  /** The object of a row as a version of the REST API shows it. */
+  const objectOf = (name: string, row: Row, view: View): Record<string, unknown> => {
+    const entity = entityOf(model, name)
+    const { fields, relations, rest } = entity
+    const { version } = view
     const object: Record<string, unknown> = {}
     for (const [key, field] of Object.entries(fields)) {
-      if (!field.rest) continue
-      const member = field.until[1]?.name ?? key
-      object[member] = shown(entityOf(model, name), key, row[key] ?? null)
-      for (const [embedded, { after }] of Object.entries(rest.embedded))
-        if (after === member) object[embedded] = below(relations[embedded], row, prefix)
+      const member = field.rest ? memberName(key, field, version) : undefined
+      const value = shown(entity, key, row[key] ?? null)
+      if (member !== undefined) object[member] = written(field, value, version)
+      for (const [embedded, { after, ...lifetime }] of Object.entries(rest.embedded))
+        if (after === key && isIn(lifetime, version))
+          object[embedded] = below(relations[embedded], row, view)
     }
-    const chosen = links?.by === null ? links.all : links?.cases[String(row[links.by])]
-    if (chosen)
-      object._links = Object.fromEntries(
-        Object.entries(chosen).map(([key, link]) => [key, linkOf(row, link, prefix)]),
-      )
-    return object
+    return { ...object, ...linksOf(entity, row, view) }
   }
 
-  const below = (relation: Entity['relations'][string] | undefined, row: Row, prefix: string) => {
+  const below = (relation: Entity['relations'][string] | undefined, row: Row, view: View) => {
     if (!relation) throw new Error('an embedded relation is one of the entity')
     const rows = rowsIn(relation.to).filter(child => child[relation.by] === row.id)
     const ordered = relation.oldestFirst ? rows : rows.toReversed()
-    return ordered.map(child => objectOf(relation.to, child, prefix))
+    return ordered.map(child => objectOf(relation.to, child, view))
   }
 
   /** The rows of a list route for a viewer who may read it, before filters, in its usual order. */
@@ -157,9 +202,13 @@ export const sorted = (rows: readonly Row[], signed: readonly string[]): readonl
     return a.id - b.id
   })
 
-/** Whether a row passes a filter that is given this text. */
-export const passes = (row: Row, { kind, field }: Filter, text: string, scale: number): boolean => {
-  const value = row[field] ?? null
+/** Whether a row passes a filter that is given this text; `value` is the row's, as the version writes it. */
+export const passes = (
+  value: SqlValue | unknown,
+  { kind }: Filter,
+  text: string,
+  scale: number,
+): boolean => {
   switch (kind) {
     case 'equals':
       return String(value) === text
@@ -176,13 +225,14 @@ export const passes = (row: Row, { kind, field }: Filter, text: string, scale: n
   }
 }
 
-/** What a list may be sorted by, each as the query string says it and as signed fields. */
-export const sortsOf = ({ fields }: Entity, { sort }: Listing) =>
+/** What a list may be sorted by in a version, each as the query string says it and as signed fields. */
+export const sortsOf = ({ fields }: Entity, { sort }: Listing, version: Version) =>
   (sort?.fields ?? [])
-    .filter(term => isIn(sort?.lifetimes?.[term] ?? {}, 1))
+    .filter(term => isIn(sort?.lifetimes?.[term] ?? {}, version))
     .flatMap(signed => {
       const field = signed.replace(/^-/, '')
-      const member = fields[field]?.until[1]?.name ?? field
+      const member = memberName(field, fields[field], version)
+      if (member === undefined) return []
       if (sort?.style === 'signed list')
         return [{ query: `sort=${signed.replace(field, member)}`, signed }]
       return [

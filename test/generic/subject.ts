@@ -52,9 +52,13 @@ export const filled = async ({ content }: Subject, options: WorldOptions = {}): 
   }
 }
 
-/** The path of a route below the REST API. */
-export const pathOf = ({ path }: Route, ids: { id?: unknown; parentId?: unknown } = {}): string =>
-  `/api${path.replace(':parentId', String(ids.parentId)).replace(':id', String(ids.id))}`
+/** The path of a route below the prefix of a version. */
+export const pathOf = (
+  { path }: Route,
+  prefix: string,
+  ids: { id?: unknown; parentId?: unknown } = {},
+): string =>
+  `${prefix}${path.replace(':parentId', String(ids.parentId)).replace(':id', String(ids.id))}`
 
 /** A route as a test names it. */
 export const nameOf = ({ method, path }: Route): string => `${method} ${path}`

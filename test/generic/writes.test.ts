@@ -4,14 +4,24 @@ import { after, before, beforeEach, describe, test } from 'node:test'
 import type { Field } from '#model/field.ts'
 import { entityOf } from '#model/model.ts'
 import type { Policy } from '#model/policy.ts'
+import { isIn } from '#model/version.ts'
 import type { Viewer } from '#model/viewer.ts'
 import type { Route } from '#rest/routes.ts'
 import { refuses } from '../rest.ts'
 import { taken } from '../support/taken.ts'
 import type { Answered } from '../world.ts'
 import { bodyFor } from './bodies.ts'
-import { subjects } from './contents.ts'
-import { type Reference, type Row, referenceOver, rowsOf, verdict } from './reference.ts'
+import { type Subject, subjects } from './contents.ts'
+import {
+  memberName,
+  type Reference,
+  type Row,
+  referenceOver,
+  rowsOf,
+  type View,
+  verdict,
+  views,
+} from './reference.ts'
 import {
   anonymous,
   asOf,
@@ -30,8 +40,8 @@ type Write = 'create' | 'replace' | 'update' | 'delete'
 const refusedTo = (answer: Answered, { role }: Viewer): void =>
   role === 'anonymous' ? refuses(answer, 401, 'UNAUTHENTICATED') : refuses(answer, 403, 'FORBIDDEN')
 
-for (const subject of subjects)
-  describe(`the writes of ${subject.name}`, () => {
+const writesIn = (subject: Subject, { version, prefix }: View) =>
+  describe(`the writes of ${subject.name} in version ${version}`, () => {
     const { admin, someone, barred, callers } = callersOf(subject)
     let it: Filled
     let reference: Reference
@@ -46,7 +56,7 @@ for (const subject of subjects)
 
     const now = async () => referenceOver(it.model, await rowsOf(it.world))
     const routesOf = (...kinds: readonly Route['kind'][]) =>
-      it.routes.filter(({ kind }) => kinds.includes(kind))
+      it.routes.filter(({ kind, lifetime }) => kinds.includes(kind) && isIn(lifetime, version))
     const ruleOf = (entity: string, kind: Write): Policy[keyof Policy] =>
       entityOf(it.model, entity).policy[kind === 'replace' ? 'update' : kind]
     const ask = (line: string, viewer: Viewer, body?: unknown, headers = {}) =>
@@ -65,23 +75,33 @@ for (const subject of subjects)
       mode: Exclude<Write, 'delete'>,
       viewer: Viewer,
       given = givenFor(route, viewer),
-    ) =>
-      bodyFor({ ...it, reference, entity: route.entity, api: 'rest', mode, viewer, given, n: n++ })
+    ) => bodyFor({ ...it, reference, entity: route.entity, version, mode, viewer, given, n: n++ })
 
     /** A create: its path with the parent, and a body. */
     const newFor = (route: Route, viewer: Viewer, given = givenFor(route, viewer)) => ({
-      path: pathOf(route, { parentId: given[route.below?.field ?? ''] }),
+      path: pathOf(route, prefix, { parentId: given[route.below?.field ?? ''] }),
       body: bodyOf(route, 'create', viewer, given),
     })
 
+    /** The field that this version calls so. */
+    const fieldNamed = (entity: string, member: string): Field | undefined => {
+      const { fields } = entityOf(it.model, entity)
+      const own = Object.entries(fields).find(
+        ([key, field]) => memberName(key, field, version) === member,
+      )
+      return own?.[1]
+    }
+    const fieldOf = (entity: string, member: string): Field =>
+      fieldNamed(entity, member) ?? assert.fail(`${entity} has no member ${member}`)
+
     /** Whether the object says what the body says. */
     const agrees = (entity: string, answer: Answered, body: Record<string, unknown>): void => {
-      const { fields } = entityOf(it.model, entity)
-      for (const [key, value] of Object.entries(body)) {
-        const field = fields[key] as Field
+      for (const [member, value] of Object.entries(body)) {
+        const field = fieldOf(entity, member)
         if (!field.rest) continue
-        const expected = taken(field.rule, value)
-        assert.deepEqual(answer.json[field.until[1]?.name ?? key], expected, answer.text)
+        const isAsGiven = field.until[version]?.form !== undefined
+        const expected = isAsGiven ? value : taken(field.rule, value)
+        assert.deepEqual(answer.json[member], expected, answer.text)
       }
     }
 
@@ -102,9 +122,13 @@ for (const subject of subjects)
           agrees(route.entity, answer, body)
           const rows = (await now()).rowsIn(route.entity)
           const made = rows.at(-1) as Row
-          assert.deepEqual(answer.json, (await now()).objectOf(route.entity, made), about)
+          assert.deepEqual(
+            answer.json,
+            (await now()).objectOf(route.entity, made, { version, prefix }),
+            about,
+          )
           const { plural, rest } = entityOf(it.model, route.entity)
-          const location = rest.one ? `/api/${plural}/${made.id}` : null
+          const location = rest.one ? `${prefix}/${plural}/${made.id}` : null
           assert.equal(answer.headers.get('location'), location)
         }
     })
@@ -112,13 +136,15 @@ for (const subject of subjects)
     test('nobody makes a thing in the name of somebody else, but an admin', async () => {
       for (const route of routesOf('create')) {
         const rule = ruleOf(route.entity, 'create')
-        const owner = rule?.kind === 'self' ? rule.fields[0] : undefined
+        const key = rule?.kind === 'self' ? rule.fields[0] : undefined
+        const field = entityOf(it.model, route.entity).fields[key ?? '']
+        const owner = key && memberName(key, field, version)
         if (owner === undefined) continue
-        const isInPath = route.below?.field === owner
+        const isInPath = route.below?.field === key
         const own = bodyOf(route, 'create', someone(2))
         if (!isInPath && !(owner in own)) continue
         const body = isInPath ? own : { ...own, [owner]: 3 }
-        const path = pathOf(route, { parentId: isInPath ? 3 : 1 })
+        const path = pathOf(route, prefix, { parentId: isInPath ? 3 : 1 })
         refuses(await ask(`POST ${path}`, someone(2), body), 403, 'FORBIDDEN')
         assert.equal((await ask(`POST ${path}`, admin, body)).status, 201, nameOf(route))
       }
@@ -130,20 +156,19 @@ for (const subject of subjects)
         const { path, body } = newFor(route, admin)
         if (route.below) {
           refuses(
-            await ask(`POST ${pathOf(route, { parentId: 999 })}`, admin, body),
+            await ask(`POST ${pathOf(route, prefix, { parentId: 999 })}`, admin, body),
             404,
             'NOT_FOUND',
           )
           refuses(
-            await ask(`POST ${pathOf(route, { parentId: 999 })}`, admin, {}),
+            await ask(`POST ${pathOf(route, prefix, { parentId: 999 })}`, admin, {}),
             404,
             'NOT_FOUND',
           )
         }
-        const { fields } = entityOf(it.model, route.entity)
-        for (const key of Object.keys(body).filter(key => fields[key]?.references)) {
-          refuses(await ask(`POST ${path}`, admin, { ...body, [key]: 999 }), 404, 'NOT_FOUND')
-        }
+        for (const member of Object.keys(body))
+          if (fieldOf(route.entity, member).references)
+            refuses(await ask(`POST ${path}`, admin, { ...body, [member]: 999 }), 404, 'NOT_FOUND')
       }
     })
 
@@ -151,7 +176,10 @@ for (const subject of subjects)
       targetFor({ ...it, reference, entity, rule: ruleOf(entity, kind), viewer, mine })
 
     const pathTo = (route: Route, row: Row): string =>
-      pathOf(route, { id: row.id, parentId: route.below ? row[route.below.field] : undefined })
+      pathOf(route, prefix, {
+        id: row.id,
+        parentId: route.below ? row[route.below.field] : undefined,
+      })
 
     for (const kind of ['replace', 'update'] as const)
       test(`a thing is ${kind}d by those who may, and by no others`, async () => {
@@ -188,16 +216,17 @@ for (const subject of subjects)
             )
           for (const [key, field] of Object.entries(entityOf(it.model, route.entity).fields)) {
             const isClosed = verdict(field.settableBy, viewer, it.model) === 'no'
-            if (!row || !field.rest || field.immutable || !isClosed) continue
-            const answer = await ask(`PATCH ${pathTo(route, row)}`, viewer, { [key]: row[key] })
-            refuses(answer, 422, 'VALIDATION_ERROR', [key])
+            const member = memberName(key, field, version)
+            if (!row || !member || !field.rest || field.immutable || !isClosed) continue
+            const answer = await ask(`PATCH ${pathTo(route, row)}`, viewer, { [member]: row[key] })
+            refuses(answer, 422, 'VALIDATION_ERROR', [member])
           }
         }
     })
 
     test('what is not there can neither be changed nor deleted', async () => {
       for (const route of routesOf('replace', 'update', 'delete')) {
-        const path = pathOf(route, { id: 999, parentId: 1 })
+        const path = pathOf(route, prefix, { id: 999, parentId: 1 })
         const body = route.kind === 'delete' ? undefined : bodyOf(route, 'update', admin)
         refuses(await ask(`${route.method} ${path}`, admin, body), 404, 'NOT_FOUND')
       }
@@ -251,6 +280,28 @@ for (const subject of subjects)
       }
     })
 
+    test('what is sent back as it was read leaves the thing as it was', async () => {
+      for (const route of routesOf('replace', 'update'))
+        for (const row of reference.rowsIn(route.entity)) {
+          const path = pathTo(route, row)
+          const { json, text } = await ask(`GET ${path}`, admin)
+          const mayBeGiven = (member: string): boolean => {
+            const field = Object.hasOwn(json, member) ? fieldNamed(route.entity, member) : undefined
+            return (
+              field !== undefined &&
+              !field.immutable &&
+              verdict(field.settableBy, admin, it.model) === 'yes'
+            )
+          }
+          const members = Object.entries(json).filter(([member]) => mayBeGiven(member))
+          assert.ok(members.length > 0, text)
+          const answer = await ask(`${route.method} ${path}`, admin, Object.fromEntries(members))
+          assert.equal(answer.status, 200, answer.text)
+          const kept = (await now()).byId(route.entity, row.id)
+          assert.deepEqual({ ...kept, revision: 0 }, { ...row, revision: 0 }, text)
+        }
+    })
+
     test('a change of nothing changes nothing', async () => {
       for (const route of routesOf('update')) {
         const row = rowFor(route, 'update', someone(2), false)
@@ -295,10 +346,11 @@ for (const subject of subjects)
     })
 
     test('an action is for those whom its rule names', async () => {
-      for (const { method, path, rule } of subject.content.actions)
+      const actions = subject.content.actions.filter(action => isIn(action, version))
+      for (const { method, path, rule } of actions)
         for (const viewer of [anonymous, someone(2), admin]) {
           const answer = await ask(
-            `${method} /api${path.replace(':id', '999')}`,
+            `${method} ${prefix}${path.replace(':id', '999')}`,
             viewer,
             method === 'POST' ? {} : undefined,
           )
@@ -348,3 +400,5 @@ for (const subject of subjects)
       )
     })
   })
+
+for (const subject of subjects) for (const view of views) void writesIn(subject, view)

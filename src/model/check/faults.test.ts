@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { modelFaults } from '#model/check/faults.ts'
-import { type Entity, entity, many, one } from '#model/entity.ts'
+import { type Entity, entity, type Link, many, one } from '#model/entity.ts'
 import {
   bytes,
   choice,
@@ -79,6 +79,13 @@ const faultsOf = (changes: Changes, others: Readonly<Record<string, Entity>> = {
 const withField = (key: string, field: Field): Changes => ({
   fields: { ...book.fields, [key]: field },
 })
+const glad = { value: 'glad' } as const
+/** A choice that is glad at first, with other options. */
+const withMood = (options: Parameters<typeof choice<'glad' | 'sad'>>[1]): Changes =>
+  withField('mood', choice(['glad', 'sad'], { initial: glad, ...options }))
+const sunset = '2027-08-01'
+const linked = (all: Readonly<Record<string, Link>>): Changes => ({ links: { by: null, all } })
+const hiddenInRest = { max: 9, rest: false, nullable: true } as const
 
 test('a model without mistakes has no faults', () => assert.deepEqual(faultsOf({}), []))
 
@@ -644,6 +651,237 @@ const wrong: readonly (readonly [
     'two members of one name',
     'book has two members called createdAt in version 1 of the REST API: rename one of them',
     withField('made', created({ until: { 1: { name: 'createdAt' } } })),
+  ],
+  [
+    'a hidden member with the name of another',
+    'book has two members called createdAt in version 1 of the REST API: rename one of them',
+    withField('made', text({ ...hiddenInRest, until: { 1: { name: 'createdAt' } } })),
+  ],
+  // Versions
+  [
+    'a version that there is not',
+    'book.mood names version 3, which is not one of 1, 2: name one of these',
+    withMood({ since: 3 as never }),
+  ],
+  [
+    'a first version after the last',
+    'book.mood begins with version 2 and ends with version 1: change one of them',
+    withMood({ since: 2, last: 1, sunset }),
+  ],
+  [
+    'a last version that is the newest',
+    'book.mood ends with version 2, the newest: leave last out, or name the version before',
+    withMood({ last: 2, sunset }),
+  ],
+  [
+    'a last version without a sunset',
+    "book.mood ends with version 1 and has no sunset: say on which day it goes, like sunset: '2027-08-01'",
+    withMood({ last: 1 }),
+  ],
+  [
+    'a sunset that is no day',
+    'book.mood has the sunset 2027-02-29, which is not a day: write it like 2027-08-01',
+    withMood({ last: 1, sunset: '2027-02-29' }),
+  ],
+  [
+    'a deprecation on what is no day',
+    'book.mood has the day of deprecation soon, which is not a day: write it like 2027-08-01',
+    withMood({ deprecated: { reason: 'Use genre.', on: 'soon' } }),
+  ],
+  [
+    'a sunset less than six months after the deprecation',
+    'book.mood is deprecated on 2027-08-31 and goes on 2028-02-28, less than 6 months later: choose 2028-02-29 or a later day',
+    withMood({ last: 1, sunset: '2028-02-28', deprecated: { reason: 'x', on: '2027-08-31' } }),
+  ],
+  [
+    'a deprecation without a reason',
+    "book.mood is deprecated without a reason: say what to use in its place, like 'Use title.'",
+    withMood({ deprecated: ' ' }),
+  ],
+  [
+    'a list with a faulty lifetime',
+    "the relation books of author ends with version 1 and has no sunset: say on which day it goes, like sunset: '2027-08-01'",
+    {},
+    {
+      author: changed(author, { relations: { books: many('book', 'authorId', { last: 1 }) } }),
+    },
+  ],
+  [
+    'a route with a faulty lifetime',
+    'the route update of book ends with version 2, the newest: leave last out, or name the version before',
+    { rest: { lifetimes: { update: { last: 2 } } } },
+  ],
+  [
+    'a REST API with a faulty lifetime',
+    'the REST API of book names version 0, which is not one of 1, 2: name one of these',
+    { rest: { lifetimes: { all: { since: 0 as never } } } },
+  ],
+  [
+    'an embedded list with a faulty lifetime',
+    'the embedded author of book ends with version 2, the newest: leave last out, or name the version before',
+    { rest: { embedded: { author: { after: 'title', last: 2 } } } },
+  ],
+  [
+    'a filter with a faulty lifetime',
+    "the filter by of book ends with version 1 and has no sunset: say on which day it goes, like sunset: '2027-08-01'",
+    { listing: { filters: { by: { kind: 'equals', field: 'authorId', last: 1 } } } },
+  ],
+  [
+    'a sort with a faulty lifetime',
+    "the sort of book by title ends with version 1 and has no sunset: say on which day it goes, like sunset: '2027-08-01'",
+    {
+      listing: {
+        sort: { style: 'field and order', fields: ['title'], lifetimes: { title: { last: 1 } } },
+      },
+    },
+  ],
+  [
+    'a link with a faulty lifetime',
+    'the link author of book ends with version 2, the newest: leave last out, or name the version before',
+    linked({ self: '/books/{id}', author: { href: '/authors/{authorId}', last: 2 } }),
+  ],
+  [
+    'a first link that not every version has',
+    'the first link of book, self, is not in every version: put one first that is always there, such as self',
+    linked({ self: { href: '/books/{id}', since: 2 } }),
+  ],
+  [
+    'a difference until a version that there is not',
+    'book.mood differs until version 3, which is not a former version: name one of 1',
+    withMood({ until: { 3: { name: 'x' } } as never }),
+  ],
+  [
+    'a difference until the newest version',
+    'book.mood differs until version 2, which is not a former version: name one of 1',
+    withMood({ until: { 2: { name: 'x' } } }),
+  ],
+  [
+    'a difference until a version that has it not',
+    'book.mood differs until version 1, which does not have it: leave until out, or change since',
+    withMood({ since: 2, until: { 1: { name: 'humour' } } }),
+  ],
+  [
+    'a difference in nothing',
+    'book.mood differs until version 1 in nothing: give it a name or a form there',
+    withMood({ until: { 1: {} } }),
+  ],
+  [
+    'a former name that is none',
+    'book.mood is called the mood until version 1: use letters, digits and _',
+    withMood({ until: { 1: { name: 'the mood' } } }),
+  ],
+  [
+    'a text in a form of numbers',
+    'book.mood in version 1 is as text, which it cannot be since it is text: use it for int or money',
+    withField('mood', text({ max: 9, until: { 1: { form: 'as text' } } })),
+  ],
+  [
+    'a number in a form of moments',
+    'book.mood in version 1 is as seconds, which it cannot be since it is int: use it for time',
+    withField('mood', int({ min: 0, max: 9, until: { 1: { form: 'as seconds' } } })),
+  ],
+  [
+    'other words of what is no choice',
+    'book.mood in version 1 has other words, and is not a choice: make it one, or leave the form out',
+    withField('mood', text({ max: 9, until: { 1: { form: { words: {} } } } })),
+  ],
+  [
+    'another word for what it never is',
+    'book.mood in version 1 has another word for angry, which it never is: name some of glad, sad',
+    withMood({ until: { 1: { form: { words: { angry: 'cross' } } } } }),
+  ],
+  [
+    'a form that cannot be turned back in an input',
+    'book.mood in version 1 is written there in a form that cannot be turned back, and callers may give it: use another form, or let only the service set it',
+    withMood({ until: { 1: { form: { words: { glad: 'sad' } } } } }),
+  ],
+  [
+    'seconds in an input',
+    'book.mood in version 1 is written there in a form that cannot be turned back, and callers may give it: use another form, or let only the service set it',
+    withField('mood', time({ nullable: true, until: { 1: { form: 'as seconds' } } })),
+  ],
+  [
+    'a form that cannot be turned back in a filter',
+    'book.mood in version 1 is written there in a form that cannot be turned back, and a filter compares it: use another form, or give the filter since: 2',
+    {
+      ...withMood({ settableBy: nobody, until: { 1: { form: { words: { glad: 'sad' } } } } }),
+      listing: { filters: { mood: { kind: 'equals', field: 'mood' } } },
+    },
+  ],
+  [
+    'a form that changes the order of a sort',
+    'book.mood in version 1 is written there in a form of another order, and lists are sorted or ranged by it: use another form, or give the sort or filter since: 2',
+    {
+      ...withMood({ until: { 1: { form: { words: { glad: 'zealous' } } } } }),
+      listing: { sort: { style: 'signed list', fields: ['-mood'] } },
+    },
+  ],
+  [
+    'a form that changes the order of a range',
+    'book.pages in version 1 is written there in a form of another order, and lists are sorted or ranged by it: use another form, or give the sort or filter since: 2',
+    {
+      ...withField(
+        'pages',
+        int({ min: 0, max: 99, nullable: true, until: { 1: { form: 'as text' } } }),
+      ),
+      listing: { filters: { least: { kind: 'at least', field: 'pages' } } },
+    },
+  ],
+  [
+    'a needed field that the create of a version does not know',
+    'book.mood is needed by a create and not in version 1, which has one: give mood an initial value',
+    withField('mood', choice(['glad', 'sad'], { since: 2 })),
+  ],
+  [
+    'a needed field that the nested create of a version does not know',
+    'book.mood is needed by a create and not in version 1, which has one: give mood an initial value',
+    { ...withField('mood', choice(['glad', 'sad'], { since: 2 })), rest: { writes: ['update'] } },
+  ],
+  [
+    'a nested route of other versions than its list',
+    'the route nested one of book is below a list that no version has with it: change since or last of one of them',
+    { rest: { lifetimes: { 'nested one': { since: 2 } } } },
+    {
+      author: changed(author, {
+        relations: { books: many('book', 'authorId', { last: 1, sunset }) },
+      }),
+    },
+  ],
+  // The GraphQL API
+  [
+    'a deprecated root field that there is not',
+    'graphql.deprecated of book has makeBook, which is neither a root field nor a filter: name one of book, books, authorId, inPrint, createBook, updateBook, deleteBook',
+    { graphql: { deprecated: { makeBook: 'Use createBook.' } } },
+  ],
+  [
+    'a deprecated root field without a reason',
+    "graphql.deprecated of book has no reason for books: say what to use in its place, like 'Use title.'",
+    { graphql: { deprecated: { books: '' } } },
+  ],
+  [
+    'an enum that is no name',
+    "book.mood is the GraphQL enum Int: begin with a capital letter, use only letters and digits, and no type of GraphQL's own",
+    withMood({ enum: { name: 'Int' } }),
+  ],
+  [
+    'an enum of what GraphQL cannot name',
+    'book.mood is a GraphQL enum with the value so-so, which GraphQL cannot name: use letters, digits and _, or leave enum out',
+    withField('mood', choice(['glad', 'so-so'], { enum: { name: 'Mood' }, initial: glad })),
+  ],
+  [
+    'a deprecated value that there is not',
+    'book.mood has the deprecated value angry, which it never is: name some of glad, sad',
+    withMood({ enum: { name: 'Mood', deprecated: { angry: 'Use sad.' } as never } }),
+  ],
+  [
+    'a deprecated value without a reason',
+    'book.mood has no reason why sad is deprecated: say what to use in its place',
+    withMood({ enum: { name: 'Mood', deprecated: { sad: '' } } }),
+  ],
+  [
+    'two types of one name',
+    'book and book.mood have one GraphQL type, Book: give one of them another',
+    withMood({ enum: { name: 'Book' } }),
   ],
   [
     'an effect with a field that is not there',

@@ -1,6 +1,6 @@
 /** Faults of single fields: their names, options that do not fit their kinds, and initial values. */
 import { type Checked, type Faults, own } from '#model/check/checked.ts'
-import { isReserved } from '#model/check/names.ts'
+import { isGraphqlType, isReserved } from '#model/check/names.ts'
 import type { Field, Initial } from '#model/field.ts'
 import { isStorable } from '#model/text.ts'
 
@@ -154,6 +154,25 @@ const valuesRule: Rule = ({ field: { values } }) => {
   )
 }
 
+const isEnumValue = (word: string): boolean =>
+  /^(?!__)[A-Za-z_][A-Za-z0-9_]*$/.test(word) && !['true', 'false', 'null'].includes(word)
+
+const enumRule: Rule = ({ field: { enum: shown, values = [] } }) => {
+  if (!shown) return undefined
+  if (!/^[A-Z][A-Za-z0-9]*$/.test(shown.name) || isGraphqlType(shown.name))
+    return `is the GraphQL enum ${shown.name}: begin with a capital letter, use only letters and digits, and no type of GraphQL's own`
+  const wrong = values.find(word => !isEnumValue(word))
+  if (wrong !== undefined)
+    return `is a GraphQL enum with the value ${wrong}, which GraphQL cannot name: use letters, digits and _, or leave enum out`
+  for (const [word, reason = ''] of Object.entries(shown.deprecated ?? {})) {
+    if (!values.includes(word))
+      return `has the deprecated value ${word}, which it never is: name some of ${values.join(', ')}`
+    if (reason.trim() === '')
+      return `has no reason why ${word} is deprecated: say what to use in its place`
+  }
+  return undefined
+}
+
 const inputRule: Rule = ({ field: { graphql, settableBy } }) =>
   graphql === 'input' &&
   settableBy.kind === 'nobody' &&
@@ -172,6 +191,7 @@ const rules = [
   valuesRule,
   rangeRule,
   inputRule,
+  enumRule,
 ]
 
 /** SQLite is opened with this limit for a row. */

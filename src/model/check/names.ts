@@ -40,6 +40,9 @@ const graphqlTypes = [
   'Boolean',
 ]
 
+/** Whether GraphQL itself has a type of that name. */
+export const isGraphqlType = (name: string): boolean => graphqlTypes.includes(name)
+
 const isTableName = (table: string): boolean =>
   /^[a-z][a-z0-9_]*$/.test(table) &&
   table.length <= 40 &&
@@ -51,7 +54,7 @@ const isName = (name: string): boolean => /^[a-z][a-zA-Z0-9]*$/.test(name) && !(
 
 const ownNameFaults = function* (entities: Checked['entities']): Faults {
   for (const [name, { table, plural }] of Object.entries(entities)) {
-    if (!isName(name) || graphqlTypes.includes(typeName(name)))
+    if (!isName(name) || isGraphqlType(typeName(name)))
       yield `${name} cannot name an entity: use letters and digits, such as lineItem, and no type of GraphQL's own`
     if (!isName(plural))
       yield `${name} has the plural ${plural}: use letters and digits, such as lineItems`
@@ -98,10 +101,13 @@ export const nameFaults = function* (entities: Checked['entities']): Faults {
   )
   yield* sharedFaults(
     'GraphQL type',
-    all.flatMap(([name, { graphql }]) => [
+    all.flatMap(([name, { graphql, fields }]) => [
       [typeName(name), name] as const,
       ...graphql.mutations.map(
         kind => [`${typeName(kind)}${typeName(name)}Input`, `${kind} ${name}`] as const,
+      ),
+      ...Object.entries(fields).flatMap(([key, field]) =>
+        field.enum ? [[field.enum.name, `${name}.${key}`] as const] : [],
       ),
     ]),
   )

@@ -3,6 +3,7 @@ import { type Checked, type Faults, own } from '#model/check/checked.ts'
 import { isStricter } from '#model/check/rules.ts'
 import type { Entity, Link } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
+import { typeName } from '#model/names.ts'
 import type { Rule } from '#model/policy.ts'
 
 const ruleOf = { create: 'create', replace: 'update', update: 'update', delete: 'delete' } as const
@@ -69,9 +70,21 @@ const createFaults = function* (checked: Checked): Faults {
     }
 }
 
+/** Reasons for what the GraphQL API does not have, and reasons that say nothing. */
+const deprecationFaults = function* (name: string, { plural, graphql }: Entity): Faults {
+  const mutations = graphql.mutations.map(kind => `${kind}${typeName(name)}`)
+  const known = [...(graphql.roots ? [name, plural, ...graphql.filters] : []), ...mutations]
+  for (const [what, reason] of Object.entries(graphql.deprecated))
+    if (!known.includes(what))
+      yield `graphql.deprecated of ${name} has ${what}, which is neither a root field nor a filter: name one of ${known.join(', ')}`
+    else if (reason.trim() === '')
+      yield `graphql.deprecated of ${name} has no reason for ${what}: say what to use in its place, like 'Use title.'`
+}
+
 const graphqlFaults = function* ({ name, self }: Checked): Faults {
   if (!self.graphql.type) return
   const fields = Object.values(self.fields)
+  yield* deprecationFaults(name, self)
   if (!fields.some(({ graphql }) => graphql === 'shown'))
     yield `${name} is a GraphQL type without fields: show one, or make it graphql: { type: false }`
   if (self.graphql.roots && self.policy.read === undefined && self.policy.enter === undefined)

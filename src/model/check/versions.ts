@@ -3,9 +3,18 @@ import { addMonths, isDay } from '#base/dates.ts'
 import { type Checked, type Faults, own } from '#model/check/checked.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
-import { type Form, wordsIn } from '#model/form.ts'
+import { type Form, formerWord, wordsIn } from '#model/form.ts'
 import { type Resource, resourceIn } from '#model/resource.ts'
-import { formerOf, isIn, type Lifetime, newest, type Version, versions } from '#model/version.ts'
+import {
+  formerOf,
+  isIn,
+  type Lifetime,
+  lifetimeOf,
+  newest,
+  reasonOf,
+  type Version,
+  versions,
+} from '#model/version.ts'
 
 /** How long callers are told before something that they use is gone. */
 const notice = { months: 6 }
@@ -15,7 +24,13 @@ const dayFault = (called: string, day: string | undefined): string | undefined =
     ? undefined
     : `has the ${called} ${day}, which is not a day: write it like 2027-08-01`
 
-const lifetimeFault = ({ since, last, sunset, deprecated }: Lifetime): string | undefined => {
+/** The rest of a sentence about what has this lifetime; undefined where nothing is wrong. */
+export const lifetimeFault = ({
+  since,
+  last,
+  sunset,
+  deprecated,
+}: Lifetime): string | undefined => {
   const wrong = [since, last].find(version => version !== undefined && !versions.includes(version))
   if (wrong !== undefined)
     return `names version ${wrong}, which is not one of ${versions.join(', ')}: name one of these`
@@ -25,6 +40,8 @@ const lifetimeFault = ({ since, last, sunset, deprecated }: Lifetime): string | 
     return `ends with version ${last}, the newest: leave last out, or name the version before`
   if (last !== undefined && sunset === undefined)
     return `ends with version ${last} and has no sunset: say on which day it goes, like sunset: '2027-08-01'`
+  if (reasonOf(deprecated)?.trim() === '')
+    return "is deprecated without a reason: say what to use in its place, like 'Use title.'"
   const on = typeof deprecated === 'object' ? deprecated.on : undefined
   const fault = dayFault('sunset', sunset) ?? dayFault('day of deprecation', on)
   if (fault !== undefined || sunset === undefined || on === undefined) return fault
@@ -41,10 +58,11 @@ const lifetimesOf = ({ name, self }: Checked): readonly (readonly [string, Lifet
   return [
     ...Object.entries(self.fields).map(([key, field]) => [`${name}.${key}`, field] as const),
     ...Object.entries(self.relations).map(
-      ([key, of]) => [`the list ${key} of ${name}`, of] as const,
+      ([key, of]) => [`the relation ${key} of ${name}`, of] as const,
     ),
     ...Object.entries(rest.lifetimes).map(
-      ([kind, of]) => [`the route ${kind} of ${name}`, of] as const,
+      ([kind, of]) =>
+        [kind === 'all' ? `the REST API of ${name}` : `the route ${kind} of ${name}`, of] as const,
     ),
     ...Object.entries(rest.embedded).map(
       ([key, of]) => [`the embedded ${key} of ${name}`, of] as const,
@@ -63,11 +81,14 @@ const lifetimesOf = ({ name, self }: Checked): readonly (readonly [string, Lifet
   ]
 }
 
-const untilFault = ({ until }: Field): string | undefined => {
+const untilFault = (field: Field): string | undefined => {
+  const { until } = field
   for (const [text, former] of Object.entries(until)) {
     const version = Number(text)
     if (!versions.some(known => known === version) || version === newest)
       return `differs until version ${text}, which is not a former version: name one of ${versions.slice(0, -1).join(', ')}`
+    if (!isIn(field, version as Version))
+      return `differs until version ${text}, which does not have it: leave until out, or change since`
     if (former?.name === undefined && former?.form === undefined)
       return `differs until version ${text} in nothing: give it a name or a form there`
     if (former.name !== undefined && !/^[a-zA-Z][a-zA-Z0-9_]*$/.test(former.name))
@@ -98,7 +119,7 @@ const isReversible = (form: Form, { values = [] }: Field): boolean =>
 /** Whether values are in the same order before and after the form is written. */
 const keepsOrder = (form: Form, { values = [] }: Field): boolean => {
   if (typeof form === 'string') return form === 'as seconds'
-  const former = (word: string) => form.words[word] ?? word
+  const former = (word: string) => formerWord(form, word)
   const sorted = values.toSorted()
   return sorted.every(
     (word, index) => index === 0 || former(sorted[index - 1] ?? '') < former(word),
@@ -113,7 +134,7 @@ const formUseFault = (
 ): string | undefined => {
   const field = own(entity.fields, key) as Field
   const uses = Object.values(filters).filter(filter => filter.field === key)
-  const isRanged = uses.some(({ kind }) => kind !== 'equals')
+  const isRanged = uses.some(({ kind }) => kind === 'at least' || kind === 'at most')
   if (field.settableBy.kind !== 'nobody' && !isReversible(form, field))
     return 'is written there in a form that cannot be turned back, and callers may give it: use another form, or let only the service set it'
   if (uses.length > 0 && !isReversible(form, field))
@@ -133,30 +154,63 @@ const formFaults = function* (checked: Checked, version: Version): Faults {
   }
 }
 
-/** The faults of members of one object with the same name. */
+/** The faults of members of one object with the same name; those that it only takes count as well. */
 const twiceFaults = function* ({ name, self }: Checked, version: Version): Faults {
-  const names = resourceIn(name, self, version).members.map(member => member.name)
-  const twice = ['_links', ...names.filter(member => member !== '_links')].find(
-    (member, index, all) => all.indexOf(member) < index,
-  )
+  const { members, nameOf } = resourceIn(name, self, version)
+  const fields = Object.entries(self.fields).filter(([, field]) => isIn(field, version))
+  const names = [
+    '_links',
+    ...fields.map(([key]) => nameOf(key)),
+    ...members.flatMap(member => (member.kind === 'embedded' ? [member.name] : [])),
+  ]
+  const twice = names.find((member, index, all) => all.indexOf(member) < index)
   if (twice !== undefined)
     yield `${name} has two members called ${twice} in version ${version} of the REST API: rename one of them`
 }
 
-const offersCreate = (self: Entity, version: Version): boolean =>
-  self.rest.writes.includes('create') && isIn(self.rest.lifetimes.create ?? {}, version)
+/** The lists of an entity below others. */
+const nestedLists = ({ entities, name }: Checked): readonly Entity['relations'][string][] =>
+  Object.values(entities)
+    .flatMap(({ relations }) => Object.values(relations))
+    .filter(({ kind, to, rest }) => kind === 'many' && rest && to === name)
+
+/** The creates of a version, each with the fields that its path gives. */
+const createsIn = (checked: Checked, version: Version): readonly (readonly string[])[] => {
+  const { writes, nested, lifetimes } = checked.self.rest
+  const offers = (kind: string) => isIn(lifetimes[kind] ?? {}, version)
+  const below = nested.includes('create') && offers('nested create') ? nestedLists(checked) : []
+  return [
+    ...(writes.includes('create') && offers('create') ? [[]] : []),
+    ...below.filter(list => isIn(list, version)).map(({ by }) => [by]),
+  ]
+}
+
+const isNeeded = (key: string, { initial, foldedFrom }: Field): boolean =>
+  key !== 'id' && initial === undefined && foldedFrom === undefined
 
 /** Fields that a create of a version needs and does not know. */
-const requiredFaults = function* ({ name, self }: Checked, version: Version): Faults {
-  if (!offersCreate(self, version)) return
+const requiredFaults = function* (checked: Checked, version: Version): Faults {
+  const { name, self } = checked
+  const creates = createsIn(checked, version)
   for (const [key, field] of Object.entries(self.fields))
     if (
-      key !== 'id' &&
-      field.initial === undefined &&
-      field.foldedFrom === undefined &&
-      !isIn(field, version)
+      !isIn(field, version) &&
+      isNeeded(key, field) &&
+      creates.some(given => !given.includes(key))
     )
       yield `${name}.${key} is needed by a create and not in version ${version}, which has one: give ${key} an initial value`
+}
+
+/** Routes below a parent that no version has, since the list ends before they begin or they end before it does. */
+const nestedFaults = function* (checked: Checked): Faults {
+  const { name, self } = checked
+  const { nested, lifetimes } = self.rest
+  for (const list of nestedLists(checked))
+    for (const kind of nested) {
+      const both = { ...lifetimeOf(list), ...lifetimeOf(lifetimes[`nested ${kind}`] ?? {}) }
+      if (!versions.some(version => isIn(both, version)))
+        yield `the route nested ${kind} of ${name} is below a list that no version has with it: change since or last of one of them`
+    }
 }
 
 /** A link that every object has comes first, in every version. */
@@ -181,6 +235,7 @@ export const versionFaults = function* (checked: Checked): Faults {
     if (fault !== undefined) yield `${checked.name}.${key} ${fault}`
   }
   yield* firstLinkFaults(checked)
+  yield* nestedFaults(checked)
   for (const version of versions)
     for (const faultsOf of [twiceFaults, formFaults, requiredFaults])
       yield* faultsOf(checked, version)

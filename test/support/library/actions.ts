@@ -64,6 +64,7 @@ const renew: Action = {
     summary: 'Extend a loan',
     errors: [errors.ALREADY_BACK.code],
   },
+  since: 2,
   path: '/loans/:id/renew',
   command: (writing, { id, body, now }) => {
     noMembers(body)

@@ -47,7 +47,7 @@ export const loan = entity({
     one: true,
     nested: ['one', 'create'],
     writes: ['update'],
-    embedded: { stamps: { after: 'dueAt' } },
+    embedded: { stamps: { after: 'dueAt', since: 2 } },
     listing: {
       paging: 'cursor',
       limit: 3,

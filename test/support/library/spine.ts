@@ -16,6 +16,8 @@ export const spine: ExtraRoute = {
     summary: 'Get the text for the spine of a book',
     forms: { 'text/plain': { schema: { type: 'string' }, example: '3 Moominsummer Madness' } },
   },
+  last: 1,
+  sunset: '2027-08-01',
   serve:
     ({ core, edge }) =>
     (c, _viewer, named) => {

@@ -13,13 +13,16 @@ export const subject = entity({
     word: text({ max: 60, trimmed: true, unique: 'CONFLICT', description: 'The word for it.' }),
   },
   relations: {
-    books: many('bookSubject', 'subjectId', { description: 'The books about it, in their order.' }),
+    books: many('bookSubject', 'subjectId', {
+      description: 'The books about it, in their order.',
+      since: 2,
+    }),
   },
   policy: { read: anyone, create: librarian, delete: librarian },
   rest: {
     list: true,
     one: true,
-    writes: ['create', 'delete'],
+    writes: ['create', { kind: 'delete', last: 1, sunset: '2027-08-01' }],
     listing: { paging: 'cursor', limit: 2 },
   },
   graphql: { mutations: ['create'] },

@@ -1,0 +1,102 @@
+/** Values on their way out and in again: what a version writes of a stored value is read as that value. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { entity } from '#model/entity.ts'
+import { choice, type Field, id, int, money } from '#model/field.ts'
+import type { Model } from '#model/model.ts'
+import { currencyOf } from '#model/money.ts'
+import { resourceIn } from '#model/resource.ts'
+import { isIn, versions } from '#model/version.ts'
+import { encoders, inForm } from '#read/encode.ts'
+import type { SqlValue } from '#sql/sql.ts'
+import { checkInput } from '#write/input.ts'
+import { subjects } from '../generic/contents.ts'
+import { taken } from '../support/taken.ts'
+import { modelAsUsual } from '../world.ts'
+
+/** Every form that an input may have, with words that objects inherit and words that trade places. */
+const sample = entity({
+  table: 'samples',
+  plural: 'samples',
+  description: '',
+  fields: {
+    id: id(),
+    price: money({ max: 999_999_999.99, until: { 1: { form: 'as text' } } }),
+    count: int({ min: -(2 ** 53) + 1, max: 2 ** 53 - 1, until: { 1: { form: 'as text' } } }),
+    word: choice(['constructor', 'left', 'right', 'toString'], {
+      until: { 1: { name: 'was', form: { words: { left: 'right', right: 'left' } } } },
+    }),
+  },
+  policy: {},
+  rest: { list: false, one: false, listing: { paging: 'page', limit: 1 } },
+})
+
+const texts = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.emailAddress(),
+  fc.webUrl(),
+  fc.stringMatching(/^\d{10,17}$/),
+)
+
+/** The stored values that a field may have. */
+const storedOf = (
+  { scalar, values, rule, range }: Field,
+  digits: number,
+): fc.Arbitrary<SqlValue> => {
+  const { min = 1, max = Number.MAX_SAFE_INTEGER } = range ?? {}
+  const minor = Math.floor(max) * 10 ** digits
+  switch (scalar) {
+    case 'text':
+      if (values) return fc.constantFrom(...values)
+      return texts
+        .map(text => taken(rule, text))
+        .filter(text => text !== undefined)
+        .map(String)
+    case 'money':
+      return fc.integer({ min: 0, max: minor })
+    case 'time':
+      return fc.integer({ min: Date.UTC(1000), max: Date.UTC(9999) })
+    case 'flag':
+      return fc.constantFrom(0, 1)
+    default:
+      return fc.integer({ min, max })
+  }
+}
+
+const models: readonly (readonly [string, Model])[] = [
+  ...subjects.map(({ name, content }) => [name, modelAsUsual(content)] as const),
+  ['all forms', { ...modelAsUsual(subjects[0]?.content as never), entities: { sample } }],
+]
+
+for (const [name, model] of models)
+  for (const code of ['USD', 'JPY', 'KWD'])
+    test(`each value of ${name} in ${code} is read as it was written, in every version`, () => {
+      const currency = currencyOf(code) ?? assert.fail(`${code} is a currency`)
+      const use = {
+        mode: 'create' as const,
+        viewer: { id: 1, role: model.viewers.roles.superuser },
+        model: { ...model, settings: { ...model.settings, currency } },
+        now: 0,
+      }
+      const encode = encoders('rest', currency.digits)
+      for (const [what, entity] of Object.entries(model.entities))
+        for (const version of versions) {
+          const resource = resourceIn(what, entity, version)
+          for (const [key, field] of Object.entries(entity.fields)) {
+            const isGiven = field.rest && field.settableBy.kind !== 'nobody' && isIn(field, version)
+            if (!isGiven) continue
+            const form = resource.formOf(key)
+            const write = form ? inForm(encode[field.scalar], form) : encode[field.scalar]
+            const member = resource.nameOf(key)
+            fc.assert(
+              fc.property(storedOf(field, currency.digits), stored => {
+                const input = { [member]: JSON.parse(write(stored)) }
+                const { values } = checkInput(entity, input, { ...use, what, resource })
+                assert.equal(values.get(key), stored, `${what}.${key} in version ${version}`)
+              }),
+              { numRuns: 40 },
+            )
+          }
+        }
+    })

@@ -1,0 +1,337 @@
+/** Generated requests, sent in version 1 to one service and in version 2 to its twin: by the declaration they say the same. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { OpenStore } from '#cli/row-sources.ts'
+import type { Filter } from '#model/entity.ts'
+import type { Field } from '#model/field.ts'
+import { entityOf, type Model } from '#model/model.ts'
+import { isIn } from '#model/version.ts'
+import type { Viewer } from '#model/viewer.ts'
+import type { Route } from '#rest/routes.ts'
+import { bodyFor } from '../generic/bodies.ts'
+import { type Subject, subjects } from '../generic/contents.ts'
+import {
+  filtersIn,
+  memberName,
+  type Reference,
+  rowsOf,
+  sortsOf,
+  written,
+} from '../generic/reference.ts'
+import { fillWith } from '../generic/rows.ts'
+import { anonymous, asOf, callersOf, type Filled, filled } from '../generic/subject.ts'
+import type { Draw } from '../operations.ts'
+import { type Answered, modelAsUsual } from '../world.ts'
+import { drawn } from './compare.ts'
+
+type Members = Readonly<Record<string, unknown>>
+
+/** What both versions have as they call it: first version 1, then version 2. */
+type Pair = readonly [first: string, second: string]
+
+/** A request to both; `isStrict` where version 2 refuses what version 1 ignores. */
+type Asked = {
+  readonly line: Pair
+  readonly viewer: Viewer
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: readonly [Members, Members] | undefined
+  /** The entity of the objects in the answer. */
+  readonly entity: string | null
+  /** Names of members and parameters that differ, by those of version 2. */
+  readonly names: ReadonlyMap<string, string>
+  readonly isStrict: boolean
+}
+
+/** What requests are drawn from. */
+type Source = {
+  readonly draw: Draw
+  readonly callers: ReturnType<typeof callersOf>
+  readonly model: Model
+  readonly reference: Reference
+  /** Cursors that answers gave, one in each version, by the path of their list. */
+  readonly cursors: Map<string, Pair>
+  n: number
+}
+
+const odd = [null, '', 'x', true, [], { a: 1 }, -1, 0.1, 1e21, 2 ** 53, 'a\0b', '\ud800'] as const
+
+/** The value that version 1 takes for one of version 2; what is none of that kind stays none. */
+const former = (field: Field | undefined, value: unknown): unknown => {
+  const form = field?.until[1]?.form
+  if (form === undefined || value === null) return value
+  const isOwn = form === 'as text' ? typeof value === 'number' : field?.values?.includes(`${value}`)
+  return isOwn ? written(field, value, 1) : { no: value }
+}
+
+const isCommon = (field: Field | undefined): boolean =>
+  field !== undefined && isIn(field, 1) && isIn(field, 2)
+
+/** Names of version 1 by those of version 2, which are the fields' own. */
+const namesOf = (model: Model, entity: string): ReadonlyMap<string, string> =>
+  new Map(
+    Object.entries(entityOf(model, entity).fields).map(([key, field]) => [
+      key,
+      memberName(key, field, 1) ?? key,
+    ]),
+  )
+
+/** The object of version 2 as version 1 has it, by the declaration. */
+const older = (model: Model, entity: string, object: Members): Members => {
+  const { fields, relations, rest } = entityOf(model, entity)
+  const members = Object.entries(object).flatMap(([key, value]) => {
+    const field = fields[key]
+    if (key === '_links') return [[key, value]]
+    if (field) return isCommon(field) ? [[memberName(key, field, 1), written(field, value, 1)]] : []
+    const embedded = rest.embedded[key]
+    if (!embedded || !isIn(embedded, 1)) return []
+    const { to = '' } = relations[key] ?? {}
+    return [[key, (value as Members[]).map(one => older(model, to, one))]]
+  })
+  return common(model, entity, Object.fromEntries(members))
+}
+
+/** An object of version 1 without what version 2 lacks; links of either are those of both. */
+const common = (model: Model, entity: string, object: Members): Members => {
+  const { fields, links, rest } = entityOf(model, entity)
+  const gone = Object.entries(fields).flatMap(([key, field]) =>
+    isCommon(field) ? [] : [memberName(key, field, 1)],
+  )
+  const cases = links === null ? [] : links.by === null ? [links.all] : Object.values(links.cases)
+  const isShared = (link: string) =>
+    cases.some(named => {
+      const one = named[link]
+      return typeof one === 'string' || (one !== undefined && isIn(one, 1) && isIn(one, 2))
+    })
+  const members = Object.entries(object).flatMap(([key, value]) => {
+    const embedded = rest.embedded[key]
+    if (gone.includes(key) || (embedded && !isIn(embedded, 2))) return []
+    if (key !== '_links') return [[key, value]]
+    return [
+      [key, Object.fromEntries(Object.entries(value as Members).filter(([k]) => isShared(k)))],
+    ]
+  })
+  return Object.fromEntries(members)
+}
+
+const numbers = ['1', '2', '3', '5', '100', '101', '0', '-1', '', 'abc', '1.5'] as const
+const strays = ['', 'x', '1', '30', 'true', '-1', '2026-01-01T00:00:00.000Z'] as const
+
+/** A text for a filter, as each version writes it. */
+const filterText = ({ draw, reference }: Source, entity: string, filter: Filter, field: Field) => {
+  const hasWords = typeof field.until[1]?.form === 'object'
+  if (draw.chance(25)) return draw.of<Pair>(...(hasWords ? ['', 'none'] : strays).map(twice))
+  const value = draw.of(...reference.rowsIn(entity))?.[filter.field] ?? 'none'
+  return [String(written(field, value, 1)), String(value)] as const
+}
+const twice = (text: string): Pair => [text, text]
+
+const inQuery = (parameters: readonly (readonly [name: Pair, value: Pair])[]): Pair =>
+  [0, 1].map(at =>
+    new URLSearchParams(parameters.map(([name, value]) => [name[at], value[at]]) as []).toString(),
+  ) as unknown as Pair
+
+/** The parameters of a list: filters, an order, members and a page. */
+const listParameters = (source: Source, route: Route, path: string) => {
+  const { draw, model, cursors } = source
+  const { of, chance } = draw
+  const entity = entityOf(model, route.entity)
+  const { listing, selectable } = entity.rest
+  const found: (readonly [Pair, Pair])[] = []
+  const newer = filtersIn(entity, 2)
+  for (const [name, filter] of filtersIn(entity, 1)) {
+    const same = newer.find(([, { kind, field }]) => kind === filter.kind && field === filter.field)
+    const field = entity.fields[filter.field]
+    if (same && field && chance(25))
+      found.push([[name, same[0]], filterText(source, route.entity, filter, field)])
+  }
+  const sorts = sortsOf(entity, listing, 2).flatMap(({ query, signed }) => {
+    const first = sortsOf(entity, listing, 1).find(other => other.signed === signed)
+    return first ? [[new URLSearchParams(first.query), new URLSearchParams(query)] as const] : []
+  })
+  const isUnknown = chance(8)
+  if (isUnknown && listing.sort) found.push([twice('sort'), twice('unheardOf')])
+  else if (sorts.length > 0 && chance(60)) {
+    const [first, second] = of(...sorts)
+    for (const [name, value] of second) found.push([twice(name), [first.get(name) ?? '', value]])
+  }
+  if (selectable && chance(25)) {
+    const all = Object.entries(entity.fields).filter(([, f]) => f.rest && isCommon(f) && chance(50))
+    const chosen = all.map(([key, field]) => [memberName(key, field, 1) ?? '', key] as const)
+    const text = (at: 0 | 1) => chosen.map(names => names[at]).join()
+    found.push([twice('fields'), [text(0), text(1)]])
+  }
+  if (chance(50)) found.push([twice('limit'), twice(of(...numbers))])
+  if (listing.paging !== 'cursor' && chance(30)) found.push([twice('page'), twice(of(...numbers))])
+  const cursor = cursors.get(path)
+  // A cursor of one version holds in the other.
+  if (cursor && chance(60)) found.push([twice('cursor'), [cursor[1], cursor[0]]])
+  const isLost = chance(5)
+  if (isLost) found.push([twice('unheardOf'), twice('1')])
+  const isSigned = listing.sort?.style === 'signed list'
+  return { found, isStrict: isLost || (isUnknown && isSigned) }
+}
+
+/** A body in both versions, now and then with a member that is wrong, missing or unknown. */
+const bodies = (source: Source, route: Route, viewer: Viewer): readonly [Members, Members] => {
+  const { draw, model, reference } = source
+  const { of, chance } = draw
+  const { fields } = entityOf(model, route.entity)
+  const mode = route.kind as 'create' | 'replace' | 'update'
+  const given = route.below ? { [route.below.field]: 1 } : {}
+  const purpose = { model, entity: route.entity, mode, viewer, given, reference }
+  const whole = bodyFor({ ...purpose, version: 2, n: source.n++ })
+  const own = Object.entries(whole).filter(([key]) => isCommon(fields[key]))
+  const kept = own.filter(() => mode !== 'update' || chance(60))
+  const body: Record<string, unknown> = Object.fromEntries(kept)
+  const shared = Object.keys(fields).filter(key => isCommon(fields[key]))
+  if (chance(25)) body[of('unheardOf', ...shared)] = of<unknown>(...odd)
+  if (chance(5)) delete body[of(...shared)]
+  const names = namesOf(model, route.entity)
+  const older = Object.entries(body).map(([key, value]) => [
+    names.get(key) ?? key,
+    former(fields[key], value),
+  ])
+  return [Object.fromEntries(older), body]
+}
+
+const draws = (source: Source, routes: readonly Route[]): Asked => {
+  const { of, chance, upTo } = source.draw
+  const readings = routes.filter(({ kind }) => kind === 'list' || kind === 'one')
+  const lists = routes.filter(({ kind }) => kind === 'list')
+  // There are few rows, and what refers to them goes with them.
+  const all = chance(20) ? routes : routes.filter(({ kind }) => kind !== 'delete')
+  const route = of(...of(lists, readings, all))
+  const id = () => (chance(94) ? String(upTo(13, 1)) : of('0', 'abc', '999'))
+  const { admin, someone, barred } = source.callers
+  const viewer = of(anonymous, admin, admin, admin, someone(upTo(9, 2)), someone(2), barred)
+  const path = route.path.replaceAll(/:\w+/g, id)
+  const { found, isStrict } =
+    route.kind === 'list' ? listParameters(source, route, path) : { found: [], isStrict: false }
+  const [first, second] = inQuery(found)
+  const { method } = route
+  const hasBody = ['create', 'replace', 'update'].includes(route.kind)
+  const renamed = found.map(([[first, second]]) => [second, first] as const)
+  return {
+    line: [`${method} /api${path}?${first}`, `${method} /api/v2${path}?${second}`],
+    viewer,
+    headers: method === 'POST' && chance(20) ? { 'Idempotency-Key': `key${upTo(40)}` } : {},
+    body: hasBody ? bodies(source, route, viewer) : undefined,
+    entity: route.entity,
+    names: new Map([...namesOf(source.model, route.entity), ...renamed]),
+    isStrict,
+  }
+}
+
+const inCommon = ['location', 'cache-control', 'vary', 'idempotency-replayed', 'www-authenticate']
+const headersOf = ({ headers }: Answered) =>
+  inCommon.map(name => headers.get(name)?.replace('/api/v2/', '/api/') ?? null)
+
+/** The answer of version 2, as version 1 would have it. */
+const olderAnswer = (model: Model, { entity, names }: Asked, { json, text }: Answered): unknown => {
+  if (text === '') return null
+  if (json.code !== undefined) {
+    const named = (field: string) => field.replace(/^\w+/, own => names.get(own) ?? own)
+    return {
+      code: json.code,
+      fields: json.errors?.map(({ field }: { field: string }) => named(field)),
+    }
+  }
+  const object = (one: Members) => older(model, entity ?? '', one)
+  if (json.data === undefined) return object(json)
+  const { limit, nextCursor, hasNext, ...pages } = json.pagination
+  const beside = 'page' in pages ? { ...pages, limit, hasNext } : { hasNext }
+  return { data: json.data.map(object), beside: JSON.stringify(Object.entries(beside).sort()) }
+}
+
+/** The answer of version 1 in the same shape, with what both versions have. */
+const ownAnswer = (model: Model, { entity }: Asked, { json, text }: Answered): unknown => {
+  if (text === '') return null
+  if (json.error !== undefined) {
+    const { code, details } = json.error
+    return { code, fields: details?.map(({ field }: { field: string }) => field) }
+  }
+  const object = (one: Members) => common(model, entity ?? '', one)
+  if (json.data === undefined) return object(json)
+  const beside = json.pagination ?? { hasNext: json.nextCursor !== null }
+  return { data: json.data.map(object), beside: JSON.stringify(Object.entries(beside).sort()) }
+}
+
+/** The rows of both stores in what both versions can write. */
+const keptBy = async (twin: Filled) =>
+  [...(await rowsOf(twin.world))].map(([name, rows]) => {
+    const { fields } = entityOf(twin.model, name)
+    const isKept = ([key]: readonly [string, unknown]) => isCommon(fields[key])
+    return [name, rows.map(row => Object.fromEntries(Object.entries(row).filter(isKept)))]
+  })
+
+const sameKeys =
+  (model: Model) =>
+  async (line: OpenStore): Promise<void> => {
+    await fillWith(model)(line)
+    await line.session.query({
+      text: `update secrets set value = ${line.dialect.placeholder(1)} where name = 'cursor'`,
+      values: [Buffer.alloc(32, 'cursor')],
+    })
+  }
+
+const remember = ({ cursors }: Source, { line }: Asked, [first, second]: readonly Answered[]) => {
+  const path = /\/api(\/[^?]*)/.exec(line[0])?.[1] ?? ''
+  const pair = [first?.json?.nextCursor, second?.json?.pagination?.nextCursor]
+  if (pair.every(cursor => typeof cursor === 'string')) cursors.set(path, pair as [string, string])
+}
+
+/** Sends so many requests to both twins; throws at the first answer that differs otherwise than declared. */
+const compareVersions = async (subject: Subject, seed: number, runs: number) => {
+  const model = modelAsUsual(subject.content)
+  let now = Date.UTC(2026, 5, 1)
+  const options = { model, on: 'sqlite' as const, also: sameKeys(model), now: () => now }
+  const twins = [await filled(subject, options), await filled(subject, options)]
+  const [first] = twins as [Filled]
+  const reference = await first.reference()
+  const callers = callersOf(subject)
+  const draw = drawn(seed)
+  const source: Source = { draw, callers, model, reference, cursors: new Map(), n: 0 }
+  const routes = first.routes.filter(({ lifetime }) => isIn(lifetime, 1) && isIn(lifetime, 2))
+  const statuses = new Map<number, number>()
+  for (let n = 0; n < runs; n++, now += 200) {
+    const asked = draws(source, routes)
+    const { viewer, headers, body, line, isStrict } = asked
+    const ask = ({ world }: Filled, at: 0 | 1) =>
+      world.ask(line[at], { ...asOf(viewer), headers, ...(body && { body: body[at] }) })
+    const answers = await Promise.all(twins.map((twin, at) => ask(twin, at as 0 | 1)))
+    const [old, recent] = answers as [Answered, Answered]
+    const about = `seed ${seed}, request ${n}: ${JSON.stringify(asked)}\n${old.text}\n${recent.text}`
+    statuses.set(old.status, (statuses.get(old.status) ?? 0) + 1)
+    assert.ok(old.status < 500, about)
+    if (isStrict) {
+      assert.equal(recent.status, old.status === 200 ? 422 : old.status, about)
+      continue
+    }
+    assert.equal(recent.status, old.status, about)
+    assert.deepEqual(headersOf(recent), headersOf(old), about)
+    const expected = JSON.stringify(olderAnswer(model, asked, recent)).replaceAll(
+      '"/api/v2/',
+      '"/api/',
+    )
+    assert.equal(JSON.stringify(ownAnswer(model, asked, old)), expected, about)
+    remember(source, asked, answers)
+  }
+  const [one, other] = await Promise.all(twins.map(keptBy))
+  assert.deepEqual(one, other)
+  for (const { world } of twins) await world.close()
+  return statuses
+}
+
+/** A test for each content that as many requests are answered alike in both versions. */
+export const versionsAnswerAlike = (usual: number): void => {
+  const seed = Number(process.env.DUET_TEST_SEED ?? Date.now() % 1_000_000)
+  const runs = Number(process.env.DUET_TEST_RUNS ?? usual)
+  for (const subject of subjects)
+    void describe(`the versions of ${subject.name}`, () => {
+      test(`say the same to ${runs} generated requests, but for what is declared`, async t => {
+        t.diagnostic(`seed ${seed}`)
+        const statuses = [...(await compareVersions(subject, seed, runs))].sort()
+        t.diagnostic(statuses.map(([status, count]) => `${count} times ${status}`).join(', '))
+      })
+    })
+}

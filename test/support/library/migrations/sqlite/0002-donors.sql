@@ -1,0 +1,2 @@
+alter table books add column subtitle text;
+alter table books add column donor text;
