@@ -11,7 +11,7 @@ import { createMemory } from '#http/memory.ts'
 import { noQueue } from '#http/queue.ts'
 import { retryAfterHeader } from '#http/reply.ts'
 import { type App, type Http, routedPath } from '#http/request.ts'
-import { type Known, unrouted } from '#http/unrouted.ts'
+import { allowing, unrouted } from '#http/unrouted.ts'
 import { type Version, versions } from '#model/version.ts'
 import { anonymous } from '#model/viewer.ts'
 import { mountOpenApi } from '#openapi/serve.ts'
@@ -20,6 +20,7 @@ import { graphiqlPage } from '#pages/graphiql.ts'
 import { send } from '#pages/page.ts'
 import { mountReference, type ReferenceOptions } from '#pages/reference.ts'
 import { mountStart } from '#pages/start.ts'
+import { announcing, inSuccessor, type Notices } from '#rest/deprecation.ts'
 import { differencesOf } from '#rest/differences.ts'
 import { fail, failIn } from '#rest/fail.ts'
 import { noSuchPath } from '#rest/mount.ts'
@@ -39,6 +40,8 @@ export type AppOptions = {
   readonly ready: () => Promise<string | null>
   /** Why the store can only be read now; null where it can be written. */
   readonly readOnly?: () => string | null
+  /** Absent where no version of the REST API is deprecated. */
+  readonly notices?: Notices | undefined
 }
 
 const text = (status: number, body: string) => ({
@@ -130,16 +133,17 @@ const mountProbes = (app: App, { edge, ready, readOnly }: AppOptions) => {
 
 /** The whole service as one Hono app; `app.request()` calls it without a port. */
 export const createApp = (options: AppOptions): App => {
-  const { core, edge, content } = options
+  const { core, edge, content, notices } = options
   const app: App = new Hono({ getPath: routedPath })
-  mountRest(app, core, edge, content.actions, options.served.routes)
-  mountOpenApi(app, content, core.model, edge)
+  mountRest(app, core, edge, content.actions, options.served.routes, notices)
+  mountOpenApi(app, content, core.model, edge, notices)
   const graphiql = mountPages(app, options)
   mountGraphql(app, core, edge, { ...options.graphql, page: graphiql })
   mountProbes(app, options)
-  const known: Known[] = app.routes.map(({ method, path }) => ({ method, path }))
+  const allowedAt = allowing(app.routes)
+  const told = announcing(notices, inSuccessor(allowedAt))
   app.notFound(
-    unrouted(known, edge, fail, path => noSuchVersion(path) ?? noSuchPath(path), versionHeader),
+    unrouted(allowedAt, edge, told, path => noSuchVersion(path) ?? noSuchPath(path), versionHeader),
   )
   app.onError((error, c) => {
     // The APIs' own handlers never throw, so this error is of a page.

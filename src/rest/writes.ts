@@ -13,6 +13,7 @@ import { wholeOne } from '#rest/one.ts'
 import { checkParameters } from '#rest/query.ts'
 import { markOf, tagOf } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
+import { countingBody } from '#rest/usage.ts'
 import type { Named } from '#rest/version.ts'
 import type { Action } from '#write/action.ts'
 import type { Command } from '#write/command.ts'
@@ -134,6 +135,7 @@ export const serveCreate = (mount: Mount, route: Route): Serve => {
   const { core, edge } = mount
   const entity = entityOf(core.model, route.entity)
   const planFor = answers(mount, route.entity)
+  const count = countingBody(mount, route.entity)
   return async (c, viewer, named) => {
     const writing = writingOf(mount, viewer)
     permit(writing, entity.policy.create, `create ${entity.plural}`)
@@ -147,6 +149,7 @@ export const serveCreate = (mount: Mount, route: Route): Serve => {
       isChecked ? check : undefined,
       async () => {
         const body = await jsonBody(c, edge.bodyLimit, bodyTypes)
+        count(body, viewer)
         const idempotency = idempotencyFor(c, mount, viewer, body)
         checkParameters(queryString(c), mount.version)
         return { idempotency, values: inputValues(entity, body, use) }
@@ -183,6 +186,7 @@ export const serveUpdate = (
   const { core, edge } = mount
   const entity = entityOf(core.model, route.entity)
   const planFor = answers(mount, route.entity)
+  const count = countingBody(mount, route.entity)
   return async (c, viewer, named) => {
     const writing = writingOf(mount, viewer)
     permit(writing, entity.policy.update, `change ${entity.plural}`)
@@ -190,6 +194,7 @@ export const serveUpdate = (
     const check = () => precheck(writing, target, 'update')
     const values = await readThen(mount, check, async () => {
       const body = await jsonBody(c, edge.bodyLimit, mode === 'update' ? patchTypes : bodyTypes)
+      count(body, viewer)
       checkParameters(queryString(c), mount.version)
       return inputValues(entity, body, useOf(mount, route.entity, viewer, mode))
     })

@@ -1,14 +1,11 @@
 /** Faults of what differs between versions: names, forms, first and last versions, and the days on which they end. */
-import { addMonths, isDay } from '#base/dates.ts'
+import { isDay, noticeMonths, soonestEnd } from '#base/dates.ts'
 import { type Checked, type Faults, own } from '#model/check/checked.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { type Form, wordsIn } from '#model/form.ts'
 import { type Resource, resourceIn } from '#model/resource.ts'
 import { formerOf, isIn, type Lifetime, newest, type Version, versions } from '#model/version.ts'
-
-/** How long callers are told before something that they use is gone. */
-const notice = { months: 6 }
 
 const dayFault = (called: string, day: string | undefined): string | undefined =>
   day === undefined || isDay(day)
@@ -28,9 +25,9 @@ const lifetimeFault = ({ since, last, sunset, deprecated }: Lifetime): string | 
   const on = typeof deprecated === 'object' ? deprecated.on : undefined
   const fault = dayFault('sunset', sunset) ?? dayFault('day of deprecation', on)
   if (fault !== undefined || sunset === undefined || on === undefined) return fault
-  const soonest = addMonths(on, notice.months)
+  const soonest = soonestEnd(on)
   return sunset < soonest
-    ? `is deprecated on ${on} and goes on ${sunset}, less than ${notice.months} months later: choose ${soonest} or a later day`
+    ? `is deprecated on ${on} and goes on ${sunset}, less than ${noticeMonths} months later: choose ${soonest} or a later day`
     : undefined
 }
 
