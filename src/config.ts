@@ -72,20 +72,19 @@ const readTable = (table: SettingTable, environment: Environment, faults: string
 
 /** The fault of the days on which a version is deprecated and ends; none where they fit together. */
 const deprecationFaults = (
-  { DUET_V1_DEPRECATED: told, DUET_V1_SUNSET: sunset }: Raw,
-  given: Environment,
-) => {
+  { DUET_V1_DEPRECATED: from, DUET_V1_SUNSET: sunset }: Raw,
+  environment: Environment,
+): readonly string[] => {
   if (sunset === undefined) return []
-  if (!given.DUET_V1_DEPRECATED)
+  if (!environment.DUET_V1_DEPRECATED)
     return [
       `DUET_V1_SUNSET needs DUET_V1_DEPRECATED: set it to a day ${noticeMonths} months or more before, from which callers are told`,
     ]
-  const soonest = soonestEnd(String(told))
-  return told === undefined || String(sunset) >= soonest
-    ? []
-    : [
-        `DUET_V1_SUNSET is less than ${noticeMonths} months after DUET_V1_DEPRECATED: set it to ${soonest} or a later day`,
-      ]
+  const soonest = from === undefined ? '' : soonestEnd(String(from))
+  if (String(sunset) >= soonest) return []
+  return [
+    `DUET_V1_SUNSET is less than ${noticeMonths} months after DUET_V1_DEPRECATED: set it to ${soonest} or a later day`,
+  ]
 }
 
 /** Faults between settings that are right by themselves. */

@@ -1,6 +1,6 @@
 /** Who still uses what is deprecated, and since when callers are told: counted in memory, written to the store now and then. */
 import { addMonths, dayNumber, dayNumbered } from '#base/dates.ts'
-import type { Viewer } from '#model/viewer.ts'
+import { callerOf, type Viewer } from '#model/viewer.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { type Sql, sql, statement } from '#sql/sql.ts'
 import type { Job, Writer } from '#write/job.ts'
@@ -42,16 +42,24 @@ const keptFor = 13
 /** The most counts in one write, so that other writes run in between. */
 const batch = 200
 
-/** A key of a count: the day's number, the API, the viewer, then the member. */
-const keyOf = (day: number, { api, member = '' }: Used, { id }: Viewer): string =>
-  `${day} ${api} ${id ?? 'anonymous'} ${member}`
+/** A key of a count: the day's number, the API, the caller and the member, a line each. */
+const keyOf = (day: number, { api, member = '' }: Used, viewer: Viewer): string =>
+  `${day}\n${api}\n${callerOf(viewer) ?? 'anonymous'}\n${member}`
 
 const addition = (key: string, n: number): Sql => {
-  const [day, api = '', viewer = '', ...member] = key.split(' ')
+  const [day, api = '', viewer = '', member = ''] = key.split('\n')
   return sql`insert into version_uses as u (day, api, member, viewer, n)
-    values (${dayNumbered(Number(day))}, ${api}, ${member.join(' ')}, ${viewer}, ${n})
+    values (${dayNumbered(Number(day))}, ${api}, ${member}, ${viewer}, ${n})
     on conflict (day, api, member, viewer) do update set n = u.n + excluded.n`
 }
+
+/**
+ * The uses that the store has, from a day on: API, member (empty for the whole version), caller, number and last day; who
+ * uses something most comes first.
+ */
+export const usesSince = (day: string): Sql =>
+  sql`select api, member, viewer, sum(n) as uses, max(day) from version_uses where day >= ${day}
+    group by api, member, viewer order by api, member, uses desc, viewer`
 
 /** Of two processes that were first on different days the earlier day stays. */
 const telling = (version: number, day: string): Sql =>
