@@ -69,17 +69,29 @@ const errorExamples = (): ReferenceOptions['errors']['examples'] => {
   return [...ofRest, ofGraphql]
 }
 
-const referenceOf = ({ content, served, core }: AppOptions): ReferenceOptions => {
+/** A version as the page about versions tells of it today. */
+const offered = (version: Version, notices: Notices | undefined) => {
+  const standing = notices?.standing()
+  const days = standing?.version === version && {
+    deprecated: standing.from,
+    sunset: standing.end,
+  }
+  return { version, document: `${restPath}/v${version}/openapi.json`, ...days }
+}
+
+const referenceOf = ({ content, served, core, notices }: AppOptions): ReferenceOptions => {
   const derived = routesOf(core.model).map(({ lifetime, method, path }) => ({
     ...lifetime,
     method,
     path,
   }))
   const routes = [...derived, ...content.actions, ...served.routes]
-  const document = (version: Version) => `${restPath}/v${version}/openapi.json`
   return {
     versions: {
-      versions: versions.map(version => ({ version, document: document(version) })),
+      // The day on which a version ends may change while it is served.
+      get versions() {
+        return versions.map(version => offered(version, notices))
+      },
       differences: differencesOf(core.model, routes),
       example: content.examples.rest,
     },

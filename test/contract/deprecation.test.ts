@@ -3,9 +3,18 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { mint } from '#auth/token.ts'
 import { createLimiter } from '#http/limit/limiter.ts'
+import type { Field } from '#model/field.ts'
+import { entityOf, type Model } from '#model/model.ts'
 import type { Deprecation } from '#rest/deprecation.ts'
 import { refuses } from '../rest.ts'
-import { type Answered, type Asking, createWorld, secret, type World } from '../world.ts'
+import {
+  type Answered,
+  type Asking,
+  createWorld,
+  secret,
+  usualModel,
+  type World,
+} from '../world.ts'
 
 const deprecation: Deprecation = {
   version: 1,
@@ -202,6 +211,12 @@ test('version 2, GraphQL and pages say nothing, however version 2 is named', asy
   tellsNothing(await ask('OPTIONS /api/v2/products'))
 })
 
+test('the page about versions names the days', async () => {
+  const { text } = await ask('GET /docs/versions')
+  assert.match(text, /Deprecated from 1 January 2027 on\./)
+  assert.match(text, /Ends on 1 August 2027;/)
+})
+
 test('from the day of its sunset on, version 1 is 410 in its own shape, for requests that name no version too', async () => {
   for (const moment of [
     '2027-08-01T00:00:00.000Z',
@@ -263,4 +278,72 @@ test('the date of RFC 9745 stands in the place of true where the operator says s
   assert.equal(Number(headers.get('deprecation')?.slice(1)) * 1000, Date.parse(deprecation.from))
   assert.equal(headers.get('sunset'), null)
   assert.match(headers.get('link') ?? '', /^<\/api\/v2\/posts>; rel=successor-version, /)
+})
+
+test('requests that name a deprecated member are counted once each, by caller, wherever they name it', async () => {
+  setClock('2027-02-28T12:00:00Z')
+  const { entities } = usualModel
+  const product = entityOf(usualModel, 'product')
+  const { fields, rest } = product
+  const { listing } = rest
+  const model: Model = {
+    ...usualModel,
+    entities: {
+      ...entities,
+      product: {
+        ...product,
+        fields: {
+          ...fields,
+          image: { ...(fields.image as Field), deprecated: 'Use pictures.' },
+          price: { ...(fields.price as Field), last: 1, sunset: '2027-12-01' },
+        },
+        rest: {
+          ...rest,
+          lifetimes: { ...rest.lifetimes, delete: { deprecated: 'Set the stock to 0.' } },
+          listing: {
+            ...listing,
+            filters: {
+              ...listing.filters,
+              category: { kind: 'equals', field: 'category', deprecated: 'Use search.' },
+            },
+          },
+        },
+      },
+    },
+  }
+  const other = await createWorld({ now, model })
+  const as = async (id: number) => ({
+    Authorization: `Bearer ${await mint({ sub: id, role: id === 1 ? 'admin' : 'user', ttl: 60 }, secret, clock)}`,
+  })
+  const [admin, ben] = [await as(1), await as(2)]
+  const newProduct = { name: 'Bowl', category: 'kitchen', image: null, price: 1 }
+  for (const [line, headers, body] of [
+    ['GET /api/products?fields=id,image,image&sort=-price&min_price=1', ben],
+    ['GET /api/v1/products?category=office', ben],
+    ['GET /api/v1/products/1?fields=price', {}],
+    ['GET /api/v2/products?fields=image&category=office', ben],
+    ['GET /api/products?fields=id,name&sort=name', ben],
+    ['POST /api/products', admin, newProduct],
+    ['PATCH /api/v2/products/1', admin, { image: null }],
+    ['PATCH /api/v2/products/1', admin, { stock: 1 }],
+    ['DELETE /api/products/5', admin],
+  ] as [string, Headers, object?][]) {
+    const answer = await other.ask(line, { headers, ...(body && { body }) })
+    assert.ok(answer.status < 300, `${line} ${answer.text}`)
+  }
+  await other.core.usage.flush()
+  const rows = await other.rows('select api, member, viewer, n from version_uses order by 1, 2, 3')
+  await other.close()
+  assert.deepEqual(rows, [
+    ['v1', 'DELETE:/products/:id', 'viewer 1', 1],
+    ['v1', 'product.image', 'viewer 1', 1],
+    ['v1', 'product.image', 'viewer 2', 1],
+    ['v1', 'product.price', 'anonymous', 1],
+    ['v1', 'product.price', 'viewer 1', 1],
+    ['v1', 'product.price', 'viewer 2', 1],
+    ['v1', 'product?category', 'viewer 2', 1],
+    ['v2', 'product.image', 'viewer 1', 1],
+    ['v2', 'product.image', 'viewer 2', 1],
+    ['v2', 'product?category', 'viewer 2', 1],
+  ])
 })
