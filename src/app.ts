@@ -20,12 +20,13 @@ import { graphiqlPage } from '#pages/graphiql.ts'
 import { send } from '#pages/page.ts'
 import { mountReference, type ReferenceOptions } from '#pages/reference.ts'
 import { mountStart } from '#pages/start.ts'
-import { announcing, inSuccessor, type Notices } from '#rest/deprecation.ts'
+import { announcing, type Notices } from '#rest/deprecation.ts'
 import { differencesOf } from '#rest/differences.ts'
 import { fail, failIn } from '#rest/fail.ts'
 import { noSuchPath } from '#rest/mount.ts'
 import { mountRest } from '#rest/rest.ts'
 import { routesOf } from '#rest/routes.ts'
+import { successorAmong } from '#rest/successor.ts'
 import { noSuchVersion, versionHeader } from '#rest/version.ts'
 
 export type AppOptions = {
@@ -153,7 +154,7 @@ export const createApp = (options: AppOptions): App => {
   mountGraphql(app, core, edge, { ...options.graphql, page: graphiql })
   mountProbes(app, options)
   const allowedAt = allowing(app.routes)
-  const told = announcing(notices, inSuccessor(allowedAt))
+  const told = announcing(notices, successorAmong(allowedAt))
   app.notFound(
     unrouted(allowedAt, edge, told, path => noSuchVersion(path) ?? noSuchPath(path), versionHeader),
   )

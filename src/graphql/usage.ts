@@ -93,9 +93,7 @@ const namedBy = (
   operation: Operation,
   { sources }: Variables,
 ): ReadonlySet<string> => {
-  const key = 'deprecated parts'
-  const inText = (operation.derived.get(key) ??
-    operation.derived.set(key, deprecatedIn(schema, operation))) as readonly string[]
+  const inText = operation.derived('deprecated parts', () => deprecatedIn(schema, operation))
   const inVariables = Object.values(sources).flatMap(({ signature, value }) =>
     inValue(signature.type, value),
   )

@@ -5,10 +5,11 @@ import { preferred } from '#http/accept.ts'
 import { type Edge, exchange } from '#http/exchange.ts'
 import { type App, type Http, header } from '#http/request.ts'
 import type { Model } from '#model/model.ts'
-import { type Version, versions } from '#model/version.ts'
+import { newest, type Version, versions } from '#model/version.ts'
 import { openApiOf } from '#openapi/openapi.ts'
 import { announcing, type Notices } from '#rest/deprecation.ts'
 import { represent } from '#rest/represent.ts'
+import { successorOf } from '#rest/successor.ts'
 import { jsonTypes, versionOf } from '#rest/version.ts'
 
 /** The media type of OpenAPI documents, which nobody has registered yet. */
@@ -35,7 +36,7 @@ export const mountOpenApi = (
     texts.getOrInsertComputed(version, async () =>
       JSON.stringify(await openApiOf(content, version, model)),
     )
-  const { fail, around } = announcing(notices, () => true)
+  const { fail, around } = announcing(notices, successorOf(model, newest, undefined))
   const answer = around(async (c: Http) => {
     const named = versionOf(c)
     const form = preferred(header(c, 'accept') ?? '', [...jsonTypes, documentType])

@@ -1,14 +1,15 @@
 /** A deprecated version of the REST API: what its answers say about it, and when it ends. */
 import { after } from '#base/after.ts'
 import { dayNumber, dayNumbered, daysBetween, noticeMonths, soonestEnd } from '#base/dates.ts'
-import { restPath, versionsPath } from '#base/paths.ts'
+import { versionsPath } from '#base/paths.ts'
 import { ApiError } from '#errors.ts'
 import type { Fail, Handle } from '#http/exchange.ts'
 import type { Reply } from '#http/reply.ts'
-import { type Http, queryString } from '#http/request.ts'
+import type { Http } from '#http/request.ts'
 import { newest, type Version } from '#model/version.ts'
 import type { Viewer } from '#model/viewer.ts'
 import { fail } from '#rest/fail.ts'
+import { isBelowApi, type Successor } from '#rest/successor.ts'
 import { apiOf } from '#rest/usage.ts'
 import type { Usage } from '#write/usage.ts'
 
@@ -79,22 +80,6 @@ const httpDateOf = (day: string): string => new Date(day).toUTCString()
 
 const aboutVersions = `<${versionsPath}>; rel="deprecation"; type="text/html"`
 
-const prefix = new RegExp(`^${restPath}(?:/v\\d+)?(?=/)`)
-
-/** The path in the newest version. */
-const successorPath = (path: string): string => path.replace(prefix, `${restPath}/v${newest}`)
-
-/** The same request in the newest version: its query without the parameter that names a version. */
-const successorOf = (c: Http): string => {
-  const query = queryString(c)
-    .split('&')
-    .filter(part => !/^version(?:=|$)/.test(part))
-    .join('&')
-  const target = `${successorPath(c.req.path)}${query && `?${query}`}`
-  // What may not stand between angle brackets (RFC 3986, section 2) is escaped.
-  return target.replace(/[^\x21-\x7e]|[<>"\\^`{|}]/gu, encodeURIComponent)
-}
-
 /** What the answers of a deprecated version carry. */
 type Notice = { readonly standing: Standing; readonly headers: Readonly<Record<string, string>> }
 
@@ -126,8 +111,8 @@ export type Notices = {
   readonly standing: () => Standing
   /** Counts a request of this version, and throws `VERSION_WITHDRAWN` when it has ended. */
   readonly admit: (version: Version, viewer: Viewer) => void
-  /** Adds the notice to an answer of this version; `hasSuccessor`: the newest version has the request too. */
-  readonly announce: (c: Http, reply: Reply, hasSuccessor: boolean) => Reply
+  /** Adds the notice to an answer of this version; `successor` is the same request in the newest one. */
+  readonly announce: (c: Http, reply: Reply, successor: Successor) => Reply
 }
 
 /** The notices of a version, by the clock and by what the store remembers. */
@@ -146,18 +131,18 @@ export const createNotices = (
     const message = `Version ${version} of the API ended on ${end}; use version ${newest}`
     throw new ApiError('VERSION_WITHDRAWN', message)
   }
-  const announce = (c: Http, reply: Reply, hasSuccessor: boolean): Reply => {
-    const isOurs = reply.headers['API-Version'] === String(version) && prefix.test(c.req.path)
+  const announce = (c: Http, reply: Reply, successor: Successor): Reply => {
+    const isOurs = reply.headers['API-Version'] === String(version) && isBelowApi(c.req.path)
     if (!isOurs || present().standing.state === 'offered') return reply
     const { standing, headers } = present()
     if (standing.state === 'deprecated') usage.tell(version)
-    const links = hasSuccessor
-      ? [`<${successorOf(c)}>; rel=successor-version`, aboutVersions]
-      : [aboutVersions]
-    const { Link } = reply.headers
-    Object.assign(reply.headers, headers, {
-      Link: (Link === undefined ? links : [...links, Link]).join(', '),
-    })
+    const target = successor(c)
+    const links = [
+      ...(target === undefined ? [] : [`<${target}>; rel=successor-version`]),
+      aboutVersions,
+      ...(reply.headers.Link === undefined ? [] : [reply.headers.Link]),
+    ]
+    Object.assign(reply.headers, headers, { Link: links.join(', ') })
     return reply
   }
   return { version, standing: () => present().standing, admit, announce }
@@ -167,21 +152,12 @@ export const createNotices = (
 export type Announcing = { readonly fail: Fail; readonly around: (handle: Handle) => Handle }
 
 /** The REST API's way to answer, with notices where there are any; without them nothing is in between. */
-export const announcing = (
-  notices: Notices | undefined,
-  hasSuccessor: (c: Http) => boolean,
-): Announcing => {
+export const announcing = (notices: Notices | undefined, successor: Successor): Announcing => {
   if (!notices) return { fail, around: handle => handle }
-  const announced = (c: Http, reply: Reply) => notices.announce(c, reply, hasSuccessor(c))
+  const announced = (c: Http, reply: Reply) => notices.announce(c, reply, successor)
   return {
     fail: (error, requestId, c) => announced(c, fail(error, requestId, c)),
     around: handle => (c, viewer, requestId) =>
       after(handle(c, viewer, requestId), reply => announced(c, reply)),
   }
 }
-
-/** Whether the newest version has a request, by the methods that `allowedAt` gives for a path. */
-export const inSuccessor =
-  (allowedAt: (path: string) => string | undefined) =>
-  ({ req: { method, path } }: Http): boolean =>
-    allowedAt(successorPath(path))?.split(', ').includes(method) ?? false

@@ -15,6 +15,7 @@ import { type Mount, noSuchPath, type Serve } from '#rest/mount.ts'
 import { serveOne } from '#rest/one.ts'
 import { checkParameters } from '#rest/query.ts'
 import { type Route, routesOf } from '#rest/routes.ts'
+import { type Successor, successorOf } from '#rest/successor.ts'
 import { counted } from '#rest/usage.ts'
 import { versionOf } from '#rest/version.ts'
 import { serveAction, serveCreate, serveDelete, serveUpdate } from '#rest/writes.ts'
@@ -94,6 +95,16 @@ const notInVersion = (c: Http, methods: readonly string[], version: Version): Ap
 const groupsOf = (endpoints: readonly Endpoint[]) =>
   Map.groupBy(endpoints, ({ method, path }) => `${method} ${path}`)
 
+/** The successor of the requests of a group; none where no endpoint of it is in the newest version. */
+const successorIn = (
+  { model }: Core,
+  group: readonly Endpoint[],
+  notices: Notices | undefined,
+): Successor => {
+  const next = group.find(endpoint => isIn(endpoint, newest))
+  return notices && next ? successorOf(model, notices.version, next.entity) : () => undefined
+}
+
 /** Mounts the REST API of a model and its actions. */
 export const mountRest = (
   app: App,
@@ -114,8 +125,7 @@ export const mountRest = (
           served.set(version, counted(endpoint.serve(mount), mount, endpoint))
         }
       if (served.size === 0) continue
-      const hasSuccessor = group.some(endpoint => isIn(endpoint, newest))
-      const { fail, around } = announcing(notices, () => hasSuccessor)
+      const { fail, around } = announcing(notices, successorIn(core, group, notices))
       // The viewer comes first, then the version, then the rest.
       const answer = around((c: Http, viewer) => {
         const named = versionOf(c)

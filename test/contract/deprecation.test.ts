@@ -185,6 +185,14 @@ test('the successor keeps the query but for the version, and what is no URL is e
     ['/api/products?versions=1', '/api/v2/products?versions=1'],
     ['/api/products', '/api/v2/products', { 'API-Version': '1' }],
     ['/api/products', '/api/v2/products', { Accept: 'application/vnd.duet.v1+json' }],
+    // Members are called as version 2 has them.
+    ['/api/products?sort=-price,created_at', '/api/v2/products?sort=-price,createdAt'],
+    [
+      '/api/products?search=a+b&fields=id%2Ccreated_at&limit=1',
+      '/api/v2/products?search=a+b&fields=id,createdAt&limit=1',
+    ],
+    ['/api/products/1?fields=created_at', '/api/v2/products/1?fields=createdAt'],
+    ['/api/products?sort=price,nonsense', '/api/v2/products?sort=price,nonsense'],
     ['/api/products?search=%3Ch%3E', '/api/v2/products?search=%3Ch%3E'],
     ['/api/products?search=a|b^c', '/api/v2/products?search=a%7Cb%5Ec'],
   ] as [string, string, Headers?][]) {
@@ -243,6 +251,20 @@ test('from the day of its sunset on, version 1 is 410 in its own shape, for requ
   const write = await ask('POST /api/posts/1/comments', { as: 2, body: { text: 'late' } })
   refuses(write, 410, 'VERSION_WITHDRAWN')
   tells(write, '/api/v2/posts/1/comments')
+})
+
+test('the documents of a version that has ended stay, and are deprecated too', async () => {
+  setClock('2027-08-01T00:00:00Z')
+  const document = await ask('GET /api/v1/openapi.json')
+  assert.equal(document.status, 200)
+  tells(document, '/api/v2/openapi.json', 'the document of version 1')
+  const { get } = document.json.paths['/products']
+  assert.ok('410' in get.responses)
+  const { VersionWithdrawn } = document.json.components.responses
+  assert.deepEqual(VersionWithdrawn['x-codes'], ['VERSION_WITHDRAWN'])
+  const next = await ask('GET /api/v2/openapi.json')
+  assert.ok(!('410' in next.json.paths['/products'].get.responses))
+  tellsNothing(next)
 })
 
 test('path, method and token come before the end of a version, and version 2 goes on', async () => {
