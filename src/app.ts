@@ -11,7 +11,7 @@ import { createMemory } from '#http/memory.ts'
 import { noQueue } from '#http/queue.ts'
 import { retryAfterHeader } from '#http/reply.ts'
 import { type App, type Http, routedPath } from '#http/request.ts'
-import { type Known, unrouted } from '#http/unrouted.ts'
+import { allowing, unrouted } from '#http/unrouted.ts'
 import { type Version, versions } from '#model/version.ts'
 import { anonymous } from '#model/viewer.ts'
 import { mountOpenApi } from '#openapi/serve.ts'
@@ -20,11 +20,13 @@ import { graphiqlPage } from '#pages/graphiql.ts'
 import { send } from '#pages/page.ts'
 import { mountReference, type ReferenceOptions } from '#pages/reference.ts'
 import { mountStart } from '#pages/start.ts'
+import { announcing, type Notices } from '#rest/deprecation.ts'
 import { differencesOf } from '#rest/differences.ts'
 import { fail, failIn } from '#rest/fail.ts'
 import { noSuchPath } from '#rest/mount.ts'
 import { mountRest } from '#rest/rest.ts'
 import { routesOf } from '#rest/routes.ts'
+import { successorAmong } from '#rest/successor.ts'
 import { noSuchVersion, versionHeader } from '#rest/version.ts'
 
 export type AppOptions = {
@@ -39,6 +41,8 @@ export type AppOptions = {
   readonly ready: () => Promise<string | null>
   /** Why the store can only be read now; null where it can be written. */
   readonly readOnly?: () => string | null
+  /** Absent where no version of the REST API is deprecated. */
+  readonly notices?: Notices | undefined
 }
 
 const text = (status: number, body: string) => ({
@@ -66,17 +70,29 @@ const errorExamples = (): ReferenceOptions['errors']['examples'] => {
   return [...ofRest, ofGraphql]
 }
 
-const referenceOf = ({ content, served, core }: AppOptions): ReferenceOptions => {
+/** A version as the page about versions tells of it today. */
+const offered = (version: Version, notices: Notices | undefined) => {
+  const standing = notices?.standing()
+  const days = standing?.version === version && {
+    deprecated: standing.from,
+    sunset: standing.end,
+  }
+  return { version, document: `${restPath}/v${version}/openapi.json`, ...days }
+}
+
+const referenceOf = ({ content, served, core, notices }: AppOptions): ReferenceOptions => {
   const derived = routesOf(core.model).map(({ lifetime, method, path }) => ({
     ...lifetime,
     method,
     path,
   }))
   const routes = [...derived, ...content.actions, ...served.routes]
-  const document = (version: Version) => `${restPath}/v${version}/openapi.json`
   return {
     versions: {
-      versions: versions.map(version => ({ version, document: document(version) })),
+      // The day on which a version ends may change while it is served.
+      get versions() {
+        return versions.map(version => offered(version, notices))
+      },
       differences: differencesOf(core.model, routes),
       example: content.examples.rest,
     },
@@ -130,16 +146,17 @@ const mountProbes = (app: App, { edge, ready, readOnly }: AppOptions) => {
 
 /** The whole service as one Hono app; `app.request()` calls it without a port. */
 export const createApp = (options: AppOptions): App => {
-  const { core, edge, content } = options
+  const { core, edge, content, notices } = options
   const app: App = new Hono({ getPath: routedPath })
-  mountRest(app, core, edge, content.actions, options.served.routes)
-  mountOpenApi(app, content, core.model, edge)
+  mountRest(app, core, edge, content.actions, options.served.routes, notices)
+  mountOpenApi(app, content, core.model, edge, notices)
   const graphiql = mountPages(app, options)
   mountGraphql(app, core, edge, { ...options.graphql, page: graphiql })
   mountProbes(app, options)
-  const known: Known[] = app.routes.map(({ method, path }) => ({ method, path }))
+  const allowedAt = allowing(app.routes)
+  const told = announcing(notices, successorAmong(allowedAt))
   app.notFound(
-    unrouted(known, edge, fail, path => noSuchVersion(path) ?? noSuchPath(path), versionHeader),
+    unrouted(allowedAt, edge, told, path => noSuchVersion(path) ?? noSuchPath(path), versionHeader),
   )
   app.onError((error, c) => {
     // The APIs' own handlers never throw, so this error is of a page.

@@ -64,6 +64,10 @@ const bad: readonly (readonly [string, string, RegExp])[] = [
   ['DUET_PUBLIC_URL', 'https://example.org/#a', /^must be an http or https URL/],
   ['DUET_PUBLIC_URL', 'https://a:b@example.org/', /^must be an http or https URL/],
   ['DUET_SHUTDOWN_TIMEOUT', '600001', /^must be a whole number from 0 to 600000$/],
+  ['DUET_V1_DEPRECATED', '2027-02-29', /^must be a day that the calendar has/],
+  ['DUET_V1_DEPRECATED', 'tomorrow', /^must be a day/],
+  ['DUET_DEPRECATION', 'yes', /^must be true or date$/],
+  ['DUET_NOTICE', 'none', /^must be told or kept$/],
   ['DUET_LOG', 'debug', /^must be info, warn, error or silent$/],
 ]
 for (const [name, value, sentence] of bad)
@@ -186,6 +190,28 @@ test('a store in PostgreSQL is named by its URL, and only such a store has repli
     'postgresql://two/duet',
   ])
   assert.match(faultsOf(replicas)[0] ?? '', /^DUET_REPLICA_URLS is for PostgreSQL/)
+})
+
+test('a version ends six months after its deprecation at the soonest, and not without one', () => {
+  const days = (DUET_V1_DEPRECATED: string, DUET_V1_SUNSET: string) =>
+    faultsOf({ DUET_V1_DEPRECATED, DUET_V1_SUNSET })
+  for (const [from, soonest, tooSoon] of [
+    ['2027-01-01', '2027-07-01', '2027-06-30'],
+    ['2027-08-31', '2028-02-29', '2028-02-28'],
+    ['2026-08-31', '2027-02-28', '2027-02-27'],
+    ['2028-02-29', '2028-08-29', '2028-08-28'],
+    ['2027-01-01', '2027-07-01', '2026-01-01'],
+  ] as const) {
+    assert.deepEqual(days(from, soonest), [])
+    assert.deepEqual(days(from, tooSoon), [
+      `DUET_V1_SUNSET is less than 6 months after DUET_V1_DEPRECATED: set it to ${soonest} or a later day`,
+    ])
+  }
+  assert.deepEqual(days('2027-01-01', ''), [])
+  assert.deepEqual(days('', '2027-08-01'), [
+    'DUET_V1_SUNSET needs DUET_V1_DEPRECATED: set it to a day 6 months or more before, from which callers are told',
+  ])
+  assert.equal(days('never', '2027-08-01').length, 1)
 })
 
 test('every limit takes its least and its largest value', () => {

@@ -1,5 +1,6 @@
 /** The environment as a Config, checked once; one error names all faults. */
 import { resolve } from 'node:path'
+import { noticeMonths, soonestEnd } from '#base/dates.ts'
 import { nearest } from '#base/nearest.ts'
 import {
   ConfigError,
@@ -69,6 +70,23 @@ const readTable = (table: SettingTable, environment: Environment, faults: string
   return values
 }
 
+/** The fault of the days on which a version is deprecated and ends; none where they fit together. */
+const deprecationFaults = (
+  { DUET_V1_DEPRECATED: from, DUET_V1_SUNSET: sunset }: Raw,
+  environment: Environment,
+): readonly string[] => {
+  if (sunset === undefined) return []
+  if (!environment.DUET_V1_DEPRECATED)
+    return [
+      `DUET_V1_SUNSET needs DUET_V1_DEPRECATED: set it to a day ${noticeMonths} months or more before, from which callers are told`,
+    ]
+  const soonest = from === undefined ? '' : soonestEnd(String(from))
+  if (String(sunset) >= soonest) return []
+  return [
+    `DUET_V1_SUNSET is less than ${noticeMonths} months after DUET_V1_DEPRECATED: set it to ${soonest} or a later day`,
+  ]
+}
+
 /** Faults between settings that are right by themselves. */
 const contradictions = (values: Raw, environment: Environment): readonly string[] => {
   const faults: string[] = []
@@ -83,7 +101,7 @@ const contradictions = (values: Raw, environment: Environment): readonly string[
   }
   if (values.DUET_REPLICA_URLS !== undefined && !isPostgres(String(values.DUET_DATABASE_URL)))
     faults.push('DUET_REPLICA_URLS is for PostgreSQL: DUET_DATABASE_URL must be a postgres:// URL')
-  return faults
+  return [...faults, ...deprecationFaults(values, environment)]
 }
 
 /** The Config of an environment, with the content's own settings. Throws a ConfigError that names every fault. */

@@ -10,6 +10,7 @@ import type { Dialect } from '#sql/dialect.ts'
 import type { Reader } from '#sql/engine.ts'
 import type { Writer } from '#write/job.ts'
 import type { Services } from '#write/services.ts'
+import type { Usage } from '#write/usage.ts'
 
 export type Core = {
   readonly model: Model
@@ -20,6 +21,8 @@ export type Core = {
   /** The key that signs cursors; it belongs to the store. */
   readonly cursorKey: Uint8Array
   readonly services: Services
+  /** Counts who uses what is deprecated. */
+  readonly usage: Usage
   /** The current time, milliseconds since 1970. */
   readonly now: () => number
 }

@@ -53,6 +53,7 @@ export const machineErrors = defineErrors({
   NOT_ACCEPTABLE: { status: 406, title: 'No representation fits the Accept header' },
   CONFLICT: { status: 409, title: 'The change conflicts with what is stored' },
   IDEMPOTENCY_IN_FLIGHT: { status: 409, title: 'The first request with this key still runs' },
+  VERSION_WITHDRAWN: { status: 410, title: 'The version of the API has ended' },
   PRECONDITION_FAILED: { status: 412, title: 'The If-Match header does not hold' },
   PAYLOAD_TOO_LARGE: { status: 413, title: 'The body is too large' },
   URI_TOO_LONG: { status: 414, title: 'The URL is too long' },

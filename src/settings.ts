@@ -1,6 +1,7 @@
 /** The machine's settings, each with its rule, its default and its purpose. */
 import { isIP } from 'node:net'
 import { type Check, turned, where } from '#base/check.ts'
+import { isDay } from '#base/dates.ts'
 
 /** The rule of a setting: what its text stands for. */
 type Rule<Value = unknown> = Check<Value, string>
@@ -33,6 +34,7 @@ const listOf = (isOne: (one: string) => boolean, fault: string): Rule<readonly s
     fault,
   )
 const isWebAddress = (given: string) => /^https?:\/\//i.test(given) && URL.canParse(given)
+const day = textWhere(isDay, 'must be a day that the calendar has, such as 2027-01-31')
 const isOrigin = (text: string) => URL.parse(text)?.origin === text
 
 const isMailServer = (text: string) => {
@@ -248,6 +250,26 @@ export const settings = {
     whole(0, 600_000),
     '10000',
     'Longest wait for running requests at the end, in milliseconds',
+  ),
+  DUET_V1_DEPRECATED: setting(
+    day,
+    '',
+    'The day, in UTC, from which answers of version 1 of the REST API say that it is deprecated',
+  ),
+  DUET_V1_SUNSET: setting(
+    day,
+    '',
+    'The day, in UTC, on which version 1 ends, six months or more after DUET_V1_DEPRECATED',
+  ),
+  DUET_DEPRECATION: setting(
+    oneOf(['true', 'date'], 'must be true or date'),
+    'true',
+    'What the header Deprecation says: true, or the date as RFC 9745 has it, such as @1798761600',
+  ),
+  DUET_NOTICE: setting(
+    oneOf(['told', 'kept'], 'must be told or kept'),
+    'told',
+    'What holds where callers were told of the end for less than six months: with told the end, and the log warns; with kept the six months, and the version ends later',
   ),
   DUET_LOG: setting(
     oneOf(['info', 'warn', 'error', 'silent'], 'must be info, warn, error or silent'),

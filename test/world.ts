@@ -7,6 +7,7 @@ import { createAuthenticator } from '#auth/authenticate.ts'
 import { mint } from '#auth/token.ts'
 import { putRows } from '#cli/fill.ts'
 import type { OpenStore } from '#cli/row-sources.ts'
+import { toldIn } from '#cli/serve/notices.ts'
 import { loadConfig } from '#config.ts'
 import { content as usualContent } from '#content/index.ts'
 import { type Content, modelOf } from '#content.ts'
@@ -22,6 +23,8 @@ import type { App } from '#http/request.ts'
 import { createMail, type MailOptions } from '#mail/mail.ts'
 import type { Model } from '#model/model.ts'
 import type { Event } from '#observe.ts'
+import { createNotices, type Deprecation } from '#rest/deprecation.ts'
+import { createUsage } from '#write/usage.ts'
 import { historyFor } from './history.ts'
 import {
   changeIn,
@@ -98,6 +101,8 @@ export type WorldOptions = {
   readonly engine?: Partial<SqliteOptions>
   readonly introspection?: boolean
   readonly now?: () => number
+  /** The deprecation of version 1. */
+  readonly deprecation?: Deprecation
   /** Mail is put into `letters` unless this says how it leaves. */
   readonly mail?: Partial<MailOptions>
 }
@@ -226,6 +231,12 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
       publicUrl: () => 'https://duet.example.org',
       now,
     },
+    usage: createUsage({
+      writer: engine,
+      dialect: engine.dialect,
+      now,
+      ...(options.deprecation && { told: await toldIn(store) }),
+    }),
     now,
   }
   const edge: Edge = {
@@ -251,6 +262,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     development: true,
     version: 'test',
     ready: async () => null,
+    notices: options.deprecation && createNotices(options.deprecation, now, core.usage),
   })
   const tokens = new Map<string, Promise<string>>()
   const { superuser, default: usual } = content.viewers.roles

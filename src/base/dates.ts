@@ -13,3 +13,22 @@ export const addMonths = (day: string, months: number): string => {
   moved.setUTCDate(Math.min(number, moved.getUTCDate()))
   return moved.toISOString().slice(0, 10)
 }
+
+/** How many months callers are told before something that they use ends. */
+export const noticeMonths = 6
+
+/** The first day on which something may end whose callers are told from a day on. */
+export const soonestEnd = (told: string): string => addMonths(told, noticeMonths)
+
+const day = 24 * 3_600_000
+
+/** The number of the day, counted from 1970 in UTC, that a moment in milliseconds is on. */
+export const dayNumber = (moment: number): number => Math.floor(moment / day)
+
+/** The day of that number. */
+export const dayNumbered = (number: number): string =>
+  new Date(number * day).toISOString().slice(0, 10)
+
+/** How many days lie between two; below zero where the second is before the first. */
+export const daysBetween = (from: string, to: string): number =>
+  (Date.parse(to) - Date.parse(from)) / day

@@ -1,16 +1,20 @@
-/** `duet contract`: compares two files of a contract. */
+/** `duet contract`: compares two files of a contract, and says who still uses what is deprecated. */
 import { readFileSync } from 'node:fs'
+import { usage } from '#cli/contract-usage.ts'
 import { readArgs, UsageError } from '#cli/usage.ts'
-import type { CliCommand } from '#content.ts'
+import type { CliCommand, Content } from '#content.ts'
 import { type ContractFile, diffFiles, kindOf } from '#contract/contract.ts'
 import { counts, report } from '#contract/report.ts'
 
 const help = `Usage: duet contract diff OLD NEW [--json]
+       duet contract usage [--since DAY] [--json]
 
-Says what NEW means for callers of OLD: two OpenAPI 3.1 documents (.json), or two GraphQL
+diff says what NEW means for callers of OLD: two OpenAPI 3.1 documents (.json), or two GraphQL
 schemas (.graphql). Each difference is breaking, risky or compatible: docs/contract.md.
 Exit code 0 where nothing is breaking, 1 where something is, 2 for a wrong command line.
---json prints the differences as a list of objects.`
+usage says who still uses what is deprecated in the store of the settings: a version, or a
+member that will end, by the id that the callers' tokens name, of the last 13 months or
+since a day such as 2027-01-31. --json prints either as a list of objects.`
 
 const fileNamed = (name: string | undefined, which: string): string => {
   if (name === undefined) throw new UsageError(`${which} is missing: duet contract diff OLD NEW`)
@@ -21,27 +25,39 @@ const fileNamed = (name: string | undefined, which: string): string => {
 
 const read = (name: string): ContractFile => ({ name, text: readFileSync(name, 'utf8') })
 
-const diff = (names: readonly string[], asJson: boolean): void => {
-  const [before, after] = [fileNamed(names[0], 'OLD'), fileNamed(names[1], 'NEW')]
+const diff = async (args: readonly string[]): Promise<void> => {
+  const { values, positionals } = readArgs(args, { json: { type: 'boolean' } }, 2)
+  const [before, after] = [fileNamed(positionals[0], 'OLD'), fileNamed(positionals[1], 'NEW')]
   if (kindOf(before) !== kindOf(after))
     throw new UsageError('OLD and NEW must be of one kind: both .json, or both .graphql')
   const today = new Date().toISOString().slice(0, 10)
   const differences = diffFiles(read(before), read(after), today)
   process.stdout.write(
-    asJson
+    values.json === true
       ? `${JSON.stringify(differences, null, 2)}\n`
       : `${report(differences)}${counts(differences)}\n`,
   )
   if (differences.some(difference => difference.class === 'breaking')) process.exitCode = 1
 }
 
-const run = async (args: readonly string[]): Promise<void> => {
-  const { values, positionals } = readArgs(args, { json: { type: 'boolean' } }, 3)
-  const [name, ...files] = positionals
-  if (name === 'diff') return diff(files, values.json === true)
-  if (name !== undefined) throw new UsageError(`there is no contract ${name}; there is: diff`)
-  process.stdout.write(`${help}\n`)
-  process.exitCode = 2
+const parts: Readonly<
+  Record<string, (args: readonly string[], content: Content) => Promise<void>>
+> = { diff, usage }
+
+const run = async (args: readonly string[], content: Content): Promise<void> => {
+  const at = args.findIndex(argument => !argument.startsWith('-'))
+  const name = args[at]
+  if (name === undefined) {
+    process.stdout.write(`${help}\n`)
+    process.exitCode = 2
+    return
+  }
+  const part = Object.hasOwn(parts, name) ? parts[name] : undefined
+  if (!part)
+    throw new UsageError(
+      `there is no contract ${name}; there are: ${Object.keys(parts).join(', ')}`,
+    )
+  await part(args.toSpliced(at, 1), content)
 }
 
 export const contract: CliCommand = { help, run }

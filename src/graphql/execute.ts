@@ -16,6 +16,7 @@ import type { Params } from '#graphql/params.ts'
 import { runQuery } from '#graphql/query.ts'
 import type { Schema } from '#graphql/schema.ts'
 import type { Execution } from '#graphql/selection.ts'
+import type { countingOperations } from '#graphql/usage.ts'
 import { asApiError, type Edge } from '#http/exchange.ts'
 import { errorHeaders } from '#http/reply.ts'
 import type { Viewer } from '#model/viewer.ts'
@@ -30,6 +31,8 @@ export type Endpoint = {
   readonly schema: Schema
   readonly introspection: boolean
   readonly documents: (source: string) => Document
+  /** Counts the operations that use what is deprecated. */
+  readonly countUse: ReturnType<typeof countingOperations>
 }
 
 export type Request = {
@@ -130,6 +133,7 @@ const run = async (endpoint: Endpoint, request: Request): Promise<Result> => {
       headers: { Allow: 'POST' },
     })
   const variables = coerceVariables(schema.schema, operation.node, params.variables, introspection)
+  endpoint.countUse(operation, variables, viewer)
   const execution = { core, schema, operation, variables, viewer }
   if (isMutation) return mutate(observe, requestId, execution, keyed)
   const { data, error } = await runQuery(execution, position)

@@ -10,6 +10,7 @@ import { json, negotiate, wantsPage } from '#graphql/media-types.ts'
 import { type Params, paramsOf } from '#graphql/params.ts'
 import { deriveSchema } from '#graphql/schema.ts'
 import { mountSchema } from '#graphql/sdl.ts'
+import { countingOperations } from '#graphql/usage.ts'
 import { bodyTag, isNotModified } from '#http/conditional.ts'
 import { type Edge, exchange, type Fail } from '#http/exchange.ts'
 import { errorHeaders, type Reply } from '#http/reply.ts'
@@ -115,7 +116,8 @@ export const mountGraphql = (app: App, core: Core, edge: Edge, options: GraphqlO
   const { observe, bodyLimit } = edge
   const schema = deriveSchema(core.model)
   const documents = documentCache(schema.schema, limits, introspection)
-  const endpoint = { core, observe, schema, introspection, documents }
+  const countUse = countingOperations(schema.schema, core.usage)
+  const endpoint = { core, observe, schema, introspection, documents, countUse }
   const fail = failWith(observe)
   const serve = exchange(edge, fail, (c, viewer, requestId) =>
     answer(endpoint, bodyLimit, c, viewer, requestId),

@@ -1,6 +1,6 @@
 /** Requests that no route takes: 404, 405 with `Allow`, and OPTIONS. */
 import { ApiError } from '#errors.ts'
-import { type Edge, exchange, type Fail } from '#http/exchange.ts'
+import { type Edge, exchange, type Fail, type Handle } from '#http/exchange.ts'
 import { preflightHeaders, type Reply } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
 import { anonymous } from '#model/viewer.ts'
@@ -11,7 +11,7 @@ const patternOf = (path: string): RegExp =>
   new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/:[A-Za-z]+/g, '[^/]+')}$`)
 
 /** The methods at a path by all the routes, as `Allow` lists them: HEAD beside GET, and OPTIONS; undefined where there are none. */
-const allowing = (known: readonly Known[]) => {
+export const allowing = (known: readonly Known[]) => {
   const routes = known.map(({ method, path }) => ({
     pattern: patternOf(path),
     methods: method === 'GET' ? ['GET', 'HEAD'] : [method],
@@ -22,15 +22,17 @@ const allowing = (known: readonly Known[]) => {
   }
 }
 
-/** The handler for everything that no route takes, given all the routes; `headersAt` is added to the answers to OPTIONS. */
+/**
+ * The handler for everything that no route takes, by the methods that `allowedAt` gives for a path; `headersAt` is added
+ * to the answers to OPTIONS.
+ */
 export const unrouted = (
-  known: readonly Known[],
+  allowedAt: (path: string) => string | undefined,
   edge: Edge,
-  fail: Fail,
+  { fail, around }: { readonly fail: Fail; readonly around: (handle: Handle) => Handle },
   explain: (path: string) => ApiError,
   headersAt: (path: string) => Readonly<Record<string, string>>,
 ) => {
-  const allowedAt = allowing(known)
   const options = (path: string, allow: string): Reply => ({
     status: 204,
     headers: {
@@ -42,7 +44,7 @@ export const unrouted = (
     body: null,
   })
   // Path and method come before the token, which is not looked at.
-  return exchange({ ...edge, authenticate: () => anonymous }, fail, (c: Http) => {
+  const handle = around((c: Http) => {
     const { path, method } = c.req
     const allow = allowedAt(path)
     if (allow === undefined) throw explain(path)
@@ -50,4 +52,5 @@ export const unrouted = (
     const message = `${method} is not possible at ${path}; there are ${allow}`
     throw new ApiError('METHOD_NOT_ALLOWED', message, { headers: { Allow: allow } })
   })
+  return exchange({ ...edge, authenticate: () => anonymous }, fail, handle)
 }

@@ -5,10 +5,11 @@ import { preferred } from '#http/accept.ts'
 import { type Edge, exchange } from '#http/exchange.ts'
 import { type App, type Http, header } from '#http/request.ts'
 import type { Model } from '#model/model.ts'
-import { type Version, versions } from '#model/version.ts'
+import { newest, type Version, versions } from '#model/version.ts'
 import { openApiOf } from '#openapi/openapi.ts'
-import { fail } from '#rest/fail.ts'
+import { announcing, type Notices } from '#rest/deprecation.ts'
 import { represent } from '#rest/represent.ts'
+import { successorOf } from '#rest/successor.ts'
 import { jsonTypes, versionOf } from '#rest/version.ts'
 
 /** The media type of OpenAPI documents, which nobody has registered yet. */
@@ -22,18 +23,25 @@ const documentPaths: readonly string[] = [
   ...['', ...versions.map(version => `/v${version}`)].map(part => `${restPath}${part}/${file}`),
 ]
 
-/** Mounts the documents of a content on the app. */
-export const mountOpenApi = (app: App, content: Content, model: Model, edge: Edge): void => {
+/** Mounts the documents of a content on the app; those of a version that has ended stay. */
+export const mountOpenApi = (
+  app: App,
+  content: Content,
+  model: Model,
+  edge: Edge,
+  notices: Notices | undefined,
+): void => {
   const texts = new Map<Version, Promise<string>>()
   const textOf = (version: Version): Promise<string> =>
     texts.getOrInsertComputed(version, async () =>
       JSON.stringify(await openApiOf(content, version, model)),
     )
-  const handle = exchange(edge, fail, async (c: Http) => {
+  const { fail, around } = announcing(notices, successorOf(model, newest, undefined))
+  const answer = around(async (c: Http) => {
     const named = versionOf(c)
     const form = preferred(header(c, 'accept') ?? '', [...jsonTypes, documentType])
     const type = form === documentType ? { type: `${documentType};version=3.1` } : {}
     return represent(c, edge, await textOf(named.version), { named, isPublic: true, ...type })
   })
-  for (const path of documentPaths) app.get(path, handle)
+  for (const path of documentPaths) app.get(path, exchange(edge, fail, answer))
 }

@@ -8,13 +8,15 @@ import { type Edge, exchange } from '#http/exchange.ts'
 import { type App, type Http, queryString } from '#http/request.ts'
 import type { Described } from '#model/described.ts'
 import type { Rule } from '#model/policy.ts'
-import { isIn, type Lifetime, type Version, versions } from '#model/version.ts'
-import { fail } from '#rest/fail.ts'
+import { isIn, type Lifetime, newest, type Version, versions } from '#model/version.ts'
+import { announcing, type Notices } from '#rest/deprecation.ts'
 import { serveList } from '#rest/list.ts'
 import { type Mount, noSuchPath, type Serve } from '#rest/mount.ts'
 import { serveOne } from '#rest/one.ts'
 import { checkParameters } from '#rest/query.ts'
 import { type Route, routesOf } from '#rest/routes.ts'
+import { type Successor, successorOf } from '#rest/successor.ts'
+import { counted } from '#rest/usage.ts'
 import { versionOf } from '#rest/version.ts'
 import { serveAction, serveCreate, serveDelete, serveUpdate } from '#rest/writes.ts'
 import type { Action } from '#write/action.ts'
@@ -38,6 +40,8 @@ export type ExtraRoute = Endpoint & {
 type Endpoint = Lifetime & {
   readonly method: string
   readonly path: string
+  /** The entity whose members requests may name; absent where it has no such parameters or body. */
+  readonly entity?: string
   readonly serve: (mount: Mount) => Serve
 }
 
@@ -61,6 +65,7 @@ const endpointsOf = (
     ...route.lifetime,
     method: route.method,
     path: route.path,
+    entity: route.entity,
     serve: (mount: Mount) => serving[route.kind](mount, route),
   })),
   ...actions.map(action => ({ ...action, serve: (mount: Mount) => serveAction(mount, action) })),
@@ -90,6 +95,16 @@ const notInVersion = (c: Http, methods: readonly string[], version: Version): Ap
 const groupsOf = (endpoints: readonly Endpoint[]) =>
   Map.groupBy(endpoints, ({ method, path }) => `${method} ${path}`)
 
+/** The successor of the requests of a group; none where no endpoint of it is in the newest version. */
+const successorIn = (
+  { model }: Core,
+  group: readonly Endpoint[],
+  notices: Notices | undefined,
+): Successor => {
+  const next = group.find(endpoint => isIn(endpoint, newest))
+  return notices && next ? successorOf(model, notices.version, next.entity) : () => undefined
+}
+
 /** Mounts the REST API of a model and its actions. */
 export const mountRest = (
   app: App,
@@ -97,6 +112,7 @@ export const mountRest = (
   edge: Edge,
   actions: readonly Action[],
   extras: readonly ExtraRoute[],
+  notices: Notices | undefined,
 ): void => {
   const endpoints = endpointsOf(core, actions, extras)
   for (const [prefix, offered] of prefixes)
@@ -104,16 +120,20 @@ export const mountRest = (
       const [{ method, path } = { method: '', path: '' }] = group
       const served = new Map<Version, Serve>()
       for (const version of offered)
-        for (const endpoint of group.filter(endpoint => isIn(endpoint, version)))
-          served.set(version, endpoint.serve({ core, edge, prefix, version }))
+        for (const endpoint of group.filter(endpoint => isIn(endpoint, version))) {
+          const mount = { core, edge, prefix, version }
+          served.set(version, counted(endpoint.serve(mount), mount, endpoint))
+        }
       if (served.size === 0) continue
+      const { fail, around } = announcing(notices, successorIn(core, group, notices))
       // The viewer comes first, then the version, then the rest.
-      const handle = exchange(edge, fail, (c: Http, viewer) => {
+      const answer = around((c: Http, viewer) => {
         const named = versionOf(c)
+        notices?.admit(named.version, viewer)
         const serve = served.get(named.version)
         if (serve) return serve(c, viewer, named)
         throw notInVersion(c, methodsIn(endpoints, path, named.version), named.version)
       })
-      app.on(method, [`${prefix}${path}`], handle)
+      app.on(method, [`${prefix}${path}`], exchange(edge, fail, answer))
     }
 }

@@ -13,6 +13,7 @@ import { wholeOne } from '#rest/one.ts'
 import { checkParameters } from '#rest/query.ts'
 import { markOf, tagOf } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
+import { countingBody } from '#rest/usage.ts'
 import type { Named } from '#rest/version.ts'
 import type { Action } from '#write/action.ts'
 import type { Command } from '#write/command.ts'
@@ -139,6 +140,7 @@ export const serveCreate = (mount: Mount, route: Route): Serve => {
   const entity = entityOf(core.model, route.entity)
   const planFor = answers(mount, route.entity)
   const useBy = useOf(mount, route.entity, 'create')
+  const count = countingBody(mount, route.entity)
   return async (c, viewer, named) => {
     const writing = writingOf(mount, viewer)
     permit(writing, entity.policy.create, `create ${entity.plural}`)
@@ -152,6 +154,7 @@ export const serveCreate = (mount: Mount, route: Route): Serve => {
       isChecked ? check : undefined,
       async () => {
         const body = await jsonBody(c, edge.bodyLimit, bodyTypes)
+        count(body, viewer)
         const idempotency = idempotencyFor(c, mount, viewer, body)
         checkParameters(queryString(c), mount.version)
         return { idempotency, values: inputValues(entity, body, use) }
@@ -189,6 +192,7 @@ export const serveUpdate = (
   const entity = entityOf(core.model, route.entity)
   const planFor = answers(mount, route.entity)
   const useBy = useOf(mount, route.entity, mode)
+  const count = countingBody(mount, route.entity)
   return async (c, viewer, named) => {
     const writing = writingOf(mount, viewer)
     permit(writing, entity.policy.update, `change ${entity.plural}`)
@@ -196,6 +200,7 @@ export const serveUpdate = (
     const check = () => precheck(writing, target, 'update')
     const values = await readThen(mount, check, async () => {
       const body = await jsonBody(c, edge.bodyLimit, mode === 'update' ? patchTypes : bodyTypes)
+      count(body, viewer)
       checkParameters(queryString(c), mount.version)
       return inputValues(entity, body, useBy(viewer))
     })

@@ -18,6 +18,7 @@ import { createQueue } from '#http/queue.ts'
 import { createMail } from '#mail/mail.ts'
 import { defineModel, type Entities, type Model } from '#model/model.ts'
 import type { Event } from '#observe.ts'
+import { createUsage } from '#write/usage.ts'
 import { freshDatabase } from '../postgres/tools/database.ts'
 import { roles } from '../support/roles.ts'
 import { documentLimits, secret } from '../world.ts'
@@ -119,6 +120,7 @@ export const serveModel = async (
       limits,
       cursorKey: Buffer.alloc(32, 'cursor'),
       services: { mail, key: Buffer.alloc(32, 'mail'), publicUrl: () => '', now: () => now },
+      usage: createUsage({ writer: engine, dialect: engine.dialect, now: () => now }),
       now: () => now,
     },
     edge: {

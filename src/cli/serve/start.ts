@@ -7,6 +7,7 @@ import { keySource } from '#cli/secret.ts'
 import { type Auth, authOf, reportMisfits } from '#cli/serve/auth.ts'
 import { hello } from '#cli/serve/hello.ts'
 import { listen } from '#cli/serve/listen.ts'
+import { deprecationOf, noticesOf, toldIn } from '#cli/serve/notices.ts'
 import type { Program } from '#cli/serve/prepare.ts'
 import { modelFor, storeOf } from '#cli/store.ts'
 import { version } from '#cli/version.ts'
@@ -18,6 +19,7 @@ import { createLimiter, type Limiter } from '#http/limit/limiter.ts'
 import { createMemory } from '#http/memory.ts'
 import { createQueue } from '#http/queue.ts'
 import { startPurging } from '#write/purge.ts'
+import { createUsage, startFlushing } from '#write/usage.ts'
 
 export type Running = {
   readonly url: string
@@ -76,6 +78,9 @@ const edgeOf = (
 /** How long a service whose store stopped still answers, in milliseconds. */
 const lastAnswers = 300
 
+/** How long the last counts may take to be written at the end, in milliseconds. */
+const lastCounts = 3000
+
 /** How long messages that wait are still sent at the end, in milliseconds. */
 const lastMails = 3000
 
@@ -115,12 +120,18 @@ const openService = async ({ config, content }: Program, onFatal: () => void) =>
     },
   })
   const mail = mailOf(config, log.observe)
-  return { model, keys, log, state, engine, mail, limiter: limiterOf(config, engine) }
+  const usage = createUsage({
+    writer: engine,
+    dialect: engine.dialect,
+    now: Date.now,
+    ...(deprecationOf(config) && { told: await toldIn(store) }),
+  })
+  return { model, keys, log, state, engine, mail, usage, limiter: limiterOf(config, engine) }
 }
 
 type Service = Awaited<ReturnType<typeof openService>>
 
-const coreOf = (config: Config, { model, keys, state, engine, mail }: Service): Core => ({
+const coreOf = (config: Config, { model, keys, state, engine, mail, usage }: Service): Core => ({
   model,
   dialect: engine.dialect,
   reader: engine,
@@ -133,11 +144,12 @@ const coreOf = (config: Config, { model, keys, state, engine, mail }: Service): 
     publicUrl: () => config.values.DUET_PUBLIC_URL ?? state.url,
     now: Date.now,
   },
+  usage,
   now: Date.now,
 })
 
 const appOf = async ({ config, content }: Program, service: Service, auth: Auth) => {
-  const { log, engine, limiter, state } = service
+  const { log, engine, limiter, state, usage } = service
   const { observe } = log
   const authenticate = reportMisfits(auth.authenticate, keySource(config), observe)
   return createApp({
@@ -153,6 +165,7 @@ const appOf = async ({ config, content }: Program, service: Service, auth: Auth)
     version,
     ready: async () => (state.isDraining ? 'draining' : whyNotReady(engine)),
     readOnly: engine.readOnly,
+    notices: noticesOf(config, usage, observe),
   })
 }
 
@@ -164,6 +177,7 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
   const { engine, state } = service
   const app = await appOf(program, service, auth)
   const endPurging = startPurging({ writer: engine, dialect: engine.dialect, now: Date.now })
+  const endFlushing = startFlushing(service.usage)
   const server = await listen(app, config, () => state.isDraining)
   state.url = server.url
   const stop = async () => {
@@ -172,6 +186,7 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
     // First a balancer learns from /readyz to send requests elsewhere.
     await sleep(config.values.DUET_DRAIN_WAIT)
     await server.close(config.values.DUET_SHUTDOWN_TIMEOUT)
+    await Promise.race([endFlushing(), sleep(lastCounts, undefined, { ref: false })])
     await service.mail.close(lastMails)
     service.limiter?.close()
     await engine.close()

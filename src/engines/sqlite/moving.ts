@@ -3,8 +3,8 @@ import type { MovedTable } from '#engines/moving.ts'
 import type { Scalar } from '#model/field.ts'
 import { queryWith, type Session } from '#sql/engine.ts'
 
-/** Keys and stored responses, which stay valid after the move. */
-const machineTables = ['secrets', 'replies']
+/** Keys, stored responses, and what is remembered of deprecated versions: all stays valid after the move. */
+const machineTables = ['secrets', 'replies', 'version_notices', 'version_uses']
 
 const scalarOf: Readonly<Record<string, Scalar>> = { INTEGER: 'int', TEXT: 'text', BLOB: 'bytes' }
 

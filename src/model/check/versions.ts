@@ -1,5 +1,5 @@
 /** Faults of what differs between versions: names, forms, first and last versions, and the days on which they end. */
-import { addMonths, isDay } from '#base/dates.ts'
+import { isDay, noticeMonths, soonestEnd } from '#base/dates.ts'
 import { type Checked, type Faults, own } from '#model/check/checked.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
@@ -15,9 +15,6 @@ import {
   type Version,
   versions,
 } from '#model/version.ts'
-
-/** How long callers are told before something that they use is gone. */
-const notice = { months: 6 }
 
 const dayFault = (called: string, day: string | undefined): string | undefined =>
   day === undefined || isDay(day)
@@ -45,9 +42,9 @@ export const lifetimeFault = ({
   const on = typeof deprecated === 'object' ? deprecated.on : undefined
   const fault = dayFault('sunset', sunset) ?? dayFault('day of deprecation', on)
   if (fault !== undefined || sunset === undefined || on === undefined) return fault
-  const soonest = addMonths(on, notice.months)
+  const soonest = soonestEnd(on)
   return sunset < soonest
-    ? `is deprecated on ${on} and goes on ${sunset}, less than ${notice.months} months later: choose ${soonest} or a later day`
+    ? `is deprecated on ${on} and goes on ${sunset}, less than ${noticeMonths} months later: choose ${soonest} or a later day`
     : undefined
 }
 

@@ -1,0 +1,42 @@
+/** The deprecation of version 1 by the settings, and what the store remembers of it. */
+import { dayNumber, dayNumbered } from '#base/dates.ts'
+import type { Config } from '#config.ts'
+import type { Store } from '#engines/store.ts'
+import type { Observe } from '#observe.ts'
+import { createNotices, type Deprecation, type Notices, shortNotice } from '#rest/deprecation.ts'
+import { queryWith } from '#sql/engine.ts'
+import type { Told, Usage } from '#write/usage.ts'
+
+/** The deprecation that the settings say; undefined where they say none. */
+export const deprecationOf = ({ values }: Config): Deprecation | undefined => {
+  const { DUET_V1_DEPRECATED: from, DUET_V1_SUNSET: sunset, DUET_NOTICE: notice } = values
+  if (from === undefined) return undefined
+  const header = values.DUET_DEPRECATION
+  return { version: 1, from, sunset, header, holds: notice === 'kept' ? 'notice' : 'sunset' }
+}
+
+/** Since when callers were told that versions are deprecated, as the store remembers it. */
+export const toldIn = async (store: Store): Promise<Told> => {
+  const session = await store.session('reading')
+  try {
+    const rows = await session.query(queryWith('select version, first_day from version_notices'))
+    return new Map(rows.map(([version, day]) => [Number(version), String(day)]))
+  } finally {
+    await session.close()
+  }
+}
+
+/** The notices that the settings ask for; a notice that is too short is reported. */
+export const noticesOf = (
+  config: Config,
+  usage: Usage,
+  observe: Observe,
+  now: () => number = Date.now,
+): Notices | undefined => {
+  const deprecation = deprecationOf(config)
+  if (!deprecation) return undefined
+  const today = dayNumbered(dayNumber(now()))
+  const message = shortNotice(deprecation, today, usage.firstTold(deprecation.version))
+  if (message !== undefined) observe({ kind: 'notice', message })
+  return createNotices(deprecation, now, usage)
+}

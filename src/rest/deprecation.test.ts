@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Deprecation, shortNotice, standingOn } from './deprecation.ts'
+
+const usual: Deprecation = {
+  version: 1,
+  from: '2027-01-01',
+  sunset: '2027-08-01',
+  header: 'true',
+  holds: 'sunset',
+}
+const kept: Deprecation = { ...usual, holds: 'notice' }
+
+/** The state and the end of a version on a day, where callers were first told on another. */
+const on = (deprecation: Deprecation, today: string, told?: string) => {
+  const { state, end } = standingOn(deprecation, today, told)
+  return [state, end]
+}
+
+test('a version is offered the day before, deprecated from the day on, and withdrawn from its last day on', () => {
+  for (const [today, state] of [
+    ['2026-12-31', 'offered'],
+    ['2027-01-01', 'deprecated'],
+    ['2027-01-02', 'deprecated'],
+    ['2027-07-31', 'deprecated'],
+    ['2027-08-01', 'withdrawn'],
+    ['2027-08-02', 'withdrawn'],
+  ] as const)
+    assert.deepEqual(on(usual, today), [state, '2027-08-01'])
+  assert.deepEqual(on({ ...usual, sunset: undefined }, '2099-01-01'), ['deprecated', undefined])
+})
+
+test('where the notice holds, a version goes on until callers were told for six months', () => {
+  for (const [today, told, state, end] of [
+    // Told in time.
+    ['2027-07-31', '2027-01-01', 'deprecated', '2027-08-01'],
+    ['2027-08-01', '2027-02-01', 'withdrawn', '2027-08-01'],
+    // Told a month late.
+    ['2027-08-01', '2027-03-01', 'deprecated', '2027-09-01'],
+    ['2027-08-31', '2027-03-01', 'deprecated', '2027-09-01'],
+    ['2027-09-01', '2027-03-01', 'withdrawn', '2027-09-01'],
+    // Never told before: today is the first day.
+    ['2027-08-01', undefined, 'deprecated', '2028-02-01'],
+    // What an earlier deprecation told does not count for this one.
+    ['2027-06-01', '2020-01-01', 'deprecated', '2027-08-01'],
+    // The same day of a month that does not have it is the month's last.
+    ['2027-08-01', '2027-08-31', 'deprecated', '2028-02-29'],
+    ['2028-02-28', '2027-08-31', 'deprecated', '2028-02-29'],
+    ['2028-02-29', '2027-08-31', 'withdrawn', '2028-02-29'],
+    ['2028-08-28', '2028-02-29', 'deprecated', '2028-08-29'],
+    ['2028-08-29', '2028-02-29', 'withdrawn', '2028-08-29'],
+  ] as const)
+    assert.deepEqual(on(kept, today, told), [state, end], `${today} told ${told}`)
+  // Where the sunset holds, it holds however late callers were told.
+  assert.deepEqual(on(usual, '2027-08-01', '2027-07-01'), ['withdrawn', '2027-08-01'])
+})
+
+test('an operator is told how many days of notice are missing, and what to do', () => {
+  assert.equal(shortNotice(usual, '2027-07-20', '2027-01-01'), undefined)
+  assert.equal(shortNotice(usual, '2026-12-01'), undefined)
+  assert.equal(shortNotice(usual, '2027-02-01'), undefined)
+  assert.equal(shortNotice({ ...usual, sunset: undefined }, '2027-07-01'), undefined)
+  assert.equal(
+    shortNotice(usual, '2027-07-20', '2027-07-01'),
+    'version 1 ends on 2027-08-01, and callers will have been told for 31 days of the 184 that 6 months have: set DUET_V1_SUNSET to 2028-01-01 or a later day, or DUET_NOTICE to kept',
+  )
+  assert.match(shortNotice(usual, '2027-02-02') ?? '', /told for 180 days of the 181 .* 2027-08-02/)
+  assert.match(shortNotice(usual, '2027-09-01') ?? '', /told for 0 days of the 182 /)
+  assert.equal(
+    shortNotice(kept, '2027-07-20', '2027-07-01'),
+    'version 1 was to end on 2027-08-01, when callers will have been told for 31 days of the 184 that 6 months have: it goes on until 2028-01-01, as DUET_NOTICE=kept says',
+  )
+})

@@ -1,0 +1,163 @@
+/** A deprecated version of the REST API: what its answers say about it, and when it ends. */
+import { after } from '#base/after.ts'
+import { dayNumber, dayNumbered, daysBetween, noticeMonths, soonestEnd } from '#base/dates.ts'
+import { versionsPath } from '#base/paths.ts'
+import { ApiError } from '#errors.ts'
+import type { Fail, Handle } from '#http/exchange.ts'
+import type { Reply } from '#http/reply.ts'
+import type { Http } from '#http/request.ts'
+import { newest, type Version } from '#model/version.ts'
+import type { Viewer } from '#model/viewer.ts'
+import { fail } from '#rest/fail.ts'
+import { isBelowApi, type Successor } from '#rest/successor.ts'
+import { apiOf } from '#rest/usage.ts'
+import type { Usage } from '#write/usage.ts'
+
+/** The days of a version's end, as the operator decided; days are written `2027-01-31` and begin at 00:00 UTC. */
+export type Deprecation = {
+  readonly version: Version
+  /** The day from which callers are told. */
+  readonly from: string
+  /** The day from which the version is not served any more; undefined where that is not decided. */
+  readonly sunset: string | undefined
+  /** What the header `Deprecation` says: `true`, or the date of RFC 9745. */
+  readonly header: 'true' | 'date'
+  /** What holds where callers were told for less than six months: the sunset, or the six months. */
+  readonly holds: 'sunset' | 'notice'
+}
+
+/** Where a version stands: its days, and whether it is deprecated or withdrawn today. */
+export type Standing = {
+  readonly version: Version
+  readonly state: 'offered' | 'deprecated' | 'withdrawn'
+  readonly from: string
+  /** The day on which it ends, later than decided where the notice holds. */
+  readonly end: string | undefined
+}
+
+/** The day on which a version ends of whose deprecation callers are told since a day. */
+const endOf = ({ from, sunset, holds }: Deprecation, told: string): string | undefined => {
+  if (sunset === undefined || holds === 'sunset') return sunset
+  const soonest = soonestEnd(told > from ? told : from)
+  return sunset > soonest ? sunset : soonest
+}
+
+/** Where a version stands on a day; `told` is the first day on which callers were told. */
+export const standingOn = (
+  deprecation: Deprecation,
+  today: string,
+  told: string = today,
+): Standing => {
+  const { version, from } = deprecation
+  const end = endOf(deprecation, told)
+  const isOver = end !== undefined && today >= end
+  const state = isOver ? 'withdrawn' : today >= from ? 'deprecated' : 'offered'
+  return { version, state, from, end }
+}
+
+/**
+ * A sentence for the operator where callers will have been told for too few days when the version ends; undefined where
+ * they will have been told for long enough, or no end is decided.
+ */
+export const shortNotice = (
+  deprecation: Deprecation,
+  today: string,
+  told: string = today,
+): string | undefined => {
+  const { version, from, sunset, holds } = deprecation
+  const first = told > from ? told : from
+  const soonest = soonestEnd(first)
+  if (sunset === undefined || sunset >= soonest) return undefined
+  const days = `${Math.max(0, daysBetween(first, sunset))} days of the ${daysBetween(first, soonest)}`
+  return holds === 'sunset'
+    ? `version ${version} ends on ${sunset}, and callers will have been told for ${days} that ${noticeMonths} months have: set DUET_V${version}_SUNSET to ${soonest} or a later day, or DUET_NOTICE to kept`
+    : `version ${version} was to end on ${sunset}, when callers will have been told for ${days} that ${noticeMonths} months have: it goes on until ${soonest}, as DUET_NOTICE=kept says`
+}
+
+/** The structured date of RFC 9745, and the HTTP date (RFC 9110, section 5.6.7) of RFC 8594. */
+const dateOf = (day: string): string => `@${Date.parse(day) / 1000}`
+const httpDateOf = (day: string): string => new Date(day).toUTCString()
+
+const aboutVersions = `<${versionsPath}>; rel="deprecation"; type="text/html"`
+
+/** What the answers of a deprecated version carry. */
+type Notice = { readonly standing: Standing; readonly headers: Readonly<Record<string, string>> }
+
+const noticeOf = (deprecation: Deprecation, standing: Standing): Notice => ({
+  standing,
+  headers: {
+    Deprecation: deprecation.header === 'true' ? 'true' : dateOf(standing.from),
+    ...(standing.end !== undefined && { Sunset: httpDateOf(standing.end) }),
+  },
+})
+
+/** The notice of today, made anew when the day or the first day of telling changes. */
+const noticeNow = (deprecation: Deprecation, now: () => number, usage: Usage) => {
+  let known: { day: number; told: string | undefined; notice: Notice } | undefined
+  return (): Notice => {
+    const day = dayNumber(now())
+    const told = usage.firstTold(deprecation.version)
+    if (known?.day === day && known.told === told) return known.notice
+    const notice = noticeOf(deprecation, standingOn(deprecation, dayNumbered(day), told))
+    known = { day, told, notice }
+    return notice
+  }
+}
+
+export type Notices = {
+  /** The version whose end is decided. */
+  readonly version: Version
+  /** Where it stands now. */
+  readonly standing: () => Standing
+  /** Counts a request of this version, and throws `VERSION_WITHDRAWN` when it has ended. */
+  readonly admit: (version: Version, viewer: Viewer) => void
+  /** Adds the notice to an answer of this version; `successor` is the same request in the newest one. */
+  readonly announce: (c: Http, reply: Reply, successor: Successor) => Reply
+}
+
+/** The notices of a version, by the clock and by what the store remembers. */
+export const createNotices = (
+  deprecation: Deprecation,
+  now: () => number,
+  usage: Usage,
+): Notices => {
+  const { version } = deprecation
+  const present = noticeNow(deprecation, now, usage)
+  const admit = (asked: Version, viewer: Viewer) => {
+    if (asked !== version) return
+    usage.count({ api: apiOf(version) }, viewer)
+    const { state, end } = present().standing
+    if (state !== 'withdrawn') return
+    const message = `Version ${version} of the API ended on ${end}; use version ${newest}`
+    throw new ApiError('VERSION_WITHDRAWN', message)
+  }
+  const announce = (c: Http, reply: Reply, successor: Successor): Reply => {
+    const isOurs = reply.headers['API-Version'] === String(version) && isBelowApi(c.req.path)
+    if (!isOurs || present().standing.state === 'offered') return reply
+    const { standing, headers } = present()
+    if (standing.state === 'deprecated') usage.tell(version)
+    const target = successor(c)
+    const links = [
+      ...(target === undefined ? [] : [`<${target}>; rel=successor-version`]),
+      aboutVersions,
+      ...(reply.headers.Link === undefined ? [] : [reply.headers.Link]),
+    ]
+    Object.assign(reply.headers, headers, { Link: links.join(', ') })
+    return reply
+  }
+  return { version, standing: () => present().standing, admit, announce }
+}
+
+/** How the answers of a route carry notices: what prints its errors, and what is put around its handler. */
+export type Announcing = { readonly fail: Fail; readonly around: (handle: Handle) => Handle }
+
+/** The REST API's way to answer, with notices where there are any; without them nothing is in between. */
+export const announcing = (notices: Notices | undefined, successor: Successor): Announcing => {
+  if (!notices) return { fail, around: handle => handle }
+  const announced = (c: Http, reply: Reply) => notices.announce(c, reply, successor)
+  return {
+    fail: (error, requestId, c) => announced(c, fail(error, requestId, c)),
+    around: handle => (c, viewer, requestId) =>
+      after(handle(c, viewer, requestId), reply => announced(c, reply)),
+  }
+}
