@@ -4,20 +4,20 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { printSchema } from 'graphql'
 import { content } from '../content/index.ts'
 import { loadConfig } from '../src/config.ts'
 import { modelOf } from '../src/content.ts'
 import { diffFiles, fileAdded, fileRemoved } from '../src/contract/contract.ts'
 import { counts, isNamed, report } from '../src/contract/report.ts'
 import { deriveSchema } from '../src/graphql/schema.ts'
+import { schemaText } from '../src/graphql/sdl.ts'
 
 const folder = 'contract'
 
 /** The files of the contract that a content has, by name. */
 export function documentsOf(content) {
   const model = modelOf(content, content.decide(loadConfig({}, content.settings).values))
-  return { 'schema.graphql': `${printSchema(deriveSchema(model).schema)}\n` }
+  return { 'schema.graphql': schemaText(deriveSchema(model)) }
 }
 
 /** What git prints for a command in a folder; undefined where there is no git or it refuses. */
