@@ -11,13 +11,31 @@ import { diffFiles, fileAdded, fileRemoved } from '../src/contract/contract.ts'
 import { counts, isNamed, report } from '../src/contract/report.ts'
 import { deriveSchema } from '../src/graphql/schema.ts'
 import { schemaText } from '../src/graphql/sdl.ts'
+import { versions } from '../src/model/version.ts'
+import { openApiOf } from '../src/openapi/openapi.ts'
 
 const folder = 'contract'
 
+/** JSON with a line for whatever is short, so that a change of it is a change of few lines. */
+function inLines(value, indent = '') {
+  const line = JSON.stringify(value)
+  if (typeof value !== 'object' || indent.length + line.length <= 120) return line
+  const [open, close] = Array.isArray(value) ? '[]' : '{}'
+  const inner = `${indent} `
+  const parts = Object.entries(value).map(([key, part]) => {
+    const name = Array.isArray(value) ? '' : `${JSON.stringify(key)}: `
+    return `${inner}${name}${inLines(part, inner)}`
+  })
+  return `${open}\n${parts.join(',\n')}\n${indent}${close}`
+}
+
 /** The files of the contract that a content has, by name. */
-export function documentsOf(content) {
+export async function documentsOf(content) {
   const model = modelOf(content, content.decide(loadConfig({}, content.settings).values))
-  return { 'schema.graphql': schemaText(deriveSchema(model)) }
+  const documents = {}
+  for (const version of versions)
+    documents[`v${version}.openapi.json`] = `${inLines(await openApiOf(content, version, model))}\n`
+  return { ...documents, 'schema.graphql': schemaText(deriveSchema(model)) }
 }
 
 /** What git prints for a command in a folder; undefined where there is no git or it refuses. */
@@ -134,7 +152,7 @@ export function compareContract({ root, files, today, writes }) {
 if (import.meta.main) {
   const { text, isWell } = compareContract({
     root: fileURLToPath(new URL('..', import.meta.url)),
-    files: documentsOf(content),
+    files: await documentsOf(content),
     today: new Date().toISOString().slice(0, 10),
     writes: process.argv.includes('--write'),
   })

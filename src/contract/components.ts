@@ -36,7 +36,10 @@ const compareNamed = (kind: string, compare: Compare): Compare =>
       const there: Place = { ...inside(at, `.${name}`, name), visited: nothing() }
       const ref = `#/components/${kind}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
       if (was === undefined) return found(there, 'component-added', `the name ${name} is new`)
-      if (is === undefined) return found(there, 'component-removed', `the name ${name} is gone`)
+      if (is === undefined) {
+        const rule = kind === 'schemas' ? 'component-removed' : 'shared-part-removed'
+        return found(there, rule, `the name ${name} is gone`)
+      }
       return at.run.followed.has(pairOf(ref, ref)) ? [] : compare(was, is, there)
     }),
   )

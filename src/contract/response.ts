@@ -9,6 +9,7 @@ import {
   flag,
   followed,
   inside,
+  lists,
   maps,
   namesOf,
   own,
@@ -71,9 +72,28 @@ const compareHeaders = maps((before, after, at) => {
   })
 })
 
+/** The codes of errors that a response may have. */
+const compareCodes = lists((before, after, at) => {
+  const missing = (codes: readonly unknown[], other: readonly unknown[]) =>
+    codes.filter(code => !other.includes(code)).map(String)
+  return [
+    ...missing(before, after).flatMap(code =>
+      found(at, 'value-removed', `its code is never ${code}`, [code]),
+    ),
+    ...missing(after, before).flatMap(code =>
+      found(at, 'value-added', `its code may be ${code}`, [code]),
+    ),
+  ]
+})
+
 /** Compares one response. */
 export const compareResponse: Compare = throughRefs(
-  compareKeys({ ...commonKeys, headers: compareHeaders, content: compareContents }),
+  compareKeys({
+    ...commonKeys,
+    headers: compareHeaders,
+    content: compareContents,
+    'x-codes': compareCodes,
+  }),
 )
 
 const statusRemoved = (status: string, at: Place) => {

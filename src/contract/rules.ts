@@ -80,6 +80,10 @@ export const rules = {
   'access-opened': { ...compatible, about: 'a new way to be let in, such as none being needed' },
   'openapi-changed': { ...risky, about: 'another version of OpenAPI, which tools may not read' },
   'component-removed': { ...risky, about: 'a name that generated types have is gone' },
+  'shared-part-removed': {
+    ...compatible,
+    about: 'the name of a shared response, parameter or header is gone',
+  },
   'component-added': { ...compatible, about: 'a new name that generated types have' },
   'document-removed': { ...breaking, about: 'a whole version is gone' },
   'document-added': { ...compatible, about: 'a new version' },

@@ -53,6 +53,7 @@ const thing = { type: 'object', required: ['name', 'count'], properties: members
 
 const refusal = {
   description: 'Refused.',
+  'x-codes': ['BAD', 'WORSE'],
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Refusal' } } },
 }
 

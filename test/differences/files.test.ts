@@ -7,6 +7,9 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { contract } from '#cli/contract.ts'
 import { content } from '#content/index.ts'
+import { diffFiles } from '#contract/contract.ts'
+import { diffOpenApi } from '#contract/openapi.ts'
+import { openApiOf } from '#openapi/openapi.ts'
 import { command } from '../commands.ts'
 import { type Change, changed } from './document.ts'
 
@@ -26,7 +29,7 @@ const {
     readonly text: string
     readonly isWell: boolean
   }
-  readonly documentsOf: (of: typeof content) => Files
+  readonly documentsOf: (of: typeof content) => Promise<Files>
 } = await import(new URL('../../scripts/contract.mjs', import.meta.url).href)
 
 const temporary = mkdtempSync(join(tmpdir(), 'duet-contract-'))
@@ -183,10 +186,48 @@ test('a version that is no longer written is breaking', () => {
   assert.equal(isWell, false)
 })
 
-test('the files that this content has are the same each time', () => {
-  const files = documentsOf(content)
-  assert.ok(Object.keys(files).includes('schema.graphql'))
-  assert.deepEqual(documentsOf(content), files)
+test('the files that this content has are the same each time, small, and equal to themselves', async () => {
+  const files = await documentsOf(content)
+  assert.deepEqual(Object.keys(files), ['v1.openapi.json', 'v2.openapi.json', 'schema.graphql'])
+  assert.deepEqual(await documentsOf(content), files)
+  for (const [name, text] of Object.entries(files)) {
+    assert.ok(text.length <= 200_000, `${name} has ${text.length} characters`)
+    assert.deepEqual(diffFiles({ name, text }, { name, text }, today), [])
+  }
+})
+
+test('a field of the content that is added, removed, announced to go or may be null is just that in the contract', async () => {
+  const { product } = content.entities
+  assert.ok(product)
+  const { image, category, ...rest } = product.fields
+  assert.ok(image && category)
+  const before = await openApiOf(content, 1)
+  const cases = [
+    [
+      { ...rest, image, category, picture: image },
+      ['compatible member-added', 'compatible required-member-added', 'compatible value-added'],
+    ],
+    [{ ...rest, category }, ['breaking member-removed', 'breaking value-removed']],
+    [
+      {
+        ...rest,
+        category,
+        image: { ...image, last: 1, sunset: '2027-08-01', deprecated: 'Use x.' },
+      },
+      ['compatible deprecated', 'compatible sunset-set'],
+    ],
+    [
+      { ...rest, image, category: { ...category, nullable: true } },
+      ['compatible null-added', 'risky null-added'],
+    ],
+  ] as const
+  for (const [fields, expected] of cases) {
+    const entities = { ...content.entities, product: { ...product, fields } }
+    const after = await openApiOf({ ...content, entities }, 1)
+    const differences = diffOpenApi(before, after, today)
+    const met = differences.map(({ class: level, rule }) => `${level} ${rule}`)
+    assert.deepEqual([...new Set(met)].sort(), expected)
+  }
 })
 
 const write = (file: string, text: string): string => {

@@ -539,6 +539,18 @@ const documentRows: readonly DocumentRow[] = [
     'risky component-removed components.schemas.Spare',
   ],
   [
+    'the name of a shared parameter',
+    [['/components/parameters/Spare', { name: 'spare', in: 'query' }]],
+    'compatible component-added components.parameters.Spare',
+    'compatible shared-part-removed components.parameters.Spare',
+  ],
+  [
+    'a code of an error',
+    [['/components/responses/Refused/x-codes', ['WORST', 'BAD', 'WORSE']]],
+    'risky value-added GET /things → 422\nrisky value-added POST /things → 422',
+    'compatible value-removed GET /things → 422\ncompatible value-removed POST /things → 422',
+  ],
+  [
     'a component that no operation leads to',
     [['/components/schemas/Unused/properties/a/maxLength', 4]],
     'risky limit-looser components.schemas.Unused.a',
