@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import type { JsonObject } from '#base/object.ts'
 import { contract } from '#cli/contract.ts'
 import { content } from '#content/index.ts'
 import { diffFiles } from '#contract/contract.ts'
@@ -196,38 +197,57 @@ test('the files that this content has are the same each time, small, and equal t
   }
 })
 
-test('a field of the content that is added, removed, announced to go or may be null is just that in the contract', async () => {
-  const { product } = content.entities
-  assert.ok(product)
-  const { image, category, ...rest } = product.fields
-  assert.ok(image && category)
-  const before = await openApiOf(content, 1)
+const { product } = content.entities
+assert.ok(product)
+const { image, category, ...rest } = product.fields
+assert.ok(image && category)
+
+// Its rows have the fields of today.
+const { demo: _, ...plain } = content
+
+/** The document of this content with other fields of products, and other filters of their list. */
+const documentWith = (fields: typeof rest, filters = product.rest.listing.filters) => {
+  const listing = { ...product.rest.listing, ...(filters && { filters }) }
+  const changed = { ...product, fields, rest: { ...product.rest, listing } }
+  return openApiOf({ ...plain, entities: { ...content.entities, product: changed } }, 1)
+}
+
+const classesOf = (before: JsonObject, after: JsonObject, day = today) => [
+  ...new Set(diffOpenApi(before, after, day).map(({ class: level, rule }) => `${level} ${rule}`)),
+]
+
+test('a field of the content that is added, removed or may be null is just that in the contract', async () => {
+  const before = await openApiOf(plain, 1)
   const cases = [
     [
-      { ...rest, image, category, picture: image },
+      { ...product.fields, picture: image },
       ['compatible member-added', 'compatible required-member-added', 'compatible value-added'],
     ],
     [{ ...rest, category }, ['breaking member-removed', 'breaking value-removed']],
     [
-      {
-        ...rest,
-        category,
-        image: { ...image, last: 1, sunset: '2027-08-01', deprecated: 'Use x.' },
-      },
-      ['compatible deprecated', 'compatible sunset-set'],
-    ],
-    [
-      { ...rest, image, category: { ...category, nullable: true } },
-      ['compatible null-added', 'risky null-added'],
+      { ...product.fields, category: { ...category, nullable: true } },
+      ['risky null-added', 'compatible null-added'],
     ],
   ] as const
-  for (const [fields, expected] of cases) {
-    const entities = { ...content.entities, product: { ...product, fields } }
-    const after = await openApiOf({ ...content, entities }, 1)
-    const differences = diffOpenApi(before, after, today)
-    const met = differences.map(({ class: level, rule }) => `${level} ${rule}`)
-    assert.deepEqual([...new Set(met)].sort(), expected)
-  }
+  for (const [fields, expected] of cases)
+    assert.deepEqual(classesOf(before, await documentWith(fields)), expected)
+})
+
+test('a field of the content that was announced to go may be removed on its sunset, with its filter and its name in fields', async () => {
+  const going = { last: 1, sunset: '2027-08-01', deprecated: 'Use tags.' } as const
+  const announced = await documentWith({
+    ...product.fields,
+    image: { ...image, ...going },
+    category: { ...category, ...going },
+  })
+  assert.deepEqual(classesOf(await openApiOf(plain, 1), announced), [
+    'compatible deprecated',
+    'compatible sunset-set',
+  ])
+  const { category: __, ...filters } = product.rest.listing.filters ?? {}
+  const gone = await documentWith(rest, filters)
+  assert.deepEqual(classesOf(announced, gone, '2027-07-31'), ['breaking removed-before-sunset'])
+  assert.deepEqual(classesOf(announced, gone, '2027-08-01'), ['compatible removed-after-sunset'])
 })
 
 const write = (file: string, text: string): string => {
