@@ -73,4 +73,9 @@ export const examples: Examples = {
     rest: '/users',
   },
   tabs,
+  rows: {
+    customer: [{ name: 'Ada Okafor', email: 'ada@example.org' }],
+    order: [{ status: 'pending', amount: 159.8, currency: 'USD', customerId: 1 }],
+    orderItem: [{ orderId: 1, productId: 1, name: 'Oak desk lamp', quantity: 2, price: 79.9 }],
+  },
 }

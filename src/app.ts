@@ -13,6 +13,7 @@ import { type App, type Http, routedPath } from '#http/request.ts'
 import { type Known, unrouted } from '#http/unrouted.ts'
 import { type Version, versions } from '#model/version.ts'
 import { anonymous } from '#model/viewer.ts'
+import { mountOpenApi } from '#openapi/serve.ts'
 import { machineAssets, mountAssets, openAssets } from '#pages/assets.ts'
 import { graphiqlPage } from '#pages/graphiql.ts'
 import { send } from '#pages/page.ts'
@@ -130,6 +131,7 @@ export const createApp = (options: AppOptions): App => {
   const { core, edge, content } = options
   const app: App = new Hono({ getPath: routedPath })
   mountRest(app, core, edge, content.actions, options.served.routes)
+  mountOpenApi(app, content, core.model, edge)
   const graphiql = mountPages(app, options)
   mountGraphql(app, core, edge, { ...options.graphql, page: graphiql })
   mountProbes(app, options)

@@ -34,6 +34,7 @@ const mayImport: Record<string, readonly string[] | 'everything'> = {
   mail: ['observe.ts'],
   rest: ['model', 'read', 'write', 'core.ts', 'http', 'type auth'],
   graphql: ['model', 'read', 'write', 'core.ts', 'http', 'type auth'],
+  openapi: ['model', 'read', 'write', 'rest', 'http', 'content.ts', 'config.ts'],
   pages: ['model', 'http'],
   contract: [],
   cli: 'everything',
@@ -218,6 +219,7 @@ const otherMeanings: Readonly<Record<string, readonly string[]>> = {
     'src/app.ts',
     'src/contract/openapi.ts',
     'src/graphql/',
+    'src/openapi/',
     'src/pages/',
     'src/rest/',
     'src/write/',
@@ -234,7 +236,7 @@ const otherMeanings: Readonly<Record<string, readonly string[]>> = {
   // GraphQL's code BAD_USER_INPUT; the user of a database, of a mail server, of an operating system; weak passwords;
   // the scope of a stored response, as stores of earlier releases have it.
   user: [
-    ...['src/graphql/', 'src/errors.ts', 'src/pages/error-codes.ts'],
+    ...['src/graphql/', 'src/openapi/', 'src/errors.ts', 'src/pages/error-codes.ts'],
     ...['src/settings.ts', 'src/engines/', 'src/model/check/names.ts', 'src/auth/keys.ts'],
     ...['src/mail/smtp.ts', 'src/cli/run.ts', 'src/cli/move.ts', 'src/http/queue.ts'],
     ...['src/auth/secret.ts', 'src/write/idempotency.ts'],

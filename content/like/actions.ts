@@ -12,6 +12,12 @@ const like: Action = {
   path: '/comments/:id/likes',
   about: 'comment',
   answers: 'like',
+  described: {
+    operationId: 'likeComment',
+    summary: 'Like a comment',
+    description: 'May be repeated.',
+    success: { 200: 'It was liked before.', 201: 'It is liked.' },
+  },
   command: (writing, { id, now }) => {
     const { typed } = writing.dialect
     const viewer = writing.viewer.id
@@ -39,6 +45,11 @@ const unlike: Action = {
   path: '/comments/:id/likes',
   about: 'comment',
   answers: null,
+  described: {
+    operationId: 'unlikeComment',
+    summary: 'Take a like back',
+    description: 'May be repeated.',
+  },
   command: (writing, { id }) => {
     const remove = sql`delete from likes where user_id = ${writing.viewer.id} and comment_id = ${id}`
     const comment = sql`select 1 from comments where id = ${id}`

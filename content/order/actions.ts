@@ -1,7 +1,7 @@
 /** Placing an order, and its transitions: each happens once, however many requests come at the same moment. */
 import { errors } from '#content/errors.ts'
 import { order as entity, transitions } from '#content/order/entity.ts'
-import { type Items, parseItems } from '#content/order/items.ts'
+import { type Items, itemsBody, parseItems } from '#content/order/items.ts'
 import { ApiError, type FieldFault } from '#errors.ts'
 import { columnName, notFound, type Settings } from '#model/model.ts'
 import type { Rows } from '#sql/engine.ts'
@@ -117,6 +117,14 @@ const place: Action = {
   path: '/orders',
   about: null,
   answers: 'order',
+  described: {
+    operationId: 'placeOrder',
+    summary: 'Place an order',
+    description: 'The stock is taken at once, of all items or of none.',
+    body: { 'application/json': itemsBody },
+    success: { 201: 'The order, pending.' },
+    errors: [errors.OUT_OF_STOCK.code],
+  },
   command: (writing, { body, now }) => {
     const items = parseItems(body)
     return commandOf(writing, {
@@ -189,6 +197,12 @@ const transition = (action: Transition): Action => {
     path: `/orders/:id/${action}`,
     about: 'order',
     answers: 'order',
+    described: {
+      operationId: `${action}Order`,
+      summary: `${action.charAt(0).toUpperCase()}${action.slice(1)} an order`,
+      description: `The order must be ${from} and is ${to} then${restocks ? '; its items go back into the stock' : ''}.`,
+      errors: [errors.INVALID_STATE.code],
+    },
     precheck: (writing, id) => {
       const mine = conditionOf(writing, 'order', entity.policy.update)
       const own = sql`select id from orders where id = ${id} and ${mine}`

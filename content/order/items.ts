@@ -7,6 +7,31 @@ export type Items = readonly { readonly productId: number; readonly quantity: nu
 
 const most = { items: 100, quantity: 1000 }
 
+/** The body of a new order, as documents describe it. */
+export const itemsBody = {
+  schema: {
+    type: 'object',
+    required: ['items'],
+    properties: {
+      items: {
+        type: 'array',
+        minItems: 1,
+        maxItems: most.items,
+        description: 'What is ordered; no product twice.',
+        items: {
+          type: 'object',
+          required: ['productId', 'quantity'],
+          properties: {
+            productId: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+            quantity: { type: 'integer', minimum: 1, maximum: most.quantity },
+          },
+        },
+      },
+    },
+  },
+  example: { items: [{ productId: 1, quantity: 2 }] },
+} as const
+
 const isWhole = (value: unknown, largest: number): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 && value <= largest
 

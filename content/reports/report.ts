@@ -2,8 +2,9 @@
 
 import { chart } from '#content/reports/chart.ts'
 import { figuresOf, type Report } from '#content/reports/figures.ts'
+import { reportForm } from '#content/reports/form.ts'
 import { asCsv, asJson } from '#content/reports/forms.ts'
-import { parseRequest } from '#content/reports/request.ts'
+import { parseRequest, requestBody } from '#content/reports/request.ts'
 import { admin } from '#content/roles.ts'
 import { preferred } from '#http/accept.ts'
 import { header, jsonBody, positionOf } from '#http/request.ts'
@@ -45,9 +46,25 @@ const shown = (
   }
 }
 
+const described: ExtraRoute['described'] = {
+  rule: admin,
+  operationId: 'generateReport',
+  summary: 'Generate a report',
+  description:
+    'Figures by day or month, as JSON, CSV or a chart. It has no effect, so a key stores nothing.',
+  body: { 'application/json': requestBody },
+  forms: {
+    'application/json': reportForm,
+    'text/csv': { schema: { type: 'string' } },
+    'image/svg+xml': { schema: { type: 'string' } },
+  },
+  errors: ['VALIDATION_ERROR'],
+}
+
 export const reportGenerate: ExtraRoute = {
   method: 'POST',
   path: '/reports/generate',
+  described,
   serve:
     ({ core, edge }) =>
     async (c, viewer, named) => {

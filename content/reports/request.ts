@@ -5,7 +5,8 @@ import type { FieldFault } from '#errors.ts'
 import { isDay, isMoment } from '#model/time.ts'
 import { invalid } from '#write/input.ts'
 
-const reportTypes = ['sales', 'content', 'users'] as const
+/** What reports are about. */
+export const reportTypes = ['sales', 'content', 'users'] as const
 export type ReportType = (typeof reportTypes)[number]
 
 /** The moments are milliseconds since 1970, `from` inclusive and `to` exclusive. */
@@ -18,6 +19,26 @@ export type ReportRequest = {
 
 const noMoment =
   'must be a date or an ISO 8601 time in UTC, such as 2026-01-31 or 2026-01-31T09:30:00Z'
+
+const time = {
+  type: 'string',
+  description: 'A date, or an ISO 8601 time in UTC; from is in the report, to is not.',
+} as const
+
+/** The body of a request, as documents describe it. */
+export const requestBody = {
+  schema: {
+    type: 'object',
+    required: ['type'],
+    properties: {
+      type: { type: 'string', enum: reportTypes },
+      by: { type: 'string', enum: ['day', 'month'], description: 'Month unless given.' },
+      from: time,
+      to: time,
+    },
+  },
+  example: { type: 'sales', by: 'month', from: '2026-01-01', to: '2026-03-01' },
+} as const
 
 const moment = turned(
   where(aText(noMoment), text => isDay(text) || isMoment(text), noMoment),

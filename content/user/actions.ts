@@ -14,6 +14,11 @@ const promote: Action = {
   path: '/users/:id/actions/promote-to-admin',
   about: 'user',
   answers: 'user',
+  described: {
+    operationId: 'promoteUserToAdmin',
+    summary: 'Make a user an admin',
+    description: 'May be repeated.',
+  },
   precheck: userPrecheck,
   command: (writing, { id, body }) => {
     noMembers(body)

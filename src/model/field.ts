@@ -47,9 +47,19 @@ export type Field = Lifetime & {
   readonly range: { readonly min: number; readonly max: number } | undefined
   /** The only values it takes. */
   readonly values: readonly string[] | undefined
+  /** The form that its text has, as JSON Schema calls it. */
+  readonly format: 'email' | 'uri' | undefined
 }
 
-type Derived = 'scalar' | 'rule' | 'range' | 'values' | 'references' | 'foldedFrom' | 'initial'
+type Derived =
+  | 'scalar'
+  | 'rule'
+  | 'range'
+  | 'values'
+  | 'format'
+  | 'references'
+  | 'foldedFrom'
+  | 'initial'
 
 /** The options of a field of any kind; `Own` is the type of its initial value. */
 export type Options<Own extends Initial = Initial> = Partial<Omit<Field, Derived>> & {
@@ -68,7 +78,8 @@ export const fixed = { settableBy: nobody } as const
 /** Options of an internal field: for searches and comparisons, never shown. */
 export const internal = { settableBy: nobody, graphql: 'hidden', rest: false } as const
 
-type Details = Options & Partial<Pick<Field, 'range' | 'values' | 'references' | 'foldedFrom'>>
+type Details = Options &
+  Partial<Pick<Field, 'range' | 'values' | 'format' | 'references' | 'foldedFrom'>>
 
 const field = (scalar: Scalar, rule: Check, options: Details): Field => ({
   scalar,
@@ -89,6 +100,7 @@ const field = (scalar: Scalar, rule: Check, options: Details): Field => ({
   immutable: false,
   range: undefined,
   values: undefined,
+  format: undefined,
   ...options,
 })
 
@@ -119,6 +131,7 @@ export const email = (options: Options<{ readonly value: string }> = {}): Field 
   field('text', where(sized(trimmedText, 1, 254), isEmail, 'must be an email address'), {
     ...options,
     range: { min: 1, max: 254 },
+    format: 'email',
   })
 
 // A URL parser repairs white space, backslashes and a missing host; readers of the stored text may not.
@@ -131,7 +144,7 @@ export const webUrl = (options: Options<{ readonly value: string }> = {}): Field
   field(
     'text',
     where(sized(storable, 1, 2048), isWebUrl, 'must be an absolute http or https URL'),
-    { ...options, range: { min: 1, max: 2048 } },
+    { ...options, range: { min: 1, max: 2048 }, format: 'uri' },
   )
 
 /** One of a few words. */

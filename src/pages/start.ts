@@ -26,6 +26,8 @@ export type Examples = {
   readonly withToken: { readonly graphql: string; readonly rest: string }
   /** What GraphiQL opens with; the operation for anonymous where there are none. */
   readonly tabs?: readonly Tab[]
+  /** Rows of entities that the demo has none of, as in an import, for the examples of the OpenAPI documents. */
+  readonly rows?: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>
 }
 
 /** A tab of GraphiQL, with its variables and headers as JSON texts. */

@@ -6,6 +6,8 @@ import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { type Edge, exchange } from '#http/exchange.ts'
 import { type App, type Http, queryString } from '#http/request.ts'
+import type { Described } from '#model/described.ts'
+import type { Rule } from '#model/policy.ts'
 import { isIn, type Lifetime, type Version, versions } from '#model/version.ts'
 import { fail } from '#rest/fail.ts'
 import { serveList } from '#rest/list.ts'
@@ -27,7 +29,13 @@ const serving: Readonly<Record<Route['kind'], (mount: Mount, route: Route) => Se
 }
 
 /** A route that the model does not derive, such as a picture or a report. */
-export type ExtraRoute = Lifetime & {
+export type ExtraRoute = Endpoint & {
+  /** How the documents of the API describe it, and who may use it. */
+  readonly described: Described & { readonly rule: Rule | undefined }
+}
+
+/** A method at a path, with the versions that have it. */
+type Endpoint = Lifetime & {
   readonly method: string
   readonly path: string
   readonly serve: (mount: Mount) => Serve
@@ -48,7 +56,7 @@ const endpointsOf = (
   core: Core,
   actions: readonly Action[],
   extras: readonly ExtraRoute[],
-): readonly ExtraRoute[] => [
+): readonly Endpoint[] => [
   ...routesOf(core.model).map(route => ({
     ...route.lifetime,
     method: route.method,
@@ -65,7 +73,7 @@ const prefixes: readonly (readonly [string, readonly Version[]])[] = [
 ]
 
 /** The methods that a version has at a path. */
-const methodsIn = (endpoints: readonly ExtraRoute[], path: string, version: Version) =>
+const methodsIn = (endpoints: readonly Endpoint[], path: string, version: Version) =>
   endpoints
     .filter(endpoint => endpoint.path === path && isIn(endpoint, version))
     .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
@@ -79,7 +87,7 @@ const notInVersion = (c: Http, methods: readonly string[], version: Version): Ap
 }
 
 /** The endpoints of a method and path, one for each version at most. */
-const groupsOf = (endpoints: readonly ExtraRoute[]) =>
+const groupsOf = (endpoints: readonly Endpoint[]) =>
   Map.groupBy(endpoints, ({ method, path }) => `${method} ${path}`)
 
 /** Mounts the REST API of a model and its actions. */

@@ -15,7 +15,7 @@ const json = 'application/json; charset=utf-8'
 const plain: Named = { version: versions[0], contentType: json }
 
 /** The media type of a version's objects. */
-const mediaTypeOf = (version: Version): string => `application/vnd.duet.v${version}+json`
+export const mediaTypeOf = (version: Version): string => `application/vnd.duet.v${version}+json`
 
 /** The media types of JSON, for routes that have other forms too; plain JSON is first. */
 export const jsonTypes: readonly string[] = ['application/json', ...versions.map(mediaTypeOf)]

@@ -1,6 +1,8 @@
 /** The receipt of an order that was paid: as JSON, or as a page to print. */
 import { after } from '#base/after.ts'
 
+import { order } from '#content/order/entity.ts'
+import { receiptForm } from '#content/order/receipt/form.ts'
 import { receiptPage, receiptPolicy } from '#content/order/receipt/page.ts'
 import { prepareFor } from '#core.ts'
 import { preferred } from '#http/accept.ts'
@@ -45,6 +47,17 @@ const withReceipt = ['{"status":"paid"}', '{"status":"refunded"}']
 
 const forms = [...jsonTypes, 'text/html']
 
+const described: ExtraRoute['described'] = {
+  rule: order.policy.read,
+  operationId: 'getOrderReceipt',
+  summary: 'Get the receipt of an order',
+  description: 'An order that is paid or refunded has one; as JSON, or as a page to print.',
+  forms: {
+    'application/json': receiptForm,
+    'text/html': { schema: { type: 'string' } },
+  },
+}
+
 const serve = ({ core, edge }: Mount): Serve => {
   const preparedFor = new Map<Role, Prepared>()
   return (c, viewer, named) => {
@@ -69,4 +82,9 @@ const serve = ({ core, edge }: Mount): Serve => {
   }
 }
 
-export const receiptRead: ExtraRoute = { method: 'GET', path: '/orders/:id/receipt', serve }
+export const receiptRead: ExtraRoute = {
+  method: 'GET',
+  path: '/orders/:id/receipt',
+  described,
+  serve,
+}

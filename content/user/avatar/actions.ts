@@ -1,6 +1,6 @@
 /** Putting and removing a user's picture. */
 import { hash } from 'node:crypto'
-import { pictureType } from '#content/user/avatar/entity.ts'
+import { pictureType, pictureTypes } from '#content/user/avatar/entity.ts'
 import { user } from '#content/user/entity.ts'
 import { userPrecheck } from '#content/user/steps.ts'
 import { ApiError } from '#errors.ts'
@@ -12,6 +12,8 @@ import { commandOf } from '#write/steps.ts'
 
 /** The largest picture, in bytes. */
 const largestPicture = 512 * 1024
+
+const picture = { type: 'string', format: 'binary' } as const
 
 const common = {
   rule: user.policy.update,
@@ -25,6 +27,12 @@ const put: Action = {
   method: 'PUT',
   name: 'change avatars',
   bytes: largestPicture,
+  described: {
+    operationId: 'putUserAvatar',
+    summary: 'Put the picture of a user',
+    description: 'PNG, JPEG, WebP or GIF up to 512 KiB, recognised by its bytes.',
+    body: Object.fromEntries(pictureTypes.map(type => [type, { schema: picture }])),
+  },
   precheck: userPrecheck,
   command: (writing, { id, bytes, now }) => {
     const type = pictureType(bytes)
@@ -48,6 +56,7 @@ const remove: Action = {
   ...common,
   method: 'DELETE',
   name: 'remove avatars',
+  described: { operationId: 'removeUserAvatar', summary: 'Remove the picture of a user' },
   command: (writing, { id }) => {
     const drop = sql`delete from avatars where user_id = ${id} returning id`
     const steps = [

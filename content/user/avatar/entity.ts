@@ -13,13 +13,14 @@ const signatures = {
 
 export type PictureType = keyof typeof signatures
 
-const types = Object.keys(signatures) as PictureType[]
+/** The media types of pictures. */
+export const pictureTypes = Object.keys(signatures) as readonly PictureType[]
 
 /** The type of a picture by its first bytes; undefined for any other file. */
 export const pictureType = (picture: Uint8Array): PictureType | undefined => {
   const { buffer, byteOffset, length } = picture
   const start = Buffer.from(buffer, byteOffset, Math.min(length, 32)).toString('latin1')
-  return types.find(type => signatures[type].test(start))
+  return pictureTypes.find(type => signatures[type].test(start))
 }
 
 export const avatar = entity({
@@ -29,7 +30,7 @@ export const avatar = entity({
   fields: {
     id: id(internal),
     userId: reference('user', { ...internal, unique: 'CONFLICT' }),
-    type: choice(types, internal),
+    type: choice(pictureTypes, internal),
     // Its ETag, so that the bytes need not be read for a 304.
     digest: text({ ...internal, max: 64 }),
     createdAt: created(internal),

@@ -1,12 +1,13 @@
 /** The read of a user's picture: the stored one, or else an identicon. It is public, as the author of a post is. */
 
 import { after } from '#base/after.ts'
-import type { PictureType } from '#content/user/avatar/entity.ts'
+import { type PictureType, pictureTypes } from '#content/user/avatar/entity.ts'
 import { identicon } from '#content/user/avatar/identicon.ts'
 import type { Core } from '#core.ts'
 import { isNotModified } from '#http/conditional.ts'
 import { header, positionOf } from '#http/request.ts'
 import { notFound } from '#model/model.ts'
+import { anyone } from '#model/policy.ts'
 import { pathId } from '#rest/mount.ts'
 import { represent, representAs } from '#rest/represent.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
@@ -56,6 +57,18 @@ const pictureOf = (
 export const avatarRead: ExtraRoute = {
   method: 'GET',
   path: '/users/:id/avatar',
+  described: {
+    rule: anyone,
+    operationId: 'getUserAvatar',
+    summary: 'Get the picture of a user',
+    description: 'The one that was put; else one that is drawn from the id and never changes.',
+    forms: Object.fromEntries(
+      [...pictureTypes, 'image/svg+xml'].map(type => [
+        type,
+        { schema: { type: 'string', format: 'binary' } },
+      ]),
+    ),
+  },
   serve:
     ({ core, edge }) =>
     (c, _viewer, named) => {

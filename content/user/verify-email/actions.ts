@@ -78,6 +78,24 @@ export const verifyEmail: Action = {
   path: '/users/:id/verify-email',
   about: 'user',
   answers: 'user',
+  described: {
+    operationId: 'verifyUserEmail',
+    summary: 'Verify the email address of a user',
+    description:
+      'With the token of the message: the address is verified, also when it is sent again. Without a body: the message is sent again, or, for an admin, the address is verified at once.',
+    isBodyOptional: true,
+    body: {
+      'application/json': {
+        schema: {
+          type: 'object',
+          required: ['token'],
+          properties: { token: { type: 'string', description: 'The token of the message.' } },
+        },
+        example: { token: 'WzEsMTc2NzY5NjAwMDAwMCwiYWRhQGV4YW1wbGUub3JnIl0.c2lnbmF0dXJl' },
+      },
+    },
+    success: { 200: 'The address is verified.', 202: 'The message is sent again.' },
+  },
   precheck: userPrecheck,
   command: (writing, given) => {
     if (given.hasBody) return byToken(writing, given)

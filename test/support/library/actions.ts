@@ -43,6 +43,11 @@ const common = {
 const giveBack: Action = {
   ...common,
   name: 'return loans',
+  described: {
+    operationId: 'returnLoan',
+    summary: 'Return a book',
+    errors: [errors.ALREADY_BACK.code],
+  },
   path: '/loans/:id/return',
   command: (writing, { id, body, now }) => {
     noMembers(body)
@@ -54,6 +59,11 @@ const giveBack: Action = {
 const renew: Action = {
   ...common,
   name: 'renew loans',
+  described: {
+    operationId: 'renewLoan',
+    summary: 'Extend a loan',
+    errors: [errors.ALREADY_BACK.code],
+  },
   path: '/loans/:id/renew',
   command: (writing, { id, body, now }) => {
     noMembers(body)

@@ -1,6 +1,7 @@
 /** The text for the spine of a book. */
 import { after } from '#base/after.ts'
 import { notFound } from '#model/model.ts'
+import { anyone } from '#model/policy.ts'
 import { pathId } from '#rest/mount.ts'
 import { represent } from '#rest/represent.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
@@ -9,6 +10,12 @@ import { sql, statement } from '#sql/sql.ts'
 export const spine: ExtraRoute = {
   method: 'GET',
   path: '/books/:id/spine',
+  described: {
+    rule: anyone,
+    operationId: 'getBookSpine',
+    summary: 'Get the text for the spine of a book',
+    forms: { 'text/plain': { schema: { type: 'string' }, example: '3 Moominsummer Madness' } },
+  },
   serve:
     ({ core, edge }) =>
     (c, _viewer, named) => {

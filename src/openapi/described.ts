@@ -1,0 +1,139 @@
+/** The operations that describe themselves: actions and separate routes. */
+import type { Described, Schema, Shown } from '#model/described.ts'
+import { typeName } from '#model/model.ts'
+import { nobody, type Rule } from '#model/policy.ts'
+import type { Lifetime } from '#model/version.ts'
+import {
+  answerBody,
+  everywhere,
+  notModified,
+  type Operation,
+  ofBodies,
+  ofKeys,
+  ofReads,
+  ofWrites,
+  pathOf,
+  readHeaders,
+  tagOf,
+  writeHeaders,
+} from '#openapi/operations.ts'
+import { parameter, pathParameter } from '#openapi/parameters.ts'
+import type { Parts } from '#openapi/parts.ts'
+import {
+  errorResponses,
+  type HeaderName,
+  headersOf,
+  jsonContent,
+  type Shared,
+} from '#openapi/responses.ts'
+import { mayBeDoneBy, mayForbid, securityOf } from '#openapi/rights.ts'
+import { describedBy, marksOf } from '#openapi/schemas.ts'
+import type { ExtraRoute } from '#rest/rest.ts'
+import type { Action } from '#write/action.ts'
+
+/** An action or a separate route, as far as they are alike. */
+type Declared = Lifetime & {
+  readonly method: string
+  readonly path: string
+  readonly rule: Rule | undefined
+  readonly described: Described
+  readonly about: string | null
+  readonly answers: string | null
+  readonly isAction: boolean
+}
+
+const bodyOf = ({ body, isBodyOptional }: Described) =>
+  body && { requestBody: { required: !isBodyOptional, content: body } }
+
+const contentOf = (
+  parts: Parts,
+  { answers, described: { forms } }: Declared,
+): Schema | undefined => {
+  if (answers !== null)
+    return answerBody(parts, typeName(answers), parts.rows[answers] !== undefined)
+  if (!forms) return undefined
+  const { 'application/json': json, ...others } = forms as Readonly<Record<string, Shown>>
+  return { ...(json && jsonContent(parts, json)), ...others }
+}
+
+const successHeaders = ({ method, answers, isAction }: Declared): readonly HeaderName[] => {
+  if (!isAction)
+    return [
+      ...(method === 'GET' ? readHeaders : (['Cache-Control', 'Vary'] as const)),
+      'Content-Disposition',
+      'Content-Security-Policy',
+    ]
+  const keyed = method === 'POST' ? (['Idempotency-Replayed'] as const) : []
+  return [...writeHeaders, ...keyed, ...(answers === null ? [] : (['ETag'] as const))]
+}
+
+const successOf = (parts: Parts, declared: Declared): Schema => {
+  const { method, described } = declared
+  const content = contentOf(parts, declared)
+  const usual = content ? { 200: 'What it is now.' } : { 204: 'It is done.' }
+  const names = successHeaders(declared)
+  const responses = Object.entries(described.success ?? usual).map(([status, description]) => [
+    status,
+    {
+      description,
+      // An object that was made is somewhere.
+      headers: headersOf(parts, status === '201' ? [...names, 'Location'] : names),
+      ...(content && { content }),
+    },
+  ])
+  return { ...Object.fromEntries(responses), ...(method === 'GET' && notModified(parts)) }
+}
+
+const codesOf = (parts: Parts, declared: Declared): readonly string[] => {
+  const { method, path, rule, described, isAction } = declared
+  const hasBody = described.body !== undefined || (isAction && method === 'POST')
+  return [
+    ...everywhere,
+    ...(isAction ? ofWrites : ofReads),
+    ...(!isAction && mayForbid(parts.model, [rule ?? nobody]) ? ['FORBIDDEN'] : []),
+    ...(path.includes(':') ? ['NOT_FOUND'] : []),
+    ...(hasBody ? ofBodies : []),
+    ...(isAction && method === 'POST' ? ofKeys : []),
+    ...(parts.style.isStrict ? ['VALIDATION_ERROR'] : []),
+    ...(described.errors ?? []),
+  ]
+}
+
+const parametersOf = ({ method, about }: Declared, path: string): readonly Schema[] => [
+  ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => pathParameter(name, about)),
+  ...(method === 'POST' ? [parameter('idempotencyKey')] : []),
+  ...(method === 'GET' ? [parameter('ifNoneMatch'), parameter('position')] : []),
+]
+
+const declaredOperation = (parts: Parts, declared: Declared, shared: Shared): Operation => {
+  const { described, rule } = declared
+  const path = pathOf(declared.path, undefined)
+  const about = [described.description ?? '', mayBeDoneBy(parts.model, rule)].join(' ').trim()
+  return {
+    method: declared.method.toLowerCase(),
+    path,
+    operation: {
+      operationId: described.operationId,
+      tags: [tagOf(path)],
+      summary: described.summary,
+      description: describedBy(about, declared),
+      ...marksOf(declared),
+      security: securityOf(parts.model, [rule ?? nobody]),
+      parameters: parametersOf(declared, path),
+      ...bodyOf(described),
+      responses: {
+        ...successOf(parts, declared),
+        ...errorResponses(parts, codesOf(parts, declared), shared),
+      },
+    },
+  }
+}
+
+export const actionOperation = (parts: Parts, action: Action, shared: Shared): Operation =>
+  declaredOperation(parts, { ...action, isAction: true }, shared)
+
+export const extraOperation = (parts: Parts, extra: ExtraRoute, shared: Shared): Operation => {
+  const { rule } = extra.described
+  const declared = { ...extra, rule, about: null, answers: null, isAction: false }
+  return declaredOperation(parts, declared, shared)
+}

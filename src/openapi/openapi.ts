@@ -1,0 +1,125 @@
+/** The OpenAPI 3.1.1 document of a version of the REST API, derived from all that it is made of. */
+import { restPath } from '#base/paths.ts'
+import type { Content } from '#content.ts'
+import type { Schema } from '#model/described.ts'
+import type { Model } from '#model/model.ts'
+import { isIn, type Version } from '#model/version.ts'
+import { examplesOf, schemasOf } from '#openapi/components.ts'
+import { actionOperation, extraOperation } from '#openapi/described.ts'
+import { type Operation, routeOperation, tagOf } from '#openapi/operations.ts'
+import { parameter, sharedParameters } from '#openapi/parameters.ts'
+import { type Parts, partsOf } from '#openapi/parts.ts'
+import { headers } from '#openapi/responses.ts'
+import type { Schemas } from '#openapi/schemas.ts'
+import { type Route, routesOf } from '#rest/routes.ts'
+
+/** The operations of a path by method, and the parameters of all of them. */
+export type PathItem = Readonly<Record<string, Schema | readonly Schema[]>>
+
+export type OpenApi = Schema & {
+  readonly openapi: string
+  readonly paths: Readonly<Record<string, PathItem>>
+  readonly components: Readonly<Record<string, Schemas>>
+}
+
+const structureOf = (path: string): string => path.replace(/\{\w+\}/g, '{}')
+
+/** The operations by path and method; throws a plain error where two have one name. */
+const pathsOf = (operations: readonly Operation[]): Readonly<Record<string, PathItem>> => {
+  const known = new Map<unknown, Operation>()
+  for (const made of operations) {
+    const { operationId } = made.operation
+    const other = known.get(operationId)
+    if (other)
+      throw new Error(
+        `${other.method} ${other.path} and ${made.method} ${made.path} are both the operation ${operationId}: give one of them another name`,
+      )
+    known.set(operationId, made)
+  }
+  const common = { parameters: (['version', 'apiVersion', 'requestId'] as const).map(parameter) }
+  const byPath = Map.groupBy(operations, ({ path }) => structureOf(path))
+  return Object.fromEntries(
+    [...byPath.values()].map(group => [
+      group[0]?.path ?? '',
+      {
+        ...common,
+        ...Object.fromEntries(group.map(({ method, operation }) => [method, operation])),
+      },
+    ]),
+  )
+}
+
+const about = `Objects, lists and errors are JSON. A list is answered page by page. An unknown member of a body is refused.
+A GET answers with an ETag, and with 304 where If-None-Match names it. If-Match guards PUT, PATCH and DELETE against lost updates.
+With an Idempotency-Key a POST may be sent again without a second effect.
+What is new in a version comes without a notice: clients must leave aside members and links that they do not know.`
+
+const infoOf = ({ version }: Parts): Schema => ({
+  title: `Duet, version ${version}`,
+  version: String(version),
+  description: about,
+  license: { name: 'MIT', identifier: 'MIT' },
+})
+
+const securitySchemes = {
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'A JSON Web Token; `bin/duet token --user 1` makes one.',
+  },
+} as const
+
+const tagsOf = ({ model }: Parts, operations: readonly Operation[]): readonly Schema[] =>
+  [...new Set(operations.map(({ path }) => tagOf(path)))].map(name => {
+    const entity = Object.values(model.entities).find(({ plural }) => plural === name)
+    return { name, description: entity?.description ?? `Everything below /${name}.` }
+  })
+
+const operationsOf = (parts: Parts, routes: readonly Route[], shared: Map<string, Schema>) => {
+  const { version, actions, extras } = parts
+  return [
+    ...routes.map(route => routeOperation(parts, route, shared)),
+    ...actions
+      .filter(action => isIn(action, version))
+      .map(action => actionOperation(parts, action, shared)),
+    ...extras
+      .filter(extra => isIn(extra, version))
+      .map(extra => extraOperation(parts, extra, shared)),
+  ]
+}
+
+const codesIn = (shared: Map<string, Schema>): readonly string[] => [
+  ...new Set([...shared.values()].flatMap(response => response['x-codes'] as readonly string[])),
+]
+
+const documentOf = (parts: Parts): OpenApi => {
+  const routes = routesOf(parts.model).filter(({ lifetime }) => isIn(lifetime, parts.version))
+  const shared = new Map<string, Schema>()
+  const operations = operationsOf(parts, routes, shared)
+  return {
+    openapi: '3.1.1',
+    info: infoOf(parts),
+    servers: [{ url: `${restPath}/v${parts.version}` }],
+    tags: tagsOf(parts, operations),
+    paths: pathsOf(operations),
+    components: {
+      schemas: schemasOf(parts, routes, codesIn(shared).toSorted()),
+      parameters: sharedParameters(parts.version),
+      headers,
+      responses: Object.fromEntries(shared),
+      examples: examplesOf(parts, routes),
+      securitySchemes,
+    },
+  }
+}
+
+/**
+ * The document of a content for a version, with a model of an operator's settings or of the usual ones. Throws a plain
+ * error of one sentence that names an operation or error code that cannot be described.
+ */
+export const openApiOf = async (
+  content: Content,
+  version: Version,
+  model?: Model,
+): Promise<OpenApi> => documentOf(await partsOf(content, version, model))

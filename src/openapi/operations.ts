@@ -1,0 +1,273 @@
+/** The operations that the model gives, from the routes of the REST API. */
+import type { Schema } from '#model/described.ts'
+import type { Entity } from '#model/entity.ts'
+import { entityOf, typeName } from '#model/model.ts'
+import { nobody } from '#model/policy.ts'
+import { type Resource, resourceOf } from '#model/resource.ts'
+import type { Lifetime } from '#model/version.ts'
+import { inputExample } from '#openapi/examples.ts'
+import { fieldsParameter, listParameters, parameter, pathParameter } from '#openapi/parameters.ts'
+import type { Parts } from '#openapi/parts.ts'
+import {
+  errorResponses,
+  type HeaderName,
+  headersOf,
+  jsonContent,
+  type Shared,
+} from '#openapi/responses.ts'
+import { mayBeDoneBy, mayForbid, readRules, securityOf } from '#openapi/rights.ts'
+import { describedBy, type Input, inputFields, marksOf, refTo } from '#openapi/schemas.ts'
+import type { Route } from '#rest/routes.ts'
+
+/** An operation at its path, `/things/{id}`. */
+export type Operation = {
+  readonly method: string
+  readonly path: string
+  readonly operation: Schema
+}
+
+/** The codes that every operation may answer with. */
+export const everywhere: readonly string[] = [
+  'MALFORMED_REQUEST',
+  'UNSUPPORTED_VERSION',
+  'UNAUTHENTICATED',
+  'URI_TOO_LONG',
+  'HEADERS_TOO_MANY',
+  'RATE_LIMITED',
+  'INTERNAL',
+  'OVERLOADED',
+  'UNAVAILABLE',
+]
+
+/** The codes of a read, and of a write with and without a body. */
+export const ofReads: readonly string[] = ['RESPONSE_TOO_LARGE', 'TIMEOUT']
+export const ofWrites: readonly string[] = ['FORBIDDEN', 'CONFLICT']
+export const ofBodies: readonly string[] = [
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'VALIDATION_ERROR',
+]
+export const ofKeys: readonly string[] = ['IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED']
+
+/** The headers of a GET that succeeds, and of a write. */
+export const readHeaders: readonly HeaderName[] = ['ETag', 'Cache-Control', 'Vary']
+export const writeHeaders: readonly HeaderName[] = ['Cache-Control', 'Duet-Position']
+
+const words = (name: string): string => name.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
+
+const article = (name: string): string => `${/^[aeio]/.test(name) ? 'an' : 'a'} ${words(name)}`
+
+/** The name of the relation of a nested route, below its parent. */
+const relationOf = (path: string): string => path.split('/')[3] ?? ''
+
+/** The parent of a nested route and the name of its things below it. */
+const belowOf = ({ model }: Parts, { below, entity, path }: Route) => {
+  if (!below) return undefined
+  const key = relationOf(path)
+  const { relations } = entityOf(model, below.entity)
+  const same = Object.values(relations).filter(({ to, rest }) => rest && to === entity)
+  return { parent: below.entity, key, thing: same.length > 1 ? key : entity }
+}
+
+/** The name of a route's operation in clients: `listParentThings`, `createThing`. */
+const operationIdOf = (parts: Parts, route: Route): string => {
+  const below = belowOf(parts, route)
+  const { plural } = entityOf(parts.model, route.entity)
+  const verb = route.kind === 'one' ? 'get' : route.kind
+  if (!below) return `${verb}${typeName(route.kind === 'list' ? plural : route.entity)}`
+  const thing = route.kind === 'list' ? below.key : below.thing
+  return `${verb}${typeName(below.parent)}${typeName(thing)}`
+}
+
+const summaryOf = (parts: Parts, route: Route): string => {
+  const { plural } = entityOf(parts.model, route.entity)
+  const thing = article(route.entity)
+  const below = route.below ? ` of ${article(route.below.entity)}` : ''
+  const verbs = {
+    one: 'Get',
+    create: 'Create',
+    replace: 'Replace',
+    update: 'Update',
+    delete: 'Delete',
+  }
+  if (route.kind === 'list')
+    return `List the ${words(route.below ? relationOf(route.path) : plural)}${below || ''}`
+  return `${verbs[route.kind]} ${thing}${below}`
+}
+
+/** The path of a route with its parameters in braces: one is `{id}`, of two the first is named by its entity. */
+export const pathOf = (path: string, about: string | undefined): string => {
+  const hasTwo = path.split(':').length > 2
+  return path.replace(':parentId', hasTwo ? `{${about}Id}` : '{id}').replace(/:(\w+)/g, '{$1}')
+}
+
+const pathParameters = (path: string, route: Route): readonly Schema[] =>
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ''], index) =>
+    pathParameter(name, index === 0 && route.below ? route.below.entity : route.entity),
+  )
+
+/** The input of a write, and the name of its schema. */
+export const inputOf = (parts: Parts, route: Route): { name: string; input: Input } | undefined => {
+  const { kind, below, entity } = route
+  if (kind === 'list' || kind === 'one' || kind === 'delete') return undefined
+  const owner = below ? typeName(belowOf(parts, route)?.parent ?? '') : ''
+  const thing = typeName(belowOf(parts, route)?.thing ?? entity)
+  const input = { mode: kind, given: below?.field }
+  return { name: `${owner}${thing}${typeName(kind)}`, input }
+}
+
+const bodyOf = (parts: Parts, route: Route) => {
+  const made = inputOf(parts, route)
+  if (!made) return {}
+  const example = inputExample(parts, route.entity, made.input)
+  const body = { schema: refTo(made.name), ...(example !== undefined && { example }) }
+  const types = [
+    'application/json',
+    ...(route.kind === 'update' ? ['application/merge-patch+json'] : []),
+  ]
+  return {
+    requestBody: {
+      required: true,
+      content: Object.fromEntries(types.map(type => [type, body])),
+    },
+  }
+}
+
+const hasReference = (resource: Resource, input: Input): boolean =>
+  inputFields(resource, input).some(([, { references }]) => references !== undefined)
+
+/** The codes of errors of values that must be unique. */
+const uniqueCodes = ({ fields }: Entity): readonly string[] =>
+  Object.values(fields).flatMap(({ unique }) =>
+    unique === undefined ? [] : [typeof unique === 'string' ? unique : unique.code],
+  )
+
+/** The codes that a route may answer with. */
+const codesOf = (parts: Parts, route: Route): readonly string[] => {
+  const { model, version, style } = parts
+  const { kind, below } = route
+  const resource = resourceOf(model, route.entity, version)
+  const { entity } = resource
+  const isRead = kind === 'list' || kind === 'one'
+  const input = inputOf(parts, route)?.input
+  const isFound = kind !== 'list' && kind !== 'create'
+  const refers = input !== undefined && hasReference(resource, input)
+  const isQueried = kind === 'list' || (kind === 'one' && entity.rest.selectable)
+  const isGuarded = !isRead && kind !== 'create' && entity.fields.revision !== undefined
+  return [
+    ...everywhere,
+    ...(isRead ? ofReads : ofWrites),
+    ...(isRead && mayForbid(model, readRules(model, resource)) ? ['FORBIDDEN'] : []),
+    ...(isFound || below || refers ? ['NOT_FOUND'] : []),
+    ...(input ? [...ofBodies, ...uniqueCodes(entity)] : []),
+    ...(kind === 'create' ? ofKeys : []),
+    ...(isGuarded ? ['PRECONDITION_FAILED'] : []),
+    ...(isQueried || style.isStrict ? ['VALIDATION_ERROR'] : []),
+  ]
+}
+
+const rulesOf = (parts: Parts, route: Route) => {
+  const { kind, entity } = route
+  const resource = resourceOf(parts.model, entity, parts.version)
+  if (kind === 'list' || kind === 'one') return readRules(parts.model, resource)
+  const { policy } = resource.entity
+  return [policy[kind === 'replace' ? 'update' : kind] ?? nobody]
+}
+
+const parametersOf = (parts: Parts, path: string, route: Route): readonly Schema[] => {
+  const { model, version, style } = parts
+  const resource = resourceOf(model, route.entity, version)
+  const { rest, fields } = resource.entity
+  const { kind } = route
+  const own = {
+    list: () => listParameters(resource, style),
+    one: () => (rest.selectable ? [fieldsParameter(resource)] : []),
+    create: () => [parameter('idempotencyKey')],
+    replace: () => (fields.revision ? [parameter('ifMatch')] : []),
+    update: () => (fields.revision ? [parameter('ifMatch')] : []),
+    delete: () => (fields.revision ? [parameter('ifMatch')] : []),
+  }[kind]()
+  const isRead = kind === 'list' || kind === 'one'
+  const reading = isRead ? [parameter('ifNoneMatch'), parameter('position')] : []
+  return [...pathParameters(path, route), ...own, ...reading]
+}
+
+const named = (name: string): Schema => ({ $ref: `#/components/examples/${name}` })
+
+/** The body of JSON that answers with a schema of that name, and with the example that has its name. */
+export const answerBody = (parts: Parts, name: string, hasExample: boolean): Schema =>
+  jsonContent(parts, {
+    schema: refTo(name),
+    ...(hasExample && { examples: { demo: named(name) } }),
+  })
+
+/** The answer that says that nothing has changed since. */
+export const notModified = (parts: Parts): Schema => ({
+  304: {
+    description: 'It is as If-None-Match has it.',
+    headers: headersOf(parts, [...readHeaders, 'Link']),
+  },
+})
+
+const successOf = (parts: Parts, route: Route): Schema => {
+  const { rest, description } = entityOf(parts.model, route.entity)
+  const type = typeName(route.entity)
+  const hasExample = parts.rows[route.entity] !== undefined
+  const object = answerBody(parts, type, hasExample)
+  const success = (about: string, names: readonly HeaderName[], content = object): Schema => ({
+    description: about,
+    headers: headersOf(parts, names),
+    content,
+  })
+  const location = rest.one ? (['Location'] as const) : []
+  const made: readonly HeaderName[] = [...writeHeaders, 'ETag', 'Idempotency-Replayed', ...location]
+  const list = answerBody(parts, `${type}List`, hasExample)
+  switch (route.kind) {
+    case 'list':
+      return {
+        200: success('A page of the list.', [...readHeaders, 'Link'], list),
+        ...notModified(parts),
+      }
+    case 'one':
+      return { 200: success(description || 'The object.', readHeaders), ...notModified(parts) }
+    case 'create':
+      return { 201: success('What was made.', made) }
+    case 'replace':
+      return { 200: success('What it is now.', writeHeaders) }
+    case 'update':
+      return { 200: success('What it is now.', [...writeHeaders, 'ETag']) }
+    case 'delete':
+      return {
+        204: { description: 'It is deleted.', headers: headersOf(parts, ['Duet-Position']) },
+      }
+    default:
+      return route.kind satisfies never
+  }
+}
+
+/** The first part of a path, under which documents group operations. */
+export const tagOf = (path: string): string => path.split('/')[1] ?? ''
+
+/** The operation of a route; the responses that it shares with others are put into `shared`. */
+export const routeOperation = (parts: Parts, route: Route, shared: Shared): Operation => {
+  const path = pathOf(route.path, route.below?.entity)
+  const rules = rulesOf(parts, route)
+  return {
+    method: route.method.toLowerCase(),
+    path,
+    operation: {
+      operationId: operationIdOf(parts, route),
+      tags: [tagOf(path)],
+      summary: summaryOf(parts, route),
+      description: describedBy(mayBeDoneBy(parts.model, rules[0]), route.lifetime),
+      ...marksOf(route.lifetime),
+      security: securityOf(parts.model, rules),
+      parameters: parametersOf(parts, path, route),
+      ...bodyOf(parts, route),
+      responses: {
+        ...successOf(parts, route),
+        ...errorResponses(parts, codesOf(parts, route), shared),
+      },
+    },
+  }
+}

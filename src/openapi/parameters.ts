@@ -1,0 +1,167 @@
+/** Parameters of operations: of the path, of lists, and headers of requests. */
+import type { Schema } from '#model/described.ts'
+import type { Filter } from '#model/entity.ts'
+import { fieldOf } from '#model/model.ts'
+import type { Resource } from '#model/resource.ts'
+import { type Version, versions } from '#model/version.ts'
+import { describedBy, marksOf, type Schemas, valueSchema } from '#openapi/schemas.ts'
+import { mostPerPage } from '#read/selection.ts'
+import { memberNames } from '#rest/members.ts'
+import type { Style } from '#rest/style.ts'
+
+const query = (name: string, description: string, schema: Schema, more: Schema = {}): Schema => ({
+  name,
+  in: 'query',
+  description,
+  schema,
+  ...more,
+})
+
+const inHeader = (name: string, description: string, schema: Schema): Schema => ({
+  name,
+  in: 'header',
+  description,
+  schema,
+})
+
+const text = { type: 'string' } as const
+
+/** The parameters that operations refer to by name. */
+export const sharedParameters = (version: Version): Schemas => ({
+  version: query('version', 'The version of the API; the path names it already.', {
+    type: 'integer',
+    enum: [version],
+  }),
+  apiVersion: inHeader('API-Version', 'The version of the API; the path names it already.', {
+    type: 'integer',
+    enum: [version],
+  }),
+  requestId: inHeader('X-Request-Id', 'An id for the logs, given back in the answer.', {
+    type: 'string',
+    pattern: '^[\\w.:/+=@-]{1,128}$',
+  }),
+  position: inHeader(
+    'Duet-Position',
+    'The Duet-Position of an answer to a write: the read then sees that write, whichever server answers.',
+    text,
+  ),
+  ifNoneMatch: inHeader(
+    'If-None-Match',
+    'ETags of representations that the caller has: if one of them is current, the answer is 304.',
+    text,
+  ),
+  ifMatch: inHeader(
+    'If-Match',
+    'The ETag that the caller has read: if the thing has changed since, the answer is 412.',
+    text,
+  ),
+  idempotencyKey: inHeader(
+    'Idempotency-Key',
+    'A text of the caller’s own for this request: sent again with the same key within 24 hours it has no second effect and gets the same answer.',
+    { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+  ),
+  cursor: query('cursor', 'The nextCursor of the page before; without it, the first page.', text),
+  page: query('page', 'The number of the page, from 1.', { type: 'integer', minimum: 1 }),
+  offset: query('offset', 'How many to leave out; it wins over page.', {
+    type: 'integer',
+    minimum: 0,
+  }),
+  order: query('order', 'The direction of sort; asc unless given.', {
+    type: 'string',
+    enum: ['asc', 'desc'],
+  }),
+})
+
+/** A reference to one of the shared parameters. */
+export const parameter = (name: keyof ReturnType<typeof sharedParameters> & string): Schema => ({
+  $ref: `#/components/parameters/${name}`,
+})
+
+/** An id in a path. */
+export const pathParameter = (name: string, entity: string | null): Schema => ({
+  name,
+  in: 'path',
+  required: true,
+  ...(entity !== null && { description: `The id of the ${entity}.` }),
+  schema: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+})
+
+const filterAbout = {
+  equals: 'Only those whose value is this.',
+  'at least': 'Only those with at least this.',
+  'at most': 'Only those with at most this.',
+  'above zero': 'With true, only those above zero; another value has no effect.',
+  contains: 'Only those that contain this text, whatever its case.',
+} satisfies Record<Filter['kind'], string>
+
+const filterParameter = (resource: Resource, [name, filter]: readonly [string, Filter]): Schema => {
+  const { entity, formOf } = resource
+  const field = fieldOf(entity, filter.field)
+  const {
+    description: _,
+    deprecated: __,
+    ...schema
+  } = valueSchema(
+    { ...field, nullable: false },
+    filter.kind === 'equals' ? formOf(filter.field) : undefined,
+  ) as Record<string, unknown>
+  const own = {
+    equals: schema,
+    'at least': {
+      type: schema.type,
+      ...(schema.format !== undefined && { format: schema.format }),
+    },
+    'at most': { type: schema.type, ...(schema.format !== undefined && { format: schema.format }) },
+    'above zero': { type: 'boolean' },
+    contains: text,
+  }[filter.kind]
+  return query(name, describedBy(filterAbout[filter.kind], filter), own, marksOf(filter))
+}
+
+/** Some of these words, joined by commas. */
+const wordList = (words: readonly string[]): Schema => {
+  const one = `(${words.join('|')})`
+  return { type: 'string', pattern: `^${one}(,${one})*$` }
+}
+
+const sortParameter = ({ entity, sorts }: Resource, { isStrict }: Style): readonly Schema[] => {
+  const { style } = entity.rest.listing.sort ?? {}
+  const names = sorts.map(({ name }) => name)
+  const list = names.join(', ')
+  if (style === 'signed list') {
+    const about = `What to sort by: one or several of ${list}, joined by commas; - descends. Ties are in the order of their ids.`
+    return isStrict
+      ? [query('sort', about, wordList(names))]
+      : [query('sort', `${about} An unknown value stands for id.`, text)]
+  }
+  const about = 'What to sort by, id unless given. Ties are in the order of their ids.'
+  return style ? [query('sort', about, { type: 'string', enum: names }), parameter('order')] : []
+}
+
+/** The parameter that chooses members. */
+export const fieldsParameter = (resource: Resource): Schema => {
+  const names = memberNames(resource)
+  return query(
+    'fields',
+    `The members to answer with, joined by commas, of ${names.join(', ')}; the objects then have no others.`,
+    wordList(names),
+  )
+}
+
+/** The query parameters of a list. */
+export const listParameters = (resource: Resource, style: Style): readonly Schema[] => {
+  const { rest } = resource.entity
+  const { paging, limit } = rest.listing
+  const byPage = paging === 'page or offset' ? (['page', 'offset'] as const) : (['page'] as const)
+  const sizes = { type: 'integer', minimum: 1, maximum: mostPerPage, default: limit }
+  return [
+    ...(paging === 'cursor' ? (['cursor'] as const) : byPage).map(name => parameter(name)),
+    query('limit', `How many to a page, at most ${mostPerPage}.`, sizes),
+    ...sortParameter(resource, style),
+    ...(rest.selectable ? [fieldsParameter(resource)] : []),
+    ...Object.entries(resource.filters).map(entry => filterParameter(resource, entry)),
+  ]
+}
+
+/** Whether callers can be told that a version is going. */
+export const isOld = (version: Version): boolean => version !== versions.at(-1)

@@ -1,0 +1,166 @@
+/** Responses of operations: headers, bodies of success, and errors by their codes. */
+import { ApiError } from '#errors.ts'
+import type { Schema } from '#model/described.ts'
+import { isOld } from '#openapi/parameters.ts'
+import type { Parts } from '#openapi/parts.ts'
+import { objectOf, refTo, type Schemas } from '#openapi/schemas.ts'
+import { failIn } from '#rest/fail.ts'
+import { mediaTypeOf } from '#rest/version.ts'
+
+const text = { type: 'string' } as const
+
+const header = (description: string, schema: Schema = text): Schema => ({ description, schema })
+
+/** The headers that responses refer to by name. */
+export const headers = {
+  'API-Version': header('The version of the API that answers.', { type: 'integer' }),
+  'X-Request-Id': header('The id of the request in the logs.'),
+  'RateLimit-Policy': header('How many requests a minute the caller has, where they are limited.'),
+  RateLimit: header('How many of them are left, and for how many seconds.'),
+  'Cache-Control': header('Who may store the answer, and for how long.'),
+  ETag: header('The strong entity tag of what is answered.'),
+  Vary: header('The headers of the request that the answer depends on.'),
+  Link: header('Other pages of a list, and the same in a newer version (RFC 8288).'),
+  Location: header('The path of what was made.', { type: 'string', format: 'uri-reference' }),
+  'Idempotency-Replayed': header('That this is the stored answer to an earlier request.', {
+    type: 'boolean',
+  }),
+  'Duet-Position': header('What a later read sends to see this write, whichever server answers.'),
+  'Retry-After': header('After how many seconds trying again may help.', { type: 'integer' }),
+  'WWW-Authenticate': header('How to authenticate (RFC 6750).'),
+  'Content-Disposition': header('The name of the file.'),
+  'Content-Security-Policy': header('What a browser that shows it may load.'),
+  Deprecation: header('That the version will go.'),
+  Sunset: header('When the version goes (RFC 8594).', { type: 'string' }),
+} satisfies Schemas
+
+export type HeaderName = keyof typeof headers
+
+const always: readonly HeaderName[] = [
+  'API-Version',
+  'X-Request-Id',
+  'RateLimit-Policy',
+  'RateLimit',
+]
+
+/** References to headers: those of every response, these, and where the version is old those that say so. */
+export const headersOf = ({ version }: Parts, names: readonly HeaderName[]): Schema => {
+  const all = [...always, ...names, ...(isOld(version) ? oldHeaders : [])]
+  return Object.fromEntries(
+    [...new Set(all)].map(name => [name, { $ref: `#/components/headers/${name}` }]),
+  )
+}
+
+const oldHeaders: readonly HeaderName[] = ['Deprecation', 'Sunset', 'Link']
+
+/** A body under the media types of JSON: the plain one and the version's own. */
+export const jsonContent = ({ version }: Parts, body: Schema): Schema => ({
+  'application/json': body,
+  [mediaTypeOf(version)]: body,
+})
+
+const faultsSchema = (description: string): Schema => ({
+  type: 'array',
+  description,
+  items: objectOf({
+    field: { type: 'string', description: 'The path of the field in dots, such as items.0.name.' },
+    message: { type: 'string', description: 'What is wrong with it.' },
+  }),
+})
+
+/** The schema of errors in the shape of a version, with all its codes. */
+export const errorSchema = ({ style }: Parts, codes: readonly string[]): Schemas => {
+  const code = { type: 'string', description: 'What went wrong, for programs.', enum: codes }
+  const requestId = { type: 'string', description: 'The id of the request in the logs.' }
+  const faults = faultsSchema('The fields at fault, all at once.')
+  if (style.errors === 'problem') {
+    const members = {
+      type: {
+        type: 'string',
+        format: 'uri-reference',
+        description: 'Where the code is explained.',
+      },
+      title: { type: 'string', description: 'The meaning of the code.' },
+      status: { type: 'integer', description: 'The status of the answer.' },
+      detail: { type: 'string', description: 'What went wrong, for people.' },
+      code,
+      errors: faults,
+      requestId,
+    }
+    const needed = Object.keys(members).filter(name => name !== 'errors')
+    return { Problem: { description: 'A problem (RFC 9457).', ...objectOf(members, needed) } }
+  }
+  const message = { type: 'string', description: 'What went wrong, for people.' }
+  const members = { code, message, details: faults, requestId }
+  const error = objectOf(members, ['code', 'message', 'requestId'])
+  return { Error: { description: 'An error.', ...objectOf({ error }) } }
+}
+
+/** Statuses with which a code is answered; `UNSUPPORTED_VERSION` has one for each way to name a version. */
+const statusesOf = ({ errors }: Parts, code: string): readonly number[] => {
+  if (code === 'UNSUPPORTED_VERSION') return [400, 406]
+  const kind = errors.get(code)
+  if (!kind)
+    throw new Error(`${code} is not an error code: define it, or correct where it is named`)
+  return [kind.status]
+}
+
+const ownHeaders: Readonly<Partial<Record<string, readonly HeaderName[]>>> = {
+  UNAUTHENTICATED: ['WWW-Authenticate'],
+  IDEMPOTENCY_IN_FLIGHT: ['Retry-After'],
+  RATE_LIMITED: ['Retry-After'],
+  OVERLOADED: ['Retry-After'],
+  UNAVAILABLE: ['Retry-After'],
+}
+
+/** `NOT_FOUND` as `NotFound`. */
+const pascal = (code: string): string =>
+  code
+    .toLowerCase()
+    .split('_')
+    .map(word => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('')
+
+const aRequest = '0b8c1f6e-5a0d-4c5e-9d3a-7f2e61c4b9a8'
+
+const exampleOf = ({ errors, version }: Parts, code: string, status: number): unknown => {
+  const kind = errors.get(code) ?? { code, status, title: code }
+  const faulty = code === 'VALIDATION_ERROR'
+  const details = faulty ? [{ field: 'limit', message: 'must be a whole number' }] : undefined
+  const message = faulty ? 'limit must be a whole number' : undefined
+  const error = new ApiError(kind, message, { status, details })
+  return JSON.parse(String(failIn(version, error, aRequest).body))
+}
+
+/** The responses that operations refer to by name, collected while these are made. */
+export type Shared = Map<string, Schema>
+
+const errorResponse = (parts: Parts, status: number, codes: readonly string[]): Schema => {
+  const isProblem = parts.style.errors === 'problem'
+  const titles = codes.map(code => `\`${code}\`: ${parts.errors.get(code)?.title ?? ''}.`)
+  const body = {
+    schema: refTo(isProblem ? 'Problem' : 'Error'),
+    example: exampleOf(parts, codes[0] ?? '', status),
+  }
+  return {
+    description: titles.join(' '),
+    headers: headersOf(parts, ['Cache-Control', ...codes.flatMap(code => ownHeaders[code] ?? [])]),
+    content: { [isProblem ? 'application/problem+json' : 'application/json']: body },
+    'x-codes': codes,
+  }
+}
+
+/** The responses for error codes by status, as references; what they refer to is put into `shared`. */
+export const errorResponses = (parts: Parts, codes: readonly string[], shared: Shared): Schemas => {
+  const pairs = codes.flatMap(code => statusesOf(parts, code).map(status => ({ status, code })))
+  const byStatus = Map.groupBy(pairs, ({ status }) => status)
+  return Object.fromEntries(
+    [...byStatus].map(([status, found]) => {
+      const own = [...new Set(found.map(({ code }) => code))]
+      // One code may have two statuses, and each is a response of its own.
+      const name = `${own.map(pascal).join('Or')}${own.join() === 'UNSUPPORTED_VERSION' ? status : ''}`
+      shared.getOrInsertComputed(name, () => errorResponse(parts, status, own))
+      return [status, { $ref: `#/components/responses/${name}` }]
+    }),
+  )
+}

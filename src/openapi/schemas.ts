@@ -1,0 +1,173 @@
+/** JSON Schemas (draft 2020-12) of what a version shows and takes of an entity. */
+import type { Schema } from '#model/described.ts'
+import type { Link, Links } from '#model/entity.ts'
+import type { Field, Scalar } from '#model/field.ts'
+import { type Form, wordsIn } from '#model/form.ts'
+import { fieldOf, type Model, typeName } from '#model/model.ts'
+import { holders, judge } from '#model/policy.ts'
+import { type Resource, resourceOf } from '#model/resource.ts'
+import type { Lifetime, Version } from '#model/version.ts'
+
+/** The schemas of a document by name. */
+export type Schemas = Readonly<Record<string, Schema>>
+
+export const refTo = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
+
+/** An object with these members; all are needed unless `needed` names them. */
+export const objectOf = (
+  properties: Schemas,
+  needed: readonly string[] = Object.keys(properties),
+): Schema => ({
+  type: 'object',
+  ...(needed.length > 0 && { required: needed }),
+  properties,
+})
+
+const largest = Number.MAX_SAFE_INTEGER
+
+const bounds = ({ range }: Field, least: string, most: string) =>
+  range && {
+    ...(range.min > 0 || least === 'minimum' ? { [least]: range.min } : {}),
+    [most]: range.max,
+  }
+
+const byScalar = {
+  id: () => ({ type: 'integer', minimum: 1, maximum: largest }),
+  text: field => ({
+    type: 'string',
+    ...(field.format && { format: field.format }),
+    ...bounds(field, 'minLength', 'maxLength'),
+  }),
+  int: field => ({ type: 'integer', ...bounds(field, 'minimum', 'maximum') }),
+  money: field => ({ type: 'number', ...bounds(field, 'minimum', 'maximum') }),
+  time: () => ({ type: 'string', format: 'date-time' }),
+  flag: () => ({ type: 'boolean' }),
+  bytes: () => ({ type: 'string' }),
+} satisfies Record<Scalar, (field: Field) => { readonly type: string }>
+
+/** The schema of a value in a form, null left aside. */
+const inForm = (field: Field, form: Form | undefined): { readonly type: string } => {
+  const words = wordsIn(form, field.values)
+  if (words) return { type: 'string', enum: words } as { readonly type: string }
+  if (form === 'as seconds') return { type: 'integer' }
+  if (form === 'as text')
+    return { type: 'string', pattern: '^-?\\d+(\\.\\d+)?$' } as { readonly type: string }
+  return byScalar[field.scalar](field)
+}
+
+/** What a document says of a part that is going: that it is deprecated, why, and from when it is not there. */
+export const marksOf = ({ deprecated, sunset, last }: Lifetime): Schema => ({
+  ...((deprecated !== undefined || last !== undefined) && { deprecated: true }),
+  ...(sunset !== undefined && { 'x-sunset': sunset }),
+})
+
+/** A description, followed by why the part is deprecated. */
+export const describedBy = (text: string, { deprecated }: Lifetime): string => {
+  const reason = typeof deprecated === 'object' ? deprecated.reason : deprecated
+  return [text, ...(reason === undefined ? [] : [`Deprecated: ${reason}`])].join(' ').trim()
+}
+
+/** The schema of a field's values in a form. */
+export const valueSchema = (field: Field, form: Form | undefined): Schema => {
+  const { type, ...rest } = inForm(field, form) as { type: string; enum?: readonly string[] }
+  const description = describedBy(field.description, field)
+  return {
+    type: field.nullable ? [type, 'null'] : type,
+    ...rest,
+    ...(field.nullable && rest.enum && { enum: [...rest.enum, null] }),
+    ...(description !== '' && { description }),
+    ...marksOf(field),
+  }
+}
+
+const linkSchema = (link: Link): Schema => {
+  if (typeof link === 'string' || link.method === undefined) return refTo('Link')
+  return objectOf({ href: { type: 'string' }, method: { type: 'string', enum: [link.method] } })
+}
+
+/** The fields in a link's path. */
+const pathFields = (link: Link): readonly string[] =>
+  [...(typeof link === 'string' ? link : link.href).matchAll(/\{(\w+)\}/g)].map(
+    ([, field]) => field ?? '',
+  )
+
+const linksSchema = (links: Links, { entity }: Resource): Schema => {
+  const cases = links.by === null ? [links.all] : Object.values(links.cases)
+  const all = Object.assign({}, ...cases) as Readonly<Record<string, Link>>
+  const isAlways = ([name, link]: readonly [string, Link]) =>
+    cases.every(named => name in named) &&
+    pathFields(link).every(field => !fieldOf(entity, field).nullable)
+  const needed = Object.entries(all).filter(isAlways)
+  return objectOf(
+    Object.fromEntries(Object.entries(all).map(([name, link]) => [name, linkSchema(link)])),
+    needed.map(([name]) => name),
+  )
+}
+
+/** The schema of an entity's object, with all members. */
+export const objectSchema = (resource: Resource): Schema => {
+  const { entity, members } = resource
+  const memberSchema = (member: (typeof members)[number]): Schema => {
+    if (member.kind === 'field') return valueSchema(fieldOf(entity, member.field), member.form)
+    if (member.kind === 'links') return linksSchema(member.links, resource)
+    const target = entity.relations[member.name]?.to ?? ''
+    return { type: 'array', items: refTo(typeName(target)) }
+  }
+  const properties = Object.fromEntries(
+    members.map(member => [member.name, memberSchema(member)] as const),
+  )
+  return { description: entity.description, ...objectOf(properties) }
+}
+
+/** The purpose of an input, with the field that its path gives. */
+export type Input = {
+  readonly mode: 'create' | 'replace' | 'update'
+  readonly given?: string | undefined
+}
+
+/** The fields that a caller may give in an input. */
+export const inputFields = ({ entity, fieldNamed, nameOf }: Resource, { mode, given }: Input) =>
+  Object.entries(entity.fields).filter(([key, field]) => {
+    const isHidden = !field.rest && field.graphql === 'hidden'
+    const isClosed = field.settableBy.kind === 'nobody' || field.foldedFrom !== undefined
+    if (isHidden || isClosed || key === given) return false
+    return fieldNamed(nameOf(key)) === key && (mode === 'create' || !field.immutable)
+  })
+
+/** The schema of an input; a create and a replacement need the fields that have no initial value. */
+export const inputSchema = (model: Model, resource: Resource, input: Input): Schema => {
+  const { roles } = model.viewers
+  const fields = inputFields(resource, input)
+  const needed = fields.filter(
+    ([, { initial }]) => input.mode !== 'update' && initial === undefined,
+  )
+  const properties = fields.map(([key, field]) => {
+    const schema = valueSchema(field, resource.formOf(key))
+    const isOpen = judge(field.settableBy, { id: null, role: roles.default }, model) !== 'no'
+    const only = `May be given by ${holders(field.settableBy, roles)} only.`
+    const description = `${schema.description ?? ''} ${only}`.trim()
+    return [resource.nameOf(key), isOpen ? schema : { ...schema, description }] as const
+  })
+  return objectOf(
+    Object.fromEntries(properties),
+    needed.map(([key]) => resource.nameOf(key)),
+  )
+}
+
+/** The entities that objects of these embed, these included. */
+export const withEmbedded = (
+  model: Model,
+  names: readonly string[],
+  version: Version,
+): readonly string[] => {
+  const found = new Set<string>()
+  const add = (name: string): void => {
+    if (found.has(name)) return
+    found.add(name)
+    const { entity, members } = resourceOf(model, name, version)
+    for (const member of members)
+      if (member.kind === 'embedded') add(entity.relations[member.name]?.to ?? '')
+  }
+  for (const name of names) add(name)
+  return [...found]
+}

@@ -1,0 +1,39 @@
+/** Serves the OpenAPI documents of all versions, each made when it is first asked for. */
+import { restPath } from '#base/paths.ts'
+import type { Content } from '#content.ts'
+import { preferred } from '#http/accept.ts'
+import { type Edge, exchange } from '#http/exchange.ts'
+import { type App, type Http, header } from '#http/request.ts'
+import type { Model } from '#model/model.ts'
+import { type Version, versions } from '#model/version.ts'
+import { openApiOf } from '#openapi/openapi.ts'
+import { fail } from '#rest/fail.ts'
+import { represent } from '#rest/represent.ts'
+import { jsonTypes, versionOf } from '#rest/version.ts'
+
+/** The media type of OpenAPI documents, which nobody has registered yet. */
+const documentType = 'application/vnd.oai.openapi+json'
+
+const file = 'openapi.json'
+
+/** The paths at which the documents are: at the first two and the last, that of the version that the request names. */
+export const documentPaths: readonly string[] = [
+  `/${file}`,
+  ...['', ...versions.map(version => `/v${version}`)].map(part => `${restPath}${part}/${file}`),
+]
+
+/** Mounts the documents of a content on the app. */
+export const mountOpenApi = (app: App, content: Content, model: Model, edge: Edge): void => {
+  const texts = new Map<Version, Promise<string>>()
+  const textOf = (version: Version): Promise<string> =>
+    texts.getOrInsertComputed(version, async () =>
+      JSON.stringify(await openApiOf(content, version, model)),
+    )
+  const handle = exchange(edge, fail, async (c: Http) => {
+    const named = versionOf(c)
+    const form = preferred(header(c, 'accept') ?? '', [...jsonTypes, documentType])
+    const type = form === documentType ? { type: `${documentType};version=3.1` } : {}
+    return represent(c, edge, await textOf(named.version), { named, isPublic: true, ...type })
+  })
+  for (const path of documentPaths) app.get(path, handle)
+}

@@ -1,0 +1,55 @@
+/** The OpenAPI documents: served at their paths, and what they say of the content's operations. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { content } from '#content/index.ts'
+import { versions } from '#model/version.ts'
+import { type OpenApi, openApiOf } from '#openapi/openapi.ts'
+import { createWorld, type World } from '../world.ts'
+
+let world: World
+before(async () => {
+  world = await createWorld()
+})
+after(() => world.close())
+
+const serverOf = ({ servers }: OpenApi) => (servers as readonly { url: string }[])[0]?.url
+
+test('the document of a version is at its own path, and at the others for those who name it', async () => {
+  for (const [path, headers, version] of [
+    ['/openapi.json', {}, 1],
+    ['/api/openapi.json', {}, 1],
+    ['/api/openapi.json', { 'API-Version': '2' }, 2],
+    ['/api/v1/openapi.json', {}, 1],
+    ['/api/v2/openapi.json', {}, 2],
+  ] as const) {
+    const { status, json, headers: got } = await world.ask(`GET ${path}`, { headers })
+    assert.equal(status, 200, path)
+    assert.equal(json.openapi, '3.1.1')
+    assert.equal(serverOf(json), `/api/v${version}`, path)
+    assert.equal(got.get('content-type'), 'application/json; charset=utf-8')
+    assert.deepEqual(json, await openApiOf(content, version))
+  }
+})
+
+test('a document has an ETag, and 304 answers it', async () => {
+  const first = await world.ask('GET /api/v2/openapi.json')
+  const tag = first.headers.get('etag') ?? ''
+  assert.match(tag, /^"/)
+  const again = await world.ask('GET /api/v2/openapi.json', { headers: { 'If-None-Match': tag } })
+  assert.deepEqual([again.status, again.text], [304, ''])
+  assert.equal((await world.ask('GET /api/v2/openapi.json')).text, first.text)
+})
+
+test('a document comes as application/vnd.oai.openapi+json to those who prefer that', async () => {
+  const headers = { Accept: 'application/vnd.oai.openapi+json' }
+  const { headers: got, json } = await world.ask('GET /openapi.json', { headers })
+  assert.equal(got.get('content-type'), 'application/vnd.oai.openapi+json;version=3.1')
+  assert.equal(json.openapi, '3.1.1')
+})
+
+test('no document is larger than 200 kB', async () => {
+  for (const version of versions) {
+    const { text } = await world.ask(`GET /api/v${version}/openapi.json`)
+    assert.ok(Buffer.byteLength(text) <= 200_000, `${text.length}`)
+  }
+})
