@@ -14,7 +14,7 @@ import type { Schemas } from '#openapi/schemas.ts'
 import { type Route, routesOf } from '#rest/routes.ts'
 
 /** The operations of a path by method, and the parameters of all of them. */
-export type PathItem = Readonly<Record<string, Schema | readonly Schema[]>>
+type PathItem = Readonly<Record<string, Schema | readonly Schema[]>>
 
 export type OpenApi = Schema & {
   readonly openapi: string
@@ -90,7 +90,9 @@ const operationsOf = (parts: Parts, routes: readonly Route[], shared: Map<string
 }
 
 const codesIn = (shared: Map<string, Schema>): readonly string[] => [
-  ...new Set([...shared.values()].flatMap(response => response['x-codes'] as readonly string[])),
+  ...new Set(
+    [...shared.values()].flatMap(response => (response['x-codes'] ?? []) as readonly string[]),
+  ),
 ]
 
 const documentOf = (parts: Parts): OpenApi => {

@@ -143,7 +143,7 @@ export const fieldsParameter = (resource: Resource): Schema => {
   const names = memberNames(resource)
   return query(
     'fields',
-    `The members to answer with, joined by commas, of ${names.join(', ')}; the objects then have no others.`,
+    'The members to answer with, joined by commas; the objects then have no others.',
     wordList(names),
   )
 }

@@ -17,7 +17,7 @@ const documentType = 'application/vnd.oai.openapi+json'
 const file = 'openapi.json'
 
 /** The paths at which the documents are: at the first two and the last, that of the version that the request names. */
-export const documentPaths: readonly string[] = [
+const documentPaths: readonly string[] = [
   `/${file}`,
   ...['', ...versions.map(version => `/v${version}`)].map(part => `${restPath}${part}/${file}`),
 ]
