@@ -236,7 +236,7 @@ const otherMeanings: Readonly<Record<string, readonly string[]>> = {
   // GraphQL's code BAD_USER_INPUT; the user of a database, of a mail server, of an operating system; weak passwords;
   // the scope of a stored response, as stores of earlier releases have it.
   user: [
-    ...['src/graphql/', 'src/errors.ts', 'src/pages/error-codes.ts'],
+    ...['src/graphql/', 'src/openapi/', 'src/errors.ts', 'src/pages/error-codes.ts'],
     ...['src/settings.ts', 'src/engines/', 'src/model/check/names.ts', 'src/auth/keys.ts'],
     ...['src/mail/smtp.ts', 'src/cli/run.ts', 'src/cli/move.ts', 'src/http/queue.ts'],
     ...['src/auth/secret.ts', 'src/write/idempotency.ts'],

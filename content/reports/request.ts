@@ -5,6 +5,7 @@ import type { FieldFault } from '#errors.ts'
 import { isDay, isMoment } from '#model/time.ts'
 import { invalid } from '#write/input.ts'
 
+/** What reports are about. */
 export const reportTypes = ['sales', 'content', 'users'] as const
 export type ReportType = (typeof reportTypes)[number]
 

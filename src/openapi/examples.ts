@@ -4,7 +4,7 @@ import { entityOf, fieldOf } from '#model/model.ts'
 import { type Member, type Resource, resourceOf } from '#model/resource.ts'
 import { anonymous } from '#model/viewer.ts'
 import type { Parts } from '#openapi/parts.ts'
-import { type Input, inputFields, isOpen } from '#openapi/schemas.ts'
+import { type Input, inputFields } from '#openapi/schemas.ts'
 import { encoders, inForm, orNull } from '#read/encode.ts'
 import type { Answer } from '#read/read.ts'
 import { cursorEnvelope, numberedEnvelope } from '#rest/paging.ts'
@@ -79,7 +79,7 @@ export const inputExample = (parts: Parts, name: string, input: Input): unknown 
   if (!values) return undefined
   const resource = resourceOf(parts.model, name, parts.version)
   const given = inputFields(resource, input).filter(
-    ([key, field]) => Object.hasOwn(row, key) && isOpen(field.settableBy),
+    ([key, field]) => Object.hasOwn(row, key) && field.settableBy.kind === 'anyone',
   )
   const members = given.map(
     ([key]) => [resource.nameOf(key), shownAs(parts, resource, key, values)] as const,

@@ -66,7 +66,7 @@ const securitySchemes = {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'JWT',
-    description: 'A JSON Web Token; `bin/duet token` makes one.',
+    description: 'A JSON Web Token; `bin/duet token --user 1` makes one.',
   },
 } as const
 
@@ -90,7 +90,9 @@ const operationsOf = (parts: Parts, routes: readonly Route[], shared: Map<string
 }
 
 const codesIn = (shared: Map<string, Schema>): readonly string[] => [
-  ...new Set([...shared.values()].flatMap(response => response['x-codes'] as readonly string[])),
+  ...new Set(
+    [...shared.values()].flatMap(response => (response['x-codes'] ?? []) as readonly string[]),
+  ),
 ]
 
 const documentOf = (parts: Parts): OpenApi => {

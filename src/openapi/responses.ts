@@ -4,7 +4,7 @@ import type { Schema } from '#model/described.ts'
 import { isOld } from '#openapi/parameters.ts'
 import type { Parts } from '#openapi/parts.ts'
 import { objectOf, refTo, type Schemas } from '#openapi/schemas.ts'
-import { errorBody } from '#rest/fail.ts'
+import { failIn } from '#rest/fail.ts'
 import { mediaTypeOf } from '#rest/version.ts'
 
 const text = { type: 'string' } as const
@@ -53,10 +53,10 @@ export const headersOf = ({ version }: Parts, names: readonly HeaderName[]): Sch
 
 const oldHeaders: readonly HeaderName[] = ['Deprecation', 'Sunset', 'Link']
 
-/** A body under the media types of JSON: the plain one and the version's own. */
-export const jsonContent = ({ version }: Parts, body: Schema): Schema => ({
-  'application/json': body,
-  [mediaTypeOf(version)]: body,
+/** A body under the media types of JSON: the plain one, with an example, and the version's own. */
+export const jsonContent = ({ version }: Parts, schema: Schema, shown: Schema): Schema => ({
+  'application/json': { schema, ...shown },
+  [mediaTypeOf(version)]: { schema },
 })
 
 const faultsSchema = (description: string): Schema => ({
@@ -128,11 +128,20 @@ const exampleOf = ({ errors, version }: Parts, code: string, status: number): un
   const faulty = code === 'VALIDATION_ERROR'
   const details = faulty ? [{ field: 'limit', message: 'must be a whole number' }] : undefined
   const message = faulty ? 'limit must be a whole number' : undefined
-  return errorBody(new ApiError(kind, message, { status, details }), aRequest, version)
+  const error = new ApiError(kind, message, { status, details })
+  return JSON.parse(String(failIn(version, error, aRequest).body))
 }
 
 /** The responses that operations refer to by name, collected while these are made. */
 export type Shared = Map<string, Schema>
+
+/** A reference to a response by its name; the response itself where that name is of another one. */
+export const shareAs = (shared: Shared, name: string, response: Schema): Schema => {
+  const known = shared.getOrInsert(name, response)
+  return JSON.stringify(known) === JSON.stringify(response)
+    ? { $ref: `#/components/responses/${name}` }
+    : response
+}
 
 const errorResponse = (parts: Parts, status: number, codes: readonly string[]): Schema => {
   const isProblem = parts.style.errors === 'problem'
@@ -151,16 +160,14 @@ const errorResponse = (parts: Parts, status: number, codes: readonly string[]): 
 
 /** The responses for error codes by status, as references; what they refer to is put into `shared`. */
 export const errorResponses = (parts: Parts, codes: readonly string[], shared: Shared): Schemas => {
-  const all = isOld(parts.version) ? [...codes, 'VERSION_WITHDRAWN'] : codes
-  const pairs = all.flatMap(code => statusesOf(parts, code).map(status => ({ status, code })))
+  const pairs = codes.flatMap(code => statusesOf(parts, code).map(status => ({ status, code })))
   const byStatus = Map.groupBy(pairs, ({ status }) => status)
   return Object.fromEntries(
     [...byStatus].map(([status, found]) => {
       const own = [...new Set(found.map(({ code }) => code))]
       // One code may have two statuses, and each is a response of its own.
       const name = `${own.map(pascal).join('Or')}${own.join() === 'UNSUPPORTED_VERSION' ? status : ''}`
-      shared.getOrInsertComputed(name, () => errorResponse(parts, status, own))
-      return [status, { $ref: `#/components/responses/${name}` }]
+      return [status, shareAs(shared, name, errorResponse(parts, status, own))]
     }),
   )
 }

@@ -26,5 +26,5 @@ export const mayForbid = (model: Model, rules: readonly Rule[]): boolean =>
   rules.some(rule => judge(rule, { id: null, role: model.viewers.roles.default }, model) === 'no')
 
 /** A sentence that says who may. */
-export const mayBeDoneBy = ({ viewers }: Model, rule: Rule | undefined): string =>
-  `May be done by: ${inWords(rule ?? nobody, viewers.roles)}.`
+export const mayBeDoneBy = (model: Model, rule: Rule | undefined): string =>
+  `May be done by: ${inWords(rule ?? nobody, model.viewers.roles)}.`

@@ -4,10 +4,9 @@ import type { Link, Links } from '#model/entity.ts'
 import type { Field, Scalar } from '#model/field.ts'
 import { type Form, wordsIn } from '#model/form.ts'
 import { fieldOf, type Model, typeName } from '#model/model.ts'
-import { holders, type Rule } from '#model/policy.ts'
+import { holders, judge } from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import type { Lifetime, Version } from '#model/version.ts'
-import type { Roles } from '#model/viewer.ts'
 
 /** The schemas of a document by name. */
 export type Schemas = Readonly<Record<string, Schema>>
@@ -135,21 +134,19 @@ export const inputFields = ({ entity, fieldNamed, nameOf }: Resource, { mode, gi
     return fieldNamed(nameOf(key)) === key && (mode === 'create' || !field.immutable)
   })
 
-/** Whether every caller with the right to write may set a field of this rule. */
-export const isOpen = ({ kind }: Rule): boolean => kind !== 'superuser' && kind !== 'role'
-
 /** The schema of an input; a create and a replacement need the fields that have no initial value. */
-export const inputSchema = (resource: Resource, input: Input, roles: Roles): Schema => {
+export const inputSchema = (model: Model, resource: Resource, input: Input): Schema => {
+  const { roles } = model.viewers
   const fields = inputFields(resource, input)
   const needed = fields.filter(
     ([, { initial }]) => input.mode !== 'update' && initial === undefined,
   )
   const properties = fields.map(([key, field]) => {
     const schema = valueSchema(field, resource.formOf(key))
-    if (isOpen(field.settableBy)) return [resource.nameOf(key), schema] as const
+    const isOpen = judge(field.settableBy, { id: null, role: roles.default }, model) !== 'no'
     const only = `May be given by ${holders(field.settableBy, roles)} only.`
     const description = `${schema.description ?? ''} ${only}`.trim()
-    return [resource.nameOf(key), { ...schema, description }] as const
+    return [resource.nameOf(key), isOpen ? schema : { ...schema, description }] as const
   })
   return objectOf(
     Object.fromEntries(properties),
