@@ -12,7 +12,7 @@ import { noQueue } from '#http/queue.ts'
 import { retryAfterHeader } from '#http/reply.ts'
 import { type App, type Http, routedPath } from '#http/request.ts'
 import { allowing, unrouted } from '#http/unrouted.ts'
-import { type Version, versions } from '#model/version.ts'
+import { newest, type Version, versions } from '#model/version.ts'
 import { anonymous } from '#model/viewer.ts'
 import { mountOpenApi } from '#openapi/serve.ts'
 import { machineAssets, mountAssets, openAssets } from '#pages/assets.ts'
@@ -70,6 +70,8 @@ const errorExamples = (): ReferenceOptions['errors']['examples'] => {
   return [...ofRest, ofGraphql]
 }
 
+const documentOf = (version: Version) => `${restPath}/v${version}/openapi.json`
+
 /** A version as the page about versions tells of it today. */
 const offered = (version: Version, notices: Notices | undefined) => {
   const standing = notices?.standing()
@@ -77,7 +79,7 @@ const offered = (version: Version, notices: Notices | undefined) => {
     deprecated: standing.from,
     sunset: standing.end,
   }
-  return { version, document: `${restPath}/v${version}/openapi.json`, ...days }
+  return { version, document: documentOf(version), ...days }
 }
 
 const referenceOf = ({ content, served, core, notices }: AppOptions): ReferenceOptions => {
@@ -112,10 +114,12 @@ const mountPages = (app: App, options: AppOptions) => {
   mountAssets(app, assets)
   for (const { path, page } of served.pages) app.get(path, async c => send(await page(assets), c))
   const { model } = core
-  const start = { model, examples: content.examples, development, introspection, version }
+  const { examples } = content
+  const openapi = documentOf(newest)
+  const start = { model, examples, development, introspection, openapi, version }
   mountStart(app, start, assets)
   mountReference(app, referenceOf(options), assets)
-  const graphiql = { endpoint: graphqlPath, introspection, examples: content.examples }
+  const graphiql = { endpoint: graphqlPath, introspection, examples }
   return async (c: Http) => send(await graphiqlPage(graphiql, assets), c)
 }
 

@@ -38,6 +38,8 @@ export type StartOptions = {
   readonly examples: Examples
   readonly development: boolean
   readonly introspection: boolean
+  /** The path of the OpenAPI document of the newest version. */
+  readonly openapi: string
   readonly version: string
 }
 
@@ -62,12 +64,18 @@ const schemaLink: Link = {
   note: 'for tools that make typed clients',
 }
 
-const docsLinks: readonly Link[] = [
+const docsLinks = ({ openapi }: StartOptions): readonly Link[] => [
   {
     rel: 'docs',
     href: docsPath,
     text: 'Reference',
     note: 'every request, tried out in the browser',
+  },
+  {
+    rel: 'openapi',
+    href: openapi,
+    text: 'OpenAPI document',
+    note: 'for tools that make typed clients',
   },
   {
     rel: 'versions',
@@ -134,7 +142,12 @@ export const mountStart = (app: App, options: StartOptions, assets: Assets): voi
 /** The links of the page as JSON, in the form of every `_links` of the REST API. */
 const startDocument = (options: StartOptions): Page => {
   const { version, model } = options
-  const links = [...graphqlLinks(options), ...docsLinks, ...restLinks(model), ...probeLinks]
+  const links = [
+    ...graphqlLinks(options),
+    ...docsLinks(options),
+    ...restLinks(model),
+    ...probeLinks,
+  ]
   const entries = links.map(({ rel, href }) => [rel, { href }])
   const _links = { self: { href: '/' }, ...Object.fromEntries(entries) }
   return page(JSON.stringify({ name: 'duet', version, _links }), 'application/json')
@@ -168,7 +181,7 @@ ${linkList(graphqlLinks(options))}
 <section class="api rest">
 <h2>REST</h2>
 <p>${pluralsOf(options.model, ({ rest }) => rest.list)} as resources, each with an address and an entity tag.</p>
-${linkList([...docsLinks, ...restLinks(options.model)])}
+${linkList([...docsLinks(options), ...restLinks(options.model)])}
 <h3>Try it</h3>
 <pre><code>${restCurl(origin, options.examples)}</code></pre>
 <p class="small">Lists take filters, an order and a page size in the query string.</p>

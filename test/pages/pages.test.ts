@@ -21,6 +21,7 @@ const start: StartOptions = {
   examples: content.examples,
   development: true,
   introspection: true,
+  openapi: '/api/v2/openapi.json',
   version: '1.2.3',
 }
 const graphiql: GraphiqlOptions = {
@@ -178,6 +179,7 @@ describe('the start page', () => {
       '/graphql',
       '/graphql/schema.graphql',
       '/docs',
+      '/api/v2/openapi.json',
       '/docs/versions',
       '/docs/errors',
       '/api/users',
@@ -216,6 +218,7 @@ describe('the start page', () => {
         graphql: { href: '/graphql' },
         schema: { href: '/graphql/schema.graphql' },
         docs: { href: '/docs' },
+        openapi: { href: '/api/v2/openapi.json' },
         versions: { href: '/docs/versions' },
         errors: { href: '/docs/errors' },
         users: { href: '/api/users' },
@@ -404,6 +407,15 @@ describe('the pages of the service', () => {
       ],
     ] as const)
       assert.ok(text.includes(row(what, one, two)), what)
+  })
+
+  test('every link of the start page as JSON leads somewhere', async () => {
+    const { json } = await world.ask('GET /', { headers: { Accept: 'application/json' } })
+    for (const { href } of Object.values<{ href: string }>(json._links)) {
+      const { status } = await world.ask(`GET ${href}`, { as: 1, headers: { Accept: '*/*' } })
+      // The endpoint of GraphQL is there, and wants a query.
+      assert.equal(status, href === '/graphql' ? 400 : 200, href)
+    }
   })
 
   test('each curl line about versions gets the newest one', async () => {
