@@ -4,7 +4,7 @@ import { graphqlPath, restPath } from '#base/paths.ts'
 import type { RateCounts } from '#base/rate-counts.ts'
 import { ApiError } from '#errors.ts'
 import { type Http, header } from '#http/request.ts'
-import { callerOf, type Viewer } from '#model/viewer.ts'
+import { anonymous, callerOf, type Viewer } from '#model/viewer.ts'
 import { clientOf, networkOf, type Trust, trustOf } from './address.ts'
 import { type Counts, createCounts } from './counts.ts'
 
@@ -24,10 +24,16 @@ export type RateHeaders = Readonly<Record<string, string>>
 
 export type Limiter = {
   /**
-   * Counts a request and gives the headers for its answer: at once unless it must wait for the store; undefined for
-   * requests that are not counted. Throws `RATE_LIMITED` above the limit.
+   * Counts a request, or so much further work of it, and gives the headers for its answer: at once unless it must wait for the
+   * store; undefined for requests that are not counted. Throws `RATE_LIMITED` above the limit.
    */
-  readonly count: (c: Http, viewer: Viewer) => RateHeaders | undefined | Promise<RateHeaders>
+  readonly count: (
+    c: Http,
+    viewer: Viewer,
+    work?: number,
+  ) => RateHeaders | undefined | Promise<RateHeaders>
+  /** Throws `RATE_LIMITED` where the address of a request has used up its limit, without counting the request. */
+  readonly checkAddress: (c: Http) => void
   readonly close: () => void
 }
 
@@ -83,14 +89,20 @@ export const createLimiter = (options: LimiterOptions): Limiter => {
   const { limit, now, proxies = [] } = options
   const trust = trustOf(proxies)
   const { countsOf, end } = createWindows(options)
-  const count: Limiter['count'] = (c, viewer) => {
+  const windowNow = () => Math.floor(now() / minute)
+  const secondsLeft = (window: number) =>
+    Math.max(1, Math.ceil(((window + 1) * minute - now()) / 1000))
+  const count: Limiter['count'] = (c, viewer, work) => {
     if (!isCounted(c.req.method, c.req.path)) return undefined
-    const window = Math.floor(now() / minute)
-    const n = countsOf(window).count(countedFor(c, viewer, trust))
-    return after(n, number => {
-      const seconds = Math.max(1, Math.ceil(((window + 1) * minute - now()) / 1000))
-      return admit(number, limit, seconds)
-    })
+    const window = windowNow()
+    const n = countsOf(window).count(countedFor(c, viewer, trust), work)
+    return after(n, number => admit(number, limit, secondsLeft(window)))
   }
-  return { count, close: end }
+  const checkAddress: Limiter['checkAddress'] = c => {
+    if (!isCounted(c.req.method, c.req.path)) return
+    const window = windowNow()
+    if (countsOf(window).isUsedUp(countedFor(c, anonymous, trust)))
+      admit(limit + 1, limit, secondsLeft(window))
+  }
+  return { count, checkAddress, close: end }
 }
