@@ -47,6 +47,8 @@ export type Request = {
   readonly position: string | undefined
   /** Counts so much further work against the caller's rate limit; gives the headers that say what is left. */
   readonly count: (work: number) => Counted | Promise<Counted>
+  /** Counts a row of an entity that will be created; throws above the limit of the caller's address. */
+  readonly countCreation: (entity: string) => void
 }
 
 type Counted = RateHeaders | undefined
@@ -128,12 +130,16 @@ const mutate = async (
   return { ...failed, data, status: 200, headers: { ...failed.headers, ...headers } }
 }
 
-/** Each mutation of an operation counts as a request does; the first one is counted already. */
-const countMutations = (execution: Execution, { count }: Request): Counted | Promise<Counted> => {
-  const { operation, variables } = execution
-  const fields = [...collectFields([operation.node.selectionSet], operation, variables).values()]
-  const mutations = fields.filter(([node]) => node?.name.value !== '__typename').length
-  return mutations > 1 ? count(mutations - 1) : undefined
+/** Each mutation of an operation counts as a request does, and what it creates; the first request is counted already. */
+const countMutations = (
+  execution: Execution,
+  { count, countCreation }: Request,
+): Counted | Promise<Counted> => {
+  const { schema, operation, variables } = execution
+  const fields = collectFields([operation.node.selectionSet], operation, variables).values()
+  const roots = [...fields].flatMap(([node]) => schema.roots.get(node?.name.value ?? '') ?? [])
+  for (const { kind, entity } of roots) if (kind === 'create') countCreation(entity)
+  return roots.length > 1 ? count(roots.length - 1) : undefined
 }
 
 const run = async (endpoint: Endpoint, request: Request): Promise<Result> => {

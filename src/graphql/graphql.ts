@@ -4,7 +4,13 @@ import { graphqlPath } from '#base/paths.ts'
 import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { documentCache } from '#graphql/document.ts'
-import { type Endpoint, executeRequest, failure, type Result } from '#graphql/execute.ts'
+import {
+  type Endpoint,
+  executeRequest,
+  failure,
+  type Request,
+  type Result,
+} from '#graphql/execute.ts'
 import type { DocumentLimits } from '#graphql/limits.ts'
 import { json, negotiate, wantsPage } from '#graphql/media-types.ts'
 import { type Params, paramsOf } from '#graphql/params.ts'
@@ -83,8 +89,16 @@ const answer = async (
   const params = await paramsOf(c, bodyLimit)
   const { method } = c.req
   const keyed = keyedOf(c, viewer, params)
-  const count = (work: number) => limiter?.count(c, viewer, work)
-  const request = { params, viewer, method, requestId, keyed, position: positionOf(c), count }
+  const request: Request = {
+    params,
+    viewer,
+    method,
+    requestId,
+    keyed,
+    position: positionOf(c),
+    count: work => limiter?.count(c, viewer, work),
+    countCreation: entity => limiter?.countCreation(c, viewer, entity),
+  }
   return replyOf(c, await executeRequest(endpoint, request), type, viewer)
 }
 

@@ -242,3 +242,32 @@ test('above the limit of its address a token is refused before its signature is 
   // A token that was checked before is not new.
   assert.equal((await ask(2)).status, 200)
 })
+
+test('the sign-ups of one address without a token are limited, each one of an operation too, and those of an admin not', async () => {
+  const { world, clock } = await limited(1000, {
+    creations: content.creationRates({ DUET_SIGNUP_RATE: 5 }),
+  })
+  let count = 0
+  const body = () => ({ name: 'New', email: `new${++count}@example.org` })
+  const signUp = (as?: number) => world.ask('POST /api/users', { body: body(), ...(as && { as }) })
+  const many = (n: number) =>
+    world.gql(
+      `mutation { ${Array.from({ length: n }, (_, at) => `m${at}: createUser(input: { name: "New", email: "${body().email}" }) { id }`).join(' ')} }`,
+    )
+  assert.equal((await signUp()).status, 201)
+  assert.equal((await many(3)).json.errors, undefined)
+  const users = async () => Number((await world.rows('select count(*) from users'))[0]?.[0])
+  const before = await users()
+  const over = await many(2)
+  assert.equal(over.json.errors[0].extensions.code, 'RATE_LIMITED')
+  assert.equal(over.status, 429)
+  assert.equal(await users(), before)
+  const refused = await signUp()
+  refuses(refused, 429, 'RATE_LIMITED')
+  assert.equal(refused.headers.get('retry-after'), '60')
+  assert.equal((await signUp(1)).status, 201)
+  assert.equal((await world.ask('GET /api/posts')).status, 200)
+  clock.now += 60_000
+  for (let n = 0; n < 5; n++) assert.equal((await signUp()).status, 201)
+  assert.equal((await signUp()).status, 429)
+})

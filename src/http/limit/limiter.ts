@@ -15,6 +15,8 @@ export type LimiterOptions = {
   readonly now: () => number
   /** The counts that all processes of a store share; without it, this process counts by itself. */
   readonly rateCounts?: RateCounts | undefined
+  /** How many rows of an entity may be created from one address without a token; counted in this process alone. */
+  readonly creations?: Readonly<Record<string, number>> | undefined
   /** Addresses and networks whose `X-Forwarded-For` counts. */
   readonly proxies?: readonly string[] | undefined
 }
@@ -34,6 +36,8 @@ export type Limiter = {
   ) => RateHeaders | undefined | Promise<RateHeaders>
   /** Throws `RATE_LIMITED` where the address of a request has used up its limit, without counting the request. */
   readonly checkAddress: (c: Http) => void
+  /** Counts the creation of a row by a viewer without a token; throws `RATE_LIMITED` above the limit of its entity. */
+  readonly countCreation: (c: Http, viewer: Viewer, entity: string) => void
   readonly close: () => void
 }
 
@@ -56,7 +60,7 @@ const countedFor = (c: Http, viewer: Viewer, trust: Trust): string => {
 }
 
 /** The counts of the present window; those of the one before end when the next begins. */
-const createWindows = ({ limit, rateCounts }: LimiterOptions) => {
+const createWindows = ({ limit, rateCounts }: Pick<LimiterOptions, 'limit' | 'rateCounts'>) => {
   let present: { readonly window: number; readonly counts: Counts } | undefined
   const end = () => present?.counts.end()
   const countsOf = (window: number): Counts => {
@@ -104,5 +108,24 @@ export const createLimiter = (options: LimiterOptions): Limiter => {
     if (countsOf(window).isUsedUp(countedFor(c, anonymous, trust)))
       admit(limit + 1, limit, secondsLeft(window))
   }
-  return { count, checkAddress, close: end }
+  const creations = new Map(
+    Object.entries(options.creations ?? {}).map(([entity, most]) => [
+      entity,
+      { most, windows: createWindows({ limit: most }) },
+    ]),
+  )
+  const countCreation: Limiter['countCreation'] = (c, viewer, entity) => {
+    const rate = creations.get(entity)
+    if (!rate || viewer.role !== anonymous.role) return
+    const window = windowNow()
+    const n = rate.windows.countsOf(window).count(countedFor(c, viewer, trust))
+    if (Number(n) <= rate.most) return
+    const seconds = secondsLeft(window)
+    throw new ApiError(
+      'RATE_LIMITED',
+      `One address may create ${rate.most} of these in a minute without a token; try again in ${seconds} s`,
+      { retryAfter: seconds },
+    )
+  }
+  return { count, checkAddress, countCreation, close: end }
 }
