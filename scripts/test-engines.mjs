@@ -7,6 +7,7 @@ const onBoth = /^test\/(contract|generic|store|cli|model)\/.*\.test\.ts$/
 export const onSqliteOnly = {
   'test/cli/backup.test.ts': 'backup and restore are for a file; a database has tools of its own',
   'test/cli/commands.test.ts': 'usage, settings, tokens and ports do not depend on the store',
+  'test/cli/formulas.test.ts': 'CSV does not depend on the store',
   'test/cli/hang-ups.test.ts': 'sockets do not depend on the store',
   'test/cli/memory.test.ts': 'bodies, answers and connections do not depend on the store',
   'test/cli/mail.test.ts': 'mail does not depend on the store',

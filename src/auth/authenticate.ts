@@ -14,9 +14,12 @@ export type AuthConfig = KeyConfig & Parties
 
 /**
  * The viewer of an `Authorization` header: at once where there is none or its token is cached, else by a promise.
- * It rejects with `UNAUTHENTICATED` for a bad token (RFC 6750, section 3.1), with `UNAVAILABLE` for unavailable keys.
+ * `beforeCheck` is called before a signature is checked, and what it throws is thrown. It rejects with `UNAUTHENTICATED` for a bad token (RFC 6750, section 3.1), with `UNAVAILABLE` for unavailable keys.
  */
-export type Authenticate = (authorization: string | undefined) => Viewer | Promise<Viewer>
+export type Authenticate = (
+  authorization: string | undefined,
+  beforeCheck?: () => void,
+) => Viewer | Promise<Viewer>
 
 /** Authenticates by a configuration; throws a plain error for one that is not usable. `now` is in milliseconds. */
 export const createAuthenticator = (
@@ -28,7 +31,8 @@ export const createAuthenticator = (
   const keys = keysOf(config, now)
   const verified = createVerified(now)
 
-  const admit = async (authorization: string): Promise<Viewer> => {
+  const admit = async (authorization: string, beforeCheck?: () => void): Promise<Viewer> => {
+    beforeCheck?.()
     const token = tokenOf(authorization)
     const key = await keys.find(keyNameOf(token, keys))
     const grant = grantOf(await signedPayload(token, key), viewers, config, now())
@@ -36,10 +40,10 @@ export const createAuthenticator = (
     return grant.viewer
   }
 
-  return authorization =>
+  return (authorization, beforeCheck) =>
     authorization === undefined
       ? anonymous
-      : (verified.viewerOf(authorization) ?? admit(authorization))
+      : (verified.viewerOf(authorization) ?? admit(authorization, beforeCheck))
 }
 
 const checkParties = ({ issuer, audience }: Parties): void => {

@@ -6,33 +6,41 @@ import { pipeline } from 'node:stream/promises'
 import { progress } from '#cli/progress.ts'
 import type { ContentStore } from '#cli/row-sources.ts'
 import { withStore } from '#cli/store.ts'
-import { writers } from '#cli/transfer/format.ts'
+import { rawCsv, writers } from '#cli/transfer/format.ts'
 import { type Format, formatOf, kindOf, kindsOf } from '#cli/transfer/kinds.ts'
 import { pagesOf } from '#cli/transfer/pages.ts'
 import { readArgs, UsageError } from '#cli/usage.ts'
 import type { CliCommand, Content } from '#content.ts'
 import { replaceFile } from '#engines/files.ts'
 
-const help = (content: Content): string => `Usage: duet export KIND [FILE] [--format ndjson|csv]
+const help = (
+  content: Content,
+): string => `Usage: duet export KIND [FILE] [--format ndjson|csv] [--raw]
 
 Writes all rows of KIND (${Object.keys(kindsOf(content)).join(', ')})
 in the order of their ids, as import reads them: to FILE, in the format that its ending
 names (.ndjson or .csv), or as NDJSON to standard output. A FILE that is there is replaced
-when the new one is whole. The rows are those of one moment; the server may run meanwhile.
+when the new one is whole. In CSV a text that a spreadsheet would run, such as =1+1, begins
+with ', which import takes off again; --raw leaves such texts as they are. The rows are those of one moment; the server may run meanwhile.
 To move a store, import the kinds in the order above. For a copy of everything
 there is backup.`
 
 const isFormat = (text: string): text is Format => Object.hasOwn(writers, text)
 
 const taskOf = (args: readonly string[], content: Content) => {
-  const { values, positionals } = readArgs(args, { format: { type: 'string' } }, 2)
+  const { values, positionals } = readArgs(
+    args,
+    { format: { type: 'string' }, raw: { type: 'boolean' } },
+    2,
+  )
   const [plural = '', file] = positionals
   const kind = kindOf(content, plural)
   const format = values.format ?? (file === undefined ? 'ndjson' : formatOf(file))
   if (format === undefined)
     throw new UsageError(`${file} must end in .ndjson or .csv, or --format must be given`)
   if (!isFormat(format)) throw new UsageError(`--format must be ndjson or csv, not ${format}`)
-  return { plural, kind, file, format }
+  if (values.raw && format !== 'csv') throw new UsageError('--raw is for CSV')
+  return { plural, kind, file, writer: values.raw ? rawCsv : writers[format] }
 }
 
 /** False where the reader of standard output stopped before the end. */
@@ -49,9 +57,8 @@ const toStandardOutput = async (texts: Readable): Promise<boolean> => {
 type Task = ReturnType<typeof taskOf>
 
 /** Writes the rows as they are at the moment of the transaction that this runs in. */
-const write = async (store: ContentStore, { plural, kind, file, format }: Task): Promise<void> => {
+const write = async (store: ContentStore, { plural, kind, file, writer }: Task): Promise<void> => {
   const { header, count, pages } = await pagesOf(store, kind)
-  const writer = writers[format]
   const shown = progress(`exporting ${plural}`, count)
   const texts = async function* () {
     yield writer.head(header)

@@ -16,13 +16,14 @@ import { anonymous } from '#model/viewer.ts'
 const help = (content: Content): string => {
   const kinds = kindsOf(content)
   const own = Object.values(kinds).flatMap(({ help }) => help ?? [])
-  return `Usage: duet import KIND FILE [--skip-bad]
+  return `Usage: duet import KIND FILE [--skip-bad] [--raw]
 
 Reads rows of KIND (${Object.keys(kinds).join(', ')})
 from a .ndjson or .csv file: members as in a REST create body, plus id and timestamps,
 which are kept. Every row is checked by the same rules. One bad row and nothing is kept,
 unless --skip-bad leaves out the bad ones and keeps the rest. What export writes can be
-imported; the kinds in the order above, so that what rows refer to is there.${
+imported; the kinds in the order above, so that what rows refer to is there. --raw reads
+the texts of CSV as they are, as export --raw writes them.${
     own.length > 0 ? `\n\n${own.join('\n')}` : ''
   }`
 }
@@ -31,7 +32,11 @@ const shownFaults = 20
 
 /** The task of a command line, checked before anything is opened. */
 const taskOf = (args: readonly string[], content: Content) => {
-  const { values, positionals } = readArgs(args, { 'skip-bad': { type: 'boolean' } }, 2)
+  const { values, positionals } = readArgs(
+    args,
+    { 'skip-bad': { type: 'boolean' }, raw: { type: 'boolean' } },
+    2,
+  )
   const [plural = '', file = ''] = positionals
   const kind = kindOf(content, plural)
   if (file === '') throw new UsageError('FILE is missing: duet import KIND FILE')
@@ -41,7 +46,8 @@ const taskOf = (args: readonly string[], content: Content) => {
   if (!found.isFile()) throw new Error(`${file} is not a file`)
   // An empty file is NDJSON without rows, but CSV needs a header.
   if (format === 'csv' && found.size === 0) throw new Error(`${file} is empty`)
-  return { plural, kind, file, format, skipsBad: values['skip-bad'] === true }
+  const skipsBad = values['skip-bad'] === true
+  return { plural, kind, file, format, skipsBad, isRaw: values.raw === true }
 }
 
 /** Prints the first faults by line and member, and counts all. */
@@ -74,7 +80,7 @@ const putFor = (store: ContentStore, kind: Kind): PutRow => {
 }
 
 /** Puts the rows of the file in; throws where it has faults and nothing may be left out. */
-const fill = async (store: ContentStore, { plural, kind, file, format, skipsBad }: Task) => {
+const fill = async (store: ContentStore, { plural, kind, file, format, skipsBad, isRaw }: Task) => {
   const entity = entityOf(store.model, kind.entity)
   const put = putFor(store, kind)
   const { rename, notice } = renaming(kind)
@@ -86,7 +92,7 @@ const fill = async (store: ContentStore, { plural, kind, file, format, skipsBad 
   const shown = progress(`importing ${plural}`)
   let imported = 0
   let leftOut = 0
-  for await (const { line, row, fault } of rowsIn(file, format, kind, entity)) {
+  for await (const { line, row, fault } of rowsIn(file, format, kind, entity, isRaw)) {
     const faults = row ? await faultsOf(row) : []
     for (const { field, message } of faults) list.add(line, `${field} ${message}`)
     if (fault !== undefined) list.add(line, fault)

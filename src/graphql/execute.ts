@@ -15,9 +15,10 @@ import { runMutation } from '#graphql/mutation.ts'
 import type { Params } from '#graphql/params.ts'
 import { runQuery } from '#graphql/query.ts'
 import type { Schema } from '#graphql/schema.ts'
-import type { Execution } from '#graphql/selection.ts'
+import { collectFields, type Execution } from '#graphql/selection.ts'
 import type { countingOperations } from '#graphql/usage.ts'
 import { asApiError, type Edge } from '#http/exchange.ts'
+import type { RateHeaders } from '#http/limit/limiter.ts'
 import { errorHeaders } from '#http/reply.ts'
 import type { Viewer } from '#model/viewer.ts'
 import type { KeyedRequest } from '#write/idempotency.ts'
@@ -44,7 +45,13 @@ export type Request = {
   readonly keyed: KeyedRequest | undefined
   /** The position that a read must not be before. */
   readonly position: string | undefined
+  /** Counts so much further work against the caller's rate limit; gives the headers that say what is left. */
+  readonly count: (work: number) => Counted | Promise<Counted>
+  /** Counts a row of an entity that will be created; throws above the limit of the caller's address. */
+  readonly countCreation: (entity: string) => void
 }
+
+type Counted = RateHeaders | undefined
 
 /** The result of a request: the text of `data` where the operation was run, and its errors. */
 export type Result = {
@@ -123,6 +130,18 @@ const mutate = async (
   return { ...failed, data, status: 200, headers: { ...failed.headers, ...headers } }
 }
 
+/** Each mutation of an operation counts as a request does, and what it creates; the first request is counted already. */
+const countMutations = (
+  execution: Execution,
+  { count, countCreation }: Request,
+): Counted | Promise<Counted> => {
+  const { schema, operation, variables } = execution
+  const fields = collectFields([operation.node.selectionSet], operation, variables).values()
+  const roots = [...fields].flatMap(([node]) => schema.roots.get(node?.name.value ?? '') ?? [])
+  for (const { kind, entity } of roots) if (kind === 'create') countCreation(entity)
+  return roots.length > 1 ? count(roots.length - 1) : undefined
+}
+
 const run = async (endpoint: Endpoint, request: Request): Promise<Result> => {
   const { core, observe, schema, documents, introspection } = endpoint
   const { params, viewer, method, requestId, keyed, position } = request
@@ -135,7 +154,11 @@ const run = async (endpoint: Endpoint, request: Request): Promise<Result> => {
   const variables = coerceVariables(schema.schema, operation.node, params.variables, introspection)
   endpoint.countUse(operation, variables, viewer)
   const execution = { core, schema, operation, variables, viewer }
-  if (isMutation) return mutate(observe, requestId, execution, keyed)
+  if (isMutation) {
+    const rate = await countMutations(execution, request)
+    const result = await mutate(observe, requestId, execution, keyed)
+    return rate ? { ...result, headers: { ...rate, ...result.headers } } : result
+  }
   const { data, error } = await runQuery(execution, position)
   if (error) return { ...failure(observe, error, requestId), data, status: 200 }
   return { data, errors: [], status: 200 }

@@ -4,7 +4,13 @@ import { graphqlPath } from '#base/paths.ts'
 import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { documentCache } from '#graphql/document.ts'
-import { type Endpoint, executeRequest, failure, type Result } from '#graphql/execute.ts'
+import {
+  type Endpoint,
+  executeRequest,
+  failure,
+  type Request,
+  type Result,
+} from '#graphql/execute.ts'
 import type { DocumentLimits } from '#graphql/limits.ts'
 import { json, negotiate, wantsPage } from '#graphql/media-types.ts'
 import { type Params, paramsOf } from '#graphql/params.ts'
@@ -31,9 +37,9 @@ const envelope = ({ data, errors }: Result): string => {
   return `{${members.join()}}`
 }
 
-/** A well-formed request is 200 for `application/json`, whatever its errors; 405 is about the method itself. */
+/** A well-formed request is 200 for `application/json`, whatever its errors; 405 is about the method itself, 429 about the caller. */
 const statusFor = (type: string, { data, status }: Result): number =>
-  data !== undefined || (type === json && status !== 405) ? 200 : status
+  data !== undefined || (type === json && status !== 405 && status !== 429) ? 200 : status
 
 /** An answer without errors to a GET may be cached, and is 304 to a caller who has it. */
 const cacheable = (c: Http, reply: Reply & { readonly body: string }, viewer: Viewer): Reply => {
@@ -69,7 +75,7 @@ const keyedOf = (c: Http, viewer: Viewer, params: Params): KeyedRequest | undefi
 
 const answer = async (
   endpoint: Endpoint,
-  bodyLimit: number,
+  { bodyLimit, limiter }: Edge,
   c: Http,
   viewer: Viewer,
   requestId: string,
@@ -83,7 +89,16 @@ const answer = async (
   const params = await paramsOf(c, bodyLimit)
   const { method } = c.req
   const keyed = keyedOf(c, viewer, params)
-  const request = { params, viewer, method, requestId, keyed, position: positionOf(c) }
+  const request: Request = {
+    params,
+    viewer,
+    method,
+    requestId,
+    keyed,
+    position: positionOf(c),
+    count: work => limiter?.count(c, viewer, work),
+    countCreation: entity => limiter?.countCreation(c, viewer, entity),
+  }
   return replyOf(c, await executeRequest(endpoint, request), type, viewer)
 }
 
@@ -113,14 +128,14 @@ const failWith =
 /** Mounts the GraphQL API of a model. */
 export const mountGraphql = (app: App, core: Core, edge: Edge, options: GraphqlOptions): void => {
   const { limits, introspection, page } = options
-  const { observe, bodyLimit } = edge
+  const { observe } = edge
   const schema = deriveSchema(core.model)
   const documents = documentCache(schema.schema, limits, introspection)
   const countUse = countingOperations(schema.schema, core.usage)
   const endpoint = { core, observe, schema, introspection, documents, countUse }
   const fail = failWith(observe)
   const serve = exchange(edge, fail, (c, viewer, requestId) =>
-    answer(endpoint, bodyLimit, c, viewer, requestId),
+    answer(endpoint, edge, c, viewer, requestId),
   )
   app.post(graphqlPath, serve)
   app.get(graphqlPath, c => (wantsPage(header(c, 'accept')) ? page(c) : serve(c)))

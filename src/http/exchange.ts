@@ -19,8 +19,11 @@ import type { Observe } from '#observe.ts'
 
 /** The part of the service around both APIs, from the configuration. */
 export type Edge = {
-  /** The viewer of an `Authorization` header; throws `UNAUTHENTICATED` for a bad one. */
-  readonly authenticate: (authorization: string | undefined) => Viewer | Promise<Viewer>
+  /** The viewer of an `Authorization` header; throws `UNAUTHENTICATED` for a bad one, and what `beforeCheck` throws before a signature is checked. */
+  readonly authenticate: (
+    authorization: string | undefined,
+    beforeCheck?: () => void,
+  ) => Viewer | Promise<Viewer>
   readonly observe: Observe
   readonly queue: Queue
   /** Absent where requests are not limited. */
@@ -54,14 +57,15 @@ type Exchange = {
 }
 
 /** The viewer, or the error of a URL or token that is not accepted. */
-const identify = ({ urlLimit, authenticate }: Edge, c: Http) =>
+const identify = ({ urlLimit, authenticate, limiter }: Edge, c: Http) =>
   attempt<Viewer | { readonly error: unknown }>(
     () => {
       if (c.req.url.length > urlLimit)
         throw new ApiError('URI_TOO_LONG', `The URL is longer than ${urlLimit} characters`)
       checkHead(c)
       checkPath(c.req.path)
-      return authenticate(header(c, 'authorization'))
+      // A signature costs more than a refusal: a caller above the limit is not given one.
+      return authenticate(header(c, 'authorization'), () => limiter?.checkAddress(c))
     },
     error => ({ error }),
   )
@@ -152,7 +156,8 @@ const complete = (
     const vary = headers.Vary ? `${headers.Vary}, Origin` : 'Origin'
     Object.assign(headers, corsHeaders(origins, header(c, 'origin')), { Vary: vary })
   }
-  if (rate) Object.assign(headers, rate)
+  // A reply that did more work has counted it, and has headers of its own.
+  if (rate && headers.RateLimit === undefined) Object.assign(headers, rate)
   // Set here because the server sets none for HEAD.
   if (body !== null) headers['Content-Length'] = String(Buffer.byteLength(body))
 }

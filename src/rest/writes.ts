@@ -144,6 +144,7 @@ export const serveCreate = (mount: Mount, route: Route): Serve => {
   return async (c, viewer, named) => {
     const writing = writingOf(mount, viewer)
     permit(writing, entity.policy.create, `create ${entity.plural}`)
+    edge.limiter?.countCreation(c, viewer, route.entity)
     const given = route.below && { [route.below.field]: pathId(c, 'parentId', route.below.entity) }
     const use = { ...useBy(viewer), ...(given && { given }) }
     const isChecked = given !== undefined || viewer.id !== null

@@ -3,9 +3,11 @@ import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import { serve } from '@hono/node-server'
+import { createAuthenticator } from '#auth/authenticate.ts'
+import { content } from '#content/index.ts'
 import { createLimiter, type LimiterOptions } from '#http/limit/limiter.ts'
 import { refuses } from '../rest.ts'
-import { type Answered, createWorld, type World } from '../world.ts'
+import { type Answered, createWorld, secret, type World } from '../world.ts'
 
 /** A world in which each caller has so many requests a minute; a minute begins with it. */
 const limited = async (limit: number, options: Partial<LimiterOptions> = {}) => {
@@ -92,17 +94,6 @@ test('in GraphQL the refusal is 429 with its code in extensions, whatever is acc
     assert.equal(answer.headers.get('retry-after'), '60')
     assert.equal(rateOf(answer), '"default";r=0;t=60')
   }
-})
-
-test('an operation with ten mutations is one request', async () => {
-  const { world } = await limited(5)
-  const fields = Array.from(
-    { length: 10 },
-    (_, n) => `a${n}: updateUser(id: 2, input: {age: ${n}}) { age }`,
-  )
-  const answer = await world.gql(`mutation { ${fields.join(' ')} }`, { as: 2 })
-  assert.equal(answer.json.data.a9.age, 9)
-  assert.equal(left(answer), 4)
 })
 
 test('each user has a limit of their own, with all tokens together, and anonymous another', async () => {
@@ -199,4 +190,84 @@ test('over a socket the address counts, and X-Forwarded-For from trusted proxies
     assert.deepEqual(rests, expected)
     await new Promise(resolve => server.close(resolve))
   }
+})
+
+const mutations = (count: number) =>
+  `mutation { ${Array.from({ length: count }, (_, n) => `m${n}: updateUser(id: 2, input: { age: ${n} }) { id }`).join(' ')} }`
+const ageOf = async (world: World) =>
+  (await world.rows('select age from users where id = 2'))[0]?.[0]
+
+test('an operation with n mutations counts n, and is refused before the first where that is above the limit', async () => {
+  const { world } = await limited(10)
+  const first = await world.gql(mutations(6), { as: 2 })
+  assert.equal(first.status, 200)
+  assert.equal(left(first), 4)
+  assert.equal(Number(await ageOf(world)), 5)
+  const refused = await world.gql(mutations(5), { as: 2 })
+  assert.equal(refused.status, 429)
+  assert.equal(refused.json.errors[0].extensions.code, 'RATE_LIMITED')
+  assert.ok(Number(refused.headers.get('retry-after')) >= 1)
+  assert.equal(Number(await ageOf(world)), 5)
+  const fitting = await world.gql(mutations(3), { as: 2 })
+  assert.equal(fitting.status, 200)
+  assert.equal(left(fitting), 0)
+  assert.equal((await world.gql('{ posts { id } }', { as: 2 })).status, 429)
+})
+
+test('above the limit of its address a token is refused before its signature is checked', async () => {
+  const authenticate = createAuthenticator({ secret }, content.viewers, Date.now)
+  let checks = 0
+  const limiter = createLimiter({ limit: 3, now: () => Date.UTC(2026, 5, 1) })
+  const world = await createWorld({
+    edge: {
+      limiter,
+      authenticate: (authorization, beforeCheck) =>
+        authenticate(authorization, () => {
+          beforeCheck?.()
+          checks++
+        }),
+    },
+  })
+  after(world.close)
+  const ask = async (as: number, changed = '') =>
+    world.ask('GET /api/posts', {
+      headers: { Authorization: `Bearer ${await world.token(as)}${changed}` },
+    })
+  assert.equal((await ask(2)).status, 200)
+  for (let n = 0; n < 3; n++) assert.equal((await ask(1, `${n}AAA`)).status, 401)
+  assert.equal(checks, 4)
+  isRefused(await ask(1, 'BAAA'), 3, 60)
+  isRefused(await ask(3), 3, 60)
+  assert.equal(checks, 4)
+  // A token that was checked before is not new.
+  assert.equal((await ask(2)).status, 200)
+})
+
+test('the sign-ups of one address without a token are limited, each one of an operation too, and those of an admin not', async () => {
+  const { world, clock } = await limited(1000, {
+    creations: content.creationRates({ DUET_SIGNUP_RATE: 5 }),
+  })
+  let count = 0
+  const body = () => ({ name: 'New', email: `new${++count}@example.org` })
+  const signUp = (as?: number) => world.ask('POST /api/users', { body: body(), ...(as && { as }) })
+  const many = (n: number) =>
+    world.gql(
+      `mutation { ${Array.from({ length: n }, (_, at) => `m${at}: createUser(input: { name: "New", email: "${body().email}" }) { id }`).join(' ')} }`,
+    )
+  assert.equal((await signUp()).status, 201)
+  assert.equal((await many(3)).json.errors, undefined)
+  const users = async () => Number((await world.rows('select count(*) from users'))[0]?.[0])
+  const before = await users()
+  const over = await many(2)
+  assert.equal(over.json.errors[0].extensions.code, 'RATE_LIMITED')
+  assert.equal(over.status, 429)
+  assert.equal(await users(), before)
+  const refused = await signUp()
+  refuses(refused, 429, 'RATE_LIMITED')
+  assert.equal(refused.headers.get('retry-after'), '60')
+  assert.equal((await signUp(1)).status, 201)
+  assert.equal((await world.ask('GET /api/posts')).status, 200)
+  clock.now += 60_000
+  for (let n = 0; n < 5; n++) assert.equal((await signUp()).status, 201)
+  assert.equal((await signUp()).status, 429)
 })

@@ -33,8 +33,8 @@ export const reportMisfits = (
     }
     throw error
   }
-  return authorization => {
-    const found = authenticate(authorization)
+  return (authorization, beforeCheck) => {
+    const found = authenticate(authorization, beforeCheck)
     return found instanceof Promise ? found.catch(report) : found
   }
 }

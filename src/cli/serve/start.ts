@@ -50,14 +50,14 @@ const originsOf = (text: string) =>
 /** The default number of requests that a caller may make in a minute; 0: no limit. */
 const usualLimit = { production: 6000, development: 0 }
 
-const limiterOf = (
-  { development, values }: Config,
-  { rateCounts }: Engine,
-): Limiter | undefined => {
+const limiterOf = ({ config, content }: Program, { rateCounts }: Engine): Limiter | undefined => {
+  const { development, values } = config
   const usual = usualLimit[development ? 'development' : 'production']
   const limit = values.DUET_RATE_LIMIT ?? usual
   if (limit === 0) return undefined
-  return createLimiter({ limit, now: Date.now, rateCounts, proxies: values.DUET_TRUSTED_PROXIES })
+  const proxies = values.DUET_TRUSTED_PROXIES
+  const creations = content.creationRates(config.content)
+  return createLimiter({ limit, now: Date.now, rateCounts, proxies, creations })
 }
 
 const edgeOf = (
@@ -126,7 +126,8 @@ const openService = async ({ config, content }: Program, onFatal: () => void) =>
     now: Date.now,
     ...(deprecationOf(config) && { told: await toldIn(store) }),
   })
-  return { model, keys, log, state, engine, mail, usage, limiter: limiterOf(config, engine) }
+  const limiter = limiterOf({ config, content }, engine)
+  return { model, keys, log, state, engine, mail, usage, limiter }
 }
 
 type Service = Awaited<ReturnType<typeof openService>>

@@ -17,11 +17,25 @@ const cell = (value: unknown): string => {
 
 const line = (cells: readonly unknown[]) => `${cells.map(cell).join(',')}\r\n`
 
+/** A text that a spreadsheet would run as a formula, also behind the marks that guard one. */
+const formula = /^'*[=+\-@\t\r]/
+
+/** The value of a cell that no spreadsheet runs: such a text begins with `'`, which one does not show. */
+const guarded = (value: unknown): unknown =>
+  typeof value === 'string' && formula.test(value) ? `'${value}` : value
+
+/** The text of a cell as it was before `guarded`. */
+export const unguarded = (text: string): string =>
+  text.startsWith("'") && formula.test(text) ? text.slice(1) : text
+
+/** CSV whose texts are as they are, whatever a spreadsheet makes of them. */
+export const rawCsv: Writer = { head: line, row: (_, members) => line(members) }
+
 export const writers = {
   ndjson: {
     head: () => '',
     row: (header, members) =>
       `${JSON.stringify(Object.fromEntries(header.map((key, index) => [key, members[index]])))}\n`,
   },
-  csv: { head: line, row: (_, members) => line(members) },
+  csv: { head: line, row: (_, members) => line(members.map(guarded)) },
 } satisfies Record<Format, Writer> as Readonly<Record<Format, Writer>>

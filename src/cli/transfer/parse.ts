@@ -6,6 +6,7 @@ import type { InputRow, Kind } from '#cli/row-sources.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Scalar } from '#model/field.ts'
 import { fieldNamedEver } from '#model/resource.ts'
+import { unguarded } from './format.ts'
 import { type Format, nameOf } from './kinds.ts'
 
 /** One row of a file with the line it begins on, or its fault. */
@@ -126,6 +127,7 @@ const fromCsv = async function* (
   file: string,
   kind: Kind,
   entity: Entity,
+  isRaw: boolean,
 ): AsyncGenerator<FileRow> {
   let header: readonly string[] | undefined
   let columns: readonly ((text: string) => unknown)[] = []
@@ -141,15 +143,18 @@ const fromCsv = async function* (
     // csv-parse counts a CRLF inside quotes as two lines, and a row's last line as its own.
     counted += text.split('\r\n').length - 1
     const line = info.lines - counted - (text.split(/\r\n|\r|\n/).length - 1)
-    if (record.length === header.length) yield { line, row: typedRow(header, columns, record) }
+    if (record.length === header.length)
+      yield { line, row: typedRow(header, columns, isRaw ? record : record.map(unguarded)) }
     else yield { line, fault: `has ${record.length} values, the header names ${header.length}` }
   }
 }
 
-/** The rows of a file of that format. */
+/** The rows of a file of that format; `isRaw`: no mark is taken off the texts of CSV. */
 export const rowsIn = (
   file: string,
   format: Format,
   kind: Kind,
   entity: Entity,
-): AsyncGenerator<FileRow> => (format === 'csv' ? fromCsv(file, kind, entity) : fromNdjson(file))
+  isRaw: boolean,
+): AsyncGenerator<FileRow> =>
+  format === 'csv' ? fromCsv(file, kind, entity, isRaw) : fromNdjson(file)

@@ -2,8 +2,10 @@
 import { createShare, type Report } from './share.ts'
 
 export type Counts = {
-  /** Counts a request; gives its number among those of its caller, above the limit where it must be refused. */
-  readonly count: (caller: string) => number | Promise<number>
+  /** Counts a request for so much work; gives the work of its caller with it, above the limit where it must be refused: then nothing is counted. */
+  readonly count: (caller: string, work?: number) => number | Promise<number>
+  /** Whether the next request of the caller will be refused, as far as is known here. */
+  readonly isUsedUp: (caller: string) => boolean
   /** The window is over: counts that no request waits for are not reported any more. */
   readonly end: () => void
 }
@@ -46,13 +48,15 @@ export const createCounts = ({ limit, report, most = usualMost }: CountsOptions)
     return counted.size < 2 * most || counted.has(wide) ? wide : 'address others'
   }
 
-  const count = (caller: string): number | Promise<number> => {
+  const count: Counts['count'] = (caller, work = 1) => {
     const key = keyOf(caller)
-    const n = (counted.get(key) ?? 0) + 1
+    const n = (counted.get(key) ?? 0) + work
     if (n > limit) return n
     counted.set(key, n)
-    return share === undefined ? n : share.count(key, n, n > near)
+    return share === undefined ? n : share.count(key, n, n > near, work)
   }
 
-  return { count, end: () => share?.end() }
+  const isUsedUp = (caller: string) => (counted.get(keyOf(caller)) ?? 0) >= limit
+
+  return { count, isUsedUp, end: () => share?.end() }
 }

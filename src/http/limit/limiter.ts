@@ -4,7 +4,7 @@ import { graphqlPath, restPath } from '#base/paths.ts'
 import type { RateCounts } from '#base/rate-counts.ts'
 import { ApiError } from '#errors.ts'
 import { type Http, header } from '#http/request.ts'
-import { callerOf, type Viewer } from '#model/viewer.ts'
+import { anonymous, callerOf, type Viewer } from '#model/viewer.ts'
 import { clientOf, networkOf, type Trust, trustOf } from './address.ts'
 import { type Counts, createCounts } from './counts.ts'
 
@@ -15,6 +15,8 @@ export type LimiterOptions = {
   readonly now: () => number
   /** The counts that all processes of a store share; without it, this process counts by itself. */
   readonly rateCounts?: RateCounts | undefined
+  /** How many rows of an entity may be created from one address without a token; counted in this process alone. */
+  readonly creations?: Readonly<Record<string, number>> | undefined
   /** Addresses and networks whose `X-Forwarded-For` counts. */
   readonly proxies?: readonly string[] | undefined
 }
@@ -24,10 +26,18 @@ export type RateHeaders = Readonly<Record<string, string>>
 
 export type Limiter = {
   /**
-   * Counts a request and gives the headers for its answer: at once unless it must wait for the store; undefined for
-   * requests that are not counted. Throws `RATE_LIMITED` above the limit.
+   * Counts a request, or so much further work of it, and gives the headers for its answer: at once unless it must wait for the
+   * store; undefined for requests that are not counted. Throws `RATE_LIMITED` above the limit.
    */
-  readonly count: (c: Http, viewer: Viewer) => RateHeaders | undefined | Promise<RateHeaders>
+  readonly count: (
+    c: Http,
+    viewer: Viewer,
+    work?: number,
+  ) => RateHeaders | undefined | Promise<RateHeaders>
+  /** Throws `RATE_LIMITED` where the address of a request has used up its limit, without counting the request. */
+  readonly checkAddress: (c: Http) => void
+  /** Counts the creation of a row by a viewer without a token; throws `RATE_LIMITED` above the limit of its entity. */
+  readonly countCreation: (c: Http, viewer: Viewer, entity: string) => void
   readonly close: () => void
 }
 
@@ -50,7 +60,7 @@ const countedFor = (c: Http, viewer: Viewer, trust: Trust): string => {
 }
 
 /** The counts of the present window; those of the one before end when the next begins. */
-const createWindows = ({ limit, rateCounts }: LimiterOptions) => {
+const createWindows = ({ limit, rateCounts }: Pick<LimiterOptions, 'limit' | 'rateCounts'>) => {
   let present: { readonly window: number; readonly counts: Counts } | undefined
   const end = () => present?.counts.end()
   const countsOf = (window: number): Counts => {
@@ -83,14 +93,39 @@ export const createLimiter = (options: LimiterOptions): Limiter => {
   const { limit, now, proxies = [] } = options
   const trust = trustOf(proxies)
   const { countsOf, end } = createWindows(options)
-  const count: Limiter['count'] = (c, viewer) => {
+  const windowNow = () => Math.floor(now() / minute)
+  const secondsLeft = (window: number) =>
+    Math.max(1, Math.ceil(((window + 1) * minute - now()) / 1000))
+  const count: Limiter['count'] = (c, viewer, work) => {
     if (!isCounted(c.req.method, c.req.path)) return undefined
-    const window = Math.floor(now() / minute)
-    const n = countsOf(window).count(countedFor(c, viewer, trust))
-    return after(n, number => {
-      const seconds = Math.max(1, Math.ceil(((window + 1) * minute - now()) / 1000))
-      return admit(number, limit, seconds)
-    })
+    const window = windowNow()
+    const n = countsOf(window).count(countedFor(c, viewer, trust), work)
+    return after(n, number => admit(number, limit, secondsLeft(window)))
   }
-  return { count, close: end }
+  const checkAddress: Limiter['checkAddress'] = c => {
+    if (!isCounted(c.req.method, c.req.path)) return
+    const window = windowNow()
+    if (countsOf(window).isUsedUp(countedFor(c, anonymous, trust)))
+      admit(limit + 1, limit, secondsLeft(window))
+  }
+  const creations = new Map(
+    Object.entries(options.creations ?? {}).map(([entity, most]) => [
+      entity,
+      { most, windows: createWindows({ limit: most }) },
+    ]),
+  )
+  const countCreation: Limiter['countCreation'] = (c, viewer, entity) => {
+    const rate = creations.get(entity)
+    if (!rate || viewer.role !== anonymous.role) return
+    const window = windowNow()
+    const n = rate.windows.countsOf(window).count(countedFor(c, viewer, trust))
+    if (Number(n) <= rate.most) return
+    const seconds = secondsLeft(window)
+    throw new ApiError(
+      'RATE_LIMITED',
+      `One address may create ${rate.most} of these in a minute without a token; try again in ${seconds} s`,
+      { retryAfter: seconds },
+    )
+  }
+  return { count, checkAddress, countCreation, close: end }
 }

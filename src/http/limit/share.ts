@@ -8,7 +8,12 @@ export type Share = {
    * Counts a request. Gives `estimate`, its number as far as this process knows, at once; with `exactly`, or where
    * much of its key is unreported, the number that the store gives it, unless the store is unavailable.
    */
-  readonly count: (key: string, estimate: number, exactly: boolean) => number | Promise<number>
+  readonly count: (
+    key: string,
+    estimate: number,
+    exactly: boolean,
+    work?: number,
+  ) => number | Promise<number>
   readonly end: () => void
 }
 
@@ -151,8 +156,8 @@ export const createShare = (options: ShareOptions): Share => {
     isSending: false,
     isUnavailable: false,
   }
-  const count: Share['count'] = (key, estimate, exactly) => {
-    const position = addTo(state.next.counts, key, 1)
+  const count: Share['count'] = (key, estimate, exactly, work = 1) => {
+    const position = addTo(state.next.counts, key, work)
     if (state.isUnavailable || (!exactly && position < options.batchSize)) {
       schedule.later()
       return estimate
