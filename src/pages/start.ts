@@ -1,6 +1,7 @@
 /** The start page `/`: the service, its version and its links. */
 
 import { html } from 'hono/html'
+import { once } from '#base/once.ts'
 import {
   docsPath,
   errorsPath,
@@ -97,7 +98,7 @@ const probeLinks: readonly Link[] = [
 ]
 
 // British, for a list without a comma before its last word.
-const lists = new Intl.ListFormat('en-GB')
+const lists = once(() => new Intl.ListFormat('en-GB'))
 
 /** The features of a list, in a few words. */
 const noteOf = ({ policy, rest: { listing } }: Entity, model: Model): string => {
@@ -105,7 +106,7 @@ const noteOf = ({ policy, rest: { listing } }: Entity, model: Model): string => 
   if (!rule || judge(rule, anonymous, model) !== 'yes') return 'asks for a token'
   if (listing.paging === 'cursor') return 'newest first, page by cursor'
   const filters = Object.values(listing.filters ?? {})
-  return lists.format([
+  return lists().format([
     ...(filters.some(({ kind }) => kind === 'contains') ? ['search'] : []),
     ...(filters.length > 0 ? ['filter'] : []),
     ...(listing.sort ? ['sort'] : []),
@@ -123,7 +124,7 @@ const restLinks = (model: Model): readonly Link[] =>
 
 const pluralsOf = (model: Model, isShown: (entity: Entity) => boolean): string => {
   const shown = Object.values(model.entities).filter(isShown)
-  const text = lists.format(shown.map(({ plural }) => plural))
+  const text = lists().format(shown.map(({ plural }) => plural))
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 

@@ -1,6 +1,7 @@
 /** The page `/docs/versions`: which versions of the REST API there are, how to name one, and what differs. */
 
 import { html } from 'hono/html'
+import { once } from '#base/once.ts'
 import { docsPath, restPath, versionsPath } from '#base/paths.ts'
 import type { Assets } from './assets.ts'
 import { bar } from './bar.ts'
@@ -29,10 +30,10 @@ export type VersionsOptions = {
 }
 
 // British, for a list without a comma before its last word.
-const lists = new Intl.ListFormat('en-GB')
+const lists = once(() => new Intl.ListFormat('en-GB'))
 
-const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
-const inWords = (date: string): string => day.format(new Date(date))
+const day = once(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }))
+const inWords = (date: string): string => day().format(new Date(date))
 
 /** The page; its `curl` lines call `origin`. */
 export const versionsPage = (
@@ -49,7 +50,7 @@ export const versionsPage = (
     body: html`<header>
 ${bar(versionsPath)}
 <h1>Versions</h1>
-<p class="lead">The REST API is offered in ${numbers.length > 1 ? 'the versions' : 'version'} ${lists.format(numbers)}, over the same content. A request that names none gets version ${numbers[0]}.</p>
+<p class="lead">The REST API is offered in ${numbers.length > 1 ? 'the versions' : 'version'} ${lists().format(numbers)}, over the same content. A request that names none gets version ${numbers[0]}.</p>
 </header>
 <main>
 ${versions.map(version => versionCard(version, versions))}

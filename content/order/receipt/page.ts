@@ -1,6 +1,7 @@
 /** The receipt as a page: read on a screen, printed on a sheet. */
 import { hash } from 'node:crypto'
 import { html, raw } from 'hono/html'
+import { once } from '#base/once.ts'
 import { formatMinor, parseMinor } from '#model/money.ts'
 
 type Receipt = {
@@ -65,15 +66,18 @@ export const receiptPolicy = {
   'Referrer-Policy': 'no-referrer',
 }
 
-const moment = new Intl.DateTimeFormat('en', {
-  dateStyle: 'medium',
-  timeStyle: 'short',
-  hourCycle: 'h23',
-  timeZone: 'UTC',
-})
+const moment = once(
+  () =>
+    new Intl.DateTimeFormat('en', {
+      dateStyle: 'medium',
+      timeStyle: 'short',
+      hourCycle: 'h23',
+      timeZone: 'UTC',
+    }),
+)
 
 const time = (at: string) =>
-  html`<time datetime="${at}">${moment.format(Date.parse(at))} UTC</time>`
+  html`<time datetime="${at}">${moment().format(Date.parse(at))} UTC</time>`
 
 /** An amount with its currency's sign; `Intl` takes its digits as they are. */
 const moneyOf = (currency: string, digits: number) => {
@@ -86,7 +90,7 @@ const moneyOf = (currency: string, digits: number) => {
   return (decimal: string) => format.format(decimal as Intl.StringNumericLiteral)
 }
 
-const counted = new Intl.NumberFormat('en')
+const counted = once(() => new Intl.NumberFormat('en'))
 
 /** The amount of a line: its price times its quantity, in whole minor units. */
 const lineAmount = (quantity: string, price: string, digits: number): string =>
@@ -100,7 +104,7 @@ export const receiptPage = (text: string, digits: number): string => {
   const rows = items.map(
     ({ name, quantity, price }) => html`<tr>
 <td>${name}</td>
-<td>${counted.format(BigInt(quantity))}</td>
+<td>${counted().format(BigInt(quantity))}</td>
 <td>${money(price)}</td>
 <td>${money(lineAmount(quantity, price, digits))}</td>
 </tr>
