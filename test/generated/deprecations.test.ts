@@ -17,7 +17,11 @@ const poem: Entity = entity({
   description: '',
   fields: {
     id: id(),
-    title: text({ max: 9, deprecated: { reason: 'Use first.', on: '2027-01-01' } }),
+    title: text({
+      max: 9,
+      deprecated: { reason: 'Use first.', on: '2027-01-01' },
+      sunset: '2027-08-01',
+    }),
     note: text({ max: 9, nullable: true, deprecated: 'Use title.' }),
     mood: choice(['glad', 'sad', 'both'], {
       nullable: true,
@@ -56,7 +60,7 @@ test('what is deprecated is so in fields, relations, roots, filters, optional in
     'poem(id: ID!): Poem @deprecated(reason: "Use poems.")',
     'ownerId: ID @deprecated(reason: "Use owner.")',
     'note: String @deprecated(reason: "Use mood.")',
-    'title: String! @deprecated(reason: "Use first.")',
+    'title: String! @deprecated(reason: "Use first. Gone from 2027-08-01.")',
     'note: String @deprecated(reason: "Use title.")',
     'ownerId: ID @deprecated(reason: "Use owner.")',
     'owner: Member @deprecated(reason: "Poems are nobody’s.")',
@@ -66,7 +70,7 @@ test('what is deprecated is so in fields, relations, roots, filters, optional in
     // What a create must be given cannot be deprecated there.
     'note: String @deprecated(reason: "Use title.")',
     'ownerId: ID @deprecated(reason: "Use owner.")',
-    'title: String @deprecated(reason: "Use first.")',
+    'title: String @deprecated(reason: "Use first. Gone from 2027-08-01.")',
     'note: String @deprecated(reason: "Use title.")',
   ])
 })
