@@ -22,7 +22,8 @@ const readTree = facts => graphql(tree(facts))
 
 /**
  * `ask` makes the request from facts about the data. `beside` names what Duet is measured with:
- * `plain`, a GraphQL peer, Duet on the store with a thousandth of the rows, or Duet asked otherwise.
+ * `plain`, a GraphQL peer, Duet on the store with a thousandth of the rows, or Duet asked otherwise:
+ * by REST, or in the newest version of the REST API.
  */
 export const workloads = [
   {
@@ -35,13 +36,16 @@ export const workloads = [
     name: 'product',
     title: 'GET one product',
     ask: facts => get(`/api/products/${facts.productId}`),
-    beside: ['plain'],
+    beside: ['plain', 'newest'],
+    newest: facts => get(`/api/v2/products/${facts.productId}`),
   },
   {
     name: 'products',
     title: 'GET 20 products, by category, sorted by price',
     ask: facts => get(`/api/products?category=${encodeURIComponent(facts.category)}&sort=price`),
-    beside: ['plain'],
+    beside: ['plain', 'newest'],
+    newest: facts =>
+      get(`/api/v2/products?category=${encodeURIComponent(facts.category)}&sort=price`),
   },
   {
     name: 'graphql-user',
@@ -70,6 +74,9 @@ export const targets = [
   { workload: 'user', beside: 'plain', least: 0.6 },
   { workload: 'product', beside: 'plain', least: 0.6 },
   { workload: 'products', beside: 'plain', least: 0.35 },
+  // An older version costs at most 1.03 times as much as the newest.
+  { workload: 'product', beside: 'newest', least: 0.97 },
+  { workload: 'products', beside: 'newest', least: 0.97 },
   { workload: 'graphql-user', beside: 'rest', least: 0.85 },
   { workload: 'graphql-tree', beside: 'yoga', least: 5 },
   { workload: 'graphql-tree', beside: 'mercurius', least: 2 },

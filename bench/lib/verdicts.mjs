@@ -12,6 +12,7 @@ export const label = {
   duet: 'Duet',
   plain: 'node:http, same bytes',
   rest: 'Duet, REST',
+  newest: 'Duet, version 2',
   few: 'Duet, few rows',
   mercurius: 'mercurius + jit + loaders',
   yoga: 'yoga + DataLoader',

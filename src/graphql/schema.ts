@@ -54,9 +54,12 @@ const enumOf = ({ name, deprecated = {} }: Field['enum'] & {}, values: readonly 
   new GraphQLEnumType({
     name,
     values: Object.fromEntries(
-      values.map(word => [word, { value: word, ...deprecation(deprecated[word]) }]),
+      values.map(word => [word, { value: word, ...reasoned(deprecated[word]) }]),
     ),
   })
+
+const reasoned = (deprecationReason: string | undefined) =>
+  deprecationReason === undefined ? {} : { deprecationReason }
 
 /** The types of the fields that hold values; an enum is one type wherever it stands. */
 const leafTypes = ({ entities }: Model) => {
@@ -69,10 +72,11 @@ const leafTypes = ({ entities }: Model) => {
 
 type LeafOf = ReturnType<typeof leafTypes>
 
-/** The reason not to use it any more, where there is one. */
-const deprecation = (deprecated: Lifetime['deprecated']) => {
-  const deprecationReason = reasonOf(deprecated)
-  return deprecationReason === undefined ? {} : { deprecationReason }
+/** The reason not to use it any more, where there is one, with the day from which it is gone. */
+const deprecation = ({ deprecated, sunset }: Lifetime) => {
+  const reason = reasonOf(deprecated)
+  if (reason === undefined) return {}
+  return { deprecationReason: sunset === undefined ? reason : `${reason} Gone from ${sunset}.` }
 }
 
 const whole = { type: GraphQLInt }
@@ -89,7 +93,7 @@ const outputOf = (field: Field, leafOf: LeafOf) => {
   return {
     type: field.nullable ? type : new GraphQLNonNull(type),
     description: field.description || null,
-    ...deprecation(field.deprecated),
+    ...deprecation(field),
   }
 }
 
@@ -101,7 +105,7 @@ const objectTypes = (model: Model, leafOf: LeafOf): ReadonlyMap<string, GraphQLO
   const types = new Map<string, GraphQLObjectType>()
   const relationField = (entity: Entity, relation: Relation) => {
     const one = types.get(relation.to) as GraphQLObjectType
-    const about = { description: relation.description, ...deprecation(relation.deprecated) }
+    const about = { description: relation.description, ...deprecation(relation) }
     if (relation.kind === 'many') return { type: list(one), args: page, ...about }
     const type = mayBeNull(model, entity, relation) ? one : new GraphQLNonNull(one)
     return { type, ...about }
@@ -144,7 +148,7 @@ const inputType = (
       type: isNeeded ? new GraphQLNonNull(type) : type,
       description: field.description || null,
       // What must be given cannot be deprecated (section 3.13.3).
-      ...(!isNeeded && deprecation(field.deprecated)),
+      ...(!isNeeded && deprecation(field)),
     }
   }
   return new GraphQLInputObjectType({ name: `${typeName(kind)}${typeName(name)}Input`, fields })
@@ -166,7 +170,7 @@ const filtersOf = (entity: Entity, leafOf: LeafOf): GraphQLFieldConfigArgumentMa
     filters.map(key => {
       const field = fieldOf(entity, key)
       const { description } = field
-      const reason = deprecation(deprecated[key] ?? field.deprecated)
+      const reason = key in deprecated ? reasoned(deprecated[key]) : deprecation(field)
       return [key, { type: leafOf(field), description, ...reason }]
     }),
   )
@@ -187,7 +191,7 @@ const queriesOf = ({ name, entity, type }: Shown, leafOf: LeafOf): readonly Name
         type,
         args: { id },
         description: `One of the ${plural}, or null.`,
-        ...deprecation(deprecated[name]),
+        ...reasoned(deprecated[name]),
       },
     },
     {
@@ -197,7 +201,7 @@ const queriesOf = ({ name, entity, type }: Shown, leafOf: LeafOf): readonly Name
         type: list(type),
         args: { ...filtersOf(entity, leafOf), ...page },
         description,
-        ...deprecation(deprecated[plural]),
+        ...reasoned(deprecated[plural]),
       },
     },
   ]
@@ -224,7 +228,7 @@ const mutationsOf = (shown: Shown, leafOf: LeafOf): readonly Named[] =>
     const name = `${kind}${typeName(shown.name)}`
     const config = {
       ...mutationConfig(shown, kind, leafOf),
-      ...deprecation(shown.entity.graphql.deprecated[name]),
+      ...reasoned(shown.entity.graphql.deprecated[name]),
     }
     return { name, root: { kind, entity: shown.name }, config }
   })

@@ -23,7 +23,7 @@ export const allowing = (known: readonly Known[]) => {
 }
 
 /**
- * The handler for everything that no route takes, by the methods that `allowedAt` gives for a path; `headersAt` is added
+ * The handler for everything that no route takes, by the methods that `allowedAt` gives for a path; `headersFor` is added
  * to the answers to OPTIONS.
  */
 export const unrouted = (
@@ -31,15 +31,15 @@ export const unrouted = (
   edge: Edge,
   { fail, around }: { readonly fail: Fail; readonly around: (handle: Handle) => Handle },
   explain: (path: string) => ApiError,
-  headersAt: (path: string) => Readonly<Record<string, string>>,
+  headersFor: (c: Http) => Readonly<Record<string, string>>,
 ) => {
-  const options = (path: string, allow: string): Reply => ({
+  const options = (c: Http, allow: string): Reply => ({
     status: 204,
     headers: {
       Allow: allow,
       'Access-Control-Allow-Methods': allow,
       ...preflightHeaders,
-      ...headersAt(path),
+      ...headersFor(c),
     },
     body: null,
   })
@@ -48,7 +48,7 @@ export const unrouted = (
     const { path, method } = c.req
     const allow = allowedAt(path)
     if (allow === undefined) throw explain(path)
-    if (method === 'OPTIONS') return options(path, allow)
+    if (method === 'OPTIONS') return options(c, allow)
     const message = `${method} is not possible at ${path}; there are ${allow}`
     throw new ApiError('METHOD_NOT_ALLOWED', message, { headers: { Allow: allow } })
   })

@@ -43,12 +43,6 @@ export const noSuchVersion = (path: string): ApiError | undefined => {
   return new ApiError('UNSUPPORTED_VERSION', message, { status: 404 })
 }
 
-/** The version header of an answer at a path, where the path alone decides it. */
-export const versionHeader = (path: string): Readonly<Record<string, string>> =>
-  path.startsWith(`${restPath}/`)
-    ? { 'API-Version': String(numbered(inPath(path) ?? '') ?? plain.version) }
-    : {}
-
 const vendor = /^application\/vnd\.duet\.v(.*)\+json$/
 const anyJson = ['application/json', 'application/*', '*/*']
 
@@ -158,3 +152,7 @@ export const errorVersionOf = (c: Http): Version => {
     return versions.findLast(version => named.includes(String(version))) ?? plain.version
   }
 }
+
+/** The version header of an answer that no version shapes, such as that to OPTIONS; none outside the REST API. */
+export const versionHeader = (c: Http): Readonly<Record<string, string>> =>
+  c.req.path.startsWith(`${restPath}/`) ? { 'API-Version': String(errorVersionOf(c)) } : {}

@@ -19,7 +19,7 @@ import {
   written,
 } from '../generic/reference.ts'
 import { fillWith } from '../generic/rows.ts'
-import { anonymous, asOf, callersOf, type Filled, filled } from '../generic/subject.ts'
+import { asOf, callersOf, type Filled, filled } from '../generic/subject.ts'
 import type { Draw } from '../operations.ts'
 import { type Answered, modelAsUsual } from '../world.ts'
 import { drawn } from './compare.ts'
@@ -45,7 +45,7 @@ type Asked = {
 /** What requests are drawn from. */
 type Source = {
   readonly draw: Draw
-  readonly callers: ReturnType<typeof callersOf>
+  readonly people: ReturnType<typeof callersOf>
   readonly model: Model
   readonly reference: Reference
   /** Cursors that answers gave, one in each version, by the path of their list. */
@@ -202,8 +202,8 @@ const draws = (source: Source, routes: readonly Route[]): Asked => {
   const all = chance(20) ? routes : routes.filter(({ kind }) => kind !== 'delete')
   const route = of(...of(lists, readings, all))
   const id = () => (chance(94) ? String(upTo(13, 1)) : of('0', 'abc', '999'))
-  const { admin, someone, barred } = source.callers
-  const viewer = of(anonymous, admin, admin, admin, someone(upTo(9, 2)), someone(2), barred)
+  const { admin, someone, barred, callers } = source.people
+  const viewer = of(admin, admin, admin, someone(upTo(9, 2)), barred, ...callers)
   const path = route.path.replaceAll(/:\w+/g, id)
   const { found, isStrict } =
     route.kind === 'list' ? listParameters(source, route, path) : { found: [], isStrict: false }
@@ -288,9 +288,8 @@ const compareVersions = async (subject: Subject, seed: number, runs: number) => 
   const twins = [await filled(subject, options), await filled(subject, options)]
   const [first] = twins as [Filled]
   const reference = await first.reference()
-  const callers = callersOf(subject)
-  const draw = drawn(seed)
-  const source: Source = { draw, callers, model, reference, cursors: new Map(), n: 0 }
+  const people = callersOf(subject)
+  const source: Source = { draw: drawn(seed), people, model, reference, cursors: new Map(), n: 0 }
   const routes = first.routes.filter(({ lifetime }) => isIn(lifetime, 1) && isIn(lifetime, 2))
   const statuses = new Map<number, number>()
   for (let n = 0; n < runs; n++, now += 200) {

@@ -1,7 +1,7 @@
 /** The reads of the REST API, on every content: each route answers what a plain reference over the rows does. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Filter, Paging } from '#model/entity.ts'
+import type { Filter, Listing } from '#model/entity.ts'
 import { entityOf } from '#model/model.ts'
 import { isIn } from '#model/version.ts'
 import type { Viewer } from '#model/viewer.ts'
@@ -86,7 +86,12 @@ const readsIn = (view: View, subject: Subject, shared: () => Shared) =>
       rows.map(row => reference.objectOf(route.entity, row, view))
 
     /** Checks what stands beside the first page of a list of so many. */
-    const checkEnvelope = ({ json }: Answered, paging: Paging, limit: number, total: number) => {
+    const checkEnvelope = (
+      { json }: Answered,
+      paging: Listing['paging'],
+      limit: number,
+      total: number,
+    ) => {
       const hasNext = total > limit
       const pages = { page: 1, total, totalPages: Math.ceil(total / limit), hasPrev: false }
       const { data, ...beside } = json

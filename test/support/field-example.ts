@@ -1,12 +1,9 @@
 /** The example of CONTRIBUTING's "Add a field", done in a copy of the checkout as it is written there. */
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { copyOfCheckout, inFolder, root } from './checkout-copy.ts'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
 const section =
   /\n## Add a field\n(.*?)\n## /s.exec(readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8'))?.[1] ??
   ''
@@ -23,35 +20,13 @@ export const named: readonly string[] = [
   ...section.matchAll(/`((?:src|test)\/\S+\.test\.ts)` \(/g),
 ].map(([, file]) => file ?? '')
 
-// Without it a test run inside a test run does nothing.
-const { NODE_TEST_CONTEXT: _, DUET_TEST_RUN: run, DUET_TEST_STORE: __, ...env } = process.env
-
-const inFolder = (folder: string, more: NodeJS.ProcessEnv, ...args: readonly string[]) =>
-  new Promise<{ readonly failed: boolean; readonly stdout: string; readonly stderr: string }>(
-    resolve =>
-      execFile(
-        process.execPath,
-        args,
-        { cwd: folder, env: { ...env, ...more }, maxBuffer: 1e8 },
-        (error, stdout, stderr) => resolve({ failed: error !== null, stdout, stderr }),
-      ),
-  )
-
-const copy = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'duet-example-'))
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-  const skipped = ['node_modules', '.git', 'data'].map(name => join(root, name))
-  cpSync(root, folder, { recursive: true, filter: path => !skipped.includes(path) })
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-  return folder
-}
-
 /** Adds the field and runs the files, or all of them; gives the names of the tests that failed, by file. */
 export const testsThatTell = async (
   files: readonly string[],
   store: NodeJS.ProcessEnv = {},
 ): Promise<ReadonlyMap<string, readonly string[]>> => {
-  const folder = copy()
+  const run = process.env.DUET_TEST_RUN
+  const folder = copyOfCheckout()
   const file = join(folder, entity)
   const text = readFileSync(file, 'utf8')
   // Below the title, which it belongs to.

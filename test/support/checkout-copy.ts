@@ -1,0 +1,33 @@
+/** A copy of the checkout, in which a test does what a document says and runs programs. */
+import { execFile } from 'node:child_process'
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root = fileURLToPath(new URL('../..', import.meta.url))
+
+// Without it a test run inside a test run does nothing.
+const { NODE_TEST_CONTEXT: _, DUET_TEST_RUN: __, DUET_TEST_STORE: ___, ...env } = process.env
+
+/** Runs a Node program in a folder. */
+export const inFolder = (folder: string, more: NodeJS.ProcessEnv, ...args: readonly string[]) =>
+  new Promise<{ readonly failed: boolean; readonly stdout: string; readonly stderr: string }>(
+    resolve =>
+      execFile(
+        process.execPath,
+        args,
+        { cwd: folder, env: { ...env, ...more }, maxBuffer: 1e8 },
+        (error, stdout, stderr) => resolve({ failed: error !== null, stdout, stderr }),
+      ),
+  )
+
+/** The folder of a copy, which is gone when the process ends. */
+export const copyOfCheckout = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'duet-example-'))
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const skipped = ['node_modules', '.git', 'data'].map(name => join(root, name))
+  cpSync(root, folder, { recursive: true, filter: path => !skipped.includes(path) })
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  return folder
+}
