@@ -122,6 +122,7 @@ export const createNotices = (
   usage: Usage,
 ): Notices => {
   const { version } = deprecation
+  const number = String(version)
   const present = noticeNow(deprecation, now, usage)
   const admit = (asked: Version, viewer: Viewer) => {
     if (asked !== version) return
@@ -132,17 +133,15 @@ export const createNotices = (
     throw new ApiError('VERSION_WITHDRAWN', message)
   }
   const announce = (c: Http, reply: Reply, successor: Successor): Reply => {
-    const isOurs = reply.headers['API-Version'] === String(version) && isBelowApi(c.req.path)
-    if (!isOurs || present().standing.state === 'offered') return reply
+    if (reply.headers['API-Version'] !== number || !isBelowApi(c.req.path)) return reply
     const { standing, headers } = present()
+    if (standing.state === 'offered') return reply
     if (standing.state === 'deprecated') usage.tell(version)
     const target = successor(c)
-    const links = [
-      ...(target === undefined ? [] : [`<${target}>; rel=successor-version`]),
-      aboutVersions,
-      ...(reply.headers.Link === undefined ? [] : [reply.headers.Link]),
-    ]
-    Object.assign(reply.headers, headers, { Link: links.join(', ') })
+    const { Link } = reply.headers
+    const next = target === undefined ? '' : `<${target}>; rel=successor-version, `
+    Object.assign(reply.headers, headers)
+    reply.headers.Link = `${next}${aboutVersions}${Link === undefined ? '' : `, ${Link}`}`
     return reply
   }
   return { version, standing: () => present().standing, admit, announce }

@@ -44,19 +44,22 @@ const renamed = (part: string, renames: Renames): string => {
   return found === text ? part : `${name}=${encodeURIComponent(found).replaceAll('%2C', ',')}`
 }
 
-/** The query without the parameter that names a version. */
-const successorQuery = (query: string, renames: Renames): string =>
-  query
+/** The query, with its question mark, without the parameter that names a version. */
+const successorQuery = (query: string, renames: Renames): string => {
+  const parts = query
     .split('&')
     .filter(part => !/^version(?:=|$)/.test(part))
     .map(part => renamed(part, renames))
-    .join('&')
+  return parts.length === 0 ? '' : `?${parts.join('&')}`
+}
+
+/** What may not stand between angle brackets (RFC 3986, section 2). */
+const unsafe = /[^\x21-\x7e]|[<>"\\^`{|}]/gu
 
 const targetOf = (c: Http, renames: Renames): string => {
-  const query = successorQuery(queryString(c), renames)
-  const target = `${successorPath(c.req.path)}${query && `?${query}`}`
-  // What may not stand between angle brackets (RFC 3986, section 2) is escaped.
-  return target.replace(/[^\x21-\x7e]|[<>"\\^`{|}]/gu, encodeURIComponent)
+  const query = queryString(c)
+  const target = `${successorPath(c.req.path)}${query && successorQuery(query, renames)}`
+  return target.replace(unsafe, encodeURIComponent)
 }
 
 /** The successor of the requests of a route of the newest version; those about an entity name its members. */
