@@ -152,7 +152,9 @@ const mountProbes = (app: App, { edge, ready, readOnly }: AppOptions) => {
 export const createApp = (options: AppOptions): App => {
   const { core, edge, content, notices } = options
   const app: App = new Hono({ getPath: routedPath })
-  mountRest(app, core, edge, content.actions, options.served.routes, notices)
+  const { actions } = content
+  const { development, served } = options
+  mountRest(app, core, edge, { actions, extras: served.routes, notices, development })
   mountOpenApi(app, content, core.model, edge, notices)
   const graphiql = mountPages(app, options)
   mountGraphql(app, core, edge, { ...options.graphql, page: graphiql })

@@ -100,6 +100,8 @@ export type WorldOptions = {
   readonly documents?: Partial<DocumentLimits>
   readonly engine?: Partial<SqliteOptions>
   readonly introspection?: boolean
+  /** True unless it says otherwise. */
+  readonly development?: boolean
   readonly now?: () => number
   /** The deprecation of version 1. */
   readonly deprecation?: Deprecation
@@ -259,7 +261,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
       limits: { ...documentLimits, ...options.documents },
       introspection: options.introspection ?? true,
     },
-    development: true,
+    development: options.development ?? true,
     version: 'test',
     ready: async () => null,
     notices: options.deprecation && createNotices(options.deprecation, now, core.usage),

@@ -10,6 +10,7 @@ import type { Described } from '#model/described.ts'
 import type { Rule } from '#model/policy.ts'
 import { isIn, type Lifetime, newest, type Version, versions } from '#model/version.ts'
 import { announcing, type Notices } from '#rest/deprecation.ts'
+import { parametersOf, tellingIgnored } from '#rest/ignored.ts'
 import { serveList } from '#rest/list.ts'
 import { type Mount, noSuchPath, type Serve } from '#rest/mount.ts'
 import { serveOne } from '#rest/one.ts'
@@ -42,6 +43,8 @@ type Endpoint = Lifetime & {
   readonly path: string
   /** The entity whose members requests may name; absent where it has no such parameters or body. */
   readonly entity?: string
+  /** The query parameters that it reads, beside `version`; none unless it says so. */
+  readonly parameters?: (mount: Mount) => readonly string[]
   readonly serve: (mount: Mount) => Serve
 }
 
@@ -66,6 +69,7 @@ const endpointsOf = (
     method: route.method,
     path: route.path,
     entity: route.entity,
+    parameters: (mount: Mount) => parametersOf(mount, route),
     serve: (mount: Mount) => serving[route.kind](mount, route),
   })),
   ...actions.map(action => ({ ...action, serve: (mount: Mount) => serveAction(mount, action) })),
@@ -105,14 +109,21 @@ const successorIn = (
   return notices && next ? successorOf(model, notices.version, next.entity) : () => undefined
 }
 
+type RestOptions = {
+  readonly actions: readonly Action[]
+  readonly extras: readonly ExtraRoute[]
+  /** Absent where no version is deprecated. */
+  readonly notices: Notices | undefined
+  /** Whether callers are told which of their query parameters are ignored. */
+  readonly development: boolean
+}
+
 /** Mounts the REST API of a model and its actions. */
 export const mountRest = (
   app: App,
   core: Core,
   edge: Edge,
-  actions: readonly Action[],
-  extras: readonly ExtraRoute[],
-  notices: Notices | undefined,
+  { actions, extras, notices, development }: RestOptions,
 ): void => {
   const endpoints = endpointsOf(core, actions, extras)
   for (const [prefix, offered] of prefixes)
@@ -122,7 +133,9 @@ export const mountRest = (
       for (const version of offered)
         for (const endpoint of group.filter(endpoint => isIn(endpoint, version))) {
           const mount = { core, edge, prefix, version }
-          served.set(version, counted(endpoint.serve(mount), mount, endpoint))
+          const serve = counted(endpoint.serve(mount), mount, endpoint)
+          const parameters = endpoint.parameters?.(mount) ?? []
+          served.set(version, development ? tellingIgnored(serve, mount, parameters) : serve)
         }
       if (served.size === 0) continue
       const { fail, around } = announcing(notices, successorIn(core, group, notices))

@@ -227,3 +227,16 @@ test('faults name members as the version of the request does', async () => {
     assert.match(faults[other] ?? '', /not a member of a product/)
   }
 })
+
+test('version 1 names the parameters that it ignores, in development only', async () => {
+  const ignored = async (path: string) => (await get(path)).headers.get('duet-ignored')
+  assert.equal(await ignored('/api/products?catgory=light&limit=2&version=1'), 'catgory')
+  assert.equal(await ignored('/api/users/1?fields=id&expand=posts&x%20y=%C3%A9'), 'expand, x%20y')
+  assert.equal(await ignored('/api/users/1/avatar?size=4'), 'size')
+  assert.equal(await ignored('/api/products?category=light&sort=price'), null)
+  assert.equal(await ignored('/api/v2/products?category=light'), null)
+  const production = await createWorld({ development: false })
+  const answer = await production.ask('GET /api/products?catgory=light', { as: 2 })
+  await production.close()
+  assert.deepEqual([answer.status, answer.headers.get('duet-ignored')], [200, null])
+})

@@ -1,0 +1,44 @@
+/** Query parameters that a lenient version ignores, told to developers, who may have misspelt one. */
+import { after } from '#base/after.ts'
+import { queryString } from '#http/request.ts'
+import { resourceOf } from '#model/resource.ts'
+import type { Mount, Serve } from '#rest/mount.ts'
+import { listParameters } from '#rest/paging.ts'
+import type { Route } from '#rest/routes.ts'
+import { styleOf } from '#rest/style.ts'
+
+/** The query parameters that a route of the model reads, beside `version`. */
+export const parametersOf = (
+  { core, version }: Mount,
+  { kind, entity }: Route,
+): readonly string[] => {
+  const resource = resourceOf(core.model, entity, version)
+  if (kind === 'list') return listParameters(resource)
+  return kind === 'one' && resource.entity.rest.selectable ? ['fields'] : []
+}
+
+/** The most names in the header. */
+const most = 10
+
+/** The same, with the names of the parameters that it ignores in the header `Duet-Ignored`, percent-encoded. */
+export const tellingIgnored = (
+  serve: Serve,
+  { version }: Mount,
+  parameters: readonly string[],
+): Serve => {
+  if (styleOf(version).isStrict) return serve
+  const known = [...parameters, 'version']
+  return (c, viewer, named) => {
+    const text = queryString(c)
+    if (text === '') return serve(c, viewer, named)
+    const names = new Set(new URLSearchParams(text).keys())
+    const ignored = [...names].filter(name => !known.includes(name)).slice(0, most)
+    return after(serve(c, viewer, named), reply => {
+      if (ignored.length > 0)
+        reply.headers['Duet-Ignored'] = ignored
+          .map(name => encodeURIComponent(name.toWellFormed()).slice(0, 100))
+          .join(', ')
+      return reply
+    })
+  }
+}
