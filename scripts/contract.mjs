@@ -5,36 +5,24 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { content } from '../content/index.ts'
+import { modelFor } from '../src/cli/store.ts'
 import { loadConfig } from '../src/config.ts'
-import { modelOf } from '../src/content.ts'
 import { diffFiles, fileAdded, fileRemoved } from '../src/contract/contract.ts'
 import { counts, isNamed, report } from '../src/contract/report.ts'
 import { deriveSchema } from '../src/graphql/schema.ts'
 import { schemaText } from '../src/graphql/sdl.ts'
 import { versions } from '../src/model/version.ts'
 import { openApiOf } from '../src/openapi/openapi.ts'
+import { printed } from '../src/openapi/print.ts'
 
 const folder = 'contract'
 
-/** JSON with a line for whatever is short, so that a change of it is a change of few lines. */
-function inLines(value, indent = '') {
-  const line = JSON.stringify(value)
-  if (typeof value !== 'object' || indent.length + line.length <= 120) return line
-  const [open, close] = Array.isArray(value) ? '[]' : '{}'
-  const inner = `${indent} `
-  const parts = Object.entries(value).map(([key, part]) => {
-    const name = Array.isArray(value) ? '' : `${JSON.stringify(key)}: `
-    return `${inner}${name}${inLines(part, inner)}`
-  })
-  return `${open}\n${parts.join(',\n')}\n${indent}${close}`
-}
-
 /** The files of the contract that a content has, by name. */
 export async function documentsOf(content) {
-  const model = modelOf(content, content.decide(loadConfig({}, content.settings).values))
+  const model = modelFor(loadConfig({}, content.settings), content)
   const documents = {}
   for (const version of versions)
-    documents[`v${version}.openapi.json`] = `${inLines(await openApiOf(content, version, model))}\n`
+    documents[`v${version}.openapi.json`] = `${printed(await openApiOf(content, version, model))}\n`
   return { ...documents, 'schema.graphql': schemaText(deriveSchema(model)) }
 }
 

@@ -12,6 +12,7 @@ import {
   lists,
   maps,
   namesOf,
+  nothing,
   own,
   type Place,
   throughRefs,
@@ -110,7 +111,7 @@ const statusRemoved = (status: string, at: Place) => {
 export const compareResponses: Compare = maps((before, after, at) =>
   namesOf(before, after).flatMap(status => {
     const [was, is] = [own(before, status), own(after, status)]
-    const there: Place = { ...inside(at, ` → ${status}`), way: 'read' }
+    const there: Place = { ...inside(at, ` → ${status}`), visited: nothing(), way: 'read' }
     if (was === undefined)
       return found(there, 'status-added', `it may be answered with ${status}`, [status])
     return is === undefined ? statusRemoved(status, there) : compareResponse(was, is, there)

@@ -13,7 +13,7 @@ export type Run = {
   readonly followed: Set<string>
 }
 
-/** The pairs of references of one operation: those that are being compared, and those that were. */
+/** The pairs of references of one request or response: those that are being compared, and those that were. */
 export type Visited = { readonly open: Set<string>; readonly done: Set<string> }
 
 export type Place = At & { readonly run: Run; readonly visited: Visited }
@@ -166,7 +166,7 @@ export const followed = (document: JsonObject, part: unknown, depth = 0): unknow
 /** The name of a pair of references. */
 export const pairOf = (before: string, after: string): string => `${before} ${after}`
 
-/** Compares what two parts are once their references are followed; the same two under one name only once in an operation. */
+/** Compares what two parts are once their references are followed; the same two under one name only once in a request or response. */
 export const throughRefs =
   (compare: Compare): Compare =>
   (before, after, at) => {

@@ -3,10 +3,9 @@ import type { Schema } from '#model/described.ts'
 import type { Filter } from '#model/entity.ts'
 import { fieldOf } from '#model/model.ts'
 import type { Resource } from '#model/resource.ts'
-import { type Version, versions } from '#model/version.ts'
+import { lifetimeOf, type Version, versions } from '#model/version.ts'
 import { describedBy, marksOf, type Schemas, valueSchema } from '#openapi/schemas.ts'
 import { mostPerPage } from '#read/selection.ts'
-import { memberNames } from '#rest/members.ts'
 import type { Style } from '#rest/style.ts'
 
 const query = (name: string, description: string, schema: Schema, more: Schema = {}): Schema => ({
@@ -100,6 +99,7 @@ const filterParameter = (resource: Resource, [name, filter]: readonly [string, F
   const {
     description: _,
     deprecated: __,
+    'x-sunset': ___,
     ...schema
   } = valueSchema(
     { ...field, nullable: false },
@@ -115,36 +115,73 @@ const filterParameter = (resource: Resource, [name, filter]: readonly [string, F
     'above zero': { type: 'boolean' },
     contains: text,
   }[filter.kind]
-  return query(name, describedBy(filterAbout[filter.kind], filter), own, marksOf(filter))
+  return query(
+    name,
+    describedBy(filterAbout[filter.kind], filter),
+    own,
+    marksOf({ ...lifetimeOf(field), ...filter }),
+  )
+}
+
+/** Words with the days on which they end, where they do. */
+type Words = Readonly<Record<string, string | undefined>>
+
+/** The days on which some of the words end, as the comparison of contracts reads them. */
+const sunsetsIn = (words: Words): Schema => {
+  const ending = Object.entries(words).filter(([, sunset]) => sunset !== undefined)
+  return ending.length > 0 ? { 'x-sunsets': Object.fromEntries(ending) } : {}
 }
 
 /** Some of these words, joined by commas. */
-const wordList = (words: readonly string[]): Schema => {
-  const one = `(${words.join('|')})`
-  return { type: 'string', pattern: `^${one}(,${one})*$` }
+const wordList = (words: Words): Schema => {
+  const one = `(${Object.keys(words).join('|')})`
+  return { type: 'string', pattern: `^${one}(,${one})*$`, ...sunsetsIn(words) }
 }
 
-const sortParameter = ({ entity, sorts }: Resource, { isStrict }: Style): readonly Schema[] => {
-  const { style } = entity.rest.listing.sort ?? {}
-  const names = sorts.map(({ name }) => name)
+/** The terms to sort by; one ends with its field at the latest. */
+const sortWords = ({ entity, sorts }: Resource): Words => {
+  const { lifetimes = {} } = entity.rest.listing.sort ?? {}
+  return Object.fromEntries(
+    sorts.map(({ name, field, descending }) => [
+      name,
+      lifetimes[descending ? `-${field}` : field]?.sunset ?? fieldOf(entity, field).sunset,
+    ]),
+  )
+}
+
+const memberWords = ({ entity, members }: Resource): Words =>
+  Object.fromEntries(
+    members.map(member => [
+      member.name,
+      member.kind === 'field'
+        ? fieldOf(entity, member.field).sunset
+        : entity.rest.embedded[member.name]?.sunset,
+    ]),
+  )
+
+const sortParameter = (resource: Resource, { isStrict }: Style): readonly Schema[] => {
+  const { style } = resource.entity.rest.listing.sort ?? {}
+  const words = sortWords(resource)
+  const names = Object.keys(words)
   const list = names.join(', ')
   if (style === 'signed list') {
     const about = `What to sort by: one or several of ${list}, joined by commas; - descends. Ties are in the order of their ids.`
     return isStrict
-      ? [query('sort', about, wordList(names))]
+      ? [query('sort', about, wordList(words))]
       : [query('sort', `${about} An unknown value stands for id.`, text)]
   }
   const about = 'What to sort by, id unless given. Ties are in the order of their ids.'
-  return style ? [query('sort', about, { type: 'string', enum: names }), parameter('order')] : []
+  const schema = { type: 'string', enum: names, ...sunsetsIn(words) }
+  return style ? [query('sort', about, schema), parameter('order')] : []
 }
 
 /** The parameter that chooses members. */
 export const fieldsParameter = (resource: Resource): Schema => {
-  const names = memberNames(resource)
+  const words = memberWords(resource)
   return query(
     'fields',
     'The members to answer with, joined by commas; the objects then have no others.',
-    wordList(names),
+    wordList(words),
   )
 }
 
