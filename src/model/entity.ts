@@ -29,7 +29,7 @@ export type Filter = Lifetime &
   )
 
 /** How a REST list is paged: numbered pages, numbered pages or an offset, or cursors by id descending. */
-export type Paging = 'page' | 'page or offset' | 'cursor'
+type Paging = 'page' | 'page or offset' | 'cursor'
 
 export type Listing = {
   readonly paging: Paging
