@@ -160,7 +160,8 @@ const errorResponse = (parts: Parts, status: number, codes: readonly string[]): 
 
 /** The responses for error codes by status, as references; what they refer to is put into `shared`. */
 export const errorResponses = (parts: Parts, codes: readonly string[], shared: Shared): Schemas => {
-  const pairs = codes.flatMap(code => statusesOf(parts, code).map(status => ({ status, code })))
+  const all = isOld(parts.version) ? [...codes, 'VERSION_WITHDRAWN'] : codes
+  const pairs = all.flatMap(code => statusesOf(parts, code).map(status => ({ status, code })))
   const byStatus = Map.groupBy(pairs, ({ status }) => status)
   return Object.fromEntries(
     [...byStatus].map(([status, found]) => {

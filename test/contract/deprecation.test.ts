@@ -7,6 +7,8 @@ import type { Field } from '#model/field.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import type { Deprecation } from '#rest/deprecation.ts'
 import { refuses } from '../rest.ts'
+import { demo } from '../support/library/demo.ts'
+import { library } from '../support/library/index.ts'
 import {
   type Answered,
   type Asking,
@@ -43,6 +45,7 @@ before(async () => {
     edge: {
       limiter: {
         ...strict,
+        checkAddress: () => {},
         count: (c, viewer) => (guard === 'limit' ? strict.count(c, viewer) : undefined),
       },
       queue: { enter: ({ run, shed }) => (guard === 'queue' ? shed() : run()), size: () => 0 },
@@ -367,5 +370,27 @@ test('requests that name a deprecated member are counted once each, by caller, w
     ['v2', 'product.image', 'viewer 1', 1],
     ['v2', 'product.image', 'viewer 2', 1],
     ['v2', 'product?category', 'viewer 2', 1],
+  ])
+})
+
+test('what a content deprecates is counted in both APIs by its name there', async () => {
+  setClock('2027-02-28T12:00:00Z')
+  const other = await createWorld({ now, content: library, rows: demo })
+  for (const path of [
+    '/api/books?fields=title,donor&donor=x&sort=-pages',
+    '/api/v2/books?shelf=3&fields=title',
+  ])
+    assert.equal((await other.ask(`GET ${path}`)).status, 200)
+  for (let times = 0; times < 2; times++)
+    await other.gql('{ authors { name biography } books(authorId: "1") { title language } }')
+  await other.core.usage.flush()
+  const rows = await other.rows('select api, member, n from version_uses order by 1, 2')
+  await other.close()
+  assert.deepEqual(rows, [
+    ['graphql', 'Author.biography', 2],
+    ['graphql', 'Query.books(authorId)', 2],
+    ['v1', 'book.donor', 1],
+    ['v1', 'book?sort=-pages', 1],
+    ['v2', 'book?shelf', 1],
   ])
 })
