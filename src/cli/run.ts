@@ -23,6 +23,10 @@ const commands: Commands = {
     'print the schema of the GraphQL API',
     async () => (await import('#cli/schema.ts')).schema,
   ),
+  openapi: listed(
+    'print the OpenAPI document of the REST API',
+    async () => (await import('#cli/openapi.ts')).openapi,
+  ),
   token: listed('make a token', async () => (await import('#cli/token.ts')).token),
   import: listed(
     'read rows from NDJSON or CSV',

@@ -2,6 +2,8 @@
 import type { Schema } from '#model/described.ts'
 import { entityOf, typeName } from '#model/model.ts'
 import { resourceOf } from '#model/resource.ts'
+import { isIn } from '#model/version.ts'
+import { describedSchemas } from '#openapi/described.ts'
 import { exampleOf, listExample } from '#openapi/examples.ts'
 import { inputOf } from '#openapi/operations.ts'
 import type { Parts } from '#openapi/parts.ts'
@@ -68,6 +70,14 @@ const shownIn = ({ model, version, actions }: Parts, routes: readonly Route[]) =
   return withEmbedded(model, [...routes.map(({ entity }) => entity), ...answered], version)
 }
 
+const describedIn = ({ actions, extras, version }: Parts): Schemas =>
+  Object.assign(
+    {},
+    ...[...actions, ...extras]
+      .filter(operation => isIn(operation, version))
+      .map(({ described }) => describedSchemas(described)),
+  )
+
 /** All the schemas of a document with these routes and error codes. */
 export const schemasOf = (
   parts: Parts,
@@ -84,6 +94,7 @@ export const schemasOf = (
     ...Object.fromEntries(objects),
     ...Object.fromEntries(lists),
     ...inputSchemas(parts, routes),
+    ...describedIn(parts),
     ...pageSchemas(parts),
     ...linkSchemas,
     ...errorSchema(parts, codes),

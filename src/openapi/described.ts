@@ -25,9 +25,10 @@ import {
   headersOf,
   jsonContent,
   type Shared,
+  shareAs,
 } from '#openapi/responses.ts'
 import { mayBeDoneBy, mayForbid, securityOf } from '#openapi/rights.ts'
-import { describedBy, marksOf } from '#openapi/schemas.ts'
+import { describedBy, marksOf, refTo, type Schemas } from '#openapi/schemas.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import type { Action } from '#write/action.ts'
 
@@ -42,18 +43,34 @@ type Declared = Lifetime & {
   readonly isAction: boolean
 }
 
-const bodyOf = ({ body, isBodyOptional }: Described) =>
-  body && { requestBody: { required: !isBodyOptional, content: body } }
+const json = 'application/json'
+
+/** The schemas of JSON that an operation describes, by their names: that of its body and that of its answer. */
+export const describedSchemas = ({ operationId, body, forms }: Described): Schemas => ({
+  ...(body?.[json] && { [`${typeName(operationId)}Body`]: body[json].schema }),
+  ...(forms?.[json] && { [`${typeName(operationId)}Answer`]: forms[json].schema }),
+})
+
+const bodyOf = ({ operationId, body, isBodyOptional }: Described) => {
+  if (!body) return {}
+  const named = body[json] && {
+    [json]: { ...body[json], schema: refTo(`${typeName(operationId)}Body`) },
+  }
+  return { requestBody: { required: !isBodyOptional, content: { ...body, ...named } } }
+}
 
 const contentOf = (
   parts: Parts,
-  { answers, described: { forms } }: Declared,
+  { answers, described: { operationId, forms } }: Declared,
 ): Schema | undefined => {
   if (answers !== null)
     return answerBody(parts, typeName(answers), parts.rows[answers] !== undefined)
   if (!forms) return undefined
-  const { 'application/json': json, ...others } = forms as Readonly<Record<string, Shown>>
-  return { ...(json && jsonContent(parts, json)), ...others }
+  const { [json]: object, ...others } = forms as Readonly<Record<string, Shown>>
+  if (!object) return others
+  const { schema: _, ...shown } = object
+  const named = refTo(`${typeName(operationId)}Answer`)
+  return { ...jsonContent(parts, named, shown), ...others }
 }
 
 const successHeaders = ({ method, answers, isAction }: Declared): readonly HeaderName[] => {
@@ -67,21 +84,24 @@ const successHeaders = ({ method, answers, isAction }: Declared): readonly Heade
   return [...writeHeaders, ...keyed, ...(answers === null ? [] : (['ETag'] as const))]
 }
 
-const successOf = (parts: Parts, declared: Declared): Schema => {
-  const { method, described } = declared
+const successOf = (parts: Parts, declared: Declared, shared: Shared): Schema => {
+  const { method, described, answers } = declared
   const content = contentOf(parts, declared)
   const usual = content ? { 200: 'What it is now.' } : { 204: 'It is done.' }
   const names = successHeaders(declared)
-  const responses = Object.entries(described.success ?? usual).map(([status, description]) => [
-    status,
-    {
-      description,
-      // An object that was made is somewhere.
-      headers: headersOf(parts, status === '201' ? [...names, 'Location'] : names),
-      ...(content && { content }),
-    },
-  ])
-  return { ...Object.fromEntries(responses), ...(method === 'GET' && notModified(parts)) }
+  const responseFor = (status: string, description: string): Schema => ({
+    description,
+    // An object that was made is somewhere.
+    headers: headersOf(parts, status === '201' ? [...names, 'Location'] : names),
+    ...(content && { content }),
+  })
+  const name = answers === null ? 'Done' : `${typeName(answers)}Changed`
+  const responses = Object.entries(described.success ?? usual).map(([status, description]) => {
+    const response = responseFor(status, description)
+    const isUsual = described.success === undefined && !described.forms
+    return [status, isUsual ? shareAs(shared, name, response) : response]
+  })
+  return { ...Object.fromEntries(responses), ...(method === 'GET' && notModified(parts, shared)) }
 }
 
 const codesOf = (parts: Parts, declared: Declared): readonly string[] => {
@@ -122,7 +142,7 @@ const declaredOperation = (parts: Parts, declared: Declared, shared: Shared): Op
       parameters: parametersOf(declared, path),
       ...bodyOf(described),
       responses: {
-        ...successOf(parts, declared),
+        ...successOf(parts, declared, shared),
         ...errorResponses(parts, codesOf(parts, declared), shared),
       },
     },

@@ -90,7 +90,9 @@ const operationsOf = (parts: Parts, routes: readonly Route[], shared: Map<string
 }
 
 const codesIn = (shared: Map<string, Schema>): readonly string[] => [
-  ...new Set([...shared.values()].flatMap(response => response['x-codes'] as readonly string[])),
+  ...new Set(
+    [...shared.values()].flatMap(response => (response['x-codes'] ?? []) as readonly string[]),
+  ),
 ]
 
 const documentOf = (parts: Parts): OpenApi => {

@@ -13,6 +13,7 @@ import {
   headersOf,
   jsonContent,
   type Shared,
+  shareAs,
 } from '#openapi/responses.ts'
 import { mayBeDoneBy, mayForbid, readRules, securityOf } from '#openapi/rights.ts'
 import { describedBy, type Input, inputFields, marksOf, refTo } from '#openapi/schemas.ts'
@@ -195,52 +196,47 @@ const named = (name: string): Schema => ({ $ref: `#/components/examples/${name}`
 
 /** The body of JSON that answers with a schema of that name, and with the example that has its name. */
 export const answerBody = (parts: Parts, name: string, hasExample: boolean): Schema =>
-  jsonContent(parts, {
-    schema: refTo(name),
-    ...(hasExample && { examples: { demo: named(name) } }),
-  })
+  jsonContent(parts, refTo(name), hasExample ? { examples: { demo: named(name) } } : {})
 
 /** The answer that says that nothing has changed since. */
-export const notModified = (parts: Parts): Schema => ({
-  304: {
+export const notModified = (parts: Parts, shared: Shared): Schema => ({
+  304: shareAs(shared, 'NotModified', {
     description: 'It is as If-None-Match has it.',
     headers: headersOf(parts, [...readHeaders, 'Link']),
-  },
+  }),
 })
 
-const successOf = (parts: Parts, route: Route): Schema => {
-  const { rest, description } = entityOf(parts.model, route.entity)
-  const type = typeName(route.entity)
-  const hasExample = parts.rows[route.entity] !== undefined
-  const object = answerBody(parts, type, hasExample)
-  const success = (about: string, names: readonly HeaderName[], content = object): Schema => ({
-    description: about,
-    headers: headersOf(parts, names),
-    content,
-  })
-  const location = rest.one ? (['Location'] as const) : []
-  const made: readonly HeaderName[] = [...writeHeaders, 'ETag', 'Idempotency-Replayed', ...location]
-  const list = answerBody(parts, `${type}List`, hasExample)
-  switch (route.kind) {
-    case 'list':
-      return {
-        200: success('A page of the list.', [...readHeaders, 'Link'], list),
-        ...notModified(parts),
-      }
-    case 'one':
-      return { 200: success(description || 'The object.', readHeaders), ...notModified(parts) }
-    case 'create':
-      return { 201: success('What was made.', made) }
-    case 'replace':
-      return { 200: success('What it is now.', writeHeaders) }
-    case 'update':
-      return { 200: success('What it is now.', [...writeHeaders, 'ETag']) }
-    case 'delete':
-      return {
-        204: { description: 'It is deleted.', headers: headersOf(parts, ['Duet-Position']) },
-      }
-    default:
-      return route.kind satisfies never
+/** The status, meaning, name and headers of the success of each kind of route. */
+const successes = {
+  list: [200, 'A page of the list.', 'List', [...readHeaders, 'Link']],
+  one: [200, 'What is there.', '', readHeaders],
+  create: [201, 'What was made.', 'Created', [...writeHeaders, 'ETag', 'Idempotency-Replayed']],
+  replace: [200, 'What it is now.', 'Replaced', writeHeaders],
+  update: [200, 'What it is now.', 'Updated', [...writeHeaders, 'ETag']],
+  delete: [204, 'It is deleted.', 'Deleted', ['Duet-Position']],
+} as const satisfies Record<Route['kind'], readonly [number, string, string, readonly HeaderName[]]>
+
+const successOf = (parts: Parts, { kind, entity }: Route, shared: Shared): Schema => {
+  const type = typeName(entity)
+  const [status, description, suffix, names] = successes[kind]
+  if (kind === 'delete')
+    return {
+      [status]: shareAs(shared, suffix, { description, headers: headersOf(parts, names) }),
+    }
+  const isPlaced = kind === 'create' && entityOf(parts.model, entity).rest.one
+  const success = {
+    description,
+    headers: headersOf(parts, isPlaced ? [...names, 'Location'] : names),
+    content: answerBody(
+      parts,
+      kind === 'list' ? `${type}${suffix}` : type,
+      parts.rows[entity] !== undefined,
+    ),
+  }
+  const isRead = kind === 'list' || kind === 'one'
+  return {
+    [status]: shareAs(shared, `${type}${suffix}`, success),
+    ...(isRead && notModified(parts, shared)),
   }
 }
 
@@ -264,7 +260,7 @@ export const routeOperation = (parts: Parts, route: Route, shared: Shared): Oper
       parameters: parametersOf(parts, path, route),
       ...bodyOf(parts, route),
       responses: {
-        ...successOf(parts, route),
+        ...successOf(parts, route, shared),
         ...errorResponses(parts, codesOf(parts, route), shared),
       },
     },

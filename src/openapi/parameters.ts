@@ -180,7 +180,7 @@ export const fieldsParameter = (resource: Resource): Schema => {
   const words = memberWords(resource)
   return query(
     'fields',
-    `The members to answer with, joined by commas, of ${Object.keys(words).join(', ')}; the objects then have no others.`,
+    'The members to answer with, joined by commas; the objects then have no others.',
     wordList(words),
   )
 }

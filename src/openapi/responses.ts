@@ -53,10 +53,10 @@ export const headersOf = ({ version }: Parts, names: readonly HeaderName[]): Sch
 
 const oldHeaders: readonly HeaderName[] = ['Deprecation', 'Sunset', 'Link']
 
-/** A body under the media types of JSON: the plain one and the version's own. */
-export const jsonContent = ({ version }: Parts, body: Schema): Schema => ({
-  'application/json': body,
-  [mediaTypeOf(version)]: body,
+/** A body under the media types of JSON: the plain one, with an example, and the version's own. */
+export const jsonContent = ({ version }: Parts, schema: Schema, shown: Schema): Schema => ({
+  'application/json': { schema, ...shown },
+  [mediaTypeOf(version)]: { schema },
 })
 
 const faultsSchema = (description: string): Schema => ({
@@ -134,6 +134,14 @@ const exampleOf = ({ errors, version }: Parts, code: string, status: number): un
 /** The responses that operations refer to by name, collected while these are made. */
 export type Shared = Map<string, Schema>
 
+/** A reference to a response by its name; the response itself where that name is of another one. */
+export const shareAs = (shared: Shared, name: string, response: Schema): Schema => {
+  const known = shared.getOrInsert(name, response)
+  return JSON.stringify(known) === JSON.stringify(response)
+    ? { $ref: `#/components/responses/${name}` }
+    : response
+}
+
 const errorResponse = (parts: Parts, status: number, codes: readonly string[]): Schema => {
   const isProblem = parts.style.errors === 'problem'
   const titles = codes.map(code => `\`${code}\`: ${parts.errors.get(code)?.title ?? ''}.`)
@@ -159,8 +167,7 @@ export const errorResponses = (parts: Parts, codes: readonly string[], shared: S
       const own = [...new Set(found.map(({ code }) => code))]
       // One code may have two statuses, and each is a response of its own.
       const name = `${own.map(pascal).join('Or')}${own.join() === 'UNSUPPORTED_VERSION' ? status : ''}`
-      shared.getOrInsertComputed(name, () => errorResponse(parts, status, own))
-      return [status, { $ref: `#/components/responses/${name}` }]
+      return [status, shareAs(shared, name, errorResponse(parts, status, own))]
     }),
   )
 }

@@ -16,6 +16,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { importRows } from '#cli/import.ts'
 import { migrate } from '#cli/migrate.ts'
+import { openapi } from '#cli/openapi.ts'
 import { schema } from '#cli/schema.ts'
 import { seed } from '#cli/seed.ts'
 import { serve as serveCommand } from '#cli/serve.ts'
@@ -33,6 +34,7 @@ const commands = [
   'migrate',
   'seed',
   'schema',
+  'openapi',
   'token',
   'import',
   'export',
@@ -43,7 +45,7 @@ const commands = [
 ]
 
 test('every command has a help that begins with how it is used, whatever the settings are', async () => {
-  const helps = { serve: serveCommand, migrate, schema, seed, token, import: importRows }
+  const helps = { serve: serveCommand, migrate, schema, openapi, seed, token, import: importRows }
   for (const [name, { help }] of Object.entries(helps)) {
     const text = typeof help === 'string' ? help : await help(content)
     assert.ok(text.startsWith(`Usage: duet ${name}`), text)
