@@ -64,7 +64,8 @@ test('every block of the two tours works as it stands, and prints what README sa
     const shown = /^\s*\n {4}(\S.*)/.exec(after)?.[1]
     for (const [, text = ''] of said.matchAll(/`([^`]+)`/g)) assert.ok(output.includes(text), text)
     if (shown !== undefined) assert.match(output, pattern(shown))
-    if (!/"email": "x"|email: ..x|If-Match|catgory/.test(script)) assert.doesNotMatch(output, /"errors?":/)
+    if (!/"email": "x"|email: ..x|If-Match|catgory/.test(script))
+      assert.doesNotMatch(output, /"errors?":/)
     if (output !== '')
       assert.match(output, /\n$/, `the prompt stands on a line of its own: ${script}`)
   }
