@@ -26,6 +26,7 @@ import type { Event } from '#observe.ts'
 import { createNotices, type Deprecation } from '#rest/deprecation.ts'
 import { createUsage } from '#write/usage.ts'
 import { historyFor } from './history.ts'
+import { checkTraffic } from './openapi/traffic.ts'
 import {
   changeIn,
   filledDatabase,
@@ -287,6 +288,11 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
       ...(body !== undefined && { body }),
     })
     const text = await response.text()
+    await checkTraffic(content, model, line, {
+      status: response.status,
+      headers: response.headers,
+      text,
+    })
     const isJson = /json/.test(response.headers.get('content-type') ?? '')
     return {
       status: response.status,

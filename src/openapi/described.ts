@@ -79,6 +79,7 @@ const successHeaders = ({ method, answers, isAction }: Declared): readonly Heade
       ...(method === 'GET' ? readHeaders : (['Cache-Control', 'Vary'] as const)),
       'Content-Disposition',
       'Content-Security-Policy',
+      'Referrer-Policy',
     ]
   const keyed = method === 'POST' ? (['Idempotency-Replayed'] as const) : []
   return [...writeHeaders, ...keyed, ...(answers === null ? [] : (['ETag'] as const))]

@@ -1,9 +1,9 @@
 /** Examples: the rows of the demo, as the API itself would show and take them. */
-import type { Link, Links } from '#model/entity.ts'
-import { entityOf, fieldOf } from '#model/model.ts'
+import type { Entity, Link, Links } from '#model/entity.ts'
+import { entityOf, fieldOf, type Model } from '#model/model.ts'
 import { type Member, type Resource, resourceOf } from '#model/resource.ts'
 import { anonymous } from '#model/viewer.ts'
-import type { Parts } from '#openapi/parts.ts'
+import type { Parts, Rows } from '#openapi/parts.ts'
 import { type Input, inputFields } from '#openapi/schemas.ts'
 import { encoders, inForm, orNull } from '#read/encode.ts'
 import type { Answer } from '#read/read.ts'
@@ -13,13 +13,25 @@ import { inputValues, type Use, type Values } from '#write/input.ts'
 /** A moment for rows that do not say when they were made. */
 const moment = Date.UTC(2026, 0, 5, 9)
 
+/** A row whose amounts have no more decimals than the currency of the store, which the demo's may not be. */
+const inCurrency = ({ settings }: Model, { fields }: Entity, row: Rows[string][number]) =>
+  Object.fromEntries(
+    Object.entries(row).map(([key, value]) => [
+      key,
+      fields[key]?.scalar === 'money' && typeof value === 'number'
+        ? Number(value.toFixed(settings.currency.digits))
+        : value,
+    ]),
+  )
+
 /** A row as it would be stored, with its id. */
 const storedRow = ({ model, rows }: Parts, name: string, index: number): Values | undefined => {
   const row = rows[name]?.[index]
   if (!row) return undefined
   const also = Object.keys(row)
   const use: Use = { mode: 'import', viewer: anonymous, model, now: moment, what: name, also }
-  return new Map([['id', index + 1], ...inputValues(entityOf(model, name), row, use)])
+  const entity = entityOf(model, name)
+  return new Map([['id', index + 1], ...inputValues(entity, inCurrency(model, entity, row), use)])
 }
 
 /** A stored value as JSON. */

@@ -9,7 +9,7 @@ import { type Style, styleOf } from '#rest/style.ts'
 import type { Action } from '#write/action.ts'
 
 /** Rows by entity, with members as in an import. */
-type Rows = Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>
+export type Rows = Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>
 
 export type Parts = {
   readonly model: Model

@@ -30,6 +30,7 @@ export const headers = {
   'WWW-Authenticate': header('How to authenticate (RFC 6750).'),
   'Content-Disposition': header('The name of the file.'),
   'Content-Security-Policy': header('What a browser that shows it may load.'),
+  'Referrer-Policy': header('What a browser tells other pages of this address.'),
   Deprecation: header('That the version will go.'),
   Sunset: header('When the version goes (RFC 8594).', { type: 'string' }),
 } satisfies Schemas

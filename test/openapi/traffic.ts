@@ -1,0 +1,149 @@
+/** Holds answers of the REST API against its documents: an undeclared status, header, media type or member is a fault. */
+import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js'
+import { restPath } from '#base/paths.ts'
+import type { Content } from '#content.ts'
+import type { Model } from '#model/model.ts'
+import { type Version, versions } from '#model/version.ts'
+import { type OpenApi, openApiOf } from '#openapi/openapi.ts'
+
+/** An answer as the tests have it. */
+type Got = { readonly status: number; readonly headers: Headers; readonly text: string }
+
+// biome-ignore lint/suspicious/noExplicitAny: a document is walked as it comes.
+type Json = any
+
+/** Headers of every answer of the service, its pages too, which no document names. */
+const common = [
+  'content-type',
+  'content-length',
+  'content-security-policy',
+  'x-content-type-options',
+]
+
+const isCommon = (name: string, value: string): boolean =>
+  common.includes(name) ||
+  name.startsWith('access-control-') ||
+  // It is there for pages of other origins.
+  (name === 'vary' && value === 'Origin')
+
+const formats = {
+  'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
+  email: /^[^\s@]+@[^\s@]+$/,
+  uri: (text: string) => URL.canParse(text),
+  'uri-reference': (text: string) => URL.canParse(text, 'http://localhost'),
+  binary: true,
+} as const
+
+/** A schema whose objects have no other members; where members were chosen, they need none. */
+const closed = (schema: Json, isPart: boolean): Json => {
+  if (Array.isArray(schema)) return schema.map(item => closed(item, isPart))
+  if (typeof schema !== 'object' || schema === null) return schema
+  const { required, ...rest } = schema
+  const inner = Object.fromEntries(
+    Object.entries(rest).map(([key, value]) => [key, closed(value, isPart)]),
+  )
+  if (rest.type !== 'object') return { ...inner, ...(required !== undefined && { required }) }
+  return { ...inner, additionalProperties: false, ...(!isPart && required && { required }) }
+}
+
+/** What stands before the paths of a document; the path of a version that is not offered is in none. */
+const prefix = new RegExp(`^${restPath}(/v(${versions.join('|')}))?(?=/)`)
+
+const patternOf = (path: string) => new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]*')}$`)
+
+/** How a document is walked: the operation of a request, and what a reference stands for. */
+const walker = (document: OpenApi) => {
+  const paths = Object.entries(document.paths)
+    // A path without parameters is meant before one with.
+    .sort(([one], [other]) => one.split('{').length - other.split('{').length)
+    .map(([path, item]) => ({ pattern: patternOf(path), item: item as Json }))
+  const resolved = (value: Json): Json => {
+    if (value?.$ref === undefined) return value
+    const keys = value.$ref.slice('#/'.length).split('/')
+    return resolved(keys.reduce((found: Json, key: string) => found?.[key], document))
+  }
+  const operationOf = (method: string, path: string): Json =>
+    paths.find(({ pattern }) => pattern.test(path))?.item[method.toLowerCase()]
+  return { resolved, operationOf }
+}
+
+/** A function that gives the fault of an answer to a request such as `GET /api/things?limit=1`, if it has one. */
+export const checkerOf = (document: OpenApi, Ajv: new (options: object) => Ajv2020) => {
+  const { resolved, operationOf } = walker(document)
+  const known = new Map<string, ValidateFunction>()
+  const engines = new Map<boolean, Ajv2020>()
+  const engineFor = (isPart: boolean): Ajv2020 =>
+    engines.getOrInsertComputed(isPart, () => {
+      const ajv = new Ajv({ strict: false, formats, allErrors: false })
+      const { schemas } = document.components
+      return ajv.addSchema({ $id: 'document', components: { schemas: closed(schemas, isPart) } })
+    })
+  const validatorOf = (schema: Json, isPart: boolean): ValidateFunction => {
+    const text = JSON.stringify(schema).replaceAll('"#/', '"document#/')
+    return known.getOrInsertComputed(`${isPart} ${text}`, () =>
+      engineFor(isPart).compile(closed(JSON.parse(text), isPart)),
+    )
+  }
+
+  const headerFault = (response: Json, { headers }: Got): string | undefined => {
+    const declared = Object.keys(response.headers ?? {}).map(name => name.toLowerCase())
+    const [strange] = [...headers].find(
+      ([name, value]) => !isCommon(name, value) && !declared.includes(name),
+    ) ?? [undefined]
+    return strange && `the header ${strange} is not declared`
+  }
+
+  const bodyFault = (response: Json, { headers, text }: Got, isPart: boolean) => {
+    const content = response.content ?? {}
+    const [type = ''] = (headers.get('content-type') ?? '').split(';')
+    if (text === '') return undefined
+    if (!content[type]) return `the media type ${type} is not declared`
+    if (!/json/.test(type)) return undefined
+    const body: Json = JSON.parse(text)
+    const validate = validatorOf(content[type].schema, isPart)
+    const isValid: boolean = validate(body)
+    if (!isValid) {
+      const [{ instancePath = '', message = '', params = {} } = {}] = validate.errors ?? []
+      return `the body at ${instancePath || '/'} ${message} ${JSON.stringify(params)}: ${text}`
+    }
+    const code = body.error?.code ?? body.code
+    const codes = response['x-codes']
+    return codes && !codes.includes(code) ? `the code ${code} is not declared` : undefined
+  }
+
+  return (line: string, got: Got): string | undefined => {
+    const [method = '', target = ''] = line.split(/ (.*)/s)
+    const [path = '', query = ''] = target.split(/\?(.*)/s)
+    const below = path.replace(prefix, '')
+    const operation = operationOf(method === 'HEAD' ? 'GET' : method, below)
+    const response = resolved(operation?.responses[String(got.status)])
+    if (!operation) return undefined
+    if (!response) return `the status ${got.status} is not declared: ${got.text}`
+    const isPart = new URLSearchParams(query).has('fields')
+    return headerFault(response, got) ?? bodyFault(response, got, isPart)
+  }
+}
+
+const checkers = new WeakMap<Model, Map<Version, Promise<ReturnType<typeof checkerOf>>>>()
+
+const checkerFor = (content: Content, model: Model, version: Version) =>
+  checkers
+    .getOrInsertComputed(model, () => new Map())
+    .getOrInsertComputed(version, async () => {
+      const { Ajv2020 } = await import('ajv/dist/2020.js')
+      return checkerOf(await openApiOf(content, version, model), Ajv2020)
+    })
+
+/** Throws where an answer of the REST API is not as its document says; documents and checks are made when first needed. */
+export const checkTraffic = async (
+  content: Content,
+  model: Model,
+  line: string,
+  got: Got,
+): Promise<void> => {
+  const version = versions.find(version => String(version) === got.headers.get('api-version'))
+  if (!version || !line.includes(` ${restPath}/`)) return
+  const fault = (await checkerFor(content, model, version))(line, got)
+  if (fault !== undefined)
+    throw new Error(`${line} is not answered as the document of version ${version} says: ${fault}`)
+}
