@@ -13,6 +13,7 @@ const steps = [
   { name: 'nothing unused', run: ['node_modules/knip/bin/knip.js'] },
   { name: 'lock file', run: ['scripts/check-lock.mjs'] },
   { name: 'contract', run: ['scripts/contract.mjs'] },
+  { name: 'documents of the API', run: ['scripts/lint-openapi.mjs'] },
   { name: 'tests', run: ['scripts/test.mjs'] },
 ]
 

@@ -64,11 +64,17 @@ const listedIn = (routes: readonly Route[]): readonly string[] => [
   ...new Set(routes.filter(({ kind }) => kind === 'list').map(({ entity }) => entity)),
 ]
 
+/** The entities whose objects are answers by themselves. */
+const answeredIn = ({ actions }: Parts, routes: readonly Route[]): readonly string[] => [
+  ...new Set([
+    ...routes.map(({ entity }) => entity),
+    ...actions.flatMap(({ answers }) => answers ?? []),
+  ]),
+]
+
 /** The entities whose objects a document has: those of its routes and actions, and those that they embed. */
-const shownIn = ({ model, version, actions }: Parts, routes: readonly Route[]) => {
-  const answered = actions.flatMap(({ answers }) => answers ?? [])
-  return withEmbedded(model, [...routes.map(({ entity }) => entity), ...answered], version)
-}
+const shownIn = (parts: Parts, routes: readonly Route[]) =>
+  withEmbedded(parts.model, answeredIn(parts, routes), parts.version)
 
 const describedIn = ({ actions, extras, version }: Parts): Schemas =>
   Object.assign(
@@ -104,7 +110,7 @@ export const schemasOf = (
 /** The examples of a document, by the schemas that they show. */
 export const examplesOf = (parts: Parts, routes: readonly Route[]): Schemas => {
   const isMade = (name: string) => parts.rows[name] !== undefined
-  const objects = shownIn(parts, routes)
+  const objects = answeredIn(parts, routes)
     .filter(isMade)
     .map(name => [typeName(name), { value: exampleOf(parts, name) }])
   const lists = listedIn(routes)

@@ -73,13 +73,15 @@ const contentOf = (
   return { ...jsonContent(parts, named, shown), ...others }
 }
 
+/** The headers of answers that a browser may show. */
+const ofForms: readonly HeaderName[] = ['Content-Security-Policy', 'Referrer-Policy']
+
 const successHeaders = ({ method, answers, isAction }: Declared): readonly HeaderName[] => {
   if (!isAction)
     return [
       ...(method === 'GET' ? readHeaders : (['Cache-Control', 'Vary'] as const)),
       'Content-Disposition',
-      'Content-Security-Policy',
-      'Referrer-Policy',
+      ...ofForms,
     ]
   const keyed = method === 'POST' ? (['Idempotency-Replayed'] as const) : []
   return [...writeHeaders, ...keyed, ...(answers === null ? [] : (['ETag'] as const))]
@@ -102,7 +104,10 @@ const successOf = (parts: Parts, declared: Declared, shared: Shared): Schema => 
     const isUsual = described.success === undefined && !described.forms
     return [status, isUsual ? shareAs(shared, name, response) : response]
   })
-  return { ...Object.fromEntries(responses), ...(method === 'GET' && notModified(parts, shared)) }
+  return {
+    ...Object.fromEntries(responses),
+    ...(method === 'GET' && notModified(parts, shared, 'FormNotModified', ofForms)),
+  }
 }
 
 const codesOf = (parts: Parts, declared: Declared): readonly string[] => {

@@ -95,20 +95,28 @@ const codesIn = (shared: Map<string, Schema>): readonly string[] => [
   ),
 ]
 
+/** Those of the shared parts of a kind that a text refers to. */
+const usedIn = (text: string, kind: string, shared: Schemas): Schemas =>
+  Object.fromEntries(
+    Object.entries(shared).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)),
+  )
+
 const documentOf = (parts: Parts): OpenApi => {
   const routes = routesOf(parts.model).filter(({ lifetime }) => isIn(lifetime, parts.version))
   const shared = new Map<string, Schema>()
   const operations = operationsOf(parts, routes, shared)
+  const paths = pathsOf(operations)
+  const text = JSON.stringify([paths, ...shared.values()])
   return {
     openapi: '3.1.1',
     info: infoOf(parts),
     servers: [{ url: `${restPath}/v${parts.version}` }],
     tags: tagsOf(parts, operations),
-    paths: pathsOf(operations),
+    paths,
     components: {
       schemas: schemasOf(parts, routes, codesIn(shared).toSorted()),
-      parameters: sharedParameters(parts.version),
-      headers,
+      parameters: usedIn(text, 'parameters', sharedParameters(parts.version)),
+      headers: usedIn(text, 'headers', headers),
       responses: Object.fromEntries(shared),
       examples: examplesOf(parts, routes),
       securitySchemes,

@@ -199,10 +199,15 @@ export const answerBody = (parts: Parts, name: string, hasExample: boolean): Sch
   jsonContent(parts, refTo(name), hasExample ? { examples: { demo: named(name) } } : {})
 
 /** The answer that says that nothing has changed since. */
-export const notModified = (parts: Parts, shared: Shared): Schema => ({
-  304: shareAs(shared, 'NotModified', {
+export const notModified = (
+  parts: Parts,
+  shared: Shared,
+  name = 'NotModified',
+  names: readonly HeaderName[] = ['Link'],
+): Schema => ({
+  304: shareAs(shared, name, {
     description: 'It is as If-None-Match has it.',
-    headers: headersOf(parts, [...readHeaders, 'Link']),
+    headers: headersOf(parts, [...readHeaders, ...names]),
   }),
 })
 
