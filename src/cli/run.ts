@@ -27,6 +27,10 @@ const commands: Commands = {
     'print the OpenAPI document of the REST API',
     async () => (await import('#cli/openapi.ts')).openapi,
   ),
+  types: listed(
+    'print TypeScript types for clients of the REST API',
+    async () => (await import('#cli/types.ts')).types,
+  ),
   token: listed('make a token', async () => (await import('#cli/token.ts')).token),
   import: listed(
     'read rows from NDJSON or CSV',

@@ -36,6 +36,7 @@ const commands = [
   'seed',
   'schema',
   'openapi',
+  'types',
   'token',
   'import',
   'export',
