@@ -24,7 +24,7 @@ const asProblem = ({ code, title, message, status, details }: ApiError, requestI
 })
 
 /** The body of an error in a version. */
-export const errorBody = (error: ApiError, requestId: string, version: Version) =>
+const errorBody = (error: ApiError, requestId: string, version: Version) =>
   styleOf(version).errors === 'problem' ? asProblem(error, requestId) : asError(error, requestId)
 
 /** The error in the shape of a version, with its own status. */
