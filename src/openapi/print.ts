@@ -19,7 +19,7 @@ export const printed = (value: unknown, margin = '', before = 0): string => {
   const line = inOneLine(value)
   const isLong = margin.length + before + line.length > width
   if (!isLong || typeof value !== 'object' || value === null) return line
-  const inner = `${margin}  `
+  const inner = `${margin} `
   const items = entriesOf(value).map(
     ([key, item]) => `${inner}${key}${printed(item, inner, key.length + 1)}`,
   )

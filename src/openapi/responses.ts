@@ -31,6 +31,7 @@ export const headers = {
   'Content-Disposition': header('The name of the file.'),
   'Content-Security-Policy': header('What a browser that shows it may load.'),
   'Referrer-Policy': header('What a browser tells other pages of this address.'),
+  'Duet-Ignored': header('In development: the query parameters that the version ignores.'),
   Deprecation: header('That the version will go.'),
   Sunset: header('When the version goes (RFC 8594).', { type: 'string' }),
 } satisfies Schemas
@@ -52,7 +53,7 @@ export const headersOf = ({ version }: Parts, names: readonly HeaderName[]): Sch
   )
 }
 
-const oldHeaders: readonly HeaderName[] = ['Deprecation', 'Sunset', 'Link']
+const oldHeaders: readonly HeaderName[] = ['Deprecation', 'Sunset', 'Link', 'Duet-Ignored']
 
 /** A body under the media types of JSON: the plain one, with an example, and the version's own. */
 export const jsonContent = ({ version }: Parts, schema: Schema, shown: Schema): Schema => ({

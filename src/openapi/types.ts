@@ -24,7 +24,7 @@ const block = (lines: readonly string[]): string =>
 const member = (name: string, type: string, isNeeded = true): string =>
   `${/^[a-z_$][\w$]*$/i.test(name) ? name : JSON.stringify(name)}${isNeeded ? '' : '?'}: ${type};`
 
-const comment = ({ description, deprecated }: Part): string => {
+const docOf = ({ description, deprecated }: Part): string => {
   const words = [
     ...(description === undefined ? [] : [String(description)]),
     ...(deprecated ? ['@deprecated'] : []),
@@ -44,7 +44,7 @@ const primitives: Readonly<Record<string, string>> = {
 const objectType = (schema: Part): string => {
   const needed = (schema.required ?? []) as readonly string[]
   const members = entriesOf(schema.properties).map(
-    ([name, own]) => `${comment(own)}${member(name, typeOf(own), needed.includes(name))}`,
+    ([name, own]) => `${docOf(own)}${member(name, typeOf(own), needed.includes(name))}`,
   )
   return members.length === 0 ? 'Record<string, never>' : block(members)
 }
@@ -96,7 +96,7 @@ const parametersType = (document: OpenApi, parameters: unknown): string => {
     places.map(place => {
       const here = all.filter(parameter => parameter.place === place)
       const members = here.map(
-        ({ name, type, needed, own }) => `${comment(own)}${member(name, type, needed)}`,
+        ({ name, type, needed, own }) => `${docOf(own)}${member(name, type, needed)}`,
       )
       return member(
         place,
@@ -133,7 +133,7 @@ const pathType = (document: OpenApi, { parameters, ...own }: Part): string =>
       const { operationId, ...operation } = partOf(own[method])
       return operationId === undefined
         ? member(method, 'never', false)
-        : `${comment(operation)}${member(method, `operations[${JSON.stringify(operationId)}]`)}`
+        : `${docOf(operation)}${member(method, `operations[${JSON.stringify(operationId)}]`)}`
     }),
   ])
 
@@ -150,7 +150,7 @@ const operationsIn = ({ paths }: OpenApi): readonly Part[] =>
 const componentsType = ({ components }: OpenApi): string => {
   const { schemas, responses, parameters, headers } = components
   const typed = (parts: unknown, type: (part: Part) => string) =>
-    block(entriesOf(parts).map(([name, part]) => `${comment(part)}${member(name, type(part))}`))
+    block(entriesOf(parts).map(([name, part]) => `${docOf(part)}${member(name, type(part))}`))
   const bySchema = ({ schema }: Part) => typeOf(partOf(schema))
   return block([
     member('schemas', typed(schemas, typeOf)),
