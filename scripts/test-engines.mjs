@@ -12,8 +12,6 @@ export const onSqliteOnly = {
   'test/cli/memory.test.ts': 'bodies, answers and connections do not depend on the store',
   'test/cli/mail.test.ts': 'mail does not depend on the store',
   'test/cli/move.test.ts': 'goes from one engine to the other by itself',
-  'test/contract/deprecation.test.ts':
-    'headers and dates do not depend on the store; test/store/notices.test.ts has what does',
   'test/model/field.test.ts':
     'SQLite drafts; test/postgres/migrate.test.ts has those of PostgreSQL',
   'test/store/connection.test.ts': 'the pragmas and limits of a SQLite connection',

@@ -90,6 +90,8 @@ const nodeBody = (
   { add, whole, end }: Collecting,
 ): Promise<Uint8Array> =>
   new Promise<Uint8Array>((resolve, reject) => {
+    // Nothing more would be heard of one that was cut off while its token was checked.
+    if (incoming.destroyed) return reject(hungUp())
     incoming.on('data', (chunk: Uint8Array) => {
       try {
         add(chunk)

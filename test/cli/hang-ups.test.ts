@@ -13,13 +13,19 @@ let world: World
 let server: Server
 const sockets: Socket[] = []
 const waiting: Entry[] = []
+/** Until when the check of a token takes. */
+let checked: Promise<void> = Promise.resolve()
 const held: Queue = { enter: entry => void waiting.push(entry), size: () => waiting.length }
 const runAll = () => {
   for (const { run } of waiting.splice(0)) run()
 }
 
 before(async () => {
-  world = await createWorld({ edge: { queue: held } })
+  const authenticate = async () => {
+    await checked
+    return { id: 2, role: 'user' }
+  }
+  world = await createWorld({ edge: { queue: held, authenticate } })
   server = serve({ fetch: world.app.fetch, port: 0 }) as Server
   server.on('connection', socket => sockets.push(socket))
   await once(server, 'listening')
@@ -76,6 +82,23 @@ test('a client that hangs up within its body has a line with 499, and is no faul
       assert.deepEqual([event.status, event.code], [499, 'CLIENT_CLOSED_REQUEST'])
       assert.deepEqual(others, [])
     }
+})
+
+test('a client that hangs up while its token is checked has a line with 499, and nothing waits for its body', async () => {
+  for (const line of ['POST /api/users', 'POST /graphql']) {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    checked = promise
+    const type = 'Content-Type: application/json'
+    const { socket, peer } = await sent(line, type, 'Content-Length: 1000', '', '{"query": "')
+    runAll()
+    socket.resetAndDestroy()
+    await until('the service sees it', () => peer.destroyed)
+    resolve()
+    await until('it is logged', () => world.events.length > 0)
+    const [event, ...others] = logged()
+    assert.ok(event?.kind === 'request')
+    assert.deepEqual([event.status, event.code, others], [499, 'CLIENT_CLOSED_REQUEST', []])
+  }
 })
 
 test('probes are answered while nothing else is', async () => {

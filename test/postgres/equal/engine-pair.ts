@@ -64,9 +64,10 @@ export const createEnginePair = async (options: WorldOptions & { now: () => numb
    */
   const align = async () => {
     const last = await lastIds(sqlite)
-    const set = tables.map(
-      table => `setval('${table}_id_seq', ${(last.get(table) ?? 0) + 1}, false)`,
-    )
+    const set = tables.map(table => {
+      const highest = last.get(table) ?? 0
+      return `setval('${table}_id_seq', ${Math.max(highest, 1)}, ${highest > 0})`
+    })
     await aligning.query({ text: `select ${set.map(one => `${one}::text`).join()}`, values: [] })
   }
   let count = 0
