@@ -148,7 +148,6 @@ const rest: Readonly<Record<string, RestRow>> = {
     path: s => `/users/${s.user}/posts`,
     body: () => ({ title: 't', content: 'c' }),
   },
-  'GET /openapi.json': { rule: 'post.read', verdicts: everybody, path: () => '/openapi.json' },
   'GET /posts': { rule: 'post.read', verdicts: everybody, path: () => '/posts' },
   'GET /posts/:id': { rule: 'post.read', verdicts: everybody, path: s => `/posts/${s.post}` },
   'PATCH /posts/:id': {
