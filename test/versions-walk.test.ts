@@ -3,9 +3,12 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
+import { folderOf, serve } from './duet.ts'
 import { copyOfCheckout, inFolder, root } from './support/checkout-copy.ts'
 
 const text = readFileSync(join(root, 'docs/versions.md'), 'utf8')
+
+const { fresh } = folderOf('versions-walk')
 
 type Answers = Readonly<
   // biome-ignore lint/suspicious/noExplicitAny: an answer may be anything; the assertion says what it is.
@@ -80,4 +83,27 @@ test('a removed member is in version 1, left alone by version 2, and deprecated 
   const age = schema?.json.data.__type.fields.find(({ name }: { name: string }) => name === 'age')
   const [, reason] = /@deprecated\(reason: "([^"]+)"\)/.exec(text) ?? []
   assert.equal(age.deprecationReason, reason)
+})
+
+test('a version is withdrawn by the two settings of the page, and the next one goes on', async t => {
+  const [, line = ''] = /```sh\n(DUET_V1_DEPRECATED=.*?) bin\/duet serve\n/.exec(text) ?? []
+  const named: Record<string, string> = Object.fromEntries(
+    line.split(' ').map(setting => setting.split('=')),
+  )
+  assert.deepEqual(Object.keys(named), ['DUET_V1_DEPRECATED', 'DUET_V1_SUNSET'])
+  // As far apart as on the page, and both over.
+  const past = Object.entries(named).map(([name, day]) => [name, `2020${day.slice(4)}`])
+  const service = await serve({ ...fresh().settings, ...Object.fromEntries(past) })
+  t.after(() => service.end())
+  for (const path of ['/api/products?limit=1', '/api/v1/products?limit=1']) {
+    const ended = await fetch(`${service.url}${path}`)
+    const { error } = (await ended.json()) as { error: { code: string } }
+    assert.deepEqual([ended.status, error.code], [410, 'VERSION_WITHDRAWN'])
+    assert.equal(ended.headers.get('sunset'), 'Sat, 01 Aug 2020 00:00:00 GMT')
+    const [, successor = ''] =
+      /<([^>]+)>; rel=successor-version/.exec(ended.headers.get('link') ?? '') ?? []
+    assert.equal(successor, '/api/v2/products?limit=1')
+    assert.equal((await fetch(`${service.url}${successor}`)).status, 200)
+  }
+  assert.equal((await fetch(`${service.url}/api/v1/openapi.json`)).status, 200)
 })
