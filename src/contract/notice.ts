@@ -1,11 +1,8 @@
 /** Deprecations and their dates: six months must pass between the announcement and the removal. */
-import { addMonths, isDay } from '#base/dates.ts'
+import { isDay, soonestEnd } from '#base/dates.ts'
 import { isObject, type JsonObject } from '#base/object.ts'
 import { type At, type Difference, found } from '#contract/difference.ts'
 import type { Rule } from '#contract/rules.ts'
-
-/** The least number of calendar months that something is announced before it goes. */
-const months = 6
 
 export type Notice = { readonly deprecated: boolean; readonly sunset: string | undefined }
 
@@ -25,7 +22,7 @@ const firstSunset = (sunset: string, at: At): readonly Difference[] => {
       'sunset-unreadable',
       `the sunset of ${at.member} must be YYYY-MM-DD, not ${sunset}`,
     )
-  const soonest = addMonths(at.today, months)
+  const soonest = soonestEnd(at.today)
   return sunset < soonest
     ? found(
         at,

@@ -55,6 +55,12 @@ type Named = Readonly<Record<string, Link>>
 /** A link: a path with `{field}`s in it, and a method where it is not GET. */
 export type Link = string | (Lifetime & { readonly href: string; readonly method?: string })
 
+/** The sets of links that an object may have: one, or one for each case. */
+export const linkSets = (links: Links | null): readonly Named[] => {
+  if (links === null) return []
+  return links.by === null ? [links.all] : Object.values(links.cases)
+}
+
 /**
  * Runs after the commit of a create: it gets these fields of the row, and never throws or waits. The model only carries
  * it; the services are those of write/services.ts, which its caller gives.

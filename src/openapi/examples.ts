@@ -1,4 +1,5 @@
 /** Examples: the rows of the demo, as the API itself would show and take them. */
+import { restPath } from '#base/paths.ts'
 import type { Entity, Link, Links } from '#model/entity.ts'
 import { entityOf, fieldOf, type Model } from '#model/model.ts'
 import { type Member, type Resource, resourceOf } from '#model/resource.ts'
@@ -57,7 +58,7 @@ const linksIn = (links: Links, values: Values, prefix: string) => {
   )
 }
 
-const prefixOf = ({ version }: Parts): string => `/api/v${version}`
+const prefixOf = ({ version }: Parts): string => `${restPath}/v${version}`
 
 /** The rows of a relation that belong to a row, as they are shown. */
 const embeddedIn = (parts: Parts, { entity }: Resource, name: string, id: number) => {

@@ -1,6 +1,6 @@
 /** JSON Schemas (draft 2020-12) of what a version shows and takes of an entity. */
 import type { Schema } from '#model/described.ts'
-import type { Link, Links } from '#model/entity.ts'
+import { type Link, type Links, linkSets } from '#model/entity.ts'
 import type { Field, Scalar } from '#model/field.ts'
 import { type Form, wordsIn } from '#model/form.ts'
 import { fieldOf, type Model, typeName } from '#model/model.ts'
@@ -92,7 +92,7 @@ const pathFields = (link: Link): readonly string[] =>
   )
 
 const linksSchema = (links: Links, { entity }: Resource): Schema => {
-  const cases = links.by === null ? [links.all] : Object.values(links.cases)
+  const cases = linkSets(links)
   const all = Object.assign({}, ...cases) as Readonly<Record<string, Link>>
   const isAlways = ([name, link]: readonly [string, Link]) =>
     cases.every(named => name in named) &&

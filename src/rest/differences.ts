@@ -1,4 +1,5 @@
 /** What the versions of the REST API show differently, in words: for the page and the document about versions. */
+import { linkSets } from '#model/entity.ts'
 import type { Model } from '#model/model.ts'
 import { type Member, type Resource, resourceIn } from '#model/resource.ts'
 import { isIn, type Lifetime, type Version, versions } from '#model/version.ts'
@@ -50,9 +51,7 @@ const formed = (name: string, form: (Member & { kind: 'field' })['form']): strin
 const linkNames = (resource: Resource): readonly string[] =>
   resource.members.flatMap(member => {
     if (member.kind !== 'links') return []
-    const { links } = member
-    const named = links.by === null ? [links.all] : Object.values(links.cases)
-    return [...new Set(named.flatMap(Object.keys))].map(code)
+    return [...new Set(linkSets(member.links).flatMap(Object.keys))].map(code)
   })
 
 /** The parts of a resource that versions may have differently. */

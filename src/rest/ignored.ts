@@ -3,7 +3,7 @@ import { after } from '#base/after.ts'
 import { queryString } from '#http/request.ts'
 import { resourceOf } from '#model/resource.ts'
 import type { Mount, Serve } from '#rest/mount.ts'
-import { listParameters } from '#rest/paging.ts'
+import { listParameters, oneParameters } from '#rest/paging.ts'
 import type { Route } from '#rest/routes.ts'
 import { styleOf } from '#rest/style.ts'
 
@@ -14,7 +14,7 @@ export const parametersOf = (
 ): readonly string[] => {
   const resource = resourceOf(core.model, entity, version)
   if (kind === 'list') return listParameters(resource)
-  return kind === 'one' && resource.entity.rest.selectable ? ['fields'] : []
+  return kind === 'one' ? oneParameters(resource) : []
 }
 
 /** The most names in the header. */

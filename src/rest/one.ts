@@ -10,7 +10,7 @@ import { type Answer, type Prepared, read } from '#read/read.ts'
 import { oneRow, type Root, type Value } from '#read/selection.ts'
 import { itemsOf, memberNames } from '#rest/members.ts'
 import { type Mount, pathId, type Serve } from '#rest/mount.ts'
-import { fieldsOf } from '#rest/paging.ts'
+import { fieldsOf, oneParameters } from '#rest/paging.ts'
 import { parseQuery } from '#rest/query.ts'
 import { isPublic, markOf, represent } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
@@ -57,7 +57,7 @@ const chosenMembers = (resource: Resource) => {
   const { isStrict } = styleOf(resource.version)
   const { selectable } = resource.entity.rest
   const names = memberNames(resource)
-  const parameters = selectable ? ['fields', 'version'] : ['version']
+  const parameters = [...oneParameters(resource), 'version']
   return (text: string): readonly string[] | null => {
     if (text === '' || !(selectable || isStrict)) return null
     const query = parseQuery(text)

@@ -20,6 +20,10 @@ export const listParameters = ({ entity, filters }: Resource): readonly string[]
   ]
 }
 
+/** The query parameters of one thing, beside `version`. */
+export const oneParameters = ({ entity }: Resource): readonly string[] =>
+  entity.rest.selectable ? ['fields'] : []
+
 /** How many items a request asks for: `limit`, brought into 1 to 100. */
 export const limitOf = (query: Query, usual: number): number =>
   pageSize(query.whole('limit') ?? usual)

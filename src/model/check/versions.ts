@@ -1,7 +1,7 @@
 /** Faults of what differs between versions: names, forms, first and last versions, and the days on which they end. */
 import { isDay, noticeMonths, soonestEnd } from '#base/dates.ts'
 import { type Checked, type Faults, own } from '#model/check/checked.ts'
-import type { Entity } from '#model/entity.ts'
+import { type Entity, linkSets } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { type Form, formerWord, wordsIn } from '#model/form.ts'
 import { type Resource, resourceIn } from '#model/resource.ts'
@@ -51,7 +51,6 @@ export const lifetimeFault = ({
 /** The parts of an entity that have lifetimes, each with its name in a sentence. */
 const lifetimesOf = ({ name, self }: Checked): readonly (readonly [string, Lifetime])[] => {
   const { rest, links } = self
-  const cases = links === null ? [] : links.by === null ? [links.all] : Object.values(links.cases)
   return [
     ...Object.entries(self.fields).map(([key, field]) => [`${name}.${key}`, field] as const),
     ...Object.entries(self.relations).map(
@@ -70,7 +69,7 @@ const lifetimesOf = ({ name, self }: Checked): readonly (readonly [string, Lifet
     ...Object.entries(rest.listing.sort?.lifetimes ?? {}).map(
       ([term, of]) => [`the sort of ${name} by ${term}`, of] as const,
     ),
-    ...cases.flatMap(named =>
+    ...linkSets(links).flatMap(named =>
       Object.entries(named).flatMap(([key, link]) =>
         typeof link === 'string' ? [] : [[`the link ${key} of ${name}`, link] as const],
       ),
@@ -212,9 +211,7 @@ const nestedFaults = function* (checked: Checked): Faults {
 
 /** A link that every object has comes first, in every version. */
 const firstLinkFaults = function* ({ name, self }: Checked): Faults {
-  const { links } = self
-  const cases = links === null ? [] : links.by === null ? [links.all] : Object.values(links.cases)
-  for (const named of cases) {
+  for (const named of linkSets(self.links)) {
     const [first] = Object.entries(named)
     if (first && typeof first[1] !== 'string' && (first[1].since ?? first[1].last) !== undefined)
       yield `the first link of ${name}, ${first[0]}, is not in every version: put one first that is always there, such as self`
