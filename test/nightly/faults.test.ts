@@ -18,10 +18,12 @@ const { folder, fresh } = folderOf('faults')
 const skip = without('strace')
 const skipDisk = process.getuid?.() === 0 ? false : 'NOT TESTED: mounting a small disk needs root'
 
+const served = { DUET_ENV: 'production', DUET_HOST: '127.0.0.1', DUET_SIGNUP_RATE: '1000000' }
+
 const store = () => {
   const { file, settings } = fresh()
   migrateSqlite(file, historyFor('sqlite'))
-  return { file, settings: { ...settings, DUET_ENV: 'production', DUET_HOST: '127.0.0.1' } }
+  return { file, settings: { ...settings, ...served } }
 }
 
 type Said = { readonly status: number; readonly text: string; readonly retryAfter: string | null }
@@ -187,9 +189,8 @@ const fillDisk = async (minDisk: number) => {
   const file = join(place, 'duet.db')
   const settings = {
     ...fresh().settings,
+    ...served,
     DUET_DATABASE_URL: `sqlite:${file}`,
-    DUET_ENV: 'production',
-    DUET_HOST: '127.0.0.1',
     DUET_MIN_DISK: String(minDisk),
   }
   const ballast = join(place, 'ballast')
