@@ -1,6 +1,10 @@
 /** What the tests of the REST contract share: how an error looks, and texts that are no id or no number. */
 import assert from 'node:assert/strict'
+import { errors } from '#content/errors.ts'
+import { machineErrors, mergeErrors } from '#errors.ts'
 import type { Answered } from './world.ts'
+
+const kinds = mergeErrors(machineErrors, errors)
 
 /** What an error says in either shape: that of version 1, or a problem of version 2. */
 const toldBy = ({ json, headers, status }: Answered) => {
@@ -13,7 +17,7 @@ const toldBy = ({ json, headers, status }: Answered) => {
   assert.equal(type, 'application/problem+json')
   assert.equal(json.type, `/docs/errors#${json.code}`)
   assert.equal(json.status, status)
-  assert.equal(typeof json.title, 'string')
+  assert.equal(json.title, kinds.get(json.code)?.title)
   const { code, detail: message, errors: details, requestId, ...others } = json
   assert.deepEqual(Object.keys(others), ['type', 'title', 'status'])
   return { code, message, details, requestId }

@@ -41,7 +41,7 @@ export const everywhere: readonly string[] = [
 
 /** The codes of a read, and of a write with and without a body. */
 export const ofReads: readonly string[] = ['RESPONSE_TOO_LARGE', 'TIMEOUT']
-export const ofWrites: readonly string[] = ['FORBIDDEN', 'CONFLICT']
+export const ofWrites: readonly string[] = ['FORBIDDEN', 'CONFLICT', 'RESPONSE_TOO_LARGE']
 export const ofBodies: readonly string[] = [
   'PAYLOAD_TOO_LARGE',
   'UNSUPPORTED_MEDIA_TYPE',

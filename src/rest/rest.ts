@@ -31,7 +31,7 @@ const serving: Readonly<Record<Route['kind'], (mount: Mount, route: Route) => Se
   delete: serveDelete,
 }
 
-/** A route that the model does not derive, such as a picture or a report. */
+/** A read that the model does not derive, such as a picture or a report, whatever its method; a write is an action. */
 export type ExtraRoute = Endpoint & {
   /** How the documents of the API describe it, and who may use it. */
   readonly described: Described & { readonly rule: Rule | undefined }

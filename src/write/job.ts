@@ -1,5 +1,4 @@
 /** A write as plain data, so that it can be sent to a worker thread or pipelined. */
-import type { FieldFault } from '#errors.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import type { Answer } from '#read/read.ts'
 import type { Position, Rows } from '#sql/engine.ts'
@@ -77,8 +76,8 @@ export type Outcome =
       readonly kind: 'failed'
       readonly code: string
       readonly status: number
+      readonly title: string
       readonly message: string
-      readonly details?: readonly FieldFault[]
     }
 
 /** Performs jobs. Rejects with `UNAVAILABLE` where it is unknown whether the write was done. */

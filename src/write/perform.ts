@@ -107,8 +107,8 @@ export const perform = function* (job: Job, prepared: Prepared | undefined): Wor
   } catch (error) {
     if (error instanceof ConstraintError)
       return { kind: 'violation', constraint: error.kind, target: error.target }
-    if (error instanceof ApiError)
-      return { kind: 'failed', status: error.status, code: error.code, message: error.message }
-    throw error
+    if (!(error instanceof ApiError)) throw error
+    const { code, status, title, message } = error
+    return { kind: 'failed', code, status, title, message }
   }
 }

@@ -44,8 +44,8 @@ const violated = (model: Model, target: string, version: Version): ApiError => {
   return new ApiError(code, message, first && { details: takenFaults(members) })
 }
 
-const failed = ({ code, status, message }: Outcome & { kind: 'failed' }): Error =>
-  code === 'INTERNAL' ? new Error(message) : new ApiError({ code, status, title: message })
+const failed = ({ message, ...kind }: Outcome & { kind: 'failed' }): Error =>
+  kind.code === 'INTERNAL' ? new Error(message) : new ApiError(kind, message)
 
 const errorOf = (
   model: Model,

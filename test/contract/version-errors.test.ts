@@ -170,3 +170,13 @@ test('OPTIONS is answered whatever is named, with the version that is', async ()
     assert.equal(answer.headers.get('allow'), 'GET, HEAD, POST, OPTIONS')
   }
 })
+
+test('a write whose answer is too large is told in the shape of its version', async t => {
+  const small = await createWorld({ engine: { limits: { objects: 100, bytes: 100 } } })
+  t.after(() => small.close())
+  const body = { name: 'a'.repeat(99), email: 'long@example.org' }
+  for (const version of versions) {
+    const answer = await small.ask(`POST /api/v${version}/users`, { body })
+    refuses(answer, 400, 'RESPONSE_TOO_LARGE')
+  }
+})

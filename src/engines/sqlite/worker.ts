@@ -4,6 +4,7 @@ import { BUSY, connect, errorCode } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { fileAt, gone } from '#engines/sqlite/lock.ts'
 import type { Batch, Reply, Sent, WriterSetup } from '#engines/sqlite/protocol.ts'
+import { machineErrors } from '#errors.ts'
 import { type Prepared, prepare } from '#read/read.ts'
 import { drive, queryWith } from '#sql/engine.ts'
 import type { Outcome } from '#write/job.ts'
@@ -39,8 +40,7 @@ const preparedOf = (sent: Sent): Prepared | undefined => {
 
 const failure = (error: unknown): Outcome => ({
   kind: 'failed',
-  code: 'INTERNAL',
-  status: 500,
+  ...machineErrors.INTERNAL,
   message: error instanceof Error ? `${error.message}\n${error.stack}` : String(error),
 })
 
