@@ -1,5 +1,5 @@
 // Loaded into each test file's process: ends one that is alive when its time is up, and says what
-// holds it.
+// holds it, and one whose run is killed. It ends by exit(), so that it ends what it started.
 import { isMainThread } from 'node:worker_threads'
 
 const seconds = Number(process.env.DUET_TEST_FILE_SECONDS)
@@ -10,4 +10,9 @@ if (process.env.NODE_TEST_CONTEXT && isMainThread && seconds > 0) {
     console.error(`${process.argv[1]} is still alive after ${seconds} s, held by: ${held}`)
     process.exit(1)
   }, seconds * 1000).unref()
+  process.once('SIGTERM', () => process.exit(143))
+  const runner = process.ppid
+  setInterval(() => {
+    if (process.ppid !== runner) process.exit(1)
+  }, 1000).unref()
 }

@@ -13,13 +13,15 @@ const { NODE_TEST_CONTEXT: _, DUET_TEST_RUN: __, DUET_TEST_STORE: ___, ...env } 
 /** Runs a Node program in a folder. */
 export const inFolder = (folder: string, more: NodeJS.ProcessEnv, ...args: readonly string[]) =>
   new Promise<{ readonly failed: boolean; readonly stdout: string; readonly stderr: string }>(
-    resolve =>
-      execFile(
-        process.execPath,
-        args,
-        { cwd: folder, env: { ...env, ...more }, maxBuffer: 1e8 },
-        (error, stdout, stderr) => resolve({ failed: error !== null, stdout, stderr }),
-      ),
+    resolve => {
+      const options = { cwd: folder, env: { ...env, ...more }, maxBuffer: 1e8 }
+      const child = execFile(process.execPath, args, options, (error, stdout, stderr) => {
+        process.off('exit', kill)
+        resolve({ failed: error !== null, stdout, stderr })
+      })
+      const kill = () => child.kill()
+      process.on('exit', kill)
+    },
   )
 
 /** The folder of a copy, which is gone when the process ends. */
