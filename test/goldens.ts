@@ -69,11 +69,11 @@ export const goldens: readonly Golden[] = [
     ],
     slots: [null, 20, 0, 'lighting'],
     sqlite: [
-      'select "t"."id", "t"."price" from "products" as "t" where "t"."category" = ?1 order by "t"."price" desc, "t"."name", "t"."id" limit ?2 offset ?3',
+      'select "t"."id", "t"."price" from "products" as "t" where "t"."category" = ?1 order by "t"."price" desc, "t"."name", "t"."id" limit ?2 + 0 offset ?3',
       'select coalesce(sum(n), 0) from counts where entity = ?1 and field = ?2 and value = ?3',
     ],
     postgres:
-      'with "l0" ("id", "price") as (select "t"."id", "t"."price" from "products" as "t" where "t"."category" = $1 order by "t"."price" desc, "t"."name", "t"."id" limit $2 offset $3), "l1" ("n") as (select coalesce(sum(n), 0) from counts where entity = $4 and field = $5 and value = $6) select 0, array_agg("id")::text, array_agg("price")::text from "l0" union all select 1, array_agg("n")::text, null from "l1"',
+      'with "l0" ("id", "price") as (select "t"."id", "t"."price" from "products" as "t" where "t"."category" = $1 order by "t"."price" desc, "t"."name", "t"."id" limit $2 + 0 offset $3), "l1" ("n") as (select coalesce(sum(n), 0) from counts where entity = $4 and field = $5 and value = $6) select 0, array_agg("id")::text, array_agg("price")::text from "l0" union all select 1, array_agg("n")::text, null from "l1"',
     answer: '[{"id":1,"price":79.9},{"id":2,"price":14.5}]',
   },
   {
@@ -81,10 +81,10 @@ export const goldens: readonly Golden[] = [
     roots: [root('user', [field('id')], { sort: [{ field: 'age', descending: true }] })],
     slots: [1, 10, 0],
     sqlite: [
-      'select "t"."id" from "users" as "t" where true order by "t"."age" is null desc, "t"."age" desc, "t"."id" limit ?1 offset ?2',
+      'select "t"."id" from "users" as "t" where true order by "t"."age" is null desc, "t"."age" desc, "t"."id" limit ?1 + 0 offset ?2',
     ],
     postgres:
-      'select "t"."id" from "users" as "t" where true order by "t"."age" desc, "t"."id" limit $1 offset $2',
+      'select "t"."id" from "users" as "t" where true order by "t"."age" desc, "t"."id" limit $1 + 0 offset $2',
     answer: '[{"id":3},{"id":1},{"id":2},{"id":4}]',
   },
   {
@@ -101,10 +101,10 @@ export const goldens: readonly Golden[] = [
     ],
     slots: [null, 20, 0, 'café', 5000],
     sqlite: [
-      `select "t"."id", "t"."name" from "products" as "t" where duet_interrupt_check() and "t"."id" in (select rowid from "products_name_key_search" where "products_name_key_search" match '"' || replace(?1, '"', '""') || '"') and instr("t"."name_key", ?2) > 0 and "t"."price" <= ?3 order by "t"."id" limit ?4 offset ?5`,
+      `select "t"."id", "t"."name" from "products" as "t" where duet_interrupt_check() and "t"."id" in (select rowid from "products_name_key_search" where "products_name_key_search" match '"' || replace(?1, '"', '""') || '"') and instr("t"."name_key", ?2) > 0 and "t"."price" <= ?3 order by "t"."id" limit ?4 + 0 offset ?5`,
       `select count(*) from "products" as "t" where duet_interrupt_check() and "t"."id" in (select rowid from "products_name_key_search" where "products_name_key_search" match '"' || replace(?1, '"', '""') || '"') and instr("t"."name_key", ?2) > 0 and "t"."price" <= ?3`,
     ],
-    postgres: String.raw`with "l0" ("id", "name") as (select "t"."id", "t"."name" from "products" as "t" where "t"."name_key" like '%' || replace(replace(replace($1, '\', '\\'), '%', '\%'), '_', '\_') || '%' and "t"."price" <= $2 order by "t"."id" limit $3 offset $4), "l1" ("n") as (select count(*) from "products" as "t" where "t"."name_key" like '%' || replace(replace(replace($5, '\', '\\'), '%', '\%'), '_', '\_') || '%' and "t"."price" <= $6) select 0, array_agg("id")::text, json_agg("name")::text from "l0" union all select 1, array_agg("n")::text, null from "l1"`,
+    postgres: String.raw`with "l0" ("id", "name") as (select "t"."id", "t"."name" from "products" as "t" where "t"."name_key" like '%' || replace(replace(replace($1, '\', '\\'), '%', '\%'), '_', '\_') || '%' and "t"."price" <= $2 order by "t"."id" limit $3 + 0 offset $4), "l1" ("n") as (select count(*) from "products" as "t" where "t"."name_key" like '%' || replace(replace(replace($5, '\', '\\'), '%', '\%'), '_', '\_') || '%' and "t"."price" <= $6) select 0, array_agg("id")::text, json_agg("name")::text from "l0" union all select 1, array_agg("n")::text, null from "l1"`,
     answer: '[{"name":"CAFÉ bowl 100%"}]',
   },
   {
@@ -116,9 +116,9 @@ export const goldens: readonly Golden[] = [
     ],
     slots: [null, 20, 0, '100%'],
     sqlite: [
-      `select "t"."id", "t"."name" from "products" as "t" where duet_interrupt_check() and "t"."id" in (select rowid from "products_name_key_search" where "products_name_key_search" match '"' || replace(?1, '"', '""') || '"') and instr("t"."name_key", ?2) > 0 order by "t"."id" limit ?3 offset ?4`,
+      `select "t"."id", "t"."name" from "products" as "t" where duet_interrupt_check() and "t"."id" in (select rowid from "products_name_key_search" where "products_name_key_search" match '"' || replace(?1, '"', '""') || '"') and instr("t"."name_key", ?2) > 0 order by "t"."id" limit ?3 + 0 offset ?4`,
     ],
-    postgres: String.raw`select "t"."id", "t"."name" from "products" as "t" where "t"."name_key" like '%' || replace(replace(replace($1, '\', '\\'), '%', '\%'), '_', '\_') || '%' order by "t"."id" limit $2 offset $3`,
+    postgres: String.raw`select "t"."id", "t"."name" from "products" as "t" where "t"."name_key" like '%' || replace(replace(replace($1, '\', '\\'), '%', '\%'), '_', '\_') || '%' order by "t"."id" limit $2 + 0 offset $3`,
     answer: '[{"name":"CAFÉ bowl 100%"}]',
   },
   {
@@ -130,10 +130,10 @@ export const goldens: readonly Golden[] = [
     ],
     slots: [null, 20, 0, '0%'],
     sqlite: [
-      'select "t"."id" from "products" as "t" where duet_interrupt_check() and instr("t"."name_key", ?1) > 0 order by "t"."id" limit ?2 offset ?3',
+      'select "t"."id" from "products" as "t" where duet_interrupt_check() and instr("t"."name_key", ?1) > 0 order by "t"."id" limit ?2 + 0 offset ?3',
     ],
     postgres:
-      'select "t"."id" from "products" as "t" where strpos("t"."name_key", $1) > 0 order by "t"."id" limit $2 offset $3',
+      'select "t"."id" from "products" as "t" where strpos("t"."name_key", $1) > 0 order by "t"."id" limit $2 + 0 offset $3',
     answer: '[{"id":4}]',
   },
   {
@@ -170,13 +170,13 @@ export const goldens: readonly Golden[] = [
     ],
     slots: [2, 10, 0, 1, 0],
     sqlite: [
-      'select "t"."id", "t"."name" from "users" as "t" where true order by "t"."id" limit ?1 offset ?2',
-      'select "t"."id", "t"."author_id", "t"."title" from json_each(?1) as "k" cross join "posts" as "t" on "t"."author_id" = "k"."value" and "t"."id" >= coalesce((select "t"."id" from "posts" as "t" where "t"."author_id" = "k"."value" and true order by "t"."id" desc limit 1 offset ?2 + ?3 - 1), 0) and "t"."id" <= (select "t"."id" from "posts" as "t" where "t"."author_id" = "k"."value" and true order by "t"."id" desc limit 1 offset ?4) where true limit ?5',
-      'select "t"."id", "t"."post_id", "t"."text", "t"."author_id" from json_each(?1) as "k" cross join "comments" as "t" on "t"."post_id" = "k"."value" where true limit ?2',
-      'select "t"."id", "t"."name" from json_each(?1) as "k" cross join "users" as "t" on "t"."id" = "k"."value" where true limit ?2',
+      'select "t"."id", "t"."name" from "users" as "t" where true order by "t"."id" limit ?1 + 0 offset ?2',
+      'select "t"."id", "t"."author_id", "t"."title" from json_each(?1) as "k" cross join "posts" as "t" on "t"."author_id" = "k"."value" and "t"."id" >= coalesce((select "t"."id" from "posts" as "t" where "t"."author_id" = "k"."value" and true order by "t"."id" desc limit 1 offset ?2 + ?3 - 1), 0) and "t"."id" <= (select "t"."id" from "posts" as "t" where "t"."author_id" = "k"."value" and true order by "t"."id" desc limit 1 offset ?4) where true limit ?5 + 0',
+      'select "t"."id", "t"."post_id", "t"."text", "t"."author_id" from json_each(?1) as "k" cross join "comments" as "t" on "t"."post_id" = "k"."value" where true limit ?2 + 0',
+      'select "t"."id", "t"."name" from json_each(?1) as "k" cross join "users" as "t" on "t"."id" = "k"."value" where true limit ?2 + 0',
     ],
     postgres:
-      'with "l0" ("id", "name") as (select "t"."id", "t"."name" from "users" as "t" where true order by "t"."id" limit $1 offset $2), "l1" ("id", "author_id", "title") as (select "t".* from (select "id" from "l0") as "k" ("id") cross join lateral (select "t"."id", "t"."author_id", "t"."title" from "posts" as "t" where "t"."author_id" = "k"."id" and true order by "t"."id" desc limit $3 offset $4) as "t" limit $5), "l2" ("id", "post_id", "text", "author_id") as (select "t"."id", "t"."post_id", "t"."text", "t"."author_id" from "comments" as "t" where "t"."post_id" = any (array(select "id" from "l1")) and true limit $6), "l3" ("id", "name") as (select "t"."id", "t"."name" from "users" as "t" where "t"."id" = any (array(select "author_id" from "l2")) and true limit $7) select 0, array_agg("id")::text, json_agg("name")::text, null, null from "l0" union all select 1, array_agg("id")::text, array_agg("author_id")::text, json_agg("title")::text, null from "l1" union all select 2, array_agg("id")::text, array_agg("post_id")::text, json_agg("text")::text, array_agg("author_id")::text from "l2" union all select 3, array_agg("id")::text, json_agg("name")::text, null, null from "l3"',
+      'with "l0" ("id", "name") as (select "t"."id", "t"."name" from "users" as "t" where true order by "t"."id" limit $1 + 0 offset $2), "l1" ("id", "author_id", "title") as (select "t".* from (select "id" from "l0") as "k" ("id") cross join lateral (select "t"."id", "t"."author_id", "t"."title" from "posts" as "t" where "t"."author_id" = "k"."id" and true order by "t"."id" desc limit $3 offset $4) as "t" limit $5), "l2" ("id", "post_id", "text", "author_id") as (select "t"."id", "t"."post_id", "t"."text", "t"."author_id" from "comments" as "t" where "t"."post_id" = any (array(select "id" from "l1")) and true limit $6), "l3" ("id", "name") as (select "t"."id", "t"."name" from "users" as "t" where "t"."id" = any (array(select "author_id" from "l2")) and true limit $7) select 0, array_agg("id")::text, json_agg("name")::text, null, null from "l0" union all select 1, array_agg("id")::text, array_agg("author_id")::text, json_agg("title")::text, null from "l1" union all select 2, array_agg("id")::text, array_agg("post_id")::text, json_agg("text")::text, array_agg("author_id")::text from "l2" union all select 3, array_agg("id")::text, json_agg("name")::text, null, null from "l3"',
     answer:
       '[{"name":"Ada","posts":[]},{"name":"Ben","posts":[{"title":"Third","comments":[]}]},{"name":"Cleo","posts":[{"title":"Fourth","comments":[{"text":"c","author":{"name":"Ben"}}]}]},{"name":"Dan","posts":[]}]',
   },
@@ -191,7 +191,7 @@ export const goldens: readonly Golden[] = [
     ],
     slots: [null, 0, 0, 3],
     sqlite: [
-      'select "t"."id" from "posts" as "t" where "t"."author_id" = ?1 order by "t"."id" limit ?2',
+      'select "t"."id" from "posts" as "t" where "t"."author_id" = ?1 order by "t"."id" limit ?2 + 0',
       'select 1 from "users" as "t" where "t"."id" = ?1 and true',
     ],
     postgres:

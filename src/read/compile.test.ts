@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
+import { constants } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
 import { dialect as postgres } from '#engines/postgres/dialect.ts'
+import { connect } from '#engines/sqlite/connection.ts'
 import { dialect as sqlite } from '#engines/sqlite/dialect.ts'
 import type { Role } from '#model/viewer.ts'
 import { compileForMany } from '#read/compile.ts'
 import { plan } from '#read/plan.ts'
 import { type Answer, prepare, read } from '#read/read.ts'
 import type { Root } from '#read/selection.ts'
-import type { Query, Reader, Work } from '#sql/engine.ts'
+import { drive, type Query, type Reader, type Work } from '#sql/engine.ts'
 import type { SqlValue, Statement } from '#sql/sql.ts'
 import { field, goldens, relation, root } from '../../test/goldens.ts'
 import { noDatabase } from '../../test/postgres/tools/database.ts'
@@ -35,6 +37,34 @@ for (const { title, roots, slots, sqlite: statements, answer } of goldens)
     const [first] = read(world.engine, made, slots) as readonly Answer[]
     assert.equal(first?.text, answer)
   })
+
+/** How often each statement is planned when a prepared read runs twice on one connection to SQLite. */
+const plannings = (roots: readonly Root[], slots: readonly SqlValue[]): readonly number[] => {
+  const connection = connect(world.file, { readOnly: true })
+  connection.database.function('duet_interrupt_check', () => 1)
+  let plannings = 0
+  connection.database.setAuthorizer(code => {
+    if (code === constants.SQLITE_SELECT) plannings++
+    return constants.SQLITE_OK
+  })
+  const { work } = prepared(roots)
+  const run = () => {
+    const before = plannings
+    drive(work(slots), connection.query)
+    return plannings - before
+  }
+  const times = [run(), run()]
+  connection.close()
+  return times
+}
+
+test('on SQLite no statement is planned anew when it runs again', () => {
+  for (const { title, roots, slots } of goldens) {
+    const [first = 0, second] = plannings(roots, slots)
+    assert.ok(first > 0, title)
+    assert.equal(second, 0, title)
+  }
+})
 
 describe('on PostgreSQL', { skip: noDatabase }, () => {
   let there: World

@@ -21,6 +21,7 @@ import {
   comma,
   join,
   name,
+  number,
   parameter,
   type Sql,
   type Statement,
@@ -31,6 +32,10 @@ import {
 
 /** The budget for the whole read: how many rows may still come before the response is too large. */
 export const budget = parameter({ kind: 'budget' })
+/**
+ * A page's limit stands in a sum, as the budget of a statement for each level does: SQLite plans a statement anew in each run
+ * where its limit is a bare parameter.
+ */
 const capped = (index: number): Sql => parameter({ kind: 'capped', slot: index })
 
 const fieldSql = (field: string): Sql => column('t', columnName(field))
@@ -76,9 +81,7 @@ const rootSql = (level: RootLevel, dialect: Dialect, budget: Sql): Sql => {
   if (!many) return rows
   const ordered = sql`${rows} order by ${orderSql(order, dialect)}`
   if (page === null) return sql`${ordered} limit ${budget}`
-  const most = capped(page.limit)
-  const limit = fetchOneMore ? sql`${most} + 1` : most
-  const paged = sql`${ordered} limit ${limit}`
+  const paged = sql`${ordered} limit ${capped(page.limit)} + ${number(fetchOneMore ? 1 : 0)}`
   return page.offset === null ? paged : sql`${paged} offset ${slot(page.offset)}`
 }
 

@@ -15,9 +15,12 @@ import {
 import type { Limits } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Query, Rows } from '#sql/engine.ts'
-import { parameter, type SqlValue, type Statement, statement } from '#sql/sql.ts'
+import { parameter, type SqlValue, type Statement, sql, statement } from '#sql/sql.ts'
 
 const keys = parameter({ kind: 'keys' })
+
+// A bare parameter as the limit would make SQLite plan the statement anew in each run: up to half of its time.
+const most = sql`${budget} + 0`
 
 // Up to so many rows are fetched at once; above that their bytes are counted, which costs each row a little.
 const fewRows = 500
@@ -52,7 +55,7 @@ export const perLevel = (plan: ReadPlan, dialect: Dialect, limits: Limits): Fetc
     (linked): Step => ({
       ...linked,
       key: linked.above && indexOf(linked.above, keyOf(linked.level)),
-      statement: statement(levelSql(linked.level, dialect, keys, budget), dialect.placeholder),
+      statement: statement(levelSql(linked.level, dialect, keys, most), dialect.placeholder),
     }),
   )
   const queryOf = ({ level, statement }: Step, run: Run, parents: number): Query => {

@@ -4,7 +4,7 @@ import { ApiError } from '#errors.ts'
 import type { Version } from '#model/version.ts'
 import { callerOf, type Viewer } from '#model/viewer.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import { sql, statement } from '#sql/sql.ts'
+import { number, sql, statement } from '#sql/sql.ts'
 import type { Idempotency, Job } from '#write/job.ts'
 
 /** How long a response stays stored, in milliseconds. */
@@ -96,7 +96,7 @@ export const purgeBatch = 1000
 export const purgeOf = (dialect: Dialect, now: number): Job => {
   const old = sql`delete from replies where (scope, key) in (
     select scope, key from replies where made_at <= ${now - storedFor}
-    limit ${purgeBatch}) returning key`
+    limit ${number(purgeBatch)}) returning key`
   return {
     steps: [{ statement: statement(old, dialect.placeholder), expect: 'any' }],
     status: 200,

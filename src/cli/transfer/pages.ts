@@ -7,7 +7,7 @@ import { formatMinor } from '#model/money.ts'
 import { isoTime } from '#read/encode.ts'
 import type { Row, Rows } from '#sql/engine.ts'
 import { queryOf } from '#sql/query.ts'
-import { comma, join, name, type Sql, type SqlValue, sql } from '#sql/sql.ts'
+import { comma, join, name, number, type Sql, type SqlValue, sql } from '#sql/sql.ts'
 
 /** A row of an export: its members' values in the order of the header. */
 export type Members = readonly unknown[]
@@ -101,7 +101,7 @@ export const pagesOf = async (store: ContentStore, kind: Kind) => {
   const pageAfter = (id: SqlValue) =>
     session.query(
       queryOf(
-        sql`select id, ${columnsOf(keys)} from ${table} where id > ${id} order by id limit ${pageSize}`,
+        sql`select id, ${columnsOf(keys)} from ${table} where id > ${id} order by id limit ${number(pageSize)}`,
         dialect,
       ),
     )
