@@ -1,17 +1,61 @@
-/** The events of the service. Code reports them; the listener decides between log, metrics and nothing. */
+/** The events of the service. Code reports them; the listeners make log lines and metrics of them. */
+
+/** The place of a request in a trace of its caller (W3C Trace Context). */
+export type Trace = {
+  readonly traceId: string
+  /** The caller's span. */
+  readonly parentId: string
+  /** The span of this request. */
+  readonly spanId: string
+  /** Two hexadecimal digits; the lowest bit says that the caller records the trace. */
+  readonly flags: string
+}
+
+/** The GraphQL operation of a request. */
+export type Operation = {
+  readonly name: string | undefined
+  /** The SHA-256 of the document, in hexadecimal digits; made when it is asked for. */
+  readonly hash: () => string
+}
+
+/** What a request did in the store. */
+export type Work = {
+  reads: number
+  writes: number
+  /** Levels of the reads. */
+  levels: number
+  /** Objects that were read. */
+  rows: number
+  /** Milliseconds in the store, its queues included. */
+  store: number
+  /** The texts of the statements, without values. */
+  readonly statements: string[]
+}
+
+/** A request that was answered. */
+export type RequestEvent = {
+  readonly kind: 'request'
+  readonly requestId: string
+  readonly method: string
+  readonly path: string
+  /** The pattern of its path, such as `/api/things/:id`; undefined where no route takes it. */
+  readonly route: string | undefined
+  readonly status: number
+  readonly milliseconds: number
+  /** How many of them it waited for its turn. */
+  readonly wait: number
+  readonly viewer: number | null
+  readonly code: string | undefined
+  /** The length of the answer's body in bytes. */
+  readonly bytes: number
+  readonly trace: Trace | undefined
+  readonly operation: Operation | undefined
+  /** Undefined where it is not collected. */
+  readonly work: Work | undefined
+}
 
 export type Event =
-  /** A request that was answered. */
-  | {
-      readonly kind: 'request'
-      readonly requestId: string
-      readonly method: string
-      readonly path: string
-      readonly status: number
-      readonly milliseconds: number
-      readonly viewer: number | null
-      readonly code: string | undefined
-    }
+  | RequestEvent
   /** An error that is not the caller's, answered 500. */
   | { readonly kind: 'bug'; readonly requestId: string; readonly error: unknown }
   /** A message that could not be sent: its recipient's id and a reason without the address; `again`: it is tried once more. */

@@ -20,6 +20,7 @@ import type { Edge } from '#http/exchange.ts'
 import { createMemory } from '#http/memory.ts'
 import { createQueue } from '#http/queue.ts'
 import type { App } from '#http/request.ts'
+import { collecting } from '#http/work.ts'
 import { createMail, type MailOptions } from '#mail/mail.ts'
 import type { Model } from '#model/model.ts'
 import type { Event } from '#observe.ts'
@@ -251,6 +252,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     bodyLimit: 1_048_576,
     urlLimit: 4096,
     publicMaxAge: 0,
+    ...((options.development ?? true) && { collect: collecting(), tellsTiming: true }),
     ...options.edge,
   }
   const app = createApp({

@@ -1,6 +1,7 @@
 /** Reads the text of a key set from a file or an address, never more of it than a key set needs. */
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { traceHeaders } from '#base/traceparent.ts'
 
 const mostBytes = 65_536
 
@@ -26,7 +27,7 @@ export const readUrlText = async (url: URL, timeout = 5_000): Promise<string> =>
   const response = await fetch(url, {
     redirect: 'error',
     signal: AbortSignal.timeout(timeout),
-    headers: { accept: 'application/jwk-set+json, application/json' },
+    headers: { accept: 'application/jwk-set+json, application/json', ...traceHeaders() },
   })
   if (response.status !== 200) {
     await response.body?.cancel()

@@ -1,23 +1,68 @@
 /** Events as structured lines of JSON: never a token, a body or an email address. */
 import { pino } from 'pino'
-import type { Event, Observe } from '#observe.ts'
+import type { Event, Observe, RequestEvent, Trace } from '#observe.ts'
 
 export type Logging = { readonly observe: Observe; readonly flush: () => void }
 
 type Level = 'info' | 'warn' | 'error' | 'silent'
 
+const rounded = (milliseconds: number): number => Math.round(milliseconds * 100) / 100
+
+/** The names of OpenTelemetry for traces in logs, by which viewers of logs find the trace. */
+const traceFields = ({ traceId, parentId, spanId }: Trace) => ({
+  trace_id: traceId,
+  span_id: spanId,
+  parent_id: parentId,
+})
+
+const traceText = (trace: Trace): string => `,${JSON.stringify(traceFields(trace)).slice(1, -1)}`
+
 /** The line that pino would write, made by hand: this one is written for every request, in a third of the time. */
-const requestLine = (event: Event & { kind: 'request' }): string => {
-  const { requestId, method, path, status, milliseconds, viewer, code } = event
+const requestLine = (event: RequestEvent): string => {
+  const { requestId, method, path, status, milliseconds, viewer, code, trace } = event
   const fault = code === undefined ? '' : `,"code":"${code}"`
-  return `{"level":30,"time":${Date.now()},"requestId":"${requestId}","method":"${method}","path":${JSON.stringify(path)},"status":${status},"viewer":${viewer},"ms":${Math.round(milliseconds * 100) / 100}${fault},"msg":"request"}\n`
+  const traced = trace === undefined ? '' : traceText(trace)
+  return `{"level":30,"time":${Date.now()},"requestId":"${requestId}","method":"${method}","path":${JSON.stringify(path)},"status":${status},"viewer":${viewer},"ms":${rounded(milliseconds)}${fault}${traced},"msg":"request"}\n`
 }
+
+/** The most characters of one statement in the log. */
+const longestStatement = 2000
+
+/** Where the time of a request went; with no value that a caller sent. */
+const slowFields = ({ milliseconds, wait, work, operation, trace, ...event }: RequestEvent) => ({
+  requestId: event.requestId,
+  method: event.method,
+  route: event.route,
+  ...(operation && { operation: { name: operation.name, hash: operation.hash() } }),
+  status: event.status,
+  viewer: event.viewer,
+  ms: rounded(milliseconds),
+  wait: rounded(wait),
+  run: rounded(milliseconds - wait),
+  ...(work && {
+    store: rounded(work.store),
+    reads: work.reads,
+    writes: work.writes,
+    levels: work.levels,
+    rows: work.rows,
+  }),
+  bytes: event.bytes,
+  ...(work && {
+    statements: work.statements.map(text =>
+      text.replace(/\s+/g, ' ').trim().slice(0, longestStatement),
+    ),
+  }),
+  ...(trace && traceFields(trace)),
+})
 
 const shownMail = ({ to, subject, text }: Event & { kind: 'mail' }): string =>
   `\nmail, shown here because DUET_SMTP_URL is not set:\n\n${`To: ${to}\nSubject: ${subject}\n\n${text}`.replace(/^(?=.)/gm, '  ')}\n`
 
-/** Listens to events and logs them on standard output, a line each; lines are written in batches. */
-export const logging = (level: Level): Logging => {
+/**
+ * Listens to events and logs them on standard output, a line each; lines are written in batches. A request that took `slow`
+ * milliseconds or more has a line of its own for that.
+ */
+export const logging = (level: Level, slow = Number.POSITIVE_INFINITY): Logging => {
   const destination = pino.destination({ dest: 1, minLength: 16_000, sync: false })
   const log = pino({ level, base: null, timestamp: pino.stdTimeFunctions.epochTime }, destination)
   const timer = setInterval(() => destination.flush(), 500)
@@ -26,6 +71,7 @@ export const logging = (level: Level): Logging => {
     switch (event.kind) {
       case 'request':
         if (level === 'info') destination.write(requestLine(event))
+        if (event.milliseconds >= slow) log.warn(slowFields(event), 'slow')
         break
       case 'bug':
         log.error({ requestId: event.requestId, err: event.error }, 'bug')

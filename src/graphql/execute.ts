@@ -60,6 +60,8 @@ export type Result = {
   /** The status for `application/graphql-response+json`. */
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
+  /** The name of the operation that was run. */
+  readonly name?: string | undefined
 }
 
 /** A result that is an error and nothing else. A bug is observed, and the caller sees none of its words. */
@@ -153,15 +155,16 @@ const run = async (endpoint: Endpoint, request: Request): Promise<Result> => {
     })
   const variables = coerceVariables(schema.schema, operation.node, params.variables, introspection)
   endpoint.countUse(operation, variables, viewer)
+  const name = operation.node.name?.value
   const execution = { core, schema, operation, variables, viewer }
   if (isMutation) {
     const rate = await countMutations(execution, request)
     const result = await mutate(observe, requestId, execution, keyed)
-    return rate ? { ...result, headers: { ...rate, ...result.headers } } : result
+    return { ...result, headers: { ...rate, ...result.headers }, name }
   }
   const { data, error } = await runQuery(execution, position)
-  if (error) return { ...failure(observe, error, requestId), data, status: 200 }
-  return { data, errors: [], status: 200 }
+  if (error) return { ...failure(observe, error, requestId), data, status: 200, name }
+  return { data, errors: [], status: 200, name }
 }
 
 /** The result of a request; it never throws. */

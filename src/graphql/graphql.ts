@@ -1,5 +1,6 @@
 /** GraphQL over HTTP: the endpoint, and the envelope and headers of its answers. */
 
+import { createHash } from 'node:crypto'
 import { graphqlPath } from '#base/paths.ts'
 import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
@@ -52,16 +53,23 @@ const cacheable = (c: Http, reply: Reply & { readonly body: string }, viewer: Vi
   }
   if (!isNotModified(header(c, 'if-none-match'), tag)) return { ...reply, headers }
   const { 'Content-Type': _, ...validators } = headers
-  return { status: 304, headers: validators, body: null }
+  return { ...reply, status: 304, headers: validators, body: null }
 }
 
-const replyOf = (c: Http, result: Result, type: string, viewer: Viewer): Reply => {
+const codeOf = ({ errors }: Result): string | undefined => {
+  const code = errors[0]?.extensions.code
+  return code === undefined ? undefined : String(code)
+}
+
+const replyOf = (c: Http, result: Result, type: string, viewer: Viewer, query: string): Reply => {
   const body = envelope(result)
   const status = statusFor(type, result)
   const headers = { ...result.headers, 'Content-Type': type, Vary: 'Accept, Authorization' }
+  const hash = () => createHash('sha256').update(query).digest('hex')
+  const told = { code: codeOf(result), operation: { name: result.name, hash } }
   return c.req.method === 'POST' || status !== 200 || result.errors.length > 0
-    ? { status, headers: { ...headers, 'Cache-Control': 'no-store' }, body }
-    : cacheable(c, { status, headers, body }, viewer)
+    ? { status, headers: { ...headers, 'Cache-Control': 'no-store' }, body, ...told }
+    : cacheable(c, { status, headers, body, ...told }, viewer)
 }
 
 /** The request under its key, in a scope of this API: the REST API knows the same key as another one. */
@@ -99,7 +107,7 @@ const answer = async (
     count: work => limiter?.count(c, viewer, work),
     countCreation: entity => limiter?.countCreation(c, viewer, entity),
   }
-  return replyOf(c, await executeRequest(endpoint, request), type, viewer)
+  return replyOf(c, await executeRequest(endpoint, request), type, viewer, params.query)
 }
 
 /** Errors before there is a GraphQL request: broken bodies, bad tokens, wrong media types. */
@@ -134,8 +142,11 @@ export const mountGraphql = (app: App, core: Core, edge: Edge, options: GraphqlO
   const countUse = countingOperations(schema.schema, core.usage)
   const endpoint = { core, observe, schema, introspection, documents, countUse }
   const fail = failWith(observe)
-  const serve = exchange(edge, fail, (c, viewer, requestId) =>
-    answer(endpoint, edge, c, viewer, requestId),
+  const serve = exchange(
+    edge,
+    fail,
+    (c, viewer, requestId) => answer(endpoint, edge, c, viewer, requestId),
+    graphqlPath,
   )
   app.post(graphqlPath, serve)
   app.get(graphqlPath, c => (wantsPage(header(c, 'accept')) ? page(c) : serve(c)))

@@ -6,7 +6,7 @@ import type { Schema } from '#graphql/schema.ts'
 import { bodyTag, isNotModified } from '#http/conditional.ts'
 import { type Edge, exchange, type Fail } from '#http/exchange.ts'
 import type { Reply } from '#http/reply.ts'
-import { type App, header } from '#http/request.ts'
+import { type App, type Http, header } from '#http/request.ts'
 
 /** The text of a schema, with a line break at its end. */
 export const schemaText = ({ schema }: Schema): string => `${printSchema(schema)}\n`
@@ -19,7 +19,7 @@ export const mountSchema = (
   { schema, introspection }: { readonly schema: Schema; readonly introspection: boolean },
 ): void => {
   let made: string | undefined
-  const serve = exchange(edge, fail, (c): Reply => {
+  const answer = (c: Http): Reply => {
     if (!introspection)
       throw new ApiError(
         'NOT_FOUND',
@@ -33,6 +33,6 @@ export const mountSchema = (
     if (isNotModified(header(c, 'if-none-match'), tag)) return { status: 304, headers, body: null }
     const type = { 'Content-Type': 'application/graphql; charset=utf-8' }
     return { status: 200, headers: { ...headers, ...type }, body }
-  })
-  app.get(schemaPath, serve)
+  }
+  app.get(schemaPath, exchange(edge, fail, answer, schemaPath))
 }

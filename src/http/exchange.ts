@@ -1,20 +1,18 @@
 /** One request from its first header to its log line: its viewer, its answer, its error. */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { after, attempt } from '#base/after.ts'
+import { passingOn } from '#base/traceparent.ts'
+import { requests, traced } from '#channels.ts'
 import { ApiError } from '#errors.ts'
-import type { Limiter, RateHeaders } from '#http/limit/limiter.ts'
+import type { Limiter } from '#http/limit/limiter.ts'
 import type { Memory } from '#http/memory.ts'
+import { begin, type Exchange, eventOf } from '#http/progress.ts'
 import type { Queue } from '#http/queue.ts'
 import { corsHeaders, notAPage, type Origins, type Reply } from '#http/reply.ts'
-import {
-  checkHead,
-  checkPath,
-  type Http,
-  hasHungUp,
-  header,
-  hungUp,
-  requestIdOf,
-} from '#http/request.ts'
-import { anonymous, type Viewer } from '#model/viewer.ts'
+import { checkHead, checkPath, type Http, hasHungUp, header, hungUp } from '#http/request.ts'
+import { traceparentOf } from '#http/trace.ts'
+import { type Collect, noWork, serverTiming } from '#http/work.ts'
+import type { Viewer } from '#model/viewer.ts'
 import type { Observe } from '#observe.ts'
 
 /** The part of the service around both APIs, from the configuration. */
@@ -36,6 +34,10 @@ export type Edge = {
   readonly urlLimit: number
   /** Seconds for which caches may store what anonymous may read; 0: they must revalidate each time. */
   readonly publicMaxAge: number
+  /** Collects what requests do in the store; absent where nobody asks. */
+  readonly collect?: Collect | undefined
+  /** Whether each answer says in `Server-Timing` where its time went. */
+  readonly tellsTiming?: boolean
 }
 
 /** How an API prints an error. */
@@ -44,16 +46,12 @@ export type Fail = (error: ApiError, requestId: string, c: Http) => Reply
 export type Handle = (c: Http, viewer: Viewer, requestId: string) => Reply | Promise<Reply>
 
 /** A handler with its surroundings, the same for all its requests. */
-type Serving = { readonly edge: Edge; readonly fail: Fail; readonly handle: Handle }
-
-/** A request in progress, with the facts for its answer and log line. */
-type Exchange = {
-  readonly c: Http
-  readonly requestId: string
-  readonly started: number
-  viewer: Viewer
-  rate: RateHeaders | undefined
-  code: string | undefined
+type Serving = {
+  readonly edge: Edge
+  readonly fail: Fail
+  readonly handle: Handle
+  /** The pattern of the path; absent where no route takes it. */
+  readonly route: string | undefined
 }
 
 /** The viewer, or the error of a URL or token that is not accepted. */
@@ -163,22 +161,15 @@ const complete = (
 }
 
 const finish = ({ edge }: Serving, exchange: Exchange, reply: Reply): Response => {
-  const { c, requestId, started, viewer, code } = exchange
-  const { method, path } = c.req
+  const { c, facts } = exchange
   const { headers, body } = reply
   // A client that is gone was not answered, whatever the answer would have been.
   const status = hasHungUp(c) ? hungUp().status : reply.status
   complete(reply, edge, exchange)
-  edge.observe({
-    kind: 'request',
-    requestId,
-    method,
-    path,
-    status,
-    milliseconds: performance.now() - started,
-    viewer: viewer.id,
-    code,
-  })
+  const event = eventOf(exchange, reply, status)
+  if (requests.hasSubscribers) Object.assign(facts, event)
+  if (edge.tellsTiming) headers['Server-Timing'] = serverTiming(event)
+  edge.observe(event)
   return new Response(body, { status, headers })
 }
 
@@ -190,30 +181,46 @@ const respond = (serving: Serving, exchange: Exchange): Response | Promise<Respo
   )
 }
 
-/** A Hono handler around an API's own: it waits for its turn, authenticates, counts, answers, and observes. */
-export const exchange = (edge: Edge, fail: Fail, handle: Handle) => {
-  const serving = { edge, fail, handle }
-  return (c: Http): Promise<Response> => {
-    const exchange: Exchange = {
-      c,
-      requestId: requestIdOf(c),
-      started: performance.now(),
-      viewer: anonymous,
-      rate: undefined,
-      code: undefined,
-    }
+/** Runs a request whose turn has come. */
+const run = (serving: Serving, exchange: Exchange): Response | Promise<Response> => {
+  const { edge } = serving
+  const { c, work, facts } = exchange
+  exchange.ran = performance.now()
+  const refused = (error: ApiError) => finish(serving, exchange, refuse(serving, exchange, error))
+  if (hasHungUp(c)) return refused(hungUp())
+  if (edge.memory.answers.isFull()) return refused(tooManyUnread())
+  const answered = () => respond(serving, exchange)
+  const { trace } = facts
+  const traced = trace ? () => passingOn(traceparentOf(trace), answered) : answered
+  return work && edge.collect ? edge.collect(work, traced) : traced()
+}
+
+/** Waits for the request's turn; where somebody traces requests, it is run in the context in which it came. */
+const inTurn = (serving: Serving, exchange: Exchange): Promise<Response> =>
+  new Promise(resolve => {
+    const enter = () => resolve(run(serving, exchange))
+    serving.edge.queue.enter({
+      run: requests.hasSubscribers ? AsyncLocalStorage.bind(enter) : enter,
+      shed: () => resolve(finish(serving, exchange, refuse(serving, exchange, overloaded()))),
+    })
+  })
+
+/**
+ * A Hono handler around an API's own: it waits for its turn, authenticates, counts, answers, and observes. `route` is the pattern
+ * of its path, where it has one.
+ */
+export const exchange = (edge: Edge, fail: Fail, handle: Handle, route?: string) => {
+  const serving = { edge, fail, handle, route }
+  return (c: Http): Response | Promise<Response> => {
+    const exchange = begin(c, route, edge.collect && noWork())
     // Only these have bodies; a GET is spared the Map that it is kept in.
     if (c.req.method !== 'GET') c.set('bodies', edge.memory.bodies)
-    const refused = (error: ApiError) => finish(serving, exchange, refuse(serving, exchange, error))
-    return new Promise(resolve =>
-      edge.queue.enter({
-        run: () => {
-          if (hasHungUp(c)) resolve(refused(hungUp()))
-          else if (edge.memory.answers.isFull()) resolve(refused(tooManyUnread()))
-          else resolve(respond(serving, exchange))
-        },
-        shed: () => resolve(refused(overloaded())),
-      }),
+    if (!requests.hasSubscribers) return inTurn(serving, exchange)
+    return traced(
+      requests,
+      exchange.facts,
+      () => inTurn(serving, exchange),
+      () => {},
     )
   }
 }

@@ -1,11 +1,15 @@
 /** Replies as data before they are responses, and the headers that responses share. */
 import type { ApiError } from '#errors.ts'
+import type { Operation } from '#observe.ts'
 
 export type Reply = {
   readonly status: number
   /** A fresh object for each reply: the headers of every response are added to it. */
   readonly headers: Record<string, string>
   readonly body: string | Uint8Array<ArrayBuffer> | null
+  /** For the log: the code of an error that the status does not show, and the operation of GraphQL. */
+  readonly code?: string | undefined
+  readonly operation?: Operation | undefined
 }
 
 /** `Retry-After` (RFC 9110, section 10.2.3), in whole seconds and at least one. */

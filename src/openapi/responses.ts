@@ -32,6 +32,9 @@ export const headers = {
   'Content-Security-Policy': header('What a browser that shows it may load.'),
   'Referrer-Policy': header('What a browser tells other pages of this address.'),
   'Duet-Ignored': header('In development: the query parameters that the version ignores.'),
+  'Server-Timing': header(
+    'In development: the milliseconds that the request waited, ran, and was in the store, and the objects read there.',
+  ),
   Deprecation: header('That the version will go.'),
   Sunset: header('When the version goes (RFC 8594).', { type: 'string' }),
 } satisfies Schemas
@@ -43,6 +46,7 @@ const always: readonly HeaderName[] = [
   'X-Request-Id',
   'RateLimit-Policy',
   'RateLimit',
+  'Server-Timing',
 ]
 
 /** References to headers: those of every response, these, and where the version is old those that say so. */

@@ -43,5 +43,5 @@ export const mountOpenApi = (
     const type = form === documentType ? { type: `${documentType};version=3.1` } : {}
     return represent(c, edge, await textOf(named.version), { named, isPublic: true, ...type })
   })
-  for (const path of documentPaths) app.get(path, exchange(edge, fail, answer))
+  for (const path of documentPaths) app.get(path, exchange(edge, fail, answer, path))
 }

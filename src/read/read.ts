@@ -1,7 +1,8 @@
 /** The entry to the read core: a plan is prepared once, then run with values any number of times. */
 import { after } from '#base/after.ts'
+import { reads, traced } from '#channels.ts'
 import type { Fetch } from '#read/fetch.ts'
-import type { PlannedRoot, ReadPlan, Results } from '#read/level.ts'
+import { levelsOf, type PlannedRoot, type ReadPlan, type Results } from '#read/level.ts'
 import { perLevel } from '#read/per-level.ts'
 import { inSingleStatement } from '#read/single-statement.ts'
 import { type Limits, stitcher, type Text } from '#read/stitch.ts'
@@ -30,6 +31,8 @@ export type Answer = {
 /** A plan ready to run on one database, with the function that makes answers from the fetched rows. */
 export type Prepared = Fetch & {
   readonly plan: ReadPlan
+  /** How many levels the plan has. */
+  readonly levels: number
   readonly answers: (results: Results, slots: readonly SqlValue[]) => readonly Answer[]
 }
 
@@ -90,17 +93,17 @@ export const prepare = (
   const stitch = stitcher(plan, digits, limits)
   return {
     plan,
+    levels: levelsOf(plan).length,
     ...fetch,
     answers: (results, slots) => answersOf(plan, slots, results, stitch),
   }
 }
 
-/** Runs a prepared read on one snapshot, not older than `position`; synchronous where the database is. */
-export const read = (
+const run = (
   reader: Reader,
   { single, work, answers }: Prepared,
   slots: readonly SqlValue[],
-  position?: Position,
+  position: Position | undefined,
 ): readonly Answer[] | Promise<readonly Answer[]> =>
   single
     ? after(reader.query(single.query(slots), position), rows =>
@@ -110,3 +113,22 @@ export const read = (
         reader.snapshot(() => work(slots), position),
         results => answers(results, slots),
       )
+
+/** Runs a prepared read on one snapshot, not older than `position`; synchronous where the database is. */
+export const read = (
+  reader: Reader,
+  prepared: Prepared,
+  slots: readonly SqlValue[],
+  position?: Position,
+): readonly Answer[] | Promise<readonly Answer[]> => {
+  if (!reads.hasSubscribers) return run(reader, prepared, slots, position)
+  const { levels, statements } = prepared
+  return traced(
+    reads,
+    { levels, statements: () => statements.map(({ text }) => text) },
+    () => run(reader, prepared, slots, position),
+    (context, answers) => {
+      context.rows = answers.reduce((sum, { objects }) => sum + objects, 0)
+    },
+  )
+}

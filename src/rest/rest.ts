@@ -147,6 +147,6 @@ export const mountRest = (
         if (serve) return serve(c, viewer, named)
         throw notInVersion(c, methodsIn(endpoints, path, named.version), named.version)
       })
-      app.on(method, [`${prefix}${path}`], exchange(edge, fail, answer))
+      app.on(method, [`${prefix}${path}`], exchange(edge, fail, answer, `${prefix}${path}`))
     }
 }

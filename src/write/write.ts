@@ -1,4 +1,5 @@
 /** Runs a command and the read of the row it wrote, in one transaction. */
+import { jobs, traced } from '#channels.ts'
 import { ApiError, type FieldFault } from '#errors.ts'
 import { type Model, uniqueFields } from '#model/model.ts'
 import { resourceOf } from '#model/resource.ts'
@@ -72,6 +73,20 @@ const errorOf = (
   }
 }
 
+/** Performs a job, and tells of it where somebody listens. */
+const perform = (writer: Writer, job: Job): Outcome | Promise<Outcome> => {
+  if (!jobs.hasSubscribers) return writer.write(job)
+  return traced(
+    jobs,
+    { statements: () => job.steps.map(({ statement }) => statement.text) },
+    () => writer.write(job),
+    (context, outcome) => {
+      context.outcome = outcome.kind
+      context.replayed = outcome.kind === 'done' && outcome.replayed
+    },
+  )
+}
+
 /**
  * Runs the command and reads the row it wrote. Rejects with the error of the guard that failed (404, 403, 409, 412),
  * with `OVERLOADED` before anything is done, or with `UNAVAILABLE` where the outcome is unknown.
@@ -95,7 +110,7 @@ export const write = async (
       values: [viewer, makes === null ? null : { step: makes, column: 0 }, ...rest],
     },
   }
-  const outcome = await writer.write(job)
+  const outcome = await perform(writer, job)
   if (outcome.kind !== 'done') throw errorOf(model, command, outcome, version)
   return outcome
 }

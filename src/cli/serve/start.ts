@@ -18,6 +18,7 @@ import type { Edge } from '#http/exchange.ts'
 import { createLimiter, type Limiter } from '#http/limit/limiter.ts'
 import { createMemory } from '#http/memory.ts'
 import { createQueue } from '#http/queue.ts'
+import { collecting } from '#http/work.ts'
 import { startPurging } from '#write/purge.ts'
 import { createUsage, startFlushing } from '#write/usage.ts'
 
@@ -61,7 +62,7 @@ const limiterOf = ({ config, content }: Program, { rateCounts }: Engine): Limite
 }
 
 const edgeOf = (
-  { values }: Config,
+  { values, development }: Config,
   { authenticate, observe, limiter }: Pick<Edge, 'authenticate' | 'observe' | 'limiter'>,
 ): Edge => ({
   authenticate,
@@ -73,6 +74,8 @@ const edgeOf = (
   bodyLimit: values.DUET_MAX_BODY,
   urlLimit: values.DUET_MAX_URL,
   publicMaxAge: values.DUET_PUBLIC_MAX_AGE,
+  collect: development || values.DUET_SLOW !== undefined ? collecting() : undefined,
+  tellsTiming: development,
 })
 
 /** How long a service whose store stopped still answers, in milliseconds. */
@@ -106,7 +109,7 @@ const openService = async ({ config, content }: Program, onFatal: () => void) =>
   const model = modelFor(config, content)
   const store = await storeOf(config, content.migrations)
   const keys = { cursor: await store.secret('cursor'), mail: await store.secret('mail') }
-  const log = logging(values.DUET_LOG)
+  const log = logging(values.DUET_LOG, values.DUET_SLOW)
   const state = { isDraining: false, url: '' }
   const engine = store.open({
     digits: model.settings.currency.digits,

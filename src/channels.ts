@@ -1,0 +1,89 @@
+/** The diagnostics channels of the service (`node:diagnostics_channel`), for whoever traces it; without subscribers they cost nothing. */
+import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
+import type { RequestEvent, Trace } from '#observe.ts'
+
+/** When something began and ended, in milliseconds of `performance.now()`; without `ended` it still runs. */
+export type Timed = { readonly started: number; ended?: number }
+
+/** A request: what is known at its start, and in the end all of its event. A subscriber to `start` may put another trace here. */
+export type RequestFacts = Pick<RequestEvent, 'requestId' | 'method' | 'path' | 'route'> &
+  Partial<RequestEvent> & { trace: Trace | undefined }
+
+/** A read of the store, from one snapshot. */
+export type ReadFacts = {
+  readonly levels: number
+  /** The texts of its statements, without values. */
+  readonly statements: () => readonly string[]
+  /** How many objects were read; absent where it failed. */
+  rows?: number
+}
+
+/** A write to the store, in one transaction. */
+export type JobFacts = {
+  readonly statements: () => readonly string[]
+  /** `done`, or why nothing was changed; absent where it failed. */
+  outcome?: string
+  /** Whether a stored response was given. */
+  replayed?: boolean
+}
+
+export const requests = tracingChannel<RequestFacts & Timed>('duet:request')
+export const reads = tracingChannel<ReadFacts & Timed>('duet:read')
+export const jobs = tracingChannel<JobFacts & Timed>('duet:job')
+
+/**
+ * Runs what a channel tells of: `start` and `end` around it, `asyncStart` and `asyncEnd` when its promise has settled, `error`
+ * where it fails. `finish` adds what came of it to the facts.
+ */
+export const traced = <Facts extends object, Result>(
+  channel: TracingChannel<Facts & Timed>,
+  facts: Facts,
+  run: () => Result | Promise<Result>,
+  finish: (facts: Facts, result: Result) => void,
+): Result | Promise<Result> => {
+  const context: Facts & Timed & { error?: unknown } = Object.assign(facts, {
+    started: performance.now(),
+  })
+  const succeeded = (result: Result): Result => {
+    context.ended = performance.now()
+    finish(facts, result)
+    return result
+  }
+  const failed = (error: unknown): never => {
+    context.ended = performance.now()
+    context.error = error
+    channel.error.publish(context)
+    throw error
+  }
+  const settled = () => {
+    channel.asyncStart.publish(context)
+    channel.asyncEnd.publish(context)
+  }
+  try {
+    const result = channel.start.runStores(context, run)
+    if (!(result instanceof Promise)) return succeeded(result)
+    return result.then(succeeded, failed).finally(settled)
+  } catch (error) {
+    return failed(error)
+  } finally {
+    channel.end.publish(context)
+  }
+}
+
+/** Calls `listener` for all that a channel tells of when it has ended, failed or not; gives a function that ends it. */
+export const onEnd = <Facts extends object>(
+  channel: TracingChannel<Facts & Timed>,
+  listener: (facts: Facts, milliseconds: number) => void,
+): (() => void) => {
+  const end = (message: unknown) => {
+    const context = message as Facts & Timed
+    // The synchronous part of what is still running ends too.
+    if (context.ended !== undefined) listener(context, context.ended - context.started)
+  }
+  channel.end.subscribe(end)
+  channel.asyncEnd.subscribe(end)
+  return () => {
+    channel.end.unsubscribe(end)
+    channel.asyncEnd.unsubscribe(end)
+  }
+}

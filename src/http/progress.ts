@@ -1,0 +1,64 @@
+/** A request in progress, and the event that it becomes. */
+import type { RequestFacts } from '#channels.ts'
+import type { RateHeaders } from '#http/limit/limiter.ts'
+import type { Reply } from '#http/reply.ts'
+import { type Http, header, requestIdOf } from '#http/request.ts'
+import { traceOf } from '#http/trace.ts'
+import { anonymous, type Viewer } from '#model/viewer.ts'
+import type { RequestEvent, Work } from '#observe.ts'
+
+/** A request in progress, with the facts for its answer and log line. */
+export type Exchange = {
+  readonly c: Http
+  readonly requestId: string
+  readonly facts: RequestFacts
+  readonly work: Work | undefined
+  readonly started: number
+  /** When its turn came. */
+  ran: number | undefined
+  viewer: Viewer
+  rate: RateHeaders | undefined
+  code: string | undefined
+}
+
+/** A request that has just come; `route` is the pattern of its path, `work` what it does in the store where that is collected. */
+export const begin = (c: Http, route: string | undefined, work: Work | undefined): Exchange => {
+  const { method, path } = c.req
+  const requestId = requestIdOf(c)
+  return {
+    c,
+    requestId,
+    facts: { requestId, method, path, route, trace: traceOf(header(c, 'traceparent')) },
+    work,
+    started: performance.now(),
+    ran: undefined,
+    viewer: anonymous,
+    rate: undefined,
+    code: undefined,
+  }
+}
+
+/** The event of a request that is answered. */
+export const eventOf = (
+  { facts, work, started, ran, viewer, code }: Exchange,
+  reply: Reply,
+  status: number,
+): RequestEvent => {
+  const now = performance.now()
+  return {
+    kind: 'request',
+    requestId: facts.requestId,
+    method: facts.method,
+    path: facts.path,
+    route: facts.route,
+    status,
+    milliseconds: now - started,
+    wait: (ran ?? now) - started,
+    viewer: viewer.id,
+    code: code ?? reply.code,
+    bytes: Number(reply.headers['Content-Length'] ?? 0),
+    trace: facts.trace,
+    operation: reply.operation,
+    work,
+  }
+}

@@ -1,0 +1,63 @@
+/** What each request does in the store, collected from the diagnostics channels for whoever asks where the time went. */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { jobs, onEnd, reads } from '#channels.ts'
+import type { RequestEvent, Work } from '#observe.ts'
+
+/** The most statements of a request that are collected. */
+const mostStatements = 20
+
+export const noWork = (): Work => ({
+  reads: 0,
+  writes: 0,
+  levels: 0,
+  rows: 0,
+  store: 0,
+  statements: [],
+})
+
+/** Runs a request so that what it does in the store is added to `work`. */
+export type Collect = <Result>(work: Work, run: () => Result) => Result
+
+const current = new AsyncLocalStorage<Work>()
+
+const add = (work: Work, statements: () => readonly string[], milliseconds: number) => {
+  work.store += milliseconds
+  const room = mostStatements - work.statements.length
+  if (room > 0) work.statements.push(...statements().slice(0, room))
+}
+
+let isListening = false
+
+const listen = () => {
+  isListening = true
+  onEnd(reads, ({ levels, rows = 0, statements }, milliseconds) => {
+    const work = current.getStore()
+    if (!work) return
+    work.reads++
+    work.levels += levels
+    work.rows += rows
+    add(work, statements, milliseconds)
+  })
+  onEnd(jobs, ({ statements }, milliseconds) => {
+    const work = current.getStore()
+    if (!work) return
+    work.writes++
+    add(work, statements, milliseconds)
+  })
+}
+
+/** A collector; the first one subscribes to the channels of reads and writes. */
+export const collecting = (): Collect => {
+  if (!isListening) listen()
+  return (work, run) => current.run(work, run)
+}
+
+const milliseconds = (name: string, value: number): string => `${name};dur=${value.toFixed(2)}`
+
+/** The header `Server-Timing` (W3C) of an answer: its wait, its run, and the store's part of that with the objects it read. */
+export const serverTiming = ({ milliseconds: all, wait, work }: RequestEvent): string =>
+  [
+    milliseconds('wait', wait),
+    milliseconds('run', all - wait),
+    ...(work ? [milliseconds('store', work.store), `rows;desc=${work.rows}`] : []),
+  ].join(', ')
