@@ -2,6 +2,7 @@
 import { isIP } from 'node:net'
 import { type Check, turned, where } from '#base/check.ts'
 import { isDay } from '#base/dates.ts'
+import { duration } from '#base/duration.ts'
 
 /** The rule of a setting: what its text stands for. */
 type Rule<Value = unknown> = Check<Value, string>
@@ -26,6 +27,13 @@ const number = (min: number, max: number, fault: string): Rule<number> => {
 export const port = number(0, 65_535, 'must be a port number, 0 to 65535')
 export const whole = (min: number, max: number) =>
   number(min, max, `must be a whole number from ${min} to ${max}`)
+/** A time such as 30s, in milliseconds; `most` is written so too. */
+const time = (most: string): Rule<number> =>
+  where(
+    turned(text, given => duration(given) ?? -1),
+    value => value >= 0 && value <= (duration(most) ?? 0),
+    `must be a time such as 250ms, 30s or 5m, at most ${most}`,
+  )
 const onOff = turned(oneOf(['on', 'off'], 'must be on or off'), value => value === 'on')
 const listOf = (isOne: (one: string) => boolean, fault: string): Rule<readonly string[]> =>
   where(
@@ -112,6 +120,11 @@ export const settings = {
     ),
     'sqlite:./data/duet.db',
     'Where the content is stored: a file, or a PostgreSQL database',
+  ),
+  DUET_STORE_WAIT: setting(
+    time('1h'),
+    '0s',
+    'How long a start waits for another process to release a SQLite store, such as 30s',
   ),
   DUET_REPLICA_URLS: setting(
     listOf(isPostgres, 'must be postgres:// URLs with commas between them'),
