@@ -9,6 +9,7 @@ export const busyReader = (service: Service, thinks: number) => {
   const socket = dial(service.port, '127.0.0.1').setEncoding('latin1')
   let heard = ''
   let isAsking = false
+  let isLeaving = false
   const ask = () => {
     isAsking = socket.writable
     if (isAsking) socket.write('GET /api/products?limit=5 HTTP/1.1\r\nHost: x\r\n\r\n')
@@ -23,10 +24,16 @@ export const busyReader = (service: Service, thinks: number) => {
     isAsking = false
     seen.answers++
     seen.told ||= /^connection: close/im.test(head)
-    if (!seen.told) setTimeout(ask, Math.random() * thinks)
+    if (isLeaving) socket.end()
+    else if (!seen.told) setTimeout(ask, Math.random() * thinks)
   })
   const closed = once(socket, 'close').then(() => {
     seen.cut = isAsking
   })
-  return { seen, closed }
+  /** Ends the connection, after the answer where one is awaited. */
+  const leave = () => {
+    isLeaving = true
+    if (!isAsking) socket.end()
+  }
+  return { seen, closed, leave }
 }
