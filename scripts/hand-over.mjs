@@ -9,6 +9,10 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
 const { DUET_HANDED_OVER_BY: handedOverBy } = process.env
 delete process.env.DUET_HANDED_OVER_BY
 
+// A socket of systemd that was meant for the first of the two is the second's: sd_listen_fds(3).
+if (handedOverBy !== undefined && process.env.LISTEN_PID === handedOverBy)
+  process.env.LISTEN_PID = String(process.pid)
+
 const wasHandedOver = () => handedOverBy === String(process.ppid)
 
 /** A Node that is recent enough; without one, prints one line on how to get it and ends the process. */
@@ -23,8 +27,10 @@ export function ableNode() {
 
 /** Starts `node` with `args` and ends this process the way that one ends. */
 export function handOver(node, args, env = {}) {
+  const { LISTEN_PID, LISTEN_FDS } = process.env
+  const sockets = LISTEN_PID === String(process.pid) ? Number(LISTEN_FDS) || 0 : 0
   const child = spawn(node, args, {
-    stdio: 'inherit',
+    stdio: Array.from({ length: 3 + sockets }, () => 'inherit'),
     env: { ...process.env, ...env, DUET_HANDED_OVER_BY: String(process.pid) },
   })
   for (const signal of signals) process.on(signal, () => pass(signal, child))

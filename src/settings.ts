@@ -121,6 +121,11 @@ export const settings = {
     'sqlite:./data/duet.db',
     'Where the content is stored: a file, or a PostgreSQL database',
   ),
+  DUET_STORE_WAIT: setting(
+    time('1h'),
+    '0s',
+    'How long a start waits for another process to release a SQLite store, such as 30s',
+  ),
   DUET_REPLICA_URLS: setting(
     listOf(isPostgres, 'must be postgres:// URLs with commas between them'),
     '',

@@ -5,8 +5,10 @@ import { once } from 'node:events'
 import fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { boundSocket } from './support/bound-socket.ts'
 import { inTime, longest, until } from './support/wait.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -16,11 +18,13 @@ const manifest = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8'))
 
 /** A stand-in for the service that does what its arguments say. */
 const stub = `
+import { fstatSync } from 'node:fs'
 const [what, value] = process.argv.slice(2)
 const pid: number = process.pid
 if (what === 'exit') process.exit(Number(value))
 if (what === 'die') process.kill(pid, value)
 if (what === 'say') console.log(JSON.stringify([value, process.version, pid, process.ppid]))
+if (what === 'socket') console.log(process.env.LISTEN_PID === String(pid), fstatSync(3).isSocket())
 if (what === 'wait' || what === 'serve') {
   for (const s of ['SIGINT', 'SIGTERM', 'SIGHUP'])
     process.on(s, () => {
@@ -112,6 +116,19 @@ test('a start under an old Node hands its arguments over to the pinned one', () 
   const [value, version, pid, ppid] = JSON.parse(startOld(whole, 'say', 'two words').stdout)
   assert.deepEqual([value, version], ['two words', process.version])
   assert.notEqual(pid, ppid)
+})
+
+test('a socket that systemd handed over to an old Node is handed on to the pinned one', async () => {
+  const socket = boundSocket()
+  const line = 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" -r ./old.cjs bin/duet socket'
+  const child = spawn('/bin/sh', ['-c', line, process.execPath], {
+    cwd: whole,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit', socket.handle],
+  })
+  const [said] = await once(child.stdout as Readable, 'data')
+  socket.close()
+  assert.equal(String(said), 'true true\n')
 })
 
 test('compiled code is stored in the checkout, else in the folder of the user, and nowhere that others may write', () => {

@@ -1,13 +1,15 @@
 /** Checks that the files of deploy/ and docs/scaling.md agree with the code and with each other. */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { settings } from '#settings.ts'
-import { installed } from './postgres/tools/guard.ts'
+import { folderOf } from './duet.ts'
+import { freePort, installed } from './postgres/tools/guard.ts'
 import { at, parseYaml, type Yaml } from './yaml.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -128,25 +130,55 @@ test('HAProxy takes haproxy.cfg, with its own addresses and with those of compos
 
 const analyze = installed('systemd-analyze')
 
-test('systemd finds no fault with the unit', {
+test('systemd finds no fault with the units', {
   skip: analyze === undefined && 'systemd-analyze is not installed',
 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'duet-unit-'))
   try {
-    const file = join(folder, 'duet@3001.service')
+    const names = ['service', 'socket'].map(kind => join(folder, `duet@3001.${kind}`))
+    const [service = '', socket = ''] = names
     // systemd checks that the programs exist, so the paths are those of this checkout.
     writeFileSync(
-      file,
+      service,
       unit
         .replaceAll('/opt/duet/node_modules/.bin/node', process.execPath)
         .replaceAll('/opt/duet', root),
     )
-    const { status, stderr } = spawnSync(String(analyze), ['verify', '--man=no', file], {
+    writeFileSync(socket, read('deploy/duet@.socket'))
+    const { status, stderr } = spawnSync(String(analyze), ['verify', '--man=no', ...names], {
       encoding: 'utf8',
     })
     assert.equal(status, 0, stderr)
     assert.doesNotMatch(stderr, /duet@/)
   } finally {
     rmSync(folder, { recursive: true })
+  }
+})
+
+const activate = installed('systemd-socket-activate')
+
+test('a service that systemd starts by its socket answers the connection that started it', {
+  skip: activate === undefined && 'systemd-socket-activate is not installed',
+}, async () => {
+  const port = await freePort()
+  const { settings } = folderOf('activated').fresh()
+  const env = Object.entries({ ...settings, DUET_LOG: 'silent' })
+  const args = [
+    '-l',
+    `127.0.0.1:${port}`,
+    ...env.flatMap(([name, value]) => ['-E', `${name}=${value}`]),
+  ]
+  const child = spawn(String(activate), [...args, process.execPath, 'bin/duet', 'serve'], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  try {
+    await once(child.stderr, 'data') // it listens
+    const response = await fetch(`http://127.0.0.1:${port}/readyz`)
+    assert.equal(response.status, 200)
+  } finally {
+    const ended = once(child, 'exit')
+    child.kill('SIGTERM')
+    await ended
   }
 })

@@ -1,12 +1,14 @@
 /** The program as a child process: a command that runs to its end, or a service until it is stopped. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { lookAtFile, ownStore } from './stores.ts'
+import type { BoundSocket } from './support/bound-socket.ts'
 import { inTime, longest } from './support/wait.ts'
 import { secret } from './world.ts'
 
@@ -29,12 +31,21 @@ export const plain = Object.fromEntries(
   ),
 )
 
-/** Starts a command, which the test waits for or kills. */
-export const start = (args: readonly string[], settings: Settings, file = program) => {
-  const child = spawn(process.execPath, [file, ...args], {
+/** Gives a socket to the program as sd_listen_fds(3) has it: its process id is known only when it runs. */
+const withSocket = ['/bin/sh', '-c', 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"', 'sh']
+
+/** Starts a command, which the test waits for or kills; `socket` is handed over to it. */
+export const start = (
+  args: readonly string[],
+  settings: Settings,
+  file = program,
+  socket?: BoundSocket,
+) => {
+  const [first = '', ...rest] = [...(socket ? withSocket : []), process.execPath, file, ...args]
+  const child = spawn(first, rest, {
     env: { ...plain, ...settings },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+    stdio: ['ignore', 'pipe', 'pipe', ...(socket ? [socket.handle] : [])],
+  }) as ChildProcessByStdio<null, Readable, Readable>
   alive.add(child)
   child.once('exit', () => alive.delete(child))
   let stdout = ''
@@ -92,12 +103,15 @@ export const serve = (settings: Settings, ...args: readonly string[]): Promise<S
   serveBy(program, settings, ...args)
 
 /** The same by another program. */
-export const serveBy = async (
-  file: string,
-  settings: Settings,
-  ...args: readonly string[]
-): Promise<Service> => {
-  const running = start(['serve', ...args], { ...patient, ...settings }, file)
+export const serveBy = (file: string, settings: Settings, ...args: readonly string[]) =>
+  listening(start(['serve', ...args], { ...patient, ...settings }, file))
+
+/** The same on a socket that is handed over. */
+export const serveOn = (socket: BoundSocket, settings: Settings, ...args: readonly string[]) =>
+  listening(start(['serve', ...args], { ...patient, ...settings }, program, socket))
+
+/** Resolves when the service that was started listens. */
+const listening = async (running: ReturnType<typeof start>): Promise<Service> => {
   const { child, closed, stdout, stderr } = running
   while (!/listens on (\S+)/.test(stderr())) {
     await Promise.race([once(child.stderr, 'data'), closed])

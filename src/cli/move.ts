@@ -40,9 +40,9 @@ const taskOf = (args: readonly string[]): Task => {
 }
 
 /** Takes the store, so that no server writes into it during the move. */
-const hold = (store: Store): (() => void) => {
+const hold = async (store: Store): Promise<() => void> => {
   try {
-    return store.hold()
+    return await store.hold(0, () => {})
   } catch (cause) {
     if (!(cause instanceof StoreInUseError)) throw cause
     throw new Error(`a server serves ${store.label}: stop the server first, then move`, { cause })
@@ -123,7 +123,7 @@ const run = async (args: readonly string[], content: Content): Promise<void> => 
   const store = await storeOf(config, content.migrations)
   // Throws where there is none: to hold a store would make its folder.
   await store.pending()
-  const release = hold(store)
+  const release = await hold(store)
   try {
     await store.migrate()
     await closing(await targetOf(config, to, content.migrations), target =>

@@ -1,4 +1,5 @@
 /** `duet serve`: makes the store ready, serves it, and ends cleanly on a signal. */
+import { handedOver } from '#cli/serve/handed-over.ts'
 import { prepare } from '#cli/serve/prepare.ts'
 import { isOneOfMany, serveAsOne, serveMany } from '#cli/serve/processes.ts'
 import { start } from '#cli/serve/start.ts'
@@ -71,7 +72,9 @@ const run = async (args: readonly string[], content: Content): Promise<void> => 
   checkParser()
   const config = loadConfig(process.env, content.settings)
   const count = processesOf(values.processes, config)
-  const program = { config, content }
+  // Those of several processes get the socket from the first one, for which it was meant.
+  const socket = handedOver(process.env, isOneOfMany ? process.ppid : process.pid)
+  const program = { config, content, socket }
   if (isOneOfMany) return serveAsOne(program, endOnSignals)
   const release = await prepare(program, values.migrate === true)
   const running = count > 1 ? await serveMany(count) : await start(program, () => process.exit(1))

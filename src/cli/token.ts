@@ -1,5 +1,6 @@
 /** `duet token`: makes a token with the secret. */
 import { mint } from '#auth/token.ts'
+import { duration } from '#base/duration.ts'
 import { authSecret } from '#cli/secret.ts'
 import { readArgs, UsageError } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
@@ -14,11 +15,9 @@ const help = ({ viewers: { entity, roles } }: Content) =>
 Prints a token for ${withArticle(entity)}, signed with DUET_AUTH_SECRET (in development: with the
 secret that is kept beside the store, for PostgreSQL in data/). --ttl takes s, m or h; at most 24h.`
 
-const seconds = { s: 1, m: 60, h: 3600 } as const
-
+/** A lifetime in seconds. */
 const lifetime = (text: string): number => {
-  const [, number, unit] = /^(\d{1,6})([smh])$/.exec(text) ?? []
-  const ttl = Number(number) * seconds[unit as keyof typeof seconds]
+  const ttl = text.endsWith('ms') ? 0 : (duration(text) ?? 0) / 1000
   if (!(ttl >= 1 && ttl <= 24 * 3600))
     throw new UsageError(`--ttl must be such as 90s, 15m or 1h, at most 24h, not ${text}`)
   return ttl

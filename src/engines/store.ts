@@ -50,8 +50,11 @@ export type Store = {
   /** Its name in messages; never with a password. */
   readonly label: string
   readonly dialect: Dialect
-  /** Takes it for this process where only one may serve it; gives the function that releases it. Throws StoreInUseError. */
-  readonly hold: () => () => void
+  /**
+   * Takes it for this process where only one may serve it, and waits so many milliseconds for another to release it; `onWait`
+   * is called before it waits. Gives the function that releases it. Throws StoreInUseError.
+   */
+  readonly hold: (wait: number, onWait: () => void) => Promise<() => void>
   /** Applies the missing migrations; gives their names. Throws NewerStoreError before it changes anything. */
   readonly migrate: () => Promise<readonly string[]>
   /** The names of the missing migrations; throws NewerStoreError, or where there is no store. Changes nothing. */

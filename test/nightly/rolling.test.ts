@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { assertUnnoticed, rollingRounds } from '../postgres/rounds/restart-rounds.ts'
+import { rollingRounds } from '../postgres/rounds/restart-rounds.ts'
 import { noDatabase } from '../postgres/tools/database.ts'
 import { noHaproxy } from '../postgres/tools/haproxy.ts'
+import { assertUnnoticed } from '../support/steady-load.ts'
 
 const restarts = Number(process.env.DUET_TEST_ROUNDS ?? 20)
 

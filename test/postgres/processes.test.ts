@@ -4,8 +4,10 @@ import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { command } from '../commands.ts'
-import { duet, folderOf, type Service, type Settings, serve } from '../duet.ts'
+import { duet, folderOf, type Service, type Settings, serve, serveOn } from '../duet.ts'
 import { assertOneEffect, openLine, paysOf, prepareOrders, race, raceAll } from '../store/racer.ts'
+import { type BoundSocket, boundSocket } from '../support/bound-socket.ts'
+import { busyReader } from '../support/busy-reader.ts'
 import { inTime, until } from '../support/wait.ts'
 import { secret } from '../world.ts'
 import { tokenOf } from './rounds/client.ts'
@@ -19,8 +21,12 @@ let settings: Settings = {}
 /** Processes whose first one was killed would go on if they did not end by themselves. */
 const started = new Set<number>()
 
-const serveTwo = async (more: Settings = {}): Promise<Service> => {
-  const service = await serve({ ...settings, ...more }, '--processes', '2')
+const serveTwo = async (more: Settings = {}, socket?: BoundSocket): Promise<Service> => {
+  const all = { ...settings, ...more }
+  const starting = socket
+    ? serveOn(socket, all, '--processes', '2')
+    : serve(all, '--processes', '2')
+  const service = await starting
   for (const pid of await childrenOf(service.child.pid)) started.add(pid)
   return service
 }
@@ -57,7 +63,10 @@ describe('--processes is refused with exit code 2 and the reason', () => {
 describe('two processes', { skip }, () => {
   let service: Service
   before(async () => {
-    service = await serveTwo()
+    const socket = boundSocket()
+    service = await serveTwo({}, socket)
+    assert.equal(service.port, socket.port)
+    socket.close()
   })
   after(() => service?.end('SIGKILL'))
 
@@ -121,7 +130,32 @@ describe('two processes', { skip }, () => {
     }
   })
 
-  test('SIGTERM to the first ends all with exit code 0, and nothing acknowledged is lost', async t => {
+  /** Clients that keep both processes busy, each for as long as its connection is not ended. */
+  const busyReaders = async () => {
+    const clients = await inTurn(16, async () => busyReader(service, 50))
+    await until('each has some answers', () => clients.every(({ seen }) => seen.answers > 3))
+    return clients
+  }
+
+  test('SIGTERM to one of them cuts none of 16 busy clients: the others go on, and it is started again', async () => {
+    const clients = await busyReaders()
+    const [ended = 0, other = 0] = await childrenOf(service.child.pid)
+    process.kill(ended, 'SIGTERM')
+    await until('its clients are told', () => clients.some(({ seen }) => seen.told))
+    const noticed = `process ${ended} ended (exit code 0)`
+    await until('its end is noticed', () => service.stderr().includes(noticed))
+    const children = () => childrenOf(service.child.pid)
+    await until('there are two again', async () => (await children()).length === 2)
+    for (const pid of await children()) started.add(pid)
+    await answersWithout(service, other)
+    const rest = clients.filter(({ seen }) => !seen.told)
+    assert.ok(rest.length >= 8, `${rest.length} of the other process`)
+    for (const { leave } of rest) leave()
+    await Promise.all(clients.map(({ closed }) => closed))
+    assert.equal(clients.filter(({ seen }) => seen.cut).length, 0)
+  })
+
+  test('SIGTERM to the first ends all with exit code 0, cuts none of 16 busy clients and loses nothing acknowledged', async t => {
     const acknowledged: string[] = []
     const statuses = new Set<number>()
     const writing = Array.from({ length: 16 }, async (_, name) => {
@@ -140,11 +174,14 @@ describe('two processes', { skip }, () => {
         }
       }
     })
+    const clients = await busyReaders()
     await until('100 writes are acknowledged', () => acknowledged.length >= 100)
     const pids = await childrenOf(service.child.pid)
     const { code } = await service.end('SIGTERM')
     await Promise.all(writing)
     assert.equal(code, 0, service.stderr())
+    await Promise.all(clients.map(({ closed }) => closed))
+    assert.equal(clients.filter(({ seen }) => seen.cut).length, 0)
     assert.deepEqual(pids.filter(isAlive), [])
     assert.deepEqual([...statuses], [201])
     const stored = `select count(*)::int from users where email in ('${acknowledged.join("','")}')`

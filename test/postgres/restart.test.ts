@@ -1,5 +1,6 @@
 import { test } from 'node:test'
-import { assertUnnoticed, rollingRounds } from './rounds/restart-rounds.ts'
+import { assertUnnoticed } from '../support/steady-load.ts'
+import { rollingRounds } from './rounds/restart-rounds.ts'
 import { noDatabase } from './tools/database.ts'
 import { noHaproxy } from './tools/haproxy.ts'
 

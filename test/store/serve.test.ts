@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
@@ -6,10 +7,12 @@ import { connect as dial, type Socket } from 'node:net'
 import { dirname } from 'node:path'
 import { test } from 'node:test'
 import { connect } from '#engines/sqlite/connection.ts'
-import { holdStore, StoreInUseError } from '#engines/sqlite/lock.ts'
-import { duet, folderOf, type Service, serve } from '../duet.ts'
+import { holdStore, holdWhenFree, StoreInUseError } from '#engines/sqlite/lock.ts'
+import { duet, folderOf, plain, type Service, serve, start } from '../duet.ts'
+import { assertUnnoticed } from '../support/steady-load.ts'
 import { inTime, longest, pause, until } from '../support/wait.ts'
 import { killRounds } from './kill-rounds.ts'
+import { handedOverRounds } from './restart-rounds.ts'
 
 const { fresh } = folderOf('serve')
 
@@ -41,6 +44,38 @@ test('a second service on one store refuses with a line that says what to do, an
   assert.equal((await first.end()).code, 0)
   const third = await serve(settings)
   assert.equal((await third.end()).code, 0)
+})
+
+test('a lock that another has is waited for as long as asked, and no longer', async () => {
+  const { file } = fresh()
+  const release = holdStore(file)
+  let told = 0
+  const onWait = () => void told++
+  await assert.rejects(holdWhenFree(file, 0, onWait), StoreInUseError)
+  assert.equal(told, 0)
+  await assert.rejects(holdWhenFree(file, 1, onWait), StoreInUseError)
+  assert.equal(told, 1)
+  const waiting = holdWhenFree(file, longest, onWait)
+  await until('it is waited for', () => told === 2)
+  release()
+  const releaseAgain = await waiting
+  assert.throws(() => holdStore(file), StoreInUseError)
+  releaseAgain()
+})
+
+test('with DUET_STORE_WAIT a second service waits for the end of the first, then takes over its store and its port', async () => {
+  const { settings } = fresh()
+  const first = await serve(settings)
+  const more = { ...settings, DUET_STORE_WAIT: '1h', DUET_PORT: String(first.port) }
+  const second = start(['serve'], more)
+  await until('the second waits', () => /waiting up to 3600 s for its end/.test(second.stderr()))
+  assert.equal((await signUp(first, 'first@example.org')).status, 201)
+  assert.equal((await first.end()).code, 0)
+  await until('the second listens', () => /listens on/.test(second.stderr()))
+  // The address is in use: the store is the same.
+  assert.equal((await signUp(first, 'first@example.org')).status, 409)
+  second.child.kill('SIGTERM')
+  assert.deepEqual(await second.closed, [0, null])
 })
 
 test('the lock of a service that was killed is not left behind', async () => {
@@ -197,46 +232,23 @@ test('idle and slow connections do not keep a service from its end beyond the li
   for (const socket of [...idle, ...slow]) socket.destroy()
 })
 
-/** Reads on one connection as fast as it is answered, or after a moment; `cut`: it was closed without an answer. */
-const busyReader = (service: Service, thinks: number) => {
-  const seen = { answers: 0, cut: false, told: false }
-  const socket = dial(service.port, '127.0.0.1').setEncoding('latin1')
-  let heard = ''
-  let isAsking = false
-  const ask = () => {
-    isAsking = socket.writable
-    if (isAsking) socket.write('GET /api/products?limit=5 HTTP/1.1\r\nHost: x\r\n\r\n')
-  }
-  socket.on('error', () => {})
-  socket.on('connect', ask)
-  socket.on('data', text => {
-    heard += text
-    const [head = '', body = ''] = heard.split('\r\n\r\n')
-    if (body.length < Number(/content-length: (\d+)/i.exec(head)?.[1])) return
-    heard = ''
-    isAsking = false
-    seen.answers++
-    seen.told ||= /^connection: close/im.test(head)
-    if (!seen.told) setTimeout(ask, Math.random() * thinks)
-  })
-  const closed = once(socket, 'close').then(() => {
-    seen.cut = isAsking
-  })
-  return { seen, closed }
-}
+test('restarts on a socket that outlives the service fail no request, lose no write and do none twice', async t => {
+  const { rows, settings } = fresh()
+  assertUnnoticed(await handedOverRounds(2, rows, settings), text => t.diagnostic(text))
+})
 
-test('SIGTERM cuts none of 16 busy keep-alive clients: they are told that an answer is the last', async () => {
-  for (const thinks of [0, 100]) {
-    const service = await serve(fresh().settings)
-    const clients = Array.from({ length: 16 }, () => busyReader(service, thinks))
-    await until('each has some answers', () => clients.every(({ seen }) => seen.answers > 3))
-    const ended = service.end('SIGTERM')
-    await Promise.all(clients.map(({ closed }) => closed))
-    assert.equal((await ended).code, 0)
-    assert.equal(clients.filter(({ seen }) => seen.cut).length, 0)
-    // Most of them: on a busy machine one may not ask in time, and is closed while it is idle.
-    assert.ok(clients.filter(({ seen }) => seen.told).length >= 8)
-  }
+test('a descriptor that is no socket of TCP is refused with a line', async () => {
+  const { settings } = fresh()
+  const line = 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" bin/duet serve 3</dev/null'
+  const { status, stderr } = spawnSync('/bin/sh', ['-c', line, process.execPath], {
+    env: { ...plain, ...settings },
+    encoding: 'utf8',
+  })
+  assert.equal(status, 1)
+  assert.match(
+    stderr,
+    /duet: descriptor 3, which LISTEN_FDS names, is no socket to listen on: .+\n$/,
+  )
 })
 
 test('idle connections alone do not keep a service from its end', async () => {

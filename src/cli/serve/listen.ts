@@ -1,8 +1,9 @@
 /** The HTTP server: its sockets, their limits, and its end. */
+import { once } from 'node:events'
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http'
-import { Server as TcpServer } from 'node:net'
+import { type AddressInfo, Server as TcpServer } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
-import { serve } from '@hono/node-server'
+import { createAdaptorServer } from '@hono/node-server'
 import type { Config } from '#config.ts'
 import type { App } from '#http/request.ts'
 
@@ -12,11 +13,36 @@ export type Listening = {
   readonly close: (limit: number) => Promise<void>
 }
 
-const urlOf = (server: Server, config: Config): string => {
-  const address = server.address()
-  const port = typeof address === 'object' && address ? address.port : config.port
-  const host = config.host.includes(':') ? `[${config.host}]` : config.host
+const urlOf = ({ address, port }: AddressInfo, config: Config, socket?: number): string => {
+  const name = socket === undefined ? config.host : address
+  const host = name.includes(':') ? `[${name}]` : name
   return `http://${host === '0.0.0.0' || host === '[::]' ? '127.0.0.1' : host}:${port}`
+}
+
+/** Connections that may wait for a process that is just starting; the system has a limit of its own. */
+const backlog = 4096
+
+/** Listens on the address and port of the settings, or on the socket that was handed over; gives the address. */
+const listenOn = async (server: Server, config: Config, socket?: number): Promise<AddressInfo> => {
+  if (socket === undefined) server.listen(config.port, config.host)
+  else server.listen({ fd: socket, backlog })
+  try {
+    await once(server, 'listening')
+  } catch (cause) {
+    if (socket === undefined) throw cause
+    const reason = (cause as Error).message
+    throw new Error(
+      `descriptor ${socket}, which LISTEN_FDS names, is no socket to listen on: ${reason}`,
+      { cause },
+    )
+  }
+  const address = server.address()
+  // One of a path has no address of its client, by which callers without a token are told apart.
+  if (typeof address === 'string' || address === null)
+    throw new Error(
+      'the socket that was handed over is no socket of TCP: hand over one with an address and a port',
+    )
+  return address
 }
 
 /** How long a connection may be idle while the service is draining until it is closed, in milliseconds. */
@@ -40,12 +66,19 @@ const closeGently = async (server: Server, limit: number): Promise<void> => {
 /** How long a client may take nothing of an answer until its connection is ended, in milliseconds. */
 const usualPatience = 30_000
 
-/** Starts to listen; resolves when it does. While `isDraining()` an answer is the last one on its connection. */
+type Options = {
+  /** While it holds an answer is the last one on its connection. */
+  readonly isDraining: () => boolean
+  /** The descriptor of a socket that was handed over. */
+  readonly socket?: number | undefined
+  readonly patience?: number
+}
+
+/** Starts to listen; resolves when it does. */
 export const listen = async (
   app: Pick<App, 'fetch'>,
   config: Config,
-  isDraining: () => boolean,
-  patience = usualPatience,
+  { isDraining, socket, patience = usualPatience }: Options,
 ): Promise<Listening> => {
   const firstLook = Math.min(1000, patience / 3)
   class Answer<Asked extends IncomingMessage> extends ServerResponse<Asked> {
@@ -62,7 +95,6 @@ export const listen = async (
   const options = {
     fetch: app.fetch,
     hostname: config.host,
-    port: config.port,
     serverOptions: {
       ServerResponse: Answer,
       headersTimeout: 10_000,
@@ -73,15 +105,13 @@ export const listen = async (
       insecureHTTPParser: false,
     },
   }
-  const server = await new Promise<Server>((resolve, reject) => {
-    const made = serve(options, () => resolve(made)) as Server
-    made.once('error', reject)
-  })
+  const server = createAdaptorServer(options) as Server
+  const address = await listenOn(server, config, socket)
   // Node starts the time anew, without a word, where the client has taken something since it last looked.
   server.on('timeout', socket => {
     if (socket.timeout === firstLook) socket.setTimeout(patience - firstLook)
     else socket.destroy()
   })
   server.maxConnections = config.values.DUET_MAX_CONNECTIONS
-  return { url: urlOf(server, config), close: limit => closeGently(server, limit) }
+  return { url: urlOf(address, config, socket), close: limit => closeGently(server, limit) }
 }

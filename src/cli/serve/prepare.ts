@@ -5,8 +5,12 @@ import { checkCurrent, modelFor, storeOf } from '#cli/store.ts'
 import type { Config } from '#config.ts'
 import type { Content } from '#content.ts'
 
-/** A content with an operator's settings, to be served. */
-export type Program = { readonly config: Config; readonly content: Content }
+/** A content with an operator's settings, to be served, on a socket where one was handed over. */
+export type Program = {
+  readonly config: Config
+  readonly content: Content
+  readonly socket?: number | undefined
+}
 
 const report = (applied: readonly string[]): void => {
   if (applied.length > 0) process.stderr.write(`duet: applied ${applied.join(', ')}\n`)
@@ -25,7 +29,12 @@ export const prepare = async (
   const model = modelFor(config, content)
   const store = await storeOf(config, content.migrations)
   // The lock first: a store that another process serves is not migrated.
-  const release = store.hold()
+  const wait = config.values.DUET_STORE_WAIT
+  const release = await store.hold(wait, () =>
+    process.stderr.write(
+      `duet: ${store.label} is served by another process; waiting up to ${wait / 1000} s for its end\n`,
+    ),
+  )
   if (migrates || config.store.kind === 'sqlite') report(await store.migrate())
   else await checkCurrent(store, 'run duet migrate first, or duet serve --migrate')
   if (config.development && content.demo) await fillEmpty(store, model, await content.demo())

@@ -1,5 +1,6 @@
 /** Several processes that serve one store on one port: started together, started again when one dies, ended together. */
 import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
 import type { Program } from '#cli/serve/prepare.ts'
 import { start } from '#cli/serve/start.ts'
 
@@ -14,14 +15,27 @@ const stableAfter = 30_000
 
 type Greeting = { readonly hello: string }
 
+/** Settles when the first process hands no connection to this one any more; those on their way went back, for the others. */
+const leave = async ({ worker } = cluster): Promise<void> => {
+  if (!worker?.isConnected()) return
+  const left = once(process, 'disconnect')
+  worker.disconnect()
+  await left
+}
+
 /** Serves as one of several processes; ends when the first process ends, for whatever reason. */
 export const serveAsOne = async (
   program: Program,
   endOnSignals: (stop: () => Promise<void>) => void,
 ): Promise<void> => {
   const running = await start(program, () => process.exit(1))
-  endOnSignals(running.stop)
-  process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+  const endWithFirst = () => process.kill(process.pid, 'SIGTERM')
+  endOnSignals(async () => {
+    await running.stop()
+    process.off('disconnect', endWithFirst)
+    await leave()
+  })
+  process.on('disconnect', endWithFirst)
   process.send?.({ hello: running.hello } satisfies Greeting)
 }
 

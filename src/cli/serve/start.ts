@@ -175,14 +175,14 @@ const appOf = async ({ config, content }: Program, service: Service, auth: Auth)
 
 /** Begins to serve a store that `prepare` made ready; resolves when it listens. `onFatal`: it can serve no more. */
 export const start = async (program: Program, onFatal: () => void): Promise<Running> => {
-  const { config, content } = program
+  const { config, content, socket } = program
   const auth = authOf(config, content.viewers)
   const service = await openService(program, onFatal)
   const { engine, state } = service
   const app = await appOf(program, service, auth)
   const endPurging = startPurging({ writer: engine, dialect: engine.dialect, now: Date.now })
   const endFlushing = startFlushing(service.usage)
-  const server = await listen(app, config, () => state.isDraining)
+  const server = await listen(app, config, { isDraining: () => state.isDraining, socket })
   state.url = server.url
   const stop = async () => {
     state.isDraining = true

@@ -25,7 +25,7 @@ export const postgresStore = (options: PostgresOptions): Store => {
     label: labelOf(options.url),
     dialect,
     // Any number of processes may serve it.
-    hold: () => () => {},
+    hold: async () => () => {},
     migrate: () => checked(() => migratePostgres(connection, options.migrations)),
     pending: () => checked(() => pendingOn(connection, options.migrations)),
     secret: name => withRight(options.url, () => secretOn(connection, name)),

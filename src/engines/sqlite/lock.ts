@@ -2,6 +2,7 @@
 import { closeSync, fstatSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Another process serves the store. */
 export class StoreInUseError extends Error {
@@ -72,5 +73,26 @@ export const holdStore = (file: string): (() => void) => {
     const isEmpty = isNew && fstatSync(descriptor).size === 0
     if (isEmpty && opened(descriptor) === fileAt(file)) rmSync(file)
     closeSync(descriptor)
+  }
+}
+
+/** Milliseconds between two looks at a lock that another process has. */
+const betweenLooks = 50
+
+/** Takes the lock as `holdStore` does, and waits so many milliseconds for a process that has it; calls `onWait` before it does. */
+export const holdWhenFree = async (
+  file: string,
+  wait: number,
+  onWait: () => void,
+): Promise<() => void> => {
+  const deadline = performance.now() + wait
+  for (let looks = 0; ; looks++) {
+    try {
+      return holdStore(file)
+    } catch (error) {
+      if (!(error instanceof StoreInUseError) || performance.now() >= deadline) throw error
+    }
+    if (looks === 0) onWait()
+    await sleep(betweenLooks)
   }
 }

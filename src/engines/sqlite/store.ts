@@ -3,7 +3,7 @@ import type { Migration } from '#engines/migrations.ts'
 import { connect } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { openSqlite } from '#engines/sqlite/engine.ts'
-import { holdStore } from '#engines/sqlite/lock.ts'
+import { holdWhenFree } from '#engines/sqlite/lock.ts'
 import { migrateSqlite, pendingMigrations, secretOf } from '#engines/sqlite/migrate.ts'
 import type { SqliteFile } from '#engines/sqlite/options.ts'
 import { checkPath } from '#engines/sqlite/path.ts'
@@ -21,9 +21,9 @@ export const sqliteStore = ({ migrations, ...options }: Options): Store => {
   return {
     label: file,
     dialect,
-    hold: () => {
+    hold: async (wait, onWait) => {
       checkPath(file)
-      return holdStore(file)
+      return holdWhenFree(file, wait, onWait)
     },
     migrate: async () => migrateSqlite(file, migrations),
     pending: async () => pendingMigrations(file, migrations),

@@ -1,0 +1,39 @@
+/** A client that keeps its connection busy, and sees how it ends. */
+import { once } from 'node:events'
+import { connect as dial } from 'node:net'
+import type { Service } from '../duet.ts'
+
+/** Reads on one connection as fast as it is answered, or after a moment; `cut`: it was closed without an answer. */
+export const busyReader = (service: Service, thinks: number) => {
+  const seen = { answers: 0, cut: false, told: false }
+  const socket = dial(service.port, '127.0.0.1').setEncoding('latin1')
+  let heard = ''
+  let isAsking = false
+  let isLeaving = false
+  const ask = () => {
+    isAsking = socket.writable
+    if (isAsking) socket.write('GET /api/products?limit=5 HTTP/1.1\r\nHost: x\r\n\r\n')
+  }
+  socket.on('error', () => {})
+  socket.on('connect', ask)
+  socket.on('data', text => {
+    heard += text
+    const [head = '', body = ''] = heard.split('\r\n\r\n')
+    if (body.length < Number(/content-length: (\d+)/i.exec(head)?.[1])) return
+    heard = ''
+    isAsking = false
+    seen.answers++
+    seen.told ||= /^connection: close/im.test(head)
+    if (isLeaving) socket.end()
+    else if (!seen.told) setTimeout(ask, Math.random() * thinks)
+  })
+  const closed = once(socket, 'close').then(() => {
+    seen.cut = isAsking
+  })
+  /** Ends the connection, after the answer where one is awaited. */
+  const leave = () => {
+    isLeaving = true
+    if (!isAsking) socket.end()
+  }
+  return { seen, closed, leave }
+}
