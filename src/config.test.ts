@@ -26,6 +26,9 @@ const bad: readonly (readonly [string, string, RegExp])[] = [
   ['PORT', 'none', /^must be a port number, 0 to 65535$/],
   ['DUET_DATABASE_URL', './data/duet.db', /^must be sqlite:PATH/],
   ['DUET_DATABASE_URL', 'mysql://localhost/duet', /^must be sqlite:PATH/],
+  ['DUET_DATABASE_URL', 'postgres://one,/duet', /^must be sqlite:PATH/],
+  ['DUET_REPLICA_URLS', 'automatic', /^must be auto, or postgres:/],
+  ['DUET_PATRONI_URLS', 'one:8008', /^must be http or https URLs/],
   ['DUET_DATABASE_URL', 'sqlite:', /^must be sqlite:PATH/],
   ['DUET_DATABASE_URL', 'postgres://localhost', /or postgres:\/\/USER:PASSWORD@HOST\/DATABASE$/],
   ['DUET_JWKS_URL', 'keys.json', /^must be an http or https URL$/],
@@ -190,6 +193,22 @@ test('a store in PostgreSQL is named by its URL, and only such a store has repli
     'postgresql://two/duet',
   ])
   assert.match(faultsOf(replicas)[0] ?? '', /^DUET_REPLICA_URLS is for PostgreSQL/)
+})
+
+test('a store may name several servers of which one takes writes, and have its replicas found', () => {
+  const url = 'postgres://duet@one:5432,two:5432/duet?target_session_attrs=read-write'
+  const auto = { DUET_DATABASE_URL: url, DUET_REPLICA_URLS: 'auto' }
+  const patroni = { DUET_PATRONI_URLS: 'http://one:8008, http://two:8008' }
+  const { store, values } = loadConfig({ ...auto, ...patroni })
+  assert.deepEqual(store, { kind: 'postgres', url })
+  assert.equal(values.DUET_REPLICA_URLS, 'auto')
+  assert.deepEqual(values.DUET_PATRONI_URLS, ['http://one:8008', 'http://two:8008'])
+  assert.match(
+    faultsOf({ DUET_DATABASE_URL: url, ...patroni })[0] ?? '',
+    /needs DUET_REPLICA_URLS=auto/,
+  )
+  const standby = { DUET_DATABASE_URL: url.replace('read-write', 'standby') }
+  assert.match(faultsOf(standby)[0] ?? '', /target_session_attrs=read-write/)
 })
 
 test('a version ends six months after its deprecation at the soonest, and not without one', () => {

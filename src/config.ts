@@ -1,15 +1,9 @@
 /** The environment as a Config, checked once; one error names all faults. */
 import { resolve } from 'node:path'
 import { noticeMonths, soonestEnd } from '#base/dates.ts'
+import { isPostgres, targetIn } from '#base/hosts.ts'
 import { nearest } from '#base/nearest.ts'
-import {
-  ConfigError,
-  isPostgres,
-  port,
-  type SettingTable,
-  settings,
-  type ValuesOf,
-} from '#settings.ts'
+import { ConfigError, port, type SettingTable, settings, type ValuesOf } from '#settings.ts'
 
 export type Config = {
   readonly development: boolean
@@ -101,6 +95,13 @@ const contradictions = (values: Raw, environment: Environment): readonly string[
   }
   if (values.DUET_REPLICA_URLS !== undefined && !isPostgres(String(values.DUET_DATABASE_URL)))
     faults.push('DUET_REPLICA_URLS is for PostgreSQL: DUET_DATABASE_URL must be a postgres:// URL')
+  if (values.DUET_PATRONI_URLS !== undefined && values.DUET_REPLICA_URLS !== 'auto')
+    faults.push('DUET_PATRONI_URLS finds replicas: it needs DUET_REPLICA_URLS=auto')
+  const target = targetIn(String(values.DUET_DATABASE_URL))
+  if (target !== undefined && !/^(read-write|primary)$/.test(target))
+    faults.push(
+      'DUET_DATABASE_URL must have target_session_attrs=read-write, or none: the service needs the server that takes writes',
+    )
   return [...faults, ...deprecationFaults(values, environment)]
 }
 

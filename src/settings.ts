@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import { type Check, turned, where } from '#base/check.ts'
 import { isDay } from '#base/dates.ts'
 import { duration } from '#base/duration.ts'
+import { isPostgres } from '#base/hosts.ts'
 
 /** The rule of a setting: what its text stands for. */
 type Rule<Value = unknown> = Check<Value, string>
@@ -68,10 +69,11 @@ const isNetwork = (text: string): boolean => {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most)
 }
 
-export const isPostgres = (text: string) => {
-  const { protocol, pathname } = URL.parse(text) ?? {}
-  return /^postgres(ql)?:$/.test(protocol ?? '') && (pathname ?? '').length > 1
-}
+/** A list of PostgreSQL URLs, or the word by which they are found. */
+const replicas: Rule<'auto' | readonly string[]> = given =>
+  given === 'auto'
+    ? { value: given }
+    : listOf(isPostgres, 'must be auto, or postgres:// URLs with commas between them')(given)
 
 const sender =
   /^(?:[^<>"\p{Cc}]*<[^\s<>@,"\p{Cc}]+@[^\s<>@,"\p{Cc}]+>|[^\s<>@,"\p{Cc}]+@[^\s<>@,"\p{Cc}]+)$/u
@@ -119,7 +121,7 @@ export const settings = {
       'must be sqlite:PATH, such as sqlite:./data/duet.db, or postgres://USER:PASSWORD@HOST/DATABASE',
     ),
     'sqlite:./data/duet.db',
-    'Where the content is stored: a file, or a PostgreSQL database',
+    'Where the content is stored: a file, or a PostgreSQL database, of which several servers may be named with commas between',
   ),
   DUET_STORE_WAIT: setting(
     time('1h'),
@@ -127,9 +129,14 @@ export const settings = {
     'How long a start waits for another process to release a SQLite store, such as 30s',
   ),
   DUET_REPLICA_URLS: setting(
-    listOf(isPostgres, 'must be postgres:// URLs with commas between them'),
+    replicas,
     '',
-    'Read replicas of the PostgreSQL database, with commas between; reads go to them',
+    'Read replicas of the PostgreSQL database, with commas between, or `auto` to find and follow them; reads go to them',
+  ),
+  DUET_PATRONI_URLS: setting(
+    listOf(isWebAddress, 'must be http or https URLs with commas between them'),
+    '',
+    'REST endpoints of Patroni, with commas between, that know the replicas where DUET_REPLICA_URLS is `auto`',
   ),
   DUET_PG_PREPARE: setting(
     onOff,

@@ -1,5 +1,6 @@
 /** `duet move`: moves a whole SQLite store into a PostgreSQL database. */
 import { createHash } from 'node:crypto'
+import { isPostgres } from '#base/hosts.ts'
 import { copyTables, remedy } from '#cli/move/copy.ts'
 import { contentTables } from '#cli/move/tables.ts'
 import { compare, isSame, tableText } from '#cli/move/verify.ts'
@@ -14,7 +15,6 @@ import { StoreInUseError } from '#engines/sqlite/lock.ts'
 import { highestIds, machineryOf } from '#engines/sqlite/moving.ts'
 import type { Store } from '#engines/store.ts'
 import type { Entities } from '#model/model.ts'
-import { isPostgres } from '#settings.ts'
 import type { Session } from '#sql/engine.ts'
 
 const help = `Usage: duet move --to postgres://USER:PASSWORD@HOST/DATABASE [--restart]

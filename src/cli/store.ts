@@ -28,10 +28,11 @@ export const storeOf = async ({ store, values }: Config, folder: URL): Promise<S
     case 'postgres': {
       // Loaded only here: its driver would delay every start on SQLite.
       const { postgresStore } = await import('#engines/postgres/store.ts')
+      const replicas = values.DUET_REPLICA_URLS ?? []
       return postgresStore({
         url: store.url,
         migrations: history,
-        replicas: values.DUET_REPLICA_URLS ?? [],
+        replicas: replicas === 'auto' ? { patroni: values.DUET_PATRONI_URLS ?? [] } : replicas,
         prepare: values.DUET_PG_PREPARE,
         readers: values.DUET_PG_READERS,
         pool: values.DUET_PG_POOL,

@@ -1,10 +1,13 @@
 /** The engine of a PostgreSQL store: reads on the primary and its replicas, each write in a transaction. */
 import { isConflict, UnreachableError } from '#engines/postgres/connection/errors.ts'
+import { createHosts, fixedOn, type Hosts } from '#engines/postgres/connection/hosts.ts'
+import { labelOf } from '#engines/postgres/connection/label.ts'
 import { endsWithin } from '#engines/postgres/connection/within.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
 import type { PostgresServing } from '#engines/postgres/options.ts'
+import { discovering } from '#engines/postgres/read/discovery.ts'
 import { createReader } from '#engines/postgres/read/reader.ts'
-import { createReplicas } from '#engines/postgres/read/replicas.ts'
+import { createReplicas, type Found } from '#engines/postgres/read/replicas.ts'
 import { createServer, type Server, type ServerOptions } from '#engines/postgres/read/server.ts'
 import { createRateCounts } from '#engines/postgres/write/rates.ts'
 import { createWriter } from '#engines/postgres/write/writer.ts'
@@ -16,14 +19,30 @@ import { queryWith } from '#sql/engine.ts'
 const readyWithin = 2000
 
 /** The options of one of its servers; `what` is its name in reports. */
-const serverOptions = (options: PostgresServing, url: string, what: string): ServerOptions => ({
+const serverOptions = (options: PostgresServing, hosts: Hosts, what: string): ServerOptions => ({
   ...options,
-  url,
+  hosts,
   onChange: problem =>
     options.onProblem?.(
       problem === null ? `${what} can be used again` : `${what} cannot be used: ${problem}`,
     ),
 })
+
+/** Where the replicas are, by the settings; undefined where there are none. */
+const replicasOf = (options: PostgresServing, hosts: Hosts, primary: Server): Found | undefined => {
+  const { url, replicas } = options
+  if ('patroni' in replicas)
+    return {
+      find: discovering({ url, ...replicas }, hosts, primary),
+      optionsOf: one =>
+        serverOptions(options, fixedOn(one, 'standby'), `the replica ${labelOf(one)}`),
+    }
+  if (replicas.length === 0) return undefined
+  return {
+    find: async () => replicas,
+    optionsOf: one => serverOptions(options, fixedOn(one), `replica ${replicas.indexOf(one) + 1}`),
+  }
+}
 
 /** The error for callers where a server is unavailable, or where a read lost to conflicts on every try. */
 const callerError = (error: unknown, primary: Server): unknown => {
@@ -52,13 +71,11 @@ const checkReady = async ({ pipelined }: Server): Promise<void> => {
 
 /** Opens the engine: connections are made at once, and again whenever they are lost. */
 export const openPostgres = (options: PostgresServing): Engine => {
-  const primary = createServer(serverOptions(options, options.url, 'the database'))
-  const replicas = createReplicas(
-    primary,
-    options.replicas.map((url, index) => serverOptions(options, url, `replica ${index + 1}`)),
-  )
+  const hosts = createHosts(options.url)
+  const primary = createServer(serverOptions(options, hosts, 'the database'))
+  const replicas = createReplicas(primary, replicasOf(options, hosts, primary))
   const reader = createReader(primary, replicas)
-  const writer = createWriter(options)
+  const writer = createWriter(options, hosts)
   const withCallerErrors = async <Result>(result: Result | Promise<Result>): Promise<Result> => {
     try {
       return await result
@@ -75,6 +92,7 @@ export const openPostgres = (options: PostgresServing): Engine => {
     readOnly: () => null,
     rateCounts: createRateCounts(query => writer.query(query)),
     close: async () => {
+      hosts.close()
       await Promise.all([primary.close(), replicas.close(), writer.close()])
     },
   }

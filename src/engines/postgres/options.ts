@@ -4,8 +4,8 @@ import type { Serving } from '#engines/store.ts'
 
 export type PostgresOptions = {
   readonly url: string
-  /** The addresses of its replicas. */
-  readonly replicas: readonly string[]
+  /** The addresses of its replicas, or that they are looked for, by Patroni's REST endpoints where there are any. */
+  readonly replicas: readonly string[] | { readonly patroni: readonly string[] }
   /** Whether statements are prepared by name. */
   readonly prepare: boolean
   /** The number of connections that quick reads share, to the primary and to each replica. */

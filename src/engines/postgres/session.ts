@@ -1,5 +1,5 @@
 /** A PostgreSQL session for CLI commands. */
-import { connect } from '#engines/postgres/connection/connection.ts'
+import { connect } from '#engines/postgres/connection/hosts.ts'
 import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
 import { transactionsOf } from '#engines/session.ts'

@@ -1,19 +1,38 @@
 /** The internals of pg's clients that this service needs: the socket, and the names of prepared statements. */
 import type { Socket } from 'node:net'
-import type pg from 'pg'
+import pg from 'pg'
 import { endsWithin } from '#engines/postgres/connection/within.ts'
 
 /** How long a connection may take to end in good order, in milliseconds. */
 const endTimeout = 1000
 
+type Status = { readonly parameterName: string; readonly parameterValue: string }
+
 type Inside = {
   readonly stream: Pick<Socket, 'cork' | 'uncork' | 'destroy'>
   parsedStatements: object
   submittedNamedStatements: object
+  on(event: 'parameterStatus', listen: (status: Status) => void): void
 }
 
 const insideOf = (client: pg.ClientBase): Inside =>
   (client as unknown as { readonly connection: Inside }).connection
+
+export type Role = 'primary' | 'standby'
+
+/** A client that knows the role of its server: PostgreSQL says it at the beginning of a session, and when it changes. */
+export class ServerClient extends pg.Client {
+  /** Undefined where the server does not say it, as behind some poolers. */
+  role: Role | undefined
+
+  constructor(config: pg.ClientConfig) {
+    super(config)
+    insideOf(this).on('parameterStatus', ({ parameterName, parameterValue }) => {
+      if (parameterName === 'in_hot_standby')
+        this.role = parameterValue === 'on' ? 'standby' : 'primary'
+    })
+  }
+}
 
 /** Closes the socket of a client at once. */
 export const destroy = (client: pg.ClientBase): void => void insideOf(client).stream.destroy()

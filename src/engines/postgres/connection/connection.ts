@@ -1,10 +1,23 @@
 /** One connection to a PostgreSQL server: queries are pipelined over it, and a lost one is detected. */
-import pg from 'pg'
-import { corking, destroy, endAll, statementNames } from '#engines/postgres/connection/client.ts'
-import { isStale, LostError, translated } from '#engines/postgres/connection/errors.ts'
+import type pg from 'pg'
+import {
+  corking,
+  destroy,
+  endAll,
+  type Role,
+  ServerClient,
+  statementNames,
+} from '#engines/postgres/connection/client.ts'
+import {
+  isReadOnly,
+  isStale,
+  LostError,
+  translated,
+  UnreachableError,
+} from '#engines/postgres/connection/errors.ts'
 import { refused } from '#engines/postgres/connection/label.ts'
 import { ArrayQuery } from '#engines/postgres/connection/rows.ts'
-import { type ConnectionOptions, clientConfig } from '#engines/postgres/connection/settings.ts'
+import { clientConfig, type SessionOptions } from '#engines/postgres/connection/settings.ts'
 import { ApiError } from '#errors.ts'
 import type { Query, Rows } from '#sql/engine.ts'
 
@@ -14,6 +27,8 @@ export type Connection = {
   readonly run: (text: string) => Promise<void>
   /** The number of queries without an answer yet. */
   readonly waiting: () => number
+  /** The number of warnings that the server has given. */
+  readonly warnings: () => number
   readonly isOpen: () => boolean
   /** Settles when the connection is closed, by either side. */
   readonly closed: Promise<void>
@@ -30,6 +45,7 @@ type Traffic = {
   waiting: number
   /** When the server last answered, or was sent the first query after a pause. */
   lastAnswer: number
+  warnings: number
 }
 
 /** How often the check for a silent server runs, in milliseconds. */
@@ -60,8 +76,9 @@ const sending =
         traffic.waiting--
         traffic.lastAnswer = performance.now()
         if (!error) return resolve()
-        // Its prepared statements are no longer valid: a new connection prepares them again.
-        if (isStale(error)) cut()
+        // Prepared statements that are no longer valid are prepared again on a new connection; and where a server takes
+        // no writes, a new connection may lead to the one that does.
+        if (isStale(error) || isReadOnly(error)) cut()
         reject(translated(error))
       })
     })
@@ -87,9 +104,9 @@ const querying =
 /** A connected client of pg as a Connection. */
 export const connectionOf = (
   client: pg.ClientBase,
-  { prepare, silenceLimit }: ConnectionOptions,
+  { prepare, silenceLimit }: SessionOptions,
 ): Connection => {
-  const traffic: Traffic = { isOpen: true, isEnding: false, waiting: 0, lastAnswer: 0 }
+  const traffic: Traffic = { isOpen: true, isEnding: false, waiting: 0, lastAnswer: 0, warnings: 0 }
   const { promise: closed, resolve: resolveClosed } = Promise.withResolvers<void>()
   const setClosed = () => {
     traffic.isOpen = false
@@ -104,11 +121,15 @@ export const connectionOf = (
   // Without a listener an error of an idle connection would end the process.
   client.on('error', setClosed)
   client.on('end', setClosed)
+  client.on('notice', ({ code }) => {
+    if (code?.startsWith('01')) traffic.warnings++
+  })
   const ask = sending(traffic, corking(client), cut)
   return {
     query: querying(client, ask, prepare ? statementNames(client) : () => undefined),
     run: text => ask(done => client.query(text, done)),
     waiting: () => traffic.waiting,
+    warnings: () => traffic.warnings,
     isOpen: () => traffic.isOpen && !traffic.isEnding,
     closed,
     cut,
@@ -121,14 +142,31 @@ export const connectionOf = (
   }
 }
 
-/** Opens a connection. Throws an UnreachableError that names the server and the remedy. */
-export const connect = async (options: ConnectionOptions): Promise<Connection> => {
-  const client = new pg.Client(clientConfig(options))
+/** Closes a connection whose server is not what it must be, and throws an UnreachableError. */
+export const checkRole = (
+  { role: is, host, port }: ServerClient,
+  { cut }: Connection,
+  { role }: { readonly role?: Role | undefined },
+): void => {
+  if (!role || !is || is === role) return
+  cut()
+  throw new UnreachableError(`${host}:${port} is a ${is} now, and not the ${role} that is needed`)
+}
+
+/** Opens a connection to the server of a URL. Throws an UnreachableError that names it and the remedy. */
+export const connectTo = async (
+  url: string,
+  options: SessionOptions,
+  role?: Role,
+): Promise<Connection> => {
+  const client = new ServerClient(clientConfig(url, options))
   client.on('error', () => {})
   try {
     await client.connect()
   } catch (error) {
-    throw refused(error, options.url)
+    throw refused(error, url)
   }
-  return connectionOf(client, options)
+  const connection = connectionOf(client, options)
+  checkRole(client, connection, { role })
+  return connection
 }

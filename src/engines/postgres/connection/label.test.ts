@@ -11,6 +11,7 @@ const fault = (code: string, message: string) => Object.assign(new Error(message
 test('a database is named by its host, port and name alone', () => {
   assert.equal(labelOf(url), place)
   assert.equal(labelOf('postgres:///content'), 'postgres:///content')
+  assert.equal(labelOf('postgres://duet:hunter2@one:1,two/c?a=b'), 'postgres://one:1,two/c')
 })
 
 test('why a session is refused is told with the place and what to do, and without the password', () => {

@@ -1,8 +1,9 @@
 /** A pool of a few connections over which many quick reads are pipelined at once. */
 import type { Connection } from '#engines/postgres/connection/connection.ts'
 import { UnreachableError } from '#engines/postgres/connection/errors.ts'
+import type { Hosts } from '#engines/postgres/connection/hosts.ts'
 import { keepConnected, type Reconnecting } from '#engines/postgres/connection/reconnecting.ts'
-import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
+import type { SessionOptions } from '#engines/postgres/connection/settings.ts'
 import { endsWithin } from '#engines/postgres/connection/within.ts'
 import type { Query, Rows } from '#sql/engine.ts'
 
@@ -23,7 +24,8 @@ export type PipelinedPool = {
 }
 
 type Options = {
-  readonly connection: ConnectionOptions
+  readonly hosts: Hosts
+  readonly connection: SessionOptions
   readonly count: number
   /** Called with the problem when the last connection is lost, with null when there is one again. */
   readonly onChange: (problem: string | null) => void
@@ -40,14 +42,19 @@ const leastBusy = (slots: readonly Reconnecting[]): Connection | undefined => {
 }
 
 /** Opens `count` connections and keeps them open. */
-export const createPipelinedPool = ({ connection, count, onChange }: Options): PipelinedPool => {
+export const createPipelinedPool = ({
+  hosts,
+  connection,
+  count,
+  onChange,
+}: Options): PipelinedPool => {
   let reason: Error = new UnreachableError('the database was not reached yet')
   let wasUp = true
   let isClosed = false
   let change = Promise.withResolvers<void>()
   const leastBusyNow = () => leastBusy(slots)
   const slots: readonly Reconnecting[] = Array.from({ length: count }, () =>
-    keepConnected(connection, error => {
+    keepConnected(hosts, connection, error => {
       if (error) reason = error
       const isUp = leastBusyNow() !== undefined
       if (isUp !== wasUp) onChange(isUp ? null : reason.message)

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { test } from 'node:test'
 import { UnreachableError } from '#engines/postgres/connection/errors.ts'
+import { fixedOn } from '#engines/postgres/connection/hosts.ts'
 import { createPool } from '#engines/postgres/connection/pool.ts'
 
 const message = (type: string, body: Buffer): Buffer => {
@@ -22,8 +23,8 @@ test('a session that is ended in the very turn in which it is made fails its wor
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const pool = createPool(
+    fixedOn(`postgres://duet@127.0.0.1:${port}/content`),
     {
-      url: `postgres://duet@127.0.0.1:${port}/content`,
       prepare: true,
       statementTimeout: 0,
       lockTimeout: 0,

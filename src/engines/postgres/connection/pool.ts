@@ -1,13 +1,21 @@
 /** A pool of connections, each used by one transaction at a time. */
 import pg from 'pg'
-import { endAll } from '#engines/postgres/connection/client.ts'
-import { type Connection, connectionOf } from '#engines/postgres/connection/connection.ts'
+import { destroy, endAll, ServerClient } from '#engines/postgres/connection/client.ts'
+import {
+  type Connection,
+  checkRole,
+  connectionOf,
+} from '#engines/postgres/connection/connection.ts'
+import type { Hosts } from '#engines/postgres/connection/hosts.ts'
 import { refused } from '#engines/postgres/connection/label.ts'
-import { type ConnectionOptions, clientConfig } from '#engines/postgres/connection/settings.ts'
+import { clientConfig, type SessionOptions } from '#engines/postgres/connection/settings.ts'
 import { ApiError } from '#errors.ts'
 
 /** How long work waits for a connection, in milliseconds. */
 const longestWait = 1000
+
+/** How long it waits for the primary to be found, in milliseconds: writes are held through a short change of primaries. */
+const longestFind = 1500
 
 /** An idle connection is closed after so many milliseconds. */
 const idleFor = 30_000
@@ -15,6 +23,7 @@ const idleFor = 30_000
 export type Pool = {
   /** Runs work on a connection, which is closed where the work broke it. */
   readonly use: <Result>(work: (connection: Connection) => Promise<Result>) => Promise<Result>
+  /** How many wait for a connection. */
   readonly waiting: () => number
   readonly close: () => Promise<void>
 }
@@ -23,11 +32,33 @@ export type Pool = {
 const isFull = (error: unknown): boolean =>
   error instanceof Error && error.message === 'timeout exceeded when trying to connect'
 
-const takeFrom = async (pool: pg.Pool, url: string): Promise<pg.PoolClient> => {
+/** The class of a pool's clients: each new one connects to where the server is by then. */
+const clientsOf = (hosts: Hosts) =>
+  class extends ServerClient {
+    readonly url: string
+
+    constructor(config: pg.ClientConfig) {
+      const url = hosts.current()
+      super({ ...config, connectionString: url })
+      this.url = url
+    }
+  }
+
+type PoolClient = InstanceType<ReturnType<typeof clientsOf>> & pg.PoolClient
+
+const takeFrom = async (pool: pg.Pool, hosts: Hosts): Promise<PoolClient> => {
   try {
-    return await pool.connect()
+    for (;;) {
+      const client = (await pool.connect()) as PoolClient
+      if (client.url === hosts.current()) return client
+      // Another server became the primary while it connected.
+      client.release(true)
+    }
   } catch (error) {
-    if (!isFull(error)) throw refused(error, url)
+    if (!isFull(error)) {
+      hosts.doubt()
+      throw refused(error, hosts.current())
+    }
     throw new ApiError('OVERLOADED', 'All connections to the database are busy; try again', {
       retryAfter: 1,
     })
@@ -35,13 +66,14 @@ const takeFrom = async (pool: pg.Pool, url: string): Promise<pg.PoolClient> => {
 }
 
 /** A pool of at most `max` connections, opened when they are needed. */
-export const createPool = (options: ConnectionOptions, max: number): Pool => {
+export const createPool = (hosts: Hosts, options: SessionOptions, max: number): Pool => {
   const pool = new pg.Pool({
-    ...clientConfig(options),
+    ...clientConfig(hosts.current(), options),
+    Client: clientsOf(hosts),
     connectionTimeoutMillis: longestWait,
     idleTimeoutMillis: idleFor,
     max,
-  } as pg.PoolConfig)
+  } as object)
   // The loss of an idle connection harms nothing: the pool opens others.
   pool.on('error', () => {})
   const clients = new Set<pg.PoolClient>()
@@ -52,15 +84,34 @@ export const createPool = (options: ConnectionOptions, max: number): Pool => {
   })
   pool.on('remove', client => clients.delete(client))
   const connections = new WeakMap<pg.PoolClient, Connection>()
+  let finding = 0
+  const find = async () => {
+    finding++
+    try {
+      await hosts.find(longestFind)
+    } finally {
+      finding--
+    }
+  }
   const use: Pool['use'] = async work => {
-    const client = await takeFrom(pool, options.url)
+    await find()
+    const client = await takeFrom(pool, hosts)
     const connection = connections.get(client) ?? connectionOf(client, options)
     connections.set(client, connection)
     try {
+      checkRole(client, connection, hosts)
       return await work(connection)
     } finally {
+      if (!connection.isOpen()) hosts.doubt()
       client.release(!connection.isOpen())
     }
   }
-  return { use, waiting: () => pool.waitingCount, close: () => endAll(clients, () => pool.end()) }
+  hosts.onMove(() => {
+    for (const client of clients) destroy(client)
+  })
+  return {
+    use,
+    waiting: () => finding + pool.waitingCount,
+    close: () => endAll(clients, () => pool.end()),
+  }
 }

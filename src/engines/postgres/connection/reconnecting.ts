@@ -1,13 +1,17 @@
 /** A connection that is opened again whenever it is lost, after growing pauses. */
-import { type Connection, connect } from '#engines/postgres/connection/connection.ts'
+import { type Connection, connectTo } from '#engines/postgres/connection/connection.ts'
 import { UnreachableError } from '#engines/postgres/connection/errors.ts'
-import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
+import type { Hosts } from '#engines/postgres/connection/hosts.ts'
+import type { SessionOptions } from '#engines/postgres/connection/settings.ts'
 
 /** Pauses between tries to connect, in milliseconds: from the first to the longest, each twice the one before. */
 const pauses = { first: 100, longest: 2000 }
 
 /** After a connection that lasted so many milliseconds, the next pause is the first again. */
 const goodAfter = 100
+
+/** How long it waits in one piece for the primary to be found, in milliseconds; then it says that there is none. */
+const longestFind = 2000
 
 export type Reconnecting = {
   /** The connection, while there is one. */
@@ -18,7 +22,8 @@ export type Reconnecting = {
 }
 
 type State = {
-  readonly options: ConnectionOptions
+  readonly hosts: Hosts
+  readonly options: SessionOptions
   /** Called with the problem, or with null when there is a connection again. */
   readonly onChange: (error: Error | null) => void
   connection?: Connection | undefined
@@ -41,6 +46,7 @@ const openLater = (state: State): void => {
 const lose = (state: State, error: Error): void => {
   state.connection = undefined
   if (state.isClosed) return
+  state.hosts.doubt()
   state.onChange(error)
   openLater(state)
 }
@@ -57,8 +63,15 @@ const use = (state: State, made: Connection): void => {
 
 const open = async (state: State): Promise<void> => {
   try {
-    const made = await connect(state.options)
+    const { hosts, options } = state
+    await hosts.find(longestFind)
+    const url = hosts.current()
+    const made = await connectTo(url, options, hosts.role)
     if (state.isClosed) return void made.end()
+    if (url !== hosts.current()) {
+      made.cut()
+      throw new UnreachableError('another server has become the primary meanwhile')
+    }
     use(state, made)
   } catch (error) {
     lose(state, error as Error)
@@ -67,10 +80,12 @@ const open = async (state: State): Promise<void> => {
 
 /** Opens it and keeps it open; `onChange` is called with the problem, or with null when there is one again. */
 export const keepConnected = (
-  options: ConnectionOptions,
+  hosts: Hosts,
+  options: SessionOptions,
   onChange: State['onChange'],
 ): Reconnecting => {
-  const state: State = { options, onChange, isClosed: false, pause: 0, due: 0 }
+  const state: State = { hosts, options, onChange, isClosed: false, pause: 0, due: 0 }
+  hosts.onMove(() => state.connection?.cut())
   open(state)
   return {
     connection: () => (state.connection?.isOpen() ? state.connection : undefined),

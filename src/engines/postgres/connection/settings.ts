@@ -1,8 +1,7 @@
 /** The settings of a connection to PostgreSQL, and those of a transaction where a session can have none. */
 import type pg from 'pg'
 
-export type ConnectionOptions = {
-  readonly url: string
+export type SessionOptions = {
   /** Whether statements are prepared by name; false behind a pooler that gives each transaction another connection. */
   readonly prepare: boolean
   /** Milliseconds that a statement may take, and that it may wait for a lock; 0: no limit. */
@@ -15,6 +14,8 @@ export type ConnectionOptions = {
   /** Milliseconds after which a connection to a silent server is closed; 0: never. */
   readonly silenceLimit: number
 }
+
+export type ConnectionOptions = SessionOptions & { readonly url: string }
 
 /** How long opening a connection may take, in milliseconds. */
 const connectTimeout = 2000
@@ -30,7 +31,7 @@ const planning = [
   'max_parallel_workers_per_gather=0',
 ]
 
-const settingsOf = (options: ConnectionOptions): pg.ClientConfig => {
+const settingsOf = (options: SessionOptions): pg.ClientConfig => {
   // A pooler keeps no session settings; a writer behind one sets them in each transaction.
   if (!options.prepare) return {}
   const settings = [
@@ -47,13 +48,13 @@ const settingsOf = (options: ConnectionOptions): pg.ClientConfig => {
 }
 
 /** The statements at the beginning of a transaction behind a pooler, since its connection has no settings of its own. */
-export const localSettings = ({ statementTimeout, lockTimeout }: ConnectionOptions): string =>
+export const localSettings = ({ statementTimeout, lockTimeout }: SessionOptions): string =>
   `set local statement_timeout = ${statementTimeout}; set local lock_timeout = ${lockTimeout}; set local idle_in_transaction_session_timeout = ${idleTimeout}`
 
-/** The configuration of pg for a connection. */
-export const clientConfig = (options: ConnectionOptions): pg.ClientConfig =>
+/** The configuration of pg for a connection to a server. */
+export const clientConfig = (url: string, options: SessionOptions): pg.ClientConfig =>
   ({
-    connectionString: options.url,
+    connectionString: url,
     connectionTimeoutMillis: connectTimeout,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,

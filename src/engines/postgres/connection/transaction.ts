@@ -1,6 +1,6 @@
 /** Transactions on a connection: begin, run work, roll back. */
 import type { Connection } from '#engines/postgres/connection/connection.ts'
-import { type ConnectionOptions, localSettings } from '#engines/postgres/connection/settings.ts'
+import { localSettings, type SessionOptions } from '#engines/postgres/connection/settings.ts'
 import { ConstraintError, type Query, type Rows, type Work } from '#sql/engine.ts'
 
 /** Runs work to its end; `ask` answers its queries one by one. */
@@ -25,7 +25,7 @@ export const driveBy = async <Result>(
 }
 
 /** Begins a transaction without waiting for the answer: the next query is pipelined behind it. */
-export const begin = (connection: Connection, options: ConnectionOptions, how: string): void => {
+export const begin = (connection: Connection, options: SessionOptions, how: string): void => {
   const text = options.prepare ? `begin ${how}` : `begin ${how}; ${localSettings(options)}`
   // If it fails, so do the queries behind it, and those are awaited.
   connection.run(text).catch(() => {})

@@ -74,7 +74,11 @@ const waitsFor = async ({ refresh }: Replica, lsn: bigint): Promise<boolean> => 
 }
 
 /** Checks the primary and its replicas each second; gives the LSN that a replica must have reached. */
-const watch = (primary: Server, replicas: readonly Replica[]) => {
+const watch = (
+  primary: Server,
+  replicas: ReadonlyMap<string, Replica>,
+  look: () => Promise<void>,
+) => {
   const lsns: { readonly at: number; readonly lsn: bigint }[] = []
   const refresh = async () => {
     const at = performance.now()
@@ -87,7 +91,9 @@ const watch = (primary: Server, replicas: readonly Replica[]) => {
     await refresh().catch(() => {})
     const [first] = lsns
     const isOld = first !== undefined && performance.now() - first.at >= maxLag
-    for (const { checkLag, refresh } of replicas)
+    // While nobody can say which there are, those that were there are.
+    await look().catch(() => {})
+    for (const { checkLag, refresh } of replicas.values())
       (isOld ? checkLag(first.lsn) : refresh()).catch(() => {})
   }
   const timer = setInterval(checkAll, watchInterval).unref()
@@ -101,15 +107,33 @@ export type Replicas = {
   readonly close: () => Promise<void>
 }
 
-/** The replicas of a primary. */
-export const createReplicas = (primary: Server, servers: readonly ServerOptions[]): Replicas => {
-  const replicas = servers.map(createReplica)
-  const watching = replicas.length > 0 ? watch(primary, replicas) : undefined
+export type Found = {
+  /** Gives the URLs of those that there are now. */
+  readonly find: () => Promise<readonly string[]>
+  /** The options of the one with a URL. */
+  readonly optionsOf: (url: string) => ServerOptions
+}
+
+/** Opens those that have come, and closes those that have gone. */
+const follow = async (replicas: Map<string, Replica>, { find, optionsOf }: Found) => {
+  const urls = await find()
+  for (const [url, { server }] of replicas)
+    if (!urls.includes(url)) {
+      replicas.delete(url)
+      void server.close()
+    }
+  for (const url of urls) if (!replicas.has(url)) replicas.set(url, createReplica(optionsOf(url)))
+}
+
+/** The replicas of a primary, which are looked for each second; none where there is nowhere to look. */
+export const createReplicas = (primary: Server, found: Found | undefined): Replicas => {
+  const replicas = new Map<string, Replica>()
+  const watching = found && watch(primary, replicas, () => follow(replicas, found))
   const best = (): Replica | undefined => {
     const least = watching?.least()
     if (least === undefined) return undefined
     let found: Replica | undefined
-    for (const replica of replicas) {
+    for (const replica of replicas.values()) {
       const { pipelined } = replica.server
       if (!pipelined.isUp() || replica.known() < least) continue
       if (!found || pipelined.waiting() < found.server.pipelined.waiting()) found = replica
@@ -123,7 +147,7 @@ export const createReplicas = (primary: Server, servers: readonly ServerOptions[
   }
   const close = async () => {
     watching?.end()
-    await Promise.all(replicas.map(({ server }) => server.close()))
+    await Promise.all([...replicas.values()].map(({ server }) => server.close()))
   }
   return { choose, close }
 }

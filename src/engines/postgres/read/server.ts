@@ -1,7 +1,8 @@
 /** One PostgreSQL server for reads: the primary, or a replica. */
+import type { Hosts } from '#engines/postgres/connection/hosts.ts'
 import { createPipelinedPool, type PipelinedPool } from '#engines/postgres/connection/pipelined.ts'
 import { createPool, type Pool } from '#engines/postgres/connection/pool.ts'
-import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
+import type { SessionOptions } from '#engines/postgres/connection/settings.ts'
 import { begin, driveBy, rollBack } from '#engines/postgres/connection/transaction.ts'
 import type { PostgresServing } from '#engines/postgres/options.ts'
 import { batchingLookups } from '#engines/postgres/read/lookups.ts'
@@ -9,8 +10,9 @@ import type { Query, Rows, Work } from '#sql/engine.ts'
 
 export type ServerOptions = Pick<
   PostgresServing,
-  'url' | 'prepare' | 'readers' | 'pool' | 'readTimeout'
+  'prepare' | 'readers' | 'pool' | 'readTimeout'
 > & {
+  readonly hosts: Hosts
   /** Called with the reason why the server cannot be used, and with null when it can again. */
   readonly onChange: (problem: string | null) => void
 }
@@ -31,7 +33,7 @@ const grace = 1000
 /** Runs work in a transaction of its own. */
 const inTransaction = <Result>(
   pool: Pool,
-  options: ConnectionOptions,
+  options: SessionOptions,
   work: (query: (query: Query) => Promise<Rows>) => Promise<Result>,
 ): Promise<Result> =>
   pool.use(async connection => {
@@ -48,8 +50,7 @@ const inTransaction = <Result>(
 
 /** Opens connections to a server. */
 export const createServer = (options: ServerOptions): Server => {
-  const connection: ConnectionOptions = {
-    url: options.url,
+  const connection: SessionOptions = {
     prepare: options.prepare,
     statementTimeout: options.readTimeout,
     lockTimeout: 2000,
@@ -57,11 +58,12 @@ export const createServer = (options: ServerOptions): Server => {
     silenceLimit: options.readTimeout + grace,
   }
   const pipelined = createPipelinedPool({
+    hosts: options.hosts,
     connection: { ...connection, byIndex: true },
     count: options.readers,
     onChange: options.onChange,
   })
-  const pool = createPool(connection, options.pool)
+  const pool = createPool(options.hosts, connection, options.pool)
   const lookUp = batchingLookups(pipelined.query)
   // Behind a pooler only a transaction has a time limit.
   const querySlowly = (query: Query): Promise<Rows> =>

@@ -8,7 +8,8 @@ import {
   secretIn,
 } from '#engines/history.ts'
 import { type Migration, missingOf } from '#engines/migrations.ts'
-import { type Connection, connect } from '#engines/postgres/connection/connection.ts'
+import type { Connection } from '#engines/postgres/connection/connection.ts'
+import { connect } from '#engines/postgres/connection/hosts.ts'
 import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
 import { driveBy } from '#engines/postgres/connection/transaction.ts'
 import { dialect } from '#engines/postgres/dialect.ts'

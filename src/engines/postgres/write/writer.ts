@@ -1,9 +1,15 @@
 /** Writes: each job in a transaction of its own, tried again after a conflict, answered after its commit. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '#engines/postgres/connection/connection.ts'
-import { isLockTimeout, isRetryable, isSurelyUndone } from '#engines/postgres/connection/errors.ts'
+import {
+  isElsewhere,
+  isLockTimeout,
+  isRetryable,
+  isSurelyUndone,
+} from '#engines/postgres/connection/errors.ts'
+import type { Hosts } from '#engines/postgres/connection/hosts.ts'
 import { createPool, type Pool } from '#engines/postgres/connection/pool.ts'
-import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
+import type { SessionOptions } from '#engines/postgres/connection/settings.ts'
 import { begin, driveBy, rollBack } from '#engines/postgres/connection/transaction.ts'
 import { endsWithin } from '#engines/postgres/connection/within.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
@@ -40,15 +46,22 @@ const unknown = (cause: unknown) =>
 /** The end of the log; read after a commit it is past that commit, even where commits do not wait for the disk. */
 const logEnd = queryWith('select pg_current_wal_insert_lsn()::text')
 
+// Without a time limit: the server answers a cancelled wait for its synchronous standbys as if it were over, and shows the
+// transaction to others. One that waits longer than the connection lives stays unseen and unanswered.
+const commitInFull = 'set local statement_timeout = 0; commit'
+
 /** Commits and gives the position; both are sent together, in one round trip. */
 const commit = async (connection: Connection): Promise<Position | undefined> => {
-  const committed = connection.run('commit')
+  const warnings = connection.warnings()
+  const committed = connection.run(commitInFull)
   const end = connection.query(logEnd).catch(() => [])
   try {
     await committed
   } catch (error) {
     throw isSurelyUndone(error) ? error : unknown(error)
   }
+  // Such as: the wait for a synchronous standby was cancelled, so only this server has it.
+  if (connection.warnings() > warnings) throw unknown(new Error('a commit had a warning'))
   const [row] = await end
   return row?.[0] == null ? undefined : String(row[0])
 }
@@ -86,8 +99,10 @@ const preparing = ({ digits, limits }: PostgresServing) => {
 /** The parts that a try of a job needs. */
 type Tools = {
   readonly pool: Pool
-  readonly settings: ConnectionOptions
+  readonly settings: SessionOptions
   readonly prepared: (job: Job) => Prepared | undefined
+  /** Whether another server may take what this one refuses. */
+  readonly seeksPrimary: boolean
 }
 
 /** Performs a job in an open transaction, without committing it. */
@@ -149,24 +164,25 @@ const runWithRetries = async (tools: Tools, job: Job): Promise<Outcome> => {
         isPipelined = false
         continue
       }
-      if (!isRetryable(error) || isLast(number)) throw error
+      const mayPass = isRetryable(error) || (tools.seeksPrimary && isElsewhere(error))
+      if (!mayPass || isLast(number)) throw error
     }
     await sleep(number * (5 + Math.random() * 20))
   }
 }
 
 /** A writer with a pool of connections of its own. */
-export const createWriter = (options: PostgresServing) => {
-  const settings: ConnectionOptions = {
-    url: options.url,
+export const createWriter = (options: PostgresServing, hosts: Hosts) => {
+  const settings: SessionOptions = {
     prepare: options.prepare,
     statementTimeout: timeouts.statement,
     lockTimeout: timeouts.lock,
     byIndex: true,
     silenceLimit: timeouts.silence,
   }
-  const pool = createPool(settings, options.pool)
-  const tools: Tools = { pool, settings, prepared: preparing(options) }
+  const pool = createPool(hosts, settings, options.pool)
+  const seeksPrimary = hosts.role === 'primary'
+  const tools: Tools = { pool, settings, prepared: preparing(options), seeksPrimary }
   const inTurn = createTurns()
   return {
     write: async (job: Job): Promise<Outcome> => {

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { seeksPrimary, serversIn, targetIn } from '#base/hosts.ts'
+
+test('a URL of several hosts is a URL for each, with the user, the database and the parameters of all', () => {
+  const rest = 'duet?sslmode=require&target_session_attrs=read-write'
+  assert.deepEqual(serversIn(`postgres://duet:p%40s@h1:5432,h2,[::1]:5433/${rest}`), [
+    `postgres://duet:p%40s@h1:5432/${rest}`,
+    `postgres://duet:p%40s@h2/${rest}`,
+    `postgres://duet:p%40s@[::1]:5433/${rest}`,
+  ])
+})
+
+test('a URL of one host, of none or of another kind stays as it is', () => {
+  for (const url of ['postgres://one/duet', 'postgresql:///duet?host=/run', 'sqlite:a,b.db'])
+    assert.deepEqual(serversIn(url), [url])
+})
+
+test('the primary is looked for among several hosts, or where the URL asks for one that takes writes', () => {
+  assert.equal(seeksPrimary('postgres://one/duet'), false)
+  assert.equal(seeksPrimary('postgres://one,two/duet'), true)
+  assert.equal(seeksPrimary('postgres://one/duet?target_session_attrs=read-write'), true)
+  assert.equal(targetIn('postgres://one,two/duet?target_session_attrs=standby'), 'standby')
+})

@@ -1,0 +1,132 @@
+/** The primary among several servers: found by asking all of them at once, and again whenever it is lost. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { seeksPrimary, serversIn } from '#base/hosts.ts'
+import type { Role } from '#engines/postgres/connection/client.ts'
+import { type Connection, connectTo } from '#engines/postgres/connection/connection.ts'
+import { UnreachableError } from '#engines/postgres/connection/errors.ts'
+import { labelOf } from '#engines/postgres/connection/label.ts'
+import type { ConnectionOptions, SessionOptions } from '#engines/postgres/connection/settings.ts'
+import { endsWithin } from '#engines/postgres/connection/within.ts'
+import { queryWith } from '#sql/engine.ts'
+
+/** Milliseconds: a whole round of questions; the wait for others after the first primary; the pauses between rounds. */
+const waits = { round: 700, others: 250, firstPause: 50, longestPause: 500 }
+
+// The timeline is in the first eight digits of the name of the log's newest file.
+const timeline = queryWith(
+  'select case when pg_is_in_recovery() then null else substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) end',
+)
+
+/** Without settings of the session, which a pooler would refuse. */
+const asking: SessionOptions = {
+  prepare: false,
+  statementTimeout: 0,
+  lockTimeout: 0,
+  silenceLimit: waits.round,
+}
+
+type Found = { readonly url: string; readonly timeline: number }
+
+/** The server as a primary; undefined where it is a standby, or cannot be reached. */
+const askServer = async (url: string): Promise<Found | undefined> => {
+  try {
+    const connection = await connectTo(url, asking)
+    const [row] = await connection.query(timeline).finally(connection.end)
+    return row?.[0] == null ? undefined : { url, timeline: Number.parseInt(String(row[0]), 16) }
+  } catch {
+    return undefined
+  }
+}
+
+/** The primary with the highest timeline: an older one that still takes sessions was replaced. */
+const newestOf = async (url: string): Promise<Found | undefined> => {
+  let newest: Found | undefined
+  const { promise: some, resolve } = Promise.withResolvers<void>()
+  const asked = serversIn(url).map(async one => {
+    const found = await askServer(one)
+    if (found && found.timeline > (newest?.timeline ?? 0)) newest = found
+    if (newest) resolve()
+  })
+  const others = some.then(() => sleep(waits.others, undefined, { ref: false }))
+  await endsWithin(waits.round, Promise.race([Promise.all(asked), others]))
+  return newest
+}
+
+const noPrimary = (url: string) =>
+  new UnreachableError(
+    `${labelOf(url)} has no primary now: none of its servers takes writes, or none can be reached`,
+  )
+
+/** Opens a connection to the server of a URL, or to the primary among several. Throws an UnreachableError with the remedy. */
+export const connect = async (options: ConnectionOptions): Promise<Connection> => {
+  if (!seeksPrimary(options.url)) return connectTo(options.url, options)
+  const found = await newestOf(options.url)
+  if (!found) throw noPrimary(options.url)
+  return connectTo(found.url, options)
+}
+
+/** Where to connect to: the primary, or the only server of a URL. */
+export type Hosts = {
+  /** What a session's server must be. */
+  readonly role?: Role
+  /** Settles when it is known. While it is looked for, waits so many milliseconds; then it throws an UnreachableError. */
+  readonly find: (wait: number) => Promise<void>
+  /** Its URL, as it was last found. */
+  readonly current: () => string
+  /** Says that it was lost or takes no writes: it is looked for until it is found. */
+  readonly doubt: () => void
+  /** Calls `cut` whenever another server has become the primary. */
+  readonly onMove: (cut: () => void) => void
+  readonly close: () => void
+}
+
+/** The only server of a URL, whatever it is, or in that role alone. */
+export const fixedOn = (url: string, role?: Role): Hosts => ({
+  ...(role && { role }),
+  find: async () => {},
+  current: () => url,
+  doubt: () => {},
+  onMove: () => {},
+  close: () => {},
+})
+
+/** Looks for the primary of a URL at once, and again at every doubt; a URL of one server without a wish is that server. */
+export const createHosts = (url: string): Hosts => {
+  if (!seeksPrimary(url)) return fixedOn(url)
+  let current: Found = { url: serversIn(url)[0] ?? url, timeline: 0 }
+  let search: Promise<void> | undefined
+  let isClosed = false
+  const cuts: (() => void)[] = []
+  const settle = (found: Found) => {
+    const hasMoved = current.timeline > 0 && found.url !== current.url
+    current = found
+    if (hasMoved) for (const cut of cuts) cut()
+  }
+  const seek = async () => {
+    for (let pause = waits.firstPause; !isClosed; pause = Math.min(pause * 2, waits.longestPause)) {
+      const found = await newestOf(url)
+      // Never back: a primary of an older timeline has been replaced, whatever it says.
+      if (found && found.timeline >= current.timeline) return settle(found)
+      // Spread, so that not all processes ask at the same moment.
+      await sleep(pause * (0.75 + Math.random() / 2), undefined, { ref: false })
+    }
+  }
+  const doubt = () => {
+    search ??= seek().finally(() => {
+      search = undefined
+    })
+  }
+  doubt()
+  return {
+    role: 'primary',
+    find: async wait => {
+      if (search && !(await endsWithin(wait, search))) throw noPrimary(url)
+    },
+    current: () => current.url,
+    doubt,
+    onMove: cut => void cuts.push(cut),
+    close: () => {
+      isClosed = true
+    },
+  }
+}

@@ -1,0 +1,148 @@
+/** One URL with several servers: where its primary is, when another takes its place, and what a commit without standbys is worth. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { command } from '../commands.ts'
+import { type Service, serve } from '../duet.ts'
+import { until } from '../support/wait.ts'
+import { secret } from '../world.ts'
+import { type Client, clientOf } from './rounds/client.ts'
+import { ask } from './tools/ask.ts'
+import { noReplica, type Replica, startReplica } from './tools/replica.ts'
+import { type Postgres, startPostgres } from './tools/server.ts'
+
+const sessionsOn = ({ url }: Postgres) =>
+  ask(url, "select count(*)::int from pg_stat_activity where application_name = 'duet'")
+
+describe('a service that is told of two servers', { skip: noReplica }, () => {
+  let first: Postgres
+  let second: Replica
+  let service: Service
+  let client: Client
+  let url = ''
+
+  before(async () => {
+    // It keeps time for the pauses between rounds only: what matters here is not the disk.
+    first = await startPostgres({ durable: true, settings: { fsync: 'off' } })
+    second = await startReplica(first)
+    url = `postgres://postgres@127.0.0.1:${second.port},127.0.0.1:${first.port}/postgres`
+    const settings = {
+      DUET_DATABASE_URL: `${url}?target_session_attrs=read-write`,
+      DUET_REPLICA_URLS: 'auto',
+      DUET_AUTH_SECRET: secret,
+    }
+    assert.equal((await command(['migrate'], settings)).code, 0)
+    service = await serve(settings)
+    client = clientOf(service)
+  })
+  after(async () => {
+    await service?.end()
+    await second?.end()
+    await first?.end()
+  })
+
+  const addUser = async () => {
+    const email = `${Math.random()}@example.org`
+    const body = { name: 'A', email }
+    return { email, ...(await client.ask('POST /api/users', { body })) }
+  }
+  const has = async (server: Postgres, email: string) =>
+    (await ask(server.url, `select count(*)::int from users where email = '${email}'`)) === 1
+
+  test('writes to the one that is not in recovery, and reads from the other', async () => {
+    const { status, text, email } = await addUser()
+    assert.equal(status, 201, text)
+    assert.ok(await has(first, email))
+    await until('the other one is used', async () => {
+      await second.pauseReplay()
+      const { json } = await addUser()
+      const seen = await client.ask(`GET /api/users/${json.id}`, { as: 1 })
+      await second.resumeReplay()
+      await second.caughtUp()
+      return seen.status === 404
+    })
+  })
+
+  test('goes on with the other when that is promoted, and leaves one that takes no more writes at once', async () => {
+    await ask(first.url, 'alter system set default_transaction_read_only = on')
+    await ask(first.url, 'select pg_reload_conf()')
+    await until('it takes no more writes', async () => {
+      const { status, text } = await addUser()
+      assert.ok(status === 201 || status === 503, text)
+      return status === 503
+    })
+    const shown = await client.ask('GET /api/users/1', { as: 1 })
+    assert.equal(shown.status, 200, shown.text)
+    assert.equal(await ask(second.url, 'select pg_promote()'), true)
+    await until('a write is taken', async () => (await addUser()).status === 201)
+    const { status, text, email } = await addUser()
+    assert.equal(status, 201, text)
+    assert.ok(await has(second, email))
+    await until('nobody asks the old one', async () => (await sessionsOn(first)) === 0)
+  })
+
+  test('does not go back to the old one, even when it says that it takes writes and the new one is gone', async () => {
+    await ask(
+      `${first.url}?options=-c%20default_transaction_read_only%3Doff`,
+      'alter system reset default_transaction_read_only',
+    )
+    await ask(first.url, 'select pg_reload_conf()')
+    await second.stop('immediate')
+    const { status, json } = await addUser()
+    assert.deepEqual([status, json.error.code], [503, 'UNAVAILABLE'])
+    assert.equal(await sessionsOn(first), 0)
+    await second.start()
+    await until('a write is taken', async () => (await addUser()).status === 201)
+    assert.equal(await sessionsOn(first), 0)
+  })
+})
+
+describe('a commit that its synchronous standby has not confirmed', { skip: noReplica }, () => {
+  let server: Postgres
+  let service: Service
+  let client: Client
+
+  before(async () => {
+    server = await startPostgres({ durable: true, settings: { fsync: 'off' } })
+    const settings = { DUET_DATABASE_URL: server.url, DUET_AUTH_SECRET: secret }
+    service = await serve(settings, '--migrate')
+    client = clientOf(service)
+    await ask(server.url, "alter system set synchronous_standby_names = 'nobody'")
+    await ask(server.url, 'select pg_reload_conf()')
+  })
+  after(async () => {
+    await service?.end()
+    await server?.end()
+  })
+
+  const waiting = async (): Promise<number | undefined> => {
+    const pid = "select max(pid)::int from pg_stat_activity where wait_event = 'SyncRep'"
+    return ((await ask(server.url, pid)) as number | null) ?? undefined
+  }
+  const begun = async (email: string) => {
+    const key = { 'Idempotency-Key': email }
+    const before = await waiting()
+    const asking = { body: { name: 'A', email }, headers: key }
+    const answer = client.ask('POST /api/users', asking)
+    await until('the commit waits', async () => (await waiting()) !== before)
+    return { answer, again: () => client.ask('POST /api/users', asking) }
+  }
+
+  test('is answered with an unknown outcome when nobody confirms it, and stays unseen', async () => {
+    const { answer, again } = await begun('unseen@example.org')
+    const { status, json } = await answer
+    assert.deepEqual([status, json.error.code], [503, 'UNAVAILABLE'])
+    assert.match(json.error.message, /unknown whether this was written/)
+    const repeated = await again()
+    assert.equal(repeated.json.error.code, 'IDEMPOTENCY_IN_FLIGHT', repeated.text)
+    const seen = `select count(*)::int from users where email = 'unseen@example.org'`
+    assert.equal(await ask(server.url, seen), 0)
+  })
+
+  test('is answered so too when its wait is cancelled, although the server then says it is committed', async () => {
+    const { answer } = await begun('cancelled@example.org')
+    await ask(server.url, `select pg_cancel_backend(${await waiting()})`)
+    const { status, json } = await answer
+    assert.equal(status, 503)
+    assert.match(json.error.message, /unknown whether this was written/)
+  })
+})
