@@ -13,6 +13,8 @@ import { memberNames } from '../src/rest/members.ts'
 import { settings } from '../src/settings.ts'
 import { metTexts, writtenTexts } from '../test/support/error-texts.ts'
 import { createWorld } from '../test/world.ts'
+import { threatCells, threatsInWords } from './reliability.mjs'
+import { threats } from './reliability-rows.mjs'
 import { sizingRows } from './sizing.mjs'
 
 const model = modelOf(content, { switches: { signup: true }, currency: { code: 'USD', digits: 2 } })
@@ -34,6 +36,10 @@ export const parts = {
   'docs/rest.md': { routes, members },
   'docs/graphql.md': { schema },
   'docs/contract.md': { rules: rulesTable, graphql: graphqlRulesTable },
+  'docs/reliability.md': {
+    summary: threatsInWords,
+    ...Object.fromEntries(Object.keys(threats).map(part => [part, () => threatsTable(part)])),
+  },
 }
 
 function rooms() {
@@ -189,6 +195,10 @@ function graphqlRulesTable() {
         .join(', '),
     ]),
   )
+}
+
+function threatsTable(part) {
+  return table(['', 'Threat', 'Shown by', 'Found last'], threatCells(part))
 }
 
 /** A document with its generated parts renewed from the code. */

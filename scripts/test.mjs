@@ -10,6 +10,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { ableNode, handOver } from './hand-over.mjs'
 import { recentEnough } from './pinned-node.mjs'
+import { noteFigures } from './reliability.mjs'
 import { longFirst, runsOnPostgres } from './test-engines.mjs'
 import { testServer } from './test-postgres.mjs'
 
@@ -48,6 +49,8 @@ const { values: options, positionals: named } = parseArgs({
 })
 const here = name => fileURLToPath(new URL(name, import.meta.url))
 const suite = options.nightly ? suites.nightly : suites.usual
+/** With fewer rounds than usual, what the nightly tests find is not kept. */
+const isWholeNight = options.nightly && !process.env.DUET_TEST_ROUNDS && !process.env.DUET_TEST_RUNS
 const hasCoverage = options['experimental-test-coverage'] === true
 
 process.chdir(here('..'))
@@ -62,11 +65,13 @@ async function main() {
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => stop.abort())
   const begun = runs.map(one => begin(one, runs.length, env, stop.signal))
+  const saves = isWholeNight ? begun.map(({ stream }) => noteFigures(stream)) : []
   for (const { engine, stream } of begun) {
     if (runs.length > 1) console.log(`── on ${engine}`)
     await shown(stream)
   }
   await server.end()
+  for (const save of saves) save()
   if (options.slowest) printSlowest(begun)
   const ran = begun.reduce((sum, { result }) => sum + result.ran, 0)
   if (ran === 0) console.error('No test ran: no test file, or none in them that fits.')

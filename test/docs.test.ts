@@ -11,12 +11,27 @@ const read = (name: string) => readFileSync(join(root, name), 'utf8')
 const { parts, renewed }: { parts: object; renewed: (name: string) => Promise<string> } =
   await import(new URL('../scripts/docs.mjs', import.meta.url).href)
 
+const { faultsOf }: { faultsOf: (rows: unknown, textOf: unknown) => readonly string[] } =
+  await import(new URL('../scripts/reliability.mjs', import.meta.url).href)
+
 const documents = globSync(['*.md', 'docs/*.md', 'decisions/*.md', 'bench/*.md'], { cwd: root })
 
 for (const name of Object.keys(parts))
   test(`the tables of ${name} are what the code says`, async () => {
     assert.equal(read(name), await renewed(name), 'run npm run docs, and read what it changed')
   })
+
+test('a threat whose test is gone or renamed is a fault, and so is one without tests or a reason', () => {
+  const textOf = (file: string) =>
+    file === 'a.test.ts' ? `test('kept')\ntest(\`\${f({ n })} pays\`)` : undefined
+  const faults = (tests: readonly string[], remark?: string) =>
+    faultsOf([['A1', 'A threat', tests, remark]], textOf).length
+  assert.equal(faults(['a.test.ts: kept', 'a.test.ts: … pays']), 0)
+  assert.equal(faults(['a.test.ts: kep']), 1)
+  assert.equal(faults(['a.test.ts: renamed', 'gone.test.ts: kept']), 2)
+  assert.equal(faults([], 'Not shown.'), 0)
+  assert.equal(faults([], 'It is well'), 1)
+})
 
 test('the README gives the two commands, each in a block of its own', () => {
   for (const command of ['npm ci && npm start', 'npm ci && npm test'])
