@@ -1042,10 +1042,10 @@ const load = [
     'An end under load',
     [
       'test/store/serve.test.ts: SIGTERM under load loses nothing that was acknowledged, and the log is carried over into the store',
-      'test/store/serve.test.ts: SIGTERM cuts none of 16 busy keep-alive clients: they are told that an answer is the last',
+      'test/store/restart.test.ts: SIGTERM cuts none of 16 busy keep-alive clients: they are told that an answer is the last',
       'test/store/serve.test.ts: on SIGTERM a running request is finished, no new one is taken, and the end is exit 0',
       'test/store/serve.test.ts: a second Ctrl-C a second later ends it at once, with exit 1',
-      'test/postgres/processes.test.ts: SIGTERM to the first ends all with exit code 0, and nothing acknowledged is lost',
+      'test/postgres/processes.test.ts: SIGTERM to the first ends all with exit code 0, cuts none of 16 busy clients and loses nothing acknowledged',
     ],
   ],
   [

@@ -3,7 +3,8 @@ import { resolve } from 'node:path'
 import { noticeMonths, soonestEnd } from '#base/dates.ts'
 import { isPostgres, targetIn } from '#base/hosts.ts'
 import { nearest } from '#base/nearest.ts'
-import { ConfigError, port, type SettingTable, settings, type ValuesOf } from '#settings.ts'
+import { ConfigError, port, type SettingTable, type ValuesOf } from '#setting.ts'
+import { settings } from '#settings.ts'
 
 export type Config = {
   readonly development: boolean

@@ -16,7 +16,8 @@ import { isIn, type Lifetime, versions } from '#model/version.ts'
 import type { ContentPage } from '#pages/page.ts'
 import type { Examples } from '#pages/start.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
-import { ConfigError, type SettingTable, settings, type ValuesOf } from '#settings.ts'
+import { ConfigError, type SettingTable, type ValuesOf } from '#setting.ts'
+import { settings } from '#settings.ts'
 import type { Action } from '#write/action.ts'
 
 /** A command of the command line. */

@@ -23,8 +23,9 @@ const mayImport: Record<string, readonly string[] | 'everything'> = {
   'observe.ts': [],
   'channels.ts': ['observe.ts'],
   'core.ts': ['model', 'sql', 'read', 'write'],
-  'config.ts': ['settings.ts'],
-  'settings.ts': [],
+  'config.ts': ['setting.ts', 'settings.ts'],
+  'setting.ts': [],
+  'settings.ts': ['setting.ts'],
   model: [],
   sql: ['model'],
   read: ['model', 'sql', 'observe.ts', 'channels.ts'],
@@ -230,6 +231,7 @@ const otherMeanings: Readonly<Record<string, readonly string[]>> = {
   comment: ['src/engines/postgres/schema/draft.ts', 'src/contract/schema.ts'],
   comments: [
     'src/graphql/',
+    'src/setting.ts',
     'src/settings.ts',
     'src/cli/serve/start.ts',
     'src/engines/statements.ts',
@@ -238,7 +240,13 @@ const otherMeanings: Readonly<Record<string, readonly string[]>> = {
   // the scope of a stored response, as stores of earlier releases have it.
   user: [
     ...['src/graphql/', 'src/openapi/', 'src/errors.ts', 'src/pages/error-codes.ts'],
-    ...['src/settings.ts', 'src/engines/', 'src/model/check/names.ts', 'src/auth/keys.ts'],
+    ...[
+      'src/setting.ts',
+      'src/settings.ts',
+      'src/engines/',
+      'src/model/check/names.ts',
+      'src/auth/keys.ts',
+    ],
     ...['src/mail/smtp.ts', 'src/cli/run.ts', 'src/cli/move.ts', 'src/http/queue.ts'],
     ...['src/auth/secret.ts', 'src/write/idempotency.ts'],
   ],

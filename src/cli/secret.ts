@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Config } from '#config.ts'
 import { checkPath } from '#engines/sqlite/path.ts'
-import { ConfigError } from '#settings.ts'
+import { ConfigError } from '#setting.ts'
 
 /** The secret's file: beside a SQLite store, else where such a store would be by default. */
 const secretFile = ({ store }: Config): string =>

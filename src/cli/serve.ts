@@ -6,7 +6,7 @@ import { start } from '#cli/serve/start.ts'
 import { readArgs, UsageError, wholeOption } from '#cli/usage.ts'
 import { type Config, loadConfig } from '#config.ts'
 import type { CliCommand, Content } from '#content.ts'
-import { ConfigError } from '#settings.ts'
+import { ConfigError } from '#setting.ts'
 
 const help = `Usage: duet serve [--migrate] [--processes N]
 

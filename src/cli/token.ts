@@ -7,7 +7,7 @@ import { loadConfig } from '#config.ts'
 import type { CliCommand, Content } from '#content.ts'
 import { parseId } from '#model/id.ts'
 import { withArticle } from '#model/names.ts'
-import { ConfigError } from '#settings.ts'
+import { ConfigError } from '#setting.ts'
 
 const help = ({ viewers: { entity, roles } }: Content) =>
   `Usage: duet token --${entity} ID [--role ${roles.names.join('|')}] [--ttl 1h]
