@@ -24,6 +24,7 @@ import { collecting } from '#http/work.ts'
 import { createMail, type MailOptions } from '#mail/mail.ts'
 import type { Model } from '#model/model.ts'
 import type { Event } from '#observe.ts'
+import { cachedReader } from '#read/read.ts'
 import { createNotices, type Deprecation } from '#rest/deprecation.ts'
 import { createUsage } from '#write/usage.ts'
 import { historyFor } from './history.ts'
@@ -172,6 +173,9 @@ export type World = {
   readonly close: () => Promise<void>
 }
 
+/** Whether services of tests cache answers; `DUET_TEST_CACHE=0` runs the tests without. */
+export const isCached = process.env.DUET_TEST_CACHE !== '0'
+
 /** Makes a world; close it in the end. */
 export const createWorld = async (options: WorldOptions = {}): Promise<World> => {
   const folder = mkdtempSync(join(tmpdir(), 'duet-test-'))
@@ -209,6 +213,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     limits,
     readTimeout: longest,
     queue: 2000,
+    isWatched: isCached,
     onFatal: () => {},
     ...serving,
   })
@@ -222,10 +227,11 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     delivery: { kind: 'shown' },
     ...options.mail,
   })
+  const memory = createMemory()
   const core: Core = {
     model,
     dialect: engine.dialect,
-    reader: engine,
+    reader: cachedReader(engine, memory.cached),
     writer: engine,
     limits,
     cursorKey: await store.secret('cursor'),
@@ -247,7 +253,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     authenticate: createAuthenticator({ secret }, content.viewers, now),
     observe: event => void events.push(event),
     queue: createQueue({ wait: 60_000, size: 100_000 }),
-    memory: createMemory(),
+    memory,
     origins: '*',
     bodyLimit: 1_048_576,
     urlLimit: 4096,

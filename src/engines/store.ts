@@ -3,7 +3,7 @@ import type { RateCounts } from '#base/rate-counts.ts'
 import { ApiError } from '#errors.ts'
 import type { Limits } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import type { Reader, Session } from '#sql/engine.ts'
+import type { Changes, Reader, Session } from '#sql/engine.ts'
 import type { Writer } from '#write/job.ts'
 
 /** The keys that each store makes for itself: one signs cursors, the other tokens in mail. */
@@ -27,6 +27,8 @@ export type Serving = {
   readonly readTimeout: number
   /** How many writes may wait before more are refused. */
   readonly queue: number
+  /** Whether it tells what changes, where it can. */
+  readonly isWatched?: boolean
   /** Called at failures that the service survives. */
   readonly onProblem?: (message: string) => void
   /** Called once when nothing can be written any more and the process must end. */
@@ -37,6 +39,8 @@ export type Serving = {
 export type Engine = Reader &
   Writer & {
     readonly dialect: Dialect
+    /** Tells what changes, so that answers can be cached; absent where it cannot, or nobody asks. */
+    readonly changes?: Changes
     /** Settles when the store can be used; rejects with what is wrong. */
     readonly ready: () => Promise<void>
     /** Why it can only be read now; null where it can be written. */

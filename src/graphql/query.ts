@@ -14,7 +14,7 @@ import {
   shapeOf,
 } from '#graphql/selection.ts'
 import { notFound } from '#model/model.ts'
-import { type Answer, type Position, type Prepared, read } from '#read/read.ts'
+import { type Answer, type Position, type Prepared, read, readAs } from '#read/read.ts'
 import { type Root, VIEWER } from '#read/selection.ts'
 
 /** A member of `data`: given text, introspection, or the n-th root of the read. */
@@ -116,6 +116,24 @@ const readyFor = (execution: Execution): Ready => {
   )
 }
 
+/** The text of `data`, or, where a row is missing, the answers that say so: how the caller named it is not in them. */
+type Made = { readonly data: string } | { readonly missing: readonly Answer[] }
+
+const madeOf = (
+  execution: Execution,
+  members: readonly Member[],
+  answers: readonly Answer[],
+): Made => {
+  if (answers.some(({ missing }) => missing)) return { missing: answers }
+  const textOf = (member: Member): string => {
+    if (member.kind === 'text') return member.json
+    if (member.kind === 'read') return answers[member.root]?.text ?? 'null'
+    return introspect(execution, member.nodes)
+  }
+  const texts = members.map(member => `${JSON.stringify(member.key)}:${textOf(member)}`)
+  return { data: `{${texts.join()}}` }
+}
+
 /** Runs the query; throws where the viewer may not read something, and where it is too large or takes too long. */
 export const runQuery = (
   execution: Execution,
@@ -123,18 +141,17 @@ export const runQuery = (
 ): Queried | Promise<Queried> => {
   const { core, variables, viewer } = execution
   const { members, prepared, slots } = readyFor(execution)
-  const textOf = (member: Member, answers: readonly Answer[]): string => {
-    if (member.kind === 'text') return member.json
-    if (member.kind === 'read') return answers[member.root]?.text ?? 'null'
-    return introspect(execution, member.nodes)
+  const make = (answers: readonly Answer[]) => madeOf(execution, members, answers)
+  const told = (made: Made): Queried => {
+    if ('data' in made) return made
+    const error = missingOf(members, made.missing, variables)
+    return { data: 'null', ...(error && { error }) }
   }
-  const assemble = (answers: readonly Answer[]): Queried => {
-    const missing = missingOf(members, answers, variables)
-    if (missing) return { data: 'null', error: missing }
-    const texts = members.map(member => `${JSON.stringify(member.key)}:${textOf(member, answers)}`)
-    return { data: `{${texts.join()}}` }
-  }
-  if (!prepared) return assemble([])
+  if (!prepared) return told(make([]))
   const values = [viewer.id, ...slots.valuesOf(variables)]
-  return after(read(core.reader, prepared, values, position), assemble)
+  // Introspection may depend on variables that are in no slot.
+  const found = members.some(({ kind }) => kind === 'introspection')
+    ? after(read(core.reader, prepared, values, position), make)
+    : readAs(core.reader, prepared, values, { by: '', make }, position)
+  return after(found, told)
 }

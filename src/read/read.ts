@@ -1,13 +1,14 @@
 /** The entry to the read core: a plan is prepared once, then run with values any number of times. */
 import { after } from '#base/after.ts'
 import { reads, traced } from '#channels.ts'
+import { type AnswerCache, answerCache, type Budget } from '#read/cache.ts'
 import type { Fetch } from '#read/fetch.ts'
 import { levelsOf, type PlannedRoot, type ReadPlan, type Results } from '#read/level.ts'
 import { perLevel } from '#read/per-level.ts'
 import { inSingleStatement } from '#read/single-statement.ts'
 import { type Limits, stitcher, type Text } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import type { Position, Reader } from '#sql/engine.ts'
+import type { Changes, Position, Reader } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
 export type { Position } from '#sql/engine.ts'
@@ -97,6 +98,46 @@ export const prepare = (
     ...fetch,
     answers: (results, slots) => answersOf(plan, slots, results, stitch),
   }
+}
+
+/** A reader with a cache of what is made of its answers; without one each read is run. */
+export type CachedReader = Reader & { readonly cache?: AnswerCache | undefined }
+
+/** The same reader with a cache of so many bytes, where it tells what changes. */
+export const cachedReader = (
+  { query, snapshot, changes }: Reader & { readonly changes?: Changes },
+  budget: Budget,
+): CachedReader => ({ query, snapshot, cache: changes && answerCache(changes, budget) })
+
+/** What a caller makes of answers; `by` tells it from other things that are made of the same ones. */
+export type Making<Made> = {
+  readonly by: string
+  readonly make: (answers: readonly Answer[]) => Made
+}
+
+/** Bytes of what is made of an answer beside its text, such as an envelope. */
+const around = 500
+
+/**
+ * What is made of the answers of a prepared read, which may be cached: `make` is to depend on nothing but the answers, the
+ * slots and `by`, and what it gives is not changed by anybody.
+ */
+export const readAs = <Made>(
+  reader: CachedReader,
+  prepared: Prepared,
+  slots: readonly SqlValue[],
+  { by, make }: Making<Made>,
+  position?: Position,
+): Made | Promise<Made> => {
+  const answers = () => read(reader, prepared, slots, position)
+  if (!reader.cache) return after(answers(), make)
+  return reader.cache(prepared, slots, by, () =>
+    after(answers(), found => {
+      // A character takes up one byte or two.
+      const bytes = found.reduce((sum, { text }) => sum + 2 * text.length, around)
+      return { value: make(found), bytes }
+    }),
+  )
 }
 
 const run = (

@@ -6,13 +6,13 @@ import { positionOf, queryString } from '#http/request.ts'
 import { notFound } from '#model/model.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import type { Role, Viewer } from '#model/viewer.ts'
-import { type Answer, type Prepared, read } from '#read/read.ts'
+import { type Making, type Prepared, readAs } from '#read/read.ts'
 import { oneRow, type Root, type Value } from '#read/selection.ts'
 import { itemsOf, memberNames } from '#rest/members.ts'
 import { type Mount, pathId, type Serve } from '#rest/mount.ts'
 import { fieldsOf, oneParameters } from '#rest/paging.ts'
 import { parseQuery } from '#rest/query.ts'
-import { isPublic, markOf, represent } from '#rest/represent.ts'
+import { isPublic, markOf, representAs, tagOf } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
 import { styleOf } from '#rest/style.ts'
 
@@ -68,6 +68,9 @@ const chosenMembers = (resource: Resource) => {
   }
 }
 
+/** The text of one thing with its ETag; null where there is no such thing. */
+type Shown = { readonly text: string; readonly tag: string } | null
+
 /** Serves one thing by its id. */
 export const serveOne = (mount: Mount, route: Route): Serve => {
   const { core, edge, version } = mount
@@ -76,6 +79,13 @@ export const serveOne = (mount: Mount, route: Route): Serve => {
   const open = isPublic(core.model, entity)
   const planFor = plansOf(mount, route)
   const chosen = chosenMembers(resource)
+  const shown: Making<Shown> = {
+    by: '',
+    make: ([answer]) => {
+      if (!answer || answer.text === 'null') return null
+      return { text: answer.text, tag: tagOf(answer.text, markOf(entity, answer), version) }
+    },
+  }
   return (c, viewer, named) => {
     // The right comes before the thing's existence, and both before the parameters; chosen members have rules of their own.
     const query = queryString(c)
@@ -83,10 +93,10 @@ export const serveOne = (mount: Mount, route: Route): Serve => {
     const id = pathId(c, 'id', route.entity)
     const values: Value[] = [viewer.id, id]
     if (route.below) values.push(pathId(c, 'parentId', route.below.entity))
-    const find = (prepared: Prepared): Answer | Promise<Answer> =>
-      after(read(core.reader, prepared, values, positionOf(c)), ([answer]) => {
-        if (!answer || answer.text === 'null') throw notFound(route.entity, id)
-        return answer
+    const find = (prepared: Prepared) =>
+      after(readAs(core.reader, prepared, values, shown, positionOf(c)), found => {
+        if (found === null) throw notFound(route.entity, id)
+        return found
       })
     let fields: readonly string[] | null
     try {
@@ -96,8 +106,8 @@ export const serveOne = (mount: Mount, route: Route): Serve => {
         throw fault
       })
     }
-    return after(find(planFor(fields, viewer)), answer =>
-      represent(c, edge, answer.text, { named, isPublic: open, mark: markOf(entity, answer) }),
+    return after(find(planFor(fields, viewer)), ({ text, tag }) =>
+      representAs(c, edge, text, tag, { named, isPublic: open }),
     )
   }
 }

@@ -19,6 +19,7 @@ import { createLimiter, type Limiter } from '#http/limit/limiter.ts'
 import { createMemory } from '#http/memory.ts'
 import { createQueue } from '#http/queue.ts'
 import { collecting } from '#http/work.ts'
+import { cachedReader } from '#read/read.ts'
 import { startPurging } from '#write/purge.ts'
 import { createUsage, startFlushing } from '#write/usage.ts'
 
@@ -63,13 +64,10 @@ const limiterOf = ({ config, content }: Program, { rateCounts }: Engine): Limite
 
 const edgeOf = (
   { values, development }: Config,
-  { authenticate, observe, limiter }: Pick<Edge, 'authenticate' | 'observe' | 'limiter'>,
+  own: Pick<Edge, 'authenticate' | 'observe' | 'limiter' | 'memory'>,
 ): Edge => ({
-  authenticate,
-  observe,
-  limiter,
+  ...own,
   queue: createQueue({ wait: values.DUET_QUEUE_WAIT, size: values.DUET_QUEUE_SIZE }),
-  memory: createMemory(),
   origins: originsOf(values.DUET_CORS_ORIGINS) as '*' | readonly string[],
   bodyLimit: values.DUET_MAX_BODY,
   urlLimit: values.DUET_MAX_URL,
@@ -116,6 +114,7 @@ const openService = async ({ config, content }: Program, onFatal: () => void) =>
     limits: limitsOf(config),
     readTimeout: values.DUET_READ_TIMEOUT,
     queue: values.DUET_WRITE_QUEUE,
+    isWatched: values.DUET_CACHE > 0,
     onProblem: message => log.observe({ kind: 'problem', message }),
     onFatal: message => {
       state.isDraining = true
@@ -130,37 +129,41 @@ const openService = async ({ config, content }: Program, onFatal: () => void) =>
     ...(deprecationOf(config) && { told: await toldIn(store) }),
   })
   const limiter = limiterOf({ config, content }, engine)
-  return { model, keys, log, state, engine, mail, usage, limiter }
+  const memory = createMemory({ cached: values.DUET_CACHE })
+  return { model, keys, log, state, engine, mail, usage, limiter, memory }
 }
 
 type Service = Awaited<ReturnType<typeof openService>>
 
-const coreOf = (config: Config, { model, keys, state, engine, mail, usage }: Service): Core => ({
-  model,
-  dialect: engine.dialect,
-  reader: engine,
-  writer: engine,
-  limits: limitsOf(config),
-  cursorKey: keys.cursor,
-  services: {
-    mail,
-    key: keys.mail,
-    publicUrl: () => config.values.DUET_PUBLIC_URL ?? state.url,
+const coreOf = (config: Config, service: Service): Core => {
+  const { model, keys, state, engine, mail, usage, memory } = service
+  return {
+    model,
+    dialect: engine.dialect,
+    reader: cachedReader(engine, memory.cached),
+    writer: engine,
+    limits: limitsOf(config),
+    cursorKey: keys.cursor,
+    services: {
+      mail,
+      key: keys.mail,
+      publicUrl: () => config.values.DUET_PUBLIC_URL ?? state.url,
+      now: Date.now,
+    },
+    usage,
     now: Date.now,
-  },
-  usage,
-  now: Date.now,
-})
+  }
+}
 
 const appOf = async ({ config, content }: Program, service: Service, auth: Auth) => {
-  const { log, engine, limiter, state, usage } = service
+  const { log, engine, limiter, memory, state, usage } = service
   const { observe } = log
   const authenticate = reportMisfits(auth.authenticate, keySource(config), observe)
   return createApp({
     content,
     served: await content.served(),
     core: coreOf(config, service),
-    edge: edgeOf(config, { authenticate, observe, limiter }),
+    edge: edgeOf(config, { authenticate, observe, limiter, memory }),
     graphql: {
       limits: documentLimits(config),
       introspection: config.values.DUET_INTROSPECTION ?? config.development,

@@ -19,7 +19,7 @@ const watchFile = (file: string, onGone: () => void): (() => void) => {
 
 /** Opens a migrated SQLite file for reading and writing. */
 export const openSqlite = (options: SqliteOptions): Engine => {
-  const reader = openReader(options.file, options.readTimeout)
+  const reader = openReader(options.file, options.readTimeout, options.isWatched)
   const disk = watchDisk({
     folder: dirname(options.file),
     min: options.minDisk ?? 0,
@@ -30,12 +30,16 @@ export const openSqlite = (options: SqliteOptions): Engine => {
           : `the store is read-only: ${reason}`,
       ),
   })
-  const writer = startWriter(options, disk, reader.endSnapshot)
+  const writer = startWriter(options, disk, {
+    beforeAnswers: reader.renewSnapshot,
+    counters: reader.watch?.counters,
+  })
   const endWatch = watchFile(options.file, () => writer.stop(gone(options.file)))
   return {
     dialect,
     query: reader.query,
     snapshot: reader.snapshot,
+    ...(reader.watch && { changes: reader.watch }),
     write: writer.write,
     ready: writer.ready,
     readOnly: disk.readOnly,

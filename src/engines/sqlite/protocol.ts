@@ -1,9 +1,13 @@
 /** The messages between the main thread and the writer thread. */
 
+import type { Counters } from '#engines/sqlite/changes.ts'
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
 import type { Job, Outcome } from '#write/job.ts'
 
-export type WriterSetup = Required<Pick<SqliteOptions, 'file' | 'sync' | 'digits' | 'limits'>>
+export type WriterSetup = Required<Pick<SqliteOptions, 'file' | 'sync' | 'digits' | 'limits'>> & {
+  /** Moved around each commit where somebody watches them. */
+  readonly counters: Counters | undefined
+}
 
 /** A job with its number, and the number of its plan, which the writer caches. */
 export type Sent = { readonly id: number; readonly plan: number | null; readonly job: Job }
