@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { raceAnswers } from '../support/answers-race.ts'
 import { createWorld, type World } from '../world.ts'
 
 let world: World
@@ -162,4 +163,17 @@ test('a store that is not to be watched tells no changes, and each answer is rea
   assert.equal(other.core.reader.cache, undefined)
   assert.equal(other.engine.changes, undefined)
   await other.close()
+})
+
+test('of 3,000 answers from the cache beside writes none is older than it may be', async t => {
+  const seed = Number(process.env.DUET_SEED ?? Date.now() % 2 ** 31)
+  t.diagnostic(`DUET_SEED=${seed}`)
+  const { hits, writes, faults } = await raceAnswers({
+    hits: 3000,
+    most: 30_000,
+    seed,
+    readsPerWrite: 50,
+  })
+  assert.deepEqual(faults, [])
+  assert.ok(hits >= 3000 && writes > 60, `${hits} answers from the cache beside ${writes} writes`)
 })
