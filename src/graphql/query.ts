@@ -13,6 +13,8 @@ import {
   rootOf,
   shapeOf,
 } from '#graphql/selection.ts'
+import { bodyTag } from '#http/conditional.ts'
+import { bodyOf, type Reply } from '#http/reply.ts'
 import { notFound } from '#model/model.ts'
 import { type Answer, type Position, type Prepared, read, readAs } from '#read/read.ts'
 import { type Root, VIEWER } from '#read/selection.ts'
@@ -80,7 +82,7 @@ const missingOf = (
   members: readonly Member[],
   answers: readonly Answer[],
   variables: Variables,
-) => {
+): Error => {
   for (const member of members) {
     if (member.kind !== 'read') continue
     const missing = answers[member.root]?.missing
@@ -88,7 +90,7 @@ const missingOf = (
     const id = namedBy(member.node, variables) ?? missing.id
     return notFound(missing.entity, id, locationOf(member.key, member.node))
   }
-  return undefined
+  throw new Error('no root misses a row')
 }
 
 /** The id in the form in which the caller wrote it. */
@@ -100,8 +102,14 @@ const namedBy = (node: FieldNode, variables: Variables): unknown => {
   return value && 'value' in value ? value.value : undefined
 }
 
-/** The text of `data`, or the error that makes it null: every root list is non-null. */
-export type Queried = { readonly data: string; readonly error?: Error }
+/** The whole answer, with its ETag where it has one. */
+export type Whole = {
+  readonly body: Exclude<Reply['body'], null>
+  readonly tag: string | undefined
+}
+
+/** The whole answer, or the error that makes `data` null: every root list is non-null. */
+export type Queried = Whole | { readonly error: Error }
 
 /** The query prepared for the viewer's role, the conditions of its fields and the filters that are given. */
 const readyFor = (execution: Execution): Ready => {
@@ -116,11 +124,14 @@ const readyFor = (execution: Execution): Ready => {
   )
 }
 
-/** The text of `data`, or, where a row is missing, the answers that say so: how the caller named it is not in them. */
-type Made = { readonly data: string } | { readonly missing: readonly Answer[] }
+/** The answer, or, where a row is missing, the answers that say so: how the caller named it is not in them. */
+type Made = Whole | { readonly missing: readonly Answer[] }
+
+/** An execution whose answer has an ETag or not. */
+type Querying = Execution & { readonly isTagged: boolean }
 
 const madeOf = (
-  execution: Execution,
+  querying: Querying,
   members: readonly Member[],
   answers: readonly Answer[],
 ): Made => {
@@ -128,30 +139,28 @@ const madeOf = (
   const textOf = (member: Member): string => {
     if (member.kind === 'text') return member.json
     if (member.kind === 'read') return answers[member.root]?.text ?? 'null'
-    return introspect(execution, member.nodes)
+    return introspect(querying, member.nodes)
   }
   const texts = members.map(member => `${JSON.stringify(member.key)}:${textOf(member)}`)
-  return { data: `{${texts.join()}}` }
+  const text = `{"data":{${texts.join()}}}`
+  return { body: bodyOf(text), tag: querying.isTagged ? bodyTag(text) : undefined }
 }
 
 /** Runs the query; throws where the viewer may not read something, and where it is too large or takes too long. */
 export const runQuery = (
-  execution: Execution,
+  querying: Querying,
   position: Position | undefined,
 ): Queried | Promise<Queried> => {
-  const { core, variables, viewer } = execution
-  const { members, prepared, slots } = readyFor(execution)
-  const make = (answers: readonly Answer[]) => madeOf(execution, members, answers)
-  const told = (made: Made): Queried => {
-    if ('data' in made) return made
-    const error = missingOf(members, made.missing, variables)
-    return { data: 'null', ...(error && { error }) }
-  }
+  const { core, variables, viewer, isTagged } = querying
+  const { members, prepared, slots } = readyFor(querying)
+  const make = (answers: readonly Answer[]) => madeOf(querying, members, answers)
+  const told = (made: Made): Queried =>
+    'missing' in made ? { error: missingOf(members, made.missing, variables) } : made
   if (!prepared) return told(make([]))
   const values = [viewer.id, ...slots.valuesOf(variables)]
   // Introspection may depend on variables that are in no slot.
   const found = members.some(({ kind }) => kind === 'introspection')
     ? after(read(core.reader, prepared, values, position), make)
-    : readAs(core.reader, prepared, values, { by: '', make }, position)
+    : readAs(core.reader, prepared, values, { by: isTagged ? 'tagged' : '', make }, position)
   return after(found, told)
 }

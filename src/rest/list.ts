@@ -2,6 +2,7 @@
 import { after } from '#base/after.ts'
 import { lru } from '#base/lru.ts'
 import { prepareFor } from '#core.ts'
+import { bodyOf } from '#http/reply.ts'
 import { positionOf, queryString } from '#http/request.ts'
 import { notFound } from '#model/model.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
@@ -142,7 +143,7 @@ const pageOf = ({ core: { cursorKey }, version }: Mount, request: Request, answe
   const { body, link } = page
     ? numberedEnvelope(answer, page, address, style)
     : cursorEnvelope(answer, { key: cursorKey, list, limit }, address, style)
-  return { body, link, tag: tagOf(body, undefined, version) }
+  return { body: bodyOf(body), link, tag: tagOf(body, undefined, version) }
 }
 
 /** Serves a page of a list. */

@@ -2,6 +2,7 @@
 import { after } from '#base/after.ts'
 import { lru } from '#base/lru.ts'
 import { prepareFor } from '#core.ts'
+import { bodyOf, type Reply } from '#http/reply.ts'
 import { positionOf, queryString } from '#http/request.ts'
 import { notFound } from '#model/model.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
@@ -68,8 +69,8 @@ const chosenMembers = (resource: Resource) => {
   }
 }
 
-/** The text of one thing with its ETag; null where there is no such thing. */
-type Shown = { readonly text: string; readonly tag: string } | null
+/** The body of one thing with its ETag; null where there is no such thing. */
+type Shown = { readonly body: Reply['body']; readonly tag: string } | null
 
 /** Serves one thing by its id. */
 export const serveOne = (mount: Mount, route: Route): Serve => {
@@ -83,7 +84,8 @@ export const serveOne = (mount: Mount, route: Route): Serve => {
     by: '',
     make: ([answer]) => {
       if (!answer || answer.text === 'null') return null
-      return { text: answer.text, tag: tagOf(answer.text, markOf(entity, answer), version) }
+      const { text } = answer
+      return { body: bodyOf(text), tag: tagOf(text, markOf(entity, answer), version) }
     },
   }
   return (c, viewer, named) => {
@@ -106,8 +108,8 @@ export const serveOne = (mount: Mount, route: Route): Serve => {
         throw fault
       })
     }
-    return after(find(planFor(fields, viewer)), ({ text, tag }) =>
-      representAs(c, edge, text, tag, { named, isPublic: open }),
+    return after(find(planFor(fields, viewer)), ({ body, tag }) =>
+      representAs(c, edge, body, tag, { named, isPublic: open }),
     )
   }
 }
