@@ -1,9 +1,10 @@
 /** The greeting of `serve`. */
 
-import { graphqlPath, restPath } from '#base/paths.ts'
+import { graphqlPath, versionPath } from '#base/paths.ts'
 import type { Auth } from '#cli/serve/auth.ts'
 import type { Program } from '#cli/serve/prepare.ts'
 import { version } from '#cli/version.ts'
+import { newest } from '#model/version.ts'
 
 /** Where it listens; in development also a line for each API that can be pasted into a shell. */
 export const hello = async (
@@ -18,6 +19,6 @@ export const hello = async (
 
   GraphQL  curl -s ${url}${graphqlPath} -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '${JSON.stringify({ query: graphql })}' -w '\\n'
 
-  REST     curl -s ${url}${restPath}${rest} -H 'Authorization: Bearer ${token}' -w '\\n'
+  REST     curl -s ${url}${versionPath(newest)}${rest} -H 'Authorization: Bearer ${token}' -w '\\n'
 `
 }
