@@ -26,7 +26,6 @@ import type { Model } from '#model/model.ts'
 import type { Event } from '#observe.ts'
 import { createNotices, type Deprecation } from '#rest/deprecation.ts'
 import { createUsage } from '#write/usage.ts'
-import { historyFor } from './history.ts'
 import { checkTraffic } from './openapi/traffic.ts'
 import {
   changeIn,
@@ -84,7 +83,7 @@ const small: Rows = {
 }
 
 /** When the small world begins; its n-th row of all was made n minutes later. */
-const beginning = Date.UTC(2026, 0, 1)
+const epoch = Date.UTC(2026, 0, 1)
 
 export type WorldOptions = {
   /** What it serves; with another content than the usual one it begins without rows. */
@@ -183,21 +182,20 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
   const { sync, minDisk, ...serving } = options.engine ?? {}
   const fill = (store: Store) =>
     filling(store, async line => {
-      await putRows({ ...line, model }, rows, beginning, 60_000)
+      await putRows({ ...line, model }, rows, epoch, 60_000)
       await options.also?.(line)
     })
   const on = options.on ?? (onPostgres ? 'postgres' : 'sqlite')
   const isUsual = !options.rows && !options.model && !options.also && !isOther
+  const beginning = {
+    isUsual,
+    ...(isOther && { other: { content, name: content.viewers.entity } }),
+  }
   const { store, drop } =
     on === 'postgres'
-      ? await filledDatabase(fill, {
-          isUsual,
-          shared: options.file,
-          ...(isOther && { other: { content, name: content.viewers.entity } }),
-        })
-      : await filledFile(fill, {
+      ? await filledDatabase(fill, { ...beginning, shared: options.file })
+      : await filledFile(fill, beginning, {
           file,
-          migrations: historyFor('sqlite', content),
           ...(options.migrations && { migrations: options.migrations }),
           ...(sync && { sync }),
           ...(minDisk !== undefined && { minDisk }),
