@@ -134,6 +134,11 @@ export const settings = {
     '5000',
     'Longest time for one read, in milliseconds',
   ),
+  DUET_READERS: setting(
+    whole(1, 64),
+    '',
+    'Threads for slow reads on SQLite, each started when it is first needed; one for each spare core, at least one',
+  ),
   DUET_WRITE_QUEUE: setting(
     whole(1, 100_000),
     '2000',

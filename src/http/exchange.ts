@@ -4,6 +4,7 @@ import { after, attempt } from '#base/after.ts'
 import { passingOn } from '#base/traceparent.ts'
 import { requests, traced } from '#channels.ts'
 import { ApiError } from '#errors.ts'
+import type { NameCaller } from '#http/limit/caller.ts'
 import type { Limiter } from '#http/limit/limiter.ts'
 import type { Memory } from '#http/memory.ts'
 import { begin, type Exchange, eventOf } from '#http/progress.ts'
@@ -22,6 +23,8 @@ export type Edge = {
     authorization: string | undefined,
     beforeCheck?: () => void,
   ) => Viewer | Promise<Viewer>
+  /** The name of a caller, for a fair share of what is scarce. */
+  readonly callerOf: NameCaller
   readonly observe: Observe
   readonly queue: Queue
   /** Absent where requests are not limited. */
