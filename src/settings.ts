@@ -152,7 +152,7 @@ export const settings = {
   DUET_QUEUE_WAIT: setting(
     whole(10, 60_000),
     '1000',
-    'Longest wait of a request for its turn, in milliseconds; then it is refused',
+    'Longest wait of a request for its turn, in milliseconds; one that would wait longer is refused at once',
   ),
   DUET_QUEUE_SIZE: setting(
     whole(10, 1_000_000),
