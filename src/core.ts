@@ -3,11 +3,10 @@
 import type { Model } from '#model/model.ts'
 import type { Role } from '#model/viewer.ts'
 import { plan } from '#read/plan.ts'
-import { type Prepared, prepare } from '#read/read.ts'
+import { type PlanReader, type Prepared, prepare } from '#read/read.ts'
 import type { Selection } from '#read/selection.ts'
 import type { Limits } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import type { Reader } from '#sql/engine.ts'
 import type { Writer } from '#write/job.ts'
 import type { Services } from '#write/services.ts'
 import type { Usage } from '#write/usage.ts'
@@ -15,7 +14,7 @@ import type { Usage } from '#write/usage.ts'
 export type Core = {
   readonly model: Model
   readonly dialect: Dialect
-  readonly reader: Reader
+  readonly reader: PlanReader
   readonly writer: Writer
   readonly limits: Limits
   /** The key that signs cursors; it belongs to the store. */

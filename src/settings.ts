@@ -134,6 +134,11 @@ export const settings = {
     '5000',
     'Longest time for one read, in milliseconds',
   ),
+  DUET_READERS: setting(
+    whole(1, 64),
+    '',
+    'Threads for slow reads on SQLite, each started when it is first needed; one for each spare core, at least one',
+  ),
   DUET_WRITE_QUEUE: setting(
     whole(1, 100_000),
     '2000',
@@ -147,7 +152,7 @@ export const settings = {
   DUET_QUEUE_WAIT: setting(
     whole(10, 60_000),
     '1000',
-    'Longest wait of a request for its turn, in milliseconds; then it is refused',
+    'Longest wait of a request for its turn, in milliseconds; one that would wait longer is refused at once',
   ),
   DUET_QUEUE_SIZE: setting(
     whole(10, 1_000_000),

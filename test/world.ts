@@ -17,6 +17,7 @@ import type { SqliteOptions } from '#engines/sqlite/options.ts'
 import type { Engine, Store } from '#engines/store.ts'
 import type { DocumentLimits } from '#graphql/limits.ts'
 import type { Edge } from '#http/exchange.ts'
+import { callersBehind } from '#http/limit/caller.ts'
 import { createMemory } from '#http/memory.ts'
 import { createQueue } from '#http/queue.ts'
 import type { App } from '#http/request.ts'
@@ -244,6 +245,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
   const edge: Edge = {
     authenticate: createAuthenticator({ secret }, content.viewers, now),
     observe: event => void events.push(event),
+    callerOf: callersBehind(),
     queue: createQueue({ wait: 60_000, size: 100_000 }),
     memory: createMemory(),
     origins: '*',

@@ -1,9 +1,10 @@
 /** A store: the database that the configuration names, with all that the program does to it. Each engine offers one. */
 import type { RateCounts } from '#base/rate-counts.ts'
 import { ApiError } from '#errors.ts'
+import type { PlanReader } from '#read/read.ts'
 import type { Limits } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import type { Reader, Session } from '#sql/engine.ts'
+import type { Session } from '#sql/engine.ts'
 import type { Writer } from '#write/job.ts'
 
 /** The keys that each store makes for itself: one signs cursors, the other tokens in mail. */
@@ -34,7 +35,7 @@ export type Serving = {
 }
 
 /** A store that is served. */
-export type Engine = Reader &
+export type Engine = PlanReader &
   Writer & {
     readonly dialect: Dialect
     /** Settles when the store can be used; rejects with what is wrong. */

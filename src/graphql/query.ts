@@ -14,7 +14,7 @@ import {
   shapeOf,
 } from '#graphql/selection.ts'
 import { notFound } from '#model/model.ts'
-import { type Answer, type Position, type Prepared, read } from '#read/read.ts'
+import { type Answer, type Asked, type Prepared, read } from '#read/read.ts'
 import { type Root, VIEWER } from '#read/selection.ts'
 
 /** A member of `data`: given text, introspection, or the n-th root of the read. */
@@ -117,10 +117,7 @@ const readyFor = (execution: Execution): Ready => {
 }
 
 /** Runs the query; throws where the viewer may not read something, and where it is too large or takes too long. */
-export const runQuery = (
-  execution: Execution,
-  position: Position | undefined,
-): Queried | Promise<Queried> => {
+export const runQuery = (execution: Execution, asked: Asked): Queried | Promise<Queried> => {
   const { core, variables, viewer } = execution
   const { members, prepared, slots } = readyFor(execution)
   const textOf = (member: Member, answers: readonly Answer[]): string => {
@@ -136,5 +133,5 @@ export const runQuery = (
   }
   if (!prepared) return assemble([])
   const values = [viewer.id, ...slots.valuesOf(variables)]
-  return after(read(core.reader, prepared, values, position), assemble)
+  return after(read(core.reader, prepared, values, asked), assemble)
 }

@@ -1,9 +1,11 @@
 /** One request from its first header to its log line: its viewer, its answer, its error. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { after, attempt } from '#base/after.ts'
+import { graphqlPath } from '#base/paths.ts'
 import { passingOn } from '#base/traceparent.ts'
 import { requests, traced } from '#channels.ts'
 import { ApiError } from '#errors.ts'
+import type { NameCaller } from '#http/limit/caller.ts'
 import type { Limiter } from '#http/limit/limiter.ts'
 import type { Memory } from '#http/memory.ts'
 import { begin, type Exchange, eventOf } from '#http/progress.ts'
@@ -22,6 +24,8 @@ export type Edge = {
     authorization: string | undefined,
     beforeCheck?: () => void,
   ) => Viewer | Promise<Viewer>
+  /** The name of a caller, for a fair share of what is scarce. */
+  readonly callerOf: NameCaller
   readonly observe: Observe
   readonly queue: Queue
   /** Absent where requests are not limited. */
@@ -195,6 +199,10 @@ const run = (serving: Serving, exchange: Exchange): Response | Promise<Response>
   return work && edge.collect ? edge.collect(work, traced) : traced()
 }
 
+/** Whether a request may change something, as far as its head says: an operation of GraphQL counts as a read. */
+const isWrite = ({ req }: Http): boolean =>
+  req.method !== 'GET' && req.method !== 'HEAD' && req.path !== graphqlPath
+
 /** Waits for the request's turn; where somebody traces requests, it is run in the context in which it came. */
 const inTurn = (serving: Serving, exchange: Exchange): Promise<Response> =>
   new Promise(resolve => {
@@ -202,6 +210,7 @@ const inTurn = (serving: Serving, exchange: Exchange): Promise<Response> =>
     serving.edge.queue.enter({
       run: requests.hasSubscribers ? AsyncLocalStorage.bind(enter) : enter,
       shed: () => resolve(finish(serving, exchange, refuse(serving, exchange, overloaded()))),
+      isWrite: isWrite(exchange.c),
     })
   })
 

@@ -2,7 +2,8 @@
 import { after } from '#base/after.ts'
 import { lru } from '#base/lru.ts'
 import { prepareFor } from '#core.ts'
-import { positionOf, queryString } from '#http/request.ts'
+import { askedBy } from '#http/asked.ts'
+import { queryString } from '#http/request.ts'
 import { notFound } from '#model/model.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import type { Role } from '#model/viewer.ts'
@@ -151,7 +152,8 @@ export const serveList = (mount: Mount, route: Route): Serve => {
     if (!route.below) query.done()
     const values: Value[] = [viewer.id, limit, from, parent, 0]
     for (const { value } of shape.filters) values.push(value)
-    const found = read(core.reader, planFor(shape, key, viewer.role), values, positionOf(c))
+    const prepared = planFor(shape, key, viewer.role)
+    const found = read(core.reader, prepared, values, askedBy(edge, c, viewer))
     return after(found, ([answer]) => {
       if (!answer) throw new Error('a list has an answer')
       if (answer.missing) throw notFound(answer.missing.entity, answer.missing.id)

@@ -2,7 +2,8 @@
 import { after } from '#base/after.ts'
 import { lru } from '#base/lru.ts'
 import { prepareFor } from '#core.ts'
-import { positionOf, queryString } from '#http/request.ts'
+import { askedBy } from '#http/asked.ts'
+import { queryString } from '#http/request.ts'
 import { notFound } from '#model/model.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import type { Role, Viewer } from '#model/viewer.ts'
@@ -84,7 +85,7 @@ export const serveOne = (mount: Mount, route: Route): Serve => {
     const values: Value[] = [viewer.id, id]
     if (route.below) values.push(pathId(c, 'parentId', route.below.entity))
     const find = (prepared: Prepared): Answer | Promise<Answer> =>
-      after(read(core.reader, prepared, values, positionOf(c)), ([answer]) => {
+      after(read(core.reader, prepared, values, askedBy(edge, c, viewer)), ([answer]) => {
         if (!answer || answer.text === 'null') throw notFound(route.entity, id)
         return answer
       })

@@ -15,6 +15,7 @@ import type { Config } from '#config.ts'
 import type { Core } from '#core.ts'
 import type { Engine } from '#engines/store.ts'
 import type { Edge } from '#http/exchange.ts'
+import { callersBehind } from '#http/limit/caller.ts'
 import { createLimiter, type Limiter } from '#http/limit/limiter.ts'
 import { createMemory } from '#http/memory.ts'
 import { createQueue } from '#http/queue.ts'
@@ -66,6 +67,7 @@ const edgeOf = (
   { authenticate, observe, limiter }: Pick<Edge, 'authenticate' | 'observe' | 'limiter'>,
 ): Edge => ({
   authenticate,
+  callerOf: callersBehind(values.DUET_TRUSTED_PROXIES),
   observe,
   limiter,
   queue: createQueue({ wait: values.DUET_QUEUE_WAIT, size: values.DUET_QUEUE_SIZE }),

@@ -11,9 +11,10 @@ import { createReplicas, type Found } from '#engines/postgres/read/replicas.ts'
 import { createServer, type Server, type ServerOptions } from '#engines/postgres/read/server.ts'
 import { createRateCounts } from '#engines/postgres/write/rates.ts'
 import { createWriter } from '#engines/postgres/write/writer.ts'
+import { createSlowLane, usualWaiting } from '#engines/slow-lane.ts'
 import type { Engine } from '#engines/store.ts'
 import { ApiError } from '#errors.ts'
-import { queryWith } from '#sql/engine.ts'
+import { type Asked, queryWith } from '#sql/engine.ts'
 
 /** How long the database may take to answer the readiness check, in milliseconds. */
 const readyWithin = 2000
@@ -69,6 +70,10 @@ const checkReady = async ({ pipelined }: Server): Promise<void> => {
   if (!hasAnswered) throw new ApiError('UNAVAILABLE', 'the database does not answer')
 }
 
+/** How many servers answer reads; one replica where they are still to be found. */
+const serversOf = ({ replicas }: PostgresServing): number =>
+  1 + ('patroni' in replicas ? 1 : replicas.length)
+
 /** Opens the engine: connections are made at once, and again whenever they are lost. */
 export const openPostgres = (options: PostgresServing): Engine => {
   const hosts = createHosts(options.url)
@@ -76,6 +81,20 @@ export const openPostgres = (options: PostgresServing): Engine => {
   const replicas = createReplicas(primary, replicasOf(options, hosts, primary))
   const reader = createReader(primary, replicas)
   const writer = createWriter(options, hosts)
+  const lane = createSlowLane({
+    places: options.pool * serversOf(options),
+    waiting: usualWaiting,
+    patience: options.readTimeout,
+  })
+  /** In the slow lane, where work is cancelled when its client is gone. */
+  const inLane = <Result>(work: (asked: Asked) => Promise<Result>, asked: Asked = {}) =>
+    lane.run(onStop => {
+      const onGone = (stop: () => void) => {
+        onStop(stop)
+        return () => onStop(() => {})
+      }
+      return work({ ...asked, onGone })
+    }, asked)
   const withCallerErrors = async <Result>(result: Result | Promise<Result>): Promise<Result> => {
     try {
       return await result
@@ -85,8 +104,15 @@ export const openPostgres = (options: PostgresServing): Engine => {
   }
   return {
     dialect,
-    query: (query, after) => withCallerErrors(reader.query(query, after)),
-    snapshot: (begin, after) => withCallerErrors(reader.snapshot(begin, after)),
+    query: (query, asked) =>
+      withCallerErrors(
+        query.isQuick
+          ? reader.query(query, asked)
+          : inLane(async within => reader.query(query, within), asked),
+      ),
+    snapshot: (begin, asked) => withCallerErrors(reader.snapshot(begin, asked)),
+    slowly: (begin, asked) =>
+      withCallerErrors(inLane(async within => reader.snapshot(begin, within), asked)),
     write: job => withCallerErrors(writer.write(job)),
     ready: () => checkReady(primary),
     readOnly: () => null,

@@ -1,10 +1,11 @@
-/** The engine of a SQLite store: reads on this thread's own connection, writes through the writer thread. */
+/** The engine of a SQLite store: quick reads on this thread's own connection, slow ones in threads, writes through the writer thread. */
 import { dirname } from 'node:path'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { watchDisk } from '#engines/sqlite/disk.ts'
 import { fileAt, gone } from '#engines/sqlite/lock.ts'
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
 import { openReader } from '#engines/sqlite/reader.ts'
+import { openSlowReader } from '#engines/sqlite/slow-reader.ts'
 import { startWriter } from '#engines/sqlite/writer.ts'
 import type { Engine } from '#engines/store.ts'
 
@@ -19,7 +20,8 @@ const watchFile = (file: string, onGone: () => void): (() => void) => {
 
 /** Opens a migrated SQLite file for reading and writing. */
 export const openSqlite = (options: SqliteOptions): Engine => {
-  const reader = openReader(options.file, options.readTimeout)
+  const reader = openReader(options.file)
+  const slow = openSlowReader(options)
   const disk = watchDisk({
     folder: dirname(options.file),
     min: options.minDisk ?? 0,
@@ -36,6 +38,8 @@ export const openSqlite = (options: SqliteOptions): Engine => {
     dialect,
     query: reader.query,
     snapshot: reader.snapshot,
+    slowly: slow.slowly,
+    elsewhere: slow.elsewhere,
     write: writer.write,
     ready: writer.ready,
     readOnly: disk.readOnly,
@@ -43,7 +47,7 @@ export const openSqlite = (options: SqliteOptions): Engine => {
       disk.close()
       endWatch()
       reader.close()
-      await writer.close()
+      await Promise.all([slow.close(), writer.close()])
     },
   }
 }

@@ -1,6 +1,5 @@
-/** Reads of a SQLite file, on this thread's own connection. */
+/** Quick reads of a SQLite file, on this thread's own connection. */
 import { connect } from '#engines/sqlite/connection.ts'
-import { ApiError } from '#errors.ts'
 import { drive, type Query, queryWith, type Reader, type Rows, type Work } from '#sql/engine.ts'
 
 const begin = queryWith('begin')
@@ -13,19 +12,9 @@ type SqliteReader = Reader & {
   readonly close: () => void
 }
 
-/** Opens the file for reading; a read that takes longer than `timeout` milliseconds ends with TIMEOUT. */
-export const openReader = (file: string, timeout: number): SqliteReader => {
+/** Opens the file for reading. */
+export const openReader = (file: string): SqliteReader => {
   const connection = connect(file, { readOnly: true })
-  let deadline = Number.POSITIVE_INFINITY
-  let calls = 0
-  // Called for each row of a scan; looking at the clock each time would cost more than the row.
-  connection.database.function('duet_interrupt_check', () => {
-    if ((++calls & 0xff) === 0 && performance.now() > deadline)
-      throw new ApiError('TIMEOUT', 'Reading took too long; ask for less', {
-        retryAfter: 5,
-      })
-    return 1
-  })
   let isOpen = false
   const endSnapshot = () => {
     if (!isOpen) return
@@ -35,12 +24,10 @@ export const openReader = (file: string, timeout: number): SqliteReader => {
   }
   // Requests that arrive together read from one snapshot: opening one costs three system calls, as much as the read.
   const beginSnapshot = () => {
-    if (!isOpen) {
-      connection.query(begin)
-      isOpen = true
-      setImmediate(endSnapshot)
-    }
-    deadline = performance.now() + timeout
+    if (isOpen) return
+    connection.query(begin)
+    isOpen = true
+    setImmediate(endSnapshot)
   }
   const query = (query: Query): Rows => {
     beginSnapshot()

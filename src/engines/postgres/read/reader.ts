@@ -3,7 +3,7 @@ import { isConflict, LostError, UnreachableError } from '#engines/postgres/conne
 import { lsnOf } from '#engines/postgres/read/position.ts'
 import type { Replicas } from '#engines/postgres/read/replicas.ts'
 import type { Server } from '#engines/postgres/read/server.ts'
-import type { Position, Reader } from '#sql/engine.ts'
+import type { Asked, Reader } from '#sql/engine.ts'
 
 /** The most tries on the primary, and the milliseconds within which the last one may begin. */
 const tries = { most: 3, within: 1000 }
@@ -34,7 +34,7 @@ const movesToPrimary = (error: unknown): boolean =>
 export const createReader = (primary: Server, replicas: Pick<Replicas, 'choose'>): Reader => {
   const read = async <Result>(
     run: (server: Server) => Promise<Result>,
-    after: Position | undefined,
+    { after }: Asked = {},
   ): Promise<Result> => {
     const replica = await replicas.choose(after === undefined ? undefined : lsnOf(after))
     if (replica)
@@ -46,7 +46,7 @@ export const createReader = (primary: Server, replicas: Pick<Replicas, 'choose'>
     return await onPrimary(primary, run)
   }
   return {
-    query: (query, after) => read(server => server.query(query), after),
-    snapshot: (begin, after) => read(server => server.snapshot(begin), after),
+    query: (query, asked) => read(server => server.query(query, asked), asked),
+    snapshot: (begin, asked) => read(server => server.snapshot(begin, asked), asked),
   }
 }
