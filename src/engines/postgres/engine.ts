@@ -90,6 +90,7 @@ export const openPostgres = (options: PostgresServing): Engine => {
     write: job => withCallerErrors(writer.write(job)),
     ready: () => checkReady(primary),
     readOnly: () => null,
+    figures: { writesWaiting: writer.waiting },
     rateCounts: createRateCounts(query => writer.query(query)),
     close: async () => {
       hosts.close()
