@@ -80,7 +80,7 @@ const addGauges = ({ gauge }: Metrics, { engine, edge }: Looked): void => {
   if (replicaLags)
     gauge({
       name: 'duet_replica_lag_seconds',
-      help: 'How far replicas are behind the primary, to a second; above 10 one gets no reads. NaN for one that does not answer.',
+      help: 'How far replicas are behind the primary, to a second and up to 11; above 10 one gets no reads. NaN for one that does not answer.',
       label: 'replica',
       read: replicaLags,
     })
