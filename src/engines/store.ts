@@ -36,7 +36,7 @@ export type Serving = {
 }
 
 /** Figures for an operator, read when they are asked for. */
-export type Figures = {
+type Figures = {
   readonly writesWaiting: () => number
   /** The length of the log of writes beside a file. */
   readonly walBytes?: () => number

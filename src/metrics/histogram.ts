@@ -7,7 +7,7 @@ export type Series = { readonly observe: (value: number) => void }
 /** The series of a histogram by the values of its labels; the same one for the same values. */
 export type Histogram = { readonly series: (...labels: readonly string[]) => Series }
 
-export type HistogramOptions = {
+type HistogramOptions = {
   readonly name: string
   readonly help: string
   readonly labels?: readonly string[]

@@ -14,7 +14,7 @@ const durations = [
 const counts = [1, 2, 5, 10, 20, 50, 100, 200, 500]
 
 /** A gauge that is read when Prometheus asks, without labels or by the values of one. */
-export type Reading = {
+type Reading = {
   readonly name: string
   readonly help: string
   readonly label?: string

@@ -16,7 +16,7 @@ const methods: ReadonlySet<string> = new Set([
 ])
 
 /** The label for a method. */
-export const methodLabel = (method: string): string => (methods.has(method) ? method : '_OTHER')
+const methodLabel = (method: string): string => (methods.has(method) ? method : '_OTHER')
 
 /** The series of a request in a histogram by method, route and status. */
 export const requestSeries = (histogram: Histogram) => {

@@ -1,7 +1,7 @@
 /** `duet serve --processes`: one port, one store, and what the end of each process does to the others. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { command } from '../commands.ts'
 import { duet, folderOf, type Service, type Settings, serve, serveOn } from '../duet.ts'
@@ -61,12 +61,12 @@ describe('--processes is refused with exit code 2 and the reason', () => {
     })
 })
 
-/** A port that is free, with the one after it. */
+/** A port that is free, with the one after it, below those that the system gives to clients. */
 const freePair = async (): Promise<number> => {
   const [first, second] = [createServer(), createServer()]
+  const port = 20_000 + 2 * Math.floor(Math.random() * 5000)
   try {
-    await once(first.listen(0, '127.0.0.1'), 'listening')
-    const { port } = first.address() as AddressInfo
+    await once(first.listen(port, '127.0.0.1'), 'listening')
     await once(second.listen(port + 1, '127.0.0.1'), 'listening')
     return port
   } catch {

@@ -4,7 +4,7 @@ import type { Config } from '#config.ts'
 import type { Engine } from '#engines/store.ts'
 import type { Edge } from '#http/exchange.ts'
 import type { Metrics } from '#metrics/metrics.ts'
-import { ConfigError } from '#settings.ts'
+import { ConfigError } from '#setting.ts'
 import type { Usage } from '#write/usage.ts'
 
 /** The names of the semantic conventions. */
