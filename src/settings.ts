@@ -227,4 +227,10 @@ export const settings = {
     '',
     'From which time on a request has a second line in the log that says where it went, such as 250ms; 0ms is each request',
   ),
+  DUET_METRICS_PORT: setting(
+    port,
+    '',
+    'Port for Prometheus, which finds the metrics at /metrics there; 0 takes a free one. Without it none are collected. Process n of --processes takes the n-th port from this one on',
+  ),
+  DUET_METRICS_HOST: setting(text, '127.0.0.1', 'Address to listen on for Prometheus'),
 } as const satisfies SettingTable

@@ -16,6 +16,7 @@ import type { Migration } from '#engines/migrations.ts'
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
 import type { Engine, Store } from '#engines/store.ts'
 import type { DocumentLimits } from '#graphql/limits.ts'
+import { createActive } from '#http/active.ts'
 import type { Edge } from '#http/exchange.ts'
 import { callersBehind } from '#http/limit/caller.ts'
 import { createMemory } from '#http/memory.ts'
@@ -152,6 +153,7 @@ export type World = {
   readonly app: App
   readonly engine: Engine
   readonly core: Core
+  readonly edge: Edge
   readonly store: Store
   readonly file: string
   /** Reads and changes the store directly, past the service. */
@@ -248,6 +250,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     callerOf: callersBehind(),
     queue: createQueue({ wait: 60_000, size: 100_000 }),
     memory: createMemory(),
+    active: createActive(),
     origins: '*',
     bodyLimit: 1_048_576,
     urlLimit: 4096,
@@ -326,6 +329,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     app,
     engine,
     core,
+    edge,
     store,
     file,
     rows: look.rows,

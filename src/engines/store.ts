@@ -30,8 +30,19 @@ export type Serving = {
   readonly queue: number
   /** Called at failures that the service survives. */
   readonly onProblem?: (message: string) => void
+  /** Called after each commit with the number of its writes and its milliseconds. */
+  readonly onCommit?: (writes: number, milliseconds: number) => void
   /** Called once when nothing can be written any more and the process must end. */
   readonly onFatal: (message: string) => void
+}
+
+/** Figures for an operator, read when they are asked for. */
+type Figures = {
+  readonly writesWaiting: () => number
+  /** The length of the log of writes beside a file. */
+  readonly walBytes?: () => number
+  /** How far replicas are behind, in seconds, by their names; NaN for one that does not answer. */
+  readonly replicaLags?: () => ReadonlyMap<string, number>
 }
 
 /** A store that is served. */
@@ -42,6 +53,7 @@ export type Engine = PlanReader &
     readonly ready: () => Promise<void>
     /** Why it can only be read now; null where it can be written. */
     readonly readOnly: () => string | null
+    readonly figures: Figures
     /** Adds to the counts that all processes share; absent where one process serves the store alone. */
     readonly rateCounts?: RateCounts
     readonly close: () => Promise<void>

@@ -5,6 +5,7 @@ import { graphqlPath } from '#base/paths.ts'
 import { passingOn } from '#base/traceparent.ts'
 import { requests, traced } from '#channels.ts'
 import { ApiError } from '#errors.ts'
+import type { Active } from '#http/active.ts'
 import type { NameCaller } from '#http/limit/caller.ts'
 import type { Limiter } from '#http/limit/limiter.ts'
 import type { Memory } from '#http/memory.ts'
@@ -31,6 +32,7 @@ export type Edge = {
   /** Absent where requests are not limited. */
   readonly limiter?: Limiter | undefined
   readonly memory: Memory
+  readonly active: Active
   readonly origins: Origins
   /** The largest JSON body, in bytes. */
   readonly bodyLimit: number
@@ -170,6 +172,7 @@ const finish = ({ edge }: Serving, exchange: Exchange, reply: Reply): Response =
   // A client that is gone was not answered, whatever the answer would have been.
   const status = hasHungUp(c) ? hungUp().status : reply.status
   complete(reply, edge, exchange)
+  edge.active.ended(facts.method)
   const event = eventOf(exchange, reply, status)
   if (requests.hasSubscribers) Object.assign(facts, event)
   if (edge.tellsTiming) headers['Server-Timing'] = serverTiming(event)
@@ -221,6 +224,7 @@ const inTurn = (serving: Serving, exchange: Exchange): Promise<Response> =>
 export const exchange = (edge: Edge, fail: Fail, handle: Handle, route?: string) => {
   const serving = { edge, fail, handle, route }
   return (c: Http): Response | Promise<Response> => {
+    edge.active.began(c.req.method)
     const exchange = begin(c, route, edge.collect && noWork())
     // Only these have bodies; a GET is spared the Map that it is kept in.
     if (c.req.method !== 'GET') c.set('bodies', edge.memory.bodies)

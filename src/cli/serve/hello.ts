@@ -11,11 +11,13 @@ export const hello = async (
   { config, content }: Program,
   auth: Auth,
   url: string,
+  metrics: string | undefined,
 ): Promise<string> => {
   const token = config.development ? await auth.superuserToken() : null
-  if (token === null) return `Duet ${version} listens on ${url}`
+  const listens = `Duet ${version} listens on ${url}${metrics === undefined ? '' : ` with metrics on ${metrics}`}`
+  if (token === null) return listens
   const { graphql, rest } = content.examples.withToken
-  return `Duet ${version} listens on ${url}
+  return `${listens}
 
   GraphQL  curl -s ${url}${graphqlPath} -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '${JSON.stringify({ query: graphql })}' -w '\\n'
 

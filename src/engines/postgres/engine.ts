@@ -116,6 +116,7 @@ export const openPostgres = (options: PostgresServing): Engine => {
     write: job => withCallerErrors(writer.write(job)),
     ready: () => checkReady(primary),
     readOnly: () => null,
+    figures: { writesWaiting: writer.waiting, replicaLags: replicas.lags },
     rateCounts: createRateCounts(query => writer.query(query)),
     close: async () => {
       hosts.close()

@@ -1,4 +1,5 @@
 /** The engine of a SQLite store: quick reads on this thread's own connection, slow ones in threads, writes through the writer thread. */
+import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { watchDisk } from '#engines/sqlite/disk.ts'
@@ -43,6 +44,10 @@ export const openSqlite = (options: SqliteOptions): Engine => {
     write: writer.write,
     ready: writer.ready,
     readOnly: disk.readOnly,
+    figures: {
+      writesWaiting: writer.waiting,
+      walBytes: () => statSync(`${options.file}-wal`, { throwIfNoEntry: false })?.size ?? 0,
+    },
     close: async () => {
       disk.close()
       endWatch()

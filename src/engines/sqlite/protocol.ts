@@ -18,7 +18,12 @@ export type Batch = { readonly dropPlans: boolean; readonly jobs: readonly Sent[
 
 export type Reply =
   | { readonly kind: 'ready' }
-  | { readonly kind: 'outcomes'; readonly outcomes: readonly (readonly [number, Outcome])[] }
+  | {
+      readonly kind: 'outcomes'
+      readonly outcomes: readonly (readonly [number, Outcome])[]
+      /** How long the commit took, in milliseconds. */
+      readonly milliseconds: number
+    }
   /**
    * `full`, `busy`, `broken`: the disk is full, another program writes, or the store failed before the commit.
    * Nothing was done, and the next group may try. `unknown`: whether the group is on the disk is not known; the writer

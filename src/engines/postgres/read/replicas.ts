@@ -1,4 +1,5 @@
 /** Chooses the replica for a read: the one with the fewest open queries of those that are up and have replayed enough. */
+import { labelOf } from '#engines/postgres/connection/label.ts'
 import { lsnOf } from '#engines/postgres/read/position.ts'
 import { createServer, type Server, type ServerOptions } from '#engines/postgres/read/server.ts'
 import { type Query, queryWith } from '#sql/engine.ts'
@@ -98,12 +99,19 @@ const watch = (
   }
   const timer = setInterval(checkAll, watchInterval).unref()
   checkAll()
-  return { least: () => lsns[0]?.lsn, end: () => clearInterval(timer) }
+  /** For how long the primary has written more than that, in seconds; not much above the largest lag. */
+  const behind = (known: bigint): number => {
+    const next = lsns.find(({ lsn }) => lsn > known)
+    return next === undefined ? 0 : (performance.now() - next.at) / 1000
+  }
+  return { least: () => lsns[0]?.lsn, behind, end: () => clearInterval(timer) }
 }
 
 export type Replicas = {
   /** The replica for a read that must see that LSN; undefined where the primary must answer. */
   readonly choose: (lsn: bigint | undefined) => Promise<Server | undefined> | Server | undefined
+  /** How far each is behind, in seconds; NaN for one that does not answer. */
+  readonly lags: () => ReadonlyMap<string, number>
   readonly close: () => Promise<void>
 }
 
@@ -149,5 +157,12 @@ export const createReplicas = (primary: Server, found: Found | undefined): Repli
     watching?.end()
     await Promise.all([...replicas.values()].map(({ server }) => server.close()))
   }
-  return { choose, close }
+  const lags = () =>
+    new Map(
+      [...replicas].map(([url, { server, known }]) => [
+        labelOf(url),
+        server.pipelined.isUp() ? (watching?.behind(known()) ?? 0) : Number.NaN,
+      ]),
+    )
+  return { choose, lags, close }
 }

@@ -103,6 +103,7 @@ type Tools = {
   readonly prepared: (job: Job) => Prepared | undefined
   /** Whether another server may take what this one refuses. */
   readonly seeksPrimary: boolean
+  readonly onCommit: PostgresServing['onCommit'] | undefined
 }
 
 /** Performs a job in an open transaction, without committing it. */
@@ -126,7 +127,7 @@ const performOn = async (
 }
 
 /** One try of a job, in a transaction of its own. */
-const attempt = ({ pool, settings, prepared }: Tools, job: Job, isPipelined: boolean) =>
+const attempt = ({ pool, settings, prepared, onCommit }: Tools, job: Job, isPipelined: boolean) =>
   pool.use(async (connection): Promise<Outcome> => {
     begin(connection, settings, 'isolation level read committed')
     if (job.idempotency) connection.run(`set local lock_timeout = ${timeouts.key}`).catch(() => {})
@@ -141,7 +142,9 @@ const attempt = ({ pool, settings, prepared }: Tools, job: Job, isPipelined: boo
       await rollBack(connection)
       return outcome
     }
+    const started = performance.now()
     const position = await commit(connection)
+    onCommit?.(1, performance.now() - started)
     return position === undefined ? outcome : { ...outcome, position }
   })
 
@@ -182,7 +185,8 @@ export const createWriter = (options: PostgresServing, hosts: Hosts) => {
   }
   const pool = createPool(hosts, settings, options.pool)
   const seeksPrimary = hosts.role === 'primary'
-  const tools: Tools = { pool, settings, prepared: preparing(options), seeksPrimary }
+  const { onCommit } = options
+  const tools: Tools = { pool, settings, prepared: preparing(options), seeksPrimary, onCommit }
   const inTurn = createTurns()
   return {
     write: async (job: Job): Promise<Outcome> => {
@@ -191,6 +195,7 @@ export const createWriter = (options: PostgresServing, hosts: Hosts) => {
     },
     /** Runs one statement as a transaction of its own. */
     query: (query: Query) => pool.use(connection => connection.query(query)),
+    waiting: pool.waiting,
     close: pool.close,
   } satisfies Writer & Record<string, unknown>
 }
