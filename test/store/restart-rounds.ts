@@ -5,6 +5,7 @@ import { type Settings, serveOn } from '../duet.ts'
 import type { Look } from '../stores.ts'
 import { boundSocket } from '../support/bound-socket.ts'
 import { assertUnnoticed, type Sending, startLoad } from '../support/steady-load.ts'
+import { longest } from '../support/wait.ts'
 import { secret } from '../world.ts'
 import { checkOrders } from './invariants.ts'
 import { prepareOrders } from './racer.ts'
@@ -53,7 +54,12 @@ export const handedOverRounds = async (
   own: Settings,
   tell: (figures: string) => void,
 ): Promise<void> => {
-  const settings = { ...own, DUET_STORE_WAIT: '1h' }
+  const settings = {
+    ...own,
+    DUET_STORE_WAIT: '1h',
+    // A busy machine needs longer than usual for what waits.
+    DUET_SHUTDOWN_TIMEOUT: String(longest),
+  }
   const socket = boundSocket()
   let service = await serveOn(socket, settings)
   try {
