@@ -249,7 +249,7 @@ const otherMeanings: Readonly<Record<string, readonly string[]>> = {
       'src/model/check/names.ts',
       'src/auth/keys.ts',
     ],
-    ...['src/mail/smtp.ts', 'src/cli/run.ts', 'src/cli/move.ts', 'src/http/queue.ts'],
+    ...['src/mail/smtp.ts', 'src/cli/explain.ts', 'src/cli/move.ts', 'src/http/queue.ts'],
     ...['src/auth/secret.ts', 'src/write/idempotency.ts'],
   ],
   users: ['src/auth/secret.ts'],
