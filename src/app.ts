@@ -151,7 +151,8 @@ const mountProbes = (app: App, { edge, ready, readOnly }: AppOptions) => {
 
 /** The whole service as one Hono app; `app.request()` calls it without a port. */
 export const createApp = (options: AppOptions): App => {
-  const { core, edge, content, notices } = options
+  const { core, content, notices } = options
+  const edge: Edge = { ...options.edge, standing: core.reader.standing }
   const app: App = new Hono({ getPath: routedPath })
   const { actions } = content
   const { development, served } = options

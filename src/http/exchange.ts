@@ -44,6 +44,8 @@ export type Edge = {
   readonly collect?: Collect | undefined
   /** Whether each answer says in `Server-Timing` where its time went. */
   readonly tellsTiming?: boolean
+  /** What is to be said of the position of a request; undefined where all is well. */
+  readonly standing?: ((position: string) => string | undefined) | undefined
 }
 
 /** How an API prints an error. */
@@ -148,11 +150,14 @@ const everyone = corsHeaders('*', undefined)
 /** Adds the headers of every response. The reply's headers are its own: a copy would cost as much as a small read. */
 const complete = (
   { headers, body }: Reply,
-  { origins }: Edge,
+  { origins, standing }: Edge,
   { c, requestId, rate }: Exchange,
 ): void => {
   headers['X-Request-Id'] = requestId
   headers['X-Content-Type-Options'] = 'nosniff'
+  const position = header(c, 'duet-position')
+  const status = position && standing?.(position)
+  if (status) headers['Duet-Position-Status'] = status
   // A page brings a policy of its own.
   headers['Content-Security-Policy'] ??= notAPage
   if (origins === '*') Object.assign(headers, everyone)

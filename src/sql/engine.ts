@@ -45,6 +45,8 @@ export type Reader = {
   readonly query: (query: Query, asked?: Asked) => Rows | Promise<Rows>
   /** Runs work whose queries all see the same snapshot. It is started again where its server was lost. */
   readonly snapshot: <Result>(begin: () => Work<Result>, asked?: Asked) => Result | Promise<Result>
+  /** What is to be said of a position: its write may be lost, or nobody knows; undefined where all is well. Absent where nothing gets lost. */
+  readonly standing?: (after: Position) => 'lost' | 'unknown' | undefined
 }
 
 /** A database session for CLI commands. */

@@ -151,7 +151,7 @@ test('a write is seen by the very next read that names it, 200 times', { skip },
 test('every write answers with its position, in both APIs, without a body too, and again with its key', {
   skip,
 }, async () => {
-  const form = /^[0-9A-F]+\/[0-9A-F]+$/
+  const form = /^1-[0-9A-F]+\/[0-9A-F]+$/
   const key = { 'Idempotency-Key': 'one-key' }
   const email = () => `${Math.random()}@example.org`
   const post = { title: 'T', content: 'c' }
@@ -182,7 +182,24 @@ test('every write answers with its position, in both APIs, without a body too, a
   for (const { headers } of [first, again]) assert.match(headers.get('duet-position') ?? '', form)
 })
 
-const bad = ['x', '1', '0/', '/0', '0/G', '0/123456789', '0/1, 0/2', '-1/0', '0/0/0', "0/0'", '٣/٤']
+const bad = [
+  'x',
+  '1',
+  '0/',
+  '1-',
+  '-0/0',
+  '1-1-0/0',
+  'x-0/0',
+  '12345678901-0/0',
+  '/0',
+  '0/G',
+  '0/123456789',
+  '0/1, 0/2',
+  '-1/0',
+  '0/0/0',
+  "0/0'",
+  '٣/٤',
+]
 
 test('what is no position is refused with 400, with replicas and without', { skip }, async t => {
   const alone = await serve(settingsWith())
@@ -218,7 +235,7 @@ const encoded = (text: string) => Buffer.from(text).toString('latin1')
 
 test("a position that nobody has come to is the primary's to answer", { skip }, async () => {
   const { name } = await rename()
-  const headers = { 'Duet-Position': 'FFFFFFFF/FFFFFFFF' }
+  const headers = { 'Duet-Position': '1-FFFFFFFF/FFFFFFFF' }
   const answers = await Promise.all(
     Array.from({ length: 50 }, () => client.ask('GET /api/users/2', { as: 1, headers })),
   )

@@ -5,9 +5,10 @@ import { labelOf } from '#engines/postgres/connection/label.ts'
 import { endsWithin } from '#engines/postgres/connection/within.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
 import type { PostgresServing } from '#engines/postgres/options.ts'
+import { createCluster } from '#engines/postgres/read/cluster.ts'
 import { discovering } from '#engines/postgres/read/discovery.ts'
 import { createReader } from '#engines/postgres/read/reader.ts'
-import { createReplicas, type Found } from '#engines/postgres/read/replicas.ts'
+import type { Found } from '#engines/postgres/read/replicas.ts'
 import { createServer, type Server, type ServerOptions } from '#engines/postgres/read/server.ts'
 import { createRateCounts } from '#engines/postgres/write/rates.ts'
 import { createWriter } from '#engines/postgres/write/writer.ts'
@@ -78,9 +79,10 @@ const serversOf = ({ replicas }: PostgresServing): number =>
 export const openPostgres = (options: PostgresServing): Engine => {
   const hosts = createHosts(options.url)
   const primary = createServer(serverOptions(options, hosts, 'the database'))
-  const replicas = createReplicas(primary, replicasOf(options, hosts, primary))
-  const reader = createReader(primary, replicas)
   const writer = createWriter(options, hosts)
+  const found = replicasOf(options, hosts, primary)
+  const cluster = createCluster({ hosts, primary, found, write: writer.query })
+  const reader = createReader(primary, cluster)
   const lane = createSlowLane({
     places: options.pool * serversOf(options),
     waiting: usualWaiting,
@@ -113,14 +115,15 @@ export const openPostgres = (options: PostgresServing): Engine => {
     snapshot: (begin, asked) => withCallerErrors(reader.snapshot(begin, asked)),
     slowly: (begin, asked) =>
       withCallerErrors(inLane(async within => reader.snapshot(begin, within), asked)),
+    standing: cluster.standing,
     write: job => withCallerErrors(writer.write(job)),
     ready: () => checkReady(primary),
     readOnly: () => null,
-    figures: { writesWaiting: writer.waiting, replicaLags: replicas.lags },
+    figures: { writesWaiting: writer.waiting, replicaLags: cluster.lags },
     rateCounts: createRateCounts(query => writer.query(query)),
     close: async () => {
       hosts.close()
-      await Promise.all([primary.close(), replicas.close(), writer.close()])
+      await Promise.all([primary.close(), cluster.close(), writer.close()])
     },
   }
 }
