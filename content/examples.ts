@@ -60,7 +60,7 @@ mutation SignUp($input: CreateUserInput!) {
   }
 }
 `,
-    variables: '{\n  "input": {\n    "name": "Ada",\n    "email": "ada@example.org"\n  }\n}',
+    variables: '{\n  "input": {\n    "name": "Noor",\n    "email": "noor@example.org"\n  }\n}',
   },
 ]
 
@@ -73,6 +73,7 @@ export const examples: Examples = {
     rest: '/users',
   },
   tabs,
+  inputs: { user: { name: 'Noor Haddad', email: 'noor@example.org', age: 34 } },
   rows: {
     customer: [{ name: 'Ada Okafor', email: 'ada@example.org' }],
     order: [{ status: 'pending', amount: 159.8, currency: 'USD', customerId: 1 }],

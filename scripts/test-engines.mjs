@@ -6,6 +6,7 @@ const onBoth = /^test\/(contract|generic|store|cli|model)\/.*\.test\.ts$/
 /** The exceptions, which run on SQLite only, with the reason. */
 export const onSqliteOnly = {
   'test/cli/backup.test.ts': 'backup and restore are for a file; a database has tools of its own',
+  'test/cli/backups.test.ts': 'backup and restore are for a file; a database has tools of its own',
   'test/cli/commands.test.ts': 'usage, settings, tokens and ports do not depend on the store',
   'test/cli/formulas.test.ts': 'CSV does not depend on the store',
   'test/cli/hang-ups.test.ts': 'sockets do not depend on the store',

@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import fs from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { relative, resolve } from 'node:path'
+import { relative } from 'node:path'
 import { run } from 'node:test'
 import { dot, junit, spec, tap } from 'node:test/reporters'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -13,6 +13,7 @@ import { recentEnough } from './pinned-node.mjs'
 import { noteFigures } from './reliability.mjs'
 import { longFirst, runsOnPostgres } from './test-engines.mjs'
 import { testServer } from './test-postgres.mjs'
+import { processesOf, programsFor } from './test-together.mjs'
 
 const patience = Number(process.env.DUET_TEST_PATIENCE ?? 1)
 
@@ -20,7 +21,7 @@ const suites = {
   usual: {
     files: ['{src,content}/**/*.test.ts', 'test/*.test.ts', 'test/!(nightly)/**/*.test.ts'],
     onPostgres: files => files.filter(runsOnPostgres),
-    secondsPerFile: 300 * patience,
+    secondsPerFile: 600 * patience,
     // Many of them wait for programs to start and to end.
     atOnce: Math.max(5, availableParallelism() - 1),
   },
@@ -72,6 +73,7 @@ async function main() {
   }
   await server.end()
   for (const save of saves) save()
+  for (const { remove } of begun) remove()
   if (options.slowest) printSlowest(begun)
   const ran = begun.reduce((sum, { result }) => sum + result.ran, 0)
   if (ran === 0) console.error('No test ran: no test file, or none in them that fits.')
@@ -100,13 +102,14 @@ function runsOf({ DUET_TEST_STORE: only, DUET_TEST_NO_POSTGRES: noPostgres }) {
   return runs.filter(run => run.files.length > 0)
 }
 
-/** Begins to run the files, each in a process of its own: one that hangs or exits affects no other. */
+/** Begins to run the files, in several processes: one that hangs or exits affects no other. */
 function begin({ engine, files }, runs, env, signal) {
   const isSecond = runs > 1 && engine === 'postgres'
   // Fewer of its files run at once, as there are fewer, and the database works too.
   const atOnce = Math.max(1, Math.round(suite.atOnce * (runs === 1 ? 1 : isSecond ? 0.4 : 0.6)))
+  const { programs, remove } = programsFor(processesOf(files))
   const stream = run({
-    files: files.map(file => resolve(file)),
+    files: programs,
     isolation: 'process',
     concurrency: atOnce,
     timeout: suite.secondsPerFile * 1000,
@@ -128,7 +131,7 @@ function begin({ engine, files }, runs, env, signal) {
     result.ran += counts.tests - counts.skipped
     result.files.push({ file, seconds: milliseconds / 1000 })
   })
-  return { engine, stream, result }
+  return { engine, stream, result, remove }
 }
 
 async function shown(stream) {

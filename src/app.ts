@@ -1,6 +1,6 @@
 /** Puts content, engine and APIs together as one app; no other file imports every room. */
 import { Hono } from 'hono'
-import { graphqlPath, restPath } from '#base/paths.ts'
+import { graphqlPath, versionPath } from '#base/paths.ts'
 import type { Content, Served } from '#content.ts'
 import type { Core } from '#core.ts'
 import { ApiError, machineErrors, mergeErrors } from '#errors.ts'
@@ -70,7 +70,7 @@ const errorExamples = (): ReferenceOptions['errors']['examples'] => {
   return [...ofRest, ofGraphql]
 }
 
-const documentOf = (version: Version) => `${restPath}/v${version}/openapi.json`
+const documentOf = (version: Version) => `${versionPath(version)}/openapi.json`
 
 /** A version as the page about versions tells of it today. */
 const offered = (version: Version, notices: Notices | undefined) => {
@@ -78,6 +78,7 @@ const offered = (version: Version, notices: Notices | undefined) => {
   const days = standing?.version === version && {
     deprecated: standing.from,
     sunset: standing.end,
+    isWithdrawn: standing.state === 'withdrawn',
   }
   return { version, document: documentOf(version), ...days }
 }
@@ -115,8 +116,8 @@ const mountPages = (app: App, options: AppOptions) => {
   for (const { path, page } of served.pages) app.get(path, async c => send(await page(assets), c))
   const { model } = core
   const { examples } = content
-  const openapi = documentOf(newest)
-  const start = { model, examples, development, introspection, openapi, version }
+  const rest = versionPath(newest)
+  const start = { model, examples, development, introspection, rest, version }
   mountStart(app, start, assets)
   mountReference(app, referenceOf(options), assets)
   const graphiql = { endpoint: graphqlPath, introspection, examples }
@@ -150,7 +151,8 @@ const mountProbes = (app: App, { edge, ready, readOnly }: AppOptions) => {
 
 /** The whole service as one Hono app; `app.request()` calls it without a port. */
 export const createApp = (options: AppOptions): App => {
-  const { core, edge, content, notices } = options
+  const { core, content, notices } = options
+  const edge: Edge = { ...options.edge, standing: core.reader.standing }
   const app: App = new Hono({ getPath: routedPath })
   const { actions } = content
   const { development, served } = options

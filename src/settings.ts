@@ -139,6 +139,11 @@ export const settings = {
     '33554432',
     'Most bytes of answers that are cached until what they show changes, on SQLite; 0 is off',
   ),
+  DUET_READERS: setting(
+    whole(1, 64),
+    '',
+    'Threads for slow reads on SQLite, each started when it is first needed; one for each spare core, at least one',
+  ),
   DUET_WRITE_QUEUE: setting(
     whole(1, 100_000),
     '2000',
@@ -152,7 +157,7 @@ export const settings = {
   DUET_QUEUE_WAIT: setting(
     whole(10, 60_000),
     '1000',
-    'Longest wait of a request for its turn, in milliseconds; then it is refused',
+    'Longest wait of a request for its turn, in milliseconds; one that would wait longer is refused at once',
   ),
   DUET_QUEUE_SIZE: setting(
     whole(10, 1_000_000),
@@ -227,4 +232,10 @@ export const settings = {
     '',
     'From which time on a request has a second line in the log that says where it went, such as 250ms; 0ms is each request',
   ),
+  DUET_METRICS_PORT: setting(
+    port,
+    '',
+    'Port for Prometheus, which finds the metrics at /metrics there; 0 takes a free one. Without it none are collected. Process n of --processes takes the n-th port from this one on',
+  ),
+  DUET_METRICS_HOST: setting(text, '127.0.0.1', 'Address to listen on for Prometheus'),
 } as const satisfies SettingTable

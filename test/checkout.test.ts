@@ -266,6 +266,23 @@ test('a test run in which no test ran fails', () => {
   )
 })
 
+test('of test files that share a process a broken one fails by itself, and hooks are for their own file', () => {
+  const dir = checkout({ installed: true })
+  const files = {
+    a: "import { beforeEach, test } from 'node:test'\nbeforeEach(() => { throw new Error('of a') })\ntest('one', () => {})",
+    b: "throw new Error('at once')",
+    c: "import { test } from 'node:test'\ntest('two', () => {})",
+  }
+  for (const [name, text] of Object.entries(files))
+    fs.writeFileSync(join(dir, `content/${name}.test.ts`), text)
+  const { status, stdout } = run(dir, 'scripts/test.mjs', '--test-reporter=tap')
+  assert.equal(status, 1)
+  assert.match(stdout, /not ok 1 - one\n/)
+  assert.match(stdout, /not ok 2 - content\/b\.test\.ts\n/)
+  assert.match(stdout, / {4}ok 1 - two\n/)
+  assert.match(stdout, /# pass 1\n/)
+})
+
 test('a test file that stays alive after its time is ended and named', () => {
   const dir = checkout({ installed: true })
   fs.writeFileSync(join(dir, 'stays.ts'), 'setInterval(() => {}, 1000)')

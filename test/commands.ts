@@ -19,7 +19,10 @@ export const commandsOf = (name: string, path: string): Run => {
   const home: Home = { module: new URL(path, root).href, name }
   let thread: Worker | undefined
   let last: Promise<unknown> = Promise.resolve()
-  after(() => thread?.terminate())
+  after(async () => {
+    await thread?.terminate()
+    thread = undefined // another file in this process may have commands to run
+  })
   const ran = async (args: readonly string[], settings: Settings): Promise<Told> => {
     thread ??= new Worker(host, { env: plain, workerData: home })
     thread.postMessage({ args, env: { ...plain, ...settings } } satisfies Asked)

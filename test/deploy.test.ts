@@ -135,21 +135,25 @@ test('systemd finds no fault with the units', {
 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'duet-unit-'))
   try {
-    const names = ['service', 'socket'].map(kind => join(folder, `duet@3001.${kind}`))
-    const [service = '', socket = ''] = names
+    const files = {
+      'duet@3001.service': unit,
+      'duet@3001.socket': read('deploy/duet@.socket'),
+      'duet-backup.service': read('deploy/duet-backup.service'),
+    }
+    const names = Object.keys(files).map(name => join(folder, name))
     // systemd checks that the programs exist, so the paths are those of this checkout.
-    writeFileSync(
-      service,
-      unit
-        .replaceAll('/opt/duet/node_modules/.bin/node', process.execPath)
-        .replaceAll('/opt/duet', root),
-    )
-    writeFileSync(socket, read('deploy/duet@.socket'))
+    for (const [name, text] of Object.entries(files))
+      writeFileSync(
+        join(folder, name),
+        text
+          .replaceAll('/opt/duet/node_modules/.bin/node', process.execPath)
+          .replaceAll('/opt/duet', root),
+      )
     const { status, stderr } = spawnSync(String(analyze), ['verify', '--man=no', ...names], {
       encoding: 'utf8',
     })
     assert.equal(status, 0, stderr)
-    assert.doesNotMatch(stderr, /duet@/)
+    assert.doesNotMatch(stderr, /duet[@-]/)
   } finally {
     rmSync(folder, { recursive: true })
   }

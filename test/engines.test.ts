@@ -1,4 +1,4 @@
-/** Checks that the contract tests run on both engines. */
+/** Checks that the contract tests run on both engines, and which test files share a process. */
 import assert from 'node:assert/strict'
 import { existsSync, globSync } from 'node:fs'
 import { test } from 'node:test'
@@ -10,6 +10,14 @@ type Engines = {
 }
 const { longest, onSqliteOnly, runsOnPostgres }: Engines = await import(
   new URL('../scripts/test-engines.mjs', import.meta.url).href
+)
+
+type Together = {
+  readonly alone: Readonly<Record<string, string>>
+  readonly processesOf: (files: readonly string[]) => readonly (readonly string[])[]
+}
+const { alone, processesOf }: Together = await import(
+  new URL('../scripts/test-together.mjs', import.meta.url).href
 )
 
 const root = new URL('..', import.meta.url)
@@ -25,7 +33,18 @@ test('every contract test runs on PostgreSQL too, a new one as well', () => {
 
 test('each exception, and each file that begins first, is a test file that is there', () => {
   assert.deepEqual(
-    [...Object.keys(onSqliteOnly), ...longest].filter(file => !existsSync(new URL(file, root))),
+    [...Object.keys(onSqliteOnly), ...Object.keys(alone), ...longest].filter(
+      file => !existsSync(new URL(file, root)),
+    ),
     [],
   )
+})
+
+test('each test file runs in one process, and those of a folder share few', () => {
+  const files = globSync('{src,content,test}/**/*.test.ts', { cwd: root })
+  const processes = processesOf(files)
+  assert.deepEqual(processes.flat().toSorted(), files.toSorted())
+  assert.ok(processes.length < files.length / 2)
+  for (const [first = '', ...others] of processes.filter(({ length }) => length > 1))
+    for (const file of others) assert.equal(file.split('/')[0], first.split('/')[0])
 })

@@ -16,7 +16,9 @@ import type { Migration } from '#engines/migrations.ts'
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
 import type { Engine, Store } from '#engines/store.ts'
 import type { DocumentLimits } from '#graphql/limits.ts'
+import { createActive } from '#http/active.ts'
 import type { Edge } from '#http/exchange.ts'
+import { callersBehind } from '#http/limit/caller.ts'
 import { createMemory } from '#http/memory.ts'
 import { createQueue } from '#http/queue.ts'
 import type { App } from '#http/request.ts'
@@ -27,7 +29,6 @@ import type { Event } from '#observe.ts'
 import { cachedReader } from '#read/read.ts'
 import { createNotices, type Deprecation } from '#rest/deprecation.ts'
 import { createUsage } from '#write/usage.ts'
-import { historyFor } from './history.ts'
 import { checkTraffic } from './openapi/traffic.ts'
 import {
   changeIn,
@@ -85,7 +86,7 @@ const small: Rows = {
 }
 
 /** When the small world begins; its n-th row of all was made n minutes later. */
-const beginning = Date.UTC(2026, 0, 1)
+const epoch = Date.UTC(2026, 0, 1)
 
 export type WorldOptions = {
   /** What it serves; with another content than the usual one it begins without rows. */
@@ -153,6 +154,7 @@ export type World = {
   readonly app: App
   readonly engine: Engine
   readonly core: Core
+  readonly edge: Edge
   readonly store: Store
   readonly file: string
   /** Reads and changes the store directly, past the service. */
@@ -187,21 +189,20 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
   const { sync, minDisk, ...serving } = options.engine ?? {}
   const fill = (store: Store) =>
     filling(store, async line => {
-      await putRows({ ...line, model }, rows, beginning, 60_000)
+      await putRows({ ...line, model }, rows, epoch, 60_000)
       await options.also?.(line)
     })
   const on = options.on ?? (onPostgres ? 'postgres' : 'sqlite')
   const isUsual = !options.rows && !options.model && !options.also && !isOther
+  const beginning = {
+    isUsual,
+    ...(isOther && { other: { content, name: content.viewers.entity } }),
+  }
   const { store, drop } =
     on === 'postgres'
-      ? await filledDatabase(fill, {
-          isUsual,
-          shared: options.file,
-          ...(isOther && { other: { content, name: content.viewers.entity } }),
-        })
-      : await filledFile(fill, {
+      ? await filledDatabase(fill, { ...beginning, shared: options.file })
+      : await filledFile(fill, beginning, {
           file,
-          migrations: historyFor('sqlite', content),
           ...(options.migrations && { migrations: options.migrations }),
           ...(sync && { sync }),
           ...(minDisk !== undefined && { minDisk }),
@@ -252,8 +253,10 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
   const edge: Edge = {
     authenticate: createAuthenticator({ secret }, content.viewers, now),
     observe: event => void events.push(event),
+    callerOf: callersBehind(),
     queue: createQueue({ wait: 60_000, size: 100_000 }),
     memory,
+    active: createActive(),
     origins: '*',
     bodyLimit: 1_048_576,
     urlLimit: 4096,
@@ -332,6 +335,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     app,
     engine,
     core,
+    edge,
     store,
     file,
     rows: look.rows,

@@ -5,7 +5,7 @@ import type { ReportRequest, ReportType } from '#content/reports/request.ts'
 import type { Core } from '#core.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import type { Position, Row, Work } from '#sql/engine.ts'
+import type { Asked, Row, Work } from '#sql/engine.ts'
 import { queryOf } from '#sql/query.ts'
 import { and, column, name, type Sql, type SqlValue, sql } from '#sql/sql.ts'
 import { invalid } from '#write/input.ts'
@@ -156,12 +156,8 @@ const summed = function* (source: Source, now: number): Work<Report> {
   }
 }
 
-/** The report for a request, from the store as it is now, and not before the position `after`. */
-export const figuresOf = (
-  core: Core,
-  request: ReportRequest,
-  after?: Position,
-): Report | Promise<Report> => {
+/** The report for a request, from the store as it is now. */
+export const figuresOf = (core: Core, request: ReportRequest, asked: Asked): Promise<Report> => {
   const { model, dialect, reader } = core
-  return reader.snapshot(() => summed({ model, dialect, request }, core.now()), after)
+  return reader.slowly(() => summed({ model, dialect, request }, core.now()), asked)
 }

@@ -7,7 +7,8 @@ import { asCsv, asJson } from '#content/reports/forms.ts'
 import { parseRequest, requestBody } from '#content/reports/request.ts'
 import { admin } from '#content/roles.ts'
 import { preferred } from '#http/accept.ts'
-import { header, jsonBody, positionOf } from '#http/request.ts'
+import { askedBy } from '#http/asked.ts'
+import { header, jsonBody } from '#http/request.ts'
 import type { Currency } from '#model/model.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import { jsonTypes, type Named } from '#rest/version.ts'
@@ -73,7 +74,7 @@ export const reportGenerate: ExtraRoute = {
       const body = await jsonBody(c, edge.bodyLimit, ['application/json'])
       // A report has no effect to repeat, so the key is checked and not stored.
       parseKey(header(c, 'idempotency-key'))
-      const report = await figuresOf(core, parseRequest(body), positionOf(c))
+      const report = await figuresOf(core, parseRequest(body), askedBy(edge, c, viewer))
       const form = preferred(header(c, 'accept') ?? '', forms)
       const reply = shown(report, model.settings.currency, form, named)
       return {

@@ -1,5 +1,7 @@
 /** The paths of the APIs and of what describes them. */
 export const restPath = '/api'
+/** The path below which a version of the REST API is. */
+export const versionPath = (version: number): string => `${restPath}/v${version}`
 export const graphqlPath = '/graphql'
 /** Where the schema of GraphQL is served as text. */
 export const schemaPath = `${graphqlPath}/schema.graphql`

@@ -1,5 +1,6 @@
 /** The `duet` command line: finds the command, runs it, and reports what went wrong in one line. */
 import { nearest } from '#base/nearest.ts'
+import { explain } from '#cli/explain.ts'
 import { UsageError } from '#cli/usage.ts'
 import { version } from '#cli/version.ts'
 import type { CliCommand, Content, ListedCommand } from '#content.ts'
@@ -105,30 +106,6 @@ const dispatch = async (content: Content, [name, ...args]: readonly string[]): P
       throw new UsageError(`${error.message} (duet ${name} --help tells more)`)
     throw error
   }
-}
-
-type SystemError = NodeJS.ErrnoException & { readonly port?: number; readonly address?: string }
-
-const elsewhere = 'name another path in DUET_DATABASE_URL, or give this user the right to it'
-
-/** Messages for system errors, with the subject and the remedy that the system's own leave out. */
-const remedies: Readonly<Record<string, (error: SystemError) => string>> = {
-  EADDRINUSE: ({ port }) =>
-    `port ${port} is in use already; set DUET_PORT to another, or to 0 for a free one`,
-  EADDRNOTAVAIL: ({ address }) => `this machine has no address ${address}; set DUET_HOST to one`,
-  ENOENT: ({ path }) => `there is no such file: ${path}`,
-  ENOTDIR: ({ path }) => `${path} cannot be made, a file is in the way; ${elsewhere}`,
-  EROFS: ({ path }) => `${path} is on a disk that cannot be written; ${elsewhere}`,
-  EACCES: ({ path, port }) =>
-    path === undefined
-      ? `this user may not listen on port ${port}; set DUET_PORT to one above 1023`
-      : `${path} is closed to this user; ${elsewhere}`,
-}
-
-const explain = (error: unknown): string => {
-  if (!(error instanceof Error)) return String(error)
-  const remedy = remedies[String((error as SystemError).code)]
-  return remedy ? remedy(error) : error.message
 }
 
 /** Runs a command of the command line for a content; a failure is reported in one line, and sets the exit code. */

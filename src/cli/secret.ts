@@ -16,8 +16,11 @@ export const keySource = (config: Config): string =>
     name => config.values[name] !== undefined,
   ) ?? `the file ${secretFile(config)}`
 
-/** The HS256 secret that signs and verifies tokens; undefined where keys come from a JWKS. */
-export const authSecret = (config: Config): string | undefined => {
+/** The HS256 secret that signs and verifies tokens; undefined where keys come from a JWKS. `made` hears of a file that is made for it. */
+export const authSecret = (
+  config: Config,
+  made: (file: string) => void = () => {},
+): string | undefined => {
   const { DUET_AUTH_SECRET, DUET_JWKS_FILE, DUET_JWKS_URL } = config.values
   if (DUET_AUTH_SECRET !== undefined) return DUET_AUTH_SECRET
   if (DUET_JWKS_FILE !== undefined || DUET_JWKS_URL !== undefined) return undefined
@@ -33,6 +36,7 @@ export const authSecret = (config: Config): string | undefined => {
     // `wx`: of two processes that start at once, one makes it.
     try {
       writeFileSync(file, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' })
+      made(file)
     } catch (error) {
       if (!existsSync(file)) throw error
     }

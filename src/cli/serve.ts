@@ -77,7 +77,10 @@ const run = async (args: readonly string[], content: Content): Promise<void> => 
   const program = { config, content, socket }
   if (isOneOfMany) return serveAsOne(program, endOnSignals)
   const release = await prepare(program, values.migrate === true)
-  const running = count > 1 ? await serveMany(count) : await start(program, () => process.exit(1))
+  const running =
+    count > 1
+      ? await serveMany(count, config.values.DUET_METRICS_PORT)
+      : await start(program, () => process.exit(1))
   endOnSignals(async () => {
     await running.stop()
     release()

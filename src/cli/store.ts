@@ -23,6 +23,7 @@ export const storeOf = async ({ store, values }: Config, folder: URL): Promise<S
       return sqliteStore({
         file: store.file,
         minDisk: values.DUET_MIN_DISK,
+        readers: values.DUET_READERS,
         migrations: history,
       })
     case 'postgres': {

@@ -41,10 +41,16 @@ const ordered = (args: readonly string[], { viewers: { entity, roles } }: Conten
   return { sub, role, ttl: lifetime(given.ttl ?? '1h') }
 }
 
+/** Tokens of a new secret fit no service that is running: most likely the settings are not those of the service. */
+const tellOfSecret = (file: string): void =>
+  console.error(
+    `duet: the secret ${file} is new: the token fits only a service that is started with the same settings`,
+  )
+
 const run = async (args: readonly string[], content: Content): Promise<void> => {
   const order = ordered(args, content)
   const config = loadConfig(process.env, content.settings)
-  const secret = authSecret(config)
+  const secret = authSecret(config, tellOfSecret)
   if (secret === undefined)
     throw new ConfigError(
       'tokens are made with DUET_AUTH_SECRET; with a JWKS, your identity provider makes them',

@@ -1,6 +1,7 @@
 /** The schema that a model needs, shared by all engines: its tables, indexes, search and counts as definitions. */
 import type { Entity } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
+import { type Index, indexesOf } from '#model/indexes.ts'
 import { columnName, dependenciesFirst, type Entities } from '#model/model.ts'
 
 /** One object of the schema: its name and the statement that makes it. */
@@ -21,64 +22,6 @@ const initialOf = ({ initial }: Field): string =>
   initial === undefined || typeof initial === 'string' || initial.value === null
     ? ''
     : `default ${quoted(initial.value)}`
-
-type Term = {
-  readonly column: string
-  readonly nullable: boolean
-  readonly descending: boolean
-}
-
-/** An index; `sorted`: it serves an order, so it also says where nulls come. */
-type Index = {
-  readonly name: string
-  readonly terms: readonly Term[]
-  readonly unique: boolean
-  readonly sorted: boolean
-}
-
-const termOf = (entity: Entity, signed: string): Term => {
-  const descending = signed.startsWith('-')
-  const field = descending ? signed.slice(1) : signed
-  const { nullable = false } = entity.fields[field] ?? {}
-  return { column: columnName(field), nullable, descending }
-}
-
-const indexOf = (
-  entity: Entity,
-  signed: readonly string[],
-  { unique = false, sorted = false } = {},
-): Index => {
-  const terms = signed.map(term => termOf(entity, term))
-  const label = terms
-    .map(({ column, descending }) => `${column}${descending ? '_down' : ''}`)
-    .join('_')
-  return { name: `${entity.table}_by_${label}`, terms, unique, sorted }
-}
-
-/** The sorts that a list offers, each in its directions; ties are always broken by id ascending. */
-const sortsOf = (entity: Entity): readonly string[] => {
-  const { sort } = entity.rest.listing
-  if (!sort) return []
-  const fields = sort.fields.filter(field => field !== 'id')
-  return sort.style === 'signed list' ? fields : fields.flatMap(field => [field, `-${field}`])
-}
-
-const askedIndexes = (entity: Entity): readonly Index[] => [
-  ...Object.entries(entity.fields).flatMap(([key, { references, unique }]) =>
-    references || unique !== undefined
-      ? [indexOf(entity, [key], { unique: unique !== undefined })]
-      : [],
-  ),
-  ...sortsOf(entity).map(sort => indexOf(entity, [sort], { sorted: true })),
-  ...entity.indexes.map(terms => indexOf(entity, terms)),
-  ...entity.sets.map(terms => indexOf(entity, terms, { unique: true })),
-]
-
-/** The indexes of an entity, without duplicates: for references and unique fields, for sorts, and those it lists itself. */
-const indexesOf = (entity: Entity): readonly Index[] =>
-  askedIndexes(entity).filter(
-    ({ name }, at, all) => all.findIndex(other => other.name === name) === at,
-  )
 
 /** The columns that a list is searched by. */
 const searchedColumns = (entity: Entity): readonly string[] => {

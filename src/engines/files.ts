@@ -28,13 +28,12 @@ const removePart = (part: string) => {
   for (const ending of endings) rmSync(`${part}${ending}`, { force: true })
 }
 
-/** Removes the temporary files of processes that were killed while they wrote this file. */
-const removeStaleParts = (target: string) => {
-  const form = /^\.(\d+)-[0-9a-f]{8}\.part(?:-journal|-wal|-shm)?$/
-  const folder = dirname(target)
+const partOf = /\.(\d+)-[0-9a-f]{8}\.part(?:-journal|-wal|-shm)?$/
+
+/** Removes the temporary files of processes that were killed while they wrote files whose names begin so. */
+export const removeStaleParts = (folder: string, start: string): void => {
   for (const entry of readdirSync(folder)) {
-    if (!entry.startsWith(basename(target))) continue
-    const [, pid] = form.exec(entry.slice(basename(target).length)) ?? []
+    const [, pid] = entry.startsWith(start) ? (partOf.exec(entry) ?? []) : []
     if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(folder, entry), { force: true })
   }
 }
@@ -69,7 +68,7 @@ export const replaceFile = async (
   const target = existsSync(named) ? realpathSync(named) : named
   const folder = dirname(target)
   if (existsSync(target) && !statSync(target).isFile()) throw new Error(`${target} is not a file`)
-  removeStaleParts(target)
+  removeStaleParts(folder, basename(target))
   const part = `${target}.${process.pid}-${randomBytes(4).toString('hex')}.part`
   closeSync(openSync(part, 'wx', mode))
   try {

@@ -1,9 +1,10 @@
 /** A store: the database that the configuration names, with all that the program does to it. Each engine offers one. */
 import type { RateCounts } from '#base/rate-counts.ts'
 import { ApiError } from '#errors.ts'
+import type { PlanReader } from '#read/read.ts'
 import type { Limits } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import type { Changes, Reader, Session } from '#sql/engine.ts'
+import type { Changes, Session } from '#sql/engine.ts'
 import type { Writer } from '#write/job.ts'
 
 /** The keys that each store makes for itself: one signs cursors, the other tokens in mail. */
@@ -31,12 +32,23 @@ export type Serving = {
   readonly isWatched?: boolean
   /** Called at failures that the service survives. */
   readonly onProblem?: (message: string) => void
+  /** Called after each commit with the number of its writes and its milliseconds. */
+  readonly onCommit?: (writes: number, milliseconds: number) => void
   /** Called once when nothing can be written any more and the process must end. */
   readonly onFatal: (message: string) => void
 }
 
+/** Figures for an operator, read when they are asked for. */
+type Figures = {
+  readonly writesWaiting: () => number
+  /** The length of the log of writes beside a file. */
+  readonly walBytes?: () => number
+  /** How far replicas are behind, in seconds, by their names; NaN for one that does not answer. */
+  readonly replicaLags?: () => ReadonlyMap<string, number>
+}
+
 /** A store that is served. */
-export type Engine = Reader &
+export type Engine = PlanReader &
   Writer & {
     readonly dialect: Dialect
     /** Tells what changes, so that answers can be cached; absent where it cannot, or nobody asks. */
@@ -45,6 +57,7 @@ export type Engine = Reader &
     readonly ready: () => Promise<void>
     /** Why it can only be read now; null where it can be written. */
     readonly readOnly: () => string | null
+    readonly figures: Figures
     /** Adds to the counts that all processes share; absent where one process serves the store alone. */
     readonly rateCounts?: RateCounts
     readonly close: () => Promise<void>

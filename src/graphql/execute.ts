@@ -21,6 +21,7 @@ import { asApiError, type Edge } from '#http/exchange.ts'
 import type { RateHeaders } from '#http/limit/limiter.ts'
 import { errorHeaders } from '#http/reply.ts'
 import type { Viewer } from '#model/viewer.ts'
+import type { Asked } from '#read/read.ts'
 import type { KeyedRequest } from '#write/idempotency.ts'
 
 type Observe = Edge['observe']
@@ -43,8 +44,8 @@ export type Request = {
   readonly requestId: string
   /** The idempotency key, where the request has one. */
   readonly keyed: KeyedRequest | undefined
-  /** The position that a read must not be before. */
-  readonly position: string | undefined
+  /** How its reads are asked for. */
+  readonly asked: Asked
   /** Counts so much further work against the caller's rate limit; gives the headers that say what is left. */
   readonly count: (work: number) => Counted | Promise<Counted>
   /** Counts a row of an entity that will be created; throws above the limit of the caller's address. */
@@ -148,7 +149,7 @@ const countMutations = (
 
 const run = async (endpoint: Endpoint, request: Request): Promise<Result> => {
   const { core, observe, schema, documents, introspection } = endpoint
-  const { params, viewer, method, requestId, keyed, position } = request
+  const { params, viewer, method, requestId, keyed, asked } = request
   const operation = getOperation(documents(params.query), params.operationName)
   const isMutation = operation.node.operation === OperationTypeNode.MUTATION
   if (isMutation && method !== 'POST')
@@ -164,7 +165,7 @@ const run = async (endpoint: Endpoint, request: Request): Promise<Result> => {
     const result = await mutate(observe, requestId, execution, keyed)
     return { ...result, headers: { ...rate, ...result.headers }, name }
   }
-  const queried = await runQuery({ ...execution, isTagged: method !== 'POST' }, position)
+  const queried = await runQuery({ ...execution, isTagged: method !== 'POST' }, asked)
   if ('error' in queried)
     return { ...failure(observe, queried.error, requestId), data: 'null', status: 200, name }
   return { data: undefined, whole: queried, errors: [], status: 200, name }

@@ -18,10 +18,11 @@ import { type Params, paramsOf } from '#graphql/params.ts'
 import { deriveSchema } from '#graphql/schema.ts'
 import { mountSchema } from '#graphql/sdl.ts'
 import { countingOperations } from '#graphql/usage.ts'
+import { askedBy } from '#http/asked.ts'
 import { isNotModified } from '#http/conditional.ts'
 import { type Edge, exchange, type Fail } from '#http/exchange.ts'
 import { errorHeaders, type Reply } from '#http/reply.ts'
-import { type App, type Http, header, positionOf } from '#http/request.ts'
+import { type App, type Http, header } from '#http/request.ts'
 import { anonymous, type Viewer } from '#model/viewer.ts'
 import { type KeyedRequest, keyedRequest } from '#write/idempotency.ts'
 
@@ -83,11 +84,12 @@ const keyedOf = (c: Http, viewer: Viewer, params: Params): KeyedRequest | undefi
 
 const answer = async (
   endpoint: Endpoint,
-  { bodyLimit, limiter }: Edge,
+  edge: Edge,
   c: Http,
   viewer: Viewer,
   requestId: string,
 ): Promise<Reply> => {
+  const { bodyLimit, limiter } = edge
   const type = negotiate(header(c, 'accept'))
   if (type === undefined)
     throw new ApiError(
@@ -103,7 +105,7 @@ const answer = async (
     method,
     requestId,
     keyed,
-    position: positionOf(c),
+    asked: askedBy(edge, c, viewer),
     count: work => limiter?.count(c, viewer, work),
     countCreation: entity => limiter?.countCreation(c, viewer, entity),
   }

@@ -16,7 +16,7 @@ import {
 import { bodyTag } from '#http/conditional.ts'
 import { bodyOf, type Reply } from '#http/reply.ts'
 import { notFound } from '#model/model.ts'
-import { type Answer, type Position, type Prepared, read, readAs } from '#read/read.ts'
+import { type Answer, type Asked, type Prepared, read, readAs } from '#read/read.ts'
 import { type Root, VIEWER } from '#read/selection.ts'
 
 /** A member of `data`: given text, introspection, or the n-th root of the read. */
@@ -147,10 +147,7 @@ const madeOf = (
 }
 
 /** Runs the query; throws where the viewer may not read something, and where it is too large or takes too long. */
-export const runQuery = (
-  querying: Querying,
-  position: Position | undefined,
-): Queried | Promise<Queried> => {
+export const runQuery = (querying: Querying, asked: Asked): Queried | Promise<Queried> => {
   const { core, variables, viewer, isTagged } = querying
   const { members, prepared, slots } = readyFor(querying)
   const make = (answers: readonly Answer[]) => madeOf(querying, members, answers)
@@ -160,7 +157,7 @@ export const runQuery = (
   const values = [viewer.id, ...slots.valuesOf(variables)]
   // Introspection may depend on variables that are in no slot.
   const found = members.some(({ kind }) => kind === 'introspection')
-    ? after(read(core.reader, prepared, values, position), make)
-    : readAs(core.reader, prepared, values, { by: isTagged ? 'tagged' : '', make }, position)
+    ? after(read(core.reader, prepared, values, asked), make)
+    : readAs(core.reader, prepared, values, { by: isTagged ? 'tagged' : '', make }, asked)
   return after(found, told)
 }

@@ -3,6 +3,7 @@ import { printSchema } from 'graphql'
 import { schemaPath } from '#base/paths.ts'
 import { ApiError } from '#errors.ts'
 import type { Schema } from '#graphql/schema.ts'
+import { preferred } from '#http/accept.ts'
 import { bodyTag, isNotModified } from '#http/conditional.ts'
 import { type Edge, exchange, type Fail } from '#http/exchange.ts'
 import type { Reply } from '#http/reply.ts'
@@ -29,10 +30,13 @@ export const mountSchema = (
     made ??= schemaText(schema)
     const body = made
     const tag = bodyTag(body)
-    const headers = { ETag: tag, 'Cache-Control': 'public, no-cache' }
+    const headers = { ETag: tag, 'Cache-Control': 'public, no-cache', Vary: 'Accept' }
     if (isNotModified(header(c, 'if-none-match'), tag)) return { status: 304, headers, body: null }
-    const type = { 'Content-Type': 'application/graphql; charset=utf-8' }
-    return { status: 200, headers: { ...headers, ...type }, body }
+    // Browsers would save a type that they do not know.
+    const form = preferred(header(c, 'accept') ?? '*/*', ['application/graphql', 'text/html'])
+    const type = form === 'text/html' ? 'text/plain' : 'application/graphql'
+    const described = { 'Content-Type': `${type}; charset=utf-8` }
+    return { status: 200, headers: { ...headers, ...described }, body }
   }
   app.get(schemaPath, exchange(edge, fail, answer, schemaPath))
 }

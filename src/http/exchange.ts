@@ -1,9 +1,12 @@
 /** One request from its first header to its log line: its viewer, its answer, its error. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { after, attempt } from '#base/after.ts'
+import { graphqlPath } from '#base/paths.ts'
 import { passingOn } from '#base/traceparent.ts'
 import { requests, traced } from '#channels.ts'
 import { ApiError } from '#errors.ts'
+import type { Active } from '#http/active.ts'
+import type { NameCaller } from '#http/limit/caller.ts'
 import type { Limiter } from '#http/limit/limiter.ts'
 import type { Memory } from '#http/memory.ts'
 import { begin, type Exchange, eventOf } from '#http/progress.ts'
@@ -22,11 +25,14 @@ export type Edge = {
     authorization: string | undefined,
     beforeCheck?: () => void,
   ) => Viewer | Promise<Viewer>
+  /** The name of a caller, for a fair share of what is scarce. */
+  readonly callerOf: NameCaller
   readonly observe: Observe
   readonly queue: Queue
   /** Absent where requests are not limited. */
   readonly limiter?: Limiter | undefined
   readonly memory: Memory
+  readonly active: Active
   readonly origins: Origins
   /** The largest JSON body, in bytes. */
   readonly bodyLimit: number
@@ -38,6 +44,8 @@ export type Edge = {
   readonly collect?: Collect | undefined
   /** Whether each answer says in `Server-Timing` where its time went. */
   readonly tellsTiming?: boolean
+  /** What is to be said of the position of a request; undefined where all is well. */
+  readonly standing?: ((position: string) => string | undefined) | undefined
 }
 
 /** How an API prints an error. */
@@ -142,11 +150,14 @@ const everyone = corsHeaders('*', undefined)
 /** Adds the headers of every response. The reply's headers are its own: a copy would cost as much as a small read. */
 const complete = (
   { headers, body }: Reply,
-  { origins }: Edge,
+  { origins, standing }: Edge,
   { c, requestId, rate }: Exchange,
 ): void => {
   headers['X-Request-Id'] = requestId
   headers['X-Content-Type-Options'] = 'nosniff'
+  const position = header(c, 'duet-position')
+  const status = position && standing?.(position)
+  if (status) headers['Duet-Position-Status'] = status
   // A page brings a policy of its own.
   headers['Content-Security-Policy'] ??= notAPage
   if (origins === '*') Object.assign(headers, everyone)
@@ -166,6 +177,7 @@ const finish = ({ edge }: Serving, exchange: Exchange, reply: Reply): Response =
   // A client that is gone was not answered, whatever the answer would have been.
   const status = hasHungUp(c) ? hungUp().status : reply.status
   complete(reply, edge, exchange)
+  edge.active.ended(facts.method)
   const event = eventOf(exchange, reply, status)
   if (requests.hasSubscribers) Object.assign(facts, event)
   if (edge.tellsTiming) headers['Server-Timing'] = serverTiming(event)
@@ -195,6 +207,10 @@ const run = (serving: Serving, exchange: Exchange): Response | Promise<Response>
   return work && edge.collect ? edge.collect(work, traced) : traced()
 }
 
+/** Whether a request may change something, as far as its head says: an operation of GraphQL counts as a read. */
+const isWrite = ({ req }: Http): boolean =>
+  req.method !== 'GET' && req.method !== 'HEAD' && req.path !== graphqlPath
+
 /** Waits for the request's turn; where somebody traces requests, it is run in the context in which it came. */
 const inTurn = (serving: Serving, exchange: Exchange): Promise<Response> =>
   new Promise(resolve => {
@@ -202,6 +218,7 @@ const inTurn = (serving: Serving, exchange: Exchange): Promise<Response> =>
     serving.edge.queue.enter({
       run: requests.hasSubscribers ? AsyncLocalStorage.bind(enter) : enter,
       shed: () => resolve(finish(serving, exchange, refuse(serving, exchange, overloaded()))),
+      isWrite: isWrite(exchange.c),
     })
   })
 
@@ -212,6 +229,7 @@ const inTurn = (serving: Serving, exchange: Exchange): Promise<Response> =>
 export const exchange = (edge: Edge, fail: Fail, handle: Handle, route?: string) => {
   const serving = { edge, fail, handle, route }
   return (c: Http): Response | Promise<Response> => {
+    edge.active.began(c.req.method)
     const exchange = begin(c, route, edge.collect && noWork())
     // Only these have bodies; a GET is spared the Map that it is kept in.
     if (c.req.method !== 'GET') c.set('bodies', edge.memory.bodies)

@@ -8,6 +8,9 @@ export type Account = {
   readonly force: (bytes: number) => void
   readonly give: (bytes: number) => void
   readonly isFull: () => boolean
+  /** How many are taken, and how many there are. */
+  readonly taken: () => number
+  readonly budget: number
 }
 
 const accountOf = (budget: number): Account => {
@@ -26,6 +29,8 @@ const accountOf = (budget: number): Account => {
       taken -= bytes
     },
     isFull: () => taken >= budget,
+    taken: () => taken,
+    budget,
   }
 }
 

@@ -41,7 +41,7 @@ export const errorHeaders = (error: ApiError): Readonly<Record<string, string>> 
 export const notAPage = "default-src 'none'; frame-ancestors 'none'"
 
 const exposed =
-  'ETag, Link, Location, API-Version, Deprecation, Sunset, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Idempotency-Replayed, Duet-Position'
+  'ETag, Link, Location, API-Version, Deprecation, Sunset, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Idempotency-Replayed, Duet-Position, Duet-Position-Status, Duet-Ignored, Server-Timing'
 
 /** Which web pages of other origins may read the answers: all of them, or those listed. */
 export type Origins = '*' | readonly string[]

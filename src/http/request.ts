@@ -196,9 +196,6 @@ export const checkPath = (path: string): void => {
   }
 }
 
-/** The position that a read must not be before, as an earlier write's answer named it; undefined: any will do. */
-export const positionOf = (c: Http): string | undefined => header(c, 'duet-position')
-
 const saneId = /^[\w.:/+=@-]{1,128}$/
 
 /** The caller's request id if it sent a valid one, else a new one. */

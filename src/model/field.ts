@@ -254,6 +254,8 @@ export const revision = (): Field =>
 export const created = (options: Shown = {}): Field =>
   time({ ...fixed, initial: 'now', description: 'When it was made, ISO 8601 in UTC.', ...options })
 
-/** Whether its values may be so long that rows are counted by bytes while they are read. */
-export const isLong = ({ scalar, range }: Field): boolean =>
-  scalar === 'text' && (range?.max ?? 0) > 2048
+/** The most characters of a text that may be long; 0 for any other field. */
+export const longest = ({ scalar, range }: Field): number => {
+  const most = scalar === 'text' ? (range?.max ?? 0) : 0
+  return most > 2048 ? most : 0
+}

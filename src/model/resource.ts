@@ -85,8 +85,7 @@ const sortsOf = ({ rest }: Entity, version: Version, named: Named): readonly Sor
   })
 }
 
-/** An entity as a version of the REST API has it. */
-export const resourceIn = (name: string, entity: Entity, version: Version): Resource => {
+const derived = (name: string, entity: Entity, version: Version): Resource => {
   const named = namedIn(entity, version)
   const fields = new Map([...named].map(([key, own]) => [own.name, key] as const))
   const filters = Object.entries(entity.rest.listing.filters ?? {}).filter(
@@ -104,6 +103,15 @@ export const resourceIn = (name: string, entity: Entity, version: Version): Reso
     formOf: field => named.get(field)?.form,
   }
 }
+
+// Each route asks for it, under each prefix and for each version: to derive it anew made the start a third slower.
+const known = new WeakMap<Entity, Map<string, Resource>>()
+
+/** An entity as a version of the REST API has it. */
+export const resourceIn = (name: string, entity: Entity, version: Version): Resource =>
+  known
+    .getOrInsertComputed(entity, () => new Map())
+    .getOrInsertComputed(`${version} ${name}`, () => derived(name, entity, version))
 
 /** The resource of an entity of a model in a version; an error where there is no such entity. */
 export const resourceOf = (

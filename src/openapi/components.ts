@@ -20,10 +20,13 @@ import type { Route } from '#rest/routes.ts'
 
 const count = { type: 'integer', minimum: 0 } as const
 const flag = { type: 'boolean' } as const
-const cursor = {
-  type: ['string', 'null'],
-  description: 'The cursor of the next page; null on the last one.',
-} as const
+const nullable = ['string', 'null'] as const
+const cursor = { type: nullable, description: 'The cursor of the next page; null on the last one.' }
+const noCursor = {
+  type: nullable,
+  description:
+    'Always null here, where pages have numbers: ask for the next `page` while `hasNext`.',
+}
 const limit = { ...count, description: 'How many to a page.' }
 
 /** The schemas of what lists have beside `data`. */
@@ -34,7 +37,7 @@ const pageSchemas = ({ style }: Parts): Schemas => {
   const byCursor = { limit, hasNext: flag, nextCursor: cursor }
   return {
     CursorPagination: objectOf(byCursor),
-    Pagination: objectOf({ ...byCursor, ...numbered, hasPrev: flag }),
+    Pagination: objectOf({ ...byCursor, nextCursor: noCursor, ...numbered, hasPrev: flag }),
   }
 }
 

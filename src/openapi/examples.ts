@@ -1,5 +1,5 @@
 /** Examples: the rows of the demo, as the API itself would show and take them. */
-import { restPath } from '#base/paths.ts'
+import { versionPath } from '#base/paths.ts'
 import type { Entity, Link, Links } from '#model/entity.ts'
 import { entityOf, fieldOf, type Model } from '#model/model.ts'
 import { type Member, type Resource, resourceOf } from '#model/resource.ts'
@@ -26,8 +26,12 @@ const inCurrency = ({ settings }: Model, { fields }: Entity, row: Rows[string][n
   )
 
 /** A row as it would be stored, with its id. */
-const storedRow = ({ model, rows }: Parts, name: string, index: number): Values | undefined => {
-  const row = rows[name]?.[index]
+const storedRow = (
+  { model, rows }: Parts,
+  name: string,
+  index: number,
+  row = rows[name]?.[index],
+): Values | undefined => {
   if (!row) return undefined
   const also = Object.keys(row)
   const use: Use = { mode: 'import', viewer: anonymous, model, now: moment, what: name, also }
@@ -58,8 +62,6 @@ const linksIn = (links: Links, values: Values, prefix: string) => {
   )
 }
 
-const prefixOf = ({ version }: Parts): string => `${restPath}/v${version}`
-
 /** The rows of a relation that belong to a row, as they are shown. */
 const embeddedIn = (parts: Parts, { entity }: Resource, name: string, id: number) => {
   const { to = '', by = '' } = entity.relations[name] ?? {}
@@ -79,16 +81,16 @@ export const exampleOf = (
   const resource = resourceOf(parts.model, name, parts.version)
   const shown = (member: Member): unknown => {
     if (member.kind === 'field') return shownAs(parts, resource, member.field, values)
-    if (member.kind === 'links') return linksIn(member.links, values, prefixOf(parts))
+    if (member.kind === 'links') return linksIn(member.links, values, versionPath(parts.version))
     return embeddedIn(parts, resource, member.name, index + 1)
   }
   return Object.fromEntries(resource.members.map(member => [member.name, shown(member)]))
 }
 
-/** An input that would make the first row, or change it: then it has one member. */
+/** An input that would make a row, or change the first: then it has one member. */
 export const inputExample = (parts: Parts, name: string, input: Input): unknown => {
-  const row = parts.rows[name]?.[0] ?? {}
-  const values = storedRow(parts, name, 0)
+  const row = parts.inputs[name] ?? parts.rows[name]?.[0] ?? {}
+  const values = storedRow(parts, name, 0, row)
   if (!values) return undefined
   const resource = resourceOf(parts.model, name, parts.version)
   const given = inputFields(resource, input).filter(

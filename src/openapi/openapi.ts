@@ -1,16 +1,17 @@
 /** The OpenAPI 3.1.1 document of a version of the REST API, derived from all that it is made of. */
-import { restPath } from '#base/paths.ts'
+import { versionPath } from '#base/paths.ts'
 import type { Content } from '#content.ts'
 import type { Schema } from '#model/described.ts'
 import type { Model } from '#model/model.ts'
-import { isIn, type Version } from '#model/version.ts'
+import { isIn, newest, type Version } from '#model/version.ts'
 import { examplesOf, schemasOf } from '#openapi/components.ts'
 import { actionOperation, extraOperation } from '#openapi/described.ts'
 import { type Operation, routeOperation, tagOf } from '#openapi/operations.ts'
 import { parameter, sharedParameters } from '#openapi/parameters.ts'
 import { type Parts, partsOf } from '#openapi/parts.ts'
 import { headers } from '#openapi/responses.ts'
-import type { Schemas } from '#openapi/schemas.ts'
+import { marksOf, type Schemas } from '#openapi/schemas.ts'
+import type { Standing } from '#rest/deprecation.ts'
 import { type Route, routesOf } from '#rest/routes.ts'
 
 /** The operations of a path by method, and the parameters of all of them. */
@@ -54,10 +55,17 @@ A GET answers with an ETag, and with 304 where If-None-Match names it. If-Match 
 With an Idempotency-Key a POST may be sent again without a second effect.
 What is new in a version comes without a notice: clients must leave aside members and links that they do not know.`
 
-const infoOf = ({ version }: Parts): Schema => ({
+/** What a document says first of a version that comes to its end. */
+const noticeOf = ({ version, state, from, end }: Standing): string => {
+  if (state === 'withdrawn') return `Version ${version} ended on ${end}: use version ${newest}.`
+  const until = end === undefined ? '' : ` and ends on ${end}`
+  return `Version ${version} is deprecated since ${from}${until}: use version ${newest}.`
+}
+
+const infoOf = ({ version }: Parts, ending: Standing | undefined): Schema => ({
   title: `Duet, version ${version}`,
   version: String(version),
-  description: about,
+  description: ending ? `${noticeOf(ending)}\n\n${about}` : about,
   license: { name: 'MIT', identifier: 'MIT' },
 })
 
@@ -66,7 +74,8 @@ const securitySchemes = {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'JWT',
-    description: 'A JSON Web Token; `bin/duet token --user 1` makes one.',
+    description:
+      'A JSON Web Token, from whoever runs the service; `bin/duet token` makes one with its secret.',
   },
 } as const
 
@@ -76,7 +85,7 @@ const tagsOf = ({ model }: Parts, operations: readonly Operation[]): readonly Sc
     return { name, description: entity?.description ?? `Everything below /${name}.` }
   })
 
-const operationsOf = (parts: Parts, routes: readonly Route[], shared: Map<string, Schema>) => {
+const operationsIn = (parts: Parts, routes: readonly Route[], shared: Map<string, Schema>) => {
   const { version, actions, extras } = parts
   return [
     ...routes.map(route => routeOperation(parts, route, shared)),
@@ -87,6 +96,19 @@ const operationsOf = (parts: Parts, routes: readonly Route[], shared: Map<string
       .filter(extra => isIn(extra, version))
       .map(extra => extraOperation(parts, extra, shared)),
   ]
+}
+
+/** The operations of a version; those of one that comes to its end are deprecated. */
+const operationsOf = (
+  parts: Parts,
+  routes: readonly Route[],
+  shared: Map<string, Schema>,
+  ending: Standing | undefined,
+): readonly Operation[] => {
+  const all = operationsIn(parts, routes, shared)
+  if (!ending) return all
+  const marks = marksOf({ deprecated: noticeOf(ending), ...(ending.end && { sunset: ending.end }) })
+  return all.map(made => ({ ...made, operation: { ...made.operation, ...marks } }))
 }
 
 const codesIn = (shared: Map<string, Schema>): readonly string[] => [
@@ -101,16 +123,16 @@ const usedIn = (text: string, kind: string, shared: Schemas): Schemas =>
     Object.entries(shared).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)),
   )
 
-const documentOf = (parts: Parts): OpenApi => {
+const documentOf = (parts: Parts, ending: Standing | undefined): OpenApi => {
   const routes = routesOf(parts.model).filter(({ lifetime }) => isIn(lifetime, parts.version))
   const shared = new Map<string, Schema>()
-  const operations = operationsOf(parts, routes, shared)
+  const operations = operationsOf(parts, routes, shared, ending)
   const paths = pathsOf(operations)
   const text = JSON.stringify([paths, ...shared.values()])
   return {
     openapi: '3.1.1',
-    info: infoOf(parts),
-    servers: [{ url: `${restPath}/v${parts.version}` }],
+    info: infoOf(parts, ending),
+    servers: [{ url: versionPath(parts.version) }],
     tags: tagsOf(parts, operations),
     paths,
     components: {
@@ -125,11 +147,16 @@ const documentOf = (parts: Parts): OpenApi => {
 }
 
 /**
- * The document of a content for a version, with a model of an operator's settings or of the usual ones. Throws a plain
+ * The document of a content for a version, with a model of an operator's settings or of the usual ones; of a version that
+ * is deprecated or withdrawn it says so, where it is told where that one stands. Throws a plain
  * error of one sentence that names an operation or error code that cannot be described.
  */
 export const openApiOf = async (
   content: Content,
   version: Version,
   model?: Model,
-): Promise<OpenApi> => documentOf(await partsOf(content, version, model))
+  standing?: Standing,
+): Promise<OpenApi> => {
+  const isEnding = standing?.version === version && standing.state !== 'offered'
+  return documentOf(await partsOf(content, version, model), isEnding ? standing : undefined)
+}

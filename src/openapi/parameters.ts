@@ -193,7 +193,11 @@ export const listParameters = (resource: Resource, style: Style): readonly Schem
   const sizes = { type: 'integer', minimum: 1, maximum: mostPerPage, default: limit }
   return [
     ...(paging === 'cursor' ? (['cursor'] as const) : byPage).map(name => parameter(name)),
-    query('limit', `How many to a page, at most ${mostPerPage}.`, sizes),
+    query(
+      'limit',
+      'How many to a page; a number below or above the bounds is taken for the nearest.',
+      sizes,
+    ),
     ...sortParameter(resource, style),
     ...(rest.selectable ? [fieldsParameter(resource)] : []),
     ...Object.entries(resource.filters).map(entry => filterParameter(resource, entry)),

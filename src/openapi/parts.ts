@@ -20,6 +20,8 @@ export type Parts = {
   readonly errors: ReadonlyMap<string, ErrorKind>
   /** The rows from which examples are made. */
   readonly rows: Rows
+  /** The rows of inputs, for entities where another row than the first is to be sent. */
+  readonly inputs: Readonly<Record<string, Rows[string][number]>>
 }
 
 /** The model of a content whose settings are all as they are unless set. */
@@ -39,4 +41,5 @@ export const partsOf = async (
   extras: (await content.served()).routes,
   errors: mergeErrors(machineErrors, content.errors),
   rows: { ...content.examples.rows, ...(await content.demo?.()) },
+  inputs: content.examples.inputs ?? {},
 })

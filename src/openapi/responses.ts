@@ -26,6 +26,10 @@ export const headers = {
     type: 'boolean',
   }),
   'Duet-Position': header('What a later read sends to see this write, whichever server answers.'),
+  'Duet-Position-Status': header(
+    'Of the Duet-Position that was sent, where the database has another primary since: `lost`, its log ends before it, so the write may be gone; `unknown`, nobody can say.',
+    { type: 'string', enum: ['lost', 'unknown'] },
+  ),
   'Retry-After': header('After how many seconds trying again may help.', { type: 'integer' }),
   'WWW-Authenticate': header('How to authenticate (RFC 6750).'),
   'Content-Disposition': header('The name of the file.'),
@@ -47,6 +51,7 @@ const always: readonly HeaderName[] = [
   'RateLimit-Policy',
   'RateLimit',
   'Server-Timing',
+  'Duet-Position-Status',
 ]
 
 /** References to headers: those of every response, these, and where the version is old those that say so. */

@@ -31,11 +31,18 @@ export const mountOpenApi = (
   edge: Edge,
   notices: Notices | undefined,
 ): void => {
-  const texts = new Map<Version, Promise<string>>()
-  const textOf = (version: Version): Promise<string> =>
-    texts.getOrInsertComputed(version, async () =>
-      JSON.stringify(await openApiOf(content, version, model)),
+  const texts = new Map<Version, { key: string; text: Promise<string> }>()
+  const textOf = (version: Version): Promise<string> => {
+    const standing = notices?.standing()
+    const key = JSON.stringify(standing ?? null)
+    const known = texts.get(version)
+    if (known?.key === key) return known.text
+    const text = openApiOf(content, version, model, standing).then(document =>
+      JSON.stringify(document),
     )
+    texts.set(version, { key, text })
+    return text
+  }
   const { fail, around } = announcing(notices, successorOf(model, newest, undefined))
   const answer = around(async (c: Http) => {
     const named = versionOf(c)

@@ -2,14 +2,7 @@
 
 import { html } from 'hono/html'
 import { once } from '#base/once.ts'
-import {
-  docsPath,
-  errorsPath,
-  graphqlPath,
-  restPath,
-  schemaPath,
-  versionsPath,
-} from '#base/paths.ts'
+import { docsPath, errorsPath, graphqlPath, schemaPath, versionsPath } from '#base/paths.ts'
 import { preferred } from '#http/accept.ts'
 import { type App, header } from '#http/request.ts'
 import type { Entity } from '#model/entity.ts'
@@ -29,6 +22,8 @@ export type Examples = {
   readonly tabs?: readonly Tab[]
   /** Rows of entities that the demo has none of, as in an import, for the examples of the OpenAPI documents. */
   readonly rows?: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>
+  /** A row of an entity that the demo does not have, so that a caller may send the example of its input. */
+  readonly inputs?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 }
 
 /** A tab of GraphiQL, with its variables and headers as JSON texts. */
@@ -39,8 +34,8 @@ export type StartOptions = {
   readonly examples: Examples
   readonly development: boolean
   readonly introspection: boolean
-  /** The path of the OpenAPI document of the newest version. */
-  readonly openapi: string
+  /** The path below which the newest version of the REST API is. */
+  readonly rest: string
   readonly version: string
 }
 
@@ -65,7 +60,9 @@ const schemaLink: Link = {
   note: 'for tools that make typed clients',
 }
 
-const docsLinks = ({ openapi }: StartOptions): readonly Link[] => [
+const openApi = ({ rest }: StartOptions): string => `${rest}/openapi.json`
+
+const docsLinks = (options: StartOptions): readonly Link[] => [
   {
     rel: 'docs',
     href: docsPath,
@@ -74,7 +71,7 @@ const docsLinks = ({ openapi }: StartOptions): readonly Link[] => [
   },
   {
     rel: 'openapi',
-    href: openapi,
+    href: openApi(options),
     text: 'OpenAPI document',
     note: 'for tools that make typed clients',
   },
@@ -114,11 +111,11 @@ const noteOf = ({ policy, rest: { listing } }: Entity, model: Model): string => 
 }
 
 /** The lists of the REST API. */
-const restLinks = (model: Model): readonly Link[] =>
+const restLinks = ({ model, rest: prefix }: StartOptions): readonly Link[] =>
   Object.values(model.entities)
     .filter(({ rest }) => rest.list)
     .map(entity => {
-      const href = `${restPath}/${entity.plural}`
+      const href = `${prefix}/${entity.plural}`
       return { rel: entity.plural, href, text: href, note: noteOf(entity, model) }
     })
 
@@ -142,11 +139,11 @@ export const mountStart = (app: App, options: StartOptions, assets: Assets): voi
 
 /** The links of the page as JSON, in the form of every `_links` of the REST API. */
 const startDocument = (options: StartOptions): Page => {
-  const { version, model } = options
+  const { version } = options
   const links = [
     ...graphqlLinks(options),
     ...docsLinks(options),
-    ...restLinks(model),
+    ...restLinks(options),
     ...probeLinks,
   ]
   const entries = links.map(({ rel, href }) => [rel, { href }])
@@ -182,19 +179,24 @@ ${linkList(graphqlLinks(options))}
 <section class="api rest">
 <h2>REST</h2>
 <p>${pluralsOf(options.model, ({ rest }) => rest.list)} as resources, each with an address and an entity tag.</p>
-${linkList([...docsLinks(options), ...restLinks(options.model)])}
+${linkList([...docsLinks(options), ...restLinks(options)])}
 <h3>Try it</h3>
-<pre><code>${restCurl(origin, options.examples)}</code></pre>
+<pre><code>${restCurl(origin, options)}</code></pre>
 <p class="small">Lists take filters, an order and a page size in the query string.</p>
 </section>
 <section class="wide">
 <h2>With a token</h2>
 <p>${
       options.development
-        ? html`Public reads need none. For the rest, make one in the project folder and send it as <code>Authorization: Bearer …</code>:`
+        ? html`Public reads need none. For the rest, whoever runs this service makes one, in the folder and with the settings it was started with; send it as <code>Authorization: Bearer …</code>:`
         : html`Public reads need none. For the rest, ask the operator of this service for one and send it as <code>Authorization: Bearer …</code>.`
     }</p>
 ${options.development ? html`<pre><code>${tokenCurl(origin, options)}</code></pre>` : ''}
+</section>
+<section class="wide">
+<h2>Typed clients</h2>
+<p>Types of the REST API for TypeScript are made from its document${options.introspection ? ', those of GraphQL from its schema' : ''}:</p>
+<pre><code>${typesLines(origin, options)}</code></pre>
 </section>
 </main>
 <footer>
@@ -210,20 +212,26 @@ const linkList = (links: readonly Link[]) =>
   )}
 </ul>`
 
-const restCurl = (origin: string, { rest }: Examples): string =>
-  `curl '${origin}${restPath}${rest}'`
+const restCurl = (origin: string, { rest, examples }: StartOptions): string =>
+  `curl '${origin}${rest}${examples.rest}'`
 
 const graphqlCurl = (origin: string, { graphql }: Examples): string => `\
 curl ${origin}${graphqlPath} \\
   -H 'Content-Type: application/json' \\
   -d '{"query": ${JSON.stringify(graphql)}}'`
 
+const typesLines = (origin: string, options: StartOptions): string =>
+  [
+    `npx openapi-typescript ${origin}${openApi(options)} -o rest.d.ts`,
+    ...(options.introspection ? [`curl ${origin}${schemaPath} -o schema.graphql`] : []),
+  ].join('\n')
+
 const tokenCurl = (
   origin: string,
-  { examples: { withToken }, model: { viewers } }: StartOptions,
+  { rest, examples: { withToken }, model: { viewers } }: StartOptions,
 ): string => `\
 TOKEN=$(bin/duet token --${viewers.entity} 1 --role ${viewers.roles.superuser} --ttl 1h)
-curl ${origin}${restPath}${withToken.rest} -H "Authorization: Bearer $TOKEN"`
+curl ${origin}${rest}${withToken.rest} -H "Authorization: Bearer $TOKEN"`
 
 // Two lines that part and meet again, for the two APIs; the style sheet colours them.
 const ornament = html`<svg class="ornament" viewBox="0 -4 240 56" aria-hidden="true">

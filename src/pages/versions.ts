@@ -16,6 +16,8 @@ export type OfferedVersion = {
   /** The days, such as `2027-01-01`, from which it is deprecated and on which it ends, where they are set. */
   readonly deprecated?: string | undefined
   readonly sunset?: string | undefined
+  /** Whether it has ended, so that its requests are 410. */
+  readonly isWithdrawn?: boolean
 }
 
 /** What versions show differently, and how each of them has it; what stands between backticks is code. */
@@ -43,6 +45,8 @@ export const versionsPage = (
 ): Promise<Page> => {
   const { versions, differences } = options
   const numbers = versions.map(({ version }) => String(version))
+  const open = versions.filter(({ isWithdrawn }) => !isWithdrawn).map(({ version }) => `${version}`)
+  const isFirstOpen = open[0] === numbers[0]
   return htmlPage(assets, {
     title: 'Versions · Duet',
     styles: ['pages.css'],
@@ -50,7 +54,7 @@ export const versionsPage = (
     body: html`<header>
 ${bar(versionsPath)}
 <h1>Versions</h1>
-<p class="lead">The REST API is offered in ${numbers.length > 1 ? 'the versions' : 'version'} ${lists().format(numbers)}, over the same content. A request that names none gets version ${numbers[0]}.</p>
+<p class="lead">The REST API is offered in ${open.length > 1 ? 'the versions' : 'version'} ${lists().format(open)}, over the same content. ${isFirstOpen ? `A request that names none gets version ${numbers[0]}.` : `A request that names none asks for version ${numbers[0]}, which has ended: name a version.`}</p>
 </header>
 <main>
 ${versions.map(version => versionCard(version, versions))}
@@ -67,7 +71,7 @@ ${headersSection}
 }
 
 const versionCard = (
-  { version, document, deprecated, sunset }: OfferedVersion,
+  { version, document, deprecated, sunset, isWithdrawn }: OfferedVersion,
   versions: readonly OfferedVersion[],
 ) => html`<section class="rest api">
 <h2>Version ${version}</h2>
@@ -75,11 +79,16 @@ const versionCard = (
 ${version === versions[0]?.version ? html`<li>What a request gets that names no version.</li>` : ''}
 ${version === versions.at(-1)?.version ? html`<li>The newest: name it in new programs.</li>` : ''}
 ${deprecated === undefined ? '' : html`<li>Deprecated from ${inWords(deprecated)} on.</li>`}
-${sunset === undefined ? '' : html`<li>Ends on ${inWords(sunset)}; then it is answered with 410 <code>VERSION_WITHDRAWN</code>.</li>`}
+${sunset === undefined ? '' : endOf(sunset, isWithdrawn)}
 </ul>
 <p><a href="${docsPath}?version=${version}">Reference</a> · <a href="${document}">OpenAPI document</a></p>
 </section>
 `
+
+const endOf = (sunset: string, isWithdrawn = false) =>
+  isWithdrawn
+    ? html`<li>Ended on ${inWords(sunset)}: it is answered with 410 <code>VERSION_WITHDRAWN</code>.</li>`
+    : html`<li>Ends on ${inWords(sunset)}; then it is answered with 410 <code>VERSION_WITHDRAWN</code>.</li>`
 
 /** The four ways to name the newest version, each with the request that does. */
 const waysOf = ({ versions, example }: VersionsOptions, origin: string) => {

@@ -7,9 +7,9 @@ import { dialect as sqlite } from '#engines/sqlite/dialect.ts'
 import type { Role } from '#model/viewer.ts'
 import { compileForMany } from '#read/compile.ts'
 import { plan } from '#read/plan.ts'
-import { type Answer, prepare, read } from '#read/read.ts'
+import { type Answer, type PlanReader, prepare, read } from '#read/read.ts'
 import type { Root } from '#read/selection.ts'
-import { drive, type Query, type Reader, type Work } from '#sql/engine.ts'
+import { drive, type Query, type Work } from '#sql/engine.ts'
 import type { SqlValue, Statement } from '#sql/sql.ts'
 import { field, goldens, relation, root } from '../../test/goldens.ts'
 import { noDatabase } from '../../test/postgres/tools/database.ts'
@@ -31,10 +31,10 @@ const texts = (statements: readonly Statement[]) =>
   statements.map(({ text }) => text.replace(/\s+/g, ' '))
 
 for (const { title, roots, slots, sqlite: statements, answer } of goldens)
-  test(`${title}: the statements are these, and give what they are for`, () => {
+  test(`${title}: the statements are these, and give what they are for`, async () => {
     const made = prepared(roots)
     assert.deepEqual(texts(made.statements), statements)
-    const [first] = read(world.engine, made, slots) as readonly Answer[]
+    const [first] = await read(world.engine, made, slots)
     assert.equal(first?.text, answer)
   })
 
@@ -117,25 +117,26 @@ describe('on PostgreSQL', { skip: noDatabase }, () => {
   })
 })
 
-test('a total is read from the cached counts for one counted field, and counted for anything else', () => {
+test('a total is read from the cached counts for one counted field, and counted for anything else', async () => {
   const category = { field: 'category', is: 'equals', slot: 3 } as const
   const inStock = { field: 'stock', is: 'above zero', slot: 4 } as const
-  const totalOf = (where: Root['where'], slots: readonly SqlValue[]) => {
+  const totalOf = async (where: Root['where'], slots: readonly SqlValue[]) => {
     const made = prepared([root('product', [field('id')], { where, total: true })])
-    const [first] = read(world.engine, made, slots) as readonly Answer[]
+    const [first] = await read(world.engine, made, slots)
     return [/from counts\b/.test(made.statements[1]?.text ?? ''), first?.total]
   }
-  assert.deepEqual(totalOf([], [null, 20, 0]), [true, 5])
-  assert.deepEqual(totalOf([category], [null, 20, 0, 'lighting']), [true, 2])
-  assert.deepEqual(totalOf([category], [null, 20, 0, 'none']), [true, 0])
-  assert.deepEqual(totalOf([category, inStock], [null, 20, 0, 'lighting', null]), [false, 1])
+  assert.deepEqual(await totalOf([], [null, 20, 0]), [true, 5])
+  assert.deepEqual(await totalOf([category], [null, 20, 0, 'lighting']), [true, 2])
+  assert.deepEqual(await totalOf([category], [null, 20, 0, 'none']), [true, 0])
+  assert.deepEqual(await totalOf([category, inStock], [null, 20, 0, 'lighting', null]), [false, 1])
 })
 
 test('a plan of one statement is read by one query, any other in one snapshot', async () => {
   const waysOf = async (roots: readonly Root[]) => {
     const ways: string[] = []
     const { query, snapshot } = world.engine
-    const reader: Reader = {
+    const reader: PlanReader = {
+      slowly: world.engine.slowly,
       query: (...given) => {
         ways.push('query')
         return query(...given)
@@ -162,11 +163,11 @@ test('a level below no rows is not fetched', () => {
   assert.equal(steps.next([]).done, true)
 })
 
-test('something that must exist and does not is reported with its id', () => {
+test('something that must exist and does not is reported with its id', async () => {
   const made = prepared([
     root('post', [field('id')], { page: null, exists: [{ entity: 'user', slot: 1 }] }),
   ])
-  const [first] = read(world.engine, made, [null, 99]) as readonly Answer[]
+  const [first] = await read(world.engine, made, [null, 99])
   assert.deepEqual(first?.missing, { entity: 'user', id: 99 })
 })
 

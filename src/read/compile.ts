@@ -1,6 +1,6 @@
 /** The query of one level of a plan; making it cannot fail because of the caller. */
 import { columnName } from '#model/model.ts'
-import { type Condition, conditionOnEach, conditionSql } from '#read/condition.ts'
+import { conditionOnEach, conditionSql } from '#read/condition.ts'
 import {
   type ChildLevel,
   type CountLevel,
@@ -55,15 +55,6 @@ const orderSql = (order: readonly Order[], dialect: Dialect): Sql => {
   return join(ends ? terms : [...terms, fieldSql('id')], comma)
 }
 
-const isWalk = (condition: Condition): boolean =>
-  condition.kind === 'field' && condition.is !== 'equals' && condition.is !== 'less than'
-
-/** Whether finding the rows may need a scan of the table, which must be interruptible. */
-export const scans = (level: Level): boolean => {
-  if (level.kind === 'count') return level.cached === null
-  return level.kind === 'root' && level.where.some(isWalk)
-}
-
 const whereSql = (level: Level, dialect: Dialect): Sql => {
   const isKeyed = level.kind === 'by ids' || level.kind === 'children of'
   const conditions = level.where.map(condition =>
@@ -71,7 +62,7 @@ const whereSql = (level: Level, dialect: Dialect): Sql => {
   )
   // First, so that it is also called for rows that the conditions leave out.
   const { interruptCheck } = dialect
-  return and(interruptCheck && scans(level) ? [interruptCheck, ...conditions] : conditions)
+  return and(interruptCheck ? [interruptCheck, ...conditions] : conditions)
 }
 
 const rootSql = (level: RootLevel, dialect: Dialect, budget: Sql): Sql => {

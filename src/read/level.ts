@@ -43,8 +43,8 @@ export type RowSet = {
   readonly where: readonly Condition[]
   readonly fields: readonly ReadField[]
   readonly parts: readonly Part[]
-  /** Whether its rows may be so large that their bytes are counted while they are read. */
-  readonly bulky: boolean
+  /** The most characters of the long texts in each of its rows; 0 where it has none, and for one row alone. */
+  readonly longText: number
 }
 
 /** The rows that fit the conditions. */
@@ -54,6 +54,8 @@ export type FromConditions = {
   readonly page: Page
   readonly many: boolean
   readonly fetchOneMore: boolean
+  /** Whether they are found in their order, without passing others or sorting. */
+  readonly isIndexed: boolean
 }
 
 /** The rows whose ids are in field `by` of the level above. */

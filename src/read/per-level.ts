@@ -41,7 +41,7 @@ const mostRows = (level: RowLevel, slots: readonly SqlValue[], parents: number):
 }
 
 const isBulky = (level: Level, slots: readonly SqlValue[], parents: number): boolean =>
-  hasRows(level) && level.bulky && mostRows(level, slots, parents) > fewRows
+  hasRows(level) && level.longText > 0 && mostRows(level, slots, parents) > fewRows
 
 type Step = Linked & {
   /** The column of the level above with the ids that lead to this one; null for a root. */

@@ -1,7 +1,8 @@
 /** Resolves a selection against the model and checks it for a role: only here a read is refused. */
 import { ApiError, type ErrorLocation } from '#errors.ts'
 import type { Entity, Relation } from '#model/entity.ts'
-import { isLong } from '#model/field.ts'
+import { longest } from '#model/field.ts'
+import { isIndexed } from '#model/indexes.ts'
 import { entityOf, fieldOf, type Model } from '#model/model.ts'
 import { judge, type Rule, refusal } from '#model/policy.ts'
 import type { Role } from '#model/viewer.ts'
@@ -90,7 +91,7 @@ const rowLevel = <Source extends From>(
     where,
     fields: fields.map(field => readField(entity, field)),
     parts,
-    bulky: !isOneRow && fields.some(field => isLong(fieldOf(entity, field))),
+    longText: isOneRow ? 0 : fields.reduce((sum, name) => sum + longest(fieldOf(entity, name)), 0),
   }
 }
 
@@ -155,14 +156,21 @@ const allowChoice = (
   }
 }
 
-const fromConditions = (
-  entity: Entity,
-  { sort, page, many, fetchOneMore }: Root,
-): FromConditions => {
+/** Whether the rows of a root come from an index: in its order, or as those of the viewer, who owns few. */
+const isFound = (entity: Entity, { where, sort }: Root, isOwn: boolean): boolean => {
+  const ranges = where.filter(({ is, field }) => !(is === 'less than' && field === 'id'))
+  if (ranges.some(({ is }) => is !== 'equals')) return false
+  const equal = ranges.map(({ field }) => field)
+  return isOwn || isIndexed(entity, equal, sort)
+}
+
+const fromConditions = (entity: Entity, root: Root, isOwn: boolean): FromConditions => {
+  const { sort, page, many, fetchOneMore } = root
   const order = sort.map(
     ({ field, descending }): Order => ({ field: readField(entity, field), descending }),
   )
-  return { kind: 'root', order, page, many, fetchOneMore }
+  const isIndexed = isFound(entity, root, isOwn)
+  return { kind: 'root', order, page, many, fetchOneMore, isIndexed }
 }
 
 /** The cached count that fits a root's filters; null where there is none. */
@@ -194,7 +202,7 @@ const planRoot = (context: Context, root: Root): PlannedRoot => {
   allowChoice(context, entity, root, location)
   const filters = root.where.map((filter): Condition => ({ kind: 'field', ...filter }))
   const where = [...filters, ...ownRows]
-  const from = fromConditions(entity, root)
+  const from = fromConditions(entity, root, ownRows.length > 0)
   const rows = rowLevel(context, root.entity, root.items, path, { from, where })
   const cached = ownRows.length > 0 ? null : cachedCount(entity, root)
   return {

@@ -3,15 +3,16 @@ import { after } from '#base/after.ts'
 import { reads, traced } from '#channels.ts'
 import { type AnswerCache, answerCache, type Budget } from '#read/cache.ts'
 import type { Fetch } from '#read/fetch.ts'
+import { type Lane, laneOf } from '#read/lane.ts'
 import { levelsOf, type PlannedRoot, type ReadPlan, type Results } from '#read/level.ts'
 import { perLevel } from '#read/per-level.ts'
 import { inSingleStatement } from '#read/single-statement.ts'
 import { type Limits, stitcher, type Text } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import type { Changes, Position, Reader } from '#sql/engine.ts'
+import type { Asked, Changes, Reader, Work } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
-export type { Position } from '#sql/engine.ts'
+export type { Asked, Position } from '#sql/engine.ts'
 
 /** The answer of one root. */
 export type Answer = {
@@ -34,6 +35,7 @@ export type Prepared = Fetch & {
   readonly plan: ReadPlan
   /** How many levels the plan has. */
   readonly levels: number
+  readonly lane: (slots: readonly SqlValue[]) => Lane
   readonly answers: (results: Results, slots: readonly SqlValue[]) => readonly Answer[]
 }
 
@@ -80,34 +82,58 @@ const answersOf = (
   })
 }
 
-/** Prepares a plan for a database: its statements and its stitcher, both made once. */
+/**
+ * Prepares a plan for a database: its statements and its stitcher, both made once. `interruptible`: its statements look
+ * for each row whether they shall end, which costs each a little.
+ */
 export const prepare = (
   plan: ReadPlan,
   dialect: Dialect,
   digits: number,
   limits: Limits,
+  { interruptible = false } = {},
 ): Prepared => {
   const { singleStatement } = dialect
+  const lane = laneOf(plan, limits.quickRows)
   const fetch = singleStatement
-    ? inSingleStatement(plan, dialect, singleStatement, limits)
-    : perLevel(plan, dialect, limits)
+    ? inSingleStatement(plan, dialect, singleStatement, limits, lane)
+    : perLevel(plan, interruptible ? dialect : { ...dialect, interruptCheck: null }, limits)
   const stitch = stitcher(plan, digits, limits)
   return {
     plan,
     levels: levelsOf(plan).length,
+    lane,
     ...fetch,
     answers: (results, slots) => answersOf(plan, slots, results, stitch),
   }
 }
 
+/** A reader with a lane of its own for slow reads: they hold nobody up, and end where nobody waits for them any more. */
+export type PlanReader = Reader & {
+  /** Runs work in the slow lane; its queries all see the same snapshot. */
+  readonly slowly: <Result>(begin: () => Work<Result>, asked?: Asked) => Promise<Result>
+  /** Runs a read of the slow lane as a whole in another thread; absent where the database is one. */
+  readonly elsewhere?: (
+    plan: ReadPlan,
+    slots: readonly SqlValue[],
+    asked: Asked,
+  ) => Promise<readonly Answer[]>
+}
+
 /** A reader with a cache of what is made of its answers; without one each read is run. */
-export type CachedReader = Reader & { readonly cache?: AnswerCache | undefined }
+export type CachedReader = PlanReader & { readonly cache?: AnswerCache | undefined }
 
 /** The same reader with a cache of so many bytes, where it tells what changes. */
 export const cachedReader = (
-  { query, snapshot, changes }: Reader & { readonly changes?: Changes },
+  { query, snapshot, slowly, elsewhere, changes }: PlanReader & { readonly changes?: Changes },
   budget: Budget,
-): CachedReader => ({ query, snapshot, cache: changes && answerCache(changes, budget) })
+): CachedReader => ({
+  query,
+  snapshot,
+  slowly,
+  ...(elsewhere && { elsewhere }),
+  cache: changes && answerCache(changes, budget),
+})
 
 /** What a caller makes of answers; `by` tells it from other things that are made of the same ones. */
 export type Making<Made> = {
@@ -127,9 +153,9 @@ export const readAs = <Made>(
   prepared: Prepared,
   slots: readonly SqlValue[],
   { by, make }: Making<Made>,
-  position?: Position,
+  asked: Asked = {},
 ): Made | Promise<Made> => {
-  const answers = () => read(reader, prepared, slots, position)
+  const answers = () => read(reader, prepared, slots, asked)
   if (!reader.cache) return after(answers(), make)
   return reader.cache(prepared, slots, by, () =>
     after(answers(), found => {
@@ -141,33 +167,33 @@ export const readAs = <Made>(
 }
 
 const run = (
-  reader: Reader,
-  { single, work, answers }: Prepared,
+  reader: PlanReader,
+  { plan, lane, single, work, answers }: Prepared,
   slots: readonly SqlValue[],
-  position: Position | undefined,
-): readonly Answer[] | Promise<readonly Answer[]> =>
-  single
-    ? after(reader.query(single.query(slots), position), rows =>
-        answers(single.results(rows), slots),
-      )
+  asked: Asked,
+): readonly Answer[] | Promise<readonly Answer[]> => {
+  if (reader.elsewhere && lane(slots) === 'slow') return reader.elsewhere(plan, slots, asked)
+  return single
+    ? after(reader.query(single.query(slots), asked), rows => answers(single.results(rows), slots))
     : after(
-        reader.snapshot(() => work(slots), position),
+        reader.snapshot(() => work(slots), asked),
         results => answers(results, slots),
       )
+}
 
-/** Runs a prepared read on one snapshot, not older than `position`; synchronous where the database is. */
+/** Runs a prepared read on one snapshot, as it is asked; synchronous where it is quick and the database is. */
 export const read = (
-  reader: Reader,
+  reader: PlanReader,
   prepared: Prepared,
   slots: readonly SqlValue[],
-  position?: Position,
+  asked: Asked = {},
 ): readonly Answer[] | Promise<readonly Answer[]> => {
-  if (!reads.hasSubscribers) return run(reader, prepared, slots, position)
+  if (!reads.hasSubscribers) return run(reader, prepared, slots, asked)
   const { levels, statements } = prepared
   return traced(
     reads,
     { levels, statements: () => statements.map(({ text }) => text) },
-    () => run(reader, prepared, slots, position),
+    () => run(reader, prepared, slots, asked),
     (context, answers) => {
       context.rows = answers.reduce((sum, { objects }) => sum + objects, 0)
     },

@@ -1,7 +1,8 @@
 /** Reads a plan with one statement for all levels, which is a snapshot by itself, where a call goes over the network. */
 import { columnName } from '#model/model.ts'
-import { budget, compileForMany, levelSql, scans } from '#read/compile.ts'
+import { budget, compileForMany, levelSql } from '#read/compile.ts'
 import { type Fetch, tooMany, valuesOf } from '#read/fetch.ts'
+import type { Lane } from '#read/lane.ts'
 import {
   hasRows,
   keyOf,
@@ -121,6 +122,7 @@ export const inSingleStatement = (
   dialect: Dialect,
   singleStatement: SingleStatement,
   limits: Limits,
+  lane: (slots: readonly SqlValue[]) => Lane,
 ): Fetch => {
   const whole = compile(plan, dialect, singleStatement)
   const levels = levelsOf(plan)
@@ -128,12 +130,12 @@ export const inSingleStatement = (
   const how = {
     text: whole.text,
     bytes: limits.bytes * bytesPerCharacter,
-    isQuick: !levels.some(({ level }) => scans(level)),
     ...(forMany !== undefined && { forMany }),
   }
   const budget = limits.objects + 1
   const query = (slots: readonly SqlValue[]): Query => ({
     ...how,
+    isQuick: lane(slots) === 'quick',
     values: valuesOf(whole, { slots, budget, keys: null }),
   })
   const results = (rows: Rows): Results => {

@@ -26,7 +26,7 @@ const level = <Source extends From>(
   from: Source,
   fields: readonly ReadField[],
   parts: readonly Part[],
-): Source & RowSet => ({ ...from, table: 't', fields, where: [], parts, bulky: false })
+): Source & RowSet => ({ ...from, table: 't', fields, where: [], parts, longText: 0 })
 
 const list = {
   kind: 'root',
@@ -34,6 +34,7 @@ const list = {
   page: null,
   many: true,
   fetchOneMore: false,
+  isIndexed: true,
 } as const
 const childrenOf = (by: string) =>
   ({ kind: 'children of', by, page: null, oldestFirst: false }) as const

@@ -14,8 +14,12 @@ import {
 import type { Row, Rows } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
-/** How large one response may be. */
-export type Limits = { readonly objects: number; readonly bytes: number }
+/** How large one response may be, and how many rows a read may pass that counts as quick. */
+export type Limits = {
+  readonly objects: number
+  readonly bytes: number
+  readonly quickRows?: number
+}
 
 /** A text with the number of objects in it. */
 export type Text = { readonly text: string; readonly objects: number }

@@ -2,8 +2,9 @@
 import { after } from '#base/after.ts'
 import { lru } from '#base/lru.ts'
 import { prepareFor } from '#core.ts'
+import { askedBy } from '#http/asked.ts'
 import { bodyOf } from '#http/reply.ts'
-import { positionOf, queryString } from '#http/request.ts'
+import { queryString } from '#http/request.ts'
 import { notFound } from '#model/model.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import type { Role } from '#model/viewer.ts'
@@ -169,7 +170,7 @@ export const serveList = (mount: Mount, route: Route): Serve => {
       by: url,
       make: ([answer]: readonly Answer[]) => pageOf(mount, request, answer),
     }
-    return after(readAs(core.reader, prepared, values, made, positionOf(c)), found => {
+    return after(readAs(core.reader, prepared, values, made, askedBy(edge, c, viewer)), found => {
       if (found.missing) throw notFound(found.missing.entity, found.missing.id)
       query.done()
       const { body, link, tag } = found

@@ -2,8 +2,9 @@
 import { after } from '#base/after.ts'
 import { lru } from '#base/lru.ts'
 import { prepareFor } from '#core.ts'
+import { askedBy } from '#http/asked.ts'
 import { bodyOf, type Reply } from '#http/reply.ts'
-import { positionOf, queryString } from '#http/request.ts'
+import { queryString } from '#http/request.ts'
 import { notFound } from '#model/model.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import type { Role, Viewer } from '#model/viewer.ts'
@@ -96,7 +97,7 @@ export const serveOne = (mount: Mount, route: Route): Serve => {
     const values: Value[] = [viewer.id, id]
     if (route.below) values.push(pathId(c, 'parentId', route.below.entity))
     const find = (prepared: Prepared) =>
-      after(readAs(core.reader, prepared, values, shown, positionOf(c)), found => {
+      after(readAs(core.reader, prepared, values, shown, askedBy(edge, c, viewer)), found => {
         if (found === null) throw notFound(route.entity, id)
         return found
       })

@@ -11,7 +11,7 @@ export type Query = {
   readonly values: readonly SqlValue[]
   /** The most bytes of the rows; above it the read ends with `RESPONSE_TOO_LARGE`. */
   readonly bytes?: number
-  /** Whether it finds its rows by an index, so that it may share a connection with others. */
+  /** Whether it is of the quick lane, so that it may share a connection with others. */
   readonly isQuick?: boolean
   /**
    * Where it looks one row up by its only value: the text of the same query for a list of keys; the first column of
@@ -29,15 +29,24 @@ export type Work<Result> = Generator<Query, Result, Rows>
 /** The state of the store after a commit; a read that names it sees that write. Opaque to callers. */
 export type Position = string
 
-/** Runs reads. With `after`, a read sees a state not older than that position. */
+/** How a read is asked for, and by whom. */
+export type Asked = {
+  /** It must see a state not older than this position. */
+  readonly after?: Position | undefined
+  /** Who asks: no caller may take up more than a fair share of what is scarce. */
+  readonly caller?: () => string
+  /** Calls back when nobody waits for the answer any more; gives the function that forgets this. */
+  readonly onGone?: (stop: () => void) => () => void
+}
+
+/** Runs reads. */
 export type Reader = {
   /** The rows of one statement, which is a snapshot by itself. */
-  readonly query: (query: Query, after?: Position) => Rows | Promise<Rows>
+  readonly query: (query: Query, asked?: Asked) => Rows | Promise<Rows>
   /** Runs work whose queries all see the same snapshot. It is started again where its server was lost. */
-  readonly snapshot: <Result>(
-    begin: () => Work<Result>,
-    after?: Position,
-  ) => Result | Promise<Result>
+  readonly snapshot: <Result>(begin: () => Work<Result>, asked?: Asked) => Result | Promise<Result>
+  /** What is to be said of a position: its write may be lost, or nobody knows; undefined where all is well. Absent where nothing gets lost. */
+  readonly standing?: (after: Position) => 'lost' | 'unknown' | undefined
 }
 
 /** Tells whether tables are as they were. */
@@ -87,6 +96,27 @@ export const drive = <Result>(work: Work<Result>, query: (query: Query) => Rows)
     try {
       rows = query(step.value)
     } catch (error) {
+      step = work.throw(error)
+      continue
+    }
+    step = work.next(rows)
+  }
+  return step.value
+}
+
+/** Runs work to its end on a driver that answers later; `ask` answers its queries one by one. */
+export const driveBy = async <Result>(
+  work: Work<Result>,
+  ask: (query: Query) => Promise<Rows>,
+): Promise<Result> => {
+  let step = work.next()
+  while (!step.done) {
+    let rows: Rows
+    try {
+      rows = await ask(step.value)
+    } catch (error) {
+      // Work handles only errors that depend on the data.
+      if (!(error instanceof ConstraintError)) throw error
       step = work.throw(error)
       continue
     }

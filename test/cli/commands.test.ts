@@ -414,6 +414,8 @@ test('development makes a secret once, for the owner alone, and token and server
   assert.equal(first.code, 0)
   const path = join(dirname(file), 'secret')
   assert.equal(statSync(path).mode & 0o777, 0o600)
+  assert.match(first.stderr, /the secret .*secret is new: the token fits only a service/)
+  assert.equal((await command(['token', '--user', '1'], development)).stderr, '')
   const kept = readFileSync(path, 'utf8')
   const service = await serve(development)
   assert.equal(readFileSync(path, 'utf8'), kept)

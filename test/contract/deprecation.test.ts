@@ -226,6 +226,37 @@ test('the page about versions names the days', async () => {
   const { text } = await ask('GET /docs/versions')
   assert.match(text, /Deprecated from 1 January 2027 on\./)
   assert.match(text, /Ends on 1 August 2027;/)
+  assert.match(text, /is offered in the versions 1 and 2,/)
+})
+
+test('the page about versions tells of one that has ended, and that a version must be named', async () => {
+  setClock('2027-08-01T00:00:00Z')
+  const { text } = await ask('GET /docs/versions')
+  assert.match(text, /is offered in version 2,/)
+  assert.match(text, /names none asks for version 1, which has ended/)
+  assert.match(text, /Ended on 1 August 2027:/)
+  assert.doesNotMatch(text, /Ends on/)
+})
+
+test('the document of a version says from the day of its deprecation on that it comes to its end', async () => {
+  const at = async (moment: string) => {
+    setClock(moment)
+    const { json } = await ask('GET /api/v1/openapi.json')
+    const { deprecated, 'x-sunset': sunset } = json.paths['/products'].get
+    return { deprecated, sunset, told: json.info.description.split('\n')[0] }
+  }
+  const before = await at('2026-12-31T23:59:59Z')
+  assert.deepEqual([before.deprecated, before.sunset], [undefined, undefined])
+  assert.doesNotMatch(before.told, /Version 1/)
+  assert.deepEqual(await at('2027-01-01T00:00:00Z'), {
+    deprecated: true,
+    sunset: '2027-08-01',
+    told: 'Version 1 is deprecated since 2027-01-01 and ends on 2027-08-01: use version 2.',
+  })
+  const { told } = await at('2027-08-01T00:00:00Z')
+  assert.equal(told, 'Version 1 ended on 2027-08-01: use version 2.')
+  const { json } = await ask('GET /api/v2/openapi.json')
+  assert.equal(json.paths['/products'].get.deprecated, undefined)
 })
 
 test('from the day of its sunset on, version 1 is 410 in its own shape, for requests that name no version too', async () => {

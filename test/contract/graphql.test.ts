@@ -802,6 +802,10 @@ describe('introspection', () => {
     const introspected = buildClientSchema(dataOf(await world.gql(getIntrospectionQuery())))
     assert.equal(answered.text, `${printSchema(introspected)}\n`)
     const etag = answered.headers.get('etag') ?? ''
+    const headers = { Accept: 'text/html,*/*;q=0.8' }
+    const shown = await world.ask('GET /graphql/schema.graphql', { headers })
+    assert.equal(shown.headers.get('content-type'), 'text/plain; charset=utf-8', 'for a browser')
+    assert.equal(shown.text, answered.text)
     const again = await world.ask('GET /graphql/schema.graphql', {
       headers: { 'If-None-Match': etag },
     })

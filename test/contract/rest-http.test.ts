@@ -105,7 +105,7 @@ test('a method in a header or a parameter is no method', async () => {
 })
 
 const exposed =
-  'ETag, Link, Location, API-Version, Deprecation, Sunset, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Idempotency-Replayed, Duet-Position'
+  'ETag, Link, Location, API-Version, Deprecation, Sunset, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Idempotency-Replayed, Duet-Position, Duet-Position-Status, Duet-Ignored, Server-Timing'
 
 test('every origin may read by default, without credentials, and sees the headers of the contract', async () => {
   for (const path of [...reads, '/api/posts/99', '/api/nothing', '/api/posts?limit=x'])

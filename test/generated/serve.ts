@@ -13,6 +13,8 @@ import { postgresStore } from '#engines/postgres/store.ts'
 import { ddl as sqliteDdl } from '#engines/sqlite/ddl.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import type { Store } from '#engines/store.ts'
+import { createActive } from '#http/active.ts'
+import { callersBehind } from '#http/limit/caller.ts'
 import { createMemory } from '#http/memory.ts'
 import { createQueue } from '#http/queue.ts'
 import { createMail } from '#mail/mail.ts'
@@ -129,8 +131,10 @@ export const serveModel = async (
     edge: {
       authenticate: createAuthenticator({ secret }, content.viewers, () => now),
       observe,
+      callerOf: callersBehind(),
       queue: createQueue({ wait: 60_000, size: 100_000 }),
       memory,
+      active: createActive(),
       origins: '*',
       bodyLimit: 1_048_576,
       urlLimit: 4096,

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { content } from '#content/index.ts'
+import { demo } from '#content/seed/demo.ts'
 import { versions } from '#model/version.ts'
 import { type OpenApi, openApiOf } from '#openapi/openapi.ts'
 import { createWorld, type World } from '../world.ts'
@@ -52,4 +53,12 @@ test('no document is larger than 200 kB', async () => {
     const { text } = await world.ask(`GET /api/v${version}/openapi.json`)
     assert.ok(Buffer.byteLength(text) <= 200_000, `${text.length}`)
   }
+})
+
+test('the example of a new user may be sent as it is to a store with the demo', async t => {
+  const other = await createWorld({ rows: demo })
+  t.after(() => other.close())
+  const { json } = await other.ask('GET /api/v2/openapi.json')
+  const { example: body } = json.paths['/users'].post.requestBody.content['application/json']
+  assert.equal((await other.ask('POST /api/v2/users', { body })).status, 201)
 })

@@ -21,7 +21,7 @@ const start: StartOptions = {
   examples: content.examples,
   development: true,
   introspection: true,
-  openapi: '/api/v2/openapi.json',
+  rest: '/api/v2',
   version: '1.2.3',
 }
 const graphiql: GraphiqlOptions = {
@@ -182,10 +182,10 @@ describe('the start page', () => {
       '/api/v2/openapi.json',
       '/docs/versions',
       '/docs/errors',
-      '/api/users',
-      '/api/posts',
-      '/api/products',
-      '/api/orders',
+      '/api/v2/users',
+      '/api/v2/posts',
+      '/api/v2/products',
+      '/api/v2/orders',
       '/healthz',
       '/readyz',
     ]) {
@@ -196,7 +196,7 @@ describe('the start page', () => {
   test('its curl lines call the address of the request', async () => {
     const body = await (await get('http://duet.example:8080/')).text()
     assert.match(body, /curl http:\/\/duet\.example:8080\/graphql/)
-    assert.match(body, /curl &#39;http:\/\/duet\.example:8080\/api\/products\?/)
+    assert.match(body, /curl &#39;http:\/\/duet\.example:8080\/api\/v2\/products\?/)
   })
 
   test('a host that a shell would run does not reach the curl lines', async () => {
@@ -221,10 +221,10 @@ describe('the start page', () => {
         openapi: { href: '/api/v2/openapi.json' },
         versions: { href: '/docs/versions' },
         errors: { href: '/docs/errors' },
-        users: { href: '/api/users' },
-        posts: { href: '/api/posts' },
-        products: { href: '/api/products' },
-        orders: { href: '/api/orders' },
+        users: { href: '/api/v2/users' },
+        posts: { href: '/api/v2/posts' },
+        products: { href: '/api/v2/products' },
+        orders: { href: '/api/v2/orders' },
         health: { href: '/healthz' },
         ready: { href: '/readyz' },
       },

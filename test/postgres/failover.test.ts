@@ -62,7 +62,21 @@ describe('a service that is told of two servers', { skip: noReplica }, () => {
     })
   })
 
+  let held = ''
+  let lost = { id: 0, position: '' }
+
   test('goes on with the other when that is promoted, and leaves one that takes no more writes at once', async () => {
+    held = (await addUser()).headers.get('duet-position') ?? ''
+    await second.received()
+    // What is written from now on is lost with the old one.
+    await ask(second.url, "alter system set primary_conninfo = ''")
+    await ask(second.url, 'select pg_reload_conf()')
+    await until('it follows no more', async () => {
+      const walreceivers = await ask(first.url, 'select count(*)::int from pg_stat_replication')
+      return walreceivers === 0
+    })
+    const { json, headers } = await addUser()
+    lost = { id: json.id, position: headers.get('duet-position') ?? '' }
     await ask(first.url, 'alter system set default_transaction_read_only = on')
     await ask(first.url, 'select pg_reload_conf()')
     await until('it takes no more writes', async () => {
@@ -80,6 +94,28 @@ describe('a service that is told of two servers', { skip: noReplica }, () => {
     await until('nobody asks the old one', async () => (await sessionsOn(first)) === 0)
   })
 
+  test('a position from before is answered as ever, and one that the new primary does not have with that word', async () => {
+    const read = (id: number, position: string) =>
+      client.ask(`GET /api/users/${id}`, { as: 1, headers: { 'Duet-Position': position } })
+    const status = 'duet-position-status'
+    await until(
+      'the new timeline is known',
+      async () => (await read(1, '1-0/1')).headers.get(status) === null,
+    )
+    for (const position of [held, '1-0/1', '2-FFFFFFFF/0', '0/1'])
+      assert.equal((await read(1, position)).headers.get(status), null, position)
+    const gone = await read(lost.id, lost.position)
+    assert.deepEqual([gone.status, gone.headers.get(status)], [404, 'lost'])
+    assert.equal((await read(1, '9-0/1')).headers.get(status), 'unknown')
+    const query = await client.gql('{ users { id } }', {
+      as: 1,
+      headers: { 'Duet-Position': lost.position },
+    })
+    assert.equal(query.headers.get(status), 'lost')
+    const { headers } = await addUser()
+    assert.match(headers.get('duet-position') ?? '', /^2-/)
+  })
+
   test('does not go back to the old one, even when it says that it takes writes and the new one is gone', async () => {
     await ask(
       `${first.url}?options=-c%20default_transaction_read_only%3Doff`,
@@ -89,10 +125,10 @@ describe('a service that is told of two servers', { skip: noReplica }, () => {
     await second.stop('immediate')
     const { status, json } = await addUser()
     assert.deepEqual([status, json.error.code], [503, 'UNAVAILABLE'])
-    assert.equal(await sessionsOn(first), 0)
     await second.start()
     await until('a write is taken', async () => (await addUser()).status === 201)
-    assert.equal(await sessionsOn(first), 0)
+    // It was asked for a moment what it is, and no more.
+    await until('nobody asks the old one', async () => (await sessionsOn(first)) === 0)
   })
 })
 

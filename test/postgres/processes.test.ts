@@ -8,6 +8,7 @@ import { duet, folderOf, type Service, type Settings, serve, serveOn } from '../
 import { assertOneEffect, openLine, paysOf, prepareOrders, race, raceAll } from '../store/racer.ts'
 import { type BoundSocket, boundSocket } from '../support/bound-socket.ts'
 import { busyReader } from '../support/busy-reader.ts'
+import { valuesIn } from '../support/prometheus.ts'
 import { inTime, until } from '../support/wait.ts'
 import { secret } from '../world.ts'
 import { tokenOf } from './rounds/client.ts'
@@ -60,11 +61,29 @@ describe('--processes is refused with exit code 2 and the reason', () => {
     })
 })
 
+/** A port that is free, with the one after it, below those that the system gives to clients. */
+const freePair = async (): Promise<number> => {
+  const [first, second] = [createServer(), createServer()]
+  const port = 20_000 + 2 * Math.floor(Math.random() * 5000)
+  try {
+    await once(first.listen(port, '127.0.0.1'), 'listening')
+    await once(second.listen(port + 1, '127.0.0.1'), 'listening')
+    return port
+  } catch {
+    return freePair()
+  } finally {
+    first.close()
+    second.close()
+  }
+}
+
 describe('two processes', { skip }, () => {
   let service: Service
+  let metricsPort = 0
   before(async () => {
+    metricsPort = await freePair()
     const socket = boundSocket()
-    service = await serveTwo({}, socket)
+    service = await serveTwo({ DUET_METRICS_PORT: String(metricsPort) }, socket)
     assert.equal(service.port, socket.port)
     socket.close()
   })
@@ -128,6 +147,15 @@ describe('two processes', { skip }, () => {
       for (const pid of others) await answersWithout(service, pid)
       for (const { close } of sockets) close()
     }
+  })
+
+  test('each has its metrics on a port of its own, which the one that was started again took over', async () => {
+    const startedAt = async (number: number) => {
+      const answer = await fetch(`http://127.0.0.1:${metricsPort + number}/metrics`)
+      return valuesIn(await answer.text()).get('process_start_time_seconds')
+    }
+    const [first, second] = await Promise.all([startedAt(0), startedAt(1)])
+    assert.ok(first !== undefined && second !== undefined)
   })
 
   /** Clients that keep both processes busy, each for as long as its connection is not ended. */

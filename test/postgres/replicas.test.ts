@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type Service, type Settings, serve } from '../duet.ts'
+import { valuesIn } from '../support/prometheus.ts'
 import { until } from '../support/wait.ts'
 import { createWorld, secret } from '../world.ts'
 import { type Client, clientOf } from './rounds/client.ts'
@@ -36,7 +37,7 @@ before(async () => {
   const first = await serve(settingsWith(), '--migrate')
   await first.end()
   replica = await startReplica(primary)
-  service = await serve(settingsWith(replica.url))
+  service = await serve({ ...settingsWith(replica.url), DUET_METRICS_PORT: '0' })
   client = clientOf(service)
   await until('the replica is used', isUsed)
 })
@@ -150,7 +151,7 @@ test('a write is seen by the very next read that names it, 200 times', { skip },
 test('every write answers with its position, in both APIs, without a body too, and again with its key', {
   skip,
 }, async () => {
-  const form = /^[0-9A-F]+\/[0-9A-F]+$/
+  const form = /^1-[0-9A-F]+\/[0-9A-F]+$/
   const key = { 'Idempotency-Key': 'one-key' }
   const email = () => `${Math.random()}@example.org`
   const post = { title: 'T', content: 'c' }
@@ -181,7 +182,24 @@ test('every write answers with its position, in both APIs, without a body too, a
   for (const { headers } of [first, again]) assert.match(headers.get('duet-position') ?? '', form)
 })
 
-const bad = ['x', '1', '0/', '/0', '0/G', '0/123456789', '0/1, 0/2', '-1/0', '0/0/0', "0/0'", '٣/٤']
+const bad = [
+  'x',
+  '1',
+  '0/',
+  '1-',
+  '-0/0',
+  '1-1-0/0',
+  'x-0/0',
+  '12345678901-0/0',
+  '/0',
+  '0/G',
+  '0/123456789',
+  '0/1, 0/2',
+  '-1/0',
+  '0/0/0',
+  "0/0'",
+  '٣/٤',
+]
 
 test('what is no position is refused with 400, with replicas and without', { skip }, async t => {
   const alone = await serve(settingsWith())
@@ -217,7 +235,7 @@ const encoded = (text: string) => Buffer.from(text).toString('latin1')
 
 test("a position that nobody has come to is the primary's to answer", { skip }, async () => {
   const { name } = await rename()
-  const headers = { 'Duet-Position': 'FFFFFFFF/FFFFFFFF' }
+  const headers = { 'Duet-Position': '1-FFFFFFFF/FFFFFFFF' }
   const answers = await Promise.all(
     Array.from({ length: 50 }, () => client.ask('GET /api/users/2', { as: 1, headers })),
   )
@@ -319,15 +337,26 @@ test('a service whose replica is not there starts, says so, and reads from the p
 })
 
 describe('a replica that is far behind', { skip }, () => {
+  /** The lag that the metrics have for the replica, in seconds. */
+  const lag = async () => {
+    const [, address = ''] = / with metrics on (\S+)/.exec(service.stderr()) ?? []
+    const values = valuesIn(await (await fetch(address)).text())
+    const [found] = [...values].filter(([key]) => key.startsWith('duet_replica_lag_seconds{'))
+    return found?.[1] ?? Number.NaN
+  }
+
   test('a replica that is far behind is left out until it has caught up, and both are told', async () => {
+    await until('it is not behind', async () => (await lag()) === 0)
     const name = await inThePast(async () => {
       const { name } = await rename()
       assert.notEqual(await nameOf(), name)
       await until('it is left out', async () => (await nameOf()) === name)
+      assert.ok((await lag()) >= 9)
       return name
     })
     assert.equal(await nameOf(), name)
     await until('the replica is used', isUsed)
+    await until('it is not behind any more', async () => (await lag()) === 0)
     await until('both are told', () =>
       /10 s behind.*replica 1 can be used again/s.test(service.stdout()),
     )

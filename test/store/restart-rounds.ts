@@ -4,7 +4,8 @@ import { mint } from '#auth/token.ts'
 import { type Settings, serveOn } from '../duet.ts'
 import type { Look } from '../stores.ts'
 import { boundSocket } from '../support/bound-socket.ts'
-import { type Sending, startLoad, type Tally } from '../support/steady-load.ts'
+import { assertUnnoticed, type Sending, startLoad } from '../support/steady-load.ts'
+import { longest } from '../support/wait.ts'
 import { secret } from '../world.ts'
 import { checkOrders } from './invariants.ts'
 import { prepareOrders } from './racer.ts'
@@ -46,13 +47,19 @@ const ordersOn = (product: number) => {
   return { next, placed, paid }
 }
 
-/** Ends the service and starts another so many times; gives the results of the requests, all of which the store has to have once. */
+/** Ends the service and starts another so many times. Fails where a request failed, or the store has not each write once. */
 export const handedOverRounds = async (
   restarts: number,
   rows: Look,
   own: Settings,
-): Promise<Tally> => {
-  const settings = { ...own, DUET_STORE_WAIT: '1h' }
+  tell: (figures: string) => void,
+): Promise<void> => {
+  const settings = {
+    ...own,
+    DUET_STORE_WAIT: '1h',
+    // A busy machine needs longer than usual for what waits.
+    DUET_SHUTDOWN_TIMEOUT: String(longest),
+  }
   const socket = boundSocket()
   let service = await serveOn(socket, settings)
   try {
@@ -77,13 +84,13 @@ export const handedOverRounds = async (
     }
     await load.more(perSecond)
     const tally = await load.end()
+    assertUnnoticed(tally, tell)
     const stored = await rows('select id, status from orders')
     const idsOf = (is: (status: unknown) => boolean) =>
       stored.flatMap(([id, status]) => (is(status) ? [Number(id)] : []))
     assert.deepEqual(new Set(idsOf(() => true)), placed)
     assert.deepEqual(new Set(idsOf(status => status === 'paid')), paid)
     await checkOrders(rows, workload.stock)
-    return tally
   } finally {
     await service.end('SIGKILL')
     socket.close()

@@ -9,7 +9,6 @@ import { test } from 'node:test'
 import { connect } from '#engines/sqlite/connection.ts'
 import { holdStore, holdWhenFree, StoreInUseError } from '#engines/sqlite/lock.ts'
 import { duet, folderOf, plain, type Service, serve, start } from '../duet.ts'
-import { assertUnnoticed } from '../support/steady-load.ts'
 import { inTime, longest, pause, until } from '../support/wait.ts'
 import { killRounds } from './kill-rounds.ts'
 import { handedOverRounds } from './restart-rounds.ts'
@@ -234,7 +233,7 @@ test('idle and slow connections do not keep a service from its end beyond the li
 
 test('restarts on a socket that outlives the service fail no request, lose no write and do none twice', async t => {
   const { rows, settings } = fresh()
-  assertUnnoticed(await handedOverRounds(2, rows, settings), text => t.diagnostic(text))
+  await handedOverRounds(2, rows, settings, text => t.diagnostic(text))
 })
 
 test('a descriptor that is no socket of TCP is refused with a line', async () => {

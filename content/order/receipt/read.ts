@@ -6,7 +6,8 @@ import { receiptForm } from '#content/order/receipt/form.ts'
 import { receiptPage, receiptPolicy } from '#content/order/receipt/page.ts'
 import { prepareFor } from '#core.ts'
 import { preferred } from '#http/accept.ts'
-import { header, positionOf } from '#http/request.ts'
+import { askedBy } from '#http/asked.ts'
+import { header } from '#http/request.ts'
 import { notFound } from '#model/model.ts'
 import type { Role } from '#model/viewer.ts'
 import { type Prepared, read } from '#read/read.ts'
@@ -65,7 +66,7 @@ const serve = ({ core, edge }: Mount): Serve => {
       prepareFor(core, selection, role),
     )
     const id = pathId(c, 'id', 'order')
-    const answers = read(core.reader, prepared, [viewer.id, id], positionOf(c))
+    const answers = read(core.reader, prepared, [viewer.id, id], askedBy(edge, c, viewer))
     return after(answers, ([found, state]) => {
       if (!found || found.text === 'null') throw notFound('order', id)
       // An order that was never paid has no receipt.

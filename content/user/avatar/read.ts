@@ -4,14 +4,15 @@ import { after } from '#base/after.ts'
 import { type PictureType, pictureTypes } from '#content/user/avatar/entity.ts'
 import { identicon } from '#content/user/avatar/identicon.ts'
 import type { Core } from '#core.ts'
+import { askedBy } from '#http/asked.ts'
 import { isNotModified } from '#http/conditional.ts'
-import { header, positionOf } from '#http/request.ts'
+import { header } from '#http/request.ts'
 import { notFound } from '#model/model.ts'
 import { anyone } from '#model/policy.ts'
 import { pathId } from '#rest/mount.ts'
 import { represent, representAs } from '#rest/represent.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
-import type { Position, Rows } from '#sql/engine.ts'
+import type { Asked, Rows } from '#sql/engine.ts'
 import { queryOf } from '#sql/query.ts'
 import { type Sql, sql } from '#sql/sql.ts'
 
@@ -35,12 +36,12 @@ const pictureOf = (
   { reader, dialect }: Core,
   id: number,
   isKnown: (tag: string) => boolean,
-  position: Position | undefined,
+  asked: Asked,
 ): Picture | null | Promise<Picture | null> => {
   const find = (bytes: Sql, isQuick: boolean) => {
     const piece = sql`select a.type, a.digest, ${bytes} from users as u
       left join avatars as a on a.user_id = u.id where u.id = ${id}`
-    return after(reader.query({ ...queryOf(piece, dialect), isQuick }, position), pictureIn)
+    return after(reader.query({ ...queryOf(piece, dialect), isQuick }, asked), pictureIn)
   }
   const pictureIn = ([row]: Rows): Picture | null => {
     if (!row) throw notFound('user', id)
@@ -71,10 +72,10 @@ export const avatarRead: ExtraRoute = {
   },
   serve:
     ({ core, edge }) =>
-    (c, _viewer, named) => {
+    (c, viewer, named) => {
       const id = pathId(c, 'id', 'user')
       const sent = header(c, 'if-none-match')
-      const picture = pictureOf(core, id, tag => isNotModified(sent, tag), positionOf(c))
+      const picture = pictureOf(core, id, tag => isNotModified(sent, tag), askedBy(edge, c, viewer))
       return after(picture, stored => {
         const facts = { named, isPublic: true, type: stored?.type ?? 'image/svg+xml' }
         const { headers, ...reply } = stored

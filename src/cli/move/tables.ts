@@ -1,14 +1,14 @@
 /** The tables of a move, in an order in which they can be filled. */
 import type { MovedTable } from '#engines/moving.ts'
 import type { Entity } from '#model/entity.ts'
-import { isLong } from '#model/field.ts'
+import { longest } from '#model/field.ts'
 import { columnName, dependenciesFirst, type Entities } from '#model/model.ts'
 
 /** The number of rows in a batch: the larger a row may be, the fewer. */
 const pageOf = ({ fields }: Entity): number => {
   const all = Object.values(fields)
   if (all.some(({ scalar }) => scalar === 'bytes')) return 20
-  return all.some(isLong) ? 250 : 1000
+  return all.some(field => longest(field) > 0) ? 250 : 1000
 }
 
 const tableOf = (entity: Entity): MovedTable => ({

@@ -1,23 +1,26 @@
 /** The greeting of `serve`. */
 
-import { graphqlPath, restPath } from '#base/paths.ts'
+import { graphqlPath, versionPath } from '#base/paths.ts'
 import type { Auth } from '#cli/serve/auth.ts'
 import type { Program } from '#cli/serve/prepare.ts'
 import { version } from '#cli/version.ts'
+import { newest } from '#model/version.ts'
 
 /** Where it listens; in development also a line for each API that can be pasted into a shell. */
 export const hello = async (
   { config, content }: Program,
   auth: Auth,
   url: string,
+  metrics: string | undefined,
 ): Promise<string> => {
   const token = config.development ? await auth.superuserToken() : null
-  if (token === null) return `Duet ${version} listens on ${url}`
+  const listens = `Duet ${version} listens on ${url}${metrics === undefined ? '' : ` with metrics on ${metrics}`}`
+  if (token === null) return listens
   const { graphql, rest } = content.examples.withToken
-  return `Duet ${version} listens on ${url}
+  return `${listens}
 
   GraphQL  curl -s ${url}${graphqlPath} -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '${JSON.stringify({ query: graphql })}' -w '\\n'
 
-  REST     curl -s ${url}${restPath}${rest} -H 'Authorization: Bearer ${token}' -w '\\n'
+  REST     curl -s ${url}${versionPath(newest)}${rest} -H 'Authorization: Bearer ${token}' -w '\\n'
 `
 }

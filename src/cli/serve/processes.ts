@@ -40,8 +40,8 @@ export const serveAsOne = async (
 }
 
 type Workers = {
-  /** Starts one; `onListening` gets its greeting when it listens. */
-  readonly fork: () => void
+  /** Starts the process of that number; `onListening` gets its greeting when it listens. */
+  readonly fork: (number: number) => void
   /** Ends all; rejects where one did not end cleanly. */
   readonly stop: () => Promise<void>
 }
@@ -57,32 +57,37 @@ const end = (worker: Worker): Promise<boolean> =>
     worker.process.kill('SIGTERM')
   })
 
+/** The environment of the process of a number, from 0: its metrics are on a port of its own, the same after it was started again. */
+const environmentOf = (number: number, metricsPort: number | undefined) =>
+  metricsPort ? { DUET_METRICS_PORT: metricsPort + number } : {}
+
 /** Processes that are started again when they die; `onEarlyEnd` decides about one that never listened. */
 const workersOf = (
+  metricsPort: number | undefined,
   onListening: (hello: string) => void,
   onEarlyEnd: (worker: Worker) => boolean,
 ): Workers => {
   let isEnding = false
   let pause = pauses.first
-  const onExit = (worker: Worker, startedAt: number, listened: boolean) => {
+  const onExit = (worker: Worker, number: number, startedAt: number, listened: boolean) => {
     if (isEnding || (!listened && onEarlyEnd(worker))) return
     if (performance.now() - startedAt > stableAfter) pause = pauses.first
     process.stderr.write(
       `duet: process ${worker.process.pid} ended (${ended(worker)}); another is started\n`,
     )
-    setTimeout(fork, pause)
+    setTimeout(fork, pause, number)
     pause = Math.min(pause * 2, pauses.longest)
   }
-  const fork = () => {
+  const fork = (number: number) => {
     if (isEnding) return
     const startedAt = performance.now()
     let listened = false
-    const worker = cluster.fork()
+    const worker = cluster.fork(environmentOf(number, metricsPort))
     worker.once('message', ({ hello }: Greeting) => {
       listened = true
       onListening(hello)
     })
-    worker.once('exit', () => onExit(worker, startedAt, listened))
+    worker.once('exit', () => onExit(worker, number, startedAt, listened))
   }
   const stop = async (): Promise<void> => {
     isEnding = true
@@ -94,13 +99,14 @@ const workersOf = (
 }
 
 /** Starts so many processes, the first one ahead; resolves with its greeting when all of them listen. */
-export const serveMany = async (count: number) => {
+export const serveMany = async (count: number, metricsPort: number | undefined) => {
   const { promise: listening, resolve, reject } = Promise.withResolvers<string>()
   let greeted = 0
   const workers = workersOf(
+    metricsPort,
     hello => {
       greeted++
-      if (greeted === 1) for (let number = 1; number < count; number++) workers.fork()
+      if (greeted === 1) for (let number = 1; number < count; number++) workers.fork(number)
       if (greeted === count) resolve(hello)
     },
     worker => {
@@ -110,7 +116,7 @@ export const serveMany = async (count: number) => {
     },
   )
   // One ahead of the others: a fault is reported once.
-  workers.fork()
+  workers.fork(0)
   try {
     return { hello: await listening, stop: workers.stop }
   } catch (error) {

@@ -4,9 +4,10 @@ import { createApp } from '#app.ts'
 import { type Logging, logging } from '#cli/log.ts'
 import { mailOf } from '#cli/mail.ts'
 import { keySource } from '#cli/secret.ts'
-import { type Auth, authOf, reportMisfits } from '#cli/serve/auth.ts'
+import { authOf, reportMisfits } from '#cli/serve/auth.ts'
 import { hello } from '#cli/serve/hello.ts'
 import { listen } from '#cli/serve/listen.ts'
+import { measured, metricsOf, serveMetrics } from '#cli/serve/metrics.ts'
 import { deprecationOf, noticesOf, toldIn } from '#cli/serve/notices.ts'
 import type { Program } from '#cli/serve/prepare.ts'
 import { modelFor, storeOf } from '#cli/store.ts'
@@ -14,11 +15,14 @@ import { version } from '#cli/version.ts'
 import type { Config } from '#config.ts'
 import type { Core } from '#core.ts'
 import type { Engine } from '#engines/store.ts'
+import { createActive } from '#http/active.ts'
 import type { Edge } from '#http/exchange.ts'
+import { callersBehind } from '#http/limit/caller.ts'
 import { createLimiter, type Limiter } from '#http/limit/limiter.ts'
 import { createMemory } from '#http/memory.ts'
 import { createQueue } from '#http/queue.ts'
 import { collecting } from '#http/work.ts'
+import type { Observe } from '#observe.ts'
 import { cachedReader } from '#read/read.ts'
 import { startPurging } from '#write/purge.ts'
 import { createUsage, startFlushing } from '#write/usage.ts'
@@ -67,7 +71,9 @@ const edgeOf = (
   own: Pick<Edge, 'authenticate' | 'observe' | 'limiter' | 'memory'>,
 ): Edge => ({
   ...own,
+  callerOf: callersBehind(values.DUET_TRUSTED_PROXIES),
   queue: createQueue({ wait: values.DUET_QUEUE_WAIT, size: values.DUET_QUEUE_SIZE }),
+  active: createActive(),
   origins: originsOf(values.DUET_CORS_ORIGINS) as '*' | readonly string[],
   bodyLimit: values.DUET_MAX_BODY,
   urlLimit: values.DUET_MAX_URL,
@@ -108,6 +114,13 @@ const openService = async ({ config, content }: Program, onFatal: () => void) =>
   const store = await storeOf(config, content.migrations)
   const keys = { cursor: await store.secret('cursor'), mail: await store.secret('mail') }
   const log = logging(values.DUET_LOG, values.DUET_SLOW)
+  const metrics = await metricsOf(config)
+  const observe: Observe = metrics
+    ? event => {
+        log.observe(event)
+        metrics.observe(event)
+      }
+    : log.observe
   const state = { isDraining: false, url: '' }
   const engine = store.open({
     digits: model.settings.currency.digits,
@@ -115,22 +128,24 @@ const openService = async ({ config, content }: Program, onFatal: () => void) =>
     readTimeout: values.DUET_READ_TIMEOUT,
     queue: values.DUET_WRITE_QUEUE,
     isWatched: values.DUET_CACHE > 0,
-    onProblem: message => log.observe({ kind: 'problem', message }),
+    ...(metrics && { onCommit: metrics.committed }),
+    onProblem: message => observe({ kind: 'problem', message }),
     onFatal: message => {
       state.isDraining = true
       reportFatal(log, message, onFatal)
     },
   })
-  const mail = mailOf(config, log.observe)
-  const usage = createUsage({
+  const mail = mailOf(config, observe)
+  const counted = createUsage({
     writer: engine,
     dialect: engine.dialect,
     now: Date.now,
     ...(deprecationOf(config) && { told: await toldIn(store) }),
   })
+  const usage = measured(counted, metrics)
   const limiter = limiterOf({ config, content }, engine)
   const memory = createMemory({ cached: values.DUET_CACHE })
-  return { model, keys, log, state, engine, mail, usage, limiter, memory }
+  return { model, keys, log, observe, metrics, state, engine, mail, usage, limiter, memory }
 }
 
 type Service = Awaited<ReturnType<typeof openService>>
@@ -155,15 +170,13 @@ const coreOf = (config: Config, service: Service): Core => {
   }
 }
 
-const appOf = async ({ config, content }: Program, service: Service, auth: Auth) => {
-  const { log, engine, limiter, memory, state, usage } = service
-  const { observe } = log
-  const authenticate = reportMisfits(auth.authenticate, keySource(config), observe)
+const appOf = async ({ config, content }: Program, service: Service, edge: Edge) => {
+  const { observe, engine, state, usage } = service
   return createApp({
     content,
     served: await content.served(),
     core: coreOf(config, service),
-    edge: edgeOf(config, { authenticate, observe, limiter, memory }),
+    edge,
     graphql: {
       limits: documentLimits(config),
       introspection: config.values.DUET_INTROSPECTION ?? config.development,
@@ -181,8 +194,11 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
   const { config, content, socket } = program
   const auth = authOf(config, content.viewers)
   const service = await openService(program, onFatal)
-  const { engine, state } = service
-  const app = await appOf(program, service, auth)
+  const { engine, state, metrics, observe, limiter, memory } = service
+  const authenticate = reportMisfits(auth.authenticate, keySource(config), observe)
+  const edge = edgeOf(config, { authenticate, observe, limiter, memory })
+  const app = await appOf(program, service, edge)
+  const forPrometheus = metrics && (await serveMetrics(metrics, config, { engine, edge }))
   const endPurging = startPurging({ writer: engine, dialect: engine.dialect, now: Date.now })
   const endFlushing = startFlushing(service.usage)
   const server = await listen(app, config, { isDraining: () => state.isDraining, socket })
@@ -195,9 +211,11 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
     await server.close(config.values.DUET_SHUTDOWN_TIMEOUT)
     await Promise.race([endFlushing(), sleep(lastCounts, undefined, { ref: false })])
     await service.mail.close(lastMails)
-    service.limiter?.close()
+    limiter?.close()
     await engine.close()
     service.log.flush()
+    forPrometheus?.close()
   }
-  return { url: server.url, hello: await hello(program, auth, server.url), stop }
+  const greeting = await hello(program, auth, server.url, forPrometheus?.url)
+  return { url: server.url, hello: greeting, stop }
 }

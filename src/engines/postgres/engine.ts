@@ -5,15 +5,17 @@ import { labelOf } from '#engines/postgres/connection/label.ts'
 import { endsWithin } from '#engines/postgres/connection/within.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
 import type { PostgresServing } from '#engines/postgres/options.ts'
+import { createCluster } from '#engines/postgres/read/cluster.ts'
 import { discovering } from '#engines/postgres/read/discovery.ts'
 import { createReader } from '#engines/postgres/read/reader.ts'
-import { createReplicas, type Found } from '#engines/postgres/read/replicas.ts'
+import type { Found } from '#engines/postgres/read/replicas.ts'
 import { createServer, type Server, type ServerOptions } from '#engines/postgres/read/server.ts'
 import { createRateCounts } from '#engines/postgres/write/rates.ts'
 import { createWriter } from '#engines/postgres/write/writer.ts'
+import { createSlowLane, usualWaiting } from '#engines/slow-lane.ts'
 import type { Engine } from '#engines/store.ts'
 import { ApiError } from '#errors.ts'
-import { queryWith } from '#sql/engine.ts'
+import { type Asked, queryWith } from '#sql/engine.ts'
 
 /** How long the database may take to answer the readiness check, in milliseconds. */
 const readyWithin = 2000
@@ -69,13 +71,32 @@ const checkReady = async ({ pipelined }: Server): Promise<void> => {
   if (!hasAnswered) throw new ApiError('UNAVAILABLE', 'the database does not answer')
 }
 
+/** How many servers answer reads; one replica where they are still to be found. */
+const serversOf = ({ replicas }: PostgresServing): number =>
+  1 + ('patroni' in replicas ? 1 : replicas.length)
+
 /** Opens the engine: connections are made at once, and again whenever they are lost. */
 export const openPostgres = (options: PostgresServing): Engine => {
   const hosts = createHosts(options.url)
   const primary = createServer(serverOptions(options, hosts, 'the database'))
-  const replicas = createReplicas(primary, replicasOf(options, hosts, primary))
-  const reader = createReader(primary, replicas)
   const writer = createWriter(options, hosts)
+  const found = replicasOf(options, hosts, primary)
+  const cluster = createCluster({ hosts, primary, found, write: writer.query })
+  const reader = createReader(primary, cluster)
+  const lane = createSlowLane({
+    places: options.pool * serversOf(options),
+    waiting: usualWaiting,
+    patience: options.readTimeout,
+  })
+  /** In the slow lane, where work is cancelled when its client is gone. */
+  const inLane = <Result>(work: (asked: Asked) => Promise<Result>, asked: Asked = {}) =>
+    lane.run(onStop => {
+      const onGone = (stop: () => void) => {
+        onStop(stop)
+        return () => onStop(() => {})
+      }
+      return work({ ...asked, onGone })
+    }, asked)
   const withCallerErrors = async <Result>(result: Result | Promise<Result>): Promise<Result> => {
     try {
       return await result
@@ -85,15 +106,24 @@ export const openPostgres = (options: PostgresServing): Engine => {
   }
   return {
     dialect,
-    query: (query, after) => withCallerErrors(reader.query(query, after)),
-    snapshot: (begin, after) => withCallerErrors(reader.snapshot(begin, after)),
+    query: (query, asked) =>
+      withCallerErrors(
+        query.isQuick
+          ? reader.query(query, asked)
+          : inLane(async within => reader.query(query, within), asked),
+      ),
+    snapshot: (begin, asked) => withCallerErrors(reader.snapshot(begin, asked)),
+    slowly: (begin, asked) =>
+      withCallerErrors(inLane(async within => reader.snapshot(begin, within), asked)),
+    standing: cluster.standing,
     write: job => withCallerErrors(writer.write(job)),
     ready: () => checkReady(primary),
     readOnly: () => null,
+    figures: { writesWaiting: writer.waiting, replicaLags: cluster.lags },
     rateCounts: createRateCounts(query => writer.query(query)),
     close: async () => {
       hosts.close()
-      await Promise.all([primary.close(), replicas.close(), writer.close()])
+      await Promise.all([primary.close(), cluster.close(), writer.close()])
     },
   }
 }

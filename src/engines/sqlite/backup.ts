@@ -53,17 +53,20 @@ export type BackupOptions = {
   /** Whether an existing file is replaced. */
   readonly force: boolean
   readonly onPages: (copied: number, total: number) => void
+  /** Ends it before its time: it rejects, and leaves nothing. */
+  readonly signal?: AbortSignal
 }
 
 /** Copies a store as it is at one moment, while others may write it; gives the copy's size in bytes. */
 export const backUp = async (
   store: string,
   target: string,
-  { force, onPages }: BackupOptions,
+  { force, onPages, signal }: BackupOptions,
 ): Promise<number> => {
   checkExists(store)
   if (isOwn(target, store)) throw new FileExistsError(`${target} is the store itself`)
   const before = () => {
+    signal?.throwIfAborted()
     if (!force && existsSync(target))
       throw new FileExistsError(`${target} is there already; --force replaces it`)
   }
@@ -76,8 +79,10 @@ export const backUp = async (
       connection.query(queryWith('select count(*) from sqlite_schema'))
       await backup(connection.database, part, {
         rate: pagesAtOnce,
-        progress: ({ totalPages, remainingPages }) =>
-          onPages(totalPages - remainingPages, totalPages),
+        progress: ({ totalPages, remainingPages }) => {
+          signal?.throwIfAborted()
+          onPages(totalPages - remainingPages, totalPages)
+        },
       })
     } finally {
       connection.close()

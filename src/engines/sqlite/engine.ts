@@ -1,10 +1,12 @@
-/** The engine of a SQLite store: reads on this thread's own connection, writes through the writer thread. */
+/** The engine of a SQLite store: quick reads on this thread's own connection, slow ones in threads, writes through the writer thread. */
+import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { watchDisk } from '#engines/sqlite/disk.ts'
 import { fileAt, gone } from '#engines/sqlite/lock.ts'
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
 import { openReader } from '#engines/sqlite/reader.ts'
+import { openSlowReader } from '#engines/sqlite/slow-reader.ts'
 import { startWriter } from '#engines/sqlite/writer.ts'
 import type { Engine } from '#engines/store.ts'
 
@@ -19,7 +21,8 @@ const watchFile = (file: string, onGone: () => void): (() => void) => {
 
 /** Opens a migrated SQLite file for reading and writing. */
 export const openSqlite = (options: SqliteOptions): Engine => {
-  const reader = openReader(options.file, options.readTimeout, options.isWatched)
+  const reader = openReader(options.file, options.isWatched)
+  const slow = openSlowReader(options)
   const disk = watchDisk({
     folder: dirname(options.file),
     min: options.minDisk ?? 0,
@@ -39,15 +42,21 @@ export const openSqlite = (options: SqliteOptions): Engine => {
     dialect,
     query: reader.query,
     snapshot: reader.snapshot,
+    slowly: slow.slowly,
+    elsewhere: slow.elsewhere,
     ...(reader.watch && { changes: reader.watch }),
     write: writer.write,
     ready: writer.ready,
     readOnly: disk.readOnly,
+    figures: {
+      writesWaiting: writer.waiting,
+      walBytes: () => statSync(`${options.file}-wal`, { throwIfNoEntry: false })?.size ?? 0,
+    },
     close: async () => {
       disk.close()
       endWatch()
       reader.close()
-      await writer.close()
+      await Promise.all([slow.close(), writer.close()])
     },
   }
 }

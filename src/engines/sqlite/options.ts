@@ -7,6 +7,8 @@ export type SqliteFile = {
   readonly sync?: Durability
   /** Writes are refused below so many free bytes on the disk; 0 or absent: they go on until it is full. */
   readonly minDisk?: number
+  /** How many threads slow reads have; each is started when it is first needed. One for each spare core unless it says otherwise. */
+  readonly readers?: number | undefined
 }
 
 export type SqliteOptions = Serving & SqliteFile

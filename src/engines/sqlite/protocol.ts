@@ -1,7 +1,12 @@
-/** The messages between the main thread and the writer thread. */
+/** The messages between the main thread and the threads that write and read. */
 
 import type { Counters } from '#engines/sqlite/changes.ts'
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
+import type { ErrorCode } from '#errors.ts'
+import type { ReadPlan } from '#read/plan.ts'
+import type { Answer } from '#read/read.ts'
+import type { Query, Rows } from '#sql/engine.ts'
+import type { SqlValue } from '#sql/sql.ts'
 import type { Job, Outcome } from '#write/job.ts'
 
 export type WriterSetup = Required<Pick<SqliteOptions, 'file' | 'sync' | 'digits' | 'limits'>> & {
@@ -17,7 +22,12 @@ export type Batch = { readonly dropPlans: boolean; readonly jobs: readonly Sent[
 
 export type Reply =
   | { readonly kind: 'ready' }
-  | { readonly kind: 'outcomes'; readonly outcomes: readonly (readonly [number, Outcome])[] }
+  | {
+      readonly kind: 'outcomes'
+      readonly outcomes: readonly (readonly [number, Outcome])[]
+      /** How long the commit took, in milliseconds. */
+      readonly milliseconds: number
+    }
   /**
    * `full`, `busy`, `broken`: the disk is full, another program writes, or the store failed before the commit.
    * Nothing was done, and the next group may try. `unknown`: whether the group is on the disk is not known; the writer
@@ -28,3 +38,37 @@ export type Reply =
       readonly ids: readonly number[]
       readonly message: string
     }
+
+export type ReaderSetup = Pick<SqliteOptions, 'file' | 'digits' | 'limits' | 'readTimeout'> & {
+  /** Shared with the thread: the number of the task that shall end. */
+  readonly stopped: Int32Array<SharedArrayBuffer>
+}
+
+/** What a reader thread shall do, one thing at a time. */
+export type Task =
+  /** A read as a whole; its plan comes the first time only, and `dropPlans` makes the thread forget those it has. */
+  | {
+      readonly kind: 'read'
+      readonly number: number
+      readonly plan: number
+      readonly made: ReadPlan | null
+      readonly dropPlans: boolean
+      readonly slots: readonly SqlValue[]
+    }
+  /** One query of a work, in a snapshot that lasts until its end. */
+  | { readonly kind: 'query'; readonly number: number; readonly query: Query }
+  | { readonly kind: 'end'; readonly number: number }
+
+/** What the thread answers to a task. */
+export type Told =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'answers'; readonly answers: readonly Answer[] }
+  | { readonly kind: 'rows'; readonly rows: Rows }
+  | {
+      readonly kind: 'refused'
+      readonly code: ErrorCode
+      readonly message: string
+      readonly retryAfter: number | undefined
+    }
+  /** A fault of the program or of the store. */
+  | { readonly kind: 'failed'; readonly message: string }

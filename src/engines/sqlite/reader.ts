@@ -1,7 +1,6 @@
-/** Reads of a SQLite file, on this thread's own connection. */
+/** Quick reads of a SQLite file, on this thread's own connection. */
 import { type Counters, watchCommits } from '#engines/sqlite/changes.ts'
 import { connect } from '#engines/sqlite/connection.ts'
-import { ApiError } from '#errors.ts'
 import {
   type Changes,
   drive,
@@ -24,20 +23,10 @@ type SqliteReader = Reader & {
   readonly close: () => void
 }
 
-/** Opens the file for reading; a read that takes longer than `timeout` milliseconds ends with TIMEOUT. */
-export const openReader = (file: string, timeout: number, isWatched = false): SqliteReader => {
+/** Opens the file for reading. `isWatched`: it tells what changes. */
+export const openReader = (file: string, isWatched = false): SqliteReader => {
   const connection = connect(file, { readOnly: true })
   const commits = isWatched ? watchCommits(connection) : undefined
-  let deadline = Number.POSITIVE_INFINITY
-  let calls = 0
-  // Called for each row of a scan; looking at the clock each time would cost more than the row.
-  connection.database.function('duet_interrupt_check', () => {
-    if ((++calls & 0xff) === 0 && performance.now() > deadline)
-      throw new ApiError('TIMEOUT', 'Reading took too long; ask for less', {
-        retryAfter: 5,
-      })
-    return 1
-  })
   let isOpen = false
   const endSnapshot = () => {
     if (!isOpen) return
@@ -47,13 +36,11 @@ export const openReader = (file: string, timeout: number, isWatched = false): Sq
   }
   // Requests that arrive together read from one snapshot: opening one costs three system calls, as much as the read.
   const beginSnapshot = () => {
-    if (!isOpen) {
-      connection.query(begin)
-      isOpen = true
-      setImmediate(endSnapshot)
-      commits?.look()
-    }
-    deadline = performance.now() + timeout
+    if (isOpen) return
+    connection.query(begin)
+    isOpen = true
+    setImmediate(endSnapshot)
+    commits?.look()
   }
   const query = (query: Query): Rows => {
     beginSnapshot()

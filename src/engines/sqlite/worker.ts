@@ -95,12 +95,14 @@ const runGroup = (group: readonly Ready[]): Reply => {
     const outcomes = group.map(ready => [ready.sent.id, runJob(ready)] as const)
     isCommitting = true
     counted?.committing()
+    const started = performance.now()
     connection.query(commit)
+    const milliseconds = performance.now() - started
     counted?.settled()
     // What was written to a file that nobody will open again must not be acknowledged.
     if (fileAt(file) !== served)
       return { kind: 'gone', ids: group.map(({ sent }) => sent.id), message: gone(file) }
-    return { kind: 'outcomes', outcomes }
+    return { kind: 'outcomes', outcomes, milliseconds }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     const ids = group.map(({ sent }) => sent.id)

@@ -80,6 +80,7 @@ const settling =
         return setReady()
       case 'outcomes':
         beforeAnswers()
+        options.onCommit?.(reply.outcomes.length, reply.milliseconds)
         for (const [id, outcome] of reply.outcomes) waiters.resolve(id, outcome)
         return
       case 'full':
@@ -153,5 +154,5 @@ export const startWriter = (
     worker.postMessage('close')
     await ended
   }
-  return { write, close, stop, ready: () => ready }
+  return { write, close, stop, waiting: waiters.count, ready: () => ready }
 }

@@ -3,9 +3,9 @@ import { after } from '#base/after.ts'
 import { graphqlPath, restPath } from '#base/paths.ts'
 import type { RateCounts } from '#base/rate-counts.ts'
 import { ApiError } from '#errors.ts'
-import { type Http, header } from '#http/request.ts'
-import { anonymous, callerOf, type Viewer } from '#model/viewer.ts'
-import { clientOf, networkOf, type Trust, trustOf } from './address.ts'
+import type { Http } from '#http/request.ts'
+import { anonymous, type Viewer } from '#model/viewer.ts'
+import { callersBehind } from './caller.ts'
 import { type Counts, createCounts } from './counts.ts'
 
 export type LimiterOptions = {
@@ -49,16 +49,6 @@ const apiPath = new RegExp(`^(?:${restPath}|${graphqlPath})(?:/|$)`)
 const isCounted = (method: string, path: string): boolean =>
   method !== 'OPTIONS' && apiPath.test(path)
 
-/** The caller that a request counts for: the viewer of its token, or the network of its address. */
-const countedFor = (c: Http, viewer: Viewer, trust: Trust): string => {
-  const caller = callerOf(viewer)
-  if (caller !== undefined) return caller
-  const peer = c.env?.incoming?.socket.remoteAddress
-  // There is no socket in tests, and none with addresses behind a Unix socket.
-  if (peer === undefined) return 'address unknown'
-  return `address ${networkOf(clientOf(peer, () => header(c, 'x-forwarded-for'), trust))}`
-}
-
 /** The counts of the present window; those of the one before end when the next begins. */
 const createWindows = ({ limit, rateCounts }: Pick<LimiterOptions, 'limit' | 'rateCounts'>) => {
   let present: { readonly window: number; readonly counts: Counts } | undefined
@@ -90,8 +80,8 @@ const admit = (n: number, limit: number, seconds: number): RateHeaders => {
 
 /** A limiter; close it in the end. */
 export const createLimiter = (options: LimiterOptions): Limiter => {
-  const { limit, now, proxies = [] } = options
-  const trust = trustOf(proxies)
+  const { limit, now, proxies } = options
+  const countedFor = callersBehind(proxies)
   const { countsOf, end } = createWindows(options)
   const windowNow = () => Math.floor(now() / minute)
   const secondsLeft = (window: number) =>
@@ -99,13 +89,13 @@ export const createLimiter = (options: LimiterOptions): Limiter => {
   const count: Limiter['count'] = (c, viewer, work) => {
     if (!isCounted(c.req.method, c.req.path)) return undefined
     const window = windowNow()
-    const n = countsOf(window).count(countedFor(c, viewer, trust), work)
+    const n = countsOf(window).count(countedFor(c, viewer), work)
     return after(n, number => admit(number, limit, secondsLeft(window)))
   }
   const checkAddress: Limiter['checkAddress'] = c => {
     if (!isCounted(c.req.method, c.req.path)) return
     const window = windowNow()
-    if (countsOf(window).isUsedUp(countedFor(c, anonymous, trust)))
+    if (countsOf(window).isUsedUp(countedFor(c, anonymous)))
       admit(limit + 1, limit, secondsLeft(window))
   }
   const creations = new Map(
@@ -118,7 +108,7 @@ export const createLimiter = (options: LimiterOptions): Limiter => {
     const rate = creations.get(entity)
     if (!rate || viewer.role !== anonymous.role) return
     const window = windowNow()
-    const n = rate.windows.countsOf(window).count(countedFor(c, viewer, trust))
+    const n = rate.windows.countsOf(window).count(countedFor(c, viewer))
     if (Number(n) <= rate.most) return
     const seconds = secondsLeft(window)
     throw new ApiError(

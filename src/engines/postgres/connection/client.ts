@@ -34,6 +34,10 @@ export class ServerClient extends pg.Client {
   }
 }
 
+/** The number of the server's process for a connected client. */
+export const processOf = (client: pg.ClientBase): number =>
+  (client as unknown as { readonly processID: number }).processID
+
 /** Closes the socket of a client at once. */
 export const destroy = (client: pg.ClientBase): void => void insideOf(client).stream.destroy()
 

@@ -4,6 +4,7 @@ import {
   corking,
   destroy,
   endAll,
+  processOf,
   type Role,
   ServerClient,
   statementNames,
@@ -25,6 +26,8 @@ export type Connection = {
   readonly query: (query: Query) => Promise<Rows>
   /** Runs statements without values or rows; several with semicolons between them cost one round trip. */
   readonly run: (text: string) => Promise<void>
+  /** The process that serves it there; another session may cancel what it runs. */
+  readonly process: number
   /** The number of queries without an answer yet. */
   readonly waiting: () => number
   /** The number of warnings that the server has given. */
@@ -128,6 +131,7 @@ export const connectionOf = (
   return {
     query: querying(client, ask, prepare ? statementNames(client) : () => undefined),
     run: text => ask(done => client.query(text, done)),
+    process: processOf(client),
     waiting: () => traffic.waiting,
     warnings: () => traffic.warnings,
     isOpen: () => traffic.isOpen && !traffic.isEnding,

@@ -1,16 +1,31 @@
-/** How far a PostgreSQL server's log has come: an LSN, such as `16/B374D848` (PostgreSQL manual, pg_lsn). */
+/** A place in the log of a cluster: a timeline and an LSN on it, such as `2-16/B374D848` (PostgreSQL manual, pg_lsn and section 26.3.6). */
 import { ApiError } from '#errors.ts'
 import type { Position } from '#sql/engine.ts'
 
-const form = /^([0-9A-F]{1,8})\/([0-9A-F]{1,8})$/i
+export type Place = {
+  /** Undefined in a position of an older release. */
+  readonly timeline: number | undefined
+  readonly lsn: bigint
+}
 
-/** The LSN of a position as a number; throws `MALFORMED_REQUEST` for any other text. */
-export const lsnOf = (position: Position): bigint => {
-  const [, high, low] = form.exec(position) ?? []
+const form = /^(?:(\d{1,10})-)?([0-9A-F]{1,8})\/([0-9A-F]{1,8})$/i
+
+/** The place of a position; throws `MALFORMED_REQUEST` for any other text. */
+export const placeOf = (position: Position): Place => {
+  const [, timeline, high, low] = form.exec(position) ?? []
   if (high === undefined || low === undefined)
     throw new ApiError(
       'MALFORMED_REQUEST',
-      'Duet-Position must be as an earlier answer had it, such as 16/B374D848',
+      'Duet-Position must be as an earlier answer had it, such as 1-16/B374D848',
     )
-  return (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`)
+  return {
+    timeline: timeline === undefined ? undefined : Number(timeline),
+    lsn: (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`),
+  }
 }
+
+/** The LSN of a text of the server; 0 where it has none. */
+export const lsnOf = (text: unknown): bigint => (text == null ? 0n : placeOf(String(text)).lsn)
+
+/** The timeline in the name of a file of the log: its first eight digits. */
+export const timelineOf = (file: unknown): number => Number.parseInt(String(file).slice(0, 8), 16)

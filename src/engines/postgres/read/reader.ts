@@ -1,9 +1,8 @@
 /** Reads of a PostgreSQL store: chooses the server for each, and retries lost ones; nothing else does. */
 import { isConflict, LostError, UnreachableError } from '#engines/postgres/connection/errors.ts'
-import { lsnOf } from '#engines/postgres/read/position.ts'
-import type { Replicas } from '#engines/postgres/read/replicas.ts'
+import type { Cluster } from '#engines/postgres/read/cluster.ts'
 import type { Server } from '#engines/postgres/read/server.ts'
-import type { Position, Reader } from '#sql/engine.ts'
+import type { Asked, Reader } from '#sql/engine.ts'
 
 /** The most tries on the primary, and the milliseconds within which the last one may begin. */
 const tries = { most: 3, within: 1000 }
@@ -31,12 +30,12 @@ const movesToPrimary = (error: unknown): boolean =>
   error instanceof UnreachableError || isConflict(error)
 
 /** A reader that tries a suitable replica once; without one, or where that fails, the primary, at most three times. */
-export const createReader = (primary: Server, replicas: Pick<Replicas, 'choose'>): Reader => {
+export const createReader = (primary: Server, { choose }: Pick<Cluster, 'choose'>): Reader => {
   const read = async <Result>(
     run: (server: Server) => Promise<Result>,
-    after: Position | undefined,
+    { after }: Asked = {},
   ): Promise<Result> => {
-    const replica = await replicas.choose(after === undefined ? undefined : lsnOf(after))
+    const replica = await choose(after)
     if (replica)
       try {
         return await run(replica)
@@ -46,7 +45,7 @@ export const createReader = (primary: Server, replicas: Pick<Replicas, 'choose'>
     return await onPrimary(primary, run)
   }
   return {
-    query: (query, after) => read(server => server.query(query), after),
-    snapshot: (begin, after) => read(server => server.snapshot(begin), after),
+    query: (query, asked) => read(server => server.query(query, asked), asked),
+    snapshot: (begin, asked) => read(server => server.snapshot(begin, asked), asked),
   }
 }

@@ -1,7 +1,8 @@
 /** Chooses the replica for a read: the one with the fewest open queries of those that are up and have replayed enough. */
-import { lsnOf } from '#engines/postgres/read/position.ts'
+import { labelOf } from '#engines/postgres/connection/label.ts'
+import { lsnOf, type Place } from '#engines/postgres/read/position.ts'
 import { createServer, type Server, type ServerOptions } from '#engines/postgres/read/server.ts'
-import { type Query, queryWith } from '#sql/engine.ts'
+import { replayed, type Timelines } from '#engines/postgres/read/timelines.ts'
 
 /** How long a read waits for a replica to replay up to its position, in milliseconds. */
 const replayWait = 100
@@ -10,37 +11,35 @@ const replayPoll = 10
 
 /** A replica that lags behind the primary by more milliseconds gets no reads until it has caught up. */
 const maxLag = 10_000
-/** Milliseconds between two checks of the primary and all replicas. */
-const watchInterval = 1000
 
-const written = queryWith('select pg_current_wal_lsn()::text')
-const replayed = queryWith('select pg_last_wal_replay_lsn()::text')
+/** How far a replica has come; before it said so, nowhere. */
+type Progress = { readonly lsn: bigint; readonly timeline: number }
+const nowhere: Progress = { lsn: 0n, timeline: 0 }
 
-/** The LSN that a server answers with; 0 where it has none, such as a server that is no replica. */
-const askLsn = async ({ pipelined }: Server, query: Query): Promise<bigint> => {
-  const [row] = await pipelined.query(query)
-  return row?.[0] == null ? 0n : lsnOf(String(row[0]))
+const askProgress = async ({ pipelined }: Server): Promise<Progress> => {
+  const [row = []] = await pipelined.query(replayed)
+  return { lsn: lsnOf(row[0]), timeline: Number(row[1] ?? 0) }
 }
 
 const createReplica = (options: ServerOptions) => {
-  let known = 0n
-  let refreshing: Promise<bigint> | undefined
+  let known = nowhere
+  let refreshing: Promise<Progress> | undefined
   let isLagging = false
   const server = createServer({
     ...options,
     onChange: problem => {
       // The server may have been replaced by one made from an older copy.
-      known = 0n
+      known = nowhere
       options.onChange(problem)
       if (problem === null) refresh().catch(() => {})
     },
   })
-  /** Asks for its LSN; callers that arrive before the answer share it. */
-  const refresh = (): Promise<bigint> => {
-    refreshing ??= askLsn(server, replayed)
-      .then(lsn => {
-        known = lsn
-        return lsn
+  /** Asks how far it has come; callers that arrive before the answer share it. */
+  const refresh = (): Promise<Progress> => {
+    refreshing ??= askProgress(server)
+      .then(progress => {
+        known = progress
+        return progress
       })
       .finally(() => {
         refreshing = undefined
@@ -50,7 +49,7 @@ const createReplica = (options: ServerOptions) => {
   /** Reports once that it is too far behind, and once that it has caught up. */
   const checkLag = async (least: bigint) => {
     const wasLagging = isLagging
-    isLagging = (await refresh()) < least
+    isLagging = (await refresh()).lsn < least
     if (isLagging !== wasLagging)
       options.onChange(isLagging ? `it is more than ${maxLag / 1000} s behind` : null)
   }
@@ -63,7 +62,7 @@ type Replica = ReturnType<typeof createReplica>
 const waitsFor = async ({ refresh }: Replica, lsn: bigint): Promise<boolean> => {
   const last = performance.now() + replayWait
   try {
-    while ((await refresh()) < lsn) {
+    while ((await refresh()).lsn < lsn) {
       if (performance.now() >= last) return false
       await new Promise(resolve => setTimeout(resolve, replayPoll))
     }
@@ -73,45 +72,49 @@ const waitsFor = async ({ refresh }: Replica, lsn: bigint): Promise<boolean> => 
   }
 }
 
-/** Checks the primary and its replicas each second; gives the LSN that a replica must have reached. */
-const watch = (
-  primary: Server,
-  replicas: ReadonlyMap<string, Replica>,
-  look: () => Promise<void>,
-) => {
-  const lsns: { readonly at: number; readonly lsn: bigint }[] = []
-  const refresh = async () => {
-    const at = performance.now()
-    lsns.push({ at, lsn: await askLsn(primary, written) })
-    // The first is kept until the second is old enough; at the start there is no older one.
-    while (lsns[1] && at - lsns[1].at >= maxLag) lsns.shift()
-  }
-  const checkAll = async () => {
-    // While the primary does not answer, its last LSN holds.
-    await refresh().catch(() => {})
-    const [first] = lsns
-    const isOld = first !== undefined && performance.now() - first.at >= maxLag
-    // While nobody can say which there are, those that were there are.
-    await look().catch(() => {})
-    for (const { checkLag, refresh } of replicas.values())
-      (isOld ? checkLag(first.lsn) : refresh()).catch(() => {})
-  }
-  const timer = setInterval(checkAll, watchInterval).unref()
-  checkAll()
-  return { least: () => lsns[0]?.lsn, end: () => clearInterval(timer) }
-}
-
-export type Replicas = {
-  /** The replica for a read that must see that LSN; undefined where the primary must answer. */
-  readonly choose: (lsn: bigint | undefined) => Promise<Server | undefined> | Server | undefined
-  readonly close: () => Promise<void>
-}
-
 export type Found = {
   /** Gives the URLs of those that there are now. */
   readonly find: () => Promise<readonly string[]>
   /** The options of the one with a URL. */
   readonly optionsOf: (url: string) => ServerOptions
+}
+
+export type Replicas = {
+  /** The replica for a read that must see a place, or any state; undefined where the primary must answer. */
+  readonly choose: (place: Place | undefined) => Promise<Server | undefined> | Server | undefined
+  /** Looks which there are now, and how far each has come. */
+  readonly check: () => Promise<void>
+  /** Tells how far the primary has come. */
+  readonly noteWritten: (lsn: bigint) => void
+  /** Tells that it writes on another timeline: what it had come to before says nothing any more. */
+  readonly forget: () => void
+  /** How far each is behind, in seconds; NaN for one that does not answer. */
+  readonly lags: () => ReadonlyMap<string, number>
+  readonly close: () => Promise<void>
+}
+
+/** Remembers how far the primary has come; gives the LSN that a replica must have reached. */
+const createLag = () => {
+  let lsns: { readonly at: number; readonly lsn: bigint }[] = []
+  return {
+    note: (lsn: bigint) => {
+      const at = performance.now()
+      lsns.push({ at, lsn })
+      // The first is kept until the second is old enough; at the start there is no older one.
+      while (lsns[1] && at - lsns[1].at >= maxLag) lsns.shift()
+    },
+    least: () => lsns[0]?.lsn,
+    /** The same, where it is so old that a replica before it is too far behind. */
+    leastOf: () => (lsns[0] && performance.now() - lsns[0].at >= maxLag ? lsns[0].lsn : undefined),
+    /** For how long the primary has written more than that, in seconds; not much above the largest lag. */
+    behind: (known: bigint): number => {
+      const next = lsns.find(({ lsn }) => lsn > known)
+      return next === undefined ? 0 : (performance.now() - next.at) / 1000
+    },
+    forget: () => {
+      lsns = lsns.slice(-1).map(({ at }) => ({ at, lsn: 0n }))
+    },
+  }
 }
 
 /** Opens those that have come, and closes those that have gone. */
@@ -125,29 +128,46 @@ const follow = async (replicas: Map<string, Replica>, { find, optionsOf }: Found
   for (const url of urls) if (!replicas.has(url)) replicas.set(url, createReplica(optionsOf(url)))
 }
 
-/** The replicas of a primary, which are looked for each second; none where there is nowhere to look. */
-export const createReplicas = (primary: Server, found: Found | undefined): Replicas => {
+/** The replicas of a primary; `current` gives the timeline that one must show to be used. */
+export const createReplicas = (found: Found, { current }: Pick<Timelines, 'current'>): Replicas => {
   const replicas = new Map<string, Replica>()
-  const watching = found && watch(primary, replicas, () => follow(replicas, found))
+  const lag = createLag()
   const best = (): Replica | undefined => {
-    const least = watching?.least()
-    if (least === undefined) return undefined
-    let found: Replica | undefined
+    const [least, timeline] = [lag.least(), current()]
+    if (least === undefined || timeline === undefined) return undefined
+    let chosen: Replica | undefined
     for (const replica of replicas.values()) {
       const { pipelined } = replica.server
-      if (!pipelined.isUp() || replica.known() < least) continue
-      if (!found || pipelined.waiting() < found.server.pipelined.waiting()) found = replica
+      const known = replica.known()
+      if (!pipelined.isUp() || known.lsn < least || known.timeline < timeline) continue
+      if (!chosen || pipelined.waiting() < chosen.server.pipelined.waiting()) chosen = replica
     }
-    return found
+    return chosen
   }
-  const choose: Replicas['choose'] = lsn => {
-    const replica = best()
-    if (!replica || lsn === undefined || replica.known() >= lsn) return replica?.server
-    return waitsFor(replica, lsn).then(hasReached => (hasReached ? replica.server : undefined))
+  return {
+    choose: place => {
+      const replica = best()
+      if (!replica || !place || replica.known().lsn >= place.lsn) return replica?.server
+      return waitsFor(replica, place.lsn).then(reached => (reached ? replica.server : undefined))
+    },
+    check: async () => {
+      // While nobody can say which there are, those that were there are.
+      await follow(replicas, found).catch(() => {})
+      const least = lag.leastOf()
+      for (const { checkLag, refresh } of replicas.values())
+        (least === undefined ? refresh() : checkLag(least)).catch(() => {})
+    },
+    noteWritten: lag.note,
+    forget: lag.forget,
+    lags: () =>
+      new Map(
+        [...replicas].map(([url, { server, known }]) => [
+          labelOf(url),
+          server.pipelined.isUp() ? lag.behind(known().lsn) : Number.NaN,
+        ]),
+      ),
+    close: async () => {
+      await Promise.all([...replicas.values()].map(({ server }) => server.close()))
+    },
   }
-  const close = async () => {
-    watching?.end()
-    await Promise.all([...replicas.values()].map(({ server }) => server.close()))
-  }
-  return { choose, close }
 }

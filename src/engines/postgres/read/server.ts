@@ -1,12 +1,13 @@
 /** One PostgreSQL server for reads: the primary, or a replica. */
+import type { Connection } from '#engines/postgres/connection/connection.ts'
 import type { Hosts } from '#engines/postgres/connection/hosts.ts'
 import { createPipelinedPool, type PipelinedPool } from '#engines/postgres/connection/pipelined.ts'
 import { createPool, type Pool } from '#engines/postgres/connection/pool.ts'
 import type { SessionOptions } from '#engines/postgres/connection/settings.ts'
-import { begin, driveBy, rollBack } from '#engines/postgres/connection/transaction.ts'
+import { begin, rollBack } from '#engines/postgres/connection/transaction.ts'
 import type { PostgresServing } from '#engines/postgres/options.ts'
 import { batchingLookups } from '#engines/postgres/read/lookups.ts'
-import type { Query, Rows, Work } from '#sql/engine.ts'
+import { type Asked, driveBy, type Query, queryWith, type Rows, type Work } from '#sql/engine.ts'
 
 export type ServerOptions = Pick<
   PostgresServing,
@@ -20,9 +21,9 @@ export type ServerOptions = Pick<
 /** A server does not try again: `query` and `snapshot` throw a LostError where a connection was lost. */
 export type Server = {
   /** The rows of one statement, which is a snapshot by itself. */
-  readonly query: (query: Query) => Promise<Rows>
+  readonly query: (query: Query, asked?: Asked) => Promise<Rows>
   /** Runs work so that all its queries see the same moment. */
-  readonly snapshot: <Result>(begin: () => Work<Result>) => Promise<Result>
+  readonly snapshot: <Result>(begin: () => Work<Result>, asked?: Asked) => Promise<Result>
   readonly pipelined: PipelinedPool
   readonly close: () => Promise<void>
 }
@@ -30,23 +31,51 @@ export type Server = {
 /** How much longer than the time limit of a statement a server may be silent, in milliseconds. */
 const grace = 1000
 
-/** Runs work in a transaction of its own. */
-const inTransaction = <Result>(
-  pool: Pool,
-  options: SessionOptions,
-  work: (query: (query: Query) => Promise<Rows>) => Promise<Result>,
-): Promise<Result> =>
-  pool.use(async connection => {
-    begin(connection, options, 'isolation level repeatable read, read only')
-    try {
-      const result = await work(connection.query)
-      await connection.run('commit')
-      return result
-    } catch (error) {
-      await rollBack(connection)
-      throw error
-    }
+const cancel = (process: number): Query => queryWith('select pg_cancel_backend($1)', process)
+
+/**
+ * Runs work on a connection that is not given back before a request to cancel it was answered: that could hit the next
+ * one. Behind a pooler nobody knows the process, and what it runs ends when its time is up.
+ */
+const cancellable = async <Result>(
+  connection: Connection,
+  pipelined: PipelinedPool,
+  { prepare }: SessionOptions,
+  { onGone }: Asked,
+  work: () => Promise<Result>,
+): Promise<Result> => {
+  let cancelled: Promise<unknown> | undefined
+  const forget = onGone?.(() => {
+    if (prepare) cancelled ??= pipelined.query(cancel(connection.process)).catch(() => {})
   })
+  try {
+    return await work()
+  } finally {
+    forget?.()
+    await cancelled
+  }
+}
+
+/** A function that runs work in a transaction of its own. */
+const transactions =
+  (pool: Pool, pipelined: PipelinedPool, options: SessionOptions) =>
+  <Result>(
+    work: (query: (query: Query) => Promise<Rows>) => Promise<Result>,
+    asked: Asked = {},
+  ): Promise<Result> =>
+    pool.use(async connection => {
+      begin(connection, options, 'isolation level repeatable read, read only')
+      try {
+        const result = await cancellable(connection, pipelined, options, asked, () =>
+          work(connection.query),
+        )
+        await connection.run('commit')
+        return result
+      } catch (error) {
+        await rollBack(connection)
+        throw error
+      }
+    })
 
 /** Opens connections to a server. */
 export const createServer = (options: ServerOptions): Server => {
@@ -65,16 +94,17 @@ export const createServer = (options: ServerOptions): Server => {
   })
   const pool = createPool(options.hosts, connection, options.pool)
   const lookUp = batchingLookups(pipelined.query)
+  const inTransaction = transactions(pool, pipelined, connection)
   // Behind a pooler only a transaction has a time limit.
-  const querySlowly = (query: Query): Promise<Rows> =>
+  const querySlowly = (query: Query, asked: Asked = {}): Promise<Rows> =>
     connection.prepare
-      ? pool.use(({ query: ask }) => ask(query))
-      : inTransaction(pool, connection, ask => ask(query))
+      ? pool.use(used => cancellable(used, pipelined, connection, asked, () => used.query(query)))
+      : inTransaction(ask => ask(query), asked)
   // A slow query does not go over the pipelined connections: those behind it would wait.
   return {
-    query: query => (query.isQuick ? lookUp(query) : querySlowly(query)),
+    query: (query, asked) => (query.isQuick ? lookUp(query) : querySlowly(query, asked)),
     pipelined,
-    snapshot: begin => inTransaction(pool, connection, ask => driveBy(begin(), ask)),
+    snapshot: (begin, asked) => inTransaction(ask => driveBy(begin(), ask), asked),
     close: async () => {
       await Promise.all([pipelined.close(), pool.close()])
     },

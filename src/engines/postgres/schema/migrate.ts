@@ -11,11 +11,10 @@ import { type Migration, missingOf } from '#engines/migrations.ts'
 import type { Connection } from '#engines/postgres/connection/connection.ts'
 import { connect } from '#engines/postgres/connection/hosts.ts'
 import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
-import { driveBy } from '#engines/postgres/connection/transaction.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
 import { apply } from '#engines/postgres/schema/apply.ts'
 import type { Secret } from '#engines/store.ts'
-import { queryWith, type Work } from '#sql/engine.ts'
+import { driveBy, queryWith, type Work } from '#sql/engine.ts'
 
 /** The options of a command's connection: its statements have no time limit. */
 export const commandConnection = (url: string, prepare: boolean): ConnectionOptions => ({

@@ -10,16 +10,17 @@ import {
 import type { Hosts } from '#engines/postgres/connection/hosts.ts'
 import { createPool, type Pool } from '#engines/postgres/connection/pool.ts'
 import type { SessionOptions } from '#engines/postgres/connection/settings.ts'
-import { begin, driveBy, rollBack } from '#engines/postgres/connection/transaction.ts'
+import { begin, rollBack } from '#engines/postgres/connection/transaction.ts'
 import { endsWithin } from '#engines/postgres/connection/within.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
 import type { PostgresServing } from '#engines/postgres/options.ts'
+import { timelineOf } from '#engines/postgres/read/position.ts'
 import { PipelineVoid, pipelining } from '#engines/postgres/write/pipelining.ts'
 import { tooManyWrites } from '#engines/store.ts'
 import { ApiError } from '#errors.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import { type Prepared, prepare } from '#read/read.ts'
-import { type Position, type Query, queryWith } from '#sql/engine.ts'
+import { driveBy, type Position, type Query, queryWith } from '#sql/engine.ts'
 import type { Job, Outcome, Writer } from '#write/job.ts'
 import { perform } from '#write/perform.ts'
 
@@ -44,7 +45,7 @@ const unknown = (cause: unknown) =>
   )
 
 /** The end of the log; read after a commit it is past that commit, even where commits do not wait for the disk. */
-const logEnd = queryWith('select pg_current_wal_insert_lsn()::text')
+const logEnd = queryWith('select pg_walfile_name(l), l::text from pg_current_wal_insert_lsn() as l')
 
 // Without a time limit: the server answers a cancelled wait for its synchronous standbys as if it were over, and shows the
 // transaction to others. One that waits longer than the connection lives stays unseen and unanswered.
@@ -62,8 +63,8 @@ const commit = async (connection: Connection): Promise<Position | undefined> => 
   }
   // Such as: the wait for a synchronous standby was cancelled, so only this server has it.
   if (connection.warnings() > warnings) throw unknown(new Error('a commit had a warning'))
-  const [row] = await end
-  return row?.[0] == null ? undefined : String(row[0])
+  const [[file, lsn] = []] = await end
+  return lsn == null ? undefined : `${timelineOf(file)}-${lsn}`
 }
 
 /** Runs the jobs of one key one after another within the process: a waiting duplicate then holds no connection. */
@@ -103,6 +104,7 @@ type Tools = {
   readonly prepared: (job: Job) => Prepared | undefined
   /** Whether another server may take what this one refuses. */
   readonly seeksPrimary: boolean
+  readonly onCommit: PostgresServing['onCommit'] | undefined
 }
 
 /** Performs a job in an open transaction, without committing it. */
@@ -126,7 +128,7 @@ const performOn = async (
 }
 
 /** One try of a job, in a transaction of its own. */
-const attempt = ({ pool, settings, prepared }: Tools, job: Job, isPipelined: boolean) =>
+const attempt = ({ pool, settings, prepared, onCommit }: Tools, job: Job, isPipelined: boolean) =>
   pool.use(async (connection): Promise<Outcome> => {
     begin(connection, settings, 'isolation level read committed')
     if (job.idempotency) connection.run(`set local lock_timeout = ${timeouts.key}`).catch(() => {})
@@ -141,7 +143,9 @@ const attempt = ({ pool, settings, prepared }: Tools, job: Job, isPipelined: boo
       await rollBack(connection)
       return outcome
     }
+    const started = performance.now()
     const position = await commit(connection)
+    onCommit?.(1, performance.now() - started)
     return position === undefined ? outcome : { ...outcome, position }
   })
 
@@ -182,7 +186,8 @@ export const createWriter = (options: PostgresServing, hosts: Hosts) => {
   }
   const pool = createPool(hosts, settings, options.pool)
   const seeksPrimary = hosts.role === 'primary'
-  const tools: Tools = { pool, settings, prepared: preparing(options), seeksPrimary }
+  const { onCommit } = options
+  const tools: Tools = { pool, settings, prepared: preparing(options), seeksPrimary, onCommit }
   const inTurn = createTurns()
   return {
     write: async (job: Job): Promise<Outcome> => {
@@ -191,6 +196,7 @@ export const createWriter = (options: PostgresServing, hosts: Hosts) => {
     },
     /** Runs one statement as a transaction of its own. */
     query: (query: Query) => pool.use(connection => connection.query(query)),
+    waiting: pool.waiting,
     close: pool.close,
   } satisfies Writer & Record<string, unknown>
 }

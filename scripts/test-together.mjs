@@ -1,0 +1,67 @@
+// Test files that share a process: to start one and to load the service takes longer than most of their tests.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { suite } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { longest } from './test-engines.mjs'
+
+/** The most files in a process; more would leave a processor without work in the end. */
+const most = 10
+
+const folders = /^(src|content|test\/(cli|contract|differences|generated|generic|openapi|store))\//
+
+/** The exceptions, which have a process each, with the reason. */
+export const alone = {
+  'src/http/limit/counts.test.ts': 'its timers are not those of the process',
+  'test/cli/hang-ups.test.ts': 'it counts the sockets of the process',
+  'test/cli/memory.test.ts': 'it measures the memory of the process',
+  'test/store/writer.test.ts': 'it changes the environment of the process',
+}
+
+const canShare = file =>
+  folders.test(file) && !longest.includes(file) && !Object.hasOwn(alone, file)
+
+/** Groups of files, one for each process to start: the longest first, then those that share one, then the others. */
+export const processesOf = files => {
+  const kinds = Map.groupBy(files.filter(canShare), file => folders.exec(file)[1])
+  const shared = [...kinds.values()].flatMap(inParts)
+  const single = files.filter(file => !canShare(file)).map(file => [file])
+  const isLong = ([file]) => longest.includes(file)
+  return [...single.filter(isLong), ...shared, ...single.filter(one => !isLong(one))]
+}
+
+/** Parts of about the same size; neighbours, which often take as long, go to different ones. */
+const inParts = files => {
+  const count = Math.ceil(files.length / most)
+  return Array.from({ length: count }, (_, part) => files.filter((_, n) => n % count === part))
+}
+
+const ending = '.together.mjs'
+
+/** The programs of the processes, and the function that removes those that were made for it. */
+export const programsFor = groups => {
+  const folder = mkdtempSync(join(tmpdir(), 'duet-together-'))
+  const programOf = (files, n) => {
+    if (files.length === 1) return resolve(files[0])
+    const program = join(folder, `${n}${ending}`)
+    const urls = files.map(file => [file, pathToFileURL(resolve(file)).href])
+    writeFileSync(
+      program,
+      `import { runTogether } from ${JSON.stringify(import.meta.url)}
+      await runTogether(${JSON.stringify(urls)})`,
+    )
+    return program
+  }
+  const programs = groups.map(programOf)
+  return { programs, remove: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+/** Runs each file as a suite: its hooks are its own, and a fault of it leaves the others. */
+export const runTogether = async files => {
+  // Its hooks are for the whole process, and not for the first file that imports it.
+  if (files.some(([name]) => name.startsWith('test/'))) await import('../test/duet.ts')
+  // One that hangs is ended before the process is, and leaves the others.
+  const timeout = Number(process.env.DUET_TEST_FILE_SECONDS) * 500
+  for (const [name, url] of files) suite(name, { timeout }, () => import(url))
+}

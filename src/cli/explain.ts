@@ -1,0 +1,26 @@
+/** Errors as lines for an operator. */
+
+type SystemError = NodeJS.ErrnoException & { readonly port?: number; readonly address?: string }
+
+const elsewhere = 'name another path in DUET_DATABASE_URL, or give this user the right to it'
+
+/** Messages for system errors, with the subject and the remedy that the system's own leave out. */
+const remedies: Readonly<Record<string, (error: SystemError) => string>> = {
+  EADDRINUSE: ({ port }) =>
+    `port ${port} is in use already; set DUET_PORT to another, or to 0 for a free one`,
+  EADDRNOTAVAIL: ({ address }) => `this machine has no address ${address}; set DUET_HOST to one`,
+  ENOENT: ({ path }) => `there is no such file: ${path}`,
+  ENOTDIR: ({ path }) => `${path} cannot be made, a file is in the way; ${elsewhere}`,
+  EROFS: ({ path }) => `${path} is on a disk that cannot be written; ${elsewhere}`,
+  EACCES: ({ path, port }) =>
+    path === undefined
+      ? `this user may not listen on port ${port}; set DUET_PORT to one above 1023`
+      : `${path} is closed to this user; ${elsewhere}`,
+}
+
+/** An error in a sentence, with what to do where that is known. */
+export const explain = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  const remedy = remedies[String((error as SystemError).code)]
+  return remedy ? remedy(error) : error.message
+}

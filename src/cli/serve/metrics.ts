@@ -1,0 +1,104 @@
+/** The metrics of a serving process, where the settings ask for them; without, none of their code is loaded. */
+import { version } from '#cli/version.ts'
+import type { Config } from '#config.ts'
+import type { Engine } from '#engines/store.ts'
+import type { Edge } from '#http/exchange.ts'
+import type { Metrics } from '#metrics/metrics.ts'
+import { ConfigError } from '#setting.ts'
+import type { Usage } from '#write/usage.ts'
+
+/** The names of the semantic conventions. */
+const systems = { sqlite: 'sqlite', postgres: 'postgresql' } as const
+
+/** Begins to measure; undefined where the settings do not ask for it. */
+export const metricsOf = async ({ values, store }: Config): Promise<Metrics | undefined> => {
+  if (values.DUET_METRICS_PORT === undefined) return undefined
+  const { createMetrics } = await import('#metrics/metrics.ts')
+  return createMetrics(systems[store.kind], version)
+}
+
+/** The same usage, with each count in the metrics too. */
+export const measured = (usage: Usage, metrics: Metrics | undefined): Usage =>
+  metrics === undefined
+    ? usage
+    : {
+        ...usage,
+        count: (used, viewer) => {
+          metrics.deprecated(used)
+          usage.count(used, viewer)
+        },
+      }
+
+/** The parts of a service that are looked at when Prometheus asks. */
+export type Looked = { readonly engine: Engine; readonly edge: Edge }
+
+/** What each gauge says; a line for each. */
+const addGauges = ({ gauge }: Metrics, { engine, edge }: Looked): void => {
+  const { active, queue, memory } = edge
+  const perPurpose = (read: (purpose: keyof typeof memory) => number) => () =>
+    new Map((Object.keys(memory) as (keyof typeof memory)[]).map(name => [name, read(name)]))
+  gauge({
+    name: 'http_server_active_requests',
+    help: 'Requests that wait for their turn or are being answered.',
+    label: 'http_request_method',
+    read: () => active.counts,
+  })
+  gauge({
+    name: 'duet_queue_requests',
+    help: 'Requests that wait for their turn.',
+    read: queue.size,
+  })
+  gauge({
+    name: 'duet_memory_bytes',
+    help: 'Bytes of bodies that are being received, and of answers that clients have not taken.',
+    label: 'purpose',
+    read: perPurpose(purpose => memory[purpose].taken()),
+  })
+  gauge({
+    name: 'duet_memory_budget_bytes',
+    help: 'The most of these bytes; above it requests are refused.',
+    label: 'purpose',
+    read: perPurpose(purpose => memory[purpose].budget),
+  })
+  gauge({
+    name: 'duet_writes_waiting',
+    help: 'Writes that wait for their commit, or for a connection.',
+    read: engine.figures.writesWaiting,
+  })
+  gauge({
+    name: 'duet_store_read_only',
+    help: '1 while the store can only be read, such as for want of room on the disk.',
+    read: () => (engine.readOnly() === null ? 0 : 1),
+  })
+  const { walBytes, replicaLags } = engine.figures
+  if (walBytes)
+    gauge({
+      name: 'duet_wal_bytes',
+      help: 'Length of the log of writes beside the SQLite file.',
+      read: walBytes,
+    })
+  if (replicaLags)
+    gauge({
+      name: 'duet_replica_lag_seconds',
+      help: 'How far replicas are behind the primary, to a second and up to 11; above 10 one gets no reads. NaN for one that does not answer.',
+      label: 'replica',
+      read: replicaLags,
+    })
+}
+
+/** Serves the metrics on their port; gives the address, and a function that ends it. Throws ConfigError where the port is taken. */
+export const serveMetrics = async (metrics: Metrics, { values }: Config, looked: Looked) => {
+  const { DUET_METRICS_HOST: host, DUET_METRICS_PORT: port = 0 } = values
+  const { listenForMetrics } = await import('#metrics/listen.ts')
+  addGauges(metrics, looked)
+  try {
+    return await listenForMetrics(metrics, host, port)
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException
+    const why = code === 'EADDRINUSE' ? 'is in use already' : `cannot be listened on (${message})`
+    throw new ConfigError(
+      `port ${port} of ${host} ${why}; set DUET_METRICS_PORT or DUET_METRICS_HOST to another, or to 0 for a free port`,
+      { cause },
+    )
+  }
+}

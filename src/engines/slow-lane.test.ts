@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createSlowLane, type SlowLane } from '#engines/slow-lane.ts'
+import type { Asked } from '#sql/engine.ts'
+
+/** A caller of that name, who can hang up. */
+const callerNamed = (name: string) => {
+  const { promise, resolve: hangUp } = Promise.withResolvers<void>()
+  let hasGone = false
+  const asked: Asked = {
+    caller: () => name,
+    onGone: stop => {
+      let isForgotten = false
+      if (hasGone) stop()
+      promise.then(() => isForgotten || stop())
+      return () => {
+        isForgotten = true
+      }
+    },
+  }
+  return {
+    asked,
+    hangUp: () => {
+      hasGone = true
+      hangUp()
+    },
+  }
+}
+
+/** Runs work that lasts until it is let go, or stopped. */
+const hold = (lane: SlowLane, { asked }: { readonly asked: Asked }) => {
+  const { promise, resolve: letGo, reject } = Promise.withResolvers<void>()
+  const done = lane.run(onStop => {
+    onStop(() => reject(new Error('stopped')))
+    return promise
+  }, asked)
+  return { done, letGo }
+}
+
+const patient = { patience: 60_000 }
+const code = (of: string) => ({ code: of })
+
+test('callers take turns: one who asks once does not wait behind all that another asked before', async () => {
+  const lane = createSlowLane({ places: 1, waiting: 20, ...patient })
+  const first = hold(lane, callerNamed('first'))
+  const order: string[] = []
+  const ask = (name: string) => lane.run(async () => void order.push(name), callerNamed(name).asked)
+  const all = ['many', 'many', 'many', 'one', 'two'].map(ask)
+  first.letGo()
+  await Promise.all(all)
+  assert.deepEqual(order, ['many', 'one', 'two', 'many', 'many'])
+})
+
+test('as many run at a time as there are places', async () => {
+  const lane = createSlowLane({ places: 2, waiting: 10, ...patient })
+  const begun: string[] = []
+  const ask = (name: string) => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const done = lane.run(() => {
+      begun.push(name)
+      return promise
+    }, callerNamed(name).asked)
+    return { done, end: resolve }
+  }
+  const [a, b, c] = ['a', 'b', 'c'].map(ask)
+  await new Promise(setImmediate)
+  assert.deepEqual(begun, ['a', 'b'])
+  b?.end()
+  await b?.done
+  await new Promise(setImmediate)
+  assert.deepEqual(begun, ['a', 'b', 'c'])
+  a?.end()
+  c?.end()
+  await Promise.all([a?.done, c?.done])
+})
+
+test('a caller holds at most half the places, and all of them together no more than there are', async () => {
+  const lane = createSlowLane({ places: 1, waiting: 5, ...patient })
+  const [one, two, three] = ['one', 'two', 'three'].map(callerNamed) as [
+    ReturnType<typeof callerNamed>,
+    ReturnType<typeof callerNamed>,
+    ReturnType<typeof callerNamed>,
+  ]
+  const held = [one, one, one, two, two].map(caller => hold(lane, caller))
+  await assert.rejects(hold(lane, one).done, { message: /of your long reads/, retryAfter: 2 })
+  held.push(hold(lane, two))
+  await assert.rejects(hold(lane, three).done, { message: /^Too many long reads/, retryAfter: 2 })
+  for (const { letGo } of held) letGo()
+  await Promise.all(held.map(({ done }) => done))
+  // What they held is free again.
+  const again = [one, one, one].map(caller => hold(lane, caller))
+  for (const { letGo } of again) letGo()
+  await Promise.all(again.map(({ done }) => done))
+})
+
+test('one who waits too long is refused, and its place is free', async () => {
+  const lane = createSlowLane({ places: 1, waiting: 1, patience: 1 })
+  const first = hold(lane, callerNamed('first'))
+  await assert.rejects(hold(lane, callerNamed('second')).done, code('OVERLOADED'))
+  await assert.rejects(hold(lane, callerNamed('third')).done, code('OVERLOADED'))
+  first.letGo()
+  await first.done
+})
+
+test('one who hangs up while waiting is not begun; one who hangs up while it runs is told to stop', async () => {
+  const lane = createSlowLane({ places: 1, waiting: 5, ...patient })
+  const [running, waiting, gone] = ['running', 'waiting', 'gone'].map(callerNamed) as [
+    ReturnType<typeof callerNamed>,
+    ReturnType<typeof callerNamed>,
+    ReturnType<typeof callerNamed>,
+  ]
+  const first = hold(lane, running)
+  let wasBegun = false
+  const second = lane.run(async () => {
+    wasBegun = true
+  }, waiting.asked)
+  waiting.hangUp()
+  await assert.rejects(second, code('CLIENT_CLOSED_REQUEST'))
+  running.hangUp()
+  await assert.rejects(first.done, code('CLIENT_CLOSED_REQUEST'))
+  gone.hangUp()
+  await assert.rejects(
+    lane.run(async () => {
+      wasBegun = true
+    }, gone.asked),
+    code('CLIENT_CLOSED_REQUEST'),
+  )
+  assert.equal(wasBegun, false)
+  await lane.run(async () => {}, callerNamed('last').asked)
+})
+
+test('work that fails gives its place back', async () => {
+  const lane = createSlowLane({ places: 1, waiting: 0, ...patient })
+  const { asked } = callerNamed('one')
+  const fail = () => lane.run(() => Promise.reject(new Error('broken')), asked)
+  for (let time = 0; time < 3; time++) await assert.rejects(fail(), /broken/)
+})

@@ -1,0 +1,114 @@
+/** A thread for slow reads, with a connection of its own: they hold up nobody but each other. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { tookTooLong } from '#engines/slow-lane.ts'
+import { connect } from '#engines/sqlite/connection.ts'
+import { dialect } from '#engines/sqlite/dialect.ts'
+import type { ReaderSetup, Task, Told } from '#engines/sqlite/protocol.ts'
+import { ApiError, type ErrorCode } from '#errors.ts'
+import { type Answer, type Prepared, prepare } from '#read/read.ts'
+import { drive, type Query, queryWith, type Rows } from '#sql/engine.ts'
+
+const port = parentPort
+if (!port) throw new Error('the reader runs as a worker thread')
+const { file, digits, limits, readTimeout, stopped } = workerData as ReaderSetup
+const connection = connect(file, { readOnly: true })
+const plans = new Map<number, Prepared>()
+const begin = queryWith('begin')
+const commit = queryWith('commit')
+
+let task = 0
+let deadline = Number.POSITIVE_INFINITY
+let calls = 0
+
+/** Throws where the read shall go on no longer: its client is gone, or its time is up. */
+const look = (): void => {
+  if (Atomics.load(stopped, 0) === task) throw new ApiError('CLIENT_CLOSED_REQUEST')
+  if (performance.now() > deadline) throw tookTooLong()
+}
+
+// Called for each row of a scan; looking at the clock each time would cost more than the row.
+connection.database.function('duet_interrupt_check', () => {
+  if ((++calls & 0x3f) === 0) look()
+  return 1
+})
+
+const ask = (query: Query): Rows => {
+  look()
+  return connection.query(query)
+}
+
+/** Opens a snapshot, which shows all that was committed until now. */
+const beginSnapshot = (): void => {
+  connection.query(begin)
+  deadline = performance.now() + readTimeout
+}
+
+/** Ends the snapshot; one that failed because of the disk has ended already. */
+const endSnapshot = (): void => {
+  if (connection.database.isTransaction) connection.query(commit)
+}
+
+const preparedFor = ({ plan, made, dropPlans }: Task & { kind: 'read' }): Prepared => {
+  if (dropPlans) plans.clear()
+  const known = plans.get(plan)
+  if (known) return known
+  if (!made) throw new Error(`the reader has no plan ${plan}`)
+  const prepared = prepare(made, dialect, digits, limits, { interruptible: true })
+  plans.set(plan, prepared)
+  return prepared
+}
+
+const read = (asked: Task & { kind: 'read' }): readonly Answer[] => {
+  const { work, answers } = preparedFor(asked)
+  beginSnapshot()
+  try {
+    return answers(drive(work(asked.slots), ask), asked.slots)
+  } finally {
+    endSnapshot()
+  }
+}
+
+const query = (query: Query): Rows => {
+  if (!connection.database.isTransaction) beginSnapshot()
+  return ask(query)
+}
+
+const perform = (asked: Task): Told => {
+  switch (asked.kind) {
+    case 'read':
+      return { kind: 'answers', answers: read(asked) }
+    case 'query':
+      return { kind: 'rows', rows: query(asked.query) }
+    case 'end':
+      endSnapshot()
+      return { kind: 'rows', rows: [] }
+    default:
+      return asked satisfies never
+  }
+}
+
+const failure = (error: unknown): Told => {
+  if (error instanceof ApiError) {
+    const { code, message, retryAfter } = error
+    return { kind: 'refused', code: code as ErrorCode, message, retryAfter }
+  }
+  const message = error instanceof Error ? `${error.message}\n${error.stack}` : String(error)
+  return { kind: 'failed', message }
+}
+
+const tell = (told: Told): void => port.postMessage(told)
+
+port.on('message', (asked: Task | 'close') => {
+  if (asked === 'close') {
+    connection.close()
+    port.close()
+    return
+  }
+  task = asked.number
+  try {
+    tell(perform(asked))
+  } catch (error) {
+    tell(failure(error))
+  }
+})
+tell({ kind: 'ready' })

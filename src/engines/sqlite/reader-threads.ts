@@ -1,0 +1,138 @@
+/** The reader threads as the main thread sees them: started when they are needed, each does one thing at a time. */
+import { Worker } from 'node:worker_threads'
+import { tookTooLong } from '#engines/slow-lane.ts'
+import type { ReaderSetup, Task, Told } from '#engines/sqlite/protocol.ts'
+import { ApiError } from '#errors.ts'
+import type { ReadPlan } from '#read/plan.ts'
+import type { Answer } from '#read/read.ts'
+import type { Query, Rows } from '#sql/engine.ts'
+import type { SqlValue } from '#sql/sql.ts'
+
+export type ReaderOptions = Omit<ReaderSetup, 'stopped'> & {
+  readonly onProblem?: ((message: string) => void) | undefined
+}
+
+export type ReaderThread = {
+  readonly read: (plan: ReadPlan, slots: readonly SqlValue[]) => Promise<readonly Answer[]>
+  /** One query of a work; all until `end` see the same snapshot. */
+  readonly query: (query: Query) => Promise<Rows>
+  readonly end: () => Promise<void>
+  /** Ends what it does now, within a moment. */
+  readonly stop: () => void
+  readonly isAlive: () => boolean
+  readonly close: () => Promise<void>
+}
+
+/** The most plans that a thread caches; then it drops them all. */
+const mostPlans = 500
+
+/** How much longer than its time limit a read may take until its thread is given up, in milliseconds. */
+const grace = 1000
+
+const lost = () => new ApiError('UNAVAILABLE', 'The read was lost; try again', { retryAfter: 1 })
+
+/** Numbers plans, so that each is sent only once. */
+const createNumbers = () => {
+  const numbers = new Map<ReadPlan, number>()
+  return (plan: ReadPlan): Pick<Task & { kind: 'read' }, 'plan' | 'made' | 'dropPlans'> => {
+    const known = numbers.get(plan)
+    if (known !== undefined) return { plan: known, made: null, dropPlans: false }
+    const dropPlans = numbers.size >= mostPlans
+    if (dropPlans) numbers.clear()
+    numbers.set(plan, numbers.size)
+    return { plan: numbers.size - 1, made: plan, dropPlans }
+  }
+}
+
+/** A function that settles what was asked by what the thread told. */
+const settling =
+  <Kind extends Told['kind']>(kind: Kind) =>
+  (told: Told): Told & { kind: Kind } => {
+    if (told.kind === 'refused') {
+      const { code, message, retryAfter } = told
+      throw new ApiError(code, message, { retryAfter })
+    }
+    if (told.kind === kind) return told as Told & { kind: Kind }
+    throw new Error(told.kind === 'failed' ? told.message : `a reader told ${told.kind}`)
+  }
+
+const asAnswers = settling('answers')
+const asRows = settling('rows')
+
+type Waiting = PromiseWithResolvers<Told>
+
+/** A worker to which one task at a time is told; `onEnd` says why it ended before it was closed. */
+const startWorker = (setup: ReaderSetup, onEnd: (why: string) => void) => {
+  const worker = new Worker(new URL('./reader-thread.ts', import.meta.url), { workerData: setup })
+  const exited = Promise.withResolvers<void>()
+  let waiting: Waiting = Promise.withResolvers()
+  const ready = waiting.promise
+  ready.catch(() => {})
+  let isAlive = true
+  const lose = (why: string, error: ApiError = lost()) => {
+    waiting.reject(error)
+    if (isAlive) onEnd(why)
+    isAlive = false
+  }
+  worker.on('message', (told: Told) => waiting.resolve(told))
+  worker.on('error', (error: Error) => lose(error.message))
+  worker.on('exit', code => {
+    lose(`exit code ${code}`)
+    exited.resolve()
+  })
+  // It does not even look whether it shall end.
+  const giveUp = () => {
+    lose('it did not answer in time', tookTooLong())
+    worker.terminate()
+  }
+  const tell = async (task: Task): Promise<Told> => {
+    await ready
+    if (!isAlive) throw lost()
+    waiting = Promise.withResolvers()
+    const timer = setTimeout(giveUp, setup.readTimeout + grace)
+    worker.postMessage(task)
+    try {
+      return await waiting.promise
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+  const close = async () => {
+    isAlive = false
+    worker.postMessage('close')
+    await exited.promise
+  }
+  return { tell, isAlive: () => isAlive, close }
+}
+
+/** Starts a reader thread. */
+export const startReaderThread = ({ onProblem, ...options }: ReaderOptions): ReaderThread => {
+  const stopped = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+  const { tell, isAlive, close } = startWorker({ ...options, stopped }, why =>
+    onProblem?.(`a reader thread ended: ${why}; another is started when it is needed`),
+  )
+  const numbered = createNumbers()
+  // Of the read that it does now, so that a late stop ends no other.
+  let number = 1
+  const stop = () => void Atomics.store(stopped, 0, number)
+  return {
+    read: async (plan, slots) => {
+      try {
+        return asAnswers(await tell({ kind: 'read', number, ...numbered(plan), slots })).answers
+      } finally {
+        number++
+      }
+    },
+    query: async query => asRows(await tell({ kind: 'query', number, query })).rows,
+    end: async () => {
+      if (isAlive()) await tell({ kind: 'end', number })
+      number++
+    },
+    stop,
+    isAlive,
+    close: () => {
+      stop()
+      return close()
+    },
+  }
+}

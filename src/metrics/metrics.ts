@@ -1,0 +1,158 @@
+/** The metrics of a serving process for Prometheus: what is measured, and from which events. */
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { jobs, onEnd, reads } from '#channels.ts'
+import { createHistogram } from '#metrics/histogram.ts'
+import { requestSeries } from '#metrics/requests.ts'
+import type { Observe } from '#observe.ts'
+
+/** The upper bounds of all durations, in seconds: those of the semantic conventions for HTTP, and three for what takes less. */
+const durations = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
+]
+
+/** The upper bounds of numbers of things. */
+const counts = [1, 2, 5, 10, 20, 50, 100, 200, 500]
+
+/** A gauge that is read when Prometheus asks, without labels or by the values of one. */
+type Reading = {
+  readonly name: string
+  readonly help: string
+  readonly label?: string
+  readonly read: () => number | ReadonlyMap<string, number>
+}
+
+export type Metrics = {
+  readonly observe: Observe
+  /** After a commit: how many writes it held, and its milliseconds. */
+  readonly committed: (writes: number, milliseconds: number) => void
+  /** A use of what is deprecated, of an API or of a member in it. */
+  readonly deprecated: (used: { readonly api: string; readonly member?: string }) => void
+  readonly gauge: (reading: Reading) => void
+  /** All of it in Prometheus' text format, whose media type is `type`. */
+  readonly text: () => Promise<string>
+  readonly type: string
+  readonly close: () => void
+}
+
+type Timing = { readonly name: string; readonly help: string; readonly labels?: readonly string[] }
+
+/** What can be put on a registry, a line each. */
+const instrumentsOf = (registry: Registry) => {
+  const registers = [registry]
+  return {
+    duration: (timing: Timing) => createHistogram(registry, { ...timing, buckets: durations }),
+    sizes: (name: string, help: string) =>
+      createHistogram(registry, { name, help, buckets: counts }),
+    counter: (name: string, help: string, ...labelNames: string[]) =>
+      new Counter({ name, help, labelNames, registers }),
+    gauge: ({ name, help, label, read }: Reading) =>
+      void new Gauge({
+        name,
+        help,
+        labelNames: label === undefined ? [] : [label],
+        registers,
+        collect() {
+          const found = read()
+          if (typeof found === 'number') return this.set(found)
+          this.reset()
+          for (const [value, number] of found) this.set({ [String(label)]: value }, number)
+        },
+      }),
+  }
+}
+
+type Instruments = ReturnType<typeof instrumentsOf>
+
+/** The reads and writes of the store, whoever asked for them. */
+const measureStore = ({ duration, counter }: Instruments, system: string) => {
+  const operations = duration({
+    name: 'db_client_operation_duration_seconds',
+    help: 'Duration of reads (one snapshot each) and writes (one transaction each), with the wait for a connection or the writer.',
+    labels: ['db_system_name', 'db_operation_name'],
+  })
+  const replayed = counter(
+    'duet_stored_responses_total',
+    'Responses that were given again under an Idempotency-Key.',
+  )
+  const [reading, writing] = ['read', 'write'].map(name => operations.series(system, name))
+  const ends = [
+    onEnd(reads, (_, milliseconds) => reading?.observe(milliseconds / 1000)),
+    onEnd(jobs, (facts, milliseconds) => {
+      writing?.observe(milliseconds / 1000)
+      if (facts.replayed) replayed.inc()
+    }),
+  ]
+  return () => {
+    for (const end of ends) end()
+  }
+}
+
+/** The codes of errors that an operator has an alarm for. */
+const alarming = ['INTERNAL', 'OVERLOADED', 'UNAVAILABLE', 'TIMEOUT']
+
+/** Requests and what else is told by events. */
+const measureEvents = ({ duration, counter }: Instruments): Observe => {
+  const requests = requestSeries(
+    duration({
+      name: 'http_server_request_duration_seconds',
+      help: 'Duration of requests, from their arrival to their answer.',
+      labels: ['http_request_method', 'http_route', 'http_response_status_code'],
+    }),
+  )
+  const waits = duration({
+    name: 'duet_queue_wait_seconds',
+    help: 'How long requests waited for their turn.',
+  }).series()
+  const refusals = counter('duet_refusals_total', 'Answers that are errors, by code.', 'code')
+  // There from the start, so that the first one is seen as an increase.
+  for (const code of alarming) refusals.inc({ code }, 0)
+  const mails = counter('duet_mail_failures_total', 'Messages that could not be sent.')
+  const problems = counter('duet_store_problems_total', 'Failures of the store that it survived.')
+  return event => {
+    if (event.kind === 'request') {
+      requests(event).observe(event.milliseconds / 1000)
+      waits.observe(event.wait / 1000)
+      if (event.code !== undefined) refusals.inc({ code: event.code })
+    } else if (event.kind === 'mail failed') mails.inc()
+    else if (event.kind === 'problem') problems.inc()
+  }
+}
+
+/** Begins to measure; `system` is the database's name in the semantic conventions. */
+export const createMetrics = (system: string, version: string): Metrics => {
+  const registry = new Registry()
+  const instruments = instrumentsOf(registry)
+  const { duration, sizes, counter, gauge } = instruments
+  collectDefaultMetrics({ register: registry })
+  const observe = measureEvents(instruments)
+  const endStore = measureStore(instruments, system)
+  const batches = sizes('duet_commit_writes', 'Writes that were committed together.').series()
+  const commits = duration({
+    name: 'duet_commit_duration_seconds',
+    help: 'Duration of commits, with the flush to the disk.',
+  }).series()
+  const deprecated = counter(
+    'duet_deprecated_requests_total',
+    'Uses of deprecated versions and members.',
+    'api',
+    'member',
+  )
+  gauge({
+    name: 'duet_build_info',
+    help: 'The version that runs; always 1.',
+    label: 'version',
+    read: () => new Map([[version, 1]]),
+  })
+  return {
+    observe,
+    committed: (writes, milliseconds) => {
+      batches.observe(writes)
+      commits.observe(milliseconds / 1000)
+    },
+    deprecated: ({ api, member = '' }) => deprecated.inc({ api, member }),
+    gauge,
+    text: () => registry.metrics(),
+    type: registry.contentType,
+    close: endStore,
+  }
+}

@@ -1,0 +1,90 @@
+/** The indexes that an entity needs: for its references and unique fields, its sorts, and those that it lists itself. */
+import type { Entity } from '#model/entity.ts'
+import { columnName } from '#model/model.ts'
+
+type Term = {
+  readonly field: string
+  readonly column: string
+  readonly nullable: boolean
+  readonly descending: boolean
+}
+
+/** An index; `sorted`: it serves an order, so it also says where nulls come. */
+export type Index = {
+  readonly name: string
+  readonly terms: readonly Term[]
+  readonly unique: boolean
+  readonly sorted: boolean
+}
+
+const termOf = (entity: Entity, signed: string): Term => {
+  const descending = signed.startsWith('-')
+  const field = descending ? signed.slice(1) : signed
+  const { nullable = false } = entity.fields[field] ?? {}
+  return { field, column: columnName(field), nullable, descending }
+}
+
+const indexOf = (
+  entity: Entity,
+  signed: readonly string[],
+  { unique = false, sorted = false } = {},
+): Index => {
+  const terms = signed.map(term => termOf(entity, term))
+  const label = terms
+    .map(({ column, descending }) => `${column}${descending ? '_down' : ''}`)
+    .join('_')
+  return { name: `${entity.table}_by_${label}`, terms, unique, sorted }
+}
+
+/** The sorts that a list offers, each in its directions; ties are always broken by id ascending. */
+const sortsOf = (entity: Entity): readonly string[] => {
+  const { sort } = entity.rest.listing
+  if (!sort) return []
+  const fields = sort.fields.filter(field => field !== 'id')
+  return sort.style === 'signed list' ? fields : fields.flatMap(field => [field, `-${field}`])
+}
+
+const askedIndexes = (entity: Entity): readonly Index[] => [
+  ...Object.entries(entity.fields).flatMap(([key, { references, unique }]) =>
+    references || unique !== undefined
+      ? [indexOf(entity, [key], { unique: unique !== undefined })]
+      : [],
+  ),
+  ...sortsOf(entity).map(sort => indexOf(entity, [sort], { sorted: true })),
+  ...entity.indexes.map(terms => indexOf(entity, terms)),
+  ...entity.sets.map(terms => indexOf(entity, terms, { unique: true })),
+]
+
+/** The indexes of an entity, without duplicates: for references and unique fields, for sorts, and those it lists itself. */
+export const indexesOf = (entity: Entity): readonly Index[] =>
+  askedIndexes(entity).filter(
+    ({ name }, at, all) => all.findIndex(other => other.name === name) === at,
+  )
+
+/** A field that rows are ordered by. */
+type Sorted = { readonly field: string; readonly descending: boolean }
+
+const isTerm = (term: Term | undefined, { sorted }: Index, by: Sorted): boolean =>
+  term?.field === by.field && term.descending === by.descending && (sorted || !term.nullable)
+
+/**
+ * Whether an index gives the rows with these fields equal to given values in this order, one after another, so that a page of
+ * them costs no more than its rows. Ties, and rows without an order, are by id.
+ */
+export const isIndexed = (
+  entity: Entity,
+  equal: readonly string[],
+  order: readonly Sorted[],
+): boolean => {
+  if (equal.includes('id')) return true
+  const byId = order.findIndex(({ field }) => field === 'id')
+  if (byId > 0 && order[byId]?.descending) return false
+  const terms = byId < 0 ? order : order.slice(0, byId)
+  if (equal.length + terms.length === 0) return true
+  return indexesOf(entity).some(
+    index =>
+      index.terms.length === equal.length + terms.length &&
+      index.terms.slice(0, equal.length).every(({ field }) => equal.includes(field)) &&
+      terms.every((by, at) => isTerm(index.terms[equal.length + at], index, by)),
+  )
+}
