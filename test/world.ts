@@ -255,7 +255,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     bodyLimit: 1_048_576,
     urlLimit: 4096,
     publicMaxAge: 0,
-    ...((options.development ?? true) && { collect: collecting(), tellsTiming: true }),
+    ...((options.development ?? true) && { collect: collecting() }),
     ...options.edge,
   }
   const app = createApp({
