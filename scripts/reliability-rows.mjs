@@ -251,7 +251,7 @@ const postgres = [
     'B9',
     'The two databases behave differently',
     [
-      'test/postgres/equal.test.ts: … generated requests have the same answers, to the letter',
+      'test/postgres/equal/rounds.ts: … generated requests have the same answers, to the letter',
       'test/generated/compare.ts: the generated model … is served alike by the engines and the reference',
       'test/engines.test.ts: every contract test runs on PostgreSQL too, a new one as well',
     ],
@@ -973,7 +973,7 @@ const http = [
     [
       'test/contract/differential.test.ts: … generated operations are answered to the letter as by graphql-js',
       'test/generated/versions.ts: say the same to … generated requests, but for what is declared',
-      'test/postgres/equal.test.ts: … generated requests have the same answers, to the letter',
+      'test/postgres/equal/rounds.ts: … generated requests have the same answers, to the letter',
     ],
     'In part: these requests are good ones, or bad in known ways.',
   ],
