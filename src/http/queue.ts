@@ -31,7 +31,7 @@ const usualClock: Clock = { now: () => performance.now(), later: setImmediate }
 /** How long requests are run before the event loop looks at its sockets again, in milliseconds. */
 const slice = 5
 
-/** A queue that was not empty for this part of its longest wait is overloaded: it does not become empty by itself. */
+/** A queue that was not emptied by slices of together this part of its longest wait is overloaded: it will not be by the next. */
 const standing = 1 / 4
 
 /** The part of the longest wait after which requests are shed while the queue is overloaded. */
@@ -40,8 +40,9 @@ const soon = 1 / 10
 /** The most requests that are shed in a slice while others could be run: a refusal costs a part of an answer too. */
 const mostShed = 25
 
-/** The part that the newest measure has in the mean cost of a request. */
-const weight = 1 / 8
+/** How many requests the mean cost is of, and how few are too few. */
+const lately = 500
+const enough = 50
 
 type Waiting = { readonly entry: Entry; readonly since: number }
 
@@ -72,16 +73,22 @@ const createLine = () => {
 
 type Line = ReturnType<typeof createLine>
 
-/** Measures what a request costs now: all that the event loop does while the queue is never empty, by how many were run. */
+/**
+ * Measures what a request costs now: all that the event loop does while the queue is never empty, by how many were run. One
+ * stop of the whole process must not make it seem overloaded, so the mean is over the last hundreds of them.
+ */
 const createMeter = () => {
-  let cost = 0
+  let time = 0
+  let count = 0
   let before: { readonly at: number; readonly ran: number } | undefined
   return {
-    cost: () => cost,
+    /** Milliseconds; 0 while too few were measured. */
+    cost: () => (count < enough ? 0 : time / count),
     begin: (at: number) => {
-      if (!before || before.ran === 0) return
-      const measured = (at - before.at) / before.ran
-      cost = cost === 0 ? measured : cost + (measured - cost) * weight
+      if (!before) return
+      const kept = Math.max(0, 1 - before.ran / lately)
+      time = time * kept + at - before.at
+      count = count * kept + before.ran
     },
     /** The end of a slice; the next measure begins with it where some still wait. */
     end: (at: number, ran: number, isEmpty: boolean) => {
@@ -112,11 +119,12 @@ export const createQueue = (limits: QueueLimits, { now, later }: Clock = usualCl
   const writes = createLine()
   const reads = createLine()
   const meter = createMeter()
-  let busySince: number | undefined
+  const mostInRow = (limits.wait * standing) / slice
+  /** How many slices in a row did not empty it. */
+  let inRow = 0
   let isScheduled = false
   const size = () => writes.size() + reads.size()
-  const isOverloaded = (at: number) =>
-    busySince !== undefined && at - busySince > limits.wait * standing
+  const isOverloaded = () => inRow > mostInRow
   const schedule = () => {
     if (isScheduled) return
     isScheduled = true
@@ -125,13 +133,13 @@ export const createQueue = (limits: QueueLimits, { now, later }: Clock = usualCl
   const shed = (at: number) => {
     for (const line of [reads, writes]) {
       shedOld(line, at, limits.wait, Number.POSITIVE_INFINITY)
-      if (isOverloaded(at)) shedOld(line, at, limits.wait * soon, mostShed)
+      if (isOverloaded()) shedOld(line, at, limits.wait * soon, mostShed)
     }
   }
   const take = (isLate: boolean): Waiting | undefined =>
     writes.takeOldest() ?? (isLate ? reads.takeNewest() : reads.takeOldest())
   const runSlice = (started: number): number => {
-    const isLate = isOverloaded(started)
+    const isLate = isOverloaded()
     let ran = 0
     for (let one = take(isLate); one; one = take(isLate)) {
       one.entry.run()
@@ -148,21 +156,17 @@ export const createQueue = (limits: QueueLimits, { now, later }: Clock = usualCl
     const ran = runSlice(started)
     const isEmpty = size() === 0
     meter.end(started, ran, isEmpty)
-    if (isEmpty) busySince = undefined
-    else schedule()
+    inRow = isEmpty ? 0 : inRow + 1
+    if (!isEmpty) schedule()
   }
   /** How long a request that comes now would wait for its turn, in milliseconds. */
-  const expected = (isWrite: boolean, at: number): number => {
-    if (!isWrite && isOverloaded(at)) return writes.size() * meter.cost()
-    return (isWrite ? writes.size() : size()) * meter.cost()
-  }
+  const expected = (isWrite: boolean): number =>
+    (isWrite || isOverloaded() ? writes.size() : size()) * meter.cost()
   const enter = (entry: Entry) => {
-    const at = now()
     const { isWrite = false } = entry
-    if (size() >= limits.size || expected(isWrite, at) > limits.wait) return entry.shed()
-    busySince ??= at
+    if (size() >= limits.size || expected(isWrite) > limits.wait) return entry.shed()
     const line = isWrite ? writes : reads
-    line.add({ entry, since: at })
+    line.add({ entry, since: now() })
     schedule()
   }
   return { enter, size }
