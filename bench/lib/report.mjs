@@ -127,7 +127,7 @@ export function printOverload({ rate, before, steps }) {
   for (const { times, reads, pays, probes, memory, back } of steps)
     printLine([
       `${times} ×`,
-      Math.round(reads.goodput),
+      String(Math.round(reads.goodput)),
       percent(reads.goodput / peak),
       reads.p50.toFixed(1),
       reads.p99.toFixed(1),
