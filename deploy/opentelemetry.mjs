@@ -91,8 +91,9 @@ const traceStore = (channel, name, attributesOf) => {
   asyncEnd.subscribe(finish)
 }
 
-traceStore('duet:read', 'read', ({ levels, rows = 0 }) => ({
+traceStore('duet:read', 'read', ({ levels, lane, rows = 0 }) => ({
   'duet.levels': levels,
+  'duet.lane': lane,
   'db.response.returned_rows': rows,
 }))
 traceStore('duet:job', 'write', ({ outcome = 'error' }) => ({ 'duet.outcome': outcome }))

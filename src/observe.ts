@@ -21,6 +21,8 @@ export type Operation = {
 /** What a request did in the store. */
 export type Work = {
   reads: number
+  /** How many of them were in the slow lane. */
+  slow: number
   writes: number
   /** Levels of the reads. */
   levels: number

@@ -87,11 +87,12 @@ test('reads, writes and commits of the store are timed', async () => {
   const values = await scrape()
   const grown = (key: string) => (values.get(key) ?? 0) - (before.get(key) ?? 0)
   const system = onPostgres ? 'postgresql' : 'sqlite'
-  const operations = (operation: string) =>
+  const operations = (operation: string, lane: string) =>
     grown(
-      `db_client_operation_duration_seconds_count{db_system_name="${system}",db_operation_name="${operation}"}`,
+      `db_client_operation_duration_seconds_count{db_system_name="${system}",db_operation_name="${operation}",duet_lane="${lane}"}`,
     )
-  assert.deepEqual([operations('read'), operations('write')], [1, 1])
+  const found = [operations('read', 'quick'), operations('read', 'slow'), operations('write', '')]
+  assert.deepEqual(found, [1, 0, 1])
   assert.ok(grown('duet_commit_duration_seconds_count') >= 1)
   assert.ok(grown('duet_commit_writes_sum') >= 1)
   assert.equal(grown('duet_queue_wait_seconds_count'), 2)
