@@ -26,6 +26,7 @@ import { collecting } from '#http/work.ts'
 import { createMail, type MailOptions } from '#mail/mail.ts'
 import type { Model } from '#model/model.ts'
 import type { Event } from '#observe.ts'
+import { telling } from '#read/telling.ts'
 import { createNotices, type Deprecation } from '#rest/deprecation.ts'
 import { createUsage } from '#write/usage.ts'
 import { checkTraffic } from './openapi/traffic.ts'
@@ -226,7 +227,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
   const core: Core = {
     model,
     dialect: engine.dialect,
-    reader: engine,
+    reader: telling(engine),
     writer: engine,
     limits,
     cursorKey: await store.secret('cursor'),

@@ -42,6 +42,7 @@ const slowFields = ({ milliseconds, wait, work, operation, trace, ...event }: Re
   ...(work && {
     store: rounded(work.store),
     reads: work.reads,
+    slowReads: work.slow,
     writes: work.writes,
     levels: work.levels,
     rows: work.rows,

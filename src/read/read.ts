@@ -117,6 +117,8 @@ export type PlanReader = Reader & {
     slots: readonly SqlValue[],
     asked: Asked,
   ) => Promise<readonly Answer[]>
+  /** The same reader without a word to the channel of reads, where this one tells of all that is asked of it. */
+  readonly plain?: PlanReader
 }
 
 const run = (
@@ -141,12 +143,13 @@ export const read = (
   slots: readonly SqlValue[],
   asked: Asked = {},
 ): readonly Answer[] | Promise<readonly Answer[]> => {
-  if (!reads.hasSubscribers) return run(reader, prepared, slots, asked)
-  const { levels, statements } = prepared
+  const { plain = reader } = reader
+  if (!reads.hasSubscribers) return run(plain, prepared, slots, asked)
+  const { levels, lane, statements } = prepared
   return traced(
     reads,
-    { levels, statements: () => statements.map(({ text }) => text) },
-    () => run(reader, prepared, slots, asked),
+    { levels, lane: lane(slots), statements: () => statements.map(({ text }) => text) },
+    () => run(plain, prepared, slots, asked),
     (context, answers) => {
       context.rows = answers.reduce((sum, { objects }) => sum + objects, 0)
     },

@@ -23,6 +23,7 @@ import { createMemory } from '#http/memory.ts'
 import { createQueue } from '#http/queue.ts'
 import { collecting } from '#http/work.ts'
 import type { Observe } from '#observe.ts'
+import { telling } from '#read/telling.ts'
 import { startPurging } from '#write/purge.ts'
 import { createUsage, startFlushing } from '#write/usage.ts'
 
@@ -153,7 +154,7 @@ type Service = Awaited<ReturnType<typeof openService>>
 const coreOf = (config: Config, { model, keys, state, engine, mail, usage }: Service): Core => ({
   model,
   dialect: engine.dialect,
-  reader: engine,
+  reader: telling(engine),
   writer: engine,
   limits: limitsOf(config),
   cursorKey: keys.cursor,
