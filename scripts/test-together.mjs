@@ -39,6 +39,9 @@ const inParts = files => {
 
 const ending = '.together.mjs'
 
+/** Whether a program stands for several files. */
+export const isShared = program => program.endsWith(ending)
+
 /** The programs of the processes, and the function that removes those that were made for it. */
 export const programsFor = groups => {
   const folder = mkdtempSync(join(tmpdir(), 'duet-together-'))

@@ -13,7 +13,7 @@ import { recentEnough } from './pinned-node.mjs'
 import { noteFigures } from './reliability.mjs'
 import { longFirst, runsOnPostgres } from './test-engines.mjs'
 import { testServer } from './test-postgres.mjs'
-import { processesOf, programsFor } from './test-together.mjs'
+import { isShared, processesOf, programsFor } from './test-together.mjs'
 
 const patience = Number(process.env.DUET_TEST_PATIENCE ?? 1)
 
@@ -129,7 +129,13 @@ function begin({ engine, files }, runs, env, signal) {
     // Only a file's own summary counts its tests; the last one takes a file without any for one.
     if (file === undefined) return
     result.ran += counts.tests - counts.skipped
-    result.files.push({ file, seconds: milliseconds / 1000 })
+    if (!isShared(file))
+      result.files.push({ file: relative('.', file), seconds: milliseconds / 1000 })
+  })
+  // Of a process for several files, each file is a suite.
+  stream.on('test:complete', ({ name, nesting, details }) => {
+    if (nesting === 0 && files.includes(name))
+      result.files.push({ file: name, seconds: details.duration_ms / 1000 })
   })
   return { engine, stream, result, remove }
 }
@@ -153,7 +159,7 @@ function printSlowest(begun) {
   )
   all.sort((a, b) => b.seconds - a.seconds)
   for (const { engine, file, seconds } of all.slice(0, 20))
-    console.log(`${seconds.toFixed(1).padStart(6)} s  ${engine.padEnd(9)} ${relative('.', file)}`)
+    console.log(`${seconds.toFixed(1).padStart(6)} s  ${engine.padEnd(9)} ${file}`)
 }
 
 // Coverage of code from the cache is reported for whole files only.

@@ -12,6 +12,8 @@ export type RequestFacts = Pick<RequestEvent, 'requestId' | 'method' | 'path' | 
 /** A read of the store, from one snapshot. */
 export type ReadFacts = {
   readonly levels: number
+  /** Whether it waited for a place among the slow ones. */
+  readonly lane: 'quick' | 'slow'
   /** The texts of its statements, without values. */
   readonly statements: () => readonly string[]
   /** How many objects were read; absent where it failed. */

@@ -3,8 +3,8 @@
 /** The place of a request in a trace of its caller (W3C Trace Context). */
 export type Trace = {
   readonly traceId: string
-  /** The caller's span. */
-  readonly parentId: string
+  /** The caller's span; undefined where the trace begins here. */
+  readonly parentId: string | undefined
   /** The span of this request. */
   readonly spanId: string
   /** Two hexadecimal digits; the lowest bit says that the caller records the trace. */
@@ -21,6 +21,8 @@ export type Operation = {
 /** What a request did in the store. */
 export type Work = {
   reads: number
+  /** How many of them were in the slow lane. */
+  slow: number
   writes: number
   /** Levels of the reads. */
   levels: number

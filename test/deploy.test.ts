@@ -92,6 +92,13 @@ test('all ask on one port, for their life at /healthz and for readiness at /read
   for (const path of ['/healthz', '/readyz']) assert.ok(app.includes(`'${path}'`), path)
 })
 
+test('the port for Prometheus is the one that the pods listen on', () => {
+  const port = at(manifest('ConfigMap'), 'data', 'DUET_METRICS_PORT')
+  assert.equal(at(container, 'ports', 1, 'name'), 'metrics')
+  assert.equal(at(container, 'ports', 1, 'containerPort'), port)
+  assert.ok(read('docs/operations.md').includes(`DUET_METRICS_PORT=${port}`))
+})
+
 test('each supervisor waits longer for the end than the service needs', () => {
   const own = Number(settings.DUET_SHUTDOWN_TIMEOUT.usual) / 1000 + 3
   const pod = at(manifest('Deployment'), 'spec', 'template', 'spec')

@@ -17,14 +17,14 @@ import { reusedDatabase } from './postgres/tools/reused.ts'
 /** Whether the run is on PostgreSQL. A test asks only where the engines differ and may, and says why. */
 export const onPostgres = process.env.DUET_TEST_STORE === 'postgres'
 
-/** PostgreSQL settings for the services of tests: few connections, since many such services run at once. */
+/** PostgreSQL settings for the services of tests: a connection for each write of a burst, which would be refused on a busy machine. */
 export const postgresOf = (url: string, content?: Content): Store =>
   postgresStore({
     url,
     replicas: [],
     prepare: true,
     readers: 1,
-    pool: 10,
+    pool: 40,
     migrations: historyFor('postgres', content),
   })
 

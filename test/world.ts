@@ -27,6 +27,7 @@ import { createMail, type MailOptions } from '#mail/mail.ts'
 import type { Model } from '#model/model.ts'
 import type { Event } from '#observe.ts'
 import { cachedReader } from '#read/read.ts'
+import { telling } from '#read/telling.ts'
 import { createNotices, type Deprecation } from '#rest/deprecation.ts'
 import { createUsage } from '#write/usage.ts'
 import { checkTraffic } from './openapi/traffic.ts'
@@ -232,7 +233,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
   const core: Core = {
     model,
     dialect: engine.dialect,
-    reader: cachedReader(engine, memory.cached),
+    reader: cachedReader(telling(engine), engine.changes, memory.cached),
     writer: engine,
     limits,
     cursorKey: await store.secret('cursor'),
@@ -261,7 +262,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     bodyLimit: 1_048_576,
     urlLimit: 4096,
     publicMaxAge: 0,
-    ...((options.development ?? true) && { collect: collecting(), tellsTiming: true }),
+    ...((options.development ?? true) && { collect: collecting() }),
     ...options.edge,
   }
   const app = createApp({

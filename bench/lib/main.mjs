@@ -10,6 +10,7 @@ import { answerOf, checkSame, measure } from './measure.mjs'
 import { benchOnPostgres, names as namesOnPostgres } from './on-postgres.mjs'
 import { benchWrites } from './on-sqlite.mjs'
 import { readOptions, UsageError, usage } from './options.mjs'
+import { benchOverload } from './overload.mjs'
 import { stopAll } from './processes.mjs'
 import { printHead, printTargets, printWorkload } from './report.mjs'
 import { servePeer, servePlain } from './servers.mjs'
@@ -21,8 +22,14 @@ const names = {
   usual: [...workloads.map(workload => workload.name), 'start'],
   postgres: namesOnPostgres,
   writes: [],
+  overload: [],
 }
-const benches = { usual: bench, postgres: benchOnPostgres, writes: benchWrites }
+const benches = {
+  usual: bench,
+  postgres: benchOnPostgres,
+  writes: benchWrites,
+  overload: benchOverload,
+}
 
 /** Runs the bench with these arguments and gives its exit code. */
 export async function main(args) {

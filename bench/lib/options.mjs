@@ -7,14 +7,15 @@ import { parseArgs } from 'node:util'
 export const ownDuet = fileURLToPath(new URL('../../bin/duet', import.meta.url))
 
 /** The runs there are: the usual one is the one that is not named. */
-export const runs = ['usual', 'postgres', 'writes']
+export const runs = ['usual', 'postgres', 'writes', 'overload']
 
-export const usage = `Usage: npm run bench -- [postgres | writes] [options]
+export const usage = `Usage: npm run bench -- [postgres | writes | overload] [options]
 
   postgres        on PostgreSQL: beside PostGraphile, beside the driver alone, and reads while orders are written
   writes          on SQLite: reads while 64 callers write
+  overload        on SQLite: 1, 2, 5 and 10 times what it can serve, and 20 clients of the slowest read
 
-  --seconds N     length of one measurement (5)
+  --seconds N     length of one measurement (5; of a step under overload 60)
   --rounds N      measurements of each server, in turns; the median counts (3)
   --data SIZE     full (the one the targets speak of) or small (made in a moment, for trials)
   --fresh         make the data again
@@ -26,7 +27,7 @@ export const usage = `Usage: npm run bench -- [postgres | writes] [options]
 `
 
 const spec = {
-  seconds: { type: 'string', default: '5' },
+  seconds: { type: 'string' },
   rounds: { type: 'string', default: '3' },
   data: { type: 'string', default: 'full' },
   fresh: { type: 'boolean', default: false },
@@ -47,7 +48,7 @@ export function readOptions(args, { workloads, datasets }) {
   return {
     ...values,
     run,
-    seconds: count('seconds', values),
+    seconds: count('seconds', { seconds: run === 'overload' ? 60 : 5, ...values }),
     rounds: count('rounds', values),
     duet: resolve(values.duet),
   }

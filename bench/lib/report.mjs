@@ -86,3 +86,62 @@ export function printTargets(verdicts) {
     console.log(`  ${verdict.padEnd(13)}${shown.padStart(8)}  ${target}`)
   }
 }
+
+/** Prints point reads beside the clients of the slowest read. */
+export function printSlow({ clients, idle, busy }) {
+  console.log(`Point reads beside ${clients} clients of the slowest read`)
+  printLine(['', 'p50 ms', 'p99 ms', 'p99', '/healthz p99'])
+  const line = (name, { points, probes }, last) =>
+    printLine([name, points.p50.toFixed(2), points.p99.toFixed(2), last, probes.p99.toFixed(2)])
+  line('idle', idle, '')
+  line(`${clients} clients`, busy, `${(busy.points.p99 / idle.points.p99).toFixed(2)} ×`)
+  console.log(`The slow reads: ${statusesOf(busy.slow)}; p50 ${busy.slow.p50.toFixed(0)} ms\n`)
+}
+
+const part = (some, all) => (all === 0 ? 0 : some / all)
+const percent = value => `${(100 * value).toFixed(1)} %`
+const answered = ({ statuses }) => Object.values(statuses).reduce((sum, n) => sum + n, 0)
+const statusesOf = group =>
+  Object.entries(group.statuses)
+    .map(([status, n]) => `${status} ${percent(part(n, answered(group)))}`)
+    .join(', ')
+
+/** Prints what became of the requests at each multiple of what the service can serve. */
+export function printOverload({ rate, before, steps }) {
+  const peak = Math.max(rate, ...steps.map(({ reads }) => reads.goodput))
+  console.log(
+    `Overload: it can serve ${Math.round(rate)} reads/s; peak ${Math.round(peak)}; pays and probes come on top`,
+  )
+  printLine([
+    '',
+    'goodput',
+    'of peak',
+    'p50 ms',
+    'p99 ms',
+    'refused p99',
+    'pays',
+    '/healthz p99',
+    'RSS + MiB',
+    'back ms',
+  ])
+  for (const { times, reads, pays, probes, memory, back } of steps)
+    printLine([
+      `${times} ×`,
+      String(Math.round(reads.goodput)),
+      percent(reads.goodput / peak),
+      reads.p50.toFixed(1),
+      reads.p99.toFixed(1),
+      reads.refusedP99.toFixed(1),
+      percent(part(pays.ok, answered(pays))),
+      probes.p99.toFixed(1),
+      ((memory - before) / 2 ** 20).toFixed(0),
+      String(back),
+    ])
+  for (const { times, reads, pays, probes } of steps) {
+    const bare = reads.withoutRetryAfter + pays.withoutRetryAfter
+    console.log(
+      `${times} ×: reads ${statusesOf(reads)}, ${reads.unsent} found no free connection; pays ${statusesOf(pays)}; probes ${statusesOf(probes)}; ${bare} refusals without Retry-After`,
+    )
+  }
+  console.log()
+}

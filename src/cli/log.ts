@@ -17,12 +17,15 @@ const traceFields = ({ traceId, parentId, spanId }: Trace) => ({
 
 const traceText = (trace: Trace): string => `,${JSON.stringify(traceFields(trace)).slice(1, -1)}`
 
+/** An address, in plain or escaped, or a text as long as a token. */
+const secretPart = /[^/]*(?:@|%40)[^/]*|[^/]{65,}/gi
+
 /** The line that pino would write, made by hand: this one is written for every request, in a third of the time. */
 const requestLine = (event: RequestEvent): string => {
   const { requestId, method, path, status, milliseconds, viewer, code, trace } = event
   const fault = code === undefined ? '' : `,"code":"${code}"`
   const traced = trace === undefined ? '' : traceText(trace)
-  return `{"level":30,"time":${Date.now()},"requestId":"${requestId}","method":"${method}","path":${JSON.stringify(path)},"status":${status},"viewer":${viewer},"ms":${rounded(milliseconds)}${fault}${traced},"msg":"request"}\n`
+  return `{"level":30,"time":${Date.now()},"requestId":"${requestId}","method":"${method}","path":${JSON.stringify(path.replace(secretPart, '…'))},"status":${status},"viewer":${viewer},"ms":${rounded(milliseconds)}${fault}${traced},"msg":"request"}\n`
 }
 
 /** The most characters of one statement in the log. */
@@ -42,6 +45,7 @@ const slowFields = ({ milliseconds, wait, work, operation, trace, ...event }: Re
   ...(work && {
     store: rounded(work.store),
     reads: work.reads,
+    slowReads: work.slow,
     writes: work.writes,
     levels: work.levels,
     rows: work.rows,
@@ -55,6 +59,12 @@ const slowFields = ({ milliseconds, wait, work, operation, trace, ...event }: Re
   ...(trace && traceFields(trace)),
 })
 
+/** An error with all that it says but what PostgreSQL tells of the rows it is about. */
+const shownError = (error: Error): object => {
+  const { detail, where, ...shown } = pino.stdSerializers.err(error) as Record<string, unknown>
+  return shown
+}
+
 const shownMail = ({ to, subject, text }: Event & { kind: 'mail' }): string =>
   `\nmail, shown here because DUET_SMTP_URL is not set:\n\n${`To: ${to}\nSubject: ${subject}\n\n${text}`.replace(/^(?=.)/gm, '  ')}\n`
 
@@ -64,7 +74,15 @@ const shownMail = ({ to, subject, text }: Event & { kind: 'mail' }): string =>
  */
 export const logging = (level: Level, slow = Number.POSITIVE_INFINITY): Logging => {
   const destination = pino.destination({ dest: 1, minLength: 16_000, sync: false })
-  const log = pino({ level, base: null, timestamp: pino.stdTimeFunctions.epochTime }, destination)
+  const log = pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.epochTime,
+      serializers: { err: shownError },
+    },
+    destination,
+  )
   const timer = setInterval(() => destination.flush(), 500)
   timer.unref()
   const observe = (event: Event): void => {

@@ -107,13 +107,18 @@ const refuse = ({ edge, fail }: Serving, exchange: Exchange, error: unknown): Re
   return fail(known, requestId, c)
 }
 
-const overloaded = () =>
-  new ApiError(
-    'OVERLOADED',
-    'The server has more to do than it can do soon; try again in a moment',
-    // Spread, so that not all callers return at the same moment.
-    { retryAfter: 1 + Math.floor(Math.random() * 3) },
-  )
+/** Made once: finding out where each is made would cost as much as the rest of a refusal. */
+const overloads = [1, 2, 3].map(
+  retryAfter =>
+    new ApiError(
+      'OVERLOADED',
+      'The server has more to do than it can do soon; try again in a moment',
+      { retryAfter },
+    ),
+)
+
+/** A refusal for now; spread, so that not all callers return at the same moment. */
+const overloaded = () => overloads[Math.floor(Math.random() * overloads.length)] as ApiError
 
 const tooManyUnread = () =>
   new ApiError(

@@ -73,31 +73,46 @@ test('a request that waited longer than it may is refused instead of being run',
 })
 
 test('a request that would wait longer than it may is refused at once, by how many wait and what one costs now', () => {
-  const { many, enter, turn, told } = queueWith({ wait: 100, cost: 10 })
-  // One is run in each slice; what it cost is known when the next slice begins.
-  many('read', 20)
-  turn()
-  turn()
-  told()
-  // 18 wait, at 10 ms each.
-  enter('one more')
-  assert.deepEqual(told(), ['no one more'])
-  // A write waits for no read.
+  const { many, enter, turn, told } = queueWith({ wait: 1000, cost: 2.5 })
+  // Three are run in each slice; 50 are measured before the queue trusts the mean.
+  many('read', 60 + 380)
+  for (let number = 0; number < 20; number++) turn()
+  assert.equal(told().length, 60)
+  // 380 wait, at 2.5 ms each; a write waits for no read.
+  enter('as long as it may')
+  many('one more', 30)
+  const refused = told()
+  assert.deepEqual([refused.length > 5, refused.length < 15], [true, true])
+  assert.ok(refused.every(name => name.startsWith('no one more')))
   enter('write', true)
   turn()
-  assert.deepEqual(told(), ['write'])
+  assert.equal(told()[0], 'write')
+})
+
+test('a stop of the whole process makes nobody wait in vain: what came before is run', () => {
+  const { many, pass, turn, settle, told } = queueWith({ wait: 1000 })
+  many('before', 10)
+  turn()
+  many('during', 50)
+  pass(900)
+  many('after', 50)
+  settle()
+  assert.deepEqual(
+    told().filter(name => name.startsWith('no')),
+    [],
+  )
 })
 
 test('while the queue stands the newest read goes first, and those it passes are refused after a tenth of the wait', () => {
   const { many, enter, pass, turn, told } = queueWith({ wait: 1000, cost: 6 })
   many('old', 60)
-  for (let number = 0; number < 42; number++) turn()
+  for (let number = 0; number < 43; number++) turn()
   told()
-  // It was not empty for more than a quarter of the wait: 18 of the old ones have waited 252 ms.
+  // A quarter of the wait did not empty it, and those that are left have waited for longer than a tenth.
   enter('newer')
   enter('newest')
   turn()
-  const shed = Array.from({ length: 18 }, (_, index) => `no old ${43 + index}`)
+  const shed = Array.from({ length: 17 }, (_, index) => `no old ${44 + index}`)
   assert.deepEqual(told(), [...shed, 'newest'])
   pass(99)
   turn()
@@ -106,8 +121,8 @@ test('while the queue stands the newest read goes first, and those it passes are
 
 test('not more than 25 are refused in a slice while others could be run', () => {
   const { many, enter, turn, told } = queueWith({ wait: 1000, cost: 6 })
-  many('old', 80)
-  for (let number = 0; number < 42; number++) turn()
+  many('old', 90)
+  for (let number = 0; number < 43; number++) turn()
   told()
   enter('new')
   turn()
@@ -119,7 +134,7 @@ test('not more than 25 are refused in a slice while others could be run', () => 
 test('writes keep their order while the queue stands', () => {
   const { many, enter, turn, told } = queueWith({ wait: 1000, cost: 6 })
   many('old', 60)
-  for (let number = 0; number < 42; number++) turn()
+  for (let number = 0; number < 43; number++) turn()
   told()
   enter('first write', true)
   enter('second write', true)

@@ -31,17 +31,25 @@ const usualClock: Clock = { now: () => performance.now(), later: setImmediate }
 /** How long requests are run before the event loop looks at its sockets again, in milliseconds. */
 const slice = 5
 
-/** A queue that was not empty for this part of its longest wait is overloaded: it does not become empty by itself. */
+/**
+ * While the queue is overloaded, a slice takes so many times as long as all that came before it in its turn of the event loop,
+ * up to so many milliseconds: else reading what cannot be done would take the time from what can.
+ */
+const longSlice = { times: 4, most: 25 }
+
+/** A queue that was not emptied for this part of its longest wait is overloaded; no slice counts for more than that part. */
 const standing = 1 / 4
+const mostAtOnce = 1 / 10
 
 /** The part of the longest wait after which requests are shed while the queue is overloaded. */
 const soon = 1 / 10
 
-/** The most requests that are shed in a slice while others could be run: a refusal costs a part of an answer too. */
-const mostShed = 25
+/** While the queue is overloaded, no more are shed in a slice than were run in the one before, or so many: refusals cost too. */
+const leastShed = 25
 
-/** The part that the newest measure has in the mean cost of a request. */
-const weight = 1 / 8
+/** How many requests the mean cost is of, and how few are too few. */
+const lately = 500
+const enough = 50
 
 type Waiting = { readonly entry: Entry; readonly since: number }
 
@@ -72,20 +80,19 @@ const createLine = () => {
 
 type Line = ReturnType<typeof createLine>
 
-/** Measures what a request costs now: all that the event loop does while the queue is never empty, by how many were run. */
+/**
+ * Measures what a request costs now, in milliseconds, as the mean of the last hundreds; 0 while too few were measured. Only the
+ * running counts: if refusals made requests seem dearer, the more were refused the more would have to be.
+ */
 const createMeter = () => {
-  let cost = 0
-  let before: { readonly at: number; readonly ran: number } | undefined
+  let time = 0
+  let count = 0
   return {
-    cost: () => cost,
-    begin: (at: number) => {
-      if (!before || before.ran === 0) return
-      const measured = (at - before.at) / before.ran
-      cost = cost === 0 ? measured : cost + (measured - cost) * weight
-    },
-    /** The end of a slice; the next measure begins with it where some still wait. */
-    end: (at: number, ran: number, isEmpty: boolean) => {
-      before = isEmpty ? undefined : { at, ran }
+    cost: () => (count < enough ? 0 : time / count),
+    add: (milliseconds: number, ran: number) => {
+      const kept = Math.max(0, 1 - ran / lately)
+      time = time * kept + milliseconds
+      count = count * kept + ran
     },
   }
 }
@@ -102,6 +109,39 @@ const shedOld = (line: Line, at: number, wait: number, most: number): number => 
   return shed
 }
 
+/** The two lines of a queue: writes go before reads, and under overload the newest read before the others. */
+const createLines = ({ wait }: QueueLimits) => {
+  const writes = createLine()
+  const reads = createLine()
+  const all = Number.POSITIVE_INFINITY
+  return {
+    add: (one: Waiting) => (one.entry.isWrite ? writes : reads).add(one),
+    size: () => writes.size() + reads.size(),
+    writes: () => writes.size(),
+    /** Sheds those that waited too long; under overload sooner, but not more than so many. */
+    shedOld: (at: number, isOverloaded: boolean, most: number) => {
+      shedOld(writes, at, wait, all)
+      shedOld(reads, at, isOverloaded ? wait * soon : wait, isOverloaded ? most : all)
+    },
+    take: (isOverloaded: boolean): Waiting | undefined =>
+      writes.takeOldest() ?? (isOverloaded ? reads.takeNewest() : reads.takeOldest()),
+  }
+}
+
+/** Tells whether a queue is overloaded: it was not emptied for some time, of which a stop of the process counts little. */
+const createWatch = ({ wait }: QueueLimits) => {
+  let busy = 0
+  let last: number | undefined
+  return {
+    isOverloaded: () => busy > wait * standing,
+    /** The end of a slice. */
+    end: (at: number, isEmpty: boolean) => {
+      busy = isEmpty || last === undefined ? 0 : busy + Math.min(at - last, wait * mostAtOnce)
+      last = isEmpty ? undefined : at
+    },
+  }
+}
+
 /**
  * A queue in user space: only here can a server see that it is behind, since the kernel's own queues are silent.
  * The requests of one turn of the event loop are run one after another and their answers written together, which spares the
@@ -109,61 +149,53 @@ const shedOld = (line: Line, at: number, wait: number, most: number): number => 
  * goes before the others: its client still waits, and those it passes are refused soon (CoDel with adaptive LIFO).
  */
 export const createQueue = (limits: QueueLimits, { now, later }: Clock = usualClock): Queue => {
-  const writes = createLine()
-  const reads = createLine()
+  const lines = createLines(limits)
   const meter = createMeter()
-  let busySince: number | undefined
+  const watch = createWatch(limits)
+  /** When the last slice ended, and how many it ran. */
+  let ended = 0
+  let ran = 0
   let isScheduled = false
-  const size = () => writes.size() + reads.size()
-  const isOverloaded = (at: number) =>
-    busySince !== undefined && at - busySince > limits.wait * standing
   const schedule = () => {
     if (isScheduled) return
     isScheduled = true
     later(drain)
   }
-  const shed = (at: number) => {
-    for (const line of [reads, writes]) {
-      shedOld(line, at, limits.wait, Number.POSITIVE_INFINITY)
-      if (isOverloaded(at)) shedOld(line, at, limits.wait * soon, mostShed)
-    }
-  }
-  const take = (isLate: boolean): Waiting | undefined =>
-    writes.takeOldest() ?? (isLate ? reads.takeNewest() : reads.takeOldest())
-  const runSlice = (started: number): number => {
-    const isLate = isOverloaded(started)
+  /** Runs requests for some time; gives how many. */
+  const runSlice = (started: number, isOverloaded: boolean): number => {
+    const usual = isOverloaded ? (started - ended) * longSlice.times : slice
+    const length = Math.min(Math.max(usual, slice), longSlice.most)
     let ran = 0
-    for (let one = take(isLate); one; one = take(isLate)) {
+    for (let one = lines.take(isOverloaded); one; one = lines.take(isOverloaded)) {
+      if (started - one.since > limits.wait) {
+        one.entry.shed()
+        continue
+      }
       one.entry.run()
       ran++
-      if (now() - started > slice) break
+      if (now() - started > length) break
     }
     return ran
   }
   const drain = () => {
     isScheduled = false
     const started = now()
-    meter.begin(started)
-    shed(started)
-    const ran = runSlice(started)
-    const isEmpty = size() === 0
-    meter.end(started, ran, isEmpty)
-    if (isEmpty) busySince = undefined
-    else schedule()
+    const isOverloaded = watch.isOverloaded()
+    lines.shedOld(started, isOverloaded, Math.max(leastShed, ran))
+    ran = runSlice(started, isOverloaded)
+    ended = now()
+    meter.add(ended - started, ran)
+    const isEmpty = lines.size() === 0
+    watch.end(ended, isEmpty)
+    if (!isEmpty) schedule()
   }
   /** How long a request that comes now would wait for its turn, in milliseconds. */
-  const expected = (isWrite: boolean, at: number): number => {
-    if (!isWrite && isOverloaded(at)) return writes.size() * meter.cost()
-    return (isWrite ? writes.size() : size()) * meter.cost()
-  }
+  const expected = ({ isWrite }: Entry): number =>
+    (isWrite || watch.isOverloaded() ? lines.writes() : lines.size()) * meter.cost()
   const enter = (entry: Entry) => {
-    const at = now()
-    const { isWrite = false } = entry
-    if (size() >= limits.size || expected(isWrite, at) > limits.wait) return entry.shed()
-    busySince ??= at
-    const line = isWrite ? writes : reads
-    line.add({ entry, since: at })
+    if (lines.size() >= limits.size || expected(entry) > limits.wait) return entry.shed()
+    lines.add({ entry, since: now() })
     schedule()
   }
-  return { enter, size }
+  return { enter, size: lines.size }
 }

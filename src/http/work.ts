@@ -8,6 +8,7 @@ const mostStatements = 20
 
 export const noWork = (): Work => ({
   reads: 0,
+  slow: 0,
   writes: 0,
   levels: 0,
   rows: 0,
@@ -30,10 +31,11 @@ let isListening = false
 
 const listen = () => {
   isListening = true
-  onEnd(reads, ({ levels, rows = 0, statements }, milliseconds) => {
+  onEnd(reads, ({ levels, lane, rows = 0, statements }, milliseconds) => {
     const work = current.getStore()
     if (!work) return
     work.reads++
+    if (lane === 'slow') work.slow++
     work.levels += levels
     work.rows += rows
     add(work, statements, milliseconds)

@@ -68,17 +68,21 @@ const measureStore = ({ duration, counter }: Instruments, system: string) => {
   const operations = duration({
     name: 'db_client_operation_duration_seconds',
     help: 'Duration of reads (one snapshot each) and writes (one transaction each), with the wait for a connection or the writer.',
-    labels: ['db_system_name', 'db_operation_name'],
+    labels: ['db_system_name', 'db_operation_name', 'duet_lane'],
   })
   const replayed = counter(
     'duet_stored_responses_total',
     'Responses that were given again under an Idempotency-Key.',
   )
-  const [reading, writing] = ['read', 'write'].map(name => operations.series(system, name))
+  const reading = {
+    quick: operations.series(system, 'read', 'quick'),
+    slow: operations.series(system, 'read', 'slow'),
+  }
+  const writing = operations.series(system, 'write', '')
   const ends = [
-    onEnd(reads, (_, milliseconds) => reading?.observe(milliseconds / 1000)),
+    onEnd(reads, ({ lane }, milliseconds) => reading[lane].observe(milliseconds / 1000)),
     onEnd(jobs, (facts, milliseconds) => {
-      writing?.observe(milliseconds / 1000)
+      writing.observe(milliseconds / 1000)
       if (facts.replayed) replayed.inc()
     }),
   ]

@@ -112,7 +112,8 @@ const successOf = (parts: Parts, declared: Declared, shared: Shared): Schema => 
 
 const codesOf = (parts: Parts, declared: Declared): readonly string[] => {
   const { method, path, rule, described, isAction } = declared
-  const hasBody = described.body !== undefined || (isAction && method === 'POST')
+  // An action looks at a body that it is sent without being asked for one, whatever its method.
+  const hasBody = described.body !== undefined || isAction
   return [
     ...everywhere,
     ...(isAction ? ofWrites : ofReads),

@@ -118,22 +118,19 @@ export type PlanReader = Reader & {
     slots: readonly SqlValue[],
     asked: Asked,
   ) => Promise<readonly Answer[]>
+  /** The same reader without a word to the channel of reads, where this one tells of all that is asked of it. */
+  readonly plain?: PlanReader
 }
 
 /** A reader with a cache of what is made of its answers; without one each read is run. */
 export type CachedReader = PlanReader & { readonly cache?: AnswerCache | undefined }
 
-/** The same reader with a cache of so many bytes, where it tells what changes. */
+/** The same reader with a cache of so many bytes; without one where nothing tells what changes. */
 export const cachedReader = (
-  { query, snapshot, slowly, elsewhere, changes }: PlanReader & { readonly changes?: Changes },
+  reader: PlanReader,
+  changes: Changes | undefined,
   budget: Budget,
-): CachedReader => ({
-  query,
-  snapshot,
-  slowly,
-  ...(elsewhere && { elsewhere }),
-  cache: changes && answerCache(changes, budget),
-})
+): CachedReader => (changes ? { ...reader, cache: answerCache(changes, budget) } : reader)
 
 /** What a caller makes of answers; `by` tells it from other things that are made of the same ones. */
 export type Making<Made> = {
@@ -188,12 +185,13 @@ export const read = (
   slots: readonly SqlValue[],
   asked: Asked = {},
 ): readonly Answer[] | Promise<readonly Answer[]> => {
-  if (!reads.hasSubscribers) return run(reader, prepared, slots, asked)
-  const { levels, statements } = prepared
+  const { plain = reader } = reader
+  if (!reads.hasSubscribers) return run(plain, prepared, slots, asked)
+  const { levels, lane, statements } = prepared
   return traced(
     reads,
-    { levels, statements: () => statements.map(({ text }) => text) },
-    () => run(reader, prepared, slots, asked),
+    { levels, lane: lane(slots), statements: () => statements.map(({ text }) => text) },
+    () => run(plain, prepared, slots, asked),
     (context, answers) => {
       context.rows = answers.reduce((sum, { objects }) => sum + objects, 0)
     },

@@ -111,3 +111,20 @@ test('probes are answered while nothing else is', async () => {
   await once(socket, 'data')
   socket.destroy()
 })
+
+test('the queue is told which requests write, as far as their heads say', async () => {
+  const lines = [
+    ['GET /api/posts/1', false],
+    ['HEAD /api/posts/1', false],
+    ['POST /graphql', false],
+    ['POST /api/comments/3/likes', true],
+    ['DELETE /api/comments/3/likes', true],
+    ['PATCH /api/posts/1', true],
+  ] as const
+  for (const [line, writes] of lines) {
+    const { socket } = await sent(line, '', '')
+    assert.equal(waiting[0]?.isWrite, writes, line)
+    socket.destroy()
+    runAll()
+  }
+})

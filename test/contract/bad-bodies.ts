@@ -152,6 +152,8 @@ export const badBodies: readonly BadRequest[] = [
   ...unsupported(ben, { 'Content-Type': 'application/json-patch+json' }),
   ...unsupported('PUT /api/users/2', { 'Content-Type': 'application/merge-patch+json' }),
   ...unsupported(comments, { 'Content-Type': 'text/plain;charset=UTF-8' }),
+  ...unsupported('DELETE /api/users/2/avatar', { 'Content-Type': 'text/plain' }),
+  ...unsupported('DELETE /api/comments/1/likes', { 'Content-Type': 'text/plain' }),
 
   ...invalid(
     users,

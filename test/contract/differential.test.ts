@@ -98,7 +98,7 @@ const differential = (
 ) =>
   describe(name, () => {
     // The statements are others there, plan and stitch are the same; test/postgres/equal.test.ts asks more.
-    const runs = onPostgres ? Math.ceil(most / 3) : most
+    const runs = onPostgres ? Math.ceil(most / 6) : most
     let world: World
     let root: object
     before(async () => {
@@ -185,7 +185,7 @@ const largeRows = (): NonNullable<WorldOptions['rows']> => {
   }
 }
 
-const small: Shape = { ids: 6, levels: 5, width: 4, whole: true }
+const small: Shape = { ids: 6, levels: 5, width: 3, whole: true }
 
 differential('a small world', 1300, small, {})
 differential(
@@ -294,7 +294,7 @@ describe('a generated operation', () => {
         )
         most = Math.max(most, texts.length)
       }),
-      { seed, numRuns: 200, endOnFailure: true },
+      { seed, numRuns: onPostgres ? 50 : 200, endOnFailure: true },
     )
     t.diagnostic(`at most ${most} statements`)
     assert.ok(onPostgres || most > 5)

@@ -120,7 +120,7 @@ export const serveModel = async (
     core: {
       model: modelOf(content, settings),
       dialect: engine.dialect,
-      reader: cachedReader(engine, memory.cached),
+      reader: cachedReader(engine, engine.changes, memory.cached),
       writer: engine,
       limits,
       cursorKey: Buffer.alloc(32, 'cursor'),

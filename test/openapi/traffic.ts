@@ -153,7 +153,7 @@ export const checkTraffic = async (
   line: string,
   got: Got,
 ): Promise<void> => {
-  // Both engines give the same answers: test/postgres/equal.test.ts.
+  // Both engines give the same answers: test/postgres/equal/rounds.ts.
   if (onPostgres) return
   const version = versions.find(version => String(version) === got.headers.get('api-version'))
   if (!version || !line.includes(` ${restPath}/`)) return

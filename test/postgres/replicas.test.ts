@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type Service, type Settings, serve } from '../duet.ts'
 import { valuesIn } from '../support/prometheus.ts'
-import { until } from '../support/wait.ts'
+import { pause, until } from '../support/wait.ts'
 import { createWorld, secret } from '../world.ts'
 import { type Client, clientOf } from './rounds/client.ts'
 import { ask as askServer, connected } from './tools/ask.ts'
@@ -258,6 +258,8 @@ const whileReading = async (work: (more: () => Promise<void>) => unknown): Promi
       ][number % 5]?.()
       reads++
       if (answered?.status !== 200 || answered.json?.errors) failures.push(answered?.text ?? '')
+      // The replica comes and goes in its own time, and needs the processor too.
+      await pause(10)
     }
   }
   const more = () => {

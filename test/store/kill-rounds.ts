@@ -37,7 +37,7 @@ export const killRounds = async (rounds: number, file: string, settings: Setting
   const acknowledged = new Set<string>()
   let service = await serve(settings)
   for (let round = 0; round < rounds; round++) {
-    const enough = acknowledged.size + writers + Math.floor(Math.random() * 20 * writers)
+    const enough = acknowledged.size + writers + Math.floor(Math.random() * 5 * writers)
     const writing = Array.from({ length: writers }, (_, index) =>
       writeOn(service, `r${round}w${index}`, email => acknowledged.add(email)),
     )

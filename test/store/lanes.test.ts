@@ -199,9 +199,7 @@ const lines = [
 /** All that an answer says, but for its cursor, which is sealed with a key of the store, and what is made from that. */
 const told = ({ status, text, headers }: Answered) => {
   const plain = text.replace(/"nextCursor":"[^"]*"/, '"nextCursor":"sealed"')
-  const others = [...headers]
-    .filter(([name]) => plain === text || !/^(etag|link)$/.test(name))
-    .filter(([name]) => name !== 'server-timing')
+  const others = [...headers].filter(([name]) => plain === text || !/^(etag|link)$/.test(name))
   return [status, plain, others]
 }
 

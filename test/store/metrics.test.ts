@@ -18,7 +18,12 @@ let address = ''
 
 before(async () => {
   const { settings } = await folderOf('metrics').freshStore()
-  const seen = { DUET_METRICS_PORT: '0', DUET_SLOW: '0ms', DUET_LOG: 'info' }
+  const seen = {
+    DUET_METRICS_PORT: '0',
+    DUET_SLOW: '0ms',
+    DUET_LOG: 'info',
+    NODE_OPTIONS: `--import=${new URL('../support/spans.mjs', import.meta.url)}`,
+  }
   service = await serve({ ...settings, ...seen })
   address = / with metrics on (\S+)/.exec(service.stderr())?.[1] ?? ''
 })
@@ -82,11 +87,12 @@ test('reads, writes and commits of the store are timed', async () => {
   const values = await scrape()
   const grown = (key: string) => (values.get(key) ?? 0) - (before.get(key) ?? 0)
   const system = onPostgres ? 'postgresql' : 'sqlite'
-  const operations = (operation: string) =>
+  const operations = (operation: string, lane: string) =>
     grown(
-      `db_client_operation_duration_seconds_count{db_system_name="${system}",db_operation_name="${operation}"}`,
+      `db_client_operation_duration_seconds_count{db_system_name="${system}",db_operation_name="${operation}",duet_lane="${lane}"}`,
     )
-  assert.deepEqual([operations('read'), operations('write')], [1, 1])
+  const found = [operations('read', 'quick'), operations('read', 'slow'), operations('write', '')]
+  assert.deepEqual(found, [1, 0, 1])
   assert.ok(grown('duet_commit_duration_seconds_count') >= 1)
   assert.ok(grown('duet_commit_writes_sum') >= 1)
   assert.equal(grown('duet_queue_wait_seconds_count'), 2)
@@ -135,8 +141,49 @@ test('a slow operation has its name and the digest of its document, and no value
   assert.deepEqual([joined.operation.name, joined.writes], ['Join', 1])
   assert.equal(cheap.operation.name, 'Cheap')
   assert.match(cheap.operation.hash, /^[\da-f]{64}$/)
-  assert.equal(cheap.trace_id, undefined)
+  assert.equal(cheap.parent_id, undefined)
   assert.ok(!JSON.stringify(lines).includes(secretText))
+})
+
+type Span = {
+  readonly name: string
+  readonly traceId: string
+  readonly spanId: string
+  readonly parent?: string
+  readonly attributes: Readonly<Record<string, unknown>>
+}
+
+/** The spans of a trace, in the order in which they ended. */
+const spansOf = async (traceId: string, count: number): Promise<readonly Span[]> => {
+  const found = () =>
+    [...service.stderr().matchAll(/^span (.*)$/gm)]
+      .map(([, text = '']): Span => JSON.parse(text))
+      .filter(span => span.traceId === traceId)
+  await until(`the trace ${traceId} has ${count} spans`, () => found().length === count)
+  return found()
+}
+
+test('an SDK of OpenTelemetry gets spans of a request and its reads and writes, in the trace of the caller', async () => {
+  const traceId = 'a'.repeat(32)
+  const headers = {
+    traceparent: `00-${traceId}-${trace.parentId}-01`,
+    'X-Request-Id': 'spans-of-this',
+  }
+  await fetch(`${service.url}/api/products/7006`, { headers })
+  const person = { name: 'Three', email: 'three.metric@example.org' }
+  await post('/api/users', person, { ...headers, 'X-Request-Id': 'spans-of-that' })
+  const [read, got, write, created] = await spansOf(traceId, 4)
+  assert.ok(read && got && write && created)
+  assert.deepEqual([got.name, got.parent], ['GET /api/products/:id', trace.parentId])
+  assert.deepEqual([read.name, read.parent], ['read', got.spanId])
+  assert.deepEqual([created.name, created.parent], ['POST /api/users', trace.parentId])
+  assert.deepEqual([write.name, write.parent], ['write', created.spanId])
+  assert.equal(got.attributes['http.response.status_code'], 404)
+  assert.equal(got.attributes['error.type'], 'NOT_FOUND')
+  assert.match(String(read.attributes['db.query.text']), /select/)
+  assert.equal(write.attributes['duet.outcome'], 'done')
+  const [line] = await linesOf('spans-of-this', 2)
+  assert.equal(line.span_id, got.spanId)
 })
 
 test('a port for metrics that is taken is named with its setting', async t => {

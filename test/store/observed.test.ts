@@ -12,7 +12,7 @@ import type { RequestEvent } from '#observe.ts'
 import { issuer, viewers } from '../support/tokens.ts'
 import { createWorld } from '../world.ts'
 
-const world = await createWorld()
+const world = await createWorld({ edge: { tellsTiming: true } })
 after(world.close)
 
 /** The event of the only request that `work` sends. */
@@ -60,6 +60,18 @@ test('the event of a read says what it did in the store, and no value is in its 
     assert.match(statement, /select/i)
     assert.doesNotMatch(statement, /snow/i)
   }
+})
+
+test('what a route asks of the store by itself is told too, with its lane', async () => {
+  const { work } = await eventOf(() =>
+    world.ask('POST /api/reports/generate', { as: 1, body: { type: 'users' } }),
+  )
+  assert.ok(work && work.store > 0 && work.statements.length > 0)
+  assert.deepEqual([work.reads, work.slow, work.levels], [1, 1, work.statements.length])
+  const search = await eventOf(() => world.ask('GET /api/products?search=globe'))
+  assert.equal(search.work?.slow, 1)
+  const picture = await eventOf(() => world.ask('GET /api/users/2/avatar', { as: 1 }))
+  assert.deepEqual([picture.work?.reads, picture.work?.slow], [1, 0])
 })
 
 test('a write is counted as one, beside the reads of others that run at the same time', async () => {

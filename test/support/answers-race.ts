@@ -117,11 +117,15 @@ type Racing = {
   readonly readsPerWrite: number
 }
 
-const countReads = (world: World): (() => number) => {
-  const { reader } = world.core
+/** Counts how often the store of a world is read for an answer, in its own thread or another. */
+export const countReads = (world: World): (() => number) => {
+  const { cache, plain, ...told } = world.core.reader
+  const reader = plain ?? told
+  const { elsewhere } = reader
   let reads = 0
   const counted = {
     ...reader,
+    cache,
     query: (...given: Parameters<typeof reader.query>) => {
       reads++
       return reader.query(...given)
@@ -130,7 +134,13 @@ const countReads = (world: World): (() => number) => {
       reads++
       return reader.snapshot(...given)
     },
-  } as typeof reader
+    ...(elsewhere && {
+      elsewhere: (...given: Parameters<typeof elsewhere>) => {
+        reads++
+        return elsewhere(...given)
+      },
+    }),
+  } as typeof world.core.reader
   Object.assign(world.core, { reader: counted })
   return () => reads
 }

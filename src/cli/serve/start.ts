@@ -24,6 +24,7 @@ import { createQueue } from '#http/queue.ts'
 import { collecting } from '#http/work.ts'
 import type { Observe } from '#observe.ts'
 import { cachedReader } from '#read/read.ts'
+import { telling } from '#read/telling.ts'
 import { startPurging } from '#write/purge.ts'
 import { createUsage, startFlushing } from '#write/usage.ts'
 
@@ -155,7 +156,7 @@ const coreOf = (config: Config, service: Service): Core => {
   return {
     model,
     dialect: engine.dialect,
-    reader: cachedReader(engine, memory.cached),
+    reader: cachedReader(telling(engine), engine.changes, memory.cached),
     writer: engine,
     limits: limitsOf(config),
     cursorKey: keys.cursor,

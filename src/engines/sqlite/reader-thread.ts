@@ -1,4 +1,5 @@
 /** A thread for slow reads, with a connection of its own: they hold up nobody but each other. */
+import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { tookTooLong } from '#engines/slow-lane.ts'
 import { connect } from '#engines/sqlite/connection.ts'
@@ -11,6 +12,8 @@ import { drive, type Query, queryWith, type Rows } from '#sql/engine.ts'
 const port = parentPort
 if (!port) throw new Error('the reader runs as a worker thread')
 const { file, digits, limits, readTimeout, stopped } = workerData as ReaderSetup
+// On Linux this is of the thread alone: where cores are few, the one that answers everybody else goes first.
+if (process.platform === 'linux') setPriority(10)
 const connection = connect(file, { readOnly: true })
 const plans = new Map<number, Prepared>()
 const begin = queryWith('begin')

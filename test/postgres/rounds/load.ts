@@ -1,6 +1,7 @@
 /** Orders, pays, posts and reads of many callers at once, and whether all that was acknowledged is there. */
 import assert from 'node:assert/strict'
 import { checkOrders } from '../../store/invariants.ts'
+import { pause } from '../../support/wait.ts'
 import type { Workload } from './workload.ts'
 
 export type Load = {
@@ -21,6 +22,9 @@ export const createLedger = () => ({
 export type Ledger = ReturnType<typeof createLedger>
 
 let loads = 0
+
+/** After each turn a caller lets others have the processor: faults hit more with many callers than with busy ones. */
+const rest = 15
 
 /** Starts writers, who send a request again with its key until there is a definite answer, and readers. */
 export const startLoad = (
@@ -57,6 +61,7 @@ export const startLoad = (
       const key = `${name}-${index}-${number}`
       await buy(key)
       await post(key)
+      await pause(rest)
     }
   }
   const paths = [
@@ -69,6 +74,7 @@ export const startLoad = (
       const { status } = await workload.send(paths[number % paths.length] as string)
       reads.sent++
       if (status === 200) reads.good++
+      await pause(rest)
     }
   }
   const all = [

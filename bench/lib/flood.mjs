@@ -1,0 +1,168 @@
+/**
+ * Sends requests at a fixed rate over many connections, whether or not those before are answered, and tells what became of them.
+ * Usage: flood.mjs '{"url","token","seconds","groups":[{"name","rate","connections","requests"}]}'. A group without a `rate`
+ * sends its next request on each connection when the last is answered. Sockets are used directly: at ten times what a service can
+ * serve, a client library would need more than the core it has.
+ */
+import { connect } from 'node:net'
+
+const { url, token, seconds, groups } = JSON.parse(process.argv[2])
+const { hostname, port } = new URL(url)
+const clock = () => performance.now()
+
+const bytesOf = ({ method, path, body = '' }) =>
+  Buffer.from(
+    [
+      `${method} ${path} HTTP/1.1`,
+      `Host: ${hostname}:${port}`,
+      ...(token ? [`Authorization: Bearer ${token}`] : []),
+      ...(method === 'GET'
+        ? []
+        : ['Content-Type: application/json', `Content-Length: ${body.length}`]),
+      '',
+      body,
+    ].join('\r\n'),
+  )
+
+/** One connection: a request at a time; it is opened again where the server closes it. */
+class Line {
+  sentAt = 0
+  isBusy = false
+  #head = ''
+  #left = -1
+  #status = 0
+  #hasRetryAfter = false
+
+  constructor(group) {
+    this.group = group
+    this.open()
+  }
+
+  open() {
+    this.socket = connect({ host: hostname, port, noDelay: true })
+    this.socket.on('data', chunk => this.take(chunk))
+    this.socket.on('error', () => {})
+    this.socket.on('close', () => {
+      if (this.isBusy) this.done(0)
+      if (!isOver) setTimeout(() => isOver || this.open(), 50)
+    })
+  }
+
+  send(bytes) {
+    this.isBusy = true
+    this.sentAt = clock()
+    this.socket.write(bytes)
+  }
+
+  take(chunk) {
+    if (this.#left < 0) {
+      this.#head += chunk.latin1Slice()
+      const end = this.#head.indexOf('\r\n\r\n')
+      if (end < 0) return
+      this.#status = Number(this.#head.slice(9, 12))
+      this.#hasRetryAfter = /\r\nretry-after: *\d/i.test(this.#head.slice(0, end + 2))
+      const length = /\r\ncontent-length: *(\d+)/i.exec(this.#head)?.[1]
+      this.#left = Number(length) - (this.#head.length - end - 4)
+    } else this.#left -= chunk.length
+    if (this.#left > 0) return
+    this.#head = ''
+    this.#left = -1
+    this.done(this.#status)
+  }
+
+  done(status) {
+    this.isBusy = false
+    this.group.took(this, status, clock() - this.sentAt, this.#hasRetryAfter)
+  }
+
+  end() {
+    this.socket.destroy()
+  }
+}
+
+class Group {
+  times = { ok: [], refused: [] }
+  statuses = {}
+  due = 0
+  unsent = 0
+  bare = 0
+  #next = 0
+  #free = []
+
+  constructor({ name, rate, connections, requests }) {
+    Object.assign(this, { name, rate })
+    this.requests = requests.map(bytesOf)
+    this.lines = Array.from({ length: connections }, () => new Line(this))
+    this.#free = [...this.lines]
+  }
+
+  send(line) {
+    line.send(this.requests[this.#next++ % this.requests.length])
+  }
+
+  /** Sends what is due; without a free connection it is not sent at all, as its client would have gone elsewhere. */
+  keepUp(at) {
+    const due = Math.floor(((at - began) / 1000) * this.rate)
+    for (; this.due < due; this.due++) {
+      const line = this.#free.pop()
+      if (line) this.send(line)
+      else this.unsent++
+    }
+  }
+
+  begin() {
+    if (this.rate === undefined) for (const line of this.#free.splice(0)) this.send(line)
+  }
+
+  took(line, status, milliseconds, hasRetryAfter) {
+    this.statuses[status] = (this.statuses[status] ?? 0) + 1
+    if (status === 503) {
+      this.times.refused.push(milliseconds)
+      if (!hasRetryAfter) this.bare++
+    } else if (status >= 200 && status < 300) this.times.ok.push(milliseconds)
+    if (this.rate !== undefined) this.#free.unshift(line)
+    else if (!isOver && clock() < ends) this.send(line)
+  }
+
+  figures() {
+    const { ok, refused } = this.times
+    const sorted = { ok: Float64Array.from(ok).sort(), refused: Float64Array.from(refused).sort() }
+    const at = (times, part) => times[Math.floor(times.length * part)] ?? 0
+    return {
+      name: this.name,
+      statuses: this.statuses,
+      unsent: this.unsent,
+      withoutRetryAfter: this.bare,
+      ok: ok.length,
+      goodput: ok.length / seconds,
+      p50: at(sorted.ok, 0.5),
+      p99: at(sorted.ok, 0.99),
+      refusedP99: at(sorted.refused, 0.99),
+    }
+  }
+}
+
+let isOver = false
+let began = Number.POSITIVE_INFINITY
+let ends = Number.POSITIVE_INFINITY
+const all = groups.map(group => new Group(group))
+const pause = ms => new Promise(resolve => setTimeout(resolve, ms))
+
+// All connections are there before the first request.
+const lines = all.flatMap(group => group.lines)
+while (lines.some(({ socket }) => socket.connecting)) await pause(20)
+began = clock()
+ends = began + seconds * 1000
+for (const group of all) group.begin()
+while (clock() < ends) {
+  for (const group of all) if (group.rate !== undefined) group.keepUp(clock())
+  await pause(1)
+}
+const stopped = Date.now()
+// What is on its way is waited for, but not for ever.
+const last = clock() + 10_000
+while (lines.some(line => line.isBusy) && clock() < last) await pause(5)
+isOver = true
+for (const line of lines) line.end()
+console.log(JSON.stringify({ stopped, groups: all.map(group => group.figures()) }))
+process.exit(0)

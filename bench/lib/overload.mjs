@@ -1,0 +1,178 @@
+/** The run under overload, on SQLite: 1, 2, 5 and 10 times what the service can serve, and twenty clients of the slowest read. */
+import { randomBytes } from 'node:crypto'
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { prepare, sizes } from './dataset.mjs'
+import { cores, finish, residentMemory } from './processes.mjs'
+import { printHead, printOverload, printSlow } from './report.mjs'
+
+const script = fileURLToPath(new URL('flood.mjs', import.meta.url))
+
+const steps = [1, 2, 5, 10]
+const connections = 2000
+const paysPerSecond = 50
+const probesPerSecond = 20
+const pointsPerSecond = 200
+const slowClients = 20
+/** How long the most that it can serve is looked for, in seconds. */
+const peakSeconds = 10
+
+/** What one reader cannot read more slowly: all the tests that no index helps, and a far offset. */
+const worst =
+  '/api/products?search=e&min_price=1&max_price=900&in_stock=true&sort=-price,name&offset=50000'
+
+/** On a copy, as what is paid changes the store. */
+export async function benchOverload(options, { duet, log }) {
+  const { files, facts } = await prepare(duet, options)
+  const folder = mkdtempSync(join(tmpdir(), 'duet-bench-'))
+  const store = join(folder, 'duet.db')
+  try {
+    copyFileSync(files.all, store)
+    const run = { ...options, token: await duet.token(store) }
+    const head = printHead(run, sizes[options.data], facts)
+    const server = await duet.serve(store, log('duet'))
+    const slow = await measureSlow(server, run, facts)
+    printSlow(slow)
+    const admin = await duet.token(store, 'admin')
+    const overload = await measureOverload(server, { ...run, admin }, facts)
+    printOverload(overload)
+    await server.stop()
+    if (options.json)
+      writeFileSync(options.json, `${JSON.stringify({ head, slow, overload }, null, 2)}\n`)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** What the generator says of its groups, by their names, and the most memory that the server took meanwhile. */
+async function flood(server, token, seconds, groups) {
+  let memory = 0
+  const timer = setInterval(() => {
+    memory = Math.max(memory, residentMemory(server.pid) ?? 0)
+  }, 100)
+  try {
+    const task = JSON.stringify({ url: server.url, token, seconds, groups })
+    const out = await finish(process.execPath, [script, task], { core: cores.load })
+    const { stopped, groups: told } = JSON.parse(out.trim().split('\n').at(-1))
+    return { stopped, memory, ...Object.fromEntries(told.map(group => [group.name, group])) }
+  } finally {
+    clearInterval(timer)
+    server.emptyLog()
+  }
+}
+
+const get = path => ({ method: 'GET', path })
+
+const pointReads = ({ someUsers, someProducts }) =>
+  someUsers.flatMap((user, i) => [
+    get(`/api/users/${user}`),
+    get(`/api/products/${someProducts[i % someProducts.length]}`),
+  ])
+
+/** Two point reads to each page of a list. */
+const readsOf = facts => {
+  const list = get(`/api/products?category=${encodeURIComponent(facts.category)}&sort=price`)
+  return pointReads(facts).flatMap((read, i) => (i % 2 ? [read, list] : [read]))
+}
+
+const probes = {
+  name: 'probes',
+  rate: probesPerSecond,
+  connections: 20,
+  requests: [get('/healthz')],
+}
+
+async function measureSlow(server, { token, seconds }, facts) {
+  const length = Math.min(seconds, 20)
+  const points = {
+    name: 'points',
+    rate: pointsPerSecond,
+    connections: 64,
+    requests: pointReads(facts),
+  }
+  const slow = { name: 'slow', connections: slowClients, requests: [get(worst)] }
+  await flood(server, token, 2, [points, { ...slow, connections: 1 }])
+  const idle = await flood(server, token, length, [points, probes])
+  const busy = await flood(server, token, length, [points, probes, slow])
+  return { clients: slowClients, idle, busy }
+}
+
+async function measureOverload(server, { token, admin, seconds }, facts) {
+  const requests = readsOf(facts)
+  const peak = await flood(server, token, peakSeconds, [
+    { name: 'reads', connections: 64, requests },
+  ])
+  const rate = peak.reads.goodput
+  const results = []
+  const before = residentMemory(server.pid)
+  for (const times of steps) {
+    const orders = await placeOrders(
+      server,
+      { token, admin },
+      Math.ceil(seconds * paysPerSecond * 1.1),
+    )
+    const pays = orders.map(id => ({ method: 'POST', path: `/api/orders/${id}/pay` }))
+    const figures = await flood(server, token, seconds, [
+      { name: 'reads', rate: rate * times, connections, requests },
+      { name: 'pays', rate: paysPerSecond, connections: 200, requests: pays },
+      probes,
+    ])
+    results.push({
+      times,
+      ...figures,
+      back: await untilBack(server, token, facts, figures.stopped),
+    })
+  }
+  return { rate, before, steps: results }
+}
+
+/** The milliseconds from the end of the load until ten reads in a row were answered, each within 50 ms. */
+async function untilBack(server, token, { productId }, stopped) {
+  const headers = { authorization: `Bearer ${token}` }
+  for (let inRow = 0, first = 0; ; ) {
+    const began = Date.now()
+    const response = await fetch(`${server.url}/api/products/${productId}`, { headers })
+    await response.arrayBuffer()
+    const isGood = response.status === 200 && Date.now() - began <= 50
+    if (inRow === 0) first = began
+    inRow = isGood ? inRow + 1 : 0
+    if (inRow === 10) return Math.max(0, first - stopped)
+    if (began - stopped > 60_000) return Number.POSITIVE_INFINITY
+    await sleep(10)
+  }
+}
+
+const sending = (url, token) => async (path, body) => {
+  const response = await fetch(url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  if (response.status !== 201)
+    throw new Error(`${path} is answered ${response.status}: ${await response.text()}`)
+  return await response.json()
+}
+
+/** Orders that can be paid, placed by 32 callers. */
+async function placeOrders({ url }, { token, admin }, count) {
+  const product = await sending(url, admin)('/api/products', {
+    name: `Bench ${randomBytes(4).toString('hex')}`,
+    category: 'Bench',
+    price: 19.99,
+    stock: count,
+  })
+  const ids = []
+  let begun = 0
+  const place = sending(url, token)
+  const caller = async () => {
+    while (begun++ < count) {
+      const order = await place('/api/orders', { items: [{ productId: product.id, quantity: 1 }] })
+      ids.push(order.id)
+    }
+  }
+  await Promise.all(Array.from({ length: 32 }, caller))
+  return ids
+}

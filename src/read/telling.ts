@@ -1,0 +1,74 @@
+/** Tells the channel of reads also of what is asked of a reader directly, past `read()`, as routes of a content do. */
+import { type ReadFacts, reads, traced } from '#channels.ts'
+import type { PlanReader } from '#read/read.ts'
+import type { Query, Rows, Work } from '#sql/engine.ts'
+
+/** The queries of a piece of work and the number of their rows, counted while it runs. */
+type Seen = { readonly texts: string[]; rows: number }
+
+/** The same work, which counts what it asks for; one that is begun again counts anew. */
+function* counted<Result>(work: Work<Result>, seen: Seen): Work<Result> {
+  seen.texts.length = 0
+  seen.rows = 0
+  let step = work.next()
+  while (!step.done) {
+    const query: Query = step.value
+    seen.texts.push(query.text)
+    let rows: Rows
+    try {
+      rows = yield query
+    } catch (error) {
+      step = work.throw(error)
+      continue
+    }
+    seen.rows += rows.length
+    step = work.next(rows)
+  }
+  return step.value
+}
+
+const factsOf = (texts: readonly string[], lane: ReadFacts['lane']): ReadFacts => ({
+  get levels() {
+    return texts.length
+  },
+  lane,
+  statements: () => texts,
+})
+
+/** Runs work as `run` does, and tells of it. */
+const tell = <Result>(
+  lane: ReadFacts['lane'],
+  begin: () => Work<Result>,
+  run: (begin: () => Work<Result>) => Result | Promise<Result>,
+): Result | Promise<Result> => {
+  if (!reads.hasSubscribers) return run(begin)
+  const seen: Seen = { texts: [], rows: 0 }
+  return traced(
+    reads,
+    factsOf(seen.texts, lane),
+    () => run(() => counted(begin(), seen)),
+    facts => {
+      facts.rows = seen.rows
+    },
+  )
+}
+
+const tellQuery = (
+  query: Query,
+  run: () => Rows | Promise<Rows>,
+): ReturnType<PlanReader['query']> => {
+  if (!reads.hasSubscribers) return run()
+  const facts = factsOf([query.text], query.isQuick ? 'quick' : 'slow')
+  return traced(reads, facts, run, (facts, rows) => {
+    facts.rows = rows.length
+  })
+}
+
+/** The same reader, which tells of direct reads where somebody listens; `plain` is the one that does not. */
+export const telling = (plain: PlanReader): PlanReader => ({
+  ...(plain.elsewhere && { elsewhere: plain.elsewhere }),
+  plain,
+  query: (query, asked) => tellQuery(query, () => plain.query(query, asked)),
+  snapshot: (begin, asked) => tell('quick', begin, begun => plain.snapshot(begun, asked)),
+  slowly: async (begin, asked) => tell('slow', begin, begun => plain.slowly(begun, asked)),
+})
