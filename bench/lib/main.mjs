@@ -7,6 +7,7 @@ import { prepare, sizes } from './dataset.mjs'
 import { duetAt } from './duet.mjs'
 import { chooseTool } from './load.mjs'
 import { answerOf, checkSame, measure } from './measure.mjs'
+import { benchCache } from './on-cache.mjs'
 import { benchOnPostgres, names as namesOnPostgres } from './on-postgres.mjs'
 import { benchWrites } from './on-sqlite.mjs'
 import { readOptions, UsageError, usage } from './options.mjs'
@@ -22,12 +23,14 @@ const names = {
   usual: [...workloads.map(workload => workload.name), 'start'],
   postgres: namesOnPostgres,
   writes: [],
+  cache: [],
   overload: [],
 }
 const benches = {
   usual: bench,
   postgres: benchOnPostgres,
   writes: benchWrites,
+  cache: benchCache,
   overload: benchOverload,
 }
 
@@ -67,8 +70,8 @@ async function bench(options, { duet, log }) {
       )
     : undefined
   const server = onceEach({
-    duet: () => duet.serve(files.all, log('duet')),
-    few: () => duet.serve(files.few, log('few')),
+    duet: () => duet.serve(files.all, log('duet'), duet.uncached),
+    few: () => duet.serve(files.few, log('few'), duet.uncached),
     mercurius: () => servePeer('mercurius', files.all, log('mercurius')),
     yoga: () => servePeer('yoga', files.all, log('yoga')),
   })
