@@ -7,6 +7,7 @@ import { prepare, sizes } from './dataset.mjs'
 import { duetAt } from './duet.mjs'
 import { chooseTool } from './load.mjs'
 import { answerOf, checkSame, measure } from './measure.mjs'
+import { benchMetrics } from './metrics.mjs'
 import { benchOnPostgres, names as namesOnPostgres } from './on-postgres.mjs'
 import { benchWrites } from './on-sqlite.mjs'
 import { readOptions, UsageError, usage } from './options.mjs'
@@ -23,12 +24,14 @@ const names = {
   postgres: namesOnPostgres,
   writes: [],
   overload: [],
+  metrics: [],
 }
 const benches = {
   usual: bench,
   postgres: benchOnPostgres,
   writes: benchWrites,
   overload: benchOverload,
+  metrics: benchMetrics,
 }
 
 /** Runs the bench with these arguments and gives its exit code. */
