@@ -111,6 +111,20 @@ test('each supervisor waits longer for the end than the service needs', () => {
     )
 })
 
+test('beside Litestream the store is of one user, its log is shared, and Duet ends first', () => {
+  const [shared] = parseYaml(read('deploy/compose.litestream.yaml'))
+  const [configuration] = parseYaml(read('deploy/litestream.yml'))
+  const duet = at(shared, 'services', 'duet')
+  const file = at(configuration, 'dbs', 0, 'path')
+  assert.equal(at(duet, 'environment', 'DUET_DATABASE_URL'), `sqlite:${file}`)
+  assert.equal(at(duet, 'environment', 'DUET_WAL'), 'shared')
+  assert.ok(at(duet, 'depends_on', 'litestream'))
+  const [, owner] = [...dockerfile.matchAll(/^USER (\S+)$/gm)].at(-1) ?? []
+  for (const name of ['restore', 'litestream'])
+    assert.equal(at(shared, 'services', name, 'user'), owner)
+  assert.equal(at(shared, 'services', 'owner', 'entrypoint', 1), owner)
+})
+
 test('what selects the pods selects them', () => {
   const labels = at(manifest('Deployment'), 'spec', 'template', 'metadata', 'labels')
   for (const kind of ['Deployment', 'PodDisruptionBudget'])

@@ -8,7 +8,8 @@ import type { Query, Rows } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import type { Job, Outcome } from '#write/job.ts'
 
-export type WriterSetup = Required<Pick<SqliteOptions, 'file' | 'sync' | 'digits' | 'limits'>>
+export type WriterSetup = Required<Pick<SqliteOptions, 'file' | 'sync' | 'digits' | 'limits'>> &
+  Pick<SqliteOptions, 'sharedLog'>
 
 /** A job with its number, and the number of its plan, which the writer caches. */
 export type Sent = { readonly id: number; readonly plan: number | null; readonly job: Job }
@@ -18,6 +19,8 @@ export type Batch = { readonly dropPlans: boolean; readonly jobs: readonly Sent[
 
 export type Reply =
   | { readonly kind: 'ready' }
+  /** What an operator should know, of a store that is served on. */
+  | { readonly kind: 'problem'; readonly message: string }
   | {
       readonly kind: 'outcomes'
       readonly outcomes: readonly (readonly [number, Outcome])[]

@@ -53,9 +53,9 @@ const refusal = (disk: Disk, waiting: number, { queue }: SqliteOptions): ApiErro
   return waiting < queue ? undefined : tooManyWrites()
 }
 
-const startWorker = ({ file, sync = 'full', digits, limits }: SqliteOptions): Worker =>
+const startWorker = ({ file, sync = 'full', digits, limits, sharedLog }: SqliteOptions): Worker =>
   new Worker(new URL('./worker.ts', import.meta.url), {
-    workerData: { file, sync, digits, limits } satisfies WriterSetup,
+    workerData: { file, sync, digits, limits, sharedLog } satisfies WriterSetup,
   })
 
 type Parts = {
@@ -74,6 +74,8 @@ const settling =
     switch (reply.kind) {
       case 'ready':
         return setReady()
+      case 'problem':
+        return options.onProblem?.(reply.message)
       case 'outcomes':
         beforeAnswers()
         options.onCommit?.(reply.outcomes.length, reply.milliseconds)
