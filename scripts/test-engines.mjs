@@ -15,6 +15,7 @@ export const onSqliteOnly = {
   'test/cli/move.test.ts': 'goes from one engine to the other by itself',
   'test/model/field.test.ts':
     'SQLite drafts; test/postgres/migrate.test.ts has those of PostgreSQL',
+  'test/store/answers.test.ts': 'answers are cached on SQLite only',
   'test/store/connection.test.ts': 'the pragmas and limits of a SQLite connection',
   'test/store/draft.test.ts': 'drafts for both engines by itself',
   'test/store/migrate.test.ts':

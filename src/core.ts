@@ -3,7 +3,7 @@
 import type { Model } from '#model/model.ts'
 import type { Role } from '#model/viewer.ts'
 import { plan } from '#read/plan.ts'
-import { type PlanReader, type Prepared, prepare } from '#read/read.ts'
+import { type CachedReader, type Prepared, prepare } from '#read/read.ts'
 import type { Selection } from '#read/selection.ts'
 import type { Limits } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
@@ -14,7 +14,7 @@ import type { Usage } from '#write/usage.ts'
 export type Core = {
   readonly model: Model
   readonly dialect: Dialect
-  readonly reader: PlanReader
+  readonly reader: CachedReader
   readonly writer: Writer
   readonly limits: Limits
   /** The key that signs cursors; it belongs to the store. */

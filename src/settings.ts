@@ -144,6 +144,11 @@ export const settings = {
     '5000',
     'Longest time for one read, in milliseconds',
   ),
+  DUET_CACHE: setting(
+    whole(0, 999_999_999_999),
+    '33554432',
+    'Most bytes of answers that are cached until what they show changes, on SQLite; 0 is off',
+  ),
   DUET_READERS: setting(
     whole(1, 64),
     '',

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { lookAtFile, ownStore } from './stores.ts'
 import type { BoundSocket } from './support/bound-socket.ts'
 import { inTime, longest } from './support/wait.ts'
-import { secret } from './world.ts'
+import { isCached, secret } from './world.ts'
 
 const program = fileURLToPath(new URL('../bin/duet', import.meta.url))
 
@@ -96,6 +96,7 @@ const patient: Settings = {
   DUET_LOG: 'error',
   DUET_QUEUE_WAIT: '60000',
   DUET_READ_TIMEOUT: String(longest),
+  ...(!isCached && { DUET_CACHE: '0' }),
 }
 
 /** Starts to serve on a free port; resolves when it listens. */

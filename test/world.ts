@@ -26,6 +26,7 @@ import { collecting } from '#http/work.ts'
 import { createMail, type MailOptions } from '#mail/mail.ts'
 import type { Model } from '#model/model.ts'
 import type { Event } from '#observe.ts'
+import { cachedReader } from '#read/read.ts'
 import { telling } from '#read/telling.ts'
 import { createNotices, type Deprecation } from '#rest/deprecation.ts'
 import { createUsage } from '#write/usage.ts'
@@ -175,6 +176,9 @@ export type World = {
   readonly close: () => Promise<void>
 }
 
+/** Whether services of tests cache answers; `DUET_TEST_CACHE=0` runs the tests without. */
+export const isCached = process.env.DUET_TEST_CACHE !== '0'
+
 /** Makes a world; close it in the end. */
 export const createWorld = async (options: WorldOptions = {}): Promise<World> => {
   const folder = mkdtempSync(join(tmpdir(), 'duet-test-'))
@@ -211,6 +215,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     limits,
     readTimeout: longest,
     queue: 2000,
+    isWatched: isCached,
     onFatal: () => {},
     ...serving,
   })
@@ -224,10 +229,11 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     delivery: { kind: 'shown' },
     ...options.mail,
   })
+  const memory = createMemory()
   const core: Core = {
     model,
     dialect: engine.dialect,
-    reader: telling(engine),
+    reader: cachedReader(telling(engine), engine.changes, memory.cached),
     writer: engine,
     limits,
     cursorKey: await store.secret('cursor'),
@@ -250,7 +256,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     observe: event => void events.push(event),
     callerOf: callersBehind(),
     queue: createQueue({ wait: 60_000, size: 100_000 }),
-    memory: createMemory(),
+    memory,
     active: createActive(),
     origins: '*',
     bodyLimit: 1_048_576,

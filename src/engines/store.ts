@@ -4,7 +4,7 @@ import { ApiError } from '#errors.ts'
 import type { PlanReader } from '#read/read.ts'
 import type { Limits } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import type { Session } from '#sql/engine.ts'
+import type { Changes, Session } from '#sql/engine.ts'
 import type { Writer } from '#write/job.ts'
 
 /** The keys that each store makes for itself: one signs cursors, the other tokens in mail. */
@@ -28,6 +28,8 @@ export type Serving = {
   readonly readTimeout: number
   /** How many writes may wait before more are refused. */
   readonly queue: number
+  /** Whether it tells what changes, where it can. */
+  readonly isWatched?: boolean
   /** Called at failures that the service survives. */
   readonly onProblem?: (message: string) => void
   /** Called after each commit with the number of its writes and its milliseconds. */
@@ -49,6 +51,8 @@ type Figures = {
 export type Engine = PlanReader &
   Writer & {
     readonly dialect: Dialect
+    /** Tells what changes, so that answers can be cached; absent where it cannot, or nobody asks. */
+    readonly changes?: Changes
     /** Settles when the store can be used; rejects with what is wrong. */
     readonly ready: () => Promise<void>
     /** Why it can only be read now; null where it can be written. */

@@ -13,7 +13,7 @@ import { type Document, GraphqlErrors, getOperation } from '#graphql/document.ts
 import { type Entry, entriesOf } from '#graphql/errors.ts'
 import { runMutation } from '#graphql/mutation.ts'
 import type { Params } from '#graphql/params.ts'
-import { runQuery } from '#graphql/query.ts'
+import { runQuery, type Whole } from '#graphql/query.ts'
 import type { Schema } from '#graphql/schema.ts'
 import { collectFields, type Execution } from '#graphql/selection.ts'
 import type { countingOperations } from '#graphql/usage.ts'
@@ -57,6 +57,8 @@ type Counted = RateHeaders | undefined
 /** The result of a request: the text of `data` where the operation was run, and its errors. */
 export type Result = {
   readonly data: string | undefined
+  /** The whole answer of a query without errors, whose `data` is left out here. */
+  readonly whole?: Whole
   readonly errors: readonly Entry[]
   /** The status for `application/graphql-response+json`. */
   readonly status: number
@@ -163,9 +165,10 @@ const run = async (endpoint: Endpoint, request: Request): Promise<Result> => {
     const result = await mutate(observe, requestId, execution, keyed)
     return { ...result, headers: { ...rate, ...result.headers }, name }
   }
-  const { data, error } = await runQuery(execution, asked)
-  if (error) return { ...failure(observe, error, requestId), data, status: 200, name }
-  return { data, errors: [], status: 200, name }
+  const queried = await runQuery({ ...execution, isTagged: method !== 'POST' }, asked)
+  if ('error' in queried)
+    return { ...failure(observe, queried.error, requestId), data: 'null', status: 200, name }
+  return { data: undefined, whole: queried, errors: [], status: 200, name }
 }
 
 /** The result of a request; it never throws. */

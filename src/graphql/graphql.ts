@@ -19,7 +19,7 @@ import { deriveSchema } from '#graphql/schema.ts'
 import { mountSchema } from '#graphql/sdl.ts'
 import { countingOperations } from '#graphql/usage.ts'
 import { askedBy } from '#http/asked.ts'
-import { bodyTag, isNotModified } from '#http/conditional.ts'
+import { isNotModified } from '#http/conditional.ts'
 import { type Edge, exchange, type Fail } from '#http/exchange.ts'
 import { errorHeaders, type Reply } from '#http/reply.ts'
 import { type App, type Http, header } from '#http/request.ts'
@@ -40,12 +40,11 @@ const envelope = ({ data, errors }: Result): string => {
 }
 
 /** A well-formed request is 200 for `application/json`, whatever its errors; 405 is about the method itself, 429 about the caller. */
-const statusFor = (type: string, { data, status }: Result): number =>
-  data !== undefined || (type === json && status !== 405 && status !== 429) ? 200 : status
+const statusFor = (type: string, { data, whole, status }: Result): number =>
+  data !== undefined || whole || (type === json && status !== 405 && status !== 429) ? 200 : status
 
 /** An answer without errors to a GET may be cached, and is 304 to a caller who has it. */
-const cacheable = (c: Http, reply: Reply & { readonly body: string }, viewer: Viewer): Reply => {
-  const tag = bodyTag(reply.body)
+const cacheable = (c: Http, reply: Reply, tag: string, viewer: Viewer): Reply => {
   const audience = viewer.role === anonymous.role ? 'public' : 'private'
   const headers: Reply['headers'] = {
     ...reply.headers,
@@ -63,14 +62,15 @@ const codeOf = ({ errors }: Result): string | undefined => {
 }
 
 const replyOf = (c: Http, result: Result, type: string, viewer: Viewer, query: string): Reply => {
-  const body = envelope(result)
+  const body = result.whole?.body ?? envelope(result)
+  const tag = result.whole?.tag
   const status = statusFor(type, result)
   const headers = { ...result.headers, 'Content-Type': type, Vary: 'Accept, Authorization' }
   const hash = () => createHash('sha256').update(query).digest('hex')
   const told = { code: codeOf(result), operation: { name: result.name, hash } }
-  return c.req.method === 'POST' || status !== 200 || result.errors.length > 0
+  return tag === undefined
     ? { status, headers: { ...headers, 'Cache-Control': 'no-store' }, body, ...told }
-    : cacheable(c, { status, headers, body, ...told }, viewer)
+    : cacheable(c, { status, headers, body, ...told }, tag, viewer)
 }
 
 /** The request under its key, in a scope of this API: the REST API knows the same key as another one. */

@@ -13,8 +13,10 @@ import {
   rootOf,
   shapeOf,
 } from '#graphql/selection.ts'
+import { bodyTag } from '#http/conditional.ts'
+import { bodyOf, type Reply } from '#http/reply.ts'
 import { notFound } from '#model/model.ts'
-import { type Answer, type Asked, type Prepared, read } from '#read/read.ts'
+import { type Answer, type Asked, type Prepared, read, readAs } from '#read/read.ts'
 import { type Root, VIEWER } from '#read/selection.ts'
 
 /** A member of `data`: given text, introspection, or the n-th root of the read. */
@@ -80,7 +82,7 @@ const missingOf = (
   members: readonly Member[],
   answers: readonly Answer[],
   variables: Variables,
-) => {
+): Error => {
   for (const member of members) {
     if (member.kind !== 'read') continue
     const missing = answers[member.root]?.missing
@@ -88,7 +90,7 @@ const missingOf = (
     const id = namedBy(member.node, variables) ?? missing.id
     return notFound(missing.entity, id, locationOf(member.key, member.node))
   }
-  return undefined
+  throw new Error('no root misses a row')
 }
 
 /** The id in the form in which the caller wrote it. */
@@ -100,8 +102,14 @@ const namedBy = (node: FieldNode, variables: Variables): unknown => {
   return value && 'value' in value ? value.value : undefined
 }
 
-/** The text of `data`, or the error that makes it null: every root list is non-null. */
-export type Queried = { readonly data: string; readonly error?: Error }
+/** The whole answer, with its ETag where it has one. */
+export type Whole = {
+  readonly body: Exclude<Reply['body'], null>
+  readonly tag: string | undefined
+}
+
+/** The whole answer, or the error that makes `data` null: every root list is non-null. */
+export type Queried = Whole | { readonly error: Error }
 
 /** The query prepared for the viewer's role, the conditions of its fields and the filters that are given. */
 const readyFor = (execution: Execution): Ready => {
@@ -116,22 +124,40 @@ const readyFor = (execution: Execution): Ready => {
   )
 }
 
-/** Runs the query; throws where the viewer may not read something, and where it is too large or takes too long. */
-export const runQuery = (execution: Execution, asked: Asked): Queried | Promise<Queried> => {
-  const { core, variables, viewer } = execution
-  const { members, prepared, slots } = readyFor(execution)
-  const textOf = (member: Member, answers: readonly Answer[]): string => {
+/** The answer, or, where a row is missing, the answers that say so: how the caller named it is not in them. */
+type Made = Whole | { readonly missing: readonly Answer[] }
+
+/** An execution whose answer has an ETag or not. */
+type Querying = Execution & { readonly isTagged: boolean }
+
+const madeOf = (
+  querying: Querying,
+  members: readonly Member[],
+  answers: readonly Answer[],
+): Made => {
+  if (answers.some(({ missing }) => missing)) return { missing: answers }
+  const textOf = (member: Member): string => {
     if (member.kind === 'text') return member.json
     if (member.kind === 'read') return answers[member.root]?.text ?? 'null'
-    return introspect(execution, member.nodes)
+    return introspect(querying, member.nodes)
   }
-  const assemble = (answers: readonly Answer[]): Queried => {
-    const missing = missingOf(members, answers, variables)
-    if (missing) return { data: 'null', error: missing }
-    const texts = members.map(member => `${JSON.stringify(member.key)}:${textOf(member, answers)}`)
-    return { data: `{${texts.join()}}` }
-  }
-  if (!prepared) return assemble([])
+  const texts = members.map(member => `${JSON.stringify(member.key)}:${textOf(member)}`)
+  const text = `{"data":{${texts.join()}}}`
+  return { body: bodyOf(text), tag: querying.isTagged ? bodyTag(text) : undefined }
+}
+
+/** Runs the query; throws where the viewer may not read something, and where it is too large or takes too long. */
+export const runQuery = (querying: Querying, asked: Asked): Queried | Promise<Queried> => {
+  const { core, variables, viewer, isTagged } = querying
+  const { members, prepared, slots } = readyFor(querying)
+  const make = (answers: readonly Answer[]) => madeOf(querying, members, answers)
+  const told = (made: Made): Queried =>
+    'missing' in made ? { error: missingOf(members, made.missing, variables) } : made
+  if (!prepared) return told(make([]))
   const values = [viewer.id, ...slots.valuesOf(variables)]
-  return after(read(core.reader, prepared, values, asked), assemble)
+  // Introspection may depend on variables that are in no slot.
+  const found = members.some(({ kind }) => kind === 'introspection')
+    ? after(read(core.reader, prepared, values, asked), make)
+    : readAs(core.reader, prepared, values, { by: isTagged ? 'tagged' : '', make }, asked)
+  return after(found, told)
 }

@@ -36,18 +36,20 @@ const accountOf = (budget: number): Account => {
 
 const mebibyte = 1_048_576
 
-/** The budgets in bytes; a request above one is refused with 503. */
+/** The budgets in bytes. A request above one of the first two is refused with 503; above the last, old answers are dropped. */
 const budgets = {
   /** Bodies that are being received. */
   bodies: 64 * mebibyte,
   /** Answers that their clients have not taken yet. */
   answers: 256 * mebibyte,
+  /** Answers that are cached. */
+  cached: 32 * mebibyte,
 }
 
 export type Memory = { readonly [Purpose in keyof typeof budgets]: Account }
 
 /** The accounts of a process, empty; with other budgets where some are given. */
 export const createMemory = (other: Partial<typeof budgets> = {}): Memory => {
-  const { bodies, answers } = { ...budgets, ...other }
-  return { bodies: accountOf(bodies), answers: accountOf(answers) }
+  const { bodies, answers, cached } = { ...budgets, ...other }
+  return { bodies: accountOf(bodies), answers: accountOf(answers), cached: accountOf(cached) }
 }

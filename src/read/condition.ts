@@ -34,6 +34,13 @@ export const selfCondition = (model: Model, entity: Entity, rule: Rule): Conditi
   return { kind: 'self', paths: rule.fields.map(path => pathOf(model, entity, path.split('.'))) }
 }
 
+const tablesOn = (path: SelfPath): readonly string[] =>
+  'field' in path ? [] : [path.table, ...tablesOn(path.next)]
+
+/** The other tables that a condition looks into. */
+export const tablesIn = (condition: Condition): readonly string[] =>
+  condition.kind === 'self' ? condition.paths.flatMap(tablesOn) : []
+
 const alias = 't'
 
 /** The SQL of a field in a condition: with an alias, or bare. */

@@ -1,6 +1,7 @@
 /** The entry to the read core: a plan is prepared once, then run with values any number of times. */
 import { after } from '#base/after.ts'
 import { reads, traced } from '#channels.ts'
+import { type AnswerCache, answerCache, type Budget } from '#read/cache.ts'
 import type { Fetch } from '#read/fetch.ts'
 import { type Lane, laneOf } from '#read/lane.ts'
 import { levelsOf, type PlannedRoot, type ReadPlan, type Results } from '#read/level.ts'
@@ -8,7 +9,7 @@ import { perLevel } from '#read/per-level.ts'
 import { inSingleStatement } from '#read/single-statement.ts'
 import { type Limits, stitcher, type Text } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import type { Asked, Reader, Work } from '#sql/engine.ts'
+import type { Asked, Changes, Reader, Work } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
 export type { Asked, Position } from '#sql/engine.ts'
@@ -119,6 +120,47 @@ export type PlanReader = Reader & {
   ) => Promise<readonly Answer[]>
   /** The same reader without a word to the channel of reads, where this one tells of all that is asked of it. */
   readonly plain?: PlanReader
+}
+
+/** A reader with a cache of what is made of its answers; without one each read is run. */
+export type CachedReader = PlanReader & { readonly cache?: AnswerCache | undefined }
+
+/** The same reader with a cache of so many bytes; without one where nothing tells what changes. */
+export const cachedReader = (
+  reader: PlanReader,
+  changes: Changes | undefined,
+  budget: Budget,
+): CachedReader => (changes ? { ...reader, cache: answerCache(changes, budget) } : reader)
+
+/** What a caller makes of answers; `by` tells it from other things that are made of the same ones. */
+export type Making<Made> = {
+  readonly by: string
+  readonly make: (answers: readonly Answer[]) => Made
+}
+
+/** Bytes of what is made of an answer beside its text, such as an envelope. */
+const around = 500
+
+/**
+ * What is made of the answers of a prepared read, which may be cached: `make` is to depend on nothing but the answers, the
+ * slots and `by`, and what it gives is not changed by anybody.
+ */
+export const readAs = <Made>(
+  reader: CachedReader,
+  prepared: Prepared,
+  slots: readonly SqlValue[],
+  { by, make }: Making<Made>,
+  asked: Asked = {},
+): Made | Promise<Made> => {
+  const answers = () => read(reader, prepared, slots, asked)
+  if (!reader.cache) return after(answers(), make)
+  return reader.cache(prepared, slots, by, () =>
+    after(answers(), found => {
+      // A character takes up one byte or two.
+      const bytes = found.reduce((sum, { text }) => sum + 2 * text.length, around)
+      return { value: make(found), bytes }
+    }),
+  )
 }
 
 const run = (

@@ -3,11 +3,12 @@ import { after } from '#base/after.ts'
 import { lru } from '#base/lru.ts'
 import { prepareFor } from '#core.ts'
 import { askedBy } from '#http/asked.ts'
+import { bodyOf } from '#http/reply.ts'
 import { queryString } from '#http/request.ts'
 import { notFound } from '#model/model.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import type { Role } from '#model/viewer.ts'
-import { type Prepared, read } from '#read/read.ts'
+import { type Answer, type Prepared, readAs } from '#read/read.ts'
 import type { Root, Sort, Value } from '#read/selection.ts'
 import { type AppliedFilter, filtersOf } from '#rest/filters.ts'
 import { itemsOf, memberNames } from '#rest/members.ts'
@@ -22,7 +23,7 @@ import {
   numberedPage,
 } from '#rest/paging.ts'
 import { parseQuery, type Query } from '#rest/query.ts'
-import { isPublic, represent } from '#rest/represent.ts'
+import { isPublic, representAs, tagOf } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
 import { sortOf } from '#rest/sorting.ts'
 import { styleOf } from '#rest/style.ts'
@@ -113,7 +114,8 @@ const queryReader = ({ core, prefix, version }: Mount, resource: Resource) => {
     const list = listName(path.slice(prefix.length), shape.filters)
     const from = page ? page.offset : afterOf(query, core.cursorKey, list)
     const address = { path, others: query.others() }
-    return { query, shape, key: shapeKey(shape), limit, page, list, from, address }
+    const url = `${path}?${text}`
+    return { url, query, shape, key: shapeKey(shape), limit, page, list, from, address }
   }
 }
 
@@ -131,6 +133,20 @@ const cachedReader = (mount: Mount, resource: Resource) => {
   }
 }
 
+type Request = ReturnType<ReturnType<typeof queryReader>>
+
+/** The body of a page with its ETag and `Link`, or the row that must exist and does not. */
+const pageOf = ({ core: { cursorKey }, version }: Mount, request: Request, answer?: Answer) => {
+  const { page, address, list, limit } = request
+  if (!answer) throw new Error('a list has an answer')
+  if (answer.missing) return { missing: answer.missing }
+  const style = styleOf(version)
+  const { body, link } = page
+    ? numberedEnvelope(answer, page, address, style)
+    : cursorEnvelope(answer, { key: cursorKey, list, limit }, address, style)
+  return { body: bodyOf(body), link, tag: tagOf(body, undefined, version) }
+}
+
 /** Serves a page of a list. */
 export const serveList = (mount: Mount, route: Route): Serve => {
   const { core, edge, version } = mount
@@ -138,30 +154,27 @@ export const serveList = (mount: Mount, route: Route): Serve => {
   const open = isPublic(core.model, resource.entity)
   const planFor = plansOf(mount, route, resource)
   const requestOf = cachedReader(mount, resource)
-  const style = styleOf(version)
   const bare: ListShape = { fields: [], sort: [], filters: [] }
   return (c, viewer, named) => {
     // The right comes before the parameters, whatever they ask for; chosen members have rules of their own.
     planFor(bare, '', viewer.role)
     const parent = route.below ? pathId(c, 'parentId', route.below.entity) : null
-    const { query, shape, key, limit, page, list, from, address } = requestOf(
-      c.req.path,
-      queryString(c),
-    )
+    const request = requestOf(c.req.path, queryString(c))
+    const { url, query, shape, key, limit, from } = request
     // A missing parent is reported before faults of the parameters.
     if (!route.below) query.done()
     const values: Value[] = [viewer.id, limit, from, parent, 0]
     for (const { value } of shape.filters) values.push(value)
     const prepared = planFor(shape, key, viewer.role)
-    const found = read(core.reader, prepared, values, askedBy(edge, c, viewer))
-    return after(found, ([answer]) => {
-      if (!answer) throw new Error('a list has an answer')
-      if (answer.missing) throw notFound(answer.missing.entity, answer.missing.id)
+    const made = {
+      by: url,
+      make: ([answer]: readonly Answer[]) => pageOf(mount, request, answer),
+    }
+    return after(readAs(core.reader, prepared, values, made, askedBy(edge, c, viewer)), found => {
+      if (found.missing) throw notFound(found.missing.entity, found.missing.id)
       query.done()
-      const { body, link } = page
-        ? numberedEnvelope(answer, page, address, style)
-        : cursorEnvelope(answer, { key: core.cursorKey, list, limit }, address, style)
-      return represent(c, edge, body, { named, isPublic: open, link })
+      const { body, link, tag } = found
+      return representAs(c, edge, body, tag, { named, isPublic: open, link })
     })
   }
 }

@@ -3,17 +3,18 @@ import { after } from '#base/after.ts'
 import { lru } from '#base/lru.ts'
 import { prepareFor } from '#core.ts'
 import { askedBy } from '#http/asked.ts'
+import { bodyOf, type Reply } from '#http/reply.ts'
 import { queryString } from '#http/request.ts'
 import { notFound } from '#model/model.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import type { Role, Viewer } from '#model/viewer.ts'
-import { type Answer, type Prepared, read } from '#read/read.ts'
+import { type Making, type Prepared, readAs } from '#read/read.ts'
 import { oneRow, type Root, type Value } from '#read/selection.ts'
 import { itemsOf, memberNames } from '#rest/members.ts'
 import { type Mount, pathId, type Serve } from '#rest/mount.ts'
 import { fieldsOf, oneParameters } from '#rest/paging.ts'
 import { parseQuery } from '#rest/query.ts'
-import { isPublic, markOf, represent } from '#rest/represent.ts'
+import { isPublic, markOf, representAs, tagOf } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
 import { styleOf } from '#rest/style.ts'
 
@@ -69,6 +70,9 @@ const chosenMembers = (resource: Resource) => {
   }
 }
 
+/** The body of one thing with its ETag; null where there is no such thing. */
+type Shown = { readonly body: Reply['body']; readonly tag: string } | null
+
 /** Serves one thing by its id. */
 export const serveOne = (mount: Mount, route: Route): Serve => {
   const { core, edge, version } = mount
@@ -77,6 +81,14 @@ export const serveOne = (mount: Mount, route: Route): Serve => {
   const open = isPublic(core.model, entity)
   const planFor = plansOf(mount, route)
   const chosen = chosenMembers(resource)
+  const shown: Making<Shown> = {
+    by: '',
+    make: ([answer]) => {
+      if (!answer || answer.text === 'null') return null
+      const { text } = answer
+      return { body: bodyOf(text), tag: tagOf(text, markOf(entity, answer), version) }
+    },
+  }
   return (c, viewer, named) => {
     // The right comes before the thing's existence, and both before the parameters; chosen members have rules of their own.
     const query = queryString(c)
@@ -84,10 +96,10 @@ export const serveOne = (mount: Mount, route: Route): Serve => {
     const id = pathId(c, 'id', route.entity)
     const values: Value[] = [viewer.id, id]
     if (route.below) values.push(pathId(c, 'parentId', route.below.entity))
-    const find = (prepared: Prepared): Answer | Promise<Answer> =>
-      after(read(core.reader, prepared, values, askedBy(edge, c, viewer)), ([answer]) => {
-        if (!answer || answer.text === 'null') throw notFound(route.entity, id)
-        return answer
+    const find = (prepared: Prepared) =>
+      after(readAs(core.reader, prepared, values, shown, askedBy(edge, c, viewer)), found => {
+        if (found === null) throw notFound(route.entity, id)
+        return found
       })
     let fields: readonly string[] | null
     try {
@@ -97,8 +109,8 @@ export const serveOne = (mount: Mount, route: Route): Serve => {
         throw fault
       })
     }
-    return after(find(planFor(fields, viewer)), answer =>
-      represent(c, edge, answer.text, { named, isPublic: open, mark: markOf(entity, answer) }),
+    return after(find(planFor(fields, viewer)), ({ body, tag }) =>
+      representAs(c, edge, body, tag, { named, isPublic: open }),
     )
   }
 }

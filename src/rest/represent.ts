@@ -14,7 +14,6 @@ import type { Named } from '#rest/version.ts'
 type Facts = {
   readonly named: Named
   readonly isPublic: boolean
-  readonly mark?: Mark | undefined
   readonly link?: string
   /** The Content-Type where it is not JSON. */
   readonly type?: string
@@ -27,10 +26,8 @@ export const tagOf = (text: string, mark: Mark | undefined, version: Version): s
 }
 
 /** The reply to a GET: 200 or 304 with the same validators. */
-export const represent = (c: Http, edge: Edge, text: string, facts: Facts): Reply => {
-  const { mark } = facts
-  return representAs(c, edge, text, tagOf(text, mark, facts.named.version), facts)
-}
+export const represent = (c: Http, edge: Edge, text: string, facts: Facts): Reply =>
+  representAs(c, edge, text, tagOf(text, undefined, facts.named.version), facts)
 
 /** The same with an ETag of its own. */
 export const representAs = (

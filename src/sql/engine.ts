@@ -49,6 +49,17 @@ export type Reader = {
   readonly standing?: (after: Position) => 'lost' | 'unknown' | undefined
 }
 
+/** Tells whether tables are as they were. */
+export type Changes = {
+  /** The numbers that it knows tables by; undefined where it does not know one of them. */
+  readonly numbersOf: (tables: Iterable<string>) => readonly number[] | undefined
+  /**
+   * A number for the rows of some tables: reads that begin where it is the same see the same rows. Undefined while one of
+   * them is being written.
+   */
+  readonly stateOf: (tables: readonly number[]) => number | undefined
+}
+
 /** A database session for CLI commands. */
 export type Session = {
   readonly query: (query: Query) => Promise<Rows>

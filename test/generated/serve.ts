@@ -20,10 +20,11 @@ import { createQueue } from '#http/queue.ts'
 import { createMail } from '#mail/mail.ts'
 import { defineModel, type Entities, type Model } from '#model/model.ts'
 import type { Event } from '#observe.ts'
+import { cachedReader } from '#read/read.ts'
 import { createUsage } from '#write/usage.ts'
 import { freshDatabase } from '../postgres/tools/database.ts'
 import { roles } from '../support/roles.ts'
-import { documentLimits, secret } from '../world.ts'
+import { documentLimits, isCached, secret } from '../world.ts'
 
 /** The moment of all writes. */
 export const now = Date.UTC(2026, 0, 2, 3, 4, 5, 678)
@@ -102,6 +103,7 @@ export const serveModel = async (
     limits,
     readTimeout: 60_000,
     queue: 2000,
+    isWatched: isCached,
     onFatal: () => {},
   })
   await engine.ready()
@@ -111,13 +113,14 @@ export const serveModel = async (
   }
   const mail = createMail({ now: () => now, observe, delivery: { kind: 'shown' } })
   const content = contentOf(entities)
+  const memory = createMemory()
   const app = createApp({
     content,
     served: await content.served(),
     core: {
       model: modelOf(content, settings),
       dialect: engine.dialect,
-      reader: engine,
+      reader: cachedReader(engine, engine.changes, memory.cached),
       writer: engine,
       limits,
       cursorKey: Buffer.alloc(32, 'cursor'),
@@ -130,7 +133,7 @@ export const serveModel = async (
       observe,
       callerOf: callersBehind(),
       queue: createQueue({ wait: 60_000, size: 100_000 }),
-      memory: createMemory(),
+      memory,
       active: createActive(),
       origins: '*',
       bodyLimit: 1_048_576,

@@ -23,6 +23,7 @@ import { createMemory } from '#http/memory.ts'
 import { createQueue } from '#http/queue.ts'
 import { collecting } from '#http/work.ts'
 import type { Observe } from '#observe.ts'
+import { cachedReader } from '#read/read.ts'
 import { telling } from '#read/telling.ts'
 import { startPurging } from '#write/purge.ts'
 import { createUsage, startFlushing } from '#write/usage.ts'
@@ -68,14 +69,11 @@ const limiterOf = ({ config, content }: Program, { rateCounts }: Engine): Limite
 
 const edgeOf = (
   { values, development }: Config,
-  { authenticate, observe, limiter }: Pick<Edge, 'authenticate' | 'observe' | 'limiter'>,
+  own: Pick<Edge, 'authenticate' | 'observe' | 'limiter' | 'memory'>,
 ): Edge => ({
-  authenticate,
+  ...own,
   callerOf: callersBehind(values.DUET_TRUSTED_PROXIES),
-  observe,
-  limiter,
   queue: createQueue({ wait: values.DUET_QUEUE_WAIT, size: values.DUET_QUEUE_SIZE }),
-  memory: createMemory(),
   active: createActive(),
   origins: originsOf(values.DUET_CORS_ORIGINS) as '*' | readonly string[],
   bodyLimit: values.DUET_MAX_BODY,
@@ -130,6 +128,7 @@ const openService = async ({ config, content }: Program, onFatal: () => void) =>
     limits: limitsOf(config),
     readTimeout: values.DUET_READ_TIMEOUT,
     queue: values.DUET_WRITE_QUEUE,
+    isWatched: values.DUET_CACHE > 0,
     ...(metrics && { onCommit: metrics.committed }),
     onProblem: message => observe({ kind: 'problem', message }),
     onFatal: message => {
@@ -146,27 +145,31 @@ const openService = async ({ config, content }: Program, onFatal: () => void) =>
   })
   const usage = measured(counted, metrics)
   const limiter = limiterOf({ config, content }, engine)
-  return { model, keys, log, observe, metrics, state, engine, mail, usage, limiter }
+  const memory = createMemory({ cached: values.DUET_CACHE })
+  return { model, keys, log, observe, metrics, state, engine, mail, usage, limiter, memory }
 }
 
 type Service = Awaited<ReturnType<typeof openService>>
 
-const coreOf = (config: Config, { model, keys, state, engine, mail, usage }: Service): Core => ({
-  model,
-  dialect: engine.dialect,
-  reader: telling(engine),
-  writer: engine,
-  limits: limitsOf(config),
-  cursorKey: keys.cursor,
-  services: {
-    mail,
-    key: keys.mail,
-    publicUrl: () => config.values.DUET_PUBLIC_URL ?? state.url,
+const coreOf = (config: Config, service: Service): Core => {
+  const { model, keys, state, engine, mail, usage, memory } = service
+  return {
+    model,
+    dialect: engine.dialect,
+    reader: cachedReader(telling(engine), engine.changes, memory.cached),
+    writer: engine,
+    limits: limitsOf(config),
+    cursorKey: keys.cursor,
+    services: {
+      mail,
+      key: keys.mail,
+      publicUrl: () => config.values.DUET_PUBLIC_URL ?? state.url,
+      now: Date.now,
+    },
+    usage,
     now: Date.now,
-  },
-  usage,
-  now: Date.now,
-})
+  }
+}
 
 const appOf = async ({ config, content }: Program, service: Service, edge: Edge) => {
   const { observe, engine, state, usage } = service
@@ -192,9 +195,9 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
   const { config, content, socket } = program
   const auth = authOf(config, content.viewers)
   const service = await openService(program, onFatal)
-  const { engine, state, metrics, observe, limiter } = service
+  const { engine, state, metrics, observe, limiter, memory } = service
   const authenticate = reportMisfits(auth.authenticate, keySource(config), observe)
-  const edge = edgeOf(config, { authenticate, observe, limiter })
+  const edge = edgeOf(config, { authenticate, observe, limiter, memory })
   const app = await appOf(program, service, edge)
   const forPrometheus = metrics && (await serveMetrics(metrics, config, { engine, edge }))
   const endPurging = startPurging({ writer: engine, dialect: engine.dialect, now: Date.now })

@@ -1,7 +1,7 @@
 /** One connection to a SQLite file: pragmas, limits, cached statements, and errors as the model knows them. */
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { constants, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { ApiError } from '#errors.ts'
-import { ConstraintError, type Query, type Row, type Rows } from '#sql/engine.ts'
+import { ConstraintError, type Query, queryWith, type Row, type Rows } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
 export type Durability = 'full' | 'normal'
@@ -106,12 +106,44 @@ const open = (file: string, sync: Durability, pages: number): DatabaseSync => {
   }
 }
 
+/** A statement with the tables that it may write, by itself, by triggers or by foreign keys. */
+type Prepared = { readonly statement: StatementSync; readonly writes: Set<string> }
+
+const writing: readonly number[] = [
+  constants.SQLITE_INSERT,
+  constants.SQLITE_UPDATE,
+  constants.SQLITE_DELETE,
+]
+
+/**
+ * Collects the tables that SQLite asks leave to write when it plans a statement, in the set that was given last. It plans
+ * one anew while it runs where the schema has changed.
+ */
+const collectWrites = (database: DatabaseSync) => {
+  let tables = new Set<string>()
+  database.setAuthorizer((action, table) => {
+    if (table !== null && writing.includes(action)) tables.add(table)
+    return constants.SQLITE_OK
+  })
+  return (into: Set<string>) => {
+    tables = into
+  }
+}
+
+const version = queryWith('pragma data_version')
+
+/** A number that is another one after each commit of another connection to the file. */
+export const dataVersion = ({ query }: Pick<Connection, 'query'>): number =>
+  Number(query(version)[0]?.[0])
+
 type ConnectOptions = {
   readonly readOnly?: boolean
   /** FULL unless a test asks for less. */
   readonly sync?: Durability
   /** Whether another program makes the checkpoints of the log. */
   readonly sharesLog?: boolean
+  /** Called with each table that a statement may have written. */
+  readonly onWrite?: (table: string) => void
 }
 
 /** Pages in the log from which on a commit checkpoints it. */
@@ -120,26 +152,41 @@ const usualPages = 1000
 /** Opens the file with the service's pragmas and limits. */
 export const connect = (file: string, options: ConnectOptions = {}): Connection => {
   checkLibrary()
-  const database = open(file, options.sync ?? 'full', options.sharesLog ? 0 : usualPages)
+  const { sync = 'full', sharesLog, onWrite } = options
+  const database = open(file, sync, sharesLog ? 0 : usualPages)
   if (options.readOnly) database.exec('pragma query_only = on')
-  const statements = new Map<string, StatementSync>()
-  const prepared = (text: string): StatementSync => {
+  const collect = onWrite && collectWrites(database)
+  const statements = new Map<string, Prepared>()
+  const prepared = (text: string): Prepared => {
     const known = statements.get(text)
     if (known) return known
-    const made = database.prepare(text)
-    made.setReturnArrays(true)
+    const writes = new Set<string>()
+    collect?.(writes)
+    const made = { statement: database.prepare(text), writes }
+    made.statement.setReturnArrays(true)
     // Plans make few different texts; a flood of unusual plans must not fill the memory.
     if (statements.size >= 2000) statements.delete(statements.keys().next().value as string)
     statements.set(text, made)
     return made
   }
-  const query = ({ text, values, bytes }: Query): Rows => {
+  const rowsOf = ({ statement }: Prepared, { values, bytes }: Query): Rows => {
+    const bound = values.map(bindable)
+    // With setReturnArrays a row is an array; the types of node:sqlite do not know this.
+    if (bytes === undefined) return statement.all(...bound) as unknown as Rows
+    return upTo(statement.iterate(...bound) as unknown as Iterable<Row>, bytes)
+  }
+  const noting = (made: Prepared, query: Query): Rows => {
+    collect?.(made.writes)
     try {
-      const made = prepared(text)
-      const bound = values.map(bindable)
-      // With setReturnArrays a row is an array; the types of node:sqlite do not know this.
-      if (bytes === undefined) return made.all(...bound) as unknown as Rows
-      return upTo(made.iterate(...bound) as unknown as Iterable<Row>, bytes)
+      return rowsOf(made, query)
+    } finally {
+      for (const table of made.writes) onWrite?.(table)
+    }
+  }
+  const run = onWrite ? noting : rowsOf
+  const query = (query: Query): Rows => {
+    try {
+      return run(prepared(query.text), query)
     } catch (error) {
       throw translated(error)
     }

@@ -21,7 +21,7 @@ const watchFile = (file: string, onGone: () => void): (() => void) => {
 
 /** Opens a migrated SQLite file for reading and writing. */
 export const openSqlite = (options: SqliteOptions): Engine => {
-  const reader = openReader(options.file)
+  const reader = openReader(options.file, options.isWatched)
   const slow = openSlowReader(options)
   const disk = watchDisk({
     folder: dirname(options.file),
@@ -33,7 +33,10 @@ export const openSqlite = (options: SqliteOptions): Engine => {
           : `the store is read-only: ${reason}`,
       ),
   })
-  const writer = startWriter(options, disk, reader.endSnapshot)
+  const writer = startWriter(options, disk, {
+    beforeAnswers: reader.renewSnapshot,
+    counters: reader.watch?.counters,
+  })
   const endWatch = watchFile(options.file, () => writer.stop(gone(options.file)))
   return {
     dialect,
@@ -41,6 +44,7 @@ export const openSqlite = (options: SqliteOptions): Engine => {
     snapshot: reader.snapshot,
     slowly: slow.slowly,
     elsewhere: slow.elsewhere,
+    ...(reader.watch && { changes: reader.watch }),
     write: writer.write,
     ready: writer.ready,
     readOnly: disk.readOnly,

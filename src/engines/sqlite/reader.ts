@@ -1,6 +1,15 @@
 /** Quick reads of a SQLite file, on this thread's own connection. */
+import { type Counters, watchCommits } from '#engines/sqlite/changes.ts'
 import { connect } from '#engines/sqlite/connection.ts'
-import { drive, type Query, queryWith, type Reader, type Rows, type Work } from '#sql/engine.ts'
+import {
+  type Changes,
+  drive,
+  type Query,
+  queryWith,
+  type Reader,
+  type Rows,
+  type Work,
+} from '#sql/engine.ts'
 
 const begin = queryWith('begin')
 const commit = queryWith('commit')
@@ -8,13 +17,16 @@ const commit = queryWith('commit')
 /** A reader that answers at once, since the driver is synchronous. */
 type SqliteReader = Reader & {
   /** Ends the open snapshot: a read after it sees all that was committed. */
-  readonly endSnapshot: () => void
+  readonly renewSnapshot: () => void
+  /** Tells what changes from snapshot to snapshot, with the counters that the writer is to move; undefined unless asked for. */
+  readonly watch: (Changes & { readonly counters: Counters }) | undefined
   readonly close: () => void
 }
 
-/** Opens the file for reading. */
-export const openReader = (file: string): SqliteReader => {
+/** Opens the file for reading. `isWatched`: it tells what changes. */
+export const openReader = (file: string, isWatched = false): SqliteReader => {
   const connection = connect(file, { readOnly: true })
+  const commits = isWatched ? watchCommits(connection) : undefined
   let isOpen = false
   const endSnapshot = () => {
     if (!isOpen) return
@@ -28,6 +40,7 @@ export const openReader = (file: string): SqliteReader => {
     connection.query(begin)
     isOpen = true
     setImmediate(endSnapshot)
+    commits?.look()
   }
   const query = (query: Query): Rows => {
     beginSnapshot()
@@ -41,5 +54,17 @@ export const openReader = (file: string): SqliteReader => {
     endSnapshot()
     connection.close()
   }
-  return { query, snapshot, endSnapshot, close }
+  const watch = commits && {
+    ...commits,
+    stateOf: (tables: readonly number[]) => {
+      beginSnapshot()
+      return commits.stateOf(tables)
+    },
+  }
+  /** Watched, the next one begins at once: a commit of another program is best told from the writer's right after that. */
+  const renewSnapshot = () => {
+    endSnapshot()
+    if (commits && connection.database.isOpen) beginSnapshot()
+  }
+  return { query, snapshot, renewSnapshot, watch, close }
 }

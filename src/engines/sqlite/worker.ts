@@ -1,6 +1,7 @@
 /** The single writer: a thread with the only writing connection, which commits jobs in groups. */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { BUSY, connect, errorCode } from '#engines/sqlite/connection.ts'
+import { countCommits } from '#engines/sqlite/changes.ts'
+import { BUSY, type Connection, connect, errorCode } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { fileAt, gone } from '#engines/sqlite/lock.ts'
 import type { Batch, Reply, Sent, WriterSetup } from '#engines/sqlite/protocol.ts'
@@ -13,8 +14,13 @@ import { perform } from '#write/perform.ts'
 
 const port = parentPort
 if (!port) throw new Error('the writer runs as a worker thread')
-const { file, sync, digits, limits, sharedLog } = workerData as WriterSetup
-const connection = connect(file, { sync, sharesLog: sharedLog !== undefined })
+const { file, sync, digits, limits, sharedLog, counters } = workerData as WriterSetup
+const connection: Connection = connect(file, {
+  sync,
+  sharesLog: sharedLog !== undefined,
+  ...(counters && { onWrite: table => counted?.wrote(table) }),
+})
+const counted = counters && countCommits(counters, connection)
 const reply = (message: Reply): void => port.postMessage(message)
 const checkLog =
   sharedLog === undefined
@@ -62,6 +68,7 @@ const runJob = ({ sent, prepared }: Ready): Outcome => {
     outcome = failure(error)
   }
   if (outcome.kind !== 'done') connection.query(undo)
+  counted?.endJob(outcome.kind === 'done')
   connection.query(release)
   return outcome
 }
@@ -91,11 +98,14 @@ const runGroup = (group: readonly Ready[]): Reply => {
   let isCommitting = false
   try {
     connection.query(begin)
+    counted?.begin()
     const outcomes = group.map(ready => [ready.sent.id, runJob(ready)] as const)
     isCommitting = true
+    counted?.committing()
     const started = performance.now()
     connection.query(commit)
     const milliseconds = performance.now() - started
+    counted?.settled()
     // What was written to a file that nobody will open again must not be acknowledged.
     if (fileAt(file) !== served)
       return { kind: 'gone', ids: group.map(({ sent }) => sent.id), message: gone(file) }
@@ -105,12 +115,15 @@ const runGroup = (group: readonly Ready[]): Reply => {
     const ids = group.map(({ sent }) => sent.id)
     const known = nothingDone[errorCode(error) as keyof typeof nothingDone]
     const kind = known ?? (isCommitting ? 'unknown' : 'broken')
-    return { kind: isUndone() ? kind : 'unknown', ids, message }
+    const reply: Reply = { kind: isUndone() ? kind : 'unknown', ids, message }
+    if (isCommitting && reply.kind !== 'unknown') counted?.settled()
+    return reply
   }
 }
 
 /** Optimizes, empties the log unless another program does, and ends. Where that fails on a full disk nothing is lost: the next start reads the log. */
 const end = (): void => {
+  counted?.close()
   const last = sharedLog === undefined ? ['pragma wal_checkpoint(truncate)'] : []
   for (const text of ['pragma optimize', ...last])
     try {

@@ -1,6 +1,7 @@
 /** The writer as the main thread sees it: jobs go to the writer thread, and its replies settle them. */
 import { Worker } from 'node:worker_threads'
 import { createBatcher } from '#engines/sqlite/batching.ts'
+import type { Counters } from '#engines/sqlite/changes.ts'
 import type { Disk } from '#engines/sqlite/disk.ts'
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
 import type { Reply, WriterSetup } from '#engines/sqlite/protocol.ts'
@@ -53,9 +54,12 @@ const refusal = (disk: Disk, waiting: number, { queue }: SqliteOptions): ApiErro
   return waiting < queue ? undefined : tooManyWrites()
 }
 
-const startWorker = ({ file, sync = 'full', digits, limits, sharedLog }: SqliteOptions): Worker =>
+const startWorker = (
+  { file, sync = 'full', digits, limits, sharedLog }: SqliteOptions,
+  counters: Counters | undefined,
+): Worker =>
   new Worker(new URL('./worker.ts', import.meta.url), {
-    workerData: { file, sync, digits, limits, sharedLog } satisfies WriterSetup,
+    workerData: { file, sync, digits, limits, sharedLog, counters } satisfies WriterSetup,
   })
 
 type Parts = {
@@ -97,9 +101,20 @@ const settling =
     }
   }
 
-/** Starts the writer thread. `beforeAnswers` ends the open snapshot, so that reads after an answer see its write. */
-export const startWriter = (options: SqliteOptions, disk: Disk, beforeAnswers: () => void) => {
-  const worker = startWorker(options)
+type Around = {
+  /** Ends the open snapshot, so that reads after an answer see its write. */
+  readonly beforeAnswers: () => void
+  /** Moved around each commit; undefined where nobody watches them. */
+  readonly counters: Counters | undefined
+}
+
+/** Starts the writer thread. */
+export const startWriter = (
+  options: SqliteOptions,
+  disk: Disk,
+  { beforeAnswers, counters }: Around,
+) => {
+  const worker = startWorker(options, counters)
   const waiters = createWaiters()
   const batcher = createBatcher(batch => worker.postMessage(batch))
   const { promise: ready, resolve: setReady, reject: setFailed } = Promise.withResolvers<void>()

@@ -1,0 +1,213 @@
+/**
+ * Readers and writers of the same rows through both APIs, each answer held against a serial model: a row never shows less
+ * than what was told of it before the request began, nor more than was sent to be written.
+ */
+import { setImmediate } from 'node:timers/promises'
+import { connect } from '#engines/sqlite/connection.ts'
+import { queryWith } from '#sql/engine.ts'
+import { createWorld, type World } from '../world.ts'
+
+/** A row with a number that is written again and again: the name of a user, the stock of a product. */
+type Row = { readonly key: string; sent: number; told: number; isBusy: boolean }
+
+const users = [2, 3, 4]
+const products = [1, 2, 3]
+
+/** Numbers from 0 up to 1 that a seed decides (mulberry32). */
+const randomBy = (seed: number) => {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+const usersIn = (text: string): readonly (readonly [string, number])[] =>
+  [...text.matchAll(/"id":"?(\d+)"?,"name":"v(\d+)"/g)].map(([, id, n]) => [
+    `user ${id}`,
+    Number(n),
+  ])
+
+const productsIn = (text: string): readonly (readonly [string, number])[] =>
+  [...text.matchAll(/"id":(\d+),[^{}]*"stock":(\d+)/g)].map(([, id, n]) => [
+    `product ${id}`,
+    Number(n),
+  ])
+
+type Shown = ReturnType<typeof usersIn>
+type Read = (id: number) => Promise<Shown>
+
+const shownBy =
+  (shows: (text: string) => Shown) =>
+  async (answer: ReturnType<World['ask']>): Promise<Shown> => {
+    const { status, text } = await answer
+    if (status !== 200 || text.startsWith('{"errors"')) throw new Error(`${status}: ${text}`)
+    return shows(text)
+  }
+
+const readsOf = ({ ask, gql }: World): readonly Read[] => {
+  const [asUsers, asProducts] = [shownBy(usersIn), shownBy(productsIn)]
+  const as = { as: 2 }
+  const query = encodeURIComponent('{ posts(limit: 5) { id author { id name } } }')
+  return [
+    id => asUsers(ask(`GET /api/users/${users[id]}?fields=id,name`, as)),
+    id => asUsers(ask(`GET /api/users?fields=id,name&limit=${4 + id}`, as)),
+    id =>
+      asUsers(
+        gql('query ($id: ID!) { user(id: $id) { id name } }', {
+          ...as,
+          variables: { id: users[id] },
+        }),
+      ),
+    () => asUsers(gql('{ users { id name posts(limit: 2) { title author { id name } } } }', as)),
+    () =>
+      asUsers(
+        ask(`GET /graphql?query=${query}`, { ...as, headers: { Accept: 'application/json' } }),
+      ),
+    id => asProducts(ask(`GET /api/products/${products[id]}`)),
+    id => asProducts(ask(`GET /api/v2/products?sort=price&limit=${20 + id}`)),
+    () => asProducts(ask('GET /api/products?search=a')),
+  ]
+}
+
+/** Writes the next number to a row, by REST and GraphQL in turn where both can. */
+const writeNext = async ({ ask, gql }: World, row: Row): Promise<void> => {
+  const [kind, id] = row.key.split(' ')
+  const n = ++row.sent
+  const { status, text } = await (kind === 'product'
+    ? ask(`PATCH /api/products/${id}`, { as: 1, body: { stock: n } })
+    : n % 2 === 0
+      ? ask(`PATCH /api/users/${id}`, { as: 1, body: { name: `v${n}` } })
+      : gql(
+          'mutation ($id: ID!, $input: UpdateUserInput!) { updateUser(id: $id, input: $input) { id } }',
+          {
+            as: 1,
+            variables: { id, input: { name: `v${n}` } },
+          },
+        ))
+  if (status !== 200 || text.includes('"errors"')) throw new Error(`${status}: ${text}`)
+  row.told = Math.max(row.told, n)
+}
+
+/** The numbers that the file holds at this moment, past the service. */
+const lookingInto = (file: string) => {
+  const { query, close } = connect(file, { readOnly: true })
+  const numbers = queryWith(
+    `select 'user ' || id, cast(substr(name, 2) as integer) from users where name glob 'v[0-9]*'
+     union all select 'product ' || id, stock from products`,
+  )
+  return { look: () => query(numbers).map(([key, n]) => [String(key), Number(n)] as const), close }
+}
+
+export type Raced = {
+  readonly hits: number
+  readonly writes: number
+  /** A sentence for each number that was too old, or came from nowhere. */
+  readonly faults: readonly string[]
+}
+
+type Racing = {
+  /** How many answers from the cache are wanted; above so many requests it gives up. */
+  readonly hits: number
+  readonly most: number
+  readonly seed: number
+  /** One write for so many reads. */
+  readonly readsPerWrite: number
+}
+
+/** Counts how often the store of a world is read for an answer, in its own thread or another. */
+export const countReads = (world: World): (() => number) => {
+  const { cache, plain, ...told } = world.core.reader
+  const reader = plain ?? told
+  const { elsewhere } = reader
+  let reads = 0
+  const counted = {
+    ...reader,
+    cache,
+    query: (...given: Parameters<typeof reader.query>) => {
+      reads++
+      return reader.query(...given)
+    },
+    snapshot: (...given: Parameters<typeof reader.snapshot>) => {
+      reads++
+      return reader.snapshot(...given)
+    },
+    ...(elsewhere && {
+      elsewhere: (...given: Parameters<typeof elsewhere>) => {
+        reads++
+        return elsewhere(...given)
+      },
+    }),
+  } as typeof world.core.reader
+  Object.assign(world.core, { reader: counted })
+  return () => reads
+}
+
+/** Runs the race in a world of its own. */
+export const raceAnswers = async ({ hits, most, seed, readsPerWrite }: Racing): Promise<Raced> => {
+  const world = await createWorld({ engine: { isWatched: true, sync: 'normal' } })
+  const reads = countReads(world)
+  const file = lookingInto(world.file)
+  const random = randomBy(seed)
+  const chosen = <One>(from: readonly One[]) => from[Math.floor(random() * from.length)] as One
+  const rows = new Map<string, Row>(
+    [...users.map(id => `user ${id}`), ...products.map(id => `product ${id}`)].map(key => [
+      key,
+      { key, sent: 1000, told: 0, isBusy: false },
+    ]),
+  )
+  for (const row of rows.values()) await writeNext(world, row)
+  const faults: string[] = []
+  let asked = 0
+  let writes = 0
+  const told = (shown: Shown, floor: ReadonlyMap<string, number>) => {
+    for (const [key, n] of shown) {
+      const row = rows.get(key)
+      if (!row) continue
+      const least = floor.get(key) ?? 0
+      if (n < least) faults.push(`${key} showed ${n} after ${least} had been told`)
+      if (n > row.sent) faults.push(`${key} showed ${n}, and only ${row.sent} had been sent`)
+      row.told = Math.max(row.told, n)
+    }
+  }
+  const floorNow = () => new Map([...rows.values()].map(({ key, told }) => [key, told]))
+  const isDone = () => asked - reads() >= hits || asked >= most || faults.length > 0
+  const all = readsOf(world)
+  const reading = async () => {
+    while (!isDone()) {
+      if (random() < 0.1) {
+        // An open snapshot ends with the turn; a request after it may not show less than the file did.
+        await setImmediate()
+        for (const [key, n] of file.look()) {
+          const row = rows.get(key)
+          if (row) row.told = Math.max(row.told, n)
+        }
+      }
+      const floor = floorNow()
+      asked++
+      told(await chosen(all)(Math.floor(random() * 3)), floor)
+      // Answers are told here; each is of its request alone.
+      world.events.length = 0
+    }
+  }
+  const writing = async () => {
+    while (!isDone()) {
+      const due = writes * readsPerWrite
+      if (asked < due) {
+        await setImmediate()
+        continue
+      }
+      const row = chosen([...rows.values()].filter(({ isBusy }) => !isBusy))
+      row.isBusy = true
+      writes++
+      await writeNext(world, row)
+      row.isBusy = false
+    }
+  }
+  await Promise.all([...Array.from({ length: 6 }, reading), writing(), writing()])
+  file.close()
+  await world.close()
+  return { hits: asked - reads(), writes, faults }
+}
