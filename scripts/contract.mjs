@@ -109,7 +109,7 @@ function remedies({ root, files, all }) {
   return [
     ...(breaking > 0
       ? [
-          `${breaking} breaking: leave them to a new version, or announce them first (docs/contract.md)`,
+          `${breaking} breaking: leave them to a new version (docs/versions.md, "Add a version"), or announce them first (docs/contract.md, "Announce, wait, remove")`,
         ]
       : []),
     ...[...missing].map(names => `risky: CHANGELOG.md, Unreleased, needs an item with ${names}`),

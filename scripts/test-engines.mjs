@@ -23,6 +23,7 @@ export const onSqliteOnly = {
   'test/store/serve.test.ts': 'the lock of a SQLite file, and kills that its log has to survive',
   'test/store/migration-safety.test.ts': 'reads the migrations of both engines by itself',
   'test/store/problems.test.ts': 'the disk below a SQLite file',
+  'test/store/shared-log.test.ts': 'the log of a SQLite file',
   'test/store/writer.test.ts': 'the writer thread of SQLite and its group commit',
 }
 

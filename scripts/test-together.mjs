@@ -63,8 +63,8 @@ export const programsFor = groups => {
 /** Runs each file as a suite: its hooks are its own, and a fault of it leaves the others. */
 export const runTogether = async files => {
   // Its hooks are for the whole process, and not for the first file that imports it.
-  if (files.some(([name]) => name.startsWith('test/'))) await import('../test/duet.ts')
-  // One that hangs is ended before the process is, and leaves the others.
-  const timeout = Number(process.env.DUET_TEST_FILE_SECONDS) * 500
+  if (files.some(([name]) => name.startsWith('test/'))) await import('../test/commands.ts')
+  // One that hangs is ended long before the process is, and leaves the others.
+  const timeout = Number(process.env.DUET_TEST_FILE_SECONDS) * 1000
   for (const [name, url] of files) suite(name, { timeout }, () => import(url))
 }

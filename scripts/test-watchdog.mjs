@@ -2,7 +2,8 @@
 // holds it, and one whose run is killed. It ends by exit(), so that it ends what it started.
 import { isMainThread } from 'node:worker_threads'
 
-const seconds = Number(process.env.DUET_TEST_FILE_SECONDS)
+const isShared = process.argv[1]?.endsWith('.together.mjs') === true
+const seconds = Number(process.env.DUET_TEST_FILE_SECONDS) * (isShared ? 5 : 1)
 
 if (process.env.NODE_TEST_CONTEXT && isMainThread && seconds > 0) {
   setTimeout(() => {

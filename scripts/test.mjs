@@ -112,7 +112,8 @@ function begin({ engine, files }, runs, env, signal) {
     files: programs,
     isolation: 'process',
     concurrency: atOnce,
-    timeout: suite.secondsPerFile * 1000,
+    // The watchdog ends a process earlier, unless its thread is held.
+    timeout: suite.secondsPerFile * 6000,
     env: { ...env, DUET_TEST_STORE: engine },
     execArgv: [new URL('test-watchdog.mjs', import.meta.url), ...(options.import ?? [])].map(
       module => `--import=${module}`,

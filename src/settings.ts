@@ -49,6 +49,16 @@ export const settings = {
     '0s',
     'How long a start waits for another process to release a SQLite store, such as 30s',
   ),
+  DUET_WAL: setting(
+    oneOf(['own', 'shared'], 'must be own or shared'),
+    'own',
+    'Who checkpoints the -wal file of a SQLite store: Duet, or with shared another program, as Litestream does',
+  ),
+  DUET_WAL_MAX: setting(
+    whole(1_048_576, 999_999_999_999),
+    '1073741824',
+    'With DUET_WAL=shared, the size of the -wal file in bytes above which Duet checkpoints it all the same, and says so',
+  ),
   DUET_REPLICA_URLS: setting(
     replicas,
     '',

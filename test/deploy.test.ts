@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { serversIn, targetIn } from '#base/hosts.ts'
 import { settings } from '#settings.ts'
 import { folderOf } from './duet.ts'
 import { freePort, installed } from './postgres/tools/guard.ts'
@@ -109,6 +110,45 @@ test('each supervisor waits longer for the end than the service needs', () => {
     assert.ok(
       Number.parseInt(String(at(compose, 'services', service, 'stop_grace_period')), 10) > own,
     )
+})
+
+test('beside Litestream the store is of one user, its log is shared, and Duet ends first', () => {
+  const [shared] = parseYaml(read('deploy/compose.litestream.yaml'))
+  const [configuration] = parseYaml(read('deploy/litestream.yml'))
+  const duet = at(shared, 'services', 'duet')
+  const file = at(configuration, 'dbs', 0, 'path')
+  assert.equal(at(duet, 'environment', 'DUET_DATABASE_URL'), `sqlite:${file}`)
+  assert.equal(at(duet, 'environment', 'DUET_WAL'), 'shared')
+  assert.ok(at(duet, 'depends_on', 'litestream'))
+  const [, owner] = [...dockerfile.matchAll(/^USER (\S+)$/gm)].at(-1) ?? []
+  for (const name of ['restore', 'litestream'])
+    assert.equal(at(shared, 'services', name, 'user'), owner)
+  assert.equal(at(shared, 'services', 'owner', 'entrypoint', 1), owner)
+})
+
+test('the cluster of compose names the same nodes to Patroni, to etcd and to the services, and is one subnet', () => {
+  const [cluster] = parseYaml(read('deploy/compose-cluster.yaml'))
+  const env = (service: string) => at(cluster, 'services', service, 'environment')
+  for (const n of [1, 2, 3]) {
+    assert.equal(at(env(`postgres-${n}`), 'PATRONI_NAME'), `postgres-${n}`)
+    assert.equal(
+      at(env(`postgres-${n}`), 'PATRONI_POSTGRESQL_CONNECT_ADDRESS'),
+      `postgres-${n}:5432`,
+    )
+    const hosts = String(at(env(`postgres-${n}`), 'PATRONI_ETCD3_HOSTS'))
+    assert.ok(hosts.includes(`'etcd-${n}:2379'`))
+    assert.equal(at(env(`etcd-${n}`), 'ETCD_NAME'), `etcd-${n}`)
+  }
+  const subnet = at(cluster, 'networks', 'inside', 'ipam', 'config', 0, 'subnet')
+  for (const service of ['duet-1', 'duet-2']) {
+    assert.equal(at(env(service), 'DUET_TRUSTED_PROXIES'), subnet)
+    const url = String(at(env(service), 'DUET_DATABASE_URL'))
+    assert.deepEqual(
+      serversIn(url).map(one => URL.parse(one)?.hostname),
+      ['postgres-1', 'postgres-2', 'postgres-3'],
+    )
+    assert.equal(targetIn(url), 'read-write')
+  }
 })
 
 test('what selects the pods selects them', () => {

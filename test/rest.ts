@@ -2,14 +2,18 @@
 import assert from 'node:assert/strict'
 import { errors } from '#content/errors.ts'
 import { machineErrors, mergeErrors } from '#errors.ts'
+import { versions } from '#model/version.ts'
+import { styleOf } from '#rest/style.ts'
+import { errors as ofLibrary } from './support/library/errors.ts'
 import type { Answered } from './world.ts'
 
-const kinds = mergeErrors(machineErrors, errors)
+const kinds = mergeErrors(machineErrors, errors, ofLibrary)
 
 /** What an error says in either shape: that of version 1, or a problem of version 2. */
 const toldBy = ({ json, headers, status }: Answered) => {
   const type = headers.get('content-type')
-  if (headers.get('api-version') !== '2') {
+  const version = versions.find(one => String(one) === headers.get('api-version'))
+  if (version === undefined || styleOf(version).errors === 'error') {
     assert.equal(type, 'application/json; charset=utf-8')
     assert.deepEqual(Object.keys(json), ['error'])
     return json.error

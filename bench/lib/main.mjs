@@ -7,6 +7,7 @@ import { prepare, sizes } from './dataset.mjs'
 import { duetAt } from './duet.mjs'
 import { chooseTool } from './load.mjs'
 import { answerOf, checkSame, measure } from './measure.mjs'
+import { benchMetrics } from './metrics.mjs'
 import { benchCache } from './on-cache.mjs'
 import { benchOnPostgres, names as namesOnPostgres } from './on-postgres.mjs'
 import { benchWrites } from './on-sqlite.mjs'
@@ -25,6 +26,7 @@ const names = {
   writes: [],
   cache: [],
   overload: [],
+  metrics: [],
 }
 const benches = {
   usual: bench,
@@ -32,6 +34,7 @@ const benches = {
   writes: benchWrites,
   cache: benchCache,
   overload: benchOverload,
+  metrics: benchMetrics,
 }
 
 /** Runs the bench with these arguments and gives its exit code. */

@@ -9,6 +9,7 @@ import { readArgs, UsageError, wholeOption } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
 import type { CliCommand, Content } from '#content.ts'
 import { backUp } from '#engines/sqlite/backup.ts'
+import { keepLog } from '#engines/sqlite/shared-log.ts'
 
 const dump = 'pg_dump --format=custom --file=FILE URL'
 
@@ -65,7 +66,9 @@ const run = async (args: readonly string[], content: Content): Promise<void> => 
     )
   if (!isSeries && file === '') throw new UsageError('FILE is missing: duet backup FILE')
   const series = isSeries ? seriesOf(values) : undefined
-  const store = fileOf(loadConfig(process.env, content.settings), `copy it with ${dump}`)
+  const config = loadConfig(process.env, content.settings)
+  const store = fileOf(config, `copy it with ${dump}`)
+  if (config.values.DUET_WAL === 'shared') keepLog(store)
   if (series)
     return backUpEvery(
       {

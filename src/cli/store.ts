@@ -24,6 +24,7 @@ export const storeOf = async ({ store, values }: Config, folder: URL): Promise<S
         file: store.file,
         minDisk: values.DUET_MIN_DISK,
         readers: values.DUET_READERS,
+        sharedLog: values.DUET_WAL === 'shared' ? values.DUET_WAL_MAX : undefined,
         migrations: history,
       })
     case 'postgres': {

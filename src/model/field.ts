@@ -4,7 +4,7 @@ import type { ErrorKind } from '#errors.ts'
 import { anyone, nobody, type Rule } from '#model/policy.ts'
 import { codePoints, isEmail, isStorable } from '#model/text.ts'
 import { isMoment } from '#model/time.ts'
-import type { Lifetime, Until } from '#model/version.ts'
+import type { Lifetime, Variants } from '#model/version.ts'
 
 /** The kinds of values that content is made of. */
 export type Scalar = 'id' | 'text' | 'int' | 'money' | 'time' | 'flag' | 'bytes'
@@ -29,8 +29,10 @@ export type Field = Lifetime & {
   readonly graphql: 'shown' | 'input' | 'hidden'
   /** Whether the REST API shows it. */
   readonly rest: boolean
-  /** Its name and form in older versions of the REST API, where they differ from the newest. */
-  readonly until: Until
+  /** Its name and form in versions of the REST API up to one, where they differ from the model's. */
+  readonly until: Variants
+  /** The same from a version on; the column and GraphQL keep the name of the field. */
+  readonly from: Variants
   /** The entity whose id it holds, and what happens here when that one is deleted. */
   readonly references:
     | { readonly entity: string; readonly onDelete: 'cascade' | 'set null' | 'restrict' }
@@ -77,7 +79,7 @@ export type Options<Own extends Initial = Initial> = Partial<Omit<Field, Derived
 /** The options of a field that the service fills. */
 type Shown = Pick<
   Options,
-  'settableBy' | 'readableBy' | 'description' | 'graphql' | 'rest' | 'until'
+  'settableBy' | 'readableBy' | 'description' | 'graphql' | 'rest' | 'until' | 'from'
 > &
   Lifetime
 
@@ -101,6 +103,7 @@ const field = (scalar: Scalar, rule: Check, options: Details): Field => ({
   graphql: 'shown',
   rest: true,
   until: {},
+  from: {},
   references: undefined,
   foldedFrom: undefined,
   resetBy: undefined,

@@ -1,8 +1,8 @@
-/** The forms in which older versions of the REST API write values. */
+/** The forms in which versions of the REST API write values otherwise than the model has them. */
 
 /**
  * Another way to write a value: a number as text, a moment as whole seconds since 1970, or the words of a choice by
- * other words, each newest word with its former one.
+ * other words, each word of the model with the version's.
  */
 export type Form = 'as text' | 'as seconds' | { readonly words: Readonly<Record<string, string>> }
 
@@ -14,7 +14,7 @@ type Reversible = Exclude<Form, 'as seconds'>
 const decimal = /^-?\d+(\.\d+)?$/
 
 /** The word that a form has for one of a choice. */
-export const formerWord = ({ words }: Exclude<Form, string>, word: string): string =>
+export const otherWord = ({ words }: Exclude<Form, string>, word: string): string =>
   Object.hasOwn(words, word) ? (words[word] ?? word) : word
 
 /** The words of a choice as a form has them, or as they are without one. */
@@ -23,10 +23,10 @@ export const wordsIn = (
   values: readonly string[] | undefined,
 ): readonly string[] | undefined =>
   typeof form === 'object'
-    ? values && [...new Set(values.map(word => formerWord(form, word)))]
+    ? values && [...new Set(values.map(word => otherWord(form, word)))]
     : values
 
-/** The newest JSON value for one in a form, given the words of a choice; a value that is not of that form is a fault. */
+/** The JSON value of the model for one in a form, given the words of a choice; a value that is not of that form is a fault. */
 export const decoded = (
   form: Reversible,
   value: unknown,
@@ -37,7 +37,7 @@ export const decoded = (
     return decimal.test(value)
       ? { value: Number(value) }
       : { fault: 'must be a number in a string, such as "19.99"' }
-  const word = values.find(word => formerWord(form, word) === value)
+  const word = values.find(word => otherWord(form, word) === value)
   return word === undefined
     ? { fault: `must be one of ${wordsIn(form, values)?.join(', ')}` }
     : { value: word }

@@ -2,7 +2,7 @@
 import type { Entity, Filter, Link, Links } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import type { Form } from '#model/form.ts'
-import { formerOf, isIn, type Version } from '#model/version.ts'
+import { isIn, type Version, variantOf } from '#model/version.ts'
 
 /** A member of an object, in its order. */
 export type Member =
@@ -54,8 +54,8 @@ const namedIn = (entity: Entity, version: Version): Named =>
   new Map(
     Object.entries(entity.fields)
       .filter(([, field]) => isIn(field, version))
-      .map(([key, { until }]) => {
-        const { name = key, form } = formerOf(until, version)
+      .map(([key, field]) => {
+        const { name = key, form } = variantOf(field, version)
         return [key, { name, form }]
       }),
   )
@@ -126,7 +126,8 @@ export const resourceOf = (
 
 /** The field that some version calls so. */
 export const fieldNamedEver = (entity: Entity, member: string): string | undefined => {
-  const isNamed = ({ until }: Field) => Object.values(until).some(({ name }) => name === member)
+  const isNamed = ({ until, from }: Field) =>
+    [...Object.values(until), ...Object.values(from)].some(({ name }) => name === member)
   const [key] =
     Object.entries(entity.fields).find(([key, field]) => key === member || isNamed(field)) ?? []
   return key

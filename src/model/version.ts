@@ -6,8 +6,8 @@ export const versions = [1, 2] as const
 
 export type Version = (typeof versions)[number]
 
-/** The version that the model describes; the older ones are declared as differences from it. */
-export const newest: Version = 2
+/** The version for new programs. */
+export const newest: Version = versions.at(-1) ?? versions[0]
 
 /** A reason, such as `Use fullName.`, and where it is known the day from which callers were told. */
 type Deprecation = string | { readonly reason: string; readonly on: string }
@@ -39,16 +39,21 @@ export const lifetimeOf = ({ since, last, sunset, deprecated }: Lifetime): Lifet
 export const isIn = ({ since, last }: Lifetime, version: Version): boolean =>
   (since === undefined || since <= version) && (last === undefined || version <= last)
 
-/** How a version and those before it name and write a field. */
-export type Former = { readonly name?: string; readonly form?: Form }
+/** How versions name and write a field, where they do it otherwise than the model. */
+export type Variant = { readonly name?: string; readonly form?: Form }
 
-/** What differs until a version, that one included. */
-export type Until = Readonly<Partial<Record<Version, Former>>>
+/** The variants of a field, each by a version. */
+export type Variants = Readonly<Partial<Record<Version, Variant>>>
 
-/** The name and form of a field in a version: of each, what stands at the nearest version from it on. */
-export const formerOf = (until: Until, version: Version): Former => {
-  const from = versions.filter(later => later >= version).map(later => until[later] ?? {})
-  const name = from.find(former => former.name !== undefined)?.name
-  const form = from.find(former => former.form !== undefined)?.form
+/** What versions have otherwise: those until one, and those from one on, that one included. */
+export type Differing = { readonly until: Variants; readonly from: Variants }
+
+/** The name and form of a field in a version: of each, what stands nearest, at the versions from it on or up to it. */
+export const variantOf = ({ until, from }: Differing, version: Version): Variant => {
+  const later = versions.filter(other => other >= version).map(other => until[other])
+  const earlier = versions.filter(other => other <= version).map(other => from[other])
+  const nearest = [...later, ...earlier.reverse()]
+  const name = nearest.find(variant => variant?.name !== undefined)?.name
+  const form = nearest.find(variant => variant?.form !== undefined)?.form
   return { ...(name !== undefined && { name }), ...(form !== undefined && { form }) }
 }

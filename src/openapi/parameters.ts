@@ -204,5 +204,5 @@ export const listParameters = (resource: Resource, style: Style): readonly Schem
   ]
 }
 
-/** Whether callers can be told that a version is going. */
-export const isOld = (version: Version): boolean => version !== versions.at(-1)
+/** Whether callers can be told that a version is going: the settings can say so of the oldest. */
+export const isOld = (version: Version): boolean => version === versions[0]

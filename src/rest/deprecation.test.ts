@@ -65,9 +65,21 @@ test('an operator is told how many days of notice are missing, and what to do', 
     'version 1 ends on 2027-08-01, and callers will have been told for 31 days of the 184 that 6 months have: set DUET_V1_SUNSET to 2028-01-01 or a later day, or DUET_NOTICE to kept',
   )
   assert.match(shortNotice(usual, '2027-02-02') ?? '', /told for 180 days of the 181 .* 2027-08-02/)
+  assert.equal(
+    shortNotice(usual, '2027-08-01'),
+    'version 1 ended on 2027-08-01, and callers had been told for 0 days of the 184 that 6 months have: set DUET_V1_SUNSET to 2028-02-01 or a later day, or DUET_NOTICE to kept',
+  )
   assert.match(shortNotice(usual, '2027-09-01') ?? '', /told for 0 days of the 182 /)
   assert.equal(
     shortNotice(kept, '2027-07-20', '2027-07-01'),
     'version 1 was to end on 2027-08-01, when callers will have been told for 31 days of the 184 that 6 months have: it goes on until 2028-01-01, as DUET_NOTICE=kept says',
+  )
+  assert.match(
+    shortNotice(kept, '2027-12-31', '2027-07-01') ?? '',
+    /was to end on 2027-08-01, when callers had been told for 31 days .* it goes on until 2028-01-01,/,
+  )
+  assert.match(
+    shortNotice(kept, '2028-01-01', '2027-07-01') ?? '',
+    /when callers had been told for 31 days .* it went on until 2028-01-01,/,
   )
 })

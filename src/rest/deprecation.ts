@@ -56,22 +56,23 @@ export const standingOn = (
 }
 
 /**
- * A sentence for the operator where callers will have been told for too few days when the version ends; undefined where
- * they will have been told for long enough, or no end is decided.
+ * A sentence for the operator where callers are told for too few days before the version ends, in the past tense of what
+ * is over; undefined where they are told for long enough, or no end is decided.
  */
 export const shortNotice = (
   deprecation: Deprecation,
   today: string,
-  told: string = today,
+  since: string = today,
 ): string | undefined => {
   const { version, from, sunset, holds } = deprecation
-  const first = told > from ? told : from
+  const first = since > from ? since : from
   const soonest = soonestEnd(first)
   if (sunset === undefined || sunset >= soonest) return undefined
   const days = `${Math.max(0, daysBetween(first, sunset))} days of the ${daysBetween(first, soonest)}`
+  const told = `callers ${today < sunset ? 'will have been' : 'had been'} told for ${days} that ${noticeMonths} months have`
   return holds === 'sunset'
-    ? `version ${version} ends on ${sunset}, and callers will have been told for ${days} that ${noticeMonths} months have: set DUET_V${version}_SUNSET to ${soonest} or a later day, or DUET_NOTICE to kept`
-    : `version ${version} was to end on ${sunset}, when callers will have been told for ${days} that ${noticeMonths} months have: it goes on until ${soonest}, as DUET_NOTICE=kept says`
+    ? `version ${version} ${today < sunset ? 'ends' : 'ended'} on ${sunset}, and ${told}: set DUET_V${version}_SUNSET to ${soonest} or a later day, or DUET_NOTICE to kept`
+    : `version ${version} was to end on ${sunset}, when ${told}: it ${today < soonest ? 'goes' : 'went'} on until ${soonest}, as DUET_NOTICE=kept says`
 }
 
 /** The structured date of RFC 9745, and the HTTP date (RFC 9110, section 5.6.7) of RFC 8594. */

@@ -43,7 +43,7 @@ const formed = (name: string, form: (Member & { kind: 'field' })['form']): strin
   if (form === undefined) return code(name)
   if (typeof form === 'string') return `${code(name)} ${form}`
   const words = Object.entries(form.words).map(
-    ([word, former]) => `${code(former)} for ${code(word)}`,
+    ([word, other]) => `${code(other)} for ${code(word)}`,
   )
   return `${code(name)} with ${words.join(', ')}`
 }

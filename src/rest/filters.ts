@@ -63,8 +63,8 @@ const equalTo = ({ entity, formOf }: Resource, field: string, text: string, aski
   const { scalar, values } = fieldOf(entity, field)
   const form = formOf(field)
   if (typeof form !== 'object') return storedValue(scalar, text, asking)
-  const newest = decoded(form, text, values)
-  return 'fault' in newest ? null : String(newest.value)
+  const own = decoded(form, text, values)
+  return 'fault' in own ? null : String(own.value)
 }
 
 const appliedFilter = (

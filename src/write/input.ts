@@ -97,8 +97,8 @@ const storedMember = (field: Field, key: string, value: unknown, use: Use): Stor
   // Nobody may give what is written in seconds.
   if (form === undefined || form === 'as seconds' || value === null)
     return storedValue(field, value, use)
-  const newest = decoded(form, value, field.values)
-  return 'fault' in newest ? newest : storedValue(field, newest.value, use)
+  const own = decoded(form, value, field.values)
+  return 'fault' in own ? own : storedValue(field, own.value, use)
 }
 
 export type Use = {

@@ -3,7 +3,7 @@ import { jobs, traced } from '#channels.ts'
 import { ApiError, type FieldFault } from '#errors.ts'
 import { type Model, uniqueFields } from '#model/model.ts'
 import { resourceOf } from '#model/resource.ts'
-import { newest, type Version } from '#model/version.ts'
+import type { Version } from '#model/version.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import type { Command } from '#write/command.ts'
@@ -14,10 +14,10 @@ export type Done = Outcome & { kind: 'done' }
 /** The read of the row that a command wrote; its id goes into the plan's slot 1. */
 export type Reading = { readonly plan: ReadPlan; readonly values: readonly SqlValue[] }
 
-/** The key of the request, where it has one, and the version that its caller speaks; GraphQL has the newest names. */
+/** The key of the request, where it has one, and the version of the REST API that its caller speaks; none in GraphQL. */
 export type Occasion = {
   readonly idempotency?: Idempotency | undefined
-  readonly version?: Version
+  readonly version?: Version | undefined
 }
 
 /** The faults of the fields of a unique field or set whose values are taken. */
@@ -28,15 +28,16 @@ const takenFaults = (members: readonly string[]): readonly FieldFault[] =>
     return { field, message: `is in use already${together}` }
   })
 
-/** The error for values that are taken, which names members as the caller's version does. */
-const violated = (model: Model, target: string, version: Version): ApiError => {
+/** The error for values that are taken, which names members as the caller's version does, or as the fields are. */
+const violated = (model: Model, target: string, version: Version | undefined): ApiError => {
   const [table, columns = ''] = target.split('.')
   const [name, entity] =
     Object.entries(model.entities).find(([, entity]) => entity.table === table) ?? []
   const keys = entity ? uniqueFields(entity, columns) : []
   const members = keys.map(key => {
     const field = entity?.fields[key]?.foldedFrom ?? key
-    return name === undefined ? field : resourceOf(model, name, version).nameOf(field)
+    const isNamed = name !== undefined && version !== undefined
+    return isNamed ? resourceOf(model, name, version).nameOf(field) : field
   })
   const [only, ...others] = keys
   const code = (others.length === 0 && only && entity?.fields[only]?.unique) || 'CONFLICT'
@@ -52,7 +53,7 @@ const errorOf = (
   model: Model,
   command: Command,
   outcome: Exclude<Outcome, { kind: 'done' }>,
-  version: Version,
+  version: Version | undefined,
 ): Error => {
   switch (outcome.kind) {
     case 'refused':
@@ -96,7 +97,7 @@ export const write = async (
   model: Model,
   command: Command,
   reading: Reading | null,
-  { idempotency, version = newest }: Occasion = {},
+  { idempotency, version }: Occasion = {},
 ): Promise<Done> => {
   const { steps, makes, status, text } = command
   const [viewer = null, ...rest] = reading?.values ?? []

@@ -7,7 +7,7 @@ import { type Entity, entity, many, one } from '#model/entity.ts'
 import { flag, id, int, reference, revision, time } from '#model/field.ts'
 import { checkViewers, defineModel, type Viewers } from '#model/model.ts'
 import { anyone, self, signedIn, whileOpen } from '#model/policy.ts'
-import type { Lifetime } from '#model/version.ts'
+import { type Lifetime, versions } from '#model/version.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import type { Action } from '#write/action.ts'
 import { editor, roles } from '../support/roles.ts'
@@ -153,7 +153,7 @@ const wrongRoutes: readonly (readonly [string, Lifetime, string])[] = [
   [
     'begins with a version that there is not',
     { since: 7 as never },
-    'names version 7, which is not one of 1, 2: name one of these',
+    `names version 7, which is not one of ${versions.join(', ')}: name one of these`,
   ],
 ]
 for (const [what, lifetime, rest] of wrongRoutes)

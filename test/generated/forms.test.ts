@@ -24,6 +24,10 @@ const sample = entity({
     id: id(),
     price: money({ max: 999_999_999.99, until: { 1: { form: 'as text' } } }),
     count: int({ min: -(2 ** 53) + 1, max: 2 ** 53 - 1, until: { 1: { form: 'as text' } } }),
+    weight: money({ max: 99, from: { 2: { name: 'grams', form: 'as text' } } }),
+    size: choice(['s', 'm', 'toString'], {
+      from: { 2: { form: { words: { s: 'small', toString: 'm', m: 'toString' } } } },
+    }),
     word: choice(['constructor', 'left', 'right', 'toString'], {
       until: { 1: { name: 'was', form: { words: { left: 'right', right: 'left' } } } },
     }),

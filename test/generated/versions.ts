@@ -29,6 +29,10 @@ type Members = Readonly<Record<string, unknown>>
 /** What both versions have as they call it: first version 1, then version 2. */
 type Pair = readonly [first: string, second: string]
 
+/** The field that version 2 calls so; the name itself where none is. */
+const keyOf = (fields: Readonly<Record<string, Field>>, member: string): string =>
+  Object.keys(fields).find(key => memberName(key, fields[key], 2) === member) ?? member
+
 /** A request to both; `isStrict` where version 2 refuses what version 1 ignores. */
 type Asked = {
   readonly line: Pair
@@ -66,11 +70,11 @@ const former = (field: Field | undefined, value: unknown): unknown => {
 const isCommon = (field: Field | undefined): boolean =>
   field !== undefined && isIn(field, 1) && isIn(field, 2)
 
-/** Names of version 1 by those of version 2, which are the fields' own. */
+/** Names of version 1 by those of version 2. */
 const namesOf = (model: Model, entity: string): ReadonlyMap<string, string> =>
   new Map(
     Object.entries(entityOf(model, entity).fields).map(([key, field]) => [
-      key,
+      memberName(key, field, 2) ?? key,
       memberName(key, field, 1) ?? key,
     ]),
   )
@@ -78,7 +82,8 @@ const namesOf = (model: Model, entity: string): ReadonlyMap<string, string> =>
 /** The object of version 2 as version 1 has it, by the declaration. */
 const older = (model: Model, entity: string, object: Members): Members => {
   const { fields, relations, rest } = entityOf(model, entity)
-  const members = Object.entries(object).flatMap(([key, value]) => {
+  const members = Object.entries(object).flatMap(([member, value]) => {
+    const key = keyOf(fields, member)
     const field = fields[key]
     if (key === '_links') return [[key, value]]
     if (field) return isCommon(field) ? [[memberName(key, field, 1), written(field, value, 1)]] : []
@@ -156,7 +161,9 @@ const listParameters = (source: Source, route: Route, path: string) => {
   }
   if (selectable && chance(25)) {
     const all = Object.entries(entity.fields).filter(([, f]) => f.rest && isCommon(f) && chance(50))
-    const chosen = all.map(([key, field]) => [memberName(key, field, 1) ?? '', key] as const)
+    const chosen = all.map(
+      ([key, field]) => [memberName(key, field, 1) ?? '', memberName(key, field, 2) ?? ''] as const,
+    )
     const text = (at: 0 | 1) => chosen.map(names => names[at]).join()
     found.push([twice('fields'), [text(0), text(1)]])
   }
@@ -180,16 +187,18 @@ const bodies = (source: Source, route: Route, viewer: Viewer): readonly [Members
   const given = route.below ? { [route.below.field]: 1 } : {}
   const purpose = { model, entity: route.entity, mode, viewer, given, reference }
   const whole = bodyFor({ ...purpose, version: 2, n: source.n++ })
-  const own = Object.entries(whole).filter(([key]) => isCommon(fields[key]))
+  const own = Object.entries(whole).filter(([member]) => isCommon(fields[keyOf(fields, member)]))
   const kept = own.filter(() => mode !== 'update' || chance(60))
   const body: Record<string, unknown> = Object.fromEntries(kept)
-  const shared = Object.keys(fields).filter(key => isCommon(fields[key]))
+  const shared = Object.entries(fields).flatMap(([key, field]) =>
+    isCommon(field) ? [memberName(key, field, 2) ?? key] : [],
+  )
   if (chance(25)) body[of('unheardOf', ...shared)] = of<unknown>(...odd)
   if (chance(5)) delete body[of(...shared)]
   const names = namesOf(model, route.entity)
-  const older = Object.entries(body).map(([key, value]) => [
-    names.get(key) ?? key,
-    former(fields[key], value),
+  const older = Object.entries(body).map(([member, value]) => [
+    names.get(member) ?? member,
+    former(fields[keyOf(fields, member)], value),
   ])
   return [Object.fromEntries(older), body]
 }

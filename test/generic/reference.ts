@@ -75,11 +75,13 @@ export const memberName = (
   field: Field | undefined,
   version: Version,
 ): string | undefined =>
-  field && isIn(field, version) ? (field.until[version]?.name ?? key) : undefined
+  field && isIn(field, version)
+    ? (field.until[version]?.name ?? field.from[version]?.name ?? key)
+    : undefined
 
 /** A JSON value as a version writes it. */
 export const written = (field: Field | undefined, value: unknown, version: Version): unknown => {
-  const form = field?.until[version]?.form
+  const form = field?.until[version]?.form ?? field?.from[version]?.form
   if (form === undefined || value === null) return value
   if (form === 'as text') return String(value)
   if (form === 'as seconds') return Math.floor(Date.parse(String(value)) / 1000)

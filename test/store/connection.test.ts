@@ -8,7 +8,7 @@ import { createWorld, type World } from '../world.ts'
 let world: World
 before(async () => {
   world = await createWorld({
-    engine: { readTimeout: 1 },
+    engine: { readTimeout: 1, sync: 'full' },
     rows: {
       product: Array.from({ length: 3000 }, (_, index) => ({
         name: `Thing ${index}`,

@@ -54,7 +54,10 @@ const addedIn = (folder: URL) =>
 const textIn = (folder: URL, file: string) => readFileSync(new URL(file, folder), 'utf8')
 
 const usual = Math.max(
-  ...contentMigrations('sqlite', content.migrations).map(({ name }) => Number.parseInt(name, 10)),
+  // One of one engine alone takes the number for both.
+  ...draftings
+    .flatMap(({ engine }) => contentMigrations(engine, content.migrations))
+    .map(({ name }) => Number.parseInt(name, 10)),
 )
 const number = (ahead: number) => String(usual + ahead).padStart(4, '0')
 

@@ -55,7 +55,7 @@ test('the migrations of each history are numbered without gaps over both engines
 
 test('a store that is not there is made with its folder, and all migrations are noted', () => {
   const { file } = fresh()
-  assert.deepEqual(migrateSqlite(file, known, 1234), names)
+  assert.deepEqual(migrateSqlite(file, known, { now: 1234 }), names)
   assert.deepEqual(appliedIn(file), names)
   assert.deepEqual(
     query(file, 'select distinct applied_at from migrations').map(row => row.applied_at),

@@ -78,10 +78,13 @@ const upTo = (rows: Iterable<Row>, bytes: number): Rows => {
   return result
 }
 
-const open = (file: string, sync: Durability): DatabaseSync => {
+/** How long a connection waits for one that has the file locked, in milliseconds. */
+export const busyTimeout = 5000
+
+const open = (file: string, sync: Durability, pages: number): DatabaseSync => {
   try {
     const database = new DatabaseSync(file, {
-      timeout: 5000,
+      timeout: busyTimeout,
       enableForeignKeyConstraints: true,
       limits: {
         length: 2_000_000,
@@ -95,7 +98,7 @@ const open = (file: string, sync: Durability): DatabaseSync => {
       },
     } as ConstructorParameters<typeof DatabaseSync>[1])
     database.exec(`pragma journal_mode = wal; pragma synchronous = ${sync};
-      pragma wal_autocheckpoint = 1000; pragma journal_size_limit = 67108864;
+      pragma wal_autocheckpoint = ${pages}; pragma journal_size_limit = 67108864;
       pragma trusted_schema = off; pragma cache_size = -8000; pragma temp_store = memory`)
     return database
   } catch (cause) {
@@ -137,15 +140,20 @@ type ConnectOptions = {
   readonly readOnly?: boolean
   /** FULL unless a test asks for less. */
   readonly sync?: Durability
+  /** Whether another program makes the checkpoints of the log. */
+  readonly sharesLog?: boolean
   /** Called with each table that a statement may have written. */
   readonly onWrite?: (table: string) => void
 }
 
+/** Pages in the log from which on a commit checkpoints it. */
+const usualPages = 1000
+
 /** Opens the file with the service's pragmas and limits. */
 export const connect = (file: string, options: ConnectOptions = {}): Connection => {
   checkLibrary()
-  const { sync = 'full', onWrite } = options
-  const database = open(file, sync)
+  const { sync = 'full', sharesLog, onWrite } = options
+  const database = open(file, sync, sharesLog ? 0 : usualPages)
   if (options.readOnly) database.exec('pragma query_only = on')
   const collect = onWrite && collectWrites(database)
   const statements = new Map<string, Prepared>()

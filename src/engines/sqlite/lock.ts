@@ -9,7 +9,14 @@ export class StoreInUseError extends Error {
   override readonly name = 'StoreInUseError'
 }
 
-type Locks = { readonly tryLock: (descriptor: number, offset: number, length: number) => boolean }
+type Locks = {
+  readonly tryLock: (
+    descriptor: number,
+    offset: number,
+    length: number,
+    options?: { readonly shared: boolean },
+  ) => boolean
+}
 
 const require = createRequire(import.meta.url)
 
@@ -31,12 +38,15 @@ const opened = (descriptor: number): string => {
   return `${dev} ${ino}`
 }
 
+// Loaded when it is needed: it is native, and most commands do without it.
+const locks = (): Locks => require('fs-native-extensions') as Locks
+
 /** Locks an open file; false where another process has locked it. */
-const lock = (descriptor: number): boolean => {
-  // Loaded only here: it is native, and other commands do without it.
-  const { tryLock } = require('fs-native-extensions') as Locks
-  return tryLock(descriptor, lockedByte, 1)
-}
+const lock = (descriptor: number): boolean => locks().tryLock(descriptor, lockedByte, 1)
+
+/** Locks bytes of an open file as one of many; false where a program has locked one of them alone. */
+export const lockShared = (descriptor: number, offset: number, length: number): boolean =>
+  locks().tryLock(descriptor, offset, length, { shared: true })
 
 /** The descriptor of the locked file, or undefined where another process has locked it. */
 const lockedDescriptor = (file: string): number | undefined => {

@@ -23,11 +23,14 @@ const migrationsTable =
 export const migrateSqlite = (
   file: string,
   migrations: readonly Migration[],
-  now = Date.now(),
+  {
+    now = Date.now(),
+    sharesLog = false,
+  }: { readonly now?: number; readonly sharesLog?: boolean } = {},
 ): readonly string[] => {
   checkPath(file)
   mkdirSync(dirname(file), { recursive: true })
-  const { query, run, close } = connect(file)
+  const { query, run, close } = connect(file, { sharesLog })
   const apply = (migration: Migration): void => {
     try {
       run(migration.text)

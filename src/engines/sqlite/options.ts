@@ -9,6 +9,8 @@ export type SqliteFile = {
   readonly minDisk?: number
   /** How many threads slow reads have; each is started when it is first needed. One for each spare core unless it says otherwise. */
   readonly readers?: number | undefined
+  /** Another program makes the checkpoints, up to so many bytes of the log; undefined: Duet makes them. */
+  readonly sharedLog?: number | undefined
 }
 
 export type SqliteOptions = Serving & SqliteFile

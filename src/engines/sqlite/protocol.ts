@@ -9,10 +9,11 @@ import type { Query, Rows } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import type { Job, Outcome } from '#write/job.ts'
 
-export type WriterSetup = Required<Pick<SqliteOptions, 'file' | 'sync' | 'digits' | 'limits'>> & {
-  /** Moved around each commit where somebody watches them. */
-  readonly counters: Counters | undefined
-}
+export type WriterSetup = Required<Pick<SqliteOptions, 'file' | 'sync' | 'digits' | 'limits'>> &
+  Pick<SqliteOptions, 'sharedLog'> & {
+    /** Moved around each commit where somebody watches them. */
+    readonly counters: Counters | undefined
+  }
 
 /** A job with its number, and the number of its plan, which the writer caches. */
 export type Sent = { readonly id: number; readonly plan: number | null; readonly job: Job }
@@ -22,6 +23,8 @@ export type Batch = { readonly dropPlans: boolean; readonly jobs: readonly Sent[
 
 export type Reply =
   | { readonly kind: 'ready' }
+  /** What an operator should know, of a store that is served on. */
+  | { readonly kind: 'problem'; readonly message: string }
   | {
       readonly kind: 'outcomes'
       readonly outcomes: readonly (readonly [number, Outcome])[]

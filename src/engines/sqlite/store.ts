@@ -8,6 +8,7 @@ import { migrateSqlite, pendingMigrations, secretOf } from '#engines/sqlite/migr
 import type { SqliteFile } from '#engines/sqlite/options.ts'
 import { checkPath } from '#engines/sqlite/path.ts'
 import { sqliteSession } from '#engines/sqlite/session.ts'
+import { keepLog } from '#engines/sqlite/shared-log.ts'
 import type { Store } from '#engines/store.ts'
 
 type Options = SqliteFile & {
@@ -17,7 +18,23 @@ type Options = SqliteFile & {
 
 /** The store in a file, which is made where there is none yet. */
 export const sqliteStore = ({ migrations, ...options }: Options): Store => {
-  const { file, sync = 'full' } = options
+  const { file, sync = 'full', sharedLog } = options
+  const sharesLog = sharedLog !== undefined
+  const keep = () => {
+    if (sharesLog) keepLog(file)
+  }
+  const migrate = () => {
+    keep()
+    const applied = migrateSqlite(file, migrations, { sharesLog })
+    // Only now if the file is new.
+    keep()
+    return applied
+  }
+  /** Does it with the log kept. */
+  const kept = <Result>(work: () => Result): Result => {
+    keep()
+    return work()
+  }
   return {
     label: file,
     dialect,
@@ -25,13 +42,15 @@ export const sqliteStore = ({ migrations, ...options }: Options): Store => {
       checkPath(file)
       return holdWhenFree(file, wait, onWait)
     },
-    migrate: async () => migrateSqlite(file, migrations),
-    pending: async () => pendingMigrations(file, migrations),
-    secret: async name => secretOf(file, name),
+    migrate: async () => migrate(),
+    pending: async () => kept(() => pendingMigrations(file, migrations)),
+    secret: async name => kept(() => secretOf(file, name)),
     session: async purpose =>
-      purpose === 'reading'
-        ? sqliteSession(connect(file, { readOnly: true }), 'begin')
-        : sqliteSession(connect(file, { sync }), 'begin immediate'),
-    open: serving => openSqlite({ ...serving, ...options }),
+      kept(() =>
+        purpose === 'reading'
+          ? sqliteSession(connect(file, { readOnly: true }), 'begin')
+          : sqliteSession(connect(file, { sync, sharesLog }), 'begin immediate'),
+      ),
+    open: serving => kept(() => openSqlite({ ...serving, ...options })),
   }
 }

@@ -5,6 +5,7 @@ import { BUSY, type Connection, connect, errorCode } from '#engines/sqlite/conne
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { fileAt, gone } from '#engines/sqlite/lock.ts'
 import type { Batch, Reply, Sent, WriterSetup } from '#engines/sqlite/protocol.ts'
+import { boundLog } from '#engines/sqlite/shared-log.ts'
 import { machineErrors } from '#errors.ts'
 import { type Prepared, prepare } from '#read/read.ts'
 import { drive, queryWith } from '#sql/engine.ts'
@@ -13,12 +14,18 @@ import { perform } from '#write/perform.ts'
 
 const port = parentPort
 if (!port) throw new Error('the writer runs as a worker thread')
-const { file, sync, digits, limits, counters } = workerData as WriterSetup
+const { file, sync, digits, limits, sharedLog, counters } = workerData as WriterSetup
 const connection: Connection = connect(file, {
   sync,
+  sharesLog: sharedLog !== undefined,
   ...(counters && { onWrite: table => counted?.wrote(table) }),
 })
 const counted = counters && countCommits(counters, connection)
+const reply = (message: Reply): void => port.postMessage(message)
+const checkLog =
+  sharedLog === undefined
+    ? () => {}
+    : boundLog(connection, file, sharedLog, message => reply({ kind: 'problem', message }))
 const served = fileAt(file)
 const plans = new Map<number, Prepared>()
 const begin = queryWith('begin immediate')
@@ -114,10 +121,11 @@ const runGroup = (group: readonly Ready[]): Reply => {
   }
 }
 
-/** Optimizes, empties the log and ends. Where that fails on a full disk nothing is lost: the next start reads the log. */
+/** Optimizes, empties the log unless another program does, and ends. Where that fails on a full disk nothing is lost: the next start reads the log. */
 const end = (): void => {
   counted?.close()
-  for (const text of ['pragma optimize', 'pragma wal_checkpoint(truncate)'])
+  const last = sharedLog === undefined ? ['pragma wal_checkpoint(truncate)'] : []
+  for (const text of ['pragma optimize', ...last])
     try {
       connection.run(text)
     } catch {}
@@ -150,15 +158,16 @@ const drain = (first: Batch | 'close'): void => {
       take(next.message as Batch | 'close')
     }
     if (queue.length === 0) break
-    const reply = runGroup(queue.splice(0, groupSize))
-    port.postMessage(reply)
-    if (reply.kind === 'unknown' || reply.kind === 'gone') {
+    const told = runGroup(queue.splice(0, groupSize))
+    reply(told)
+    if (told.kind === 'unknown' || told.kind === 'gone') {
       hasStopped = true
       return
     }
+    checkLog()
   }
   if (isLast) end()
 }
 
 port.on('message', drain)
-port.postMessage({ kind: 'ready' } satisfies Reply)
+reply({ kind: 'ready' })

@@ -55,11 +55,11 @@ const refusal = (disk: Disk, waiting: number, { queue }: SqliteOptions): ApiErro
 }
 
 const startWorker = (
-  { file, sync = 'full', digits, limits }: SqliteOptions,
+  { file, sync = 'full', digits, limits, sharedLog }: SqliteOptions,
   counters: Counters | undefined,
 ): Worker =>
   new Worker(new URL('./worker.ts', import.meta.url), {
-    workerData: { file, sync, digits, limits, counters } satisfies WriterSetup,
+    workerData: { file, sync, digits, limits, sharedLog, counters } satisfies WriterSetup,
   })
 
 type Parts = {
@@ -78,6 +78,8 @@ const settling =
     switch (reply.kind) {
       case 'ready':
         return setReady()
+      case 'problem':
+        return options.onProblem?.(reply.message)
       case 'outcomes':
         beforeAnswers()
         options.onCommit?.(reply.outcomes.length, reply.milliseconds)

@@ -20,7 +20,10 @@ import {
   webUrl,
 } from '#model/field.ts'
 import { anyone, nobody, self, signedIn, whileOpen, withRole } from '#model/policy.ts'
+import { newest, versions } from '#model/version.ts'
 import { admin, editor, roles } from '../../../test/support/roles.ts'
+
+const former = versions.slice(0, -1).join(', ')
 
 const author: Entity = entity({
   table: 'authors',
@@ -660,8 +663,8 @@ const wrong: readonly (readonly [
   // Versions
   [
     'a version that there is not',
-    'book.mood names version 3, which is not one of 1, 2: name one of these',
-    withMood({ since: 3 as never }),
+    `book.mood names version 99, which is not one of ${versions.join(', ')}: name one of these`,
+    withMood({ since: 99 as never }),
   ],
   [
     'a first version after the last',
@@ -670,8 +673,8 @@ const wrong: readonly (readonly [
   ],
   [
     'a last version that is the newest',
-    'book.mood ends with version 2, the newest: leave last out, or name the version before',
-    withMood({ last: 2, sunset }),
+    `book.mood ends with version ${newest}, the newest: leave last out, or name the version before`,
+    withMood({ last: newest, sunset }),
   ],
   [
     'a last version without a sunset',
@@ -708,18 +711,18 @@ const wrong: readonly (readonly [
   ],
   [
     'a route with a faulty lifetime',
-    'the route update of book ends with version 2, the newest: leave last out, or name the version before',
-    { rest: { lifetimes: { update: { last: 2 } } } },
+    `the route update of book ends with version ${newest}, the newest: leave last out, or name the version before`,
+    { rest: { lifetimes: { update: { last: newest } } } },
   ],
   [
     'a REST API with a faulty lifetime',
-    'the REST API of book names version 0, which is not one of 1, 2: name one of these',
+    `the REST API of book names version 0, which is not one of ${versions.join(', ')}: name one of these`,
     { rest: { lifetimes: { all: { since: 0 as never } } } },
   ],
   [
     'an embedded list with a faulty lifetime',
-    'the embedded author of book ends with version 2, the newest: leave last out, or name the version before',
-    { rest: { embedded: { author: { after: 'title', last: 2 } } } },
+    `the embedded author of book ends with version ${newest}, the newest: leave last out, or name the version before`,
+    { rest: { embedded: { author: { after: 'title', last: newest } } } },
   ],
   [
     'a filter with a faulty lifetime',
@@ -737,8 +740,8 @@ const wrong: readonly (readonly [
   ],
   [
     'a link with a faulty lifetime',
-    'the link author of book ends with version 2, the newest: leave last out, or name the version before',
-    linked({ self: '/books/{id}', author: { href: '/authors/{authorId}', last: 2 } }),
+    `the link author of book ends with version ${newest}, the newest: leave last out, or name the version before`,
+    linked({ self: '/books/{id}', author: { href: '/authors/{authorId}', last: newest } }),
   ],
   [
     'a first link that not every version has',
@@ -747,17 +750,17 @@ const wrong: readonly (readonly [
   ],
   [
     'a difference until a version that there is not',
-    'book.mood differs until version 3, which is not a former version: name one of 1',
-    withMood({ until: { 3: { name: 'x' } } as never }),
+    `book.mood differs until version 99, which is not a former version: name one of ${former}`,
+    withMood({ until: { 99: { name: 'x' } } as never }),
   ],
   [
     'a difference until the newest version',
-    'book.mood differs until version 2, which is not a former version: name one of 1',
-    withMood({ until: { 2: { name: 'x' } } }),
+    `book.mood differs until version ${newest}, which is not a former version: name one of ${former}`,
+    withMood({ until: { [newest]: { name: 'x' } } }),
   ],
   [
     'a difference until a version that has it not',
-    'book.mood differs until version 1, which does not have it: leave until out, or change since',
+    'book.mood differs until version 1, which does not have it: leave that out, or change its since or last',
     withMood({ since: 2, until: { 1: { name: 'humour' } } }),
   ],
   [
@@ -769,6 +772,41 @@ const wrong: readonly (readonly [
     'a former name that is none',
     'book.mood is called the mood until version 1: use letters, digits and _',
     withMood({ until: { 1: { name: 'the mood' } } }),
+  ],
+  [
+    'a difference from a version on that there is not',
+    `book.mood differs from version 99 on, which is not one of ${versions.join(', ')}: name one of these`,
+    withMood({ from: { 99: { name: 'x' } } as never }),
+  ],
+  [
+    'a difference from a version on that has it not',
+    'book.mood differs from version 2 on, which does not have it: leave that out, or change its since or last',
+    withMood({ last: 1, sunset, from: { 2: { name: 'humour' } } }),
+  ],
+  [
+    'a difference from a version on until which it differs otherwise',
+    'book.mood differs from version 1 on, and until version 1: name a later version in from, or an earlier one in until',
+    withMood({ until: { 1: { name: 'humour' } }, from: { 1: { name: 'temper' } } }),
+  ],
+  [
+    'a difference in nothing from a version on',
+    'book.mood differs from version 2 on in nothing: give it a name or a form there',
+    withMood({ from: { 2: {} } }),
+  ],
+  [
+    'a later name that is none',
+    'book.mood is called the mood from version 2 on: use letters, digits and _',
+    withMood({ from: { 2: { name: 'the mood' } } }),
+  ],
+  [
+    'a later name that another member has',
+    'book has two members called title in version 2 of the REST API: rename one of them',
+    withMood({ from: { 2: { name: 'title' } } }),
+  ],
+  [
+    'a later form that cannot be turned back in an input',
+    'book.mood in version 2 is written there in a form that cannot be turned back, and callers may give it: use another form, or let only the service set it',
+    withMood({ from: { 2: { form: { words: { glad: 'sad' } } } } }),
   ],
   [
     'a text in a form of numbers',

@@ -3,16 +3,17 @@ import { isDay, noticeMonths, soonestEnd } from '#base/dates.ts'
 import { type Checked, type Faults, own } from '#model/check/checked.ts'
 import { type Entity, linkSets } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
-import { type Form, formerWord, wordsIn } from '#model/form.ts'
+import { type Form, otherWord, wordsIn } from '#model/form.ts'
 import { type Resource, resourceIn } from '#model/resource.ts'
 import {
-  formerOf,
   isIn,
   type Lifetime,
   lifetimeOf,
   newest,
   reasonOf,
+  type Variant,
   type Version,
+  variantOf,
   versions,
 } from '#model/version.ts'
 
@@ -77,18 +78,45 @@ const lifetimesOf = ({ name, self }: Checked): readonly (readonly [string, Lifet
   ]
 }
 
+/** What is wrong with a variant that holds at a version: `when` is `until version 1` or `from version 2 on`. */
+const variantFault = (
+  field: Field,
+  { name, form }: Variant,
+  version: number,
+  when: string,
+): string | undefined => {
+  if (!isIn(field, version as Version))
+    return `differs ${when}, which does not have it: leave that out, or change its since or last`
+  if (name === undefined && form === undefined)
+    return `differs ${when} in nothing: give it a name or a form there`
+  return name === undefined || /^[a-zA-Z][a-zA-Z0-9_]*$/.test(name)
+    ? undefined
+    : `is called ${name} ${when}: use letters, digits and _`
+}
+
 const untilFault = (field: Field): string | undefined => {
-  const { until } = field
-  for (const [text, former] of Object.entries(until)) {
+  for (const [text, variant] of Object.entries(field.until)) {
     const version = Number(text)
+    const when = `until version ${text}`
     if (!versions.some(known => known === version) || version === newest)
-      return `differs until version ${text}, which is not a former version: name one of ${versions.slice(0, -1).join(', ')}`
-    if (!isIn(field, version as Version))
-      return `differs until version ${text}, which does not have it: leave until out, or change since`
-    if (former?.name === undefined && former?.form === undefined)
-      return `differs until version ${text} in nothing: give it a name or a form there`
-    if (former.name !== undefined && !/^[a-zA-Z][a-zA-Z0-9_]*$/.test(former.name))
-      return `is called ${former.name} until version ${text}: use letters, digits and _`
+      return `differs ${when}, which is not a former version: name one of ${versions.slice(0, -1).join(', ')}`
+    const fault = variantFault(field, variant ?? {}, version, when)
+    if (fault !== undefined) return fault
+  }
+  return undefined
+}
+
+const fromFault = (field: Field): string | undefined => {
+  const last = Math.max(0, ...Object.keys(field.until).map(Number))
+  for (const [text, variant] of Object.entries(field.from)) {
+    const version = Number(text)
+    const when = `from version ${text} on`
+    if (!versions.some(known => known === version))
+      return `differs ${when}, which is not one of ${versions.join(', ')}: name one of these`
+    if (version <= last)
+      return `differs ${when}, and until version ${last}: name a later version in from, or an earlier one in until`
+    const fault = variantFault(field, variant ?? {}, version, when)
+    if (fault !== undefined) return fault
   }
   return undefined
 }
@@ -115,7 +143,7 @@ const isReversible = (form: Form, { values = [] }: Field): boolean =>
 /** Whether values are in the same order before and after the form is written. */
 const keepsOrder = (form: Form, { values = [] }: Field): boolean => {
   if (typeof form === 'string') return form === 'as seconds'
-  const former = (word: string) => formerWord(form, word)
+  const former = (word: string) => otherWord(form, word)
   const sorted = values.toSorted()
   return sorted.every(
     (word, index) => index === 0 || former(sorted[index - 1] ?? '') < former(word),
@@ -144,7 +172,7 @@ const formFaults = function* (checked: Checked, version: Version): Faults {
   const { name, self } = checked
   const resource = resourceIn(name, self, version)
   for (const [key, field] of Object.entries(self.fields)) {
-    const { form } = formerOf(field.until, version)
+    const { form } = variantOf(field, version)
     const fault = form && (formFault(form, field) ?? formUseFault(resource, key, form))
     if (fault !== undefined) yield `${name}.${key} in version ${version} ${fault}`
   }
@@ -225,7 +253,7 @@ export const versionFaults = function* (checked: Checked): Faults {
     if (fault !== undefined) yield `${part} ${fault}`
   }
   for (const [key, field] of Object.entries(checked.self.fields)) {
-    const fault = untilFault(field)
+    const fault = untilFault(field) ?? fromFault(field)
     if (fault !== undefined) yield `${checked.name}.${key} ${fault}`
   }
   yield* firstLinkFaults(checked)

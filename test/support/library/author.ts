@@ -11,7 +11,13 @@ export const author = entity({
   fields: {
     id: id(),
     name: text({ max: 120, trimmed: true, description: 'Name as it stands on the cover.' }),
-    born: int({ min: -3000, max: 2100, nullable: true, description: 'Year; below 0 is B.C.' }),
+    born: int({
+      min: -3000,
+      max: 2100,
+      nullable: true,
+      description: 'Year; below 0 is B.C.',
+      from: { 2: { name: 'bornIn' } },
+    }),
     biography: text({
       max: 20_000,
       min: 0,

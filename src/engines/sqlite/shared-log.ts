@@ -1,0 +1,83 @@
+/** The log of a store (its -wal file) whose checkpoints another program makes, as Litestream does: see decisions/0029. */
+import { openSync, readSync, statSync } from 'node:fs'
+import { busyTimeout, type Connection } from '#engines/sqlite/connection.ts'
+import { lockShared } from '#engines/sqlite/lock.ts'
+import { queryWith } from '#sql/engine.ts'
+
+/** The byte of the header that is 2 where the file has a log (SQLite, "Database File Format", section 1.3.3). */
+const readVersion = 19
+
+const hasLog = (descriptor: number): boolean => {
+  const byte = Buffer.alloc(1)
+  return readSync(descriptor, byte, 0, 1, readVersion) === 1 && byte[0] === 2
+}
+
+/** The bytes that every connection of SQLite locks while it is open, and that the last one must have alone to remove the log. */
+const sharedBytes = { offset: 0x4000_0002, length: 510 }
+
+type Kept = { readonly descriptor: number; isLocked: boolean }
+
+// None is ever closed: with any descriptor of a file, a process loses all of SQLite's locks on it.
+const kept = new Map<string, Kept>()
+
+const descriptorOf = (file: string): Kept | undefined => {
+  const known = kept.get(file)
+  if (known || statSync(file, { throwIfNoEntry: false }) === undefined) return known
+  const opened = { descriptor: openSync(file, 'r+'), isLocked: false }
+  kept.set(file, opened)
+  return opened
+}
+
+/**
+ * Keeps the log of a store when this process closes its last connection, which would otherwise checkpoint and remove it. To be
+ * called before it connects; for a file that has no log yet, once more when it has.
+ */
+export const keepLog = (file: string): void => {
+  const opened = descriptorOf(file)
+  if (!opened || opened.isLocked || !hasLog(opened.descriptor)) return
+  opened.isLocked = lockShared(opened.descriptor, sharedBytes.offset, sharedBytes.length)
+}
+
+/** How long a checkpoint waits for those who read the log, in milliseconds; writes wait as long. */
+const patience = 100
+
+const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0
+
+/** Checkpoints the log and empties it; gives what is in the way, undefined where nothing is. */
+const emptyLog = ({ query, run }: Connection): string | undefined => {
+  run(`pragma busy_timeout = ${patience}`)
+  try {
+    const [[isBusy] = []] = query(queryWith('pragma wal_checkpoint(truncate)'))
+    return isBusy === 0 ? undefined : 'another program reads it; restart that one'
+  } catch (error) {
+    return (error as Error).message
+  } finally {
+    run(`pragma busy_timeout = ${busyTimeout}`)
+  }
+}
+
+/**
+ * Gives a function that checkpoints a log of more than `most` bytes, to be called after each commit. Its other program seems
+ * dead then, so `tell` gets a sentence, which also says where the log could not be emptied.
+ */
+export const boundLog = (
+  connection: Connection,
+  file: string,
+  most: number,
+  tell: (message: string) => void,
+): (() => void) => {
+  const log = `${file}-wal`
+  let next = most
+  return () => {
+    const size = sizeOf(log)
+    if (size <= next) return
+    const fault = emptyLog(connection)
+    // Not at each commit: it would cost each of them the patience.
+    next = fault === undefined ? most : size + most / 8
+    tell(
+      fault === undefined
+        ? `${log} reached ${size} bytes, and no other program checkpointed it as DUET_WAL=shared promises: Duet did; start that program again`
+        : `${log} has ${size} bytes, no other program checkpoints it, and Duet cannot: ${fault}`,
+    )
+  }
+}
