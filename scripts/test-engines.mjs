@@ -48,6 +48,10 @@ export const longest = [
   'test/store/orders-model.test.ts',
   'test/postgres/restart.test.ts',
   'test/field-example.test.ts',
+  'test/store/race.test.ts',
+  'test/pages/browser.test.ts',
+  'test/postgres/rolling.test.ts',
+  'test/clients.test.ts',
 ]
 
 const placeOf = file => (longest.includes(file) ? longest.indexOf(file) : longest.length)
