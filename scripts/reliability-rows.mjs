@@ -1090,6 +1090,8 @@ const load = [
     [
       'test/postgres/restart.test.ts: services behind HAProxy are restarted in turn at up to 300 requests a second, and no request fails',
       'test/nightly/rolling.test.ts: … restarts in turn behind HAProxy at up to 300 requests a second fail no request',
+      'test/store/serve.test.ts: restarts on a socket that outlives the service fail no request, lose no write and do none twice',
+      'test/nightly/restart.test.ts: … restarts at 300 requests a second, on a socket that outlives the service, fail none',
       'test/nightly/rolling.test.ts: without a wait at the end callers do notice: it is needed, and this sees it',
     ],
   ],
