@@ -17,6 +17,7 @@ export const onSqliteOnly = {
     'SQLite drafts; test/postgres/migrate.test.ts has those of PostgreSQL',
   'test/store/answers.test.ts': 'answers are cached on SQLite only',
   'test/store/connection.test.ts': 'the pragmas and limits of a SQLite connection',
+  'test/store/damage.test.ts': 'the bytes of a SQLite file',
   'test/store/draft.test.ts': 'drafts for both engines by itself',
   'test/store/migrate.test.ts':
     'migrations of a file; test/postgres/migrate.test.ts has the others',
