@@ -805,6 +805,7 @@ const http = [
     'G1',
     'A request that two parsers understand differently',
     [
+      'test/cli/heads.test.ts: what two readers could take for different requests is 400, and nothing behind it is read',
       'test/cli/heads.test.ts: a request with two Host headers is refused with 400',
       'test/cli/heads.test.ts: under a lenient parser of HTTP no service starts',
       'test/cli/heads.test.ts: … of HTTP/2.0 is 505, of HTTP/1.0 not',
@@ -850,10 +851,10 @@ const http = [
     'G6',
     'Line ends in what becomes a header',
     [
+      'test/http/answers.test.ts: nothing in a path, a query or a header becomes a header of the answer, or breaks it',
       'test/contract/rest-http.test.ts: any other request id is replaced by one of ours',
       'test/contract/verify-email.test.ts: a name with … stays a name',
     ],
-    'In part: not every value that gets into a header is tried.',
   ],
   [
     'G7',
@@ -942,11 +943,12 @@ const http = [
     'G17',
     'Methods and protocols that are not served',
     [
+      'test/cli/heads.test.ts: a method that is not served, an upgrade and an expectation change nothing and are not echoed',
+      'test/cli/heads.test.ts: 100 Continue is said only to those who wait for it, and HEAD has no body',
       'test/contract/rest-http.test.ts: … has …; any other method is 405 with Allow, before the token is looked at',
       'test/contract/rest-conditional.test.ts: HEAD … is GET without its body, of the same length',
       'test/contract/graphql-http.test.ts: the endpoint refuses … with 405 and the methods there are',
     ],
-    'In part: upgrades and expectations are not tried.',
   ],
   [
     'G18',
@@ -968,6 +970,7 @@ const http = [
     'G20',
     'Stored text that a browser runs',
     [
+      'test/http/answers.test.ts: text that a browser could run is served as data that none runs, whatever it accepts',
       'test/contract/receipt.test.ts: the page escapes all that people wrote and lets nothing run or load',
       'test/pages/pages.test.ts: text from outside is escaped',
       'test/contract/rest-http.test.ts: an answer that is no page loads nothing and is in no frame',
@@ -988,11 +991,11 @@ const http = [
     'G22',
     'The answer of one caller for another',
     [
+      'test/http/answers.test.ts: requests of four callers at once get each their own answer, and one ETag stands for one text',
       'test/contract/rest-conditional.test.ts: GET … says who may keep it and what it depends on',
       'test/contract/policy.test.ts: every path of the schema is judged anew for each who asks, though the document is known',
       'src/http/limit/address.test.ts: X-Forwarded-For from a peer that is no trusted proxy is not looked at',
     ],
-    'In part: not tried with many callers at once.',
   ],
 ]
 
