@@ -116,6 +116,7 @@ const storage = [
     'A13',
     'A backup while writes go on',
     [
+      'test/cli/backups.test.ts: a series keeps the newest backups, survives one that fails, and ends on SIGTERM with 0',
       'test/cli/backup.test.ts: backups of a store under writes are consistent, and the writes go on',
       'test/nightly/backup.test.ts: … backups under writes are each consistent, and each has more than the one before',
     ],
@@ -124,6 +125,7 @@ const storage = [
     'A14',
     'A backup that is interrupted',
     [
+      'test/cli/backups.test.ts: a series that is ended amid a backup leaves nothing of it',
       'test/cli/backup.test.ts: ten backups ended by kill -9 leave no half file under the final name',
       'test/nightly/backup.test.ts: … backups ended by kill -9 leave no half file under the final name',
     ],
@@ -132,6 +134,7 @@ const storage = [
     'A15',
     'A backup that cannot be restored',
     [
+      'test/cli/backups.test.ts: a backup is tried aside: it says what is in it, and touches no store',
       'test/cli/backup.test.ts: a restored store has every row of the backup, and is served again',
       'test/cli/backup.test.ts: a backup is restored where there is no store, or an empty one',
       'test/generic/commands.test.ts: a backup has all that the store has',
@@ -190,8 +193,10 @@ const storage = [
 const postgres = [
   [
     'B1',
-    'The database server crashes',
+    'The database server crashes, or another takes its place',
     [
+      'test/postgres/failover.test.ts: goes on with the other when that is promoted, and leaves one that takes no more writes at once',
+      'test/postgres/failover.test.ts: does not go back to the old one, even when it says that it takes writes and the new one is gone',
       'test/postgres/faults.test.ts: a service outlives crashes of the server, and loses nothing that was acknowledged',
       'test/nightly/postgres-faults.test.ts: outlives … crashes of the server (…)',
       'test/nightly/postgres-faults.test.ts: loses what was acknowledged where commits do not wait, and the rounds show it',
@@ -238,7 +243,11 @@ const postgres = [
       'test/postgres/faults.test.ts: a service with a locked database answers while it is locked, and writes nothing late',
     ],
   ],
-  ['B7', 'Bad requests take up connections', [], 'Not shown.'],
+  [
+    'B7',
+    'Bad requests take up connections',
+    ['test/http/store-calls.test.ts: a request that is bad by itself asks nothing of the store'],
+  ],
   [
     'B8',
     'Transactions lock each other out',
@@ -450,6 +459,7 @@ const graphql = [
     'D6',
     'A request that runs for long',
     [
+      'test/store/lanes.test.ts: a read that runs until its time is up is 503 TIMEOUT, and the next one is served',
       'test/store/connection.test.ts: a scan that takes too long is stopped and answered 503, and the next read is served',
       'test/postgres/faults.test.ts: a service with a locked database answers while it is locked, and writes nothing late',
     ],
@@ -500,6 +510,7 @@ const graphql = [
     'D12',
     'Errors that show the inside',
     [
+      'test/http/store-calls.test.ts: whatever the store throws below any operation is 500 with the id of the request, and tells nothing more',
       'test/contract/graphql.test.ts: errors of a store that is broken show no SQL, path, stack or table, in either API',
       'test/contract/graphql.test.ts: errors of the server hide their reason, give the request id, and are observed',
       'test/contract/bad-input.test.ts: … with … is … …',
@@ -1003,28 +1014,47 @@ const load = [
   [
     'H1',
     'Twice, five and ten times the load that can be served',
-    [],
-    'Not shown by a test: `npm run bench` measures it.',
+    [
+      'src/http/queue.test.ts: a request that would wait longer than it may is refused at once, by how many wait and what one costs now',
+      'src/http/queue.test.ts: while the queue stands the newest read goes first, and those it passes are refused after a tenth of the wait',
+      'src/http/queue.test.ts: not more than 25 are refused in a slice while others could be run',
+    ],
+    'In part: how much is served under such a load is measured by the bench, and held by no test.',
   ],
   [
     'H2',
     'Requests that wait without a word',
     [
+      'src/http/queue.test.ts: a request that waited longer than it may is refused instead of being run',
+      'src/http/queue.test.ts: a request above the size is refused at once',
       'test/contract/deprecation.test.ts: answers of the rate limit and of a full queue have them too',
     ],
-    'In part: the share of refusals above the load that can be served is not measured.',
   ],
-  ['H3', 'Recovery after an overload', [], 'Not shown.'],
+  [
+    'H3',
+    'Recovery after an overload',
+    [
+      'src/http/queue.test.ts: after it was empty the queue is in order again',
+      'src/http/queue.test.ts: a stop of the whole process makes nobody wait in vain: what came before is run',
+      'src/http/queue.test.ts: what many requests leave behind is given back',
+    ],
+    'In part: clients that all try again at once are not simulated.',
+  ],
   [
     'H4',
     'Reads that crowd out writes and probes',
-    ['test/cli/hang-ups.test.ts: probes are answered while nothing else is'],
-    'In part: writes have no lane of their own in front of reads.',
+    [
+      'src/http/queue.test.ts: writes go before reads that came earlier, and among themselves in their order',
+      'test/store/lanes.test.ts: quick reads are answered while a slow one runs, and the slow ones behind it when it ends',
+      'test/cli/hang-ups.test.ts: probes are answered while nothing else is',
+    ],
   ],
   [
     'H5',
     'One caller that takes everything',
     [
+      'src/engines/slow-lane.test.ts: a caller holds at most half the places, and all of them together no more than there are',
+      'src/engines/slow-lane.test.ts: callers take turns: one who asks once does not wait behind all that another asked before',
       'test/contract/rate-limit.test.ts: each user has a limit of their own, with all tokens together, and anonymous another',
       'src/http/limit/counts.test.ts: where many callers have counts, new addresses are counted by provider and users by themselves',
     ],
@@ -1042,6 +1072,7 @@ const load = [
     'H7',
     'Clients that hang up',
     [
+      'test/store/lanes.test.ts: a slow read whose client hangs up leaves the lane, and has a line with 499',
       'test/cli/hang-ups.test.ts: what a client asked that is gone when its turn comes is not done, and has a line with 499',
       'test/cli/hang-ups.test.ts: a client that hangs up within its body has a line with 499, and is no fault of the service',
       'test/cli/hang-ups.test.ts: a client that hangs up while its token is checked has a line with 499, and nothing waits for its body',
@@ -1068,8 +1099,10 @@ const load = [
   ],
   [
     'H10',
-    'Restarts in turn behind a proxy',
+    'Restarts, of one service on its socket or of several in turn behind a proxy',
     [
+      'test/store/serve.test.ts: restarts on a socket that outlives the service fail no request, lose no write and do none twice',
+      'test/nightly/restart.test.ts: … restarts at 300 requests a second, on a socket that outlives the service, fail none',
       'test/postgres/restart.test.ts: services behind HAProxy are restarted in turn at up to 300 requests a second, and no request fails',
       'test/nightly/rolling.test.ts: … restarts in turn behind HAProxy at up to 300 requests a second fail no request',
       'test/nightly/rolling.test.ts: without a wait at the end callers do notice: it is needed, and this sees it',
@@ -1084,16 +1117,25 @@ const load = [
       'test/deploy.test.ts: all ask on one port, for their life at /healthz and for readiness at /readyz',
     ],
   ],
-  ['H12', 'The event loop is held', [], 'Not shown.'],
+  [
+    'H12',
+    'The event loop is held',
+    [
+      'src/http/queue.test.ts: requests are run in the order in which they came, in slices of 5 ms',
+      'test/store/lanes.test.ts: quick reads are answered while a slow one runs, and the slow ones behind it when it ends',
+      'test/contract/body-limits.test.ts: a variable of 1,001 members is BAD_USER_INPUT before it is coerced, in both media types',
+    ],
+    'In part: how long a request holds it is not measured.',
+  ],
   [
     'H13',
     'An error that nobody expected',
     [
+      'test/http/store-calls.test.ts: whatever the store throws below any operation is 500 with the id of the request, and tells nothing more',
       'test/contract/graphql.test.ts: errors of the server hide their reason, give the request id, and are observed',
       'test/store/problems.test.ts: a snapshot that ends under its reads is their failure alone, and the next one is read',
       'test/store/problems.test.ts: a group whose transaction ends under it is written not at all, and the next one is written',
     ],
-    'In part: not every handler is made to throw.',
   ],
   [
     'H14',
