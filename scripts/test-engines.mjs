@@ -10,6 +10,7 @@ export const onSqliteOnly = {
   'test/cli/commands.test.ts': 'usage, settings, tokens and ports do not depend on the store',
   'test/cli/formulas.test.ts': 'CSV does not depend on the store',
   'test/cli/hang-ups.test.ts': 'sockets do not depend on the store',
+  'test/cli/heads.test.ts': 'heads of requests do not depend on the store',
   'test/cli/memory.test.ts': 'bodies, answers and connections do not depend on the store',
   'test/cli/mail.test.ts': 'mail does not depend on the store',
   'test/cli/move.test.ts': 'goes from one engine to the other by itself',
