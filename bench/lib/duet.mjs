@@ -1,6 +1,6 @@
 /** Duet as it runs in production, from the outside: its commands, its server, its tokens. */
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { finish } from './processes.mjs'
 import { startServer } from './servers.mjs'
@@ -9,7 +9,8 @@ import { startServer } from './servers.mjs'
 export function duetAt(bin) {
   const secret = randomBytes(32).toString('hex')
   // Each request is counted as in production, but the bench is one caller. An older checkout knows no limit.
-  const limit = existsSync(join(bin, '../../src/settings.ts')) && { DUET_RATE_LIMIT: '100000000' }
+  const settings = join(bin, '../../src/settings.ts')
+  const limit = existsSync(settings) && { DUET_RATE_LIMIT: '100000000' }
   const environment = store => ({
     ...foreign(process.env),
     ...limit,
@@ -30,8 +31,14 @@ export function duetAt(bin) {
       const args = [bin, 'token', '--user', '1', '--role', role, '--ttl', '12h']
       return (await finish(process.execPath, args, { env: environment(store) })).trim()
     },
-    /** Starts the server; its log goes to a file, as it would on a machine that serves. */
-    serve: (store, log) => startServer([bin, 'serve'], { env: environment(store), log }),
+    /** Starts the server, with more settings where some are given; its log goes to a file, as it would on a machine that serves. */
+    serve: (store, log, more = {}) =>
+      startServer([bin, 'serve'], { env: { ...environment(store), ...more }, log }),
+    /** What makes a server read each answer anew; an older checkout does so anyway. */
+    uncached:
+      existsSync(settings) && readFileSync(settings, 'utf8').includes('DUET_CACHE')
+        ? { DUET_CACHE: '0' }
+        : {},
   }
 }
 

@@ -8,6 +8,7 @@ import { duetAt } from './duet.mjs'
 import { chooseTool } from './load.mjs'
 import { answerOf, checkSame, measure } from './measure.mjs'
 import { benchMetrics } from './metrics.mjs'
+import { benchCache } from './on-cache.mjs'
 import { benchOnPostgres, names as namesOnPostgres } from './on-postgres.mjs'
 import { benchWrites } from './on-sqlite.mjs'
 import { readOptions, UsageError, usage } from './options.mjs'
@@ -23,6 +24,7 @@ const names = {
   usual: [...workloads.map(workload => workload.name), 'start'],
   postgres: namesOnPostgres,
   writes: [],
+  cache: [],
   overload: [],
   metrics: [],
 }
@@ -30,6 +32,7 @@ const benches = {
   usual: bench,
   postgres: benchOnPostgres,
   writes: benchWrites,
+  cache: benchCache,
   overload: benchOverload,
   metrics: benchMetrics,
 }
@@ -70,8 +73,8 @@ async function bench(options, { duet, log }) {
       )
     : undefined
   const server = onceEach({
-    duet: () => duet.serve(files.all, log('duet')),
-    few: () => duet.serve(files.few, log('few')),
+    duet: () => duet.serve(files.all, log('duet'), duet.uncached),
+    few: () => duet.serve(files.few, log('few'), duet.uncached),
     mercurius: () => servePeer('mercurius', files.all, log('mercurius')),
     yoga: () => servePeer('yoga', files.all, log('yoga')),
   })

@@ -7,14 +7,15 @@ import { parseArgs } from 'node:util'
 export const ownDuet = fileURLToPath(new URL('../../bin/duet', import.meta.url))
 
 /** The runs there are: the usual one is the one that is not named. */
-export const runs = ['usual', 'postgres', 'writes', 'overload', 'metrics']
+export const runs = ['usual', 'postgres', 'writes', 'overload', 'metrics', 'cache']
 
-export const usage = `Usage: npm run bench -- [postgres | writes | overload | metrics] [options]
+export const usage = `Usage: npm run bench -- [postgres | writes | overload | metrics | cache] [options]
 
   postgres        on PostgreSQL: beside PostGraphile, beside the driver alone, and reads while orders are written
   writes          on SQLite: reads while 64 callers write
   overload        on SQLite: 1, 2, 5 and 10 times what it can serve, and 20 clients of the slowest read
   metrics         what metrics and the slow log cost in a small read, without HTTP
+  cache           on SQLite: processor time of a request with cached answers and without, also beside writes
 
   --seconds N     length of one measurement (5; of a step under overload 60)
   --rounds N      measurements of each server, in turns; the median counts (3)

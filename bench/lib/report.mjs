@@ -75,6 +75,23 @@ export function printWorkload({ title, bytes, rows }) {
   console.log()
 }
 
+/** Prints the processor time of a request, read anew each time and with cached answers. */
+export function printCached(results) {
+  console.log('Processor time of one request, µs: the least of the rounds and their median')
+  const line = cells => {
+    const [name, ...others] = cells
+    console.log(`  ${name.padEnd(50)}${others.map(cell => cell.padStart(11)).join('')}`)
+  }
+  line(['', 'fresh', 'median', 'cached', 'median', 'through'])
+  for (const { title, fresh, cached, times } of results)
+    line([
+      title,
+      ...[fresh.least, fresh.median, cached.least, cached.median].map(time => time.toFixed(1)),
+      `${times.toFixed(2)} ×`,
+    ])
+  console.log()
+}
+
 const printLine = ([name, ...cells]) =>
   console.log(`  ${name.padEnd(26)}${cells.map(cell => cell.padStart(12)).join('')}`)
 

@@ -55,6 +55,31 @@ const keyOf = ({ number, first }: Known, slots: readonly SqlValue[], by: string)
   return key
 }
 
+/** How many keys are remembered that were asked for once. */
+const remembered = 65_536
+
+/** A number for a text (FNV-1a). */
+const hashOf = (text: string): number => {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+  return hash
+}
+
+/**
+ * Whether a key was asked for before, as far as a table of numbers tells, in which a later key may take the place of an
+ * earlier one. What is asked for once only is not worth its room: to hold it costs as much as a small read.
+ */
+const createMemoryOfKeys = () => {
+  const hashes = new Int32Array(remembered)
+  return (key: string): boolean => {
+    const hash = hashOf(key)
+    const place = hash & (remembered - 1)
+    const isKnown = hashes[place] === hash
+    hashes[place] = hash
+    return isKnown
+  }
+}
+
 /** The entries by their keys; where they take up too much, those go that were not used for the longest time. */
 const createEntries = ({ take, give }: Budget) => {
   const entries = new Map<string, Entry>()
@@ -99,6 +124,7 @@ export type AnswerCache = <Value>(
 /** A cache of answers from a store that tells what changes. */
 export const answerCache = (changes: Changes, budget: Budget): AnswerCache => {
   const entries = createEntries(budget)
+  const wasAskedFor = createMemoryOfKeys()
   const sources = new WeakMap<Source, Known>()
   let lastNumber = 0
   const knownOf = (source: Source): Known => {
@@ -124,9 +150,9 @@ export const answerCache = (changes: Changes, budget: Budget): AnswerCache => {
       entry.isUsed = true
       return entry.value as Value
     }
+    const isWorth = known.tables.length > 0 && (entry || wasAskedFor(key))
     return after(make(), ({ value, bytes }) => {
-      const isWorth = key.length <= longestKey && bytes <= largest && known.tables.length > 0
-      if (isWorth && state !== undefined)
+      if (isWorth && state !== undefined && key.length <= longestKey && bytes <= largest)
         entries.set(key, { value, state, bytes: bytes + key.length + overhead, isUsed: false })
       return value
     })

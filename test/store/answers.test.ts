@@ -21,7 +21,7 @@ const readsBy = async (work: () => Promise<unknown>): Promise<number> => {
 const tree =
   '{ users(limit: 10) { id name posts(limit: 3) { title comments { text author { name } } } } }'
 
-/** The reads of both APIs that these tests ask twice. */
+/** The reads of both APIs that these tests repeat. */
 const asked: readonly (readonly [string, () => ReturnType<World['ask']>])[] = [
   ['one thing', () => world.ask('GET /api/users/2', { as: 2 })],
   ['one thing with chosen members', () => world.ask('GET /api/users/2?fields=name', { as: 2 })],
@@ -50,16 +50,18 @@ const seen = async (answer: ReturnType<World['ask']>) => {
 }
 
 for (const [what, ask] of asked)
-  test(`${what} is read once and answered twice, the same to the byte`, async () => {
+  test(`${what} is read twice and then answered without a read, the same to the byte`, async () => {
     let first: Awaited<ReturnType<typeof seen>>
     const atFirst = await readsBy(async () => {
+      await ask()
       first = await seen(ask())
     })
     const again = await readsBy(async () => assert.deepEqual(await seen(ask()), first))
-    assert.deepEqual([atFirst, again], [1, 0])
+    assert.deepEqual([atFirst, again], [2, 0])
   })
 
 test('304 is answered without a read, with the headers that a read gives', async () => {
+  await world.ask('GET /api/products?sort=price')
   const { headers } = await world.ask('GET /api/products?sort=price')
   const tag = headers.get('etag') ?? ''
   const again = await readsBy(async () => {
@@ -79,8 +81,8 @@ test('a write shows at once in all that it changes, by cascades too, and what it
   await world.ask(`POST /api/users/${eve.id}/posts`, { as: eve.id, role: 'user', body })
   const posts = async () => (await world.ask('GET /api/posts')).text
   const product = () => world.ask('GET /api/products/1')
-  assert.match(await posts(), /Mine/)
-  await product()
+  for (const _ of [1, 2]) assert.match(await posts(), /Mine/)
+  for (const _ of [1, 2]) await product()
   await world.ask(`DELETE /api/users/${eve.id}`, { as: 1 })
   assert.doesNotMatch(await posts(), /Mine/)
   assert.equal(await readsBy(product), 0)
@@ -88,6 +90,7 @@ test('a write shows at once in all that it changes, by cascades too, and what it
 
 test('the total of a list, which triggers keep, is never an older one', async () => {
   const total = async () => (await world.ask('GET /api/products?limit=1')).json.pagination.total
+  await total()
   const before = await total()
   const body = { name: 'Lamp', category: 'lighting', price: 3 }
   const { json } = await world.ask('POST /api/products', { as: 1, body })
@@ -98,7 +101,7 @@ test('the total of a list, which triggers keep, is never an older one', async ()
 
 test('a write that is refused drops nothing', async () => {
   const ask = () => world.ask('GET /api/users/2', { as: 2 })
-  await ask()
+  for (const _ of [1, 2]) await ask()
   const { status } = await world.ask('PATCH /api/users/2', { as: 3, body: { name: 'X' } })
   assert.equal(status, 403)
   assert.equal(await readsBy(ask), 0)
@@ -106,6 +109,7 @@ test('a write that is refused drops nothing', async () => {
 
 test('what another program writes shows in the next answer', async () => {
   const name = async () => (await world.ask('GET /api/users/3', { as: 2 })).json.name
+  await name()
   const before = await name()
   for (const other of ['Clea', before]) {
     await world.change('update users set name = ?1 where id = 3', other)
@@ -120,9 +124,9 @@ test('callers with other rights have answers of their own, and each viewer its o
     const { json } = await world.ask('GET /api/orders', { as })
     return [...new Set(json.data.map((order: { customerId: number }) => order.customerId))].length
   }
-  for (const _ of [1, 2])
+  for (const _ of [1, 2, 3])
     assert.deepEqual([await customers(2), await customers(3), await customers(1)], [1, 1, 2])
-  for (const _ of [1, 2]) {
+  for (const _ of [1, 2, 3]) {
     assert.equal((await world.ask('GET /api/users/2', { as: 2 })).status, 200)
     assert.equal((await world.ask('GET /api/users/2')).status, 401)
   }
@@ -136,7 +140,7 @@ test('how the caller named a missing row is told as each caller wrote it', async
     })
     return json.errors[0].message
   }
-  for (const id of ['nobody', 'no one'])
+  for (const id of ['nobody', 'no one', 'nobody'])
     assert.match(await missing(id), new RegExp(`${id} not found`))
 })
 
@@ -146,7 +150,7 @@ test('introspection beside a read goes by the variables of its own request', asy
     const { json } = await world.gql(query, { as: 2, variables: { name } })
     return json.data.__type.name
   }
-  for (const name of ['User', 'Post']) assert.equal(await named(name), name)
+  for (const name of ['User', 'Post', 'User']) assert.equal(await named(name), name)
 })
 
 test('a store that is not to be watched tells no changes, and each answer is read', async () => {
