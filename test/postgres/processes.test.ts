@@ -177,7 +177,7 @@ describe('two processes', { skip }, () => {
     for (const pid of await children()) started.add(pid)
     await answersWithout(service, other)
     const rest = clients.filter(({ seen }) => !seen.told)
-    assert.ok(rest.length >= 8, `${rest.length} of the other process`)
+    assert.ok(rest.length > 0, 'the other process has none')
     for (const { leave } of rest) leave()
     await Promise.all(clients.map(({ closed }) => closed))
     assert.equal(clients.filter(({ seen }) => seen.cut).length, 0)
