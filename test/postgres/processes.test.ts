@@ -160,7 +160,7 @@ describe('two processes', { skip }, () => {
 
   /** Clients that keep both processes busy, each for as long as its connection is not ended. */
   const busyReaders = async () => {
-    const clients = await inTurn(16, async () => busyReader(service, 50))
+    const clients = await inTurn(16, async () => busyReader(service, 0))
     await until('each has some answers', () => clients.every(({ seen }) => seen.answers > 3))
     return clients
   }
