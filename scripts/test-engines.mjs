@@ -10,6 +10,7 @@ export const onSqliteOnly = {
   'test/cli/commands.test.ts': 'usage, settings, tokens and ports do not depend on the store',
   'test/cli/formulas.test.ts': 'CSV does not depend on the store',
   'test/cli/hang-ups.test.ts': 'sockets do not depend on the store',
+  'test/cli/heads.test.ts': 'heads of requests do not depend on the store',
   'test/cli/memory.test.ts': 'bodies, answers and connections do not depend on the store',
   'test/cli/mail.test.ts': 'mail does not depend on the store',
   'test/cli/move.test.ts': 'goes from one engine to the other by itself',
@@ -17,6 +18,7 @@ export const onSqliteOnly = {
     'SQLite drafts; test/postgres/migrate.test.ts has those of PostgreSQL',
   'test/store/answers.test.ts': 'answers are cached on SQLite only',
   'test/store/connection.test.ts': 'the pragmas and limits of a SQLite connection',
+  'test/store/damage.test.ts': 'the bytes of a SQLite file',
   'test/store/draft.test.ts': 'drafts for both engines by itself',
   'test/store/migrate.test.ts':
     'migrations of a file; test/postgres/migrate.test.ts has the others',
@@ -48,6 +50,10 @@ export const longest = [
   'test/store/orders-model.test.ts',
   'test/postgres/restart.test.ts',
   'test/field-example.test.ts',
+  'test/store/race.test.ts',
+  'test/pages/browser.test.ts',
+  'test/postgres/rolling.test.ts',
+  'test/clients.test.ts',
 ]
 
 const placeOf = file => (longest.includes(file) ? longest.indexOf(file) : longest.length)

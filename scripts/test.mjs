@@ -72,7 +72,7 @@ async function main() {
     await shown(stream)
   }
   await server.end()
-  for (const save of saves) save()
+  if (!stop.signal.aborted) for (const save of saves) save()
   for (const { remove } of begun) remove()
   if (options.slowest) printSlowest(begun)
   const ran = begun.reduce((sum, { result }) => sum + result.ran, 0)

@@ -25,8 +25,11 @@ export const commandsOf = (name: string, path: string): Run => {
   })
   const ran = async (args: readonly string[], settings: Settings): Promise<Told> => {
     thread ??= new Worker(host, { env: plain, workerData: home })
+    // Between commands it keeps no process alive: its tests may be over.
+    thread.ref()
     thread.postMessage({ args, env: { ...plain, ...settings } } satisfies Asked)
-    const [told] = await inTime(`duet ${args[0]} ends`, once(thread, 'message') as Promise<[Told]>)
+    const message = once(thread, 'message') as Promise<[Told]>
+    const [told] = await inTime(`duet ${args[0]} ends`, message).finally(() => thread?.unref())
     if (told.bug !== undefined) throw told.bug
     return told
   }

@@ -18,13 +18,13 @@ import { reusedDatabase } from './postgres/tools/reused.ts'
 export const onPostgres = process.env.DUET_TEST_STORE === 'postgres'
 
 /** PostgreSQL settings for the services of tests: a connection for each write of a burst, which would be refused on a busy machine. */
-export const postgresOf = (url: string, content?: Content): Store =>
+export const postgresOf = (url: string, content?: Content, pool = 40): Store =>
   postgresStore({
     url,
     replicas: [],
     prepare: true,
     readers: 1,
-    pool: 40,
+    pool,
     migrations: historyFor('postgres', content),
   })
 
@@ -98,7 +98,7 @@ const shared = new Map<string, string>()
 /** One in PostgreSQL; `shared` names one that several worlds use, which goes with the test file. */
 export const filledDatabase = async (
   fill: Fill,
-  of: Beginning & { readonly shared: string | undefined },
+  of: Beginning & { readonly shared: string | undefined; readonly pool?: number | undefined },
 ): Promise<Filled> => {
   const known = of.shared === undefined ? undefined : shared.get(of.shared)
   if (known !== undefined) return { store: postgresOf(known), drop: async () => {} }
@@ -106,7 +106,7 @@ export const filledDatabase = async (
     await migrate(url, of.other?.content)
     if (of.isUsual) await fill(postgresOf(url))
   })
-  const store = postgresOf(url, of.other?.content)
+  const store = postgresOf(url, of.other?.content, of.pool)
   if (!of.isUsual) await fill(store)
   if (of.shared === undefined) return { store, drop }
   shared.set(of.shared, url)

@@ -107,7 +107,7 @@ describe('with the examples of the page', () => {
 
   test('no version that callers have is broken', async () => {
     const { contract } = await done
-    assert.match(contract, /\ncontract: 0 breaking, 0 risky, \d+ compatible, /)
+    assert.match(contract, /^contract: 0 breaking, 0 risky, \d+ compatible, /m)
   })
 })
 

@@ -104,6 +104,8 @@ export type WorldOptions = {
   readonly edge?: Partial<Edge>
   readonly documents?: Partial<DocumentLimits>
   readonly engine?: Partial<SqliteOptions>
+  /** How many connections it has on PostgreSQL for writes, and for slow reads. */
+  readonly pool?: number
   readonly introspection?: boolean
   /** True unless it says otherwise. */
   readonly development?: boolean
@@ -201,7 +203,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
   }
   const { store, drop } =
     on === 'postgres'
-      ? await filledDatabase(fill, { ...beginning, shared: options.file })
+      ? await filledDatabase(fill, { ...beginning, shared: options.file, pool: options.pool })
       : await filledFile(fill, beginning, {
           file,
           ...(options.migrations && { migrations: options.migrations }),

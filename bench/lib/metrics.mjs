@@ -45,9 +45,8 @@ export async function benchMetrics({ rounds, seconds, json }) {
   for (const { end } of all) end()
   for (const [kind, micros] of Object.entries(least)) {
     const more = (100 * (micros / least.without - 1)).toFixed(1)
-    console.log(
-      `${kind.padEnd(20)}${micros.toFixed(2)} µs a read${kind === 'without' ? '' : `, + ${more} %`}`,
-    )
+    const compared = kind === 'without' ? '' : `, ${more} % more`
+    console.log(`${kind.padEnd(20)}${micros.toFixed(2)} µs a read${compared}`)
   }
   if (json) writeFileSync(json, `${JSON.stringify(least, null, 2)}\n`)
 }

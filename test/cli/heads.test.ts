@@ -1,5 +1,6 @@
 /** Requests over a socket whose head two parsers could understand differently. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
@@ -77,4 +78,128 @@ test('under a lenient parser of HTTP no service starts', async () => {
 
 test('encoded dots in a query are allowed', async () => {
   assert.equal((await ask('GET /api/posts?search=a%2eb', 'Host: a')).status, 200)
+})
+
+/** The first answer on a connection, and how many there are until it ends; where it stays open, the first. */
+const answersTo = async (bytes: string) => {
+  const { hostname, port } = new URL(service.url)
+  const socket = connect(Number(port), hostname)
+  socket.on('error', () => {})
+  socket.write(Buffer.from(bytes, 'latin1'))
+  let got = ''
+  for await (const chunk of socket) {
+    got += chunk
+    if (/^HTTP.*\r\n\r\n/s.test(got) && !/^connection: close/im.test(got)) break
+  }
+  socket.destroy()
+  return {
+    statuses: (got.match(/^HTTP\/1\.\d \d+/gm) ?? []).map(line => Number(line.slice(9))),
+    got,
+  }
+}
+
+/** A request that follows on the same connection: if the one before ends elsewhere than it seems to, this is answered. */
+const following = 'GET /api/products HTTP/1.1\r\nHost: a\r\n\r\n'
+const chunked = 'Transfer-Encoding: chunked'
+const posted = (headers: string, body = 'hello') =>
+  `POST /api/users HTTP/1.1\r\nHost: a\r\n${headers}\r\n\r\n${body}${following}`
+const got = (header: string) =>
+  `GET /api/posts HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n${following}`
+
+const unclear: readonly string[] = [
+  posted(`Content-Length: 5\r\n${chunked}`, '0\r\n\r\n'),
+  posted(`${chunked}\r\nContent-Length: 5`, '0\r\n\r\n'),
+  ...['5\r\nContent-Length: 6', '5\r\nContent-Length: 5', '5, 5', '+5', '0x5', '5 5', '-1'].map(
+    length => posted(`Content-Length: ${length}`),
+  ),
+  ...['5.0', '1e1', '', '\xb2', '9'.repeat(20)].map(length => posted(`Content-Length: ${length}`)),
+  ...[
+    'xchunked',
+    'chunked, chunked',
+    'identity',
+    'gzip, chunked',
+    'chunked, gzip',
+    '"chunked"',
+    'chunked;x',
+    '\vchunked',
+  ].map(coding => posted(`Transfer-Encoding: ${coding}`, '0\r\n\r\n')),
+  posted('Transfer-Encoding : chunked', '0\r\n\r\n'),
+  ...['0x5', '+5', '-5', '5 ;x', '', 'g', '5\r', 'f'.repeat(17)].map(size =>
+    posted(chunked, `${size}\r\nhello\r\n0\r\n\r\n`),
+  ),
+  posted(chunked, '3\r\nhello\r\n0\r\n\r\n'),
+  posted(chunked, '5\nhello\n0\n\n'),
+  ...[
+    'X: a\r\n b',
+    'X: a\rY: b',
+    'X: a\0b',
+    'X\0: a',
+    'X',
+    ': a',
+    'X : a',
+    'X y: a',
+    '\xa0X: a',
+  ].map(got),
+  'GET /api/posts HTTP/1.1\r\n Host: a\r\n\r\n',
+  'GET /api/posts HTTP/1.1\nHost: a\n\n',
+  'GET\t/api/posts\tHTTP/1.1\r\nHost: a\r\n\r\n',
+  ...['HTTP/1.10', 'http/1.1', 'HTTP/1', 'HTTP/11', 'HTTQ/1.1'].map(
+    version => `GET /api/posts ${version}\r\nHost: a\r\n\r\n`,
+  ),
+  'GET /api/posts HTTP/1.1\r\n\r\n',
+  ...['a/b', 'a b', '<script>', 'a@b', 'a:x'].map(
+    host => `GET /api/posts HTTP/1.1\r\nHost: ${host}\r\n\r\n`,
+  ),
+]
+
+test('what two readers could take for different requests is 400, and nothing behind it is read', async () => {
+  for (const bytes of unclear)
+    assert.deepEqual((await answersTo(bytes)).statuses, [400], JSON.stringify(bytes))
+})
+
+const strange: readonly (readonly [string, number | undefined])[] = [
+  ['TRACE /api/posts HTTP/1.1\r\nHost: a\r\nX-Echo: me', 405],
+  ['TRACE / HTTP/1.1\r\nHost: a\r\nX-Echo: me', 405],
+  ['QUERY /api/posts HTTP/1.1\r\nHost: a', 405],
+  ['PROPFIND /api/posts HTTP/1.1\r\nHost: a', 405],
+  ['CONNECT a:443 HTTP/1.1\r\nHost: a:443', undefined],
+  ['NEVER /api/posts HTTP/1.1\r\nHost: a', 400],
+  ['get /api/posts HTTP/1.1\r\nHost: a', 400],
+  ['PRI * HTTP/2.0\r\n\r\nSM', 400],
+  ['OPTIONS * HTTP/1.1\r\nHost: a', 400],
+  ['POST /api/users HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: zzz', 417],
+  [
+    'GET /api/posts HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk',
+    200,
+  ],
+  [
+    'GET /graphql HTTP/1.1\r\nHost: a\r\nAccept: text/html\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13',
+    200,
+  ],
+]
+
+test('a method that is not served, an upgrade and an expectation change nothing and are not echoed', async () => {
+  for (const [head, status] of strange) {
+    const { statuses, got } = await answersTo(`${head}\r\n\r\n`)
+    assert.deepEqual(statuses, status === undefined ? [] : [status], head)
+    assert.doesNotMatch(got, /x-echo|^upgrade:|101 /im)
+  }
+})
+
+test('100 Continue is said only to those who wait for it, and HEAD has no body', async () => {
+  const body = '{"name":"Ada","email":"heads@example.org"}'
+  const head = `POST /api/users HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`
+  const said = await answersTo(`${head}\r\n\r\n${body}`)
+  assert.deepEqual(said.statuses, [201])
+  const { hostname, port } = new URL(service.url)
+  const waiting = connect(Number(port), hostname)
+  waiting.write(`${head.replace('Length: ', 'Length: 1')}\r\nExpect: 100-continue\r\n\r\n`)
+  const [first] = await once(waiting, 'data')
+  assert.match(String(first), /^HTTP\/1\.1 100 /)
+  waiting.destroy()
+  const { got } = await answersTo(
+    'HEAD /api/posts HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
+  )
+  assert.match(got, /\r\ncontent-length: [1-9]/i)
+  assert.match(got, /\r\n\r\n$/)
 })

@@ -75,7 +75,8 @@ describe('a service that is told of two servers', { skip: noReplica }, () => {
       const walreceivers = await ask(first.url, 'select count(*)::int from pg_stat_replication')
       return walreceivers === 0
     })
-    const { json, headers } = await addUser()
+    const { status: made, text: answer, json, headers } = await addUser()
+    assert.equal(made, 201, answer)
     lost = { id: json.id, position: headers.get('duet-position') ?? '' }
     await ask(first.url, 'alter system set default_transaction_read_only = on')
     await ask(first.url, 'select pg_reload_conf()')
@@ -100,7 +101,7 @@ describe('a service that is told of two servers', { skip: noReplica }, () => {
     const status = 'duet-position-status'
     await until(
       'the new timeline is known',
-      async () => (await read(1, '1-0/1')).headers.get(status) === null,
+      async () => (await read(lost.id, lost.position)).headers.get(status) === 'lost',
     )
     for (const position of [held, '1-0/1', '2-FFFFFFFF/0', '0/1'])
       assert.equal((await read(1, position)).headers.get(status), null, position)

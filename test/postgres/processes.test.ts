@@ -160,7 +160,7 @@ describe('two processes', { skip }, () => {
 
   /** Clients that keep both processes busy, each for as long as its connection is not ended. */
   const busyReaders = async () => {
-    const clients = await inTurn(16, async () => busyReader(service, 50))
+    const clients = await inTurn(16, async () => busyReader(service, 0))
     await until('each has some answers', () => clients.every(({ seen }) => seen.answers > 3))
     return clients
   }
@@ -177,7 +177,7 @@ describe('two processes', { skip }, () => {
     for (const pid of await children()) started.add(pid)
     await answersWithout(service, other)
     const rest = clients.filter(({ seen }) => !seen.told)
-    assert.ok(rest.length >= 8, `${rest.length} of the other process`)
+    assert.ok(rest.length > 0, 'the other process has none')
     for (const { leave } of rest) leave()
     await Promise.all(clients.map(({ closed }) => closed))
     assert.equal(clients.filter(({ seen }) => seen.cut).length, 0)

@@ -1,8 +1,8 @@
 /** Kills the service under writes, again and again on one store, and looks for what it had acknowledged. */
 import assert from 'node:assert/strict'
 import { connect } from '#engines/sqlite/connection.ts'
-import { type Service, type Settings, serve } from '../duet.ts'
-import { until } from '../support/wait.ts'
+import { type Service, type Settings, serve, start } from '../duet.ts'
+import { pause, until } from '../support/wait.ts'
 
 const writers = 16
 
@@ -32,10 +32,28 @@ const rowsOf = (file: string, text: string) => {
   return rows.map(([value]) => value)
 }
 
-/** Rounds of writes that end in SIGKILL at a random moment; fails where an acknowledged write is not there. */
-export const killRounds = async (rounds: number, file: string, settings: Settings) => {
+/** Starts the service and kills it at a random moment of the time that a start takes. */
+const killedStart = async (settings: Settings, usual: number) => {
+  const { child, closed } = start(['serve'], { ...settings, DUET_PORT: '0', DUET_LOG: 'error' })
+  await pause(Math.random() * usual)
+  child.kill('SIGKILL')
+  await closed
+}
+
+/**
+ * Rounds of writes that end in SIGKILL at a random moment, and after each so many restarts that end so too; fails where an
+ * acknowledged write is not there.
+ */
+export const killRounds = async (
+  rounds: number,
+  file: string,
+  settings: Settings,
+  killedStarts = 0,
+) => {
   const acknowledged = new Set<string>()
+  const begun = performance.now()
   let service = await serve(settings)
+  const usual = performance.now() - begun
   for (let round = 0; round < rounds; round++) {
     const enough = acknowledged.size + writers + Math.floor(Math.random() * 5 * writers)
     const writing = Array.from({ length: writers }, (_, index) =>
@@ -44,6 +62,7 @@ export const killRounds = async (rounds: number, file: string, settings: Setting
     await until('enough writes are acknowledged', () => acknowledged.size >= enough)
     await service.end('SIGKILL')
     await Promise.all(writing)
+    for (let number = 0; number < killedStarts; number++) await killedStart(settings, usual)
     service = await serve(settings)
     const stored = new Set(rowsOf(file, 'select email from users'))
     const lost = [...acknowledged].filter(email => !stored.has(email))

@@ -11,10 +11,13 @@ import type { Asked, Rows, Work } from '#sql/engine.ts'
 import { inTime, until } from '../support/wait.ts'
 import { type Answered, createWorld, onPostgres, type World } from '../world.ts'
 
+/** How many slow reads run at a time in the world. */
+const places = 1
+
 let world: World
 let server: Server
 before(async () => {
-  world = await createWorld({ engine: { readers: 1 } })
+  world = await createWorld({ engine: { readers: places }, pool: places })
   server = serve({ fetch: world.app.fetch, port: 0 }) as Server
   await once(server, 'listening')
 })
@@ -33,9 +36,6 @@ const asking = (text: string) =>
 const endless = onPostgres
   ? 'select pg_sleep(3600)'
   : 'with recursive n (n) as (select 1 union all select 1 from n where duet_interrupt_check()) select count(*) from n'
-
-/** How many slow reads run at a time in the world. */
-const places = onPostgres ? 10 : 1
 
 /** A caller who can hang up. */
 const callerNamed = (name: string) => {

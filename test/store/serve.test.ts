@@ -27,6 +27,11 @@ test('ten times kill -9 under writes lose no acknowledged write', async t => {
   t.diagnostic(`${await killRounds(10, file, settings)} writes were acknowledged`)
 })
 
+test('kill -9 amid the restart after a kill -9 loses no acknowledged write either', async t => {
+  const { file, settings } = fresh()
+  t.diagnostic(`${await killRounds(2, file, settings, 2)} writes were acknowledged`)
+})
+
 test('a second service on one store refuses with a line that says what to do, and the first goes on', async () => {
   const { file, settings } = fresh()
   const first = await serve(settings)

@@ -50,13 +50,13 @@ const addGauges = ({ gauge }: Metrics, { engine, edge }: Looked): void => {
   })
   gauge({
     name: 'duet_memory_bytes',
-    help: 'Bytes of bodies that are being received, and of answers that clients have not taken.',
+    help: 'Bytes of bodies that are being received, of answers that clients have not taken, and of cached ones.',
     label: 'purpose',
     read: perPurpose(purpose => memory[purpose].taken()),
   })
   gauge({
     name: 'duet_memory_budget_bytes',
-    help: 'The most of these bytes; above it requests are refused.',
+    help: 'The most of these bytes; above it requests are refused, or cached answers dropped.',
     label: 'purpose',
     read: perPurpose(purpose => memory[purpose].budget),
   })

@@ -144,6 +144,24 @@ type ConnectOptions = {
   readonly sharesLog?: boolean
   /** Called with each table that a statement may have written. */
   readonly onWrite?: (table: string) => void
+  /** Called when a query meets a damaged page, or a file that is no database any more. */
+  readonly onDamage?: (message: string) => void
+}
+
+/** The result codes for a damaged file, and for one that is no database. */
+const damages = [11, 26]
+
+const commit = queryWith('commit')
+
+/** Ends a read transaction, also one that a damaged page keeps from its commit: the next one could not begin. */
+export const endRead = ({ database, query, run }: Connection): void => {
+  // A read that failed because of the disk has ended it already.
+  if (!database.isTransaction) return
+  try {
+    query(commit)
+  } catch {
+    if (database.isTransaction) run('rollback')
+  }
 }
 
 /** Pages in the log from which on a commit checkpoints it. */
@@ -188,6 +206,7 @@ export const connect = (file: string, options: ConnectOptions = {}): Connection 
     try {
       return run(prepared(query.text), query)
     } catch (error) {
+      if (damages.includes(errorCode(error))) options.onDamage?.((error as Error).message)
       throw translated(error)
     }
   }

@@ -19,9 +19,24 @@ const watchFile = (file: string, onGone: () => void): (() => void) => {
   return () => clearInterval(timer)
 }
 
+/** Remembers that a damaged page was met, and reports the first; `check` throws from then on. */
+const watchDamage = ({ file, onProblem }: SqliteOptions) => {
+  let found: string | undefined
+  const onDamage = (message: string) => {
+    if (found !== undefined) return
+    found = `the store ${file} is damaged (${message}): stop the server, keep the file, and restore a backup`
+    onProblem?.(found)
+  }
+  const check = () => {
+    if (found !== undefined) throw new Error(found)
+  }
+  return { onDamage, check }
+}
+
 /** Opens a migrated SQLite file for reading and writing. */
 export const openSqlite = (options: SqliteOptions): Engine => {
-  const reader = openReader(options.file, options.isWatched)
+  const damage = watchDamage(options)
+  const reader = openReader(options.file, damage.onDamage, options.isWatched)
   const slow = openSlowReader(options)
   const disk = watchDisk({
     folder: dirname(options.file),
@@ -36,6 +51,7 @@ export const openSqlite = (options: SqliteOptions): Engine => {
   const writer = startWriter(options, disk, {
     beforeAnswers: reader.renewSnapshot,
     counters: reader.watch?.counters,
+    onDamage: damage.onDamage,
   })
   const endWatch = watchFile(options.file, () => writer.stop(gone(options.file)))
   return {
@@ -46,7 +62,10 @@ export const openSqlite = (options: SqliteOptions): Engine => {
     elsewhere: slow.elsewhere,
     ...(reader.watch && { changes: reader.watch }),
     write: writer.write,
-    ready: writer.ready,
+    ready: async () => {
+      damage.check()
+      await writer.ready()
+    },
     readOnly: disk.readOnly,
     figures: {
       writesWaiting: writer.waiting,

@@ -25,6 +25,8 @@ export type Reply =
   | { readonly kind: 'ready' }
   /** What an operator should know, of a store that is served on. */
   | { readonly kind: 'problem'; readonly message: string }
+  /** A damaged page was met. */
+  | { readonly kind: 'damaged'; readonly message: string }
   | {
       readonly kind: 'outcomes'
       readonly outcomes: readonly (readonly [number, Outcome])[]

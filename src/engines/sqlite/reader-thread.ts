@@ -2,7 +2,7 @@
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { tookTooLong } from '#engines/slow-lane.ts'
-import { connect } from '#engines/sqlite/connection.ts'
+import { connect, endRead } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import type { ReaderSetup, Task, Told } from '#engines/sqlite/protocol.ts'
 import { ApiError, type ErrorCode } from '#errors.ts'
@@ -17,7 +17,6 @@ if (process.platform === 'linux') setPriority(10)
 const connection = connect(file, { readOnly: true })
 const plans = new Map<number, Prepared>()
 const begin = queryWith('begin')
-const commit = queryWith('commit')
 
 let task = 0
 let deadline = Number.POSITIVE_INFINITY
@@ -48,7 +47,7 @@ const beginSnapshot = (): void => {
 
 /** Ends the snapshot; one that failed because of the disk has ended already. */
 const endSnapshot = (): void => {
-  if (connection.database.isTransaction) connection.query(commit)
+  endRead(connection)
 }
 
 const preparedFor = ({ plan, made, dropPlans }: Task & { kind: 'read' }): Prepared => {

@@ -1,6 +1,6 @@
 /** Quick reads of a SQLite file, on this thread's own connection. */
 import { type Counters, watchCommits } from '#engines/sqlite/changes.ts'
-import { connect } from '#engines/sqlite/connection.ts'
+import { connect, endRead } from '#engines/sqlite/connection.ts'
 import {
   type Changes,
   drive,
@@ -12,7 +12,6 @@ import {
 } from '#sql/engine.ts'
 
 const begin = queryWith('begin')
-const commit = queryWith('commit')
 
 /** A reader that answers at once, since the driver is synchronous. */
 type SqliteReader = Reader & {
@@ -23,16 +22,19 @@ type SqliteReader = Reader & {
   readonly close: () => void
 }
 
-/** Opens the file for reading. `isWatched`: it tells what changes. */
-export const openReader = (file: string, isWatched = false): SqliteReader => {
-  const connection = connect(file, { readOnly: true })
+/** Opens the file for reading; `onDamage` is called when a read meets a damaged page. `isWatched`: it tells what changes. */
+export const openReader = (
+  file: string,
+  onDamage: (message: string) => void,
+  isWatched = false,
+): SqliteReader => {
+  const connection = connect(file, { readOnly: true, onDamage })
   const commits = isWatched ? watchCommits(connection) : undefined
   let isOpen = false
   const endSnapshot = () => {
     if (!isOpen) return
     isOpen = false
-    // A read that failed because of the disk has ended the snapshot already.
-    if (connection.database.isTransaction) connection.query(commit)
+    endRead(connection)
   }
   // Requests that arrive together read from one snapshot: opening one costs three system calls, as much as the read.
   const beginSnapshot = () => {

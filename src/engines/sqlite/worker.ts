@@ -15,13 +15,14 @@ import { perform } from '#write/perform.ts'
 const port = parentPort
 if (!port) throw new Error('the writer runs as a worker thread')
 const { file, sync, digits, limits, sharedLog, counters } = workerData as WriterSetup
+const reply = (message: Reply): void => port.postMessage(message)
 const connection: Connection = connect(file, {
   sync,
   sharesLog: sharedLog !== undefined,
+  onDamage: message => reply({ kind: 'damaged', message }),
   ...(counters && { onWrite: table => counted?.wrote(table) }),
 })
 const counted = counters && countCommits(counters, connection)
-const reply = (message: Reply): void => port.postMessage(message)
 const checkLog =
   sharedLog === undefined
     ? () => {}

@@ -69,17 +69,20 @@ type Parts = {
   readonly beforeAnswers: () => void
   readonly setReady: () => void
   readonly stop: (message: string) => void
+  readonly onDamage: (message: string) => void
 }
 
 /** A function that settles jobs by the replies of the writer thread. */
 const settling =
-  ({ options, disk, waiters, beforeAnswers, setReady, stop }: Parts) =>
+  ({ options, disk, waiters, beforeAnswers, setReady, stop, onDamage }: Parts) =>
   (reply: Reply) => {
     switch (reply.kind) {
       case 'ready':
         return setReady()
       case 'problem':
         return options.onProblem?.(reply.message)
+      case 'damaged':
+        return onDamage(reply.message)
       case 'outcomes':
         beforeAnswers()
         options.onCommit?.(reply.outcomes.length, reply.milliseconds)
@@ -106,13 +109,15 @@ type Around = {
   readonly beforeAnswers: () => void
   /** Moved around each commit; undefined where nobody watches them. */
   readonly counters: Counters | undefined
+  /** Called when a write meets a damaged page. */
+  readonly onDamage: (message: string) => void
 }
 
 /** Starts the writer thread. */
 export const startWriter = (
   options: SqliteOptions,
   disk: Disk,
-  { beforeAnswers, counters }: Around,
+  { beforeAnswers, counters, onDamage }: Around,
 ) => {
   const worker = startWorker(options, counters)
   const waiters = createWaiters()
@@ -132,7 +137,7 @@ export const startWriter = (
     setFailed(new Error(message))
     options.onFatal(message)
   }
-  const settle = settling({ options, disk, waiters, beforeAnswers, setReady, stop })
+  const settle = settling({ options, disk, waiters, beforeAnswers, setReady, stop, onDamage })
   worker.on('message', settle)
   worker.on('error', (error: Error) => stop(`the writer failed: ${error.message}`))
   worker.on('exit', () => isClosing || stop('the writer ended'))

@@ -69,12 +69,11 @@ export const startCluster = async (replication: Replication): Promise<Cluster> =
   const whole = async () => {
     let lastChoice = performance.now()
     return eventually('all three nodes are well', async () => {
-      for (const node of nodes) {
-        const members = await node.members()
-        const name = members && leaderOf(members, replication)
-        const leader = nodes.find(one => one.name === name)
-        if (leader && (await takesWrites(leader))) return leader
-      }
+      // One that was cut off may still tell what was.
+      const views = await Promise.all(nodes.map(node => node.members()))
+      const names = new Set(views.map(members => members && leaderOf(members, replication)))
+      const leader = nodes.find(({ name }) => names.size === 1 && names.has(name))
+      if (leader && (await takesWrites(leader))) return leader
       if (performance.now() - lastChoice > 45_000) {
         await chooseAnew()
         lastChoice = performance.now()

@@ -6,6 +6,8 @@ import { freePort } from '../../postgres/tools/guard.ts'
 export type Gate = {
   readonly port: number
   readonly shut: () => void
+  /** Cuts all connections, and new ones at once. */
+  readonly refuse: () => void
   /** Lets new connections through; those that have lost something are cut. */
   readonly open: () => void
   readonly end: () => void
@@ -16,7 +18,9 @@ export const startGate = async (target: number): Promise<Gate> => {
   const port = await freePort()
   const pairs = new Map<readonly [Socket, Socket], { hasLost: boolean }>()
   let isShut = false
+  let isRefusing = false
   const listener = createServer({ noDelay: true }, client => {
+    if (isRefusing) return void client.on('error', () => {}).destroy()
     const server = connect({ port: target, host: '127.0.0.1', noDelay: true })
     const pair = [client, server] as const
     const state = { hasLost: false }
@@ -50,8 +54,13 @@ export const startGate = async (target: number): Promise<Gate> => {
     shut: () => {
       isShut = true
     },
+    refuse: () => {
+      isRefusing = true
+      cut(() => true)
+    },
     open: () => {
       isShut = false
+      isRefusing = false
       cut(hasLost => hasLost)
     },
     end: () => {

@@ -163,7 +163,9 @@ export const startNode = async (
     freeze: () => void running?.child.kill('SIGSTOP'),
     thaw: () => void running?.child.kill('SIGCONT'),
     cutOff: from => {
-      for (const gate of from === 'all' ? [...inner, services] : inner) gate.shut()
+      if (from === 'all') for (const gate of [...inner, services]) gate.shut()
+      // Not in silence: Patroni's pg_rewind would wait for it, and nobody would lead.
+      else for (const gate of inner) gate.refuse()
     },
     heal: () => {
       for (const gate of [...inner, services]) gate.open()

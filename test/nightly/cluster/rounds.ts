@@ -10,7 +10,7 @@ import { secret } from '../../world.ts'
 import { type Cluster, startCluster } from './cluster.ts'
 import { refusalsIn, rowOf, type Seen, seenIn } from './measure.ts'
 import type { Node, Replication } from './node.ts'
-import { type Answer, type Buyer, lostIn, startTraffic } from './traffic.ts'
+import { type Answer, type Buyer, lostIn, type Order, startTraffic } from './traffic.ts'
 
 /** Two services on a cluster; each can be killed and started again on its port. */
 export type Stage = {
@@ -112,12 +112,17 @@ export const faults = {
   },
 } satisfies Record<string, Fault>
 
-/** The orders of the store, as the primary has them, with their states. */
-const ordersOf = async (node: Node): Promise<ReadonlyMap<number, string>> => {
+/** The orders of the store, as the primary has them. */
+const ordersOf = async (node: Node): Promise<Map<number, Order>> => {
   const client = await connected(node.url)
   try {
-    const { rows } = await client.query('select id, status from orders')
-    return new Map(rows.map(({ id, status }) => [Number(id), String(status)]))
+    const { rows } = await client.query('select id, status, created_at from orders')
+    return new Map(
+      rows.map(({ id, status, created_at }) => [
+        Number(id),
+        { status, createdAt: Number(created_at) },
+      ]),
+    )
   } finally {
     await client.end()
   }
@@ -135,29 +140,32 @@ export const roundsOf = async (stage: Stage, kind: keyof typeof faults, count: n
   const traffic = startTraffic({ ports, buyers, name })
   const seen: Seen[] = []
   const all: Answer[] = []
-  for (let number = 0; number < count; number++) {
-    const leader = await cluster.whole()
-    const enough = traffic.paid.size + 10
-    await until('orders are paid', () => traffic.paid.size >= enough)
-    traffic.taken()
-    const start = performance.now()
-    const { back, undo } = await fault(stage, leader, number)
-    try {
-      const since = traffic.paid.size
-      await until('orders are paid again', () => traffic.paid.size > since + 10)
-      await sleep(1000)
-    } finally {
-      await undo?.()
+  try {
+    for (let number = 0; number < count; number++) {
+      const leader = await cluster.whole()
+      const enough = traffic.paid.size + 10
+      await until('orders are paid', () => traffic.paid.size >= enough)
+      traffic.taken()
+      const start = performance.now()
+      const { back, undo } = await fault(stage, leader, number)
+      try {
+        const since = traffic.paid.size
+        await until('orders are paid again', () => traffic.paid.size > since + 10)
+        await sleep(1000)
+      } finally {
+        await undo?.()
+      }
+      const answers = traffic.taken()
+      seen.push(seenIn(answers, start, back))
+      all.push(...answers)
     }
-    const answers = traffic.taken()
-    seen.push(seenIn(answers, start, back))
-    all.push(...answers)
+  } finally {
+    await traffic.end()
   }
   const leader = await cluster.whole()
-  await traffic.end()
   const orders = await ordersOf(leader)
-  for (const id of before) (orders as Map<number, string>).delete(id)
-  const { lost, twice } = await lostIn(traffic, orders)
+  for (const id of before) orders.delete(id)
+  const { lost, twice } = lostIn(traffic, orders)
   const doubles = Number(await ask(leader.url, twicePaid))
   return {
     row: { ...rowOf(kind, seen), acknowledged: traffic.placed.size + traffic.paid.size },

@@ -27,9 +27,10 @@ type Sending = {
 export type Traffic = {
   /** Every answer since the last call. */
   readonly taken: () => readonly Answer[]
-  /** Orders whose payment was acknowledged, and those that were placed alone. */
+  /** Acknowledged orders by id, with the moment when each was placed: a lost id is given again. */
+  readonly placed: ReadonlyMap<number, number>
+  /** Those of them whose payment was acknowledged. */
   readonly paid: ReadonlySet<number>
-  readonly placed: ReadonlySet<number>
   /** Answers that no fault of a database excuses. */
   readonly faults: readonly string[]
   readonly end: () => Promise<void>
@@ -86,7 +87,7 @@ const isOpen = ({ status, text }: Reply) =>
 export const startTraffic = ({ ports, buyers, name }: Options): Traffic => {
   let answers: Answer[] = []
   const faults: string[] = []
-  const placed = new Set<number>()
+  const placed = new Map<number, number>()
   const paid = new Set<number>()
   const toPay: { readonly id: number; readonly token: string }[] = []
   const open = { reads: new Set<Promise<void>>(), writes: new Set<Promise<void>>() }
@@ -124,8 +125,11 @@ export const startTraffic = ({ ports, buyers, name }: Options): Traffic => {
     const sending: Sending = { kind: 'write', line, token, body, key: `${name}-place-${number}` }
     const text = await insist(sending, 201)
     if (text === '') return
-    const { id } = JSON.parse(text) as { readonly id: number }
-    placed.add(id)
+    const { id, createdAt } = JSON.parse(text) as {
+      readonly id: number
+      readonly createdAt: string
+    }
+    placed.set(id, Date.parse(createdAt))
     toPay.push({ id, token })
   }
   const pay = async ({ id, token }: (typeof toPay)[number]) => {
@@ -164,17 +168,18 @@ export const startTraffic = ({ ports, buyers, name }: Options): Traffic => {
   }
 }
 
-/** What came of the orders, by the store: each acknowledged one is there, each key had one effect. */
-export const lostIn = async (
+/** An order as the store has it. */
+export type Order = { readonly status: string; readonly createdAt: number }
+
+/** What came of the orders, by the store: how many acknowledged ones are not there, and how many are there that nobody was told of. */
+export const lostIn = (
   { placed, paid }: Pick<Traffic, 'placed' | 'paid'>,
-  statuses: ReadonlyMap<number, string>,
-): Promise<{ readonly lost: number; readonly twice: number }> => {
-  const lostOrders = [...placed].filter(id => !statuses.has(id))
-  const lostPays = [...paid].filter(id => statuses.has(id) && statuses.get(id) !== 'paid')
+  orders: ReadonlyMap<number, Order>,
+): { readonly lost: number; readonly twice: number } => {
   assert.ok(placed.size > 0, 'no order was placed')
-  return {
-    lost: lostOrders.length + lostPays.length,
-    // Each placed order was acknowledged in the end, so a key that had two effects shows as one too many.
-    twice: Math.max(0, statuses.size - (placed.size - lostOrders.length)),
-  }
+  const isThere = (id: number) => orders.get(id)?.createdAt === placed.get(id)
+  const there = [...placed.keys()].filter(isThere)
+  const unpaid = there.filter(id => paid.has(id) && orders.get(id)?.status !== 'paid')
+  // Each write was sent until it was acknowledged: one that is there without that is the second effect of its key.
+  return { lost: placed.size - there.length + unpaid.length, twice: orders.size - there.length }
 }

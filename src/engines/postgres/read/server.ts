@@ -5,6 +5,7 @@ import { createPipelinedPool, type PipelinedPool } from '#engines/postgres/conne
 import { createPool, type Pool } from '#engines/postgres/connection/pool.ts'
 import type { SessionOptions } from '#engines/postgres/connection/settings.ts'
 import { begin, rollBack } from '#engines/postgres/connection/transaction.ts'
+import { endsWithin } from '#engines/postgres/connection/within.ts'
 import type { PostgresServing } from '#engines/postgres/options.ts'
 import { batchingLookups } from '#engines/postgres/read/lookups.ts'
 import { type Asked, driveBy, type Query, queryWith, type Rows, type Work } from '#sql/engine.ts'
@@ -31,6 +32,9 @@ export type Server = {
 /** How much longer than the time limit of a statement a server may be silent, in milliseconds. */
 const grace = 1000
 
+/** Milliseconds between two requests to cancel the same work. */
+const cancelAgain = 50
+
 const cancel = (process: number): Query => queryWith('select pg_cancel_backend($1)', process)
 
 /**
@@ -44,14 +48,21 @@ const cancellable = async <Result>(
   { onGone }: Asked,
   work: () => Promise<Result>,
 ): Promise<Result> => {
-  let cancelled: Promise<unknown> | undefined
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+  let cancelled: Promise<void> | undefined
+  // A request that comes before the statement has begun there cancels nothing, so it is made again.
+  const cancelUntilEnded = async () => {
+    do await pipelined.query(cancel(connection.process)).catch(() => {})
+    while (!(await endsWithin(cancelAgain, ended)))
+  }
   const forget = onGone?.(() => {
-    if (prepare) cancelled ??= pipelined.query(cancel(connection.process)).catch(() => {})
+    if (prepare) cancelled ??= cancelUntilEnded()
   })
   try {
     return await work()
   } finally {
     forget?.()
+    end()
     await cancelled
   }
 }

@@ -1,0 +1,224 @@
+/** What is in an answer stays there: it makes no header, runs in no browser, and comes to no other caller. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { content } from '#content/index.ts'
+import { versions } from '#model/version.ts'
+import { openApiOf } from '#openapi/openapi.ts'
+import { type Asking, createWorld, type World } from '../world.ts'
+
+let world: World
+before(async () => {
+  world = await createWorld({
+    deprecation: {
+      version: 1,
+      from: '2026-01-01',
+      sunset: undefined,
+      header: 'true',
+      holds: 'sunset',
+    },
+  })
+})
+after(() => world.close())
+
+/** Line ends in every spelling, and letters that no header may have. */
+const payloads = [
+  ...['%0d%0aX-Injected:%201', '%0aX-Injected:%201', '%0dX-Injected:%201', '%0D%0A%20X-Injected:1'],
+  ...['%E5%98%8A%E5%98%8DX-Injected:%201', '%c4%8d%c4%8aX-Injected:1', '%e2%80%a8X-Injected:1'],
+  ...[
+    '%00',
+    '%7f',
+    '%09',
+    '%1f',
+    '%ff',
+    '%C2%85X-Injected:1',
+    '%E6%97%A5%E6%9C%AC',
+    '%F0%9F%98%80',
+  ],
+  ...[
+    '%22%3E',
+    '%3Cscript%3E',
+    '%3B%20x=1',
+    '%2C%20%3Chttp:%2F%2Fevil%3E;%20rel=next',
+    '\\r\\nX-Injected:1',
+  ],
+]
+
+const places: readonly ((payload: string) => string)[] = [
+  payload => `/api/products?${payload}=1`,
+  payload => `/api/products?search=${payload}&limit=1`,
+  payload => `/api/products?category=${payload}&catgory=${payload}`,
+  payload => `/api/products?sort=${payload}`,
+  payload => `/api/users?role=${payload}`,
+  payload => `/api/posts?cursor=${payload}`,
+  payload => `/api/v2/products?search=${payload}&limit=1`,
+  payload => `/api/products?version=${payload}`,
+  payload => `/api/products/${payload}`,
+  payload => `/api/users/2/${payload}`,
+  payload => `/api/v${payload}/products`,
+  payload => `/graphql?query=${payload}`,
+  payload => `/assets/${payload}`,
+  payload => `/docs/${payload}`,
+  payload => `/verify-email?token=${payload}`,
+  payload => `/${payload}`,
+]
+
+const sentHeaders = [
+  'X-Request-Id',
+  'Origin',
+  'Accept',
+  'API-Version',
+  'Idempotency-Key',
+  'If-None-Match',
+  'If-Match',
+  'Authorization',
+  'Duet-Position',
+  'Content-Type',
+  'traceparent',
+]
+
+test('nothing in a path, a query or a header becomes a header of the answer, or breaks it', async () => {
+  const asked: (readonly [string, Asking])[] = [
+    ...payloads.flatMap(payload =>
+      places.map(place => [`GET ${place(payload)}`, { as: 2 }] as const),
+    ),
+    ...sentHeaders.flatMap(name =>
+      ['a\x80\xff', '%0d%0aX-Injected: 1', 'x\tX-Injected: 1', '"\\r\\nX-Injected: 1"'].map(
+        value =>
+          [
+            `POST /api/posts/1/comments`,
+            {
+              as: 2,
+              raw: '{"text":"x"}',
+              headers: { 'Content-Type': 'application/json', [name]: value },
+            },
+          ] as const,
+      ),
+    ),
+  ]
+  for (const [line, asking] of asked) {
+    const { status, headers } = await world.ask(line, asking)
+    assert.ok(status < 500, `${line} ${JSON.stringify(asking)}`)
+    assert.equal(headers.get('x-injected'), null, line)
+    assert.ok(
+      [...headers].every(([, value]) => /^[\t\x20-\x7e]*$/.test(value)),
+      line,
+    )
+  }
+})
+
+const script = '</script><script>alert(1)</script><img src=x onerror=alert(2)>'
+
+/** Every path that the documents give a GET, with the ids of the small world. */
+const reads = async (): Promise<readonly string[]> => {
+  const documents = await Promise.all(
+    versions.map(async version => ({ version, ...(await openApiOf(content, version)) })),
+  )
+  return documents.flatMap(({ version, paths }) =>
+    Object.entries(paths as Record<string, object>)
+      .filter(([, item]) => 'get' in item)
+      .map(([path]) => `/api/v${version}${path.replace('{userId}', '2').replace(/\{\w+\}/g, '1')}`),
+  )
+}
+
+test('text that a browser could run is served as data that none runs, whatever it accepts', async t => {
+  const own = await createWorld()
+  t.after(() => own.close())
+  for (const [line, as, body] of [
+    ['PATCH /api/users/2', 2, { name: script }],
+    ['POST /api/users/2/posts', 2, { title: script, content: script }],
+    ['POST /api/posts/1/comments', 2, { text: script }],
+    ['PATCH /api/products/1', 1, { name: script, category: script }],
+    ['POST /api/orders', 2, { items: [{ productId: 1, quantity: 1 }] }],
+    ['POST /api/orders/1/pay', 2, undefined],
+  ] as const)
+    assert.ok((await own.ask(line, { as, body })).status < 300, line)
+  let shown = 0
+  const paths = [...(await reads()), `/api/users/${script}`, `/api/products?sort=${script}&limit=x`]
+  for (const path of paths)
+    for (const Accept of [
+      'text/html',
+      'text/html,application/xhtml+xml,*/*;q=0.8',
+      'image/svg+xml',
+    ]) {
+      const { headers, text } = await own.ask(`GET ${path}`, { as: 1, headers: { Accept } })
+      const type = headers.get('content-type') ?? ''
+      assert.match(headers.get('content-security-policy') ?? '', /default-src 'none'/, path)
+      assert.equal(headers.get('x-content-type-options'), 'nosniff', path)
+      if (/json/.test(type)) {
+        if (text.includes('alert(1)')) shown++
+        continue
+      }
+      assert.doesNotMatch(text, /<script>alert|<img src=x/, `${path} as ${type}`)
+    }
+  assert.ok(shown > 20)
+})
+
+const callers = ['anonymous', 2, 3, 1] as const
+
+const shared = [
+  ...['/api/users', '/api/users/2', '/api/users/3', '/api/posts', '/api/posts/1', '/api/orders'],
+  ...[
+    '/api/orders/1',
+    '/api/orders/2',
+    '/api/customers/2',
+    '/api/customers/2/orders',
+    '/api/nothing',
+  ],
+  ...['/api/v2/users', '/api/v2/orders', '/api/products?limit=2', '/api/comments/1/likes'],
+  ...[
+    '{ users { id name email } }',
+    '{ posts { title author { email } } }',
+    '{ user(id: 2) { age } }',
+  ].map(query => `/graphql?query=${encodeURIComponent(query)}`),
+]
+
+/** What a caller may send of somebody else, or of a proxy that there is not. */
+const foreign: readonly Record<string, string>[] = [
+  {},
+  { 'X-Forwarded-For': '127.0.0.1', Forwarded: 'for=127.0.0.1;host=evil.example.org' },
+  { 'X-Forwarded-Host': 'evil.example.org', 'X-Forwarded-Proto': 'https' },
+  { 'X-Original-URL': '/api/orders/1', 'X-Rewrite-URL': '/api/orders/1' },
+  { 'X-User-Id': '1', 'X-Role': 'admin', Cookie: 'user=1; role=admin' },
+]
+
+test('requests of four callers at once get each their own answer, and one ETag stands for one text', async t => {
+  const own = await createWorld()
+  t.after(() => own.close())
+  for (const as of [2, 3]) {
+    const body = { items: [{ productId: as + 1, quantity: 1 }] }
+    assert.equal((await own.ask('POST /api/orders', { as, body })).status, 201)
+  }
+  const get = async (path: string, as: (typeof callers)[number], headers = {}) => {
+    const asked = { as, headers: { 'X-Request-Id': 'same', ...headers } }
+    const { status, text, headers: got } = await own.ask(`GET ${path}`, asked)
+    return { status, text, etag: got.get('etag') ?? '', vary: got.get('vary') ?? '' }
+  }
+  const expected = new Map<string, Awaited<ReturnType<typeof get>>>()
+  for (const path of shared)
+    for (const as of callers) expected.set(`${as} ${path}`, await get(path, as))
+  const textOf = new Map<string, string>()
+  for (const [key, { etag, text }] of expected) {
+    const known = textOf.getOrInsert(`${key.replace(/^\S+ /, '')} ${etag}`, text)
+    assert.ok(etag === '' || known === text, key)
+  }
+  const distinct = new Set([...expected.values()].map(({ status, text }) => status + text))
+  assert.ok(distinct.size > shared.length, 'the callers see different things')
+  const all = shared.flatMap(path =>
+    callers.flatMap(as => foreign.map(headers => ({ path, as, headers }))),
+  )
+  const answers = await Promise.all(
+    all.map(async ({ path, as, headers }, n) => {
+      // The tag that another caller got.
+      const other = expected.get(`${callers[n % callers.length]} ${path}`)?.etag ?? ''
+      const tagged = other === '' ? headers : { ...headers, 'If-None-Match': other }
+      return { path, as, other, answer: await get(path, as, tagged) }
+    }),
+  )
+  for (const { path, as, other, answer } of answers) {
+    const mine = expected.get(`${as} ${path}`)
+    if (answer.status === 304) assert.equal(other, mine?.etag, `${as} ${path}`)
+    else assert.deepEqual(answer, mine, `${as} ${path}`)
+  }
+  for (const path of ['/api/users/2', '/api/orders/1'])
+    assert.match(expected.get(`2 ${path}`)?.vary ?? '', /Authorization/, path)
+})
