@@ -89,9 +89,9 @@ export const exampleOf = (
 
 /** An input that would make a row, or change the first: then it has one member. */
 export const inputExample = (parts: Parts, name: string, input: Input): unknown => {
-  const row = parts.inputs[name] ?? parts.rows[name]?.[0] ?? {}
+  const row = parts.inputs[name] ?? parts.rows[name]?.[0]
   const values = storedRow(parts, name, 0, row)
-  if (!values) return undefined
+  if (!row || !values) return undefined
   const resource = resourceOf(parts.model, name, parts.version)
   const given = inputFields(resource, input).filter(
     ([key, field]) => Object.hasOwn(row, key) && field.settableBy.kind === 'anyone',

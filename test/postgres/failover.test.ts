@@ -151,17 +151,23 @@ describe('a commit that its synchronous standby has not confirmed', { skip: noRe
     await server?.end()
   })
 
-  const waiting = async (): Promise<number | undefined> => {
-    const pid = "select max(pid)::int from pg_stat_activity where wait_event = 'SyncRep'"
-    return ((await ask(server.url, pid)) as number | null) ?? undefined
+  const waiting = async (): Promise<readonly number[]> => {
+    const pids =
+      "select coalesce(json_agg(pid), '[]') from pg_stat_activity where wait_event = 'SyncRep'"
+    return (await ask(server.url, pids)) as number[]
   }
+  /** Begins a write; gives the process that waits for its commit, beside those that waited before. */
   const begun = async (email: string) => {
     const key = { 'Idempotency-Key': email }
     const before = await waiting()
     const asking = { body: { name: 'A', email }, headers: key }
     const answer = client.ask('POST /api/users', asking)
-    await until('the commit waits', async () => (await waiting()) !== before)
-    return { answer, again: () => client.ask('POST /api/users', asking) }
+    let pid: number | undefined
+    await until('the commit waits', async () => {
+      pid = (await waiting()).find(one => !before.includes(one))
+      return pid !== undefined
+    })
+    return { answer, pid, again: () => client.ask('POST /api/users', asking) }
   }
 
   test('is answered with an unknown outcome when nobody confirms it, and stays unseen', async () => {
@@ -176,8 +182,8 @@ describe('a commit that its synchronous standby has not confirmed', { skip: noRe
   })
 
   test('is answered so too when its wait is cancelled, although the server then says it is committed', async () => {
-    const { answer } = await begun('cancelled@example.org')
-    await ask(server.url, `select pg_cancel_backend(${await waiting()})`)
+    const { answer, pid } = await begun('cancelled@example.org')
+    await ask(server.url, `select pg_cancel_backend(${pid})`)
     const { status, json } = await answer
     assert.equal(status, 503)
     assert.match(json.error.message, /unknown whether this was written/)
