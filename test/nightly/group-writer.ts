@@ -2,7 +2,7 @@
 import { createWorld } from '../world.ts'
 
 const seconds = 4
-const world = await createWorld()
+const world = await createWorld({ engine: { sync: 'full' } })
 
 /** Writes in a second by so many callers, each one after another. */
 const rateOf = async (callers: number, label: string): Promise<number> => {
