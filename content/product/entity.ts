@@ -49,6 +49,7 @@ export const product = entity({
   graphql: { type: false },
   counted: ['category'],
   indexes: [
+    ['category'],
     ['category', 'price'],
     ['category', '-price'],
   ],

@@ -1,0 +1,1 @@
+create index products_by_category on products (category);
