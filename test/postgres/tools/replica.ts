@@ -42,7 +42,15 @@ export const startReplica = async (primary: Postgres): Promise<Replica> => {
       await until('the replay stands', async () => (await state()) === 'paused')
     },
     resumeReplay: async () => {
-      await ask(server.url, 'select pg_wal_replay_resume()')
+      // What it replays may cancel any query.
+      const resume = () => ask(server.url, 'select pg_wal_replay_resume()')
+      await until('the replay goes on', async () => {
+        const isCancelled = (error: { code?: unknown }) => error.code === '40001'
+        return await resume().then(
+          () => true,
+          error => (isCancelled(error) ? false : Promise.reject(error)),
+        )
+      })
     },
     received: () => follows(primary, server, 'receive'),
     caughtUp: () => follows(primary, server, 'replay'),
