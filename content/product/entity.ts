@@ -48,9 +48,5 @@ export const product = entity({
   },
   graphql: { type: false },
   counted: ['category'],
-  indexes: [
-    ['category'],
-    ['category', 'price'],
-    ['category', '-price'],
-  ],
+  indexes: [['category'], ['category', 'price'], ['category', '-price']],
 })
