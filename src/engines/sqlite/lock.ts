@@ -95,14 +95,17 @@ export const holdWhenFree = async (
   wait: number,
   onWait: () => void,
 ): Promise<() => void> => {
-  const deadline = performance.now() + wait
-  for (let looks = 0; ; looks++) {
+  // From the first look on, which may itself take longer than a short wait.
+  let deadline: number | undefined
+  for (;;) {
     try {
       return holdStore(file)
     } catch (error) {
-      if (!(error instanceof StoreInUseError) || performance.now() >= deadline) throw error
+      const now = performance.now()
+      if (!(error instanceof StoreInUseError) || now >= (deadline ?? now + wait)) throw error
+      if (deadline === undefined) onWait()
+      deadline ??= now + wait
     }
-    if (looks === 0) onWait()
     await sleep(betweenLooks)
   }
 }
