@@ -1,12 +1,12 @@
 /** The run about cached answers, on SQLite: the same requests to a service with its cache and to one without. */
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { workloads } from '../workloads.mjs'
 import { prepare, sizes } from './dataset.mjs'
 import { median } from './measure.mjs'
+import { inFolder } from './on-copy.mjs'
 import { cores, finish } from './processes.mjs'
 import { printCached, printHead } from './report.mjs'
 
@@ -18,8 +18,7 @@ const tick = 10_000
 /** Each service has a copy of its own, as what is written changes it, and one process alone may serve it. */
 export async function benchCache(options, { duet, log }) {
   const { files, facts } = await prepare(duet, options)
-  const folder = mkdtempSync(join(tmpdir(), 'duet-bench-'))
-  try {
+  await inFolder(async folder => {
     const store = name => join(folder, `${name}.db`)
     for (const name of ['fresh', 'cached']) copyFileSync(files.all, store(name))
     const token = await duet.token(store('fresh'), 'admin')
@@ -34,9 +33,7 @@ export async function benchCache(options, { duet, log }) {
     printCached(results)
     for (const server of Object.values(servers)) await server.stop()
     if (options.json) writeFileSync(options.json, `${JSON.stringify({ head, results }, null, 2)}\n`)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  })
 }
 
 const get = path => ({ method: 'GET', path })

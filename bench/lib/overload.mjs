@@ -1,13 +1,10 @@
 /** The run under overload, on SQLite: 1, 2, 5 and 10 times what the service can serve, and twenty clients of the slowest read. */
 import { randomBytes } from 'node:crypto'
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { prepare, sizes } from './dataset.mjs'
+import { benchOnCopy } from './on-copy.mjs'
 import { cores, finish, residentMemory } from './processes.mjs'
-import { printHead, printOverload, printSlow } from './report.mjs'
+import { printOverload, printSlow } from './report.mjs'
 
 const script = fileURLToPath(new URL('flood.mjs', import.meta.url))
 
@@ -25,27 +22,15 @@ const worst =
   '/api/products?search=e&min_price=1&max_price=900&in_stock=true&sort=-price,name&offset=50000'
 
 /** On a copy, as what is paid changes the store. */
-export async function benchOverload(options, { duet, log }) {
-  const { files, facts } = await prepare(duet, options)
-  const folder = mkdtempSync(join(tmpdir(), 'duet-bench-'))
-  const store = join(folder, 'duet.db')
-  try {
-    copyFileSync(files.all, store)
-    const run = { ...options, token: await duet.token(store) }
-    const head = printHead(run, sizes[options.data], facts)
-    const server = await duet.serve(store, log('duet'))
+export const benchOverload = (options, tools) =>
+  benchOnCopy(options, tools, async ({ run, duet, store, server, facts }) => {
     const slow = await measureSlow(server, run, facts)
     printSlow(slow)
     const admin = await duet.token(store, 'admin')
     const overload = await measureOverload(server, { ...run, admin }, facts)
     printOverload(overload)
-    await server.stop()
-    if (options.json)
-      writeFileSync(options.json, `${JSON.stringify({ head, slow, overload }, null, 2)}\n`)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
+    return { slow, overload }
+  })
 
 /** What the generator says of its groups, by their names, and the most memory that the server took meanwhile. */
 async function flood(server, token, seconds, groups) {

@@ -208,8 +208,8 @@ const run = (serving: Serving, exchange: Exchange): Response | Promise<Response>
   if (edge.memory.answers.isFull()) return refused(tooManyUnread())
   const answered = () => respond(serving, exchange)
   const { trace } = facts
-  const traced = trace ? () => passingOn(traceparentOf(trace), answered) : answered
-  return work && edge.collect ? edge.collect(work, traced) : traced()
+  const inTrace = trace ? () => passingOn(traceparentOf(trace), answered) : answered
+  return work && edge.collect ? edge.collect(work, inTrace) : inTrace()
 }
 
 /** Whether a request may change something, as far as its head says: an operation of GraphQL counts as a read. */

@@ -165,17 +165,17 @@ export const createQueue = (limits: QueueLimits, { now, later }: Clock = usualCl
   const runSlice = (started: number, isOverloaded: boolean): number => {
     const usual = isOverloaded ? (started - ended) * longSlice.times : slice
     const length = Math.min(Math.max(usual, slice), longSlice.most)
-    let ran = 0
+    let count = 0
     for (let one = lines.take(isOverloaded); one; one = lines.take(isOverloaded)) {
       if (started - one.since > limits.wait) {
         one.entry.shed()
         continue
       }
       one.entry.run()
-      ran++
+      count++
       if (now() - started > length) break
     }
-    return ran
+    return count
   }
   const drain = () => {
     isScheduled = false

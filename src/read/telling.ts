@@ -66,8 +66,7 @@ const tellQuery = (
 
 /** The same reader, which tells of direct reads where somebody listens; `plain` is the one that does not. */
 export const telling = (plain: PlanReader): PlanReader => ({
-  ...(plain.elsewhere && { elsewhere: plain.elsewhere }),
-  ...(plain.standing && { standing: plain.standing }),
+  ...plain,
   plain,
   query: (query, asked) => tellQuery(query, () => plain.query(query, asked)),
   snapshot: (begin, asked) => tell('quick', begin, begun => plain.snapshot(begun, asked)),

@@ -120,7 +120,7 @@ const queryReader = ({ core, prefix, version }: Mount, resource: Resource) => {
 }
 
 /** The same with a cache: reading the query string each time took a fifth of a page. */
-const cachedReader = (mount: Mount, resource: Resource) => {
+const cachedQueryReader = (mount: Mount, resource: Resource) => {
   const readQuery = queryReader(mount, resource)
   const known = lru<ReturnType<typeof readQuery>>(500)
   return (path: string, text: string) => {
@@ -153,7 +153,7 @@ export const serveList = (mount: Mount, route: Route): Serve => {
   const resource = resourceOf(core.model, route.entity, version)
   const open = isPublic(core.model, resource.entity)
   const planFor = plansOf(mount, route, resource)
-  const requestOf = cachedReader(mount, resource)
+  const requestOf = cachedQueryReader(mount, resource)
   const bare: ListShape = { fields: [], sort: [], filters: [] }
   return (c, viewer, named) => {
     // The right comes before the parameters, whatever they ask for; chosen members have rules of their own.

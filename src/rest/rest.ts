@@ -1,7 +1,7 @@
 /** The REST API: its routes on the app, under every prefix of its versions. */
 
 import { after } from '#base/after.ts'
-import { restPath } from '#base/paths.ts'
+import { restPath, versionPath } from '#base/paths.ts'
 import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { type Edge, exchange } from '#http/exchange.ts'
@@ -78,7 +78,7 @@ const endpointsOf = (
 
 const prefixes: readonly (readonly [string, readonly Version[]])[] = [
   [restPath, versions],
-  ...versions.map(version => [`${restPath}/v${version}`, [version]] as const),
+  ...versions.map(version => [versionPath(version), [version]] as const),
 ]
 
 /** The methods that a version has at a path. */

@@ -1,5 +1,5 @@
 /** The same request in the newest version, to which answers of a deprecated version point. */
-import { restPath } from '#base/paths.ts'
+import { restPath, versionPath } from '#base/paths.ts'
 import { type Http, queryString } from '#http/request.ts'
 import type { Model } from '#model/model.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
@@ -13,7 +13,7 @@ const prefix = new RegExp(`^${restPath}(?:/v\\d+)?(?=/)`)
 /** Whether a path is one of the REST API's. */
 export const isBelowApi = (path: string): boolean => prefix.test(path)
 
-const successorPath = (path: string): string => path.replace(prefix, `${restPath}/v${newest}`)
+const successorPath = (path: string): string => path.replace(prefix, versionPath(newest))
 
 /** A name as the newest version has it. */
 type Rename = (name: string) => string

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { restPath } from '#base/paths.ts'
 import { content as usualContent } from '#content/index.ts'
+import { randomFrom } from '#content/seed/words.ts'
 import { machineErrors, mergeErrors } from '#errors.ts'
 import { deriveSchema } from '#graphql/schema.ts'
 import { versions } from '#model/version.ts'
@@ -17,13 +18,8 @@ import { fuzzBy } from './values.ts'
 
 /** A stream of whole numbers that a seed makes again. */
 function* numbersFrom(seed: number): Generator<number> {
-  let state = seed >>> 0
-  for (;;) {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    yield ((mixed ^ (mixed >>> 14)) >>> 0) % 1_000_000
-  }
+  const random = randomFrom(seed)
+  for (;;) yield (random() * 2 ** 32) % 1_000_000
 }
 
 /** Users are suspended and deleted by what is sent, and lists grow, so another store begins after so many requests. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { randomFrom } from '#content/seed/words.ts'
 import { connect } from '#engines/sqlite/connection.ts'
 import { migrateSqlite } from '#engines/sqlite/migrate.ts'
 import { folderOf } from '../duet.ts'
@@ -14,17 +15,6 @@ const cuts = Number(process.env.DUET_TEST_ROUNDS ?? 3000)
 const seed = Number(process.env.DUET_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31))
 const { folder, fresh } = folderOf('powercut')
 const skip = without('strace')
-
-/** Numbers from 0 to 1 that a seed makes again. */
-const randomOf = (start: number) => {
-  let state = start >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
 
 const record = async (program: keyof typeof programs) => {
   const { file, settings } = fresh()
@@ -89,7 +79,7 @@ const look = (file: string, promised: ReturnType<typeof promises>): Found => {
 /** Cuts the power at so many random moments of a recording; sums up what was found after them. */
 const simulate = async (program: keyof typeof programs, count: number) => {
   const { base, deeds } = await record(program)
-  const random = randomOf(seed)
+  const random = randomFrom(seed)
   const begin = deeds.findIndex(({ kind }) => kind === 'told')
   const moments = Array.from(
     { length: count },

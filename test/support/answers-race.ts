@@ -3,6 +3,7 @@
  * than what was told of it before the request began, nor more than was sent to be written.
  */
 import { setImmediate } from 'node:timers/promises'
+import { randomFrom } from '#content/seed/words.ts'
 import { connect } from '#engines/sqlite/connection.ts'
 import { queryWith } from '#sql/engine.ts'
 import { createWorld, type World } from '../world.ts'
@@ -12,17 +13,6 @@ type Row = { readonly key: string; sent: number; told: number; isBusy: boolean }
 
 const users = [2, 3, 4]
 const products = [1, 2, 3]
-
-/** Numbers from 0 up to 1 that a seed decides (mulberry32). */
-const randomBy = (seed: number) => {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
 
 const usersIn = (text: string): readonly (readonly [string, number])[] =>
   [...text.matchAll(/"id":"?(\d+)"?,"name":"v(\d+)"/g)].map(([, id, n]) => [
@@ -150,7 +140,7 @@ export const raceAnswers = async ({ hits, most, seed, readsPerWrite }: Racing): 
   const world = await createWorld({ engine: { isWatched: true, sync: 'normal' } })
   const reads = countReads(world)
   const file = lookingInto(world.file)
-  const random = randomBy(seed)
+  const random = randomFrom(seed)
   const chosen = <One>(from: readonly One[]) => from[Math.floor(random() * from.length)] as One
   const rows = new Map<string, Row>(
     [...users.map(id => `user ${id}`), ...products.map(id => `product ${id}`)].map(key => [

@@ -1,10 +1,8 @@
 /** Sends jobs to the writer thread: those of one turn of the event loop together, and each plan only once. */
+import { createPlanNumbers } from '#engines/sqlite/plan-numbers.ts'
 import type { Batch, Sent } from '#engines/sqlite/protocol.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import type { Job } from '#write/job.ts'
-
-/** The most plans that the writer caches; then it drops them all. */
-const mostPlans = 500
 
 /** A placeholder for a plan that the writer has. */
 const cachedPlan: ReadPlan = { encoding: 'rest', roots: [] }
@@ -17,7 +15,7 @@ export type Batcher = {
 
 /** A batcher without jobs, which sends its batches with `send`. */
 export const createBatcher = (send: (batch: Batch) => void): Batcher => {
-  const numbers = new Map<ReadPlan, number>()
+  const numberOf = createPlanNumbers()
   let jobs: Sent[] = []
   let dropPlans = false
   const flush = () => {
@@ -27,23 +25,17 @@ export const createBatcher = (send: (batch: Batch) => void): Batcher => {
     dropPlans = false
     send(batch)
   }
-  const numberOf = (plan: ReadPlan): number => {
-    if (numbers.size >= mostPlans) {
-      // The jobs so far refer to plans by their old numbers, so they go first.
-      flush()
-      numbers.clear()
-      dropPlans = true
-    }
-    numbers.set(plan, numbers.size)
-    return numbers.size - 1
-  }
   /** The job as it is sent: with its plan the first time, later with the plan's number only. */
   const packed = (id: number, job: Job): Sent => {
     const { answer } = job
     if (!answer) return { id, plan: null, job }
-    const known = numbers.get(answer.plan)
-    if (known === undefined) return { id, plan: numberOf(answer.plan), job }
-    return { id, plan: known, job: { ...job, answer: { ...answer, plan: cachedPlan } } }
+    const { number: plan, isNew, dropPlans: areNew } = numberOf(answer.plan)
+    if (areNew) {
+      // The jobs so far refer to plans by their old numbers, so they go first.
+      flush()
+      dropPlans = true
+    }
+    return { id, plan, job: isNew ? job : { ...job, answer: { ...answer, plan: cachedPlan } } }
   }
   const add = (id: number, job: Job) => {
     const sent = packed(id, job)

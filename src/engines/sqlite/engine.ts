@@ -1,11 +1,11 @@
 /** The engine of a SQLite store: quick reads on this thread's own connection, slow ones in threads, writes through the writer thread. */
-import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { watchDisk } from '#engines/sqlite/disk.ts'
 import { fileAt, gone } from '#engines/sqlite/lock.ts'
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
 import { openReader } from '#engines/sqlite/reader.ts'
+import { logBytes } from '#engines/sqlite/shared-log.ts'
 import { openSlowReader } from '#engines/sqlite/slow-reader.ts'
 import { startWriter } from '#engines/sqlite/writer.ts'
 import type { Engine } from '#engines/store.ts'
@@ -69,7 +69,7 @@ export const openSqlite = (options: SqliteOptions): Engine => {
     readOnly: disk.readOnly,
     figures: {
       writesWaiting: writer.waiting,
-      walBytes: () => statSync(`${options.file}-wal`, { throwIfNoEntry: false })?.size ?? 0,
+      walBytes: () => logBytes(options.file),
     },
     close: async () => {
       disk.close()

@@ -1,6 +1,7 @@
 /** The reader threads as the main thread sees them: started when they are needed, each does one thing at a time. */
 import { Worker } from 'node:worker_threads'
 import { tookTooLong } from '#engines/slow-lane.ts'
+import { createPlanNumbers } from '#engines/sqlite/plan-numbers.ts'
 import type { ReaderSetup, Task, Told } from '#engines/sqlite/protocol.ts'
 import { ApiError } from '#errors.ts'
 import type { ReadPlan } from '#read/plan.ts'
@@ -23,26 +24,10 @@ export type ReaderThread = {
   readonly close: () => Promise<void>
 }
 
-/** The most plans that a thread caches; then it drops them all. */
-const mostPlans = 500
-
 /** How much longer than its time limit a read may take until its thread is given up, in milliseconds. */
 const grace = 1000
 
 const lost = () => new ApiError('UNAVAILABLE', 'The read was lost; try again', { retryAfter: 1 })
-
-/** Numbers plans, so that each is sent only once. */
-const createNumbers = () => {
-  const numbers = new Map<ReadPlan, number>()
-  return (plan: ReadPlan): Pick<Task & { kind: 'read' }, 'plan' | 'made' | 'dropPlans'> => {
-    const known = numbers.get(plan)
-    if (known !== undefined) return { plan: known, made: null, dropPlans: false }
-    const dropPlans = numbers.size >= mostPlans
-    if (dropPlans) numbers.clear()
-    numbers.set(plan, numbers.size)
-    return { plan: numbers.size - 1, made: plan, dropPlans }
-  }
-}
 
 /** A function that settles what was asked by what the thread told. */
 const settling =
@@ -111,14 +96,16 @@ export const startReaderThread = ({ onProblem, ...options }: ReaderOptions): Rea
   const { tell, isAlive, close } = startWorker({ ...options, stopped }, why =>
     onProblem?.(`a reader thread ended: ${why}; another is started when it is needed`),
   )
-  const numbered = createNumbers()
+  const planNumber = createPlanNumbers()
   // Of the read that it does now, so that a late stop ends no other.
   let number = 1
   const stop = () => void Atomics.store(stopped, 0, number)
   return {
     read: async (plan, slots) => {
+      const { number: known, isNew, dropPlans } = planNumber(plan)
+      const sent = { plan: known, made: isNew ? plan : null, dropPlans }
       try {
-        return asAnswers(await tell({ kind: 'read', number, ...numbered(plan), slots })).answers
+        return asAnswers(await tell({ kind: 'read', number, ...sent, slots })).answers
       } finally {
         number++
       }

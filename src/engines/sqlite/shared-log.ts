@@ -41,7 +41,11 @@ export const keepLog = (file: string): void => {
 /** How long a checkpoint waits for those who read the log, in milliseconds; writes wait as long. */
 const patience = 100
 
-const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0
+const logOf = (file: string): string => `${file}-wal`
+
+/** The bytes of a store's log; 0 where it has none. */
+export const logBytes = (file: string): number =>
+  statSync(logOf(file), { throwIfNoEntry: false })?.size ?? 0
 
 /** Checkpoints the log and empties it; gives what is in the way, undefined where nothing is. */
 const emptyLog = ({ query, run }: Connection): string | undefined => {
@@ -66,10 +70,10 @@ export const boundLog = (
   most: number,
   tell: (message: string) => void,
 ): (() => void) => {
-  const log = `${file}-wal`
+  const log = logOf(file)
   let next = most
   return () => {
-    const size = sizeOf(log)
+    const size = logBytes(file)
     if (size <= next) return
     const fault = emptyLog(connection)
     // Not at each commit: it would cost each of them the patience.
