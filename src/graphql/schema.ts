@@ -19,6 +19,8 @@ import {
 import type { Entity, Relation } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { fieldOf, type Model, typeName } from '#model/model.ts'
+import { withArticle } from '#model/names.ts'
+import { givenOnlyBy, inWords, mayBeDoneBy } from '#model/policy.ts'
 import { type Lifetime, reasonOf } from '#model/version.ts'
 
 /** The operation that a root field of the schema is, and its entity. */
@@ -72,6 +74,10 @@ const leafTypes = ({ entities }: Model) => {
 
 type LeafOf = ReturnType<typeof leafTypes>
 
+type Making = { readonly model: Model; readonly leafOf: LeafOf }
+
+type Mutation = Entity['graphql']['mutations'][number]
+
 /** The reason not to use it any more, where there is one, with the day from which it is gone. */
 const deprecation = ({ deprecated, sunset }: Lifetime) => {
   const reason = reasonOf(deprecated)
@@ -88,11 +94,18 @@ const page = {
 const list = (type: GraphQLObjectType) =>
   new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(type)))
 
-const outputOf = (field: Field, leafOf: LeafOf) => {
+/** Sentences as one description. */
+const described = (...sentences: readonly (string | undefined)[]): string | null =>
+  sentences.filter(Boolean).join(' ') || null
+
+const outputOf = (model: Model, field: Field, leafOf: LeafOf) => {
   const type = leafOf(field)
+  const { readableBy } = field
+  const isOpen = readableBy.kind === 'anyone'
+  const rights = `May be read by: ${inWords(readableBy, model.viewers.roles)}.`
   return {
     type: field.nullable ? type : new GraphQLNonNull(type),
-    description: field.description || null,
+    description: described(field.description, isOpen ? undefined : rights),
     ...deprecation(field),
   }
 }
@@ -115,7 +128,7 @@ const objectTypes = (model: Model, leafOf: LeafOf): ReadonlyMap<string, GraphQLO
     const fields = () => {
       const config: GraphQLFieldConfigMap<unknown, unknown> = {}
       for (const [key, field] of Object.entries(entity.fields))
-        if (field.graphql === 'shown') config[key] = outputOf(field, leafOf)
+        if (field.graphql === 'shown') config[key] = outputOf(model, field, leafOf)
       for (const [key, relation] of Object.entries(entity.relations))
         if (relation.graphql && model.entities[relation.to]?.graphql.type)
           config[key] = relationField(entity, relation)
@@ -134,10 +147,9 @@ const isInput = (field: Field, kind: 'create' | 'update'): boolean =>
   !(kind === 'update' && field.immutable)
 
 const inputType = (
-  name: string,
-  entity: Entity,
+  { model, leafOf }: Making,
+  { name, entity }: Shown,
   kind: 'create' | 'update',
-  leafOf: LeafOf,
 ): GraphQLInputObjectType => {
   const fields: GraphQLInputFieldConfigMap = {}
   for (const [key, field] of Object.entries(entity.fields)) {
@@ -146,7 +158,7 @@ const inputType = (
     const isNeeded = kind === 'create' && field.initial === undefined
     fields[key] = {
       type: isNeeded ? new GraphQLNonNull(type) : type,
-      description: field.description || null,
+      description: described(field.description, givenOnlyBy(field.settableBy, model)),
       // What must be given cannot be deprecated (section 3.13.3).
       ...(!isNeeded && deprecation(field)),
     }
@@ -176,11 +188,12 @@ const filtersOf = (entity: Entity, leafOf: LeafOf): GraphQLFieldConfigArgumentMa
   )
 }
 
-const queriesOf = ({ name, entity, type }: Shown, leafOf: LeafOf): readonly Named[] => {
-  const { plural, graphql, rest } = entity
+const queriesOf = ({ model, leafOf }: Making, { name, entity, type }: Shown): readonly Named[] => {
+  const { plural, graphql, rest, policy } = entity
   if (!graphql.roots) return []
   const { deprecated } = graphql
-  const description = graphql.paged
+  const rights = mayBeDoneBy(policy.enter ?? policy.read, model)
+  const many = graphql.paged
     ? `The ${plural} by id, ${rest.listing.limit} at a time.`
     : `The ${plural}, newest first.`
   return [
@@ -190,7 +203,7 @@ const queriesOf = ({ name, entity, type }: Shown, leafOf: LeafOf): readonly Name
       config: {
         type,
         args: { id },
-        description: `One of the ${plural}, or null.`,
+        description: described(`One of the ${plural}, or null.`, rights),
         ...reasoned(deprecated[name]),
       },
     },
@@ -200,34 +213,37 @@ const queriesOf = ({ name, entity, type }: Shown, leafOf: LeafOf): readonly Name
       config: {
         type: list(type),
         args: { ...filtersOf(entity, leafOf), ...page },
-        description,
+        description: described(many, rights),
         ...reasoned(deprecated[plural]),
       },
     },
   ]
 }
 
-const mutationConfig = (
-  { name, entity, type }: Shown,
-  kind: RootField['kind'],
-  leafOf: LeafOf,
-): Config => {
+const mutationConfig = (making: Making, shown: Shown, kind: Mutation): Config => {
+  const { name, entity, type } = shown
+  const rights = mayBeDoneBy(entity.policy[kind], making.model)
   if (kind === 'delete')
     return {
       type: new GraphQLNonNull(GraphQLBoolean),
       args: { id },
-      description: `Whether there was such a ${name}; it is gone.`,
+      description: described(`Whether there was such ${withArticle(name)}; it is gone.`, rights),
     }
-  const mode = kind === 'create' ? 'create' : 'update'
-  const input = { type: new GraphQLNonNull(inputType(name, entity, mode, leafOf)) }
-  return { type: new GraphQLNonNull(type), args: mode === 'create' ? { input } : { id, input } }
+  const input = { type: new GraphQLNonNull(inputType(making, shown, kind)) }
+  const about =
+    kind === 'create' ? `Makes ${withArticle(name)}.` : 'Changes the fields that are given.'
+  return {
+    type: new GraphQLNonNull(type),
+    args: kind === 'create' ? { input } : { id, input },
+    description: described(about, rights),
+  }
 }
 
-const mutationsOf = (shown: Shown, leafOf: LeafOf): readonly Named[] =>
+const mutationsOf = (making: Making, shown: Shown): readonly Named[] =>
   shown.entity.graphql.mutations.map(kind => {
     const name = `${kind}${typeName(shown.name)}`
     const config = {
-      ...mutationConfig(shown, kind, leafOf),
+      ...mutationConfig(making, shown, kind),
       ...reasoned(shown.entity.graphql.deprecated[name]),
     }
     return { name, root: { kind, entity: shown.name }, config }
@@ -242,13 +258,14 @@ const rootType = (name: string, fields: readonly Named[]) =>
 /** The schema of a model, with the operations that its root fields are. */
 export const deriveSchema = (model: Model): Schema => {
   const leafOf = leafTypes(model)
+  const making = { model, leafOf }
   const types = objectTypes(model, leafOf)
   const shown = Object.entries(model.entities).flatMap(([name, entity]) => {
     const type = types.get(name)
     return type ? [{ name, entity, type }] : []
   })
-  const queries = shown.flatMap(one => queriesOf(one, leafOf))
-  const mutations = shown.flatMap(one => mutationsOf(one, leafOf))
+  const queries = shown.flatMap(one => queriesOf(making, one))
+  const mutations = shown.flatMap(one => mutationsOf(making, one))
   return {
     schema: new GraphQLSchema({
       query: rootType('Query', queries),

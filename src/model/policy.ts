@@ -111,3 +111,14 @@ export const inWords = (rule: Rule, { superuser, default: usual }: Roles): strin
       return rule satisfies never
   }
 }
+
+/** A sentence that says who may, for the documents of both APIs. */
+export const mayBeDoneBy = (rule: Rule | undefined, { viewers }: Conditions): string =>
+  `May be done by: ${inWords(rule ?? nobody, viewers.roles)}.`
+
+/** A sentence that says who alone may give a field, where not everybody may who writes the row. */
+export const givenOnlyBy = (rule: Rule, conditions: Conditions): string | undefined => {
+  const { roles } = conditions.viewers
+  const isOpen = judge(rule, { id: null, role: roles.default }, conditions) !== 'no'
+  return isOpen ? undefined : `May be given by ${holders(rule, roles)} only.`
+}

@@ -1,7 +1,7 @@
 /** The operations that describe themselves: actions and separate routes. */
 import type { Described, Schema, Shown } from '#model/described.ts'
 import { typeName } from '#model/model.ts'
-import { nobody, type Rule } from '#model/policy.ts'
+import { mayBeDoneBy, nobody, type Rule } from '#model/policy.ts'
 import type { Lifetime } from '#model/version.ts'
 import {
   answerBody,
@@ -27,7 +27,7 @@ import {
   type Shared,
   shareAs,
 } from '#openapi/responses.ts'
-import { mayBeDoneBy, mayForbid, securityOf } from '#openapi/rights.ts'
+import { mayForbid, securityOf } from '#openapi/rights.ts'
 import { describedBy, marksOf, refTo, type Schemas } from '#openapi/schemas.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import type { Action } from '#write/action.ts'
@@ -135,7 +135,7 @@ const parametersOf = ({ method, about }: Declared, path: string): readonly Schem
 const declaredOperation = (parts: Parts, declared: Declared, shared: Shared): Operation => {
   const { described, rule } = declared
   const path = pathOf(declared.path, undefined)
-  const about = [described.description ?? '', mayBeDoneBy(parts.model, rule)].join(' ').trim()
+  const about = [described.description ?? '', mayBeDoneBy(rule, parts.model)].join(' ').trim()
   return {
     method: declared.method.toLowerCase(),
     path,

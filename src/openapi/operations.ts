@@ -2,7 +2,7 @@
 import type { Schema } from '#model/described.ts'
 import type { Entity } from '#model/entity.ts'
 import { entityOf, typeName } from '#model/model.ts'
-import { nobody } from '#model/policy.ts'
+import { mayBeDoneBy, nobody } from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import { inputExample } from '#openapi/examples.ts'
 import { fieldsParameter, listParameters, parameter, pathParameter } from '#openapi/parameters.ts'
@@ -15,7 +15,7 @@ import {
   type Shared,
   shareAs,
 } from '#openapi/responses.ts'
-import { mayBeDoneBy, mayForbid, readRules, securityOf } from '#openapi/rights.ts'
+import { mayForbid, readRules, securityOf } from '#openapi/rights.ts'
 import { describedBy, type Input, inputFields, marksOf, refTo } from '#openapi/schemas.ts'
 import type { Route } from '#rest/routes.ts'
 
@@ -259,7 +259,7 @@ export const routeOperation = (parts: Parts, route: Route, shared: Shared): Oper
       operationId: operationIdOf(parts, route),
       tags: [tagOf(path)],
       summary: summaryOf(parts, route),
-      description: describedBy(mayBeDoneBy(parts.model, rules[0]), route.lifetime),
+      description: describedBy(mayBeDoneBy(rules[0], parts.model), route.lifetime),
       ...marksOf(route.lifetime),
       security: securityOf(parts.model, rules),
       parameters: parametersOf(parts, path, route),

@@ -1,7 +1,7 @@
 /** Who may do what, as documents say it. */
 import type { Schema } from '#model/described.ts'
 import { entityOf, fieldOf, type Model } from '#model/model.ts'
-import { inWords, judge, nobody, type Rule } from '#model/policy.ts'
+import { judge, nobody, type Rule } from '#model/policy.ts'
 import type { Resource } from '#model/resource.ts'
 import { anonymous } from '#model/viewer.ts'
 
@@ -24,7 +24,3 @@ export const securityOf = (model: Model, rules: readonly Rule[]): readonly Schem
 /** Whether a token may lack the right by itself, whatever is stored. */
 export const mayForbid = (model: Model, rules: readonly Rule[]): boolean =>
   rules.some(rule => judge(rule, { id: null, role: model.viewers.roles.default }, model) === 'no')
-
-/** A sentence that says who may. */
-export const mayBeDoneBy = (model: Model, rule: Rule | undefined): string =>
-  `May be done by: ${inWords(rule ?? nobody, model.viewers.roles)}.`

@@ -4,7 +4,7 @@ import { type Link, type Links, linkSets } from '#model/entity.ts'
 import type { Field, Scalar } from '#model/field.ts'
 import { type Form, wordsIn } from '#model/form.ts'
 import { fieldOf, type Model, typeName } from '#model/model.ts'
-import { holders, judge } from '#model/policy.ts'
+import { givenOnlyBy } from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import type { Lifetime, Version } from '#model/version.ts'
 
@@ -136,17 +136,15 @@ export const inputFields = ({ entity, fieldNamed, nameOf }: Resource, { mode, gi
 
 /** The schema of an input; a create and a replacement need the fields that have no initial value. */
 export const inputSchema = (model: Model, resource: Resource, input: Input): Schema => {
-  const { roles } = model.viewers
   const fields = inputFields(resource, input)
   const needed = fields.filter(
     ([, { initial }]) => input.mode !== 'update' && initial === undefined,
   )
   const properties = fields.map(([key, field]) => {
     const schema = valueSchema(field, resource.formOf(key))
-    const isOpen = judge(field.settableBy, { id: null, role: roles.default }, model) !== 'no'
-    const only = `May be given by ${holders(field.settableBy, roles)} only.`
+    const only = givenOnlyBy(field.settableBy, model)
     const description = `${schema.description ?? ''} ${only}`.trim()
-    return [resource.nameOf(key), isOpen ? schema : { ...schema, description }] as const
+    return [resource.nameOf(key), only ? { ...schema, description } : schema] as const
   })
   return objectOf(
     Object.fromEntries(properties),

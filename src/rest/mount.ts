@@ -1,4 +1,5 @@
 /** The context and the type of the REST API's handlers. */
+import { docsPath } from '#base/paths.ts'
 import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import type { Edge } from '#http/exchange.ts'
@@ -28,6 +29,6 @@ export const pathId = (c: Http, parameter: string, entity: string): number => {
   return id
 }
 
-/** The error for a path that leads nowhere. */
+/** The error for a path that leads nowhere, which says where the paths are told. */
 export const noSuchPath = (path: string): ApiError =>
-  new ApiError('NOT_FOUND', `Path ${path} not found`)
+  new ApiError('NOT_FOUND', `Path ${path} not found; ${docsPath} lists the paths of the REST API`)

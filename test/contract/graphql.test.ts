@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import {
   buildClientSchema,
   getIntrospectionQuery,
+  isObjectType,
   parse,
   print,
   printSchema,
@@ -72,6 +73,20 @@ const scene = () => {
 
 test('the schema is the specification’s, type for type, with limit and offset', () => {
   assert.equal(bare(printSchema(deriveSchema(usualModel).schema)), bare(specified))
+})
+
+test('the descriptions of the schema say who may do what, by the rules of the model', () => {
+  const { schema } = deriveSchema(usualModel)
+  const query = schema.getQueryType()?.getFields() ?? {}
+  const mutation = schema.getMutationType()?.getFields() ?? {}
+  const user = schema.getType('User')
+  assert.ok(isObjectType(user))
+  const { name, email } = user.getFields()
+  assert.equal(query.posts?.description, 'The posts, newest first. May be done by: anonymous.')
+  assert.match(query.user?.description ?? '', /May be done by: user\.$/)
+  assert.match(mutation.deleteUser?.description ?? '', /May be done by: self \(id\), admin\.$/)
+  assert.match(email?.description ?? '', /May be read by: user\.$/)
+  assert.doesNotMatch(name?.description ?? '', /May be/)
 })
 
 describe('queries', () => {
