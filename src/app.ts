@@ -120,7 +120,9 @@ const mountPages = (app: App, options: AppOptions) => {
   const start = { model, examples, development, introspection, rest, version }
   mountStart(app, start, assets)
   mountReference(app, referenceOf(options), assets)
-  const graphiql = { endpoint: graphqlPath, introspection, examples }
+  // Where only stored documents are served, what GraphiQL asks at first is none of them.
+  const asksSchema = introspection && graphql.stored?.only !== true
+  const graphiql = { endpoint: graphqlPath, introspection: asksSchema, examples }
   return async (c: Http) => send(await graphiqlPage(graphiql, assets), c)
 }
 

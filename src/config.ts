@@ -98,6 +98,8 @@ const contradictions = (values: Raw, environment: Environment): readonly string[
     faults.push('DUET_REPLICA_URLS is for PostgreSQL: DUET_DATABASE_URL must be a postgres:// URL')
   if (values.DUET_PATRONI_URLS !== undefined && values.DUET_REPLICA_URLS !== 'auto')
     faults.push('DUET_PATRONI_URLS finds replicas: it needs DUET_REPLICA_URLS=auto')
+  if (values.DUET_DOCUMENTS_ONLY === true && values.DUET_DOCUMENTS === undefined)
+    faults.push('DUET_DOCUMENTS_ONLY=on needs DUET_DOCUMENTS: the folder of the documents to serve')
   const target = targetIn(String(values.DUET_DATABASE_URL))
   if (target !== undefined && !/^(read-write|primary)$/.test(target))
     faults.push(

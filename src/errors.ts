@@ -67,6 +67,9 @@ export const machineErrors = defineErrors({
   HTTP_VERSION_NOT_SUPPORTED: { status: 505, title: 'The version of HTTP is not spoken here' },
   OVERLOADED: { status: 503, title: 'More work is waiting than can be done soon' },
   UNAVAILABLE: { status: 503, title: 'A dependency is unavailable' },
+  // The first of these two is the code after which clients that know Apollo's protocol send the text.
+  PERSISTED_QUERY_NOT_FOUND: { status: 400, title: 'No document is stored under this id' },
+  PERSISTED_QUERY_ONLY: { status: 400, title: 'Only stored documents are served' },
   // Codes of GraphQL, the last two also of REST; the status is for `application/graphql-response+json`.
   GRAPHQL_PARSE_FAILED: { status: 400, title: 'The document does not parse' },
   GRAPHQL_VALIDATION_FAILED: { status: 400, title: 'The document does not fit the schema' },

@@ -102,6 +102,16 @@ export const settings = {
     '',
     'Whether GraphQL introspection answers: on in development, off in production',
   ),
+  DUET_DOCUMENTS: setting(
+    text,
+    '',
+    'A folder of GraphQL documents that requests may name by an id: .graphql files, and .json manifests of tools',
+  ),
+  DUET_DOCUMENTS_ONLY: setting(
+    onOff,
+    'off',
+    'Whether GraphQL serves the documents of DUET_DOCUMENTS and no others',
+  ),
   DUET_CORS_ORIGINS: setting(
     textWhere(
       given => given === '*' || given.split(',').every(origin => isOrigin(origin.trim())),

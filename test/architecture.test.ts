@@ -235,7 +235,7 @@ const otherMeanings: Readonly<Record<string, readonly string[]>> = {
     'src/graphql/',
     'src/setting.ts',
     'src/settings.ts',
-    'src/cli/serve/start.ts',
+    'src/cli/serve/documents.ts',
     'src/engines/statements.ts',
   ],
   // GraphQL's code BAD_USER_INPUT; the user of a database, of a mail server, of an operating system; weak passwords;

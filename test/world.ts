@@ -16,6 +16,7 @@ import type { Migration } from '#engines/migrations.ts'
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
 import type { Engine, Store } from '#engines/store.ts'
 import type { DocumentLimits } from '#graphql/limits.ts'
+import type { Stored } from '#graphql/stored.ts'
 import { createActive } from '#http/active.ts'
 import type { Edge } from '#http/exchange.ts'
 import { callersBehind } from '#http/limit/caller.ts'
@@ -107,6 +108,7 @@ export type WorldOptions = {
   /** How many connections it has on PostgreSQL for writes, and for slow reads. */
   readonly pool?: number
   readonly introspection?: boolean
+  readonly stored?: Stored
   /** True unless it says otherwise. */
   readonly development?: boolean
   readonly now?: () => number
@@ -275,6 +277,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     graphql: {
       limits: { ...documentLimits, ...options.documents },
       introspection: options.introspection ?? true,
+      stored: options.stored,
     },
     development: options.development ?? true,
     version: 'test',

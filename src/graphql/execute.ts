@@ -9,13 +9,14 @@ import {
 import type { Core } from '#core.ts'
 import { ApiError, type ErrorLocation } from '#errors.ts'
 import type { Variables } from '#graphql/arguments.ts'
-import { type Document, GraphqlErrors, getOperation } from '#graphql/document.ts'
+import { GraphqlErrors, getOperation } from '#graphql/document.ts'
 import { type Entry, entriesOf } from '#graphql/errors.ts'
 import { runMutation } from '#graphql/mutation.ts'
 import type { Params } from '#graphql/params.ts'
 import { runQuery, type Whole } from '#graphql/query.ts'
 import type { Schema } from '#graphql/schema.ts'
 import { collectFields, type Execution } from '#graphql/selection.ts'
+import type { Documents } from '#graphql/stored.ts'
 import type { countingOperations } from '#graphql/usage.ts'
 import { asApiError, type Edge } from '#http/exchange.ts'
 import type { RateHeaders } from '#http/limit/limiter.ts'
@@ -32,7 +33,7 @@ export type Endpoint = {
   readonly observe: Observe
   readonly schema: Schema
   readonly introspection: boolean
-  readonly documents: (source: string) => Document
+  readonly documents: Documents
   /** Counts the operations that use what is deprecated. */
   readonly countUse: ReturnType<typeof countingOperations>
 }
@@ -150,7 +151,7 @@ const countMutations = (
 const run = async (endpoint: Endpoint, request: Request): Promise<Result> => {
   const { core, observe, schema, documents, introspection } = endpoint
   const { params, viewer, method, requestId, keyed, asked } = request
-  const operation = getOperation(documents(params.query), params.operationName)
+  const operation = getOperation(documents.find(params), params.operationName)
   const isMutation = operation.node.operation === OperationTypeNode.MUTATION
   if (isMutation && method !== 'POST')
     throw new ApiError('METHOD_NOT_ALLOWED', 'A mutation must be sent by POST', {

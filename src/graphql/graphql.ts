@@ -1,6 +1,5 @@
 /** GraphQL over HTTP: the endpoint, and the envelope and headers of its answers. */
 
-import { createHash } from 'node:crypto'
 import { graphqlPath } from '#base/paths.ts'
 import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
@@ -17,6 +16,7 @@ import { json, negotiate, wantsPage } from '#graphql/media-types.ts'
 import { type Params, paramsOf } from '#graphql/params.ts'
 import { deriveSchema } from '#graphql/schema.ts'
 import { mountSchema } from '#graphql/sdl.ts'
+import { documentsWith, type Stored } from '#graphql/stored.ts'
 import { countingOperations } from '#graphql/usage.ts'
 import { askedBy } from '#http/asked.ts'
 import { isNotModified } from '#http/conditional.ts'
@@ -29,6 +29,8 @@ import { type KeyedRequest, keyedRequest } from '#write/idempotency.ts'
 export type GraphqlOptions = {
   readonly limits: DocumentLimits
   readonly introspection: boolean
+  /** Absent where the operator stored no documents. */
+  readonly stored?: Stored | undefined
   /** The page for a browser that opens the endpoint. */
   readonly page: (c: Http) => Response | Promise<Response>
 }
@@ -61,12 +63,17 @@ const codeOf = ({ errors }: Result): string | undefined => {
   return code === undefined ? undefined : String(code)
 }
 
-const replyOf = (c: Http, result: Result, type: string, viewer: Viewer, query: string): Reply => {
+const replyOf = (
+  c: Http,
+  result: Result,
+  type: string,
+  viewer: Viewer,
+  hash: () => string,
+): Reply => {
   const body = result.whole?.body ?? envelope(result)
   const tag = result.whole?.tag
   const status = statusFor(type, result)
   const headers = { ...result.headers, 'Content-Type': type, Vary: 'Accept, Authorization' }
-  const hash = () => createHash('sha256').update(query).digest('hex')
   const told = { code: codeOf(result), operation: { name: result.name, hash } }
   return tag === undefined
     ? { status, headers: { ...headers, 'Cache-Control': 'no-store' }, body, ...told }
@@ -109,7 +116,8 @@ const answer = async (
     count: work => limiter?.count(c, viewer, work),
     countCreation: entity => limiter?.countCreation(c, viewer, entity),
   }
-  return replyOf(c, await executeRequest(endpoint, request), type, viewer, params.query)
+  const hash = () => endpoint.documents.digest(params)
+  return replyOf(c, await executeRequest(endpoint, request), type, viewer, hash)
 }
 
 /** Errors before there is a GraphQL request: broken bodies, bad tokens, wrong media types. */
@@ -140,7 +148,8 @@ export const mountGraphql = (app: App, core: Core, edge: Edge, options: GraphqlO
   const { limits, introspection, page } = options
   const { observe } = edge
   const schema = deriveSchema(core.model)
-  const documents = documentCache(schema.schema, limits, introspection)
+  const read = documentCache(schema.schema, limits, introspection)
+  const documents = documentsWith(options.stored ?? { documents: [], only: false }, read)
   const countUse = countingOperations(schema.schema, core.usage)
   const endpoint = { core, observe, schema, introspection, documents, countUse }
   const fail = failWith(observe)

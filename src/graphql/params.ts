@@ -3,11 +3,14 @@ import { isObject, type JsonObject } from '#base/object.ts'
 import { ApiError } from '#errors.ts'
 import { type Http, header, jsonBody, queryString } from '#http/request.ts'
 
+/** What is asked for: a document by its text or by its id, and the rest. */
 export type Params = {
-  readonly query: string
   readonly operationName: string | undefined
   readonly variables: JsonObject
-}
+} & (
+  | { readonly query: string; readonly documentId?: undefined }
+  | { readonly query?: undefined; readonly documentId: string }
+)
 
 const malformed = (message: string, cause?: unknown) =>
   new ApiError('MALFORMED_REQUEST', message, { cause })
@@ -34,20 +37,41 @@ const rawParams = async (c: Http, bodyLimit: number): Promise<JsonObject> => {
   const parameters = new URLSearchParams(queryString(c))
   return {
     query: parameters.get('query') ?? undefined,
+    documentId: parameters.get('documentId') ?? undefined,
     operationName: parameters.get('operationName') || undefined,
     variables: jsonParameter(parameters, 'variables'),
     extensions: jsonParameter(parameters, 'extensions'),
   }
 }
 
+/** The id as Apollo's and urql's clients send it: it counts where there is no text. */
+const idInExtensions = (extensions: unknown): unknown => {
+  const { persistedQuery } = isObject(extensions) ? extensions : {}
+  return isObject(persistedQuery) ? persistedQuery.sha256Hash : undefined
+}
+
+/** The text or the id of the document; throws where there is neither or both. */
+const sourceOf = ({ query, documentId, extensions }: JsonObject) => {
+  if (documentId != null && query != null)
+    throw malformed('Send `query` or `documentId`, not both: they could be different documents')
+  const id = documentId ?? (query == null ? idInExtensions(extensions) : undefined)
+  if (id == null) {
+    if (typeof query === 'string' && query !== '') return { query }
+    throw malformed('`query` must be a GraphQL document as a string')
+  }
+  if (typeof id === 'string' && id !== '') return { documentId: id }
+  throw malformed('`documentId` must be the id of a stored document as a string')
+}
+
 /** The parameters of a request; throws `MALFORMED_REQUEST` where they are not of the form, and what `jsonBody` throws. */
 export const paramsOf = async (c: Http, bodyLimit: number): Promise<Params> => {
-  const { query, operationName, variables, extensions } = await rawParams(c, bodyLimit)
-  if (typeof query !== 'string' || query === '')
-    throw malformed('`query` must be a GraphQL document as a string')
+  const raw = await rawParams(c, bodyLimit)
+  const { operationName, variables, extensions } = raw
+  const source = sourceOf(raw)
   if (operationName != null && typeof operationName !== 'string')
     throw malformed('`operationName` must be a string')
   if (variables != null && !isObject(variables)) throw malformed('`variables` must be an object')
   if (extensions != null && !isObject(extensions)) throw malformed('`extensions` must be an object')
-  return { query, operationName: operationName ?? undefined, variables: variables ?? {} }
+  // In the order by which requests under an Idempotency-Key are compared.
+  return { ...source, operationName: operationName ?? undefined, variables: variables ?? {} }
 }

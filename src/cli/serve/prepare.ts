@@ -1,6 +1,7 @@
 /** Prepares a store once before it is served, by one process or several. */
 import { fillEmpty } from '#cli/fill.ts'
 import { authOf } from '#cli/serve/auth.ts'
+import { checkDocuments } from '#cli/serve/documents.ts'
 import { checkCurrent, modelFor, storeOf } from '#cli/store.ts'
 import type { Config } from '#config.ts'
 import type { Content } from '#content.ts'
@@ -27,6 +28,7 @@ export const prepare = async (
   // Wrong settings are reported before the store is touched.
   authOf(config, content.viewers)
   const model = modelFor(config, content)
+  checkDocuments(config, model)
   const store = await storeOf(config, content.migrations)
   // The lock first: a store that another process serves is not migrated.
   const wait = config.values.DUET_STORE_WAIT

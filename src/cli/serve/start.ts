@@ -5,6 +5,7 @@ import { type Logging, logging } from '#cli/log.ts'
 import { mailOf } from '#cli/mail.ts'
 import { keySource } from '#cli/secret.ts'
 import { authOf, reportMisfits } from '#cli/serve/auth.ts'
+import { graphqlOf } from '#cli/serve/documents.ts'
 import { hello } from '#cli/serve/hello.ts'
 import { listen } from '#cli/serve/listen.ts'
 import { measured, metricsOf, serveMetrics } from '#cli/serve/metrics.ts'
@@ -39,16 +40,6 @@ export type Running = {
 const limitsOf = ({ values }: Config) => ({
   objects: values.DUET_MAX_OBJECTS,
   bytes: values.DUET_MAX_RESPONSE,
-})
-
-const documentLimits = ({ values }: Config) => ({
-  depth: values.DUET_MAX_DEPTH,
-  source: values.DUET_MAX_SOURCE,
-  tokens: values.DUET_MAX_TOKENS,
-  comments: values.DUET_MAX_COMMENTS,
-  aliases: values.DUET_MAX_ALIASES,
-  directives: values.DUET_MAX_DIRECTIVES,
-  rootFields: values.DUET_MAX_ROOT_FIELDS,
 })
 
 const originsOf = (text: string) =>
@@ -178,10 +169,7 @@ const appOf = async ({ config, content }: Program, service: Service, edge: Edge)
     served: await content.served(),
     core: coreOf(config, service),
     edge,
-    graphql: {
-      limits: documentLimits(config),
-      introspection: config.values.DUET_INTROSPECTION ?? config.development,
-    },
+    graphql: graphqlOf(config),
     development: config.development,
     version,
     ready: async () => (state.isDraining ? 'draining' : whyNotReady(engine)),

@@ -1,0 +1,102 @@
+/** What the settings say of GraphQL, with the documents that the operator stored in a folder. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { extname, join } from 'node:path'
+import { isObject } from '#base/object.ts'
+import type { Config } from '#config.ts'
+import { documentCache } from '#graphql/document.ts'
+import type { GraphqlOptions } from '#graphql/graphql.ts'
+import { deriveSchema } from '#graphql/schema.ts'
+import { documentsWith, type Stored, type StoredDocument } from '#graphql/stored.ts'
+import type { Model } from '#model/model.ts'
+import { ConfigError } from '#setting.ts'
+
+const limitsOf = ({ values }: Config): GraphqlOptions['limits'] => ({
+  depth: values.DUET_MAX_DEPTH,
+  source: values.DUET_MAX_SOURCE,
+  tokens: values.DUET_MAX_TOKENS,
+  comments: values.DUET_MAX_COMMENTS,
+  aliases: values.DUET_MAX_ALIASES,
+  directives: values.DUET_MAX_DIRECTIVES,
+  rootFields: values.DUET_MAX_ROOT_FIELDS,
+})
+
+const broken = (file: string, why: string, cause?: unknown) =>
+  new ConfigError(`DUET_DOCUMENTS: ${file} ${why}`, { cause })
+
+// A byte order mark stays, since the id is of all bytes.
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+const textOf = (folder: string, file: string): string => {
+  try {
+    return decoder.decode(readFileSync(join(folder, file)))
+  } catch (cause) {
+    throw broken(file, 'cannot be read as UTF-8', cause)
+  }
+}
+
+/** The ids and texts of a manifest: Apollo's list of operations, or an object of both as Relay and GraphQL Code Generator write it. */
+const entriesOf = (manifest: unknown): readonly (readonly [unknown, unknown])[] => {
+  if (!isObject(manifest)) return [['', undefined]]
+  const { operations } = manifest
+  return Array.isArray(operations)
+    ? operations.map(one => (isObject(one) ? [one.id, one.body] : ['', undefined]))
+    : Object.entries(manifest)
+}
+
+/** An id of the appendix: `sha256:` is of a text, other prefixes begin with `x-`, and what has no colon is anybody's own. */
+const ownId = /^(sha256:|x-[\w.~-]+:)?[\w.~-]+$/
+
+const ofManifest = (folder: string, file: string): readonly StoredDocument[] => {
+  let manifest: unknown
+  try {
+    manifest = JSON.parse(textOf(folder, file))
+  } catch (cause) {
+    if (cause instanceof ConfigError) throw cause
+    throw broken(file, 'is not JSON', cause)
+  }
+  return entriesOf(manifest).map(([id, text]) => {
+    if (typeof id !== 'string' || typeof text !== 'string' || !ownId.test(id))
+      throw broken(
+        file,
+        'must be an object of ids with their documents, or a manifest of Apollo; an id has letters, digits and -._~ only',
+      )
+    return { from: `${id} of ${file}`, text, ids: [id] }
+  })
+}
+
+const filesOf = (folder: string): readonly string[] => {
+  try {
+    return readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
+  } catch (cause) {
+    throw new ConfigError(`DUET_DOCUMENTS must be a folder that can be read: ${folder}`, { cause })
+  }
+}
+
+const documentsIn = (folder: string): readonly StoredDocument[] =>
+  filesOf(folder).flatMap(file => {
+    const type = extname(file)
+    if (type === '.json') return ofManifest(folder, file)
+    return type === '.graphql' ? [{ from: file, text: textOf(folder, file), ids: [] }] : []
+  })
+
+const storedIn = ({ values }: Config): Stored | undefined => {
+  const { DUET_DOCUMENTS: folder, DUET_DOCUMENTS_ONLY: only } = values
+  if (folder === undefined) return undefined
+  const documents = documentsIn(folder)
+  if (documents.length > 0) return { documents, only }
+  throw new ConfigError(`DUET_DOCUMENTS has no .graphql or .json file: ${folder}`)
+}
+
+/** What GraphQL is served with; throws a ConfigError where the folder or a file of it cannot be read. */
+export const graphqlOf = (config: Config): Omit<GraphqlOptions, 'page'> => ({
+  limits: limitsOf(config),
+  introspection: config.values.DUET_INTROSPECTION ?? config.development,
+  stored: storedIn(config),
+})
+
+/** Throws an error with a sentence for each stored document that cannot be served. */
+export const checkDocuments = (config: Config, model: Model): void => {
+  const { stored, limits, introspection } = graphqlOf(config)
+  if (stored)
+    documentsWith(stored, documentCache(deriveSchema(model).schema, limits, introspection))
+}
