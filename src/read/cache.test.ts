@@ -6,7 +6,8 @@ import { connect } from '#engines/sqlite/connection.ts'
 import { dialect, searchTable } from '#engines/sqlite/dialect.ts'
 import { createMemory } from '#http/memory.ts'
 import type { Role } from '#model/viewer.ts'
-import { answerCache, tablesOf } from '#read/cache.ts'
+import { answerCache } from '#read/cache.ts'
+import { tablesOf } from '#read/depends.ts'
 import { plan } from '#read/plan.ts'
 import { prepare } from '#read/read.ts'
 import type { Root } from '#read/selection.ts'
@@ -59,14 +60,17 @@ test('SQLite asks leave to read no table for a plan that is not told as one of i
   }
 })
 
-/** Changes of a store whose tables all have one state. */
-const stateIs = (state: () => number | undefined): Changes => ({
-  numbersOf: tables => [...tables].map(() => 1),
-  stateOf: state,
+/** Changes of a store with one cell. */
+const oneCell = ({ now = () => 0, isUnchanged = () => true, era = () => 0 }: Partial<Changes>) => ({
+  cellOf: () => 1,
+  cellsBy: () => undefined,
+  now,
+  isUnchanged,
+  era,
 })
 
-const cacheOf = (bytes = 1e6, state: () => number | undefined = () => 0) =>
-  answerCache(stateIs(state), createMemory({ cached: bytes }).cached)
+const cacheOf = (bytes = 1e6, changes: Partial<Changes> = {}) =>
+  answerCache(oneCell(changes), createMemory({ cached: bytes }).cached)
 
 const counted = (bytes = 1) => {
   let made = 0
@@ -86,17 +90,35 @@ test('the id of the viewer matters only where a rule looks at the row', () => {
   assert.equal(madeFor(orders, 'admin'), 2)
 })
 
-test('what was made when it was asked for again is given while the state is the same, and never while a write is in progress', () => {
-  let state: number | undefined = 2
-  const cache = cacheOf(1e6, () => state)
+test('what was made when it was asked for again is given while nothing changes, and never while it is being written', () => {
+  let [now, changed] = [2, 1]
+  const cache = cacheOf(1e6, { now: () => now, isUnchanged: (_, since) => changed <= since })
   const { make } = counted()
   const one = prepared([oneUser])
   const ask = () => cache(one, [2, 1], '', make)
   assert.deepEqual([ask(), ask(), ask()], [1, 2, 2])
-  state = undefined
+  changed = 3
   assert.deepEqual([ask(), ask()], [3, 4])
-  state = 4
+  now = 3
   assert.deepEqual([ask(), ask()], [5, 5])
+})
+
+test('where anything may have changed, all is dropped, also what was asked for before and came since', async () => {
+  let era = 1
+  const memory = createMemory({ cached: 10_000 })
+  const cache = answerCache(oneCell({ era: () => era }), memory.cached)
+  const one = prepared([oneUser])
+  const made = (value: string) => () => ({ value, bytes: 2000 })
+  const ask = (value: string) => cache(one, [2, 1], '', made(value))
+  assert.deepEqual(['a', 'b', 'c'].map(ask), ['a', 'b', 'b'])
+  const { promise, resolve } = Promise.withResolvers<{ value: string; bytes: number }>()
+  cache(one, [2, 2], '', made('once'))
+  const waiting = cache(one, [2, 2], '', () => promise)
+  era = 2
+  assert.equal(ask('d'), 'd')
+  resolve({ value: 'late', bytes: 2000 })
+  assert.equal(await waiting, 'late')
+  assert.equal(cache(one, [2, 2], '', made('new')), 'new')
 })
 
 test('two runs share what was made only where all their values and the purpose are the same', () => {
@@ -123,10 +145,7 @@ test('two runs share what was made only where all their values and the purpose a
 
 test('answers take up no more than their bytes: what was not asked for again goes first', () => {
   const memory = createMemory({ cached: 10_000 })
-  const cache = answerCache(
-    stateIs(() => 0),
-    memory.cached,
-  )
+  const cache = answerCache(oneCell({}), memory.cached)
   const one = prepared([oneUser])
   const isKept = (id: number) => {
     let isMade = false
@@ -157,14 +176,14 @@ test('what takes up more than a mebibyte is not cached, and nothing is dropped f
   assert.deepEqual([madeOf(1, 100), madeOf(2, 2_000_000), madeOf(1, 100)], [2, 3, 0])
 })
 
-test('a promise of an answer is cached when it is kept, under the state in which it was asked for', async () => {
-  let state = 2
-  const cache = cacheOf(1e6, () => state)
+test('a promise of an answer is cached when it is kept, by what was as it is when it was asked for', async () => {
+  let now = 2
+  const cache = cacheOf(1e6, { now: () => now, isUnchanged: (_, since) => since >= now })
   const one = prepared([oneUser])
   cache(one, [2, 1], '', () => ({ value: 'asked for once', bytes: 1 }))
   const { promise, resolve } = Promise.withResolvers<{ value: string; bytes: number }>()
   const waiting = cache(one, [2, 1], '', () => promise)
-  state = 4
+  now = 4
   resolve({ value: 'old', bytes: 1 })
   assert.equal(await waiting, 'old')
   assert.equal(

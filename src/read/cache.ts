@@ -1,7 +1,8 @@
-/** What the APIs made of answers, cached as long as the tables that these came from are as they were. */
+/** What the APIs made of answers, cached as long as the rows that these came from are as they were. */
 import { after } from '#base/after.ts'
-import { tablesIn } from '#read/condition.ts'
-import { levelsOf, type ReadPlan } from '#read/level.ts'
+import { hashOf } from '#base/hash.ts'
+import { type Depends, dependsOf } from '#read/depends.ts'
+import type { ReadPlan, Results } from '#read/level.ts'
 import { VIEWER } from '#read/selection.ts'
 import type { Changes } from '#sql/engine.ts'
 import type { SqlValue, Statement } from '#sql/sql.ts'
@@ -18,18 +19,23 @@ type Source = { readonly plan: ReadPlan; readonly statements: readonly Statement
 /** A value with the bytes that it takes up. */
 type Weighed<Value> = { readonly value: Value; readonly bytes: number }
 
+/** A value made of an answer, with the rows of it where they are at hand. */
+export type Made<Value> = Weighed<Value> & { readonly results?: Results | undefined }
+
 type Entry = Weighed<unknown> & {
-  readonly state: number
+  /** What it depends on, and since when that is as it was. */
+  readonly cells: Int32Array
+  readonly since: number
   /** Whether it was asked for since it was last looked at to be dropped. */
   isUsed: boolean
 }
 
-/** What is known of a prepared read: a number that is its own, its tables, and whether the viewer's id matters. */
-type Known = { readonly number: number; readonly tables: readonly number[]; readonly first: number }
-
-/** The tables that a plan reads. A cached count is one of rows of the table that is counted. */
-export const tablesOf = (plan: ReadPlan): ReadonlySet<string> =>
-  new Set(levelsOf(plan).flatMap(({ level }) => [level.table, ...level.where.flatMap(tablesIn)]))
+/** What is known of a prepared read: a number that is its own, what it depends on, and whether the viewer's id matters. */
+type Known = {
+  readonly number: number
+  readonly depends: Depends | undefined
+  readonly first: number
+}
 
 const looksAtViewer = ({ statements }: Source): boolean =>
   statements.some(({ parameters }) =>
@@ -57,13 +63,6 @@ const keyOf = ({ number, first }: Known, slots: readonly SqlValue[], by: string)
 
 /** How many keys are remembered that were asked for once. */
 const remembered = 65_536
-
-/** A number for a text (FNV-1a). */
-const hashOf = (text: string): number => {
-  let hash = 0x811c9dc5
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
-  return hash
-}
 
 /**
  * Whether a key was asked for before, as far as a table of numbers tells, in which a later key may take the place of an
@@ -101,6 +100,9 @@ const createEntries = ({ take, give }: Budget) => {
   }
   return {
     get: (key: string) => entries.get(key),
+    dropAll: () => {
+      for (const [key, entry] of entries) drop(key, entry)
+    },
     set: (key: string, entry: Entry) => {
       const known = entries.get(key)
       if (known) drop(key, known)
@@ -118,7 +120,7 @@ export type AnswerCache = <Value>(
   source: Source,
   slots: readonly SqlValue[],
   by: string,
-  make: () => Weighed<Value> | Promise<Weighed<Value>>,
+  make: () => Made<Value> | Promise<Made<Value>>,
 ) => Value | Promise<Value>
 
 /** A cache of answers from a store that tells what changes. */
@@ -127,33 +129,48 @@ export const answerCache = (changes: Changes, budget: Budget): AnswerCache => {
   const wasAskedFor = createMemoryOfKeys()
   const sources = new WeakMap<Source, Known>()
   let lastNumber = 0
+  let era = changes.era()
   const knownOf = (source: Source): Known => {
     const before = sources.get(source)
     if (before) return before
-    const tables = changes.numbersOf(tablesOf(source.plan)) ?? []
     const first = looksAtViewer(source) ? VIEWER : VIEWER + 1
-    const made = { number: ++lastNumber, tables, first }
+    const made = { number: ++lastNumber, depends: dependsOf(source.plan, changes), first }
     sources.set(source, made)
     return made
+  }
+  /** When a read that begins now begins; drops everything where any row may have changed. */
+  const now = (): number => {
+    const since = changes.now()
+    if (era !== changes.era()) {
+      era = changes.era()
+      entries.dropAll()
+    }
+    return since
   }
   return <Value>(
     source: Source,
     slots: readonly SqlValue[],
     by: string,
-    make: () => Weighed<Value> | Promise<Weighed<Value>>,
+    make: () => Made<Value> | Promise<Made<Value>>,
   ) => {
     const known = knownOf(source)
+    const { depends } = known
     const key = keyOf(known, slots, by)
-    const state = changes.stateOf(known.tables)
+    const since = now()
     const entry = entries.get(key)
-    if (entry && entry.state === state) {
+    if (entry && changes.isUnchanged(entry.cells, entry.since)) {
       entry.isUsed = true
       return entry.value as Value
     }
-    const isWorth = known.tables.length > 0 && (entry || wasAskedFor(key))
-    return after(make(), ({ value, bytes }) => {
-      if (isWorth && state !== undefined && key.length <= longestKey && bytes <= largest)
-        entries.set(key, { value, state, bytes: bytes + key.length + overhead, isUsed: false })
+    const isWorth = key.length <= longestKey && (entry || wasAskedFor(key))
+    if (!depends || !isWorth) return after(make(), ({ value }) => value)
+    const begun = era
+    return after(make(), ({ value, bytes, results }) => {
+      if (bytes > largest || era !== begun) return value
+      const cells = depends(slots, results)
+      const size = bytes + key.length + 4 * cells.length + overhead
+      if (changes.isUnchanged(cells, since))
+        entries.set(key, { value, cells, since, bytes: size, isUsed: false })
       return value
     })
   }

@@ -152,29 +152,40 @@ export const readAs = <Made>(
   { by, make }: Making<Made>,
   asked: Asked = {},
 ): Made | Promise<Made> => {
-  const answers = () => read(reader, prepared, slots, asked)
-  if (!reader.cache) return after(answers(), make)
-  return reader.cache(prepared, slots, by, () =>
-    after(answers(), found => {
+  if (!reader.cache) return after(read(reader, prepared, slots, asked), make)
+  return reader.cache(prepared, slots, by, () => {
+    let results: Results | undefined
+    const see = (found: Results) => {
+      results = found
+    }
+    return after(read(reader, prepared, slots, asked, see), found => {
       // A character takes up one byte or two.
       const bytes = found.reduce((sum, { text }) => sum + 2 * text.length, around)
-      return { value: make(found), bytes }
-    }),
-  )
+      return { value: make(found), bytes, results }
+    })
+  })
 }
+
+/** Is shown the rows of a read, where they come to this thread. */
+type See = (results: Results) => void
 
 const run = (
   reader: PlanReader,
   { plan, lane, single, work, answers }: Prepared,
   slots: readonly SqlValue[],
   asked: Asked,
+  see?: See,
 ): readonly Answer[] | Promise<readonly Answer[]> => {
   if (reader.elsewhere && lane(slots) === 'slow') return reader.elsewhere(plan, slots, asked)
+  const answered = (results: Results) => {
+    see?.(results)
+    return answers(results, slots)
+  }
   return single
-    ? after(reader.query(single.query(slots), asked), rows => answers(single.results(rows), slots))
+    ? after(reader.query(single.query(slots), asked), rows => answered(single.results(rows)))
     : after(
         reader.snapshot(() => work(slots), asked),
-        results => answers(results, slots),
+        answered,
       )
 }
 
@@ -184,14 +195,15 @@ export const read = (
   prepared: Prepared,
   slots: readonly SqlValue[],
   asked: Asked = {},
+  see?: See,
 ): readonly Answer[] | Promise<readonly Answer[]> => {
   const { plain = reader } = reader
-  if (!reads.hasSubscribers) return run(plain, prepared, slots, asked)
+  if (!reads.hasSubscribers) return run(plain, prepared, slots, asked, see)
   const { levels, lane, statements } = prepared
   return traced(
     reads,
     { levels, lane: lane(slots), statements: () => statements.map(({ text }) => text) },
-    () => run(plain, prepared, slots, asked),
+    () => run(plain, prepared, slots, asked, see),
     (context, answers) => {
       context.rows = answers.reduce((sum, { objects }) => sum + objects, 0)
     },

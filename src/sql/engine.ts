@@ -49,15 +49,21 @@ export type Reader = {
   readonly standing?: (after: Position) => 'lost' | 'unknown' | undefined
 }
 
-/** Tells whether tables are as they were. */
+/** Tells whether rows are as they were. Each cell stands for the rows of a table, or for those with a value in a column. */
 export type Changes = {
-  /** The numbers that it knows tables by; undefined where it does not know one of them. */
-  readonly numbersOf: (tables: Iterable<string>) => readonly number[] | undefined
-  /**
-   * A number for the rows of some tables: reads that begin where it is the same see the same rows. Undefined while one of
-   * them is being written.
-   */
-  readonly stateOf: (tables: readonly number[]) => number | undefined
+  /** The cell of a whole table; undefined where it does not know it. */
+  readonly cellOf: (table: string) => number | undefined
+  /** Gives the cell of the rows with a value in a column, undefined for some values; undefined for a column that it does not tell by. */
+  readonly cellsBy: (
+    table: string,
+    column: string,
+  ) => ((value: SqlValue) => number | undefined) | undefined
+  /** A number for what reads that begin now see at least. */
+  readonly now: () => number
+  /** Whether the rows of these cells are as they were at such a number, and none of them is being written. */
+  readonly isUnchanged: (cells: Int32Array, since: number) => boolean
+  /** Another number than before where any row may have changed. */
+  readonly era: () => number
 }
 
 /** A database session for CLI commands. */

@@ -88,6 +88,60 @@ test('a write shows at once in all that it changes, by cascades too, and what it
   assert.equal(await readsBy(product), 0)
 })
 
+/** Which of these are read again after a write: each was asked for twice before it. */
+const readAgain = async (
+  asks: Readonly<Record<string, () => Promise<unknown>>>,
+  write: () => Promise<unknown>,
+): Promise<readonly string[]> => {
+  for (const ask of Object.values(asks)) for (const _ of [1, 2]) await ask()
+  await write()
+  const again: string[] = []
+  for (const [what, ask] of Object.entries(asks)) if ((await readsBy(ask)) > 0) again.push(what)
+  return again
+}
+
+const get = (path: string) => () => world.ask(`GET /api/${path}`, { as: 2 })
+
+test('after a write only what shows its rows is read again: by id, by reference, and in lists by an indexed text', async () => {
+  const products = {
+    'product 1': get('products/1'),
+    'product 2': get('products/2'),
+    lighting: get('products?category=lighting&sort=price'),
+    office: get('products?category=office&sort=price'),
+    all: get('products?sort=price'),
+  }
+  const change = (body: unknown) => () => world.ask('PATCH /api/products/1', { as: 1, body })
+  const changed = ['product 1', 'lighting', 'all']
+  assert.deepEqual(await readAgain(products, change({ stock: 99 })), changed)
+  const moved = await readAgain(products, change({ category: 'office' }))
+  assert.deepEqual(moved, ['product 1', 'lighting', 'office', 'all'])
+  await change({ category: 'lighting' })()
+  const comments = {
+    'post 1': get('posts/1/comments'),
+    'post 4': get('posts/4/comments'),
+    'one of post 1': get('posts/1/comments/1'),
+  }
+  const comment = () => world.ask('POST /api/posts/1/comments', { as: 2, body: { text: 'x' } })
+  assert.deepEqual(await readAgain(comments, comment), ['post 1'])
+})
+
+test('a nested query is read again when a row that it shows changes at any level, or one comes to a list in it', async () => {
+  const nested = (id: number) => () =>
+    world.gql('query ($id: ID!) { user(id: $id) { posts { title comments { author { name } } } } }', {
+      as: 1,
+      variables: { id },
+    })
+  const users = { ben: nested(2), cleo: nested(3) }
+  const write = (line: string, body: unknown) => () => world.ask(line, { as: 1, body })
+  // Ben wrote post 1 and a comment on post 4, which is Cleo's; a comment of Ada's is on post 1.
+  const after = (line: string, body: unknown) => readAgain(users, write(line, body))
+  assert.deepEqual(await after('PATCH /api/users/1', { name: 'Ada' }), ['ben'])
+  assert.deepEqual(await after('PATCH /api/users/2', { name: 'Ben' }), ['ben', 'cleo'])
+  assert.deepEqual(await after('PATCH /api/posts/4', { title: 'Fourth' }), ['cleo'])
+  assert.deepEqual(await after('POST /api/posts/4/comments', { text: 'x' }), ['cleo'])
+  assert.deepEqual(await after('PATCH /api/users/4', { name: 'Dan' }), [])
+})
+
 test('the total of a list, which triggers keep, is never an older one', async () => {
   const total = async () => (await world.ask('GET /api/products?limit=1')).json.pagination.total
   await total()

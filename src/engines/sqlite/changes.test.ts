@@ -18,6 +18,8 @@ const open = (file: string) => {
   other.run(`create table parents (id integer primary key, n integer) strict;
     create table children (id integer primary key, parent integer references parents (id) on delete cascade) strict;
     create table grandchildren (id integer primary key, child integer references children (id) on delete set null) strict;
+    create table named (id integer primary key, name text not null) strict;
+    create unique index named_by_name on named (name);
     create table sums (n integer) strict;
     create table apart (n integer) strict;
     create trigger child_sum after insert on children begin insert into sums values (1); end`)
@@ -30,7 +32,7 @@ const open = (file: string) => {
       counted.wrote(table)
     },
   })
-  const counted = countCommits(watch.counters, writer)
+  const counted = countCommits(watch.cells, writer)
   return { other, reader, watch, written, writer, counted }
 }
 
@@ -43,24 +45,33 @@ beforeEach(() => {
 const run = ({ query }: Connection, text: string, ...values: readonly SqlValue[]) =>
   query(queryWith(text, ...values))
 
-/** What a snapshot tells of each table; `see` runs while it is open. */
-const look = (see = () => {}) => {
+/** The rows with a value in a column, or all of a table. */
+type RowsOf = readonly [table: string, column?: string, value?: SqlValue]
+
+const cellFor = ([table, column, value = null]: RowsOf): number => {
+  const { watch } = store
+  const cell = column === undefined ? watch.cellOf(table) : watch.cellsBy(table, column)?.(value)
+  assert.ok(cell !== undefined, `there is no cell for ${table} by ${column}`)
+  return cell
+}
+
+const tables = ['parents', 'children', 'grandchildren', 'sums', 'apart'].map((table): RowsOf => [table])
+
+/** What a new snapshot tells of rows later: which of them changed since, or are being written; none where all may have. */
+const look = (rows: readonly RowsOf[] = tables) => {
   const { reader, watch } = store
   run(reader, 'begin')
   watch.look()
-  see()
-  const state = (table: string) => watch.stateOf(watch.numbersOf([table]) ?? [])
-  const states = Object.fromEntries(
-    ['parents', 'children', 'grandchildren', 'sums', 'apart'].map(table => [table, state(table)]),
-  )
+  const [since, era] = [watch.now(), watch.era()]
   run(reader, 'commit')
-  return states
+  return () => {
+    watch.look()
+    if (watch.era() !== era) return 'all'
+    return rows
+      .filter(one => !watch.isUnchanged(Int32Array.of(cellFor(one)), since))
+      .map(one => one.join(' '))
+  }
 }
-
-type States = ReturnType<typeof look>
-
-const changed = (before: States, now: States) =>
-  Object.keys(before).filter(table => before[table] !== now[table])
 
 /** Runs statements as one group of one job; `within` is run before the commit, with the counters moved already. */
 const write = (texts: readonly string[], { within = () => {}, isDone = true } = {}) => {
@@ -79,35 +90,76 @@ test('a write changes the tables that it writes, by triggers and foreign keys to
   const first = look()
   write(['insert into parents values (1, 1)'])
   const second = look()
-  assert.deepEqual(changed(first, second), ['parents'])
+  assert.deepEqual(first(), ['parents'])
   write(['insert into children values (1, 1)', 'insert into grandchildren values (1, 1)'])
   const third = look()
-  assert.deepEqual(changed(second, third), ['children', 'grandchildren', 'sums'])
+  assert.deepEqual(second(), ['children', 'grandchildren', 'sums'])
   write(['delete from parents'])
-  assert.deepEqual(changed(third, look()), ['parents', 'children', 'grandchildren'])
+  assert.deepEqual(third(), ['parents', 'children', 'grandchildren'])
 })
 
-test('a table whose commit is in progress has no state, and the others have theirs', () => {
+test('a write changes the rows of the keys that its rows have or had, and no others', () => {
+  const ids = [1, 2, 3]
+  const named = (table: string, column: string) => ids.map((id): RowsOf => [table, column, id])
+  const rows = [
+    ...named('parents', 'id'),
+    ...named('children', 'id'),
+    ...named('children', 'parent'),
+    ...named('grandchildren', 'child'),
+  ]
+  write([
+    'insert into parents values (1, 1), (2, 1), (3, 1)',
+    'insert into children values (1, 1), (2, 2)',
+    'insert into grandchildren values (1, 1)',
+  ])
+  const before = look(rows)
+  write(['update parents set n = 2 where id = 2'])
+  assert.deepEqual(before(), ['parents id 2'])
+  const moved = look(rows)
+  write(['update children set parent = 3 where id = 2'])
+  assert.deepEqual(moved(), ['children id 2', 'children parent 2', 'children parent 3'])
+  const gone = look(rows)
+  write(['delete from parents where id = 1'])
+  assert.deepEqual(gone(), [
+    'parents id 1',
+    'children id 1',
+    'children parent 1',
+    'grandchildren child 1',
+  ])
+})
+
+test('a row that another one replaces has changed too', () => {
+  write(["insert into named values (1, 'a'), (2, 'b')"])
+  const names = ['a', 'b', 'c'].map((name): RowsOf => ['named', 'name', name])
+  const before = look([['named', 'id', 1], ['named', 'id', 2], ['named', 'id', 3], ...names])
+  write(["insert or replace into named values (3, 'b')"])
+  assert.deepEqual(before(), ['named id 2', 'named id 3', 'named name b'])
+})
+
+test('rows are told by ids, references and indexed texts, and by no value that SQLite would convert first', () => {
+  const cellsBy = (table: string, column: string) => store.watch.cellsBy(table, column)
+  assert.deepEqual([cellsBy('parents', 'n'), cellsBy('sums', 'n')], [undefined, undefined])
+  const byId = cellsBy('parents', 'id')
+  const byName = cellsBy('named', 'name')
+  for (const value of ['1', 1.5, null, 1n]) assert.equal(byId?.(value), undefined)
+  for (const value of [1, null, '\ud800']) assert.equal(byName?.(value), undefined)
+  assert.ok(byId?.(1) !== undefined && byName?.('a') !== undefined)
+})
+
+test('rows whose commit is in progress have changed, and the others have not', () => {
   const before = look()
-  let during: States = {}
   write(['insert into parents values (1, 1)'], {
-    within: () => {
-      during = look()
-    },
+    within: () => assert.deepEqual(before(), ['parents']),
   })
-  assert.equal(during.parents, undefined)
-  assert.deepEqual(changed(before, during), ['parents'])
 })
 
-test('a commit that a snapshot sees and did not yet know of leaves a state that never comes again', () => {
+test('what a snapshot read that sees a commit which it did not yet know of counts as changed', () => {
   const { reader, watch } = store
-  const state = () => watch.stateOf(watch.numbersOf(['parents']) ?? [])
-  watch.look()
-  const early = state()
+  const before = look()
   write(['insert into parents values (1, 1)'])
   assert.equal(run(reader, 'select count(*) from parents')[0]?.[0], 1)
   watch.look()
-  assert.notEqual(state(), early)
+  assert.deepEqual(before(), ['parents'])
 })
 
 test('what a refused job wrote changes nothing', () => {
@@ -115,23 +167,22 @@ test('what a refused job wrote changes nothing', () => {
   write(['savepoint job', 'insert into parents values (1, 1)', 'rollback to job', 'release job'], {
     isDone: false,
   })
-  assert.deepEqual(changed(before, look()), [])
+  assert.deepEqual(before(), [])
 })
 
 test('a commit of another program changes everything, for the next snapshot', () => {
   const before = look()
   run(store.other, 'insert into apart values (1)')
-  const now = look()
-  assert.equal(changed(before, now).length, 5)
-  assert.deepEqual(changed(now, look()), [])
+  assert.equal(before(), 'all')
+  assert.deepEqual(look()(), [])
 })
 
 test('a commit of another program is told from the one of the writer that came with it', async () => {
   const before = look()
   write(['insert into parents values (1, 1)'])
   run(store.other, 'insert into apart values (1)')
-  assert.deepEqual(changed(before, look()), ['parents'])
-  await until('the writer has found the other commit', () => changed(before, look()).length === 5)
+  assert.deepEqual(before(), ['parents'])
+  await until('the writer has found the other commit', () => before() === 'all')
 })
 
 test('a commit of another program is found by the writer when it begins its next group', () => {
@@ -139,7 +190,7 @@ test('a commit of another program is found by the writer when it begins its next
   write(['insert into parents values (1, 1)'])
   run(store.other, 'insert into apart values (1)')
   write(['insert into parents values (2, 1)'])
-  assert.equal(changed(before, look()).length, 5)
+  assert.equal(before(), 'all')
 })
 
 test('where the schema has changed, a statement that was planned before tells all that it writes now', () => {
@@ -155,10 +206,27 @@ test('where the schema has changed, a statement that was planned before tells al
   assert.deepEqual(written.toSorted(), ['apart', 'parents'])
 })
 
-test('a table that came after the start changes everything when it is written, and is not known to readers', () => {
-  store.other.run('create table late (n integer) strict')
-  const before = look()
+test('a table that came after the start is not known to readers', () => {
+  store.other.run('create table late (id integer primary key) strict')
   write(['insert into late values (1)'])
-  assert.equal(changed(before, look()).length, 5)
-  assert.equal(store.watch.numbersOf(['late']), undefined)
+  assert.equal(store.watch.cellOf('late'), undefined)
+  assert.equal(store.watch.cellsBy('late', 'id'), undefined)
+})
+
+test('before the numbers of commits are too far apart to be compared, everything counts as changed', () => {
+  const { values } = store.watch.cells
+  const [begun, settled] = [1, 2]
+  for (const number of [2 ** 30 - 2, 2 ** 31 - 2]) {
+    for (const at of [begun, settled]) values[at] = number
+    store.watch.look()
+    const before = look()
+    write(['insert into apart values (1)'])
+    assert.deepEqual(before(), ['apart'])
+    write(['insert into apart values (1)'])
+    assert.equal(before(), 'all')
+    const after = look()
+    assert.deepEqual(after(), [])
+    write(['insert into parents values (null, 1)'])
+    assert.deepEqual(after(), ['parents'])
+  }
 })

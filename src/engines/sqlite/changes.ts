@@ -1,64 +1,70 @@
 /**
- * Counters of commits, in memory that the threads share: one for each table. The writer makes a table's counter odd before
- * a commit that writes it and even after it, so a reader that finds it even and unchanged reads what it read before.
+ * Which rows commits have changed, in memory that the threads share. Each table has a cell, and each value of a key (an id, a
+ * reference …) one that it may share with others. Before a commit the writer puts the commit's number into the cells of all that it
+ * changes: what was read when that number was not yet settled, and has no later one in its cells, is as it was.
  */
 import { type Connection, dataVersion } from '#engines/sqlite/connection.ts'
+import { cellsBy, cellsOfKeys, type Key, keysOf, tellKeys } from '#engines/sqlite/keys.ts'
 import { type Changes, queryWith } from '#sql/engine.ts'
+import type { SqlValue } from '#sql/sql.ts'
 
-/** The counters before those of the tables. */
-const counters = {
-  /** Moved by what is not told by table: commits of other programs, and tables that came later. */
-  any: 0,
-  /** Moved around every commit of the writer. */
-  commits: 1,
-  /** The value of `commits` that the reader has noticed. */
-  noticed: 2,
+/** The numbers before the cells. */
+const numbers = {
+  /** Moved where everything may have changed: by a commit of another program. */
+  others: 0,
+  /** The number of the last commit of the writer that was begun, and of the last one that was settled. */
+  begun: 1,
+  settled: 2,
+  /** The sum of both that the reader has noticed. */
+  noticed: 3,
 } as const
-const firstTable = 3
+const firstTable = 4
 
-/** The tables of a store with their counters, ready to be sent to a thread. */
-export type Counters = {
+/** The tables and keys of a store with their cells, ready to be sent to a thread. */
+export type Cells = {
   readonly tables: readonly string[]
+  readonly keys: readonly Key[]
   readonly values: Int32Array<SharedArrayBuffer>
 }
 
-const tablesOf = queryWith("select name from sqlite_schema where type = 'table' order by name")
+/** After so many commits everything counts as changed: numbers that are further apart could not be compared. */
+const longest = 2 ** 30
 
-const countersOf = (connection: Connection): Counters => {
-  const tables = connection.query(tablesOf).map(([name]) => String(name))
-  const memory = new SharedArrayBuffer(4 * (firstTable + tables.length))
-  return { tables, values: new Int32Array(memory) }
+const tableNames = queryWith("select name from sqlite_schema where type = 'table' order by name")
+
+const cellsOf = (connection: Connection): Cells => {
+  const tables = connection.query(tableNames).map(([name]) => String(name))
+  const size = firstTable + tables.length + cellsOfKeys
+  const memory = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT * size)
+  return { tables, keys: keysOf(connection), values: new Int32Array(memory) }
 }
 
-const numbersIn = ({ tables }: Counters): ReadonlyMap<string, number> =>
+const cellsByTable = ({ tables }: Cells): ReadonlyMap<string, number> =>
   new Map(tables.map((table, index) => [table, firstTable + index]))
+
+const firstKey = ({ tables }: Cells): number => firstTable + tables.length
+
+/** A number that is another one before, in and after each commit of the writer. */
+const movesOf = (values: Int32Array): number =>
+  (Atomics.load(values, numbers.begun) + Atomics.load(values, numbers.settled)) | 0
 
 /** How soon the writer looks again for a commit that came with its own, in milliseconds. */
 const soon = 5
 
-/** The writer's side: collects the tables that jobs write, and moves their counters around the commit. */
-export const countCommits = (all: Counters, connection: Connection) => {
-  const { values } = all
-  const numbers = numbersIn(all)
-  const written = { job: new Set<number>(), group: new Set<number>() }
+/** Looks for commits of other programs, which only the connection that writes can tell from its own. */
+const lookingForOthers = (values: Int32Array, connection: Connection) => {
   let version = dataVersion(connection)
   let timer: NodeJS.Timeout | undefined
-  const move = () => {
-    Atomics.add(values, counters.commits, 1)
-    for (const number of written.group) Atomics.add(values, number, 1)
-  }
-  /** Only the connection that writes can tell another program's commit from one of its own. */
-  const lookForOthers = () => {
+  const look = () => {
     const now = dataVersion(connection)
-    if (now !== version) Atomics.add(values, counters.any, 2)
+    if (now !== version) Atomics.add(values, numbers.others, 1)
     version = now
   }
   const lookAgain = () => {
     timer = undefined
-    const isNoticed =
-      Atomics.load(values, counters.noticed) === Atomics.load(values, counters.commits)
+    const isNoticed = Atomics.load(values, numbers.noticed) === movesOf(values)
     try {
-      lookForOthers()
+      look()
     } catch {
       // The next group looks again, and tells what is wrong with the store.
     }
@@ -67,69 +73,96 @@ export const countCommits = (all: Counters, connection: Connection) => {
   const lookSoon = () => {
     timer ??= setTimeout(lookAgain, soon).unref()
   }
+  return { look, lookSoon, close: () => clearTimeout(timer) }
+}
+
+/** The writer's side: collects the cells of what jobs write, and numbers them before the commit. */
+export const countCommits = (all: Cells, connection: Connection) => {
+  const { values, keys } = all
+  const tables = cellsByTable(all)
+  const others = lookingForOthers(values, connection)
+  const written = { job: new Set<number>(), group: new Set<number>() }
+  const base = firstKey(all)
+  tellKeys(connection, keys, cell => void written.job.add(base + cell))
   return {
-    /** Takes down that the job that is being run writes a table. */
-    wrote: (table: string) => void written.job.add(numbers.get(table) ?? counters.any),
+    /** Takes down that the job that is being run writes a table. One that came later is not known to readers either. */
+    wrote: (table: string) => {
+      const cell = tables.get(table)
+      if (cell !== undefined) written.job.add(cell)
+    },
     /** Begins a group, inside its transaction. */
     begin: () => {
       written.job.clear()
       written.group.clear()
-      lookForOthers()
+      others.look()
     },
     /** Ends a job: what it wrote stays, or was undone. */
     endJob: (isDone: boolean) => {
-      if (isDone) for (const number of written.job) written.group.add(number)
+      if (isDone) for (const cell of written.job) written.group.add(cell)
       written.job.clear()
     },
     /** Before the commit. */
-    committing: move,
-    /** After it, or after it was undone. Where its outcome is unknown the counters stay odd. */
-    settled: () => {
-      move()
-      lookSoon()
+    committing: () => {
+      const number = (Atomics.load(values, numbers.begun) + 1) | 0
+      Atomics.store(values, numbers.begun, number)
+      for (const cell of written.group) Atomics.store(values, cell, number)
+      if (number % longest !== 0) return
+      values.fill(number, firstTable)
+      Atomics.add(values, numbers.others, 1)
     },
-    close: () => clearTimeout(timer),
+    /** After it, or after it was undone. Where its outcome is unknown it is never settled. */
+    settled: () => {
+      Atomics.store(values, numbers.settled, Atomics.load(values, numbers.begun))
+      others.lookSoon()
+    },
+    close: others.close,
   }
 }
 
 /** The reader's side: the changes up to its open snapshot, for which it looks when it opens one. */
 export const watchCommits = (connection: Connection) => {
-  const all = countersOf(connection)
-  const { values } = all
-  const numbers = numbersIn(all)
-  const seen = new Int32Array(values.length)
+  const all = cellsOf(connection)
+  const { values, keys } = all
+  const tables = cellsByTable(all)
+  const base = firstKey(all)
+  const seen = { moves: movesOf(values), settled: 0, others: 0 }
   let version = dataVersion(connection)
-  let commits = 0
   /** A change without a commit of the writer is another program's. One that came with it, the writer finds. */
-  const lookForOthers = () => {
+  const lookForOthers = (moves: number) => {
     const now = dataVersion(connection)
-    if (now !== version && commits === Atomics.load(values, counters.commits))
-      seen[counters.any] = Atomics.add(values, counters.any, 2) + 2
+    if (now !== version && seen.moves === movesOf(values))
+      seen.others = Atomics.add(values, numbers.others, 1) + 1
     version = now
-    commits = seen[counters.commits] as number
-    Atomics.store(values, counters.noticed, commits)
+    seen.moves = moves
+    Atomics.store(values, numbers.noticed, moves)
   }
-  const numbersOf: Changes['numbersOf'] = tables => {
-    const found = [...tables].flatMap(table => numbers.get(table) ?? [])
-    return found.length === new Set(tables).size ? found : undefined
-  }
-  const stateOf: Changes['stateOf'] = tables => {
-    let sum = seen[counters.any] as number
-    for (const table of tables) {
-      const value = seen[table] as number
-      if (value % 2 !== 0) return undefined
-      sum += value
-    }
-    return sum
+  const isUnchanged: Changes['isUnchanged'] = (cells, since) => {
+    for (let at = 0; at < cells.length; at++)
+      if (((Atomics.load(values, cells[at] as number) - since) | 0) > 0) return false
+    return true
   }
   return {
-    counters: all,
-    numbersOf,
-    stateOf,
-    /** To be called first in a transaction: a snapshot begins with its first read, so the counters are not newer. */
+    cells: all,
+    cellOf: (table: string) => tables.get(table),
+    cellsBy: (table: string, column: string) => {
+      const cellOf = cellsBy(keys, table, column)
+      return (
+        cellOf &&
+        ((value: SqlValue) => {
+          const cell = cellOf(value)
+          return cell === undefined ? undefined : base + cell
+        })
+      )
+    },
+    now: () => seen.settled,
+    era: () => seen.others,
+    isUnchanged,
+    /** To be called first in a transaction: a snapshot begins with its first read, so the numbers are not newer. */
     look: () => {
-      for (let at = 0; at < values.length; at++) seen[at] = Atomics.load(values, at)
-      lookForOthers()
+      const moves = movesOf(values)
+      seen.settled = Atomics.load(values, numbers.settled)
+      seen.others = Atomics.load(values, numbers.others)
+      lookForOthers(moves)
     },
   }
 }

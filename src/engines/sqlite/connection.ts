@@ -94,7 +94,7 @@ const open = (file: string, sync: Durability, pages: number): DatabaseSync => {
         variableNumber: 1000,
         exprDepth: 50,
         compoundSelect: 10,
-        triggerDepth: 5,
+        triggerDepth: 6,
       },
     } as ConstructorParameters<typeof DatabaseSync>[1])
     database.exec(`pragma journal_mode = wal; pragma synchronous = ${sync};
@@ -210,5 +210,10 @@ export const connect = (file: string, options: ConnectOptions = {}): Connection 
       throw translated(error)
     }
   }
-  return { database, query, run: text => database.exec(text), close: () => database.close() }
+  const exec = (text: string) => {
+    // What these write is of no statement that is kept.
+    collect?.(new Set())
+    database.exec(text)
+  }
+  return { database, query, run: exec, close: () => database.close() }
 }

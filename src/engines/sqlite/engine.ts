@@ -50,7 +50,7 @@ export const openSqlite = (options: SqliteOptions): Engine => {
   })
   const writer = startWriter(options, disk, {
     beforeAnswers: reader.renewSnapshot,
-    counters: reader.watch?.counters,
+    cells: reader.watch?.cells,
     onDamage: damage.onDamage,
   })
   const endWatch = watchFile(options.file, () => writer.stop(gone(options.file)))

@@ -1,6 +1,6 @@
 /** The messages between the main thread and the threads that write and read. */
 
-import type { Counters } from '#engines/sqlite/changes.ts'
+import type { Cells } from '#engines/sqlite/changes.ts'
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
 import type { ErrorCode } from '#errors.ts'
 import type { ReadPlan } from '#read/plan.ts'
@@ -11,8 +11,8 @@ import type { Job, Outcome } from '#write/job.ts'
 
 export type WriterSetup = Required<Pick<SqliteOptions, 'file' | 'sync' | 'digits' | 'limits'>> &
   Pick<SqliteOptions, 'sharedLog'> & {
-    /** Moved around each commit where somebody watches them. */
-    readonly counters: Counters | undefined
+    /** Numbered around each commit where somebody watches them. */
+    readonly cells: Cells | undefined
   }
 
 /** A job with its number, and the number of its plan, which the writer caches. */

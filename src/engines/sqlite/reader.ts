@@ -1,5 +1,5 @@
 /** Quick reads of a SQLite file, on this thread's own connection. */
-import { type Counters, watchCommits } from '#engines/sqlite/changes.ts'
+import { type Cells, watchCommits } from '#engines/sqlite/changes.ts'
 import { connect, endRead } from '#engines/sqlite/connection.ts'
 import {
   type Changes,
@@ -17,8 +17,8 @@ const begin = queryWith('begin')
 type SqliteReader = Reader & {
   /** Ends the open snapshot: a read after it sees all that was committed. */
   readonly renewSnapshot: () => void
-  /** Tells what changes from snapshot to snapshot, with the counters that the writer is to move; undefined unless asked for. */
-  readonly watch: (Changes & { readonly counters: Counters }) | undefined
+  /** Tells what changes from snapshot to snapshot, with the cells that the writer is to number; undefined unless asked for. */
+  readonly watch: (Changes & { readonly cells: Cells }) | undefined
   readonly close: () => void
 }
 
@@ -58,9 +58,9 @@ export const openReader = (
   }
   const watch = commits && {
     ...commits,
-    stateOf: (tables: readonly number[]) => {
+    now: () => {
       beginSnapshot()
-      return commits.stateOf(tables)
+      return commits.now()
     },
   }
   /** Watched, the next one begins at once: a commit of another program is best told from the writer's right after that. */

@@ -14,15 +14,15 @@ import { perform } from '#write/perform.ts'
 
 const port = parentPort
 if (!port) throw new Error('the writer runs as a worker thread')
-const { file, sync, digits, limits, sharedLog, counters } = workerData as WriterSetup
+const { file, sync, digits, limits, sharedLog, cells } = workerData as WriterSetup
 const reply = (message: Reply): void => port.postMessage(message)
 const connection: Connection = connect(file, {
   sync,
   sharesLog: sharedLog !== undefined,
   onDamage: message => reply({ kind: 'damaged', message }),
-  ...(counters && { onWrite: table => counted?.wrote(table) }),
+  ...(cells && { onWrite: table => counted?.wrote(table) }),
 })
-const counted = counters && countCommits(counters, connection)
+const counted = cells && countCommits(cells, connection)
 const checkLog =
   sharedLog === undefined
     ? () => {}

@@ -1,7 +1,7 @@
 /** The writer as the main thread sees it: jobs go to the writer thread, and its replies settle them. */
 import { Worker } from 'node:worker_threads'
 import { createBatcher } from '#engines/sqlite/batching.ts'
-import type { Counters } from '#engines/sqlite/changes.ts'
+import type { Cells } from '#engines/sqlite/changes.ts'
 import type { Disk } from '#engines/sqlite/disk.ts'
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
 import type { Reply, WriterSetup } from '#engines/sqlite/protocol.ts'
@@ -56,10 +56,10 @@ const refusal = (disk: Disk, waiting: number, { queue }: SqliteOptions): ApiErro
 
 const startWorker = (
   { file, sync = 'full', digits, limits, sharedLog }: SqliteOptions,
-  counters: Counters | undefined,
+  cells: Cells | undefined,
 ): Worker =>
   new Worker(new URL('./worker.ts', import.meta.url), {
-    workerData: { file, sync, digits, limits, sharedLog, counters } satisfies WriterSetup,
+    workerData: { file, sync, digits, limits, sharedLog, cells } satisfies WriterSetup,
   })
 
 type Parts = {
@@ -107,8 +107,8 @@ const settling =
 type Around = {
   /** Ends the open snapshot, so that reads after an answer see its write. */
   readonly beforeAnswers: () => void
-  /** Moved around each commit; undefined where nobody watches them. */
-  readonly counters: Counters | undefined
+  /** Numbered around each commit; undefined where nobody watches them. */
+  readonly cells: Cells | undefined
   /** Called when a write meets a damaged page. */
   readonly onDamage: (message: string) => void
 }
@@ -117,9 +117,9 @@ type Around = {
 export const startWriter = (
   options: SqliteOptions,
   disk: Disk,
-  { beforeAnswers, counters, onDamage }: Around,
+  { beforeAnswers, cells, onDamage }: Around,
 ) => {
-  const worker = startWorker(options, counters)
+  const worker = startWorker(options, cells)
   const waiters = createWaiters()
   const batcher = createBatcher(batch => worker.postMessage(batch))
   const { promise: ready, resolve: setReady, reject: setFailed } = Promise.withResolvers<void>()
