@@ -13,7 +13,7 @@ import { memberNames } from '../src/rest/members.ts'
 import { settings } from '../src/settings.ts'
 import { metTexts, writtenTexts } from '../test/support/error-texts.ts'
 import { createWorld } from '../test/world.ts'
-import { threatCells, threatsInWords } from './reliability.mjs'
+import { linesOf, threatCells, threatsInWords } from './reliability.mjs'
 import { threats } from './reliability-rows.mjs'
 import { sizingRows } from './sizing.mjs'
 
@@ -29,7 +29,7 @@ const table = (head, rows) =>
 /** The parts by document and name. */
 export const parts = {
   'ARCHITECTURE.md': { rooms },
-  'docs/scaling.md': { sizing },
+  'docs/scaling.md': { sizing, rounds },
   'docs/settings.md': { settings: settingsTable },
   'docs/errors.md': { errors: errorsTable },
   'docs/policy.md': { operations, fields, actions: actionsTable },
@@ -58,6 +58,10 @@ function rooms() {
 
 function sizing() {
   return table(['What', 'How', 'So much'], sizingRows(read('docs/scaling.md')))
+}
+
+function rounds() {
+  return linesOf('rounds of each kind are done, and are a table').join('\n')
 }
 
 function settingsTable() {

@@ -12,6 +12,17 @@ const foundLast = () => JSON.parse(read(figuresFile))
 
 const rows = Object.values(threats).flat()
 
+/** Tests whose figures are the lines of a table in another document. */
+const tabled = ['test/nightly/cluster.test.ts: rounds of each kind are done, and are a table']
+
+/** The lines of the table that a test found last, below one with their date and seed. */
+export const linesOf = title => {
+  const test = tabled.find(one => one.endsWith(`: ${title}`))
+  const { date, figures } = foundLast()[test]
+  const [seed, ...lines] = figures
+  return [`Found on ${date}, \`${seed}\`:`, '', ...lines]
+}
+
 /** A text of code in which `…` stands for each generated part of a template. */
 const withoutParts = text => {
   let shown = ''
@@ -103,7 +114,7 @@ export const threatsInWords = () => {
 
 /** Writes down what the nightly tests found that the tables name, out of the stream of their events; gives a function that saves it. */
 export const noteFigures = stream => {
-  const named = new Set(rows.flatMap(([, , tests]) => tests))
+  const named = new Set([...tabled, ...rows.flatMap(([, , tests]) => tests)])
   const keyOf = ({ file, name }) => {
     const place = file.slice(root.length).replaceAll('\\', '/')
     return [...named].find(test => {

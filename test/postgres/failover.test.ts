@@ -1,5 +1,7 @@
 /** One URL with several servers: where its primary is, when another takes its place, and what a commit without standbys is worth. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { command } from '../commands.ts'
 import { type Service, serve } from '../duet.ts'
@@ -7,6 +9,7 @@ import { until } from '../support/wait.ts'
 import { secret } from '../world.ts'
 import { type Client, clientOf } from './rounds/client.ts'
 import { ask } from './tools/ask.ts'
+import { freePort } from './tools/guard.ts'
 import { noReplica, type Replica, startReplica } from './tools/replica.ts'
 import { type Postgres, startPostgres } from './tools/server.ts'
 
@@ -126,6 +129,9 @@ describe('a service that is told of two servers', { skip: noReplica }, () => {
     await second.stop('immediate')
     const { status, json } = await addUser()
     assert.deepEqual([status, json.error.code], [503, 'UNAVAILABLE'])
+    await until('it says why', () =>
+      service.stdout().includes('on timeline 1, but timeline 2 was there already'),
+    )
     await second.start()
     await until('a write is taken', async () => (await addUser()).status === 201)
     // It was asked for a moment what it is, and no more.
@@ -137,10 +143,22 @@ describe('a commit that its synchronous standby has not confirmed', { skip: noRe
   let server: Postgres
   let service: Service
   let client: Client
+  let searches = 0
+  /** Another server of the URL, which is asked at each search for the primary. */
+  const other = createServer(socket => {
+    searches++
+    socket.destroy()
+  })
 
   before(async () => {
     server = await startPostgres({ durable: true, settings: { fsync: 'off' } })
-    const settings = { DUET_DATABASE_URL: server.url, DUET_AUTH_SECRET: secret }
+    const port = await freePort()
+    await once(other.listen(port, '127.0.0.1'), 'listening')
+    const hosts = `127.0.0.1:${server.port},127.0.0.1:${port}`
+    const settings = {
+      DUET_DATABASE_URL: `postgres://postgres@${hosts}/postgres?target_session_attrs=read-write`,
+      DUET_AUTH_SECRET: secret,
+    }
     service = await serve(settings, '--migrate')
     client = clientOf(service)
     await ask(server.url, "alter system set synchronous_standby_names = 'nobody'")
@@ -149,6 +167,7 @@ describe('a commit that its synchronous standby has not confirmed', { skip: noRe
   after(async () => {
     await service?.end()
     await server?.end()
+    other.close()
   })
 
   const waiting = async (): Promise<readonly number[]> => {
@@ -179,6 +198,18 @@ describe('a commit that its synchronous standby has not confirmed', { skip: noRe
     assert.equal(repeated.json.error.code, 'IDEMPOTENCY_IN_FLIGHT', repeated.text)
     const seen = `select count(*)::int from users where email = 'unseen@example.org'`
     assert.equal(await ask(server.url, seen), 0)
+  })
+
+  test('makes the service look for another primary again and again before it is given up', async () => {
+    const { answer } = await begun('looking@example.org')
+    const before = searches
+    let isAnswered = false
+    answer.then(() => {
+      isAnswered = true
+    })
+    await until('it was looked for', () => searches >= before + 3)
+    assert.ok(!isAnswered)
+    assert.equal((await answer).status, 503)
   })
 
   test('is answered so too when its wait is cancelled, although the server then says it is committed', async () => {

@@ -77,7 +77,7 @@ const serversOf = ({ replicas }: PostgresServing): number =>
 
 /** Opens the engine: connections are made at once, and again whenever they are lost. */
 export const openPostgres = (options: PostgresServing): Engine => {
-  const hosts = createHosts(options.url)
+  const hosts = createHosts(options.url, options.onProblem)
   const primary = createServer(serverOptions(options, hosts, 'the database'))
   const writer = createWriter(options, hosts)
   const found = replicasOf(options, hosts, primary)

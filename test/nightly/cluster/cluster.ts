@@ -3,13 +3,15 @@ import assert from 'node:assert/strict'
 import { ask } from '../../postgres/tools/ask.ts'
 import { longest, pause } from '../../support/wait.ts'
 import { type Etcd, startEtcd } from './etcd.ts'
-import { type Member, type Node, type Replication, startNode } from './node.ts'
+import { type Member, type Node, type Pace, type Replication, startNode } from './node.ts'
 
 export type Cluster = {
   readonly etcd: Etcd
   readonly nodes: readonly Node[]
   /** The URL for a service: all nodes, of which one takes writes. */
   readonly url: string
+  /** Tells Patroni how soon to give up what is silent. */
+  readonly keepPace: (pace: Pace) => Promise<void>
   /** The node that leads, as Patroni says, where all three are well. */
   readonly whole: () => Promise<Node>
   /** The node besides `old` that takes writes, as soon as it does. */
@@ -81,6 +83,10 @@ export const startCluster = async (replication: Replication): Promise<Cluster> =
       return undefined
     })
   }
+  const keepPace = async (pace: Pace) => {
+    const answer = await (await whole()).ask('PATCH', '/config', pace)
+    assert.equal(answer.status, 200, await answer.text())
+  }
   const successorOf = (old: Node) =>
     eventually(
       'another node takes writes',
@@ -102,5 +108,5 @@ export const startCluster = async (replication: Replication): Promise<Cluster> =
     await end()
     throw error
   }
-  return { etcd, nodes, url, whole, successorOf, end }
+  return { etcd, nodes, url, keepPace, whole, successorOf, end }
 }

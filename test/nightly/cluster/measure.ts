@@ -62,19 +62,46 @@ export const refusalsIn = (answers: readonly Answer[]): Readonly<Record<string, 
   return counts
 }
 
-/** A row of the table: the median and the most of each figure. */
-export const rowOf = (kind: string, rounds: readonly Seen[]) => {
-  const figures = (name: keyof Seen) => {
-    const values = rounds.map(one => Math.round(one[name]))
-    return `${median(values)} / ${Math.max(...values)}`
+/** What a table says of the rounds of a kind. */
+type Rounds = {
+  readonly seen: readonly Seen[]
+  readonly acknowledged: number
+  readonly lost: number
+  readonly twice: number
+  readonly faults: readonly string[]
+}
+
+/** The columns of the table; seconds are the median and the most. */
+const columns = {
+  rounds: ({ seen }) => String(seen.length),
+  acknowledged: ({ acknowledged }) => String(acknowledged),
+  lost: ({ lost }) => String(lost),
+  twice: ({ twice }) => String(twice),
+  errors: ({ faults }) => String(faults.length),
+  'connections cut': ({ seen }) => String(seen.reduce((sum, { broken }) => sum + broken, 0)),
+  'a new primary after': secondsOf('replacing'),
+  'writes are back after': secondsOf('writesBack'),
+  'writes are 503 for': secondsOf('writesRefused'),
+  'reads fail for': secondsOf('readsFailed'),
+} satisfies Record<string, (rounds: Rounds) => string>
+
+function secondsOf(name: keyof Seen) {
+  return ({ seen }: Rounds): string => {
+    const values = seen.map(one => one[name] / 1000)
+    const [middle, most] = [median(values), Math.max(...values)]
+    return most === 0 ? '0' : `${middle.toFixed(1)} / ${most.toFixed(1)} s`
   }
-  return {
-    round: kind,
-    rounds: rounds.length,
-    'new primary, ms': figures('replacing'),
-    'writes 503, ms': figures('writesRefused'),
-    'writes back, ms': figures('writesBack'),
-    'reads failed, ms': figures('readsFailed'),
-    'connections cut': rounds.reduce((sum, { broken }) => sum + broken, 0),
-  }
+}
+
+/** The lines of a table with a row for each kind of rounds. */
+export const tableOf = (all: ReadonlyMap<string, Rounds>): readonly string[] => {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  const head = ['rounds of', ...Object.keys(columns)]
+  return [
+    line(head),
+    line(head.map(() => '---')),
+    ...[...all].map(([kind, rounds]) =>
+      line([kind, ...Object.values(columns).map(cellOf => cellOf(rounds))]),
+    ),
+  ]
 }

@@ -29,12 +29,11 @@ export type Node = {
   readonly members: () => Promise<readonly Member[] | undefined>
   readonly ask: (method: 'POST' | 'PATCH', path: string, body: unknown) => Promise<Response>
   /** Kills PostgreSQL, and Patroni too where the whole machine is meant. */
-  readonly kill: (what: 'postgres' | 'machine') => void
+  readonly kill: (what: 'postgres' | 'machine') => Promise<void>
   /** Starts Patroni again where it is not running. */
   readonly start: () => void
   /** Holds Patroni still, so that it demotes nothing. */
   readonly freeze: () => void
-  readonly thaw: () => void
   /** Cuts it off from the cluster, and from the services too where `all` is meant. */
   readonly cutOff: (from: 'cluster' | 'all') => void
   readonly heal: () => void
@@ -43,6 +42,14 @@ export type Node = {
 
 type Ports = { readonly postgres: number; readonly rest: number }
 type Gates = { readonly postgres: number; readonly rest: number; readonly etcd: readonly number[] }
+
+/** How soon Patroni gives up what is silent, in seconds. */
+export type Pace = Readonly<Record<'ttl' | 'loop_wait' | 'retry_timeout', number>>
+
+export const brisk: Pace = { ttl: 8, loop_wait: 1, retry_timeout: 3 }
+
+// As long as the others allow: a machine that is busy with all of this is slow.
+export const calm: Pace = { ttl: 20, loop_wait: 1, retry_timeout: 9 }
 
 /** Whether commits wait for a standby. */
 export type Replication = 'synchronous' | 'asynchronous'
@@ -61,10 +68,7 @@ const configuration = (
   etcd3: { hosts: gates.etcd.map(port => `127.0.0.1:${port}`), use_proxies: true },
   bootstrap: {
     dcs: {
-      ttl: 20,
-      loop_wait: 2,
-      // As long as the two above allow: a machine that is busy with all of this is slow.
-      retry_timeout: 9,
+      ...calm,
       maximum_lag_on_failover: 100_000_000,
       // A primary that crashed is replaced, not waited for.
       primary_start_timeout: 0,
@@ -155,13 +159,13 @@ export const startNode = async (
       }
     },
     ask: (method, path, body) => fetch(`${restUrl}${path}`, { method, body: JSON.stringify(body) }),
-    kill: what => {
+    kill: async what => {
       if (what === 'machine') running?.child.kill('SIGKILL')
       killPostgres()
+      if (what === 'machine') await running?.ended
     },
     start,
     freeze: () => void running?.child.kill('SIGSTOP'),
-    thaw: () => void running?.child.kill('SIGCONT'),
     cutOff: from => {
       if (from === 'all') for (const gate of [...inner, services]) gate.shut()
       // Not in silence: Patroni's pg_rewind would wait for it, and nobody would lead.
@@ -171,7 +175,6 @@ export const startNode = async (
       for (const gate of [...inner, services]) gate.open()
     },
     end: async () => {
-      running?.child.kill('SIGCONT')
       running?.child.kill('SIGKILL')
       killPostgres()
       for (const gate of [...inner, services]) gate.end()

@@ -1,6 +1,6 @@
 /** Rounds of each kind on a cluster under traffic. */
 import assert from 'node:assert/strict'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { type Random, randomFrom } from '#content/seed/words.ts'
 import { type Service, type Settings, serve } from '../../duet.ts'
 import { ask, connected } from '../../postgres/tools/ask.ts'
 import { freePort } from '../../postgres/tools/guard.ts'
@@ -8,9 +8,16 @@ import { prepareOrders } from '../../store/racer.ts'
 import { pause, until } from '../../support/wait.ts'
 import { secret } from '../../world.ts'
 import { type Cluster, startCluster } from './cluster.ts'
-import { refusalsIn, rowOf, type Seen, seenIn } from './measure.ts'
-import type { Node, Replication } from './node.ts'
-import { type Answer, type Buyer, lostIn, type Order, startTraffic } from './traffic.ts'
+import { refusalsIn, type Seen, seenIn } from './measure.ts'
+import { brisk, calm, type Node, type Pace, type Replication } from './node.ts'
+import {
+  type Answer,
+  type Buyer,
+  lostIn,
+  type Order,
+  startTraffic,
+  type Traffic,
+} from './traffic.ts'
 
 /** Two services on a cluster; each can be killed and started again on its port. */
 export type Stage = {
@@ -55,8 +62,11 @@ export const startStage = async (replication: Replication): Promise<Stage> => {
 type Fault = (
   stage: Stage,
   leader: Node,
-  number: number,
+  random: Random,
 ) => Promise<{ readonly back?: number; readonly undo?: () => Promise<void> | void }>
+
+const oneOf = <One>(random: Random, ...some: readonly One[]): One =>
+  some[Math.floor(random() * some.length)] as One
 
 const replaced = async ({ cluster }: Stage, leader: Node) => {
   await cluster.successorOf(leader)
@@ -65,8 +75,8 @@ const replaced = async ({ cluster }: Stage, leader: Node) => {
 
 /** The kinds of rounds, by name. */
 export const faults = {
-  'primary killed': async (stage, leader, number) => {
-    leader.kill(number % 2 === 0 ? 'postgres' : 'machine')
+  'primary killed': async (stage, leader, random) => {
+    await leader.kill(oneOf(random, 'postgres', 'machine'))
     return { back: await replaced(stage, leader), undo: leader.start }
   },
   'network of the primary cut': async (stage, leader) => {
@@ -78,9 +88,11 @@ export const faults = {
     leader.freeze()
     leader.cutOff('cluster')
     const back = await replaced(stage, leader)
-    const undo = () => {
-      leader.thaw()
+    // As a watchdog does it: a Patroni before 3.0.3 that goes on takes the lead back, and what was written since is lost.
+    const undo = async () => {
+      await leader.kill('machine')
       leader.heal()
+      leader.start()
     }
     return { back, undo }
   },
@@ -91,10 +103,9 @@ export const faults = {
     assert.equal(status, 200)
     return { back }
   },
-  'standby killed': async ({ cluster }, leader, number) => {
-    const standbys = cluster.nodes.filter(node => node !== leader)
-    const standby = standbys[number % 2] as Node
-    standby.kill('machine')
+  'standby killed': async ({ cluster }, leader, random) => {
+    const standby = oneOf(random, ...cluster.nodes.filter(node => node !== leader))
+    await standby.kill('machine')
     await pause(3000)
     return { undo: standby.start }
   },
@@ -131,34 +142,45 @@ const ordersOf = async (node: Node): Promise<Map<number, Order>> => {
 const twicePaid = `select count(*)::int from (select order_id from order_events
   group by order_id, to_status having count(*) > 1) as t`
 
-/** So many rounds of a kind under traffic; gives what was lost, what was done twice, and what callers saw. */
-export const roundsOf = async (stage: Stage, kind: keyof typeof faults, count: number) => {
+/** Patroni waits for a silent primary no longer than `ttl`: as short as a busy machine bears, where a round waits for it. */
+const paces: Readonly<Partial<Record<keyof typeof faults, Pace>>> = {
+  'primary killed': brisk,
+  'network of the primary cut': brisk,
+  'primary cut off from its cluster alone': brisk,
+}
+
+/** One round under traffic; gives its answers and what callers saw. */
+const roundOf = async (stage: Stage, fault: Fault, traffic: Traffic, random: Random) => {
+  const leader = await stage.cluster.whole()
+  const enough = traffic.paid.size + 10
+  await until('orders are paid', () => traffic.paid.size >= enough)
+  await pause(random() * 1000)
+  traffic.taken()
+  const start = performance.now()
+  const { back, undo } = await fault(stage, leader, random)
+  try {
+    const since = traffic.paid.size
+    await until('orders are paid again', () => traffic.paid.size > since + 10)
+  } finally {
+    await undo?.()
+  }
+  const answers = traffic.taken()
+  return { answers, seen: seenIn(answers, start, back) }
+}
+
+type Wanted = { readonly kind: keyof typeof faults; readonly count: number; readonly seed: number }
+
+/** So many rounds of a kind under traffic, at moments that follow from the seed; gives what was lost, what was done twice, and what callers saw. */
+export const roundsOf = async (stage: Stage, { kind, count, seed }: Wanted) => {
   const { cluster, ports, buyers } = stage
-  const fault: Fault = faults[kind]
+  const random = randomFrom(seed)
+  await cluster.keepPace(paces[kind] ?? calm)
   const before = new Set((await ordersOf(await cluster.whole())).keys())
   const name = `${kind.replaceAll(' ', '-')}-${Math.random()}`
   const traffic = startTraffic({ ports, buyers, name })
-  const seen: Seen[] = []
-  const all: Answer[] = []
+  const rounds: { readonly answers: readonly Answer[]; readonly seen: Seen }[] = []
   try {
-    for (let number = 0; number < count; number++) {
-      const leader = await cluster.whole()
-      const enough = traffic.paid.size + 10
-      await until('orders are paid', () => traffic.paid.size >= enough)
-      traffic.taken()
-      const start = performance.now()
-      const { back, undo } = await fault(stage, leader, number)
-      try {
-        const since = traffic.paid.size
-        await until('orders are paid again', () => traffic.paid.size > since + 10)
-        await sleep(1000)
-      } finally {
-        await undo?.()
-      }
-      const answers = traffic.taken()
-      seen.push(seenIn(answers, start, back))
-      all.push(...answers)
-    }
+    while (rounds.length < count) rounds.push(await roundOf(stage, faults[kind], traffic, random))
   } finally {
     await traffic.end()
   }
@@ -168,10 +190,13 @@ export const roundsOf = async (stage: Stage, kind: keyof typeof faults, count: n
   const { lost, twice } = lostIn(traffic, orders)
   const doubles = Number(await ask(leader.url, twicePaid))
   return {
-    row: { ...rowOf(kind, seen), acknowledged: traffic.placed.size + traffic.paid.size },
-    refusals: refusalsIn(all),
+    seen: rounds.map(({ seen }) => seen),
+    refusals: refusalsIn(rounds.flatMap(({ answers }) => answers)),
+    acknowledged: traffic.placed.size + traffic.paid.size,
     lost,
     twice: twice + doubles,
     faults: traffic.faults,
   }
 }
+
+export type Rounds = Awaited<ReturnType<typeof roundsOf>>

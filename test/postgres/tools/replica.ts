@@ -5,7 +5,7 @@ import { until } from '../../support/wait.ts'
 import { ask } from './ask.ts'
 import { postgresBinaries } from './binaries.ts'
 import { guarded } from './guard.ts'
-import { noPostgres, type Postgres, postmaster, toItsEnd } from './server.ts'
+import { type Address, noPostgres, type Postgres, postmaster, toItsEnd } from './server.ts'
 
 export type Replica = Postgres & {
   /** Holds it in the past: it goes on to receive, but shows nothing of it. */
@@ -23,17 +23,15 @@ export const noReplica: string | false =
   (!existsSync(join(postgresBinaries() ?? '', 'pg_basebackup')) &&
     'PostgreSQL has no pg_basebackup here: apt-get install postgresql')
 
-/** Copies the primary and follows it from then on, on a port of its own. */
-export const startReplica = async (primary: Postgres): Promise<Replica> => {
+/** Copies the primary and follows it from then on, on a port of its own unless told otherwise. */
+export const startReplica = async (primary: Postgres, at?: Address): Promise<Replica> => {
   const guard = guarded('replica', 'QUIT')
   const data = join(guard.folder, 'data')
   const copy = ['-d', primary.url, '-D', data, '-R', '-X', 'stream', '-c', 'fast', '--no-sync']
   await toItsEnd(guard, join(primary.binaries, 'pg_basebackup'), copy)
-  const server = await postmaster(guard, primary.binaries, {
-    ...primary.settings,
-    // It looks for a primary that was away this often; 5 s if nothing is said.
-    wal_retrieve_retry_interval: '100ms',
-  })
+  // It looks for a primary that was away this often; 5 s if nothing is said.
+  const settings = { ...primary.settings, wal_retrieve_retry_interval: '100ms' }
+  const server = await postmaster(guard, primary.binaries, settings, at)
   // Not spread into a new one: its `pid` changes with each start.
   return Object.assign(server, {
     pauseReplay: async () => {

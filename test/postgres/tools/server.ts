@@ -71,15 +71,18 @@ export const toItsEnd = async (guard: Guard, program: string, args: readonly str
   throw new Error(`${program} fails: ${words}`)
 }
 
-/** Starts a server on the data in a guarded folder. */
+export type Address = { readonly host: string; readonly port: number }
+
+/** Starts a server on the data in a guarded folder, at a free port unless told otherwise. */
 export const postmaster = async (
   guard: Guard,
   binaries: string,
   settings: ServerSettings,
+  at?: Address,
 ): Promise<Postgres> => {
   const { folder } = guard
-  const port = await freePort()
-  const address = ['-h', '127.0.0.1', '-p', String(port), '-k', folder]
+  const { host, port } = at ?? { host: '127.0.0.1', port: await freePort() }
+  const address = ['-h', host, '-p', String(port), '-k', folder]
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   let running: Running
 
@@ -103,7 +106,7 @@ export const postmaster = async (
     throw error
   })
   return {
-    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    url: `postgres://postgres@${host}:${port}/postgres`,
     port,
     get pid() {
       return running.child.pid ?? -1

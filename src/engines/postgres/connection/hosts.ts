@@ -57,6 +57,9 @@ const noPrimary = (url: string) =>
     `${labelOf(url)} has no primary now: none of its servers takes writes, or none can be reached`,
   )
 
+const wasReplaced = (found: Found, { timeline }: Found) =>
+  `${labelOf(found.url)} takes writes on timeline ${found.timeline}, but timeline ${timeline} was there already, so it is not used: find out which writes are lost, then start this process again`
+
 /** Opens a connection to the server of a URL, or to the primary among several. Throws an UnreachableError with the remedy. */
 export const connect = async (options: ConnectionOptions): Promise<Connection> => {
   if (!seeksPrimary(options.url)) return connectTo(options.url, options)
@@ -90,8 +93,11 @@ export const fixedOn = (url: string, role?: Role): Hosts => ({
   close: () => {},
 })
 
-/** Looks for the primary of a URL at once, and again at every doubt; a URL of one server without a wish is that server. */
-export const createHosts = (url: string): Hosts => {
+/**
+ * Looks for the primary of a URL at once, and again at every doubt; a URL of one server without a wish is that server.
+ * `onProblem` is told of a primary that is not used.
+ */
+export const createHosts = (url: string, onProblem?: (problem: string) => void): Hosts => {
   if (!seeksPrimary(url)) return fixedOn(url)
   let current: Found = { url: serversIn(url)[0] ?? url, timeline: 0 }
   let search: Promise<void> | undefined
@@ -103,10 +109,13 @@ export const createHosts = (url: string): Hosts => {
     if (hasMoved) for (const cut of cuts) cut()
   }
   const seek = async () => {
+    let hasTold = false
     for (let pause = waits.firstPause; !isClosed; pause = Math.min(pause * 2, waits.longestPause)) {
       const found = await newestOf(url)
       // Never back: a primary of an older timeline has been replaced, whatever it says.
       if (found && found.timeline >= current.timeline) return settle(found)
+      if (found && !hasTold) onProblem?.(wasReplaced(found, current))
+      hasTold ||= found !== undefined
       // Spread, so that not all processes ask at the same moment.
       await sleep(pause * (0.75 + Math.random() / 2), undefined, { ref: false })
     }

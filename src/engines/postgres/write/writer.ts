@@ -51,15 +51,21 @@ const logEnd = queryWith('select pg_walfile_name(l), l::text from pg_current_wal
 // transaction to others. One that waits longer than the connection lives stays unseen and unanswered.
 const commitInFull = 'set local statement_timeout = 0; commit'
 
-/** Commits and gives the position; both are sent together, in one round trip. */
-const commit = async (connection: Connection): Promise<Position | undefined> => {
+/** A commit that takes so many milliseconds may wait for standbys that follow another primary by now. */
+const slowCommit = 500
+
+/** Commits and gives the position; both are sent together, in one round trip. While it takes long, `doubt` is called again and again. */
+const commit = async (connection: Connection, doubt: () => void): Promise<Position | undefined> => {
   const warnings = connection.warnings()
+  const doubting = setInterval(doubt, slowCommit)
   const committed = connection.run(commitInFull)
   const end = connection.query(logEnd).catch(() => [])
   try {
     await committed
   } catch (error) {
     throw isSurelyUndone(error) ? error : unknown(error)
+  } finally {
+    clearInterval(doubting)
   }
   // Such as: the wait for a synchronous standby was cancelled, so only this server has it.
   if (connection.warnings() > warnings) throw unknown(new Error('a commit had a warning'))
@@ -100,10 +106,9 @@ const preparing = ({ digits, limits }: PostgresServing) => {
 /** The parts that a try of a job needs. */
 type Tools = {
   readonly pool: Pool
+  readonly hosts: Hosts
   readonly settings: SessionOptions
   readonly prepared: (job: Job) => Prepared | undefined
-  /** Whether another server may take what this one refuses. */
-  readonly seeksPrimary: boolean
   readonly onCommit: PostgresServing['onCommit'] | undefined
 }
 
@@ -128,7 +133,11 @@ const performOn = async (
 }
 
 /** One try of a job, in a transaction of its own. */
-const attempt = ({ pool, settings, prepared, onCommit }: Tools, job: Job, isPipelined: boolean) =>
+const attempt = (
+  { pool, hosts, settings, prepared, onCommit }: Tools,
+  job: Job,
+  isPipelined: boolean,
+) =>
   pool.use(async (connection): Promise<Outcome> => {
     begin(connection, settings, 'isolation level read committed')
     if (job.idempotency) connection.run(`set local lock_timeout = ${timeouts.key}`).catch(() => {})
@@ -144,7 +153,7 @@ const attempt = ({ pool, settings, prepared, onCommit }: Tools, job: Job, isPipe
       return outcome
     }
     const started = performance.now()
-    const position = await commit(connection)
+    const position = await commit(connection, hosts.doubt)
     onCommit?.(1, performance.now() - started)
     return position === undefined ? outcome : { ...outcome, position }
   })
@@ -168,7 +177,7 @@ const runWithRetries = async (tools: Tools, job: Job): Promise<Outcome> => {
         isPipelined = false
         continue
       }
-      const mayPass = isRetryable(error) || (tools.seeksPrimary && isElsewhere(error))
+      const mayPass = isRetryable(error) || (tools.hosts.role === 'primary' && isElsewhere(error))
       if (!mayPass || isLast(number)) throw error
     }
     await sleep(number * (5 + Math.random() * 20))
@@ -185,9 +194,8 @@ export const createWriter = (options: PostgresServing, hosts: Hosts) => {
     silenceLimit: timeouts.silence,
   }
   const pool = createPool(hosts, settings, options.pool)
-  const seeksPrimary = hosts.role === 'primary'
   const { onCommit } = options
-  const tools: Tools = { pool, settings, prepared: preparing(options), seeksPrimary, onCommit }
+  const tools: Tools = { pool, hosts, settings, prepared: preparing(options), onCommit }
   const inTurn = createTurns()
   return {
     write: async (job: Job): Promise<Outcome> => {

@@ -1,0 +1,125 @@
+/** `DUET_REPLICA_URLS=auto` with one server in the URL: its replicas are what streams from it, each at an address of its own. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { appendFileSync } from 'node:fs'
+import { connect, createServer, type Server } from 'node:net'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { command } from '../commands.ts'
+import { type Service, serve } from '../duet.ts'
+import { until } from '../support/wait.ts'
+import { secret } from '../world.ts'
+import { type Client, clientOf } from './rounds/client.ts'
+import { ask } from './tools/ask.ts'
+import { freePort, urlAt } from './tools/guard.ts'
+import { noReplica, type Replica, startReplica } from './tools/replica.ts'
+import { type Postgres, startPostgres } from './tools/server.ts'
+
+/** The address of the replica: the loopback network has more than one, though not on every system. */
+const host = '127.0.0.2'
+
+const noAddress: string | false = await new Promise(resolve => {
+  const server = createServer()
+    .once('error', () =>
+      resolve(`this machine has no address ${host}: sudo ifconfig lo0 alias ${host}`),
+    )
+    .listen(0, host, () => server.close(() => resolve(false)))
+})
+
+/** A way to a server on which it sees the replica's address as that of the client. */
+const startWay = async (port: number): Promise<{ readonly way: Server; readonly port: number }> => {
+  const way = createServer(client => {
+    const server = connect({ port, host: '127.0.0.1', localAddress: host })
+    for (const [one, other] of [
+      [client, server],
+      [server, client],
+    ] as const)
+      one
+        .on('error', () => {})
+        .on('close', () => other.destroy())
+        .pipe(other)
+  }).listen(await freePort(), '127.0.0.1')
+  await once(way, 'listening')
+  return { way, port: (way.address() as { readonly port: number }).port }
+}
+
+describe('a service that is told of the primary alone', { skip: noReplica || noAddress }, () => {
+  let primary: Postgres
+  let way: Server
+  let replica: Replica
+  let service: Service
+  let client: Client
+
+  before(async () => {
+    primary = await startPostgres({
+      durable: true,
+      settings: { fsync: 'off', max_standby_streaming_delay: '0' },
+    })
+    const rules = ['all', 'replication'].map(what => `host ${what} all 127.0.0.0/8 trust\n`)
+    appendFileSync(join(primary.folder, 'data/pg_hba.conf'), rules.join(''))
+    for (const sql of [
+      'select pg_reload_conf()',
+      'create role duet login',
+      'create database duet owner duet',
+    ])
+      await ask(primary.url, sql)
+    const opened = await startWay(primary.port)
+    way = opened.way
+    replica = await startReplica(
+      { ...primary, url: urlAt(primary.url, opened.port) },
+      { host, port: primary.port },
+    )
+    const settings = {
+      DUET_DATABASE_URL: `postgres://duet@127.0.0.1:${primary.port}/duet`,
+      DUET_REPLICA_URLS: 'auto',
+      DUET_AUTH_SECRET: secret,
+    }
+    assert.equal((await command(['migrate'], settings)).code, 0)
+    assert.equal((await command(['seed'], settings)).code, 0)
+    service = await serve(settings)
+    client = clientOf(service)
+  })
+  after(async () => {
+    await service?.end()
+    await replica?.end()
+    way?.close()
+    await primary?.end()
+  })
+
+  let names = 0
+  /** Whether a read sees a write that the replica does not have yet. */
+  const seesAtOnce = async () => {
+    await replica.pauseReplay()
+    try {
+      const body = { name: `Name ${++names}` }
+      const { status, text } = await client.ask('PATCH /api/users/2', { as: 1, body })
+      assert.equal(status, 200, text)
+      return (await client.ask('GET /api/users/2', { as: 1 })).json.name === body.name
+    } finally {
+      await replica.resumeReplay()
+      await replica.caughtUp()
+    }
+  }
+
+  test('reads from the primary alone while its user may not see where the replicas are', async () => {
+    assert.equal(await ask(primary.url, 'select host(client_addr) from pg_stat_replication'), host)
+    assert.ok(await seesAtOnce())
+  })
+
+  test('reads from what streams from the primary, at the port of the primary, as soon as its user may see it', async () => {
+    await ask(primary.url, 'grant pg_monitor to duet')
+    await until('the replica is used', async () => !(await seesAtOnce()))
+  })
+
+  test('goes on without a replica that has gone, and uses it again when it is back', async () => {
+    await replica.stop('fast')
+    const read = () => client.ask('GET /api/users/2', { as: 1 })
+    await until('it has left the list', async () => {
+      assert.equal((await read()).status, 200)
+      return (await ask(primary.url, 'select count(*)::int from pg_stat_replication')) === 0
+    })
+    assert.equal((await read()).json.name, `Name ${names}`)
+    await replica.start()
+    await until('the replica is used', async () => !(await seesAtOnce()))
+  })
+})
