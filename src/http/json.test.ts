@@ -116,6 +116,19 @@ test('10,000 elements are read and 10,001 are not, at every depth', () => {
   }
 })
 
+test('50,000 members and elements in all are read and 50,001 are not', () => {
+  const of16_000 = elementsOf(8000)
+  const listsOf = (all: number) =>
+    `{"a":${of16_000},"b":${of16_000},"c":${of16_000},"d":[${Array(all - 48_004)
+      .fill(1)
+      .join()}]}`
+  assert.ok(parseObject(listsOf(50_000)))
+  assert.throws(
+    () => parseObject(listsOf(50_001)),
+    tooLarge('', 'has more than 50000 members and elements in all'),
+  )
+})
+
 test('a text that is no JSON is refused as such, however its strings end', () => {
   for (const text of ['{"a', '{"a\\"', '{"\\u00', '{"\\x":1}', '"', '\\"', '{"a":"\\\\\\"'])
     assert.throws(() => parseObject(text), malformed(/^The body is not JSON: /), text)

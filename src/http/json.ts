@@ -22,13 +22,17 @@ export const decodeUtf8 = (bytes: Uint8Array): string => {
 
 /** An object or list that is open at some place of a text. */
 type Scope = {
-  /** The names of an object's members so far; null for a list. */
-  readonly names: Set<string> | null
+  readonly isObject: boolean
+  /** The names of an object's members so far; made with the first one, since a body may have many empty objects. */
+  names: Set<string> | undefined
   /** The member or element that is being read. */
   at: string | number
 }
 
 const mostOf = { members: 1000, elements: 10_000 } as const
+
+/** How many members and elements a body may have in all. */
+const mostInAll = 50_000
 
 /** The error for an object or list that is too large; its path leads to the scope that is innermost. */
 const tooLarge = (scopes: readonly Scope[], what: keyof typeof mostOf): ApiError => {
@@ -37,6 +41,13 @@ const tooLarge = (scopes: readonly Scope[], what: keyof typeof mostOf): ApiError
   const message = `has more than ${mostOf[what]} ${what}`
   return new ApiError('VALIDATION_ERROR', `${field || 'The body'} ${message}`, {
     details: [{ field, message }],
+  })
+}
+
+const tooLargeInAll = (): ApiError => {
+  const message = `has more than ${mostInAll} members and elements in all`
+  return new ApiError('VALIDATION_ERROR', `The body ${message}`, {
+    details: [{ field: '', message }],
   })
 }
 
@@ -53,8 +64,8 @@ const nameOf = (token: string): string => {
 
 /** Notes the name of a member in its scope, where it must not have been given yet. */
 const addName = (scopes: readonly Scope[], scope: Scope, token: string): void => {
+  scope.names ??= new Set()
   const { names } = scope
-  if (!names) return
   const name = nameOf(token)
   if (names.has(name))
     throw malformed(`The member ${JSON.stringify(clipped(name, 100))} is given twice`)
@@ -73,36 +84,50 @@ const endOfString = (json: string, start: number): number => {
   }
 }
 
+const marks = {
+  quote: 34,
+  comma: 44,
+  list: 91,
+  endOfList: 93,
+  object: 123,
+  endOfObject: 125,
+} as const
+
 /**
  * Throws where JSON nests too deep or gives a member twice, which JSON.parse lets pass: two readers of such a body
- * could see two different requests (RFC 8259, section 4). Throws `VALIDATION_ERROR` where an object or list is too large:
- * all that reads it later takes some time for each member, JSON.parse too.
+ * could see two different requests (RFC 8259, section 4). Throws `VALIDATION_ERROR` where an object, a list or the whole is too
+ * large: all that reads it later takes some time for each member, JSON.parse too.
  */
 const checkStructure = (json: string): void => {
   const scopes: Scope[] = []
   let scope: Scope | undefined
   let isKeyNext = false
-  const open = (next: Scope) => {
-    scopes.push(next)
-    if (scopes.length > deepest) throw malformed(`The body nests deeper than ${deepest} levels`)
-    scope = next
-    isKeyNext = next.names !== null
+  let inAll = 0
+  const count = () => {
+    if (++inAll > mostInAll) throw tooLargeInAll()
   }
-  const separate = ({ names, at }: Scope) => {
-    isKeyNext = names !== null
+  const open = (isObject: boolean) => {
+    scope = { isObject, names: undefined, at: isObject ? '' : 0 }
+    scopes.push(scope)
+    if (scopes.length > deepest) throw malformed(`The body nests deeper than ${deepest} levels`)
+    isKeyNext = isObject
+    count()
+  }
+  const separate = (scope: Scope) => {
+    count()
+    isKeyNext = scope.isObject
     if (isKeyNext) return
-    if (Number(at) + 1 >= mostOf.elements) throw tooLarge(scopes, 'elements')
-    if (scope) scope.at = Number(at) + 1
+    if (Number(scope.at) + 1 >= mostOf.elements) throw tooLarge(scopes, 'elements')
+    scope.at = Number(scope.at) + 1
   }
   for (let place = 0; place < json.length; place++) {
-    const mark = json[place]
-    if (mark === '{') open({ names: new Set(), at: '' })
-    else if (mark === '[') open({ names: null, at: 0 })
-    else if (mark === '}' || mark === ']') {
+    const mark = json.charCodeAt(place)
+    if (mark === marks.object || mark === marks.list) open(mark === marks.object)
+    else if (mark === marks.endOfObject || mark === marks.endOfList) {
       scopes.pop()
       scope = scopes.at(-1)
-    } else if (mark === ',' && scope) separate(scope)
-    else if (mark === '"') {
+    } else if (mark === marks.comma && scope) separate(scope)
+    else if (mark === marks.quote) {
       const start = place
       place = endOfString(json, start)
       if (isKeyNext && scope) addName(scopes, scope, json.slice(start, place + 1))
