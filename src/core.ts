@@ -33,4 +33,5 @@ export const prepareFor = (core: Core, selection: Selection, role: Role): Prepar
     core.dialect,
     core.model.settings.currency.digits,
     core.limits,
+    { isAtOnce: true },
   )

@@ -24,6 +24,7 @@ const most = sql`${budget} + 0`
 
 // Up to so many rows are fetched at once; above that their bytes are counted, which costs each row a little.
 const fewRows = 500
+const fewLongRows = 25
 
 /** The distinct values of one column as a JSON list. */
 const listOf = (rows: Rows, column: number): string => {
@@ -40,8 +41,27 @@ const mostRows = (level: RowLevel, slots: readonly SqlValue[], parents: number):
     : Math.max(parents, 1) * (Number(slots[level.page.limit]) + 1)
 }
 
-const isBulky = (level: Level, slots: readonly SqlValue[], parents: number): boolean =>
-  hasRows(level) && level.longText > 0 && mostRows(level, slots, parents) > fewRows
+/** What is read at once is all written as JSON before anybody else is served; so many characters take a few milliseconds. */
+const mostAtOnce = 1_048_576
+
+/** How much text the rows of a level may hold. */
+const boundsOf = (
+  level: Level,
+  slots: readonly SqlValue[],
+  parents: number,
+  { bytes, isAtOnce }: ReadLimits,
+): Pick<Query, 'bytes' | 'characters'> => {
+  if (!hasRows(level) || level.longText === 0) return {}
+  const rows = mostRows(level, slots, parents)
+  const isLong = isAtOnce && rows * level.longText > mostAtOnce
+  return {
+    ...(isLong && { characters: mostAtOnce }),
+    ...(rows > (isLong ? fewLongRows : fewRows) && { bytes }),
+  }
+}
+
+/** `isAtOnce`: others are served only after it, so long texts are read with `TooLong`. */
+type ReadLimits = Limits & { readonly isAtOnce?: boolean }
 
 type Step = Linked & {
   /** The column of the level above with the ids that lead to this one; null for a root. */
@@ -50,7 +70,7 @@ type Step = Linked & {
 }
 
 /** Compiles a plan to a statement for each level; each takes the ids that the level above found. */
-export const perLevel = (plan: ReadPlan, dialect: Dialect, limits: Limits): Fetch => {
+export const perLevel = (plan: ReadPlan, dialect: Dialect, limits: ReadLimits): Fetch => {
   const steps = levelsOf(plan).map(
     (linked): Step => ({
       ...linked,
@@ -60,7 +80,7 @@ export const perLevel = (plan: ReadPlan, dialect: Dialect, limits: Limits): Fetc
   )
   const queryOf = ({ level, statement }: Step, run: Run, parents: number): Query => {
     const query = { text: statement.text, values: valuesOf(statement, run) }
-    return isBulky(level, run.slots, parents) ? { ...query, bytes: limits.bytes } : query
+    return { ...query, ...boundsOf(level, run.slots, parents, limits) }
   }
   const work: Fetch['work'] = function* (slots) {
     const results: Results = new Map()

@@ -9,7 +9,7 @@ import { perLevel } from '#read/per-level.ts'
 import { inSingleStatement } from '#read/single-statement.ts'
 import { type Limits, stitcher, type Text } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import type { Asked, Changes, Reader, Work } from '#sql/engine.ts'
+import { type Asked, type Changes, type Reader, TooLong, type Work } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
 export type { Asked, Position } from '#sql/engine.ts'
@@ -84,20 +84,24 @@ const answersOf = (
 
 /**
  * Prepares a plan for a database: its statements and its stitcher, both made once. `interruptible`: its statements look
- * for each row whether they shall end, which costs each a little.
+ * for each row whether they shall end, which costs each a little. `isAtOnce`: where others wait meanwhile, a read of much text
+ * ends with `TooLong`, if the database answers at once.
  */
 export const prepare = (
   plan: ReadPlan,
   dialect: Dialect,
   digits: number,
   limits: Limits,
-  { interruptible = false } = {},
+  { interruptible = false, isAtOnce = false } = {},
 ): Prepared => {
   const { singleStatement } = dialect
   const lane = laneOf(plan, limits.quickRows)
   const fetch = singleStatement
     ? inSingleStatement(plan, dialect, singleStatement, limits, lane)
-    : perLevel(plan, interruptible ? dialect : { ...dialect, interruptCheck: null }, limits)
+    : perLevel(plan, interruptible ? dialect : { ...dialect, interruptCheck: null }, {
+        ...limits,
+        isAtOnce,
+      })
   const stitch = stitcher(plan, digits, limits)
   return {
     plan,
@@ -176,17 +180,24 @@ const run = (
   asked: Asked,
   see?: See,
 ): readonly Answer[] | Promise<readonly Answer[]> => {
-  if (reader.elsewhere && lane(slots) === 'slow') return reader.elsewhere(plan, slots, asked)
+  const { elsewhere } = reader
+  if (elsewhere && lane(slots) === 'slow') return elsewhere(plan, slots, asked)
   const answered = (results: Results) => {
     see?.(results)
     return answers(results, slots)
   }
-  return single
-    ? after(reader.query(single.query(slots), asked), rows => answered(single.results(rows)))
-    : after(
-        reader.snapshot(() => work(slots), asked),
-        answered,
-      )
+  try {
+    return single
+      ? after(reader.query(single.query(slots), asked), rows => answered(single.results(rows)))
+      : after(
+          reader.snapshot(() => work(slots), asked),
+          answered,
+        )
+  } catch (error) {
+    // Its lane follows from what it may hold at the most; only now it is known to be long.
+    if (elsewhere && error instanceof TooLong) return elsewhere(plan, slots, asked)
+    throw error
+  }
 }
 
 /** Runs a prepared read on one snapshot, as it is asked; synchronous where it is quick and the database is. */

@@ -9,8 +9,10 @@ export type Rows = readonly Row[]
 export type Query = {
   readonly text: string
   readonly values: readonly SqlValue[]
-  /** The most bytes of the rows; above it the read ends with `RESPONSE_TOO_LARGE`. */
+  /** The most bytes of the rows, which are read one by one for it; above it the read ends with `RESPONSE_TOO_LARGE`. */
   readonly bytes?: number
+  /** The most characters of the rows where they are read at once; above it the read ends with `TooLong`. */
+  readonly characters?: number
   /** Whether it is of the quick lane, so that it may share a connection with others. */
   readonly isQuick?: boolean
   /**
@@ -78,6 +80,11 @@ export type Session = {
   /** Updates the statistics that the query planner uses. */
   readonly analyze: () => Promise<void>
   readonly close: () => Promise<void>
+}
+
+/** The rows of a query hold more text than it may read at once. */
+export class TooLong extends Error {
+  override readonly name = 'TooLong'
 }
 
 /** A statement violated a constraint of the store. */

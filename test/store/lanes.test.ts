@@ -97,6 +97,30 @@ test('quick reads are answered while a slow one runs, and the slow ones behind i
   assert.equal(order.at(-1), `GET ${slowPath}`)
 })
 
+test('a quick list whose texts turn out to be long is read in the slow lane, and the same list of short ones is not', {
+  skip: onPostgres && 'PostgreSQL has no other thread to read in',
+}, async () => {
+  const title = 'Long'
+  const post = (content: string) =>
+    world.ask('POST /api/users/2/posts', { as: 2, body: { title, content } })
+  for (let n = 0; n < 11; n++) assert.equal((await post('é'.repeat(100_000))).status, 201)
+  let isAnswered = false
+  const long: Promise<Answered>[] = []
+  await whileHeld(async () => {
+    long.push(world.ask('GET /api/posts'))
+    void long[0]?.then(() => {
+      isAnswered = true
+    })
+    assert.equal((await world.ask('GET /api/posts?limit=3')).json.data.length, 3)
+    assert.equal((await world.ask('GET /api/posts/1/comments?limit=100')).status, 200)
+    assert.equal(isAnswered, false)
+  })
+  const answer = await inTime('the long list is answered', Promise.race(long))
+  assert.equal(answer.status, 200)
+  assert.equal(answer.json.data[0].content.length, 100_000)
+  assert.equal(answer.json.data.length, 15)
+})
+
 test('a slow read whose client hangs up leaves the lane, and has a line with 499', async () => {
   await whileHeld(async () => {
     world.events.splice(0)

@@ -1,7 +1,14 @@
 /** One connection to a SQLite file: pragmas, limits, cached statements, and errors as the model knows them. */
 import { constants, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { ApiError } from '#errors.ts'
-import { ConstraintError, type Query, queryWith, type Row, type Rows } from '#sql/engine.ts'
+import {
+  ConstraintError,
+  type Query,
+  queryWith,
+  type Row,
+  type Rows,
+  TooLong,
+} from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
 export type Durability = 'full' | 'normal'
@@ -62,17 +69,19 @@ const translated = (error: unknown): unknown => {
 const size = (row: Row): number =>
   row.reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 8), 0)
 
-/** Reads row by row, so that too large a result is never in memory as a whole. */
-const upTo = (rows: Iterable<Row>, bytes: number): Rows => {
+const tooLarge = (bytes: number) =>
+  new ApiError(
+    'RESPONSE_TOO_LARGE',
+    `The answer would hold more than ${bytes} bytes; use \`limit\` on the lists in it`,
+  )
+
+/** The rows, if they hold no more: read one by one, too large a result is never in memory as a whole. */
+const upTo = (rows: Iterable<Row>, most: number, fail: (most: number) => Error): Rows => {
   const result: Row[] = []
   let sum = 0
   for (const row of rows) {
     sum += size(row)
-    if (sum > bytes)
-      throw new ApiError(
-        'RESPONSE_TOO_LARGE',
-        `The answer would hold more than ${bytes} bytes; use \`limit\` on the lists in it`,
-      )
+    if (sum > most) throw fail(most)
     result.push(row)
   }
   return result
@@ -187,11 +196,15 @@ export const connect = (file: string, options: ConnectOptions = {}): Connection 
     statements.set(text, made)
     return made
   }
-  const rowsOf = ({ statement }: Prepared, { values, bytes }: Query): Rows => {
+  const rowsOf = ({ statement }: Prepared, { values, bytes, characters }: Query): Rows => {
     const bound = values.map(bindable)
     // With setReturnArrays a row is an array; the types of node:sqlite do not know this.
-    if (bytes === undefined) return statement.all(...bound) as unknown as Rows
-    return upTo(statement.iterate(...bound) as unknown as Iterable<Row>, bytes)
+    const found =
+      bytes === undefined
+        ? (statement.all(...bound) as unknown as Rows)
+        : (statement.iterate(...bound) as unknown as Iterable<Row>)
+    if (characters !== undefined) return upTo(found, characters, () => new TooLong())
+    return Array.isArray(found) ? found : upTo(found, bytes ?? 0, tooLarge)
   }
   const noting = (made: Prepared, query: Query): Rows => {
     collect?.(made.writes)

@@ -1,4 +1,5 @@
 /** The reader threads as the main thread sees them: started when they are needed, each does one thing at a time. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { tookTooLong } from '#engines/slow-lane.ts'
 import { createPlanNumbers } from '#engines/sqlite/plan-numbers.ts'
@@ -23,6 +24,9 @@ export type ReaderThread = {
   readonly isAlive: () => boolean
   readonly close: () => Promise<void>
 }
+
+/** From so many characters on a text is long. */
+const longText = 1_048_576
 
 /** How much longer than its time limit a read may take until its thread is given up, in milliseconds. */
 const grace = 1000
@@ -105,7 +109,10 @@ export const startReaderThread = ({ onProblem, ...options }: ReaderOptions): Rea
       const { number: known, isNew, dropPlans } = planNumber(plan)
       const sent = { plan: known, made: isNew ? plan : null, dropPlans }
       try {
-        return asAnswers(await tell({ kind: 'read', number, ...sent, slots })).answers
+        const { answers } = asAnswers(await tell({ kind: 'read', number, ...sent, slots }))
+        // To receive a long text takes some milliseconds, and so does what is made of it: others come in between.
+        if (answers.some(({ text }) => text.length > longText)) await nextTurn()
+        return answers
       } finally {
         number++
       }
