@@ -180,7 +180,7 @@ const storage = [
     'A read after a write does not show it',
     [
       'test/nightly/answers.test.ts: of … answers from the cache none is older than it may be (DUET_SEED=…)',
-      'test/nightly/answers.test.ts: counters that are moved only after the commit let older answers through, and the race finds them',
+      'test/nightly/answers.test.ts: changes that are told only after the commit let older answers through, and the race finds them',
       'test/store/writer.test.ts: what is written through one API is read through the other at once',
       'test/contract/rest-deletes.test.ts: what one API writes the other reads at once, fifty times over',
       'test/postgres/replicas.test.ts: a write is seen by the very next read that names it, 200 times',

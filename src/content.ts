@@ -2,7 +2,6 @@
 
 import type { Kind, RowsByEntity, Seed } from '#cli/row-sources.ts'
 import { type ErrorKind, machineErrors, mergeErrors } from '#errors.ts'
-import { lifetimeFault } from '#model/check/versions.ts'
 import {
   checkSwitches,
   checkViewers,
@@ -12,9 +11,9 @@ import {
   type Viewers,
 } from '#model/model.ts'
 import { currencyOf } from '#model/money.ts'
-import { isIn, type Lifetime, versions } from '#model/version.ts'
 import type { ContentPage } from '#pages/page.ts'
 import type { Examples } from '#pages/start.ts'
+import { checkActions, checkRoutes } from '#rest/check.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import { ConfigError, type SettingTable, type ValuesOf } from '#setting.ts'
 import { settings } from '#settings.ts'
@@ -100,25 +99,6 @@ const checkSettings = (own: SettingTable): void => {
 const rulesOfActions = (actions: readonly Action[] = []) =>
   actions.map(({ name, rule }) => [`the rule of the action ${name}`, rule] as const)
 
-/** Checks the versions of routes: each alone, and that no two are at one path in the same version. */
-const checkRoutes = (routes: readonly (Lifetime & { method: string; path: string })[]): void => {
-  for (const route of routes) {
-    const fault = lifetimeFault(route)
-    const at = `${route.method} ${route.path}`
-    if (fault !== undefined) throw new Error(`The route ${at} ${fault}`)
-    const twice = versions.find(version =>
-      routes.some(
-        other =>
-          other !== route &&
-          `${other.method} ${other.path}` === at &&
-          [route, other].every(one => isIn(one, version)),
-      ),
-    )
-    if (twice !== undefined)
-      throw new Error(`The route ${at} is there twice in version ${twice}: leave one out of it`)
-  }
-}
-
 /** The routes and pages, checked; a plain error where versions of routes are wrong. */
 const checkedServed = (actions: readonly Action[], load: () => Promise<Served>) => async () => {
   const served = await load()
@@ -126,7 +106,10 @@ const checkedServed = (actions: readonly Action[], load: () => Promise<Served>) 
   return served
 }
 
-/** The content of these parts. Throws a plain error, one sentence, where an error code or a setting is defined twice. */
+/**
+ * The content of these parts. Throws a plain error, one sentence, where an error code or a setting is defined twice, or an action
+ * or a route is at fault.
+ */
 export const defineContent = <const Own extends SettingTable = Record<never, never>>(
   parts: Parts<Own>,
 ): Content => {
@@ -136,6 +119,7 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
   mergeErrors(machineErrors, errors)
   checkSettings(settings)
   checkViewers(parts.entities, parts.viewers, rulesOfActions(actions))
+  checkActions(parts.entities, actions)
   checkRoutes(actions)
   return {
     transfer: {},

@@ -1,6 +1,6 @@
 /** `duet migrate`: brings the store to what this program needs, or drafts the next migration from the model. */
 import { relative } from 'node:path'
-import { storeOf } from '#cli/store.ts'
+import { checkColumns, storeOf } from '#cli/store.ts'
 import { readArgs } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
 import type { CliCommand, Content } from '#content.ts'
@@ -30,6 +30,7 @@ const run = async (args: readonly string[], content: Content): Promise<void> => 
   if (values.draft !== undefined) return draft(values.draft, content)
   const store = await storeOf(loadConfig(process.env, content.settings), content.migrations)
   const applied = await store.migrate()
+  await checkColumns(store, content.entities)
   process.stdout.write(
     applied.length === 0 ? 'the store is up to date\n' : `applied ${applied.join(', ')}\n`,
   )

@@ -5,7 +5,8 @@ import { type Content, modelOf } from '#content.ts'
 import { contentMigrations, historyOf } from '#engines/migrations.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import type { Store } from '#engines/store.ts'
-import type { Model } from '#model/model.ts'
+import { columnName, type Entities, type Model } from '#model/model.ts'
+import { queryOf } from '#sql/query.ts'
 
 /** The model of the content with the settings of the configuration; throws ConfigError for an unknown currency. */
 export const modelFor = (config: Config, content: Content): Model =>
@@ -56,6 +57,25 @@ export const checkCurrent = async (store: Store, remedy: string): Promise<void> 
   const pending = await store.pending()
   if (pending.length > 0)
     throw new Error(`the store lacks the migration ${pending.join(', ')}; ${remedy}`)
+}
+
+/** Throws with the remedy where a table of a migrated store lacks a column that its entity has. */
+export const checkColumns = async (store: Store, entities: Entities): Promise<void> => {
+  const { dialect } = store
+  const session = await store.session('reading')
+  try {
+    for (const [name, { table, fields }] of Object.entries(entities)) {
+      const rows = await session.query(queryOf(dialect.columnsOf(table), dialect))
+      const columns = new Set(rows.map(([column]) => column))
+      const missing = Object.keys(fields).find(key => !columns.has(columnName(key)))
+      if (missing !== undefined)
+        throw new Error(
+          `${name}.${missing} is in the model, and no migration makes its column: run duet migrate --draft NAME, read what it writes, and start again`,
+        )
+    }
+  } finally {
+    await session.close()
+  }
 }
 
 type Purpose = 'reading' | 'filling'

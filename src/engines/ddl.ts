@@ -23,6 +23,9 @@ const initialOf = ({ initial }: Field): string =>
     ? ''
     : `default ${quoted(initial.value)}`
 
+/** Whether the column of a field has a value in rows that exist before it does. */
+export const hasDefault = (field: Field): boolean => initialOf(field) !== ''
+
 /** The columns that a list is searched by. */
 const searchedColumns = (entity: Entity): readonly string[] => {
   const filters = Object.values(entity.rest.listing.filters ?? {})

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { columnDdl, type Ddl, type Definition, definitionsOf } from '#engines/ddl.ts'
+import { columnDdl, type Ddl, type Definition, definitionsOf, hasDefault } from '#engines/ddl.ts'
 import {
   contentMigrations,
   type EngineName,
@@ -10,6 +10,8 @@ import {
   type Migration,
   outsideMark,
 } from '#engines/migrations.ts'
+import type { Entity } from '#model/entity.ts'
+import type { Field } from '#model/field.ts'
 import { columnName, type Entities } from '#model/model.ts'
 
 /** What migrations make: the text of each object by its name; that of a column, named `table.column`, is not used. */
@@ -38,6 +40,21 @@ const plain = (text: string) =>
     .replace(/^create (or replace )?/i, 'create ')
     .replace(/^create trigger/i, 'create trigger')
 
+/** The statement that adds a column to a table that may have rows; throws where they could have no value in it. */
+const addColumn = (
+  ddl: Ddl,
+  entities: Entities,
+  [name, { table }]: [string, Entity],
+  key: string,
+  field: Field,
+) => {
+  if (!field.nullable && !hasDefault(field))
+    throw new Error(
+      `${name}.${key} cannot be added to rows that exist, which would have no value: make it nullable, or give it an initial value`,
+    )
+  return `alter table ${table} add column ${columnDdl(ddl, entities, key, field)}`
+}
+
 /** What these entities need and the migrations do not make, in an order in which it can be made. */
 export const lackOf = (
   drafting: Drafting,
@@ -45,16 +62,13 @@ export const lackOf = (
   migrations: readonly Migration[],
 ): Lack => {
   const made = drafting.madeBy(migrations)
-  const inside = Object.values(entities).flatMap(({ table, fields }) =>
-    made.has(table)
-      ? Object.entries(fields)
-          .filter(([key]) => !made.has(`${table}.${columnName(key)}`))
-          .map(
-            ([key, field]) =>
-              `alter table ${table} add column ${columnDdl(drafting.ddl, entities, key, field)}`,
-          )
-      : [],
-  )
+  const inside = Object.entries(entities).flatMap(entry => {
+    const [, { table, fields }] = entry
+    if (!made.has(table)) return []
+    return Object.entries(fields)
+      .filter(([key]) => !made.has(`${table}.${columnName(key)}`))
+      .map(([key, field]) => addColumn(drafting.ddl, entities, entry, key, field))
+  })
   const outside: string[] = []
   for (const definition of definitionsOf(drafting.ddl, entities)) {
     const { name, text, of, fill = [] } = definition

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { openFor, storeOf } from '#cli/store.ts'
+import { checkColumns, openFor, storeOf } from '#cli/store.ts'
 import { loadConfig } from '#config.ts'
 import { content } from '#content/index.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
+import { text } from '#model/field.ts'
 import { ConstraintError } from '#sql/engine.ts'
 import { command } from '../commands.ts'
 import { folderOf } from '../duet.ts'
@@ -47,6 +48,19 @@ test('a store that is to be read must be there and up to date; one that is to be
     /readonly|read-only|attempt to write|can only be read/,
   )
   await session.close()
+})
+
+test('a store without the column of a field is told with the field and the remedy', async () => {
+  const store = await named((await freshStore()).settings.DUET_DATABASE_URL)
+  await store.migrate()
+  await checkColumns(store, content.entities)
+  const { post } = content.entities
+  assert.ok(post)
+  const fields = { ...post.fields, probeText: text({ max: 200, nullable: true }) }
+  await assert.rejects(checkColumns(store, { ...content.entities, post: { ...post, fields } }), {
+    message:
+      'post.probeText is in the model, and no migration makes its column: run duet migrate --draft NAME, read what it writes, and start again',
+  })
 })
 
 test('of a transaction that throws nothing stays, of an attempt in it only what was done before', async () => {

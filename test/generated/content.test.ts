@@ -176,6 +176,39 @@ test('two routes at one path are told where one version has both, and only there
   await assert.rejects(served([act], [{ ...extra, method, path, since: 2 }]).served(), { message })
 })
 
+const wrongActions: readonly (readonly [string, Partial<Action>, string])[] = [
+  [
+    'answers with no entity',
+    { answers: 'things' },
+    'answers with things, which is no entity: there are ',
+  ],
+  ['is about no entity', { about: 'things' }, 'is about things, which is no entity: there are '],
+  [
+    'names another parameter',
+    { path: '/things/:thingId/polish' },
+    'is about thing, so its path has :id',
+  ],
+  ['names no row', { path: '/things/polish' }, 'is about thing, so its path has :id'],
+  ['names a row and is about none', { about: null }, 'has :id in its path and is about nothing'],
+  ['is at no path', { path: 'things/:id/polish' }, 'has a path that does not begin with /'],
+]
+for (const [what, changed, fault] of wrongActions)
+  test(`an action that ${what} is told in one sentence`, () => {
+    const told = (error: Error) => error.message.startsWith('The ') && error.message.includes(fault)
+    assert.throws(() => served([{ ...act, ...changed }]), told)
+  })
+
+test('two routes with one operationId are told where one version has both, and only there', async () => {
+  const other = { ...act, path: '/things/:id/wax' }
+  const message =
+    'POST /things/:id/polish and POST /things/:id/wax are both the operation polishThing: rename one of them'
+  assert.throws(() => served([act, other]), { message })
+  const former = { ...act, last: 1, sunset: '2027-08-01' } as const
+  assert.equal(served([former, { ...other, since: 2 }]).actions.length, 2)
+  const routes = [{ ...extra, described: { ...extra.described, operationId: 'polishThing' } }]
+  await assert.rejects(served([act], routes).served(), /are both the operation polishThing/)
+})
+
 test('a rule while a switch is open that the content does not give is told in one sentence', () => {
   const policy = { ...thing.policy, create: whileOpen('shop') }
   const content = defineContent({

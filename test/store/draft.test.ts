@@ -86,6 +86,17 @@ test('a draft is a file for each engine, of one number and name; an index of a t
   assert.deepEqual(draftMigrations(draftings, longer, 'more', folder), [])
 })
 
+test('a field that rows which exist would have no value of is refused, and nothing is written', () => {
+  const folder = copied()
+  const fields = { ...post.fields, probe: text({ max: 200 }) }
+  const model = defineModel({ ...entities, post: { ...post, fields } })
+  assert.throws(() => draftMigrations(draftings, model, 'probe', folder), {
+    message:
+      'post.probe cannot be added to rows that exist, which would have no value: make it nullable, or give it an initial value',
+  })
+  assert.deepEqual(addedIn(folder), [])
+})
+
 test('the first draft of a content makes its folders', () => {
   const folder = new URL('never-made/', copied())
   const files = draftMigrations(draftings, { post }, 'first', folder)

@@ -2,7 +2,7 @@
 import { fillEmpty } from '#cli/fill.ts'
 import { authOf } from '#cli/serve/auth.ts'
 import { checkDocuments } from '#cli/serve/documents.ts'
-import { checkCurrent, modelFor, storeOf } from '#cli/store.ts'
+import { checkColumns, checkCurrent, modelFor, storeOf } from '#cli/store.ts'
 import type { Config } from '#config.ts'
 import type { Content } from '#content.ts'
 
@@ -39,6 +39,7 @@ export const prepare = async (
   )
   if (migrates || config.store.kind === 'sqlite') report(await store.migrate())
   else await checkCurrent(store, 'run duet migrate first, or duet serve --migrate')
+  await checkColumns(store, content.entities)
   if (config.development && content.demo) await fillEmpty(store, model, await content.demo())
   return release
 }
