@@ -54,8 +54,9 @@ const text = (status: number, body: string) => ({
 /** One error as each API prints it, for the page about errors. */
 const errorExamples = (): ReferenceOptions['errors']['examples'] => {
   const id = '08b7cdfb-3a4b-4d45-ad4e-5e1c76d1a036'
-  const details = [{ field: 'limit', message: 'must be a whole number' }]
-  const error = new ApiError('VALIDATION_ERROR', 'limit must be a whole number', { details })
+  const [field, message] = ['name', 'must be 1 to 200 characters']
+  const details = [{ field, message }]
+  const error = new ApiError('VALIDATION_ERROR', `${field} ${message}`, { details })
   const ofRest = versions.map(version => {
     const { status, headers, body } = failIn(version, error, id)
     const contentType = headers['Content-Type'] ?? ''

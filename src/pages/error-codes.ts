@@ -36,8 +36,6 @@ ${bar(errorsPath)}
 <p class="lead">Every error has a code. A code keeps its meaning, so programs may rely on it; messages are for people and may change.</p>
 </header>
 <main>
-${examples.map(exampleCard)}
-${notes}
 <section class="wide">
 <h2>Codes</h2>
 ${table(
@@ -49,6 +47,8 @@ ${table(
   ]),
 )}
 </section>
+${notes}
+${examples.map(exampleCard)}
 </main>`,
   })
 }

@@ -382,13 +382,18 @@ describe('the pages of the service', () => {
     const { text } = await world.ask('GET /docs/errors')
     const examples = shownIn(text).map(shown => JSON.parse(shown))
     const headers = { 'X-Request-Id': examples[0].error.requestId }
+    const body = { name: '', email: 'ada@example.org' }
     for (const version of [1, 2]) {
-      const answered = await world.ask(`GET /api/v${version}/products?limit=abc`, { headers })
+      const answered = await world.ask(`POST /api/v${version}/users`, { body, headers })
       assert.deepEqual(examples[version - 1], answered.json)
       const type = answered.headers.get('content-type')
       assert.ok(text.includes(`${answered.status} · <code>${type}</code>`), type ?? '')
     }
-    assert.equal(examples[2].errors[0].extensions.code, 'BAD_USER_INPUT')
+    const operation =
+      'mutation { createUser(input: { name: "", email: "ada@example.org" }) { id } }'
+    const { json } = await world.gql(operation, { headers })
+    const [{ message, extensions }] = json.errors
+    assert.deepEqual(examples[2].errors, [{ message, extensions }])
     assert.match(text, /<code>OUT_OF_STOCK<\/code>/)
   })
 

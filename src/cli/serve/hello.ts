@@ -6,6 +6,12 @@ import type { Program } from '#cli/serve/prepare.ts'
 import { version } from '#cli/version.ts'
 import { newest } from '#model/version.ts'
 
+/** What an address that stands for all of them means. */
+const anyAddress: Readonly<Record<string, string>> = {
+  '0.0.0.0': 'all other IPv4 addresses',
+  '::': 'all other addresses',
+}
+
 /** Where it listens; in development also a line for each API that can be pasted into a shell. */
 export const hello = async (
   { config, content }: Program,
@@ -14,7 +20,9 @@ export const hello = async (
   metrics: string | undefined,
 ): Promise<string> => {
   const token = config.development ? await auth.superuserToken() : null
-  const listens = `Duet ${version} listens on ${url}${metrics === undefined ? '' : ` with metrics on ${metrics}`}`
+  const everywhere = anyAddress[config.host]
+  const where = everywhere === undefined ? url : `${url} and ${everywhere}`
+  const listens = `Duet ${version} listens on ${where}${metrics === undefined ? '' : ` with metrics on ${metrics}`}`
   if (token === null) return listens
   const { graphql, rest } = content.examples.withToken
   return `${listens}
