@@ -176,13 +176,13 @@ export const settings = {
   ),
   DUET_QUEUE_WAIT: setting(
     whole(10, 60_000),
-    '1000',
-    'Longest wait of a request for its turn, in milliseconds; one that would wait longer is refused at once',
+    '200',
+    'Longest wait of a request for its turn, in milliseconds; one that would wait longer is refused',
   ),
   DUET_QUEUE_SIZE: setting(
     whole(10, 1_000_000),
     '5000',
-    'Most requests that wait; more are refused at once',
+    'Most requests that wait; more are refused',
   ),
   DUET_RATE_LIMIT: setting(
     whole(0, 100_000_000),

@@ -1,12 +1,15 @@
 /**
  * Sends requests at a fixed rate over many connections, whether or not those before are answered, and tells what became of them.
- * Usage: flood.mjs '{"url","token","seconds","groups":[{"name","rate","connections","requests"}]}'. A group without a `rate`
+ * Usage: flood.mjs '{"url","token","seconds","pid","groups":[{"name","rate","connections","requests"}]}'. A group without a `rate`
  * sends its next request on each connection when the last is answered. Sockets are used directly: at ten times what a service can
- * serve, a client library would need more than the core it has.
+ * serve, a client library would need more than the core it has. With the `pid` of the server it tells the processor time that this took meanwhile, in
+ * milliseconds, and in any case how busy it was itself: latencies are no shorter than what it is late by.
  */
 import { connect } from 'node:net'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { processorTime } from './processor.mjs'
 
-const { url, token, seconds, groups } = JSON.parse(process.argv[2])
+const { url, token, seconds, groups, pid } = JSON.parse(process.argv[2])
 const { hostname, port } = new URL(url)
 const clock = () => performance.now()
 
@@ -164,6 +167,10 @@ const lines = all.flatMap(group => group.lines)
 const health = bytesOf({ method: 'GET', path: '/healthz' })
 for (const line of lines) line.greet(health)
 while (lines.some(({ isGreeted }) => !isGreeted)) await pause(20)
+const late = monitorEventLoopDelay({ resolution: 1 })
+late.enable()
+const ownBefore = process.cpuUsage()
+const theirsBefore = pid && processorTime(pid)
 began = clock()
 ends = began + seconds * 1000
 for (const group of all) group.begin()
@@ -172,10 +179,14 @@ while (clock() < ends) {
   await pause(1)
 }
 const stopped = Date.now()
+late.disable()
+const { user, system } = process.cpuUsage(ownBefore)
+const own = { busy: (user + system) / (seconds * 1e6), late: late.percentile(99) / 1e6 }
+const server = pid && (processorTime(pid) - theirsBefore) / 1000
 // What is on its way is waited for, but not for ever.
 const last = clock() + 10_000
 while (lines.some(line => line.isBusy) && clock() < last) await pause(5)
 isOver = true
 for (const line of lines) line.end()
-console.log(JSON.stringify({ stopped, groups: all.map(group => group.figures()) }))
+console.log(JSON.stringify({ stopped, own, server, groups: all.map(group => group.figures()) }))
 process.exit(0)

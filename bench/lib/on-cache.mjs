@@ -1,5 +1,5 @@
 /** The run about cached answers, on SQLite: the same requests to a service with its cache and to one without. */
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
@@ -8,12 +8,11 @@ import { prepare, sizes } from './dataset.mjs'
 import { median } from './measure.mjs'
 import { inFolder } from './on-copy.mjs'
 import { cores, finish } from './processes.mjs'
+import { processorTime } from './processor.mjs'
 import { printCached, printHead } from './report.mjs'
 
 const script = fileURLToPath(new URL('mix.mjs', import.meta.url))
 const keys = 10_000
-/** What the kernel counts processor time in, in microseconds. */
-const tick = 10_000
 
 /** Each service has a copy of its own, as what is written changes it, and one process alone may serve it. */
 export async function benchCache(options, { duet, log }) {
@@ -105,10 +104,4 @@ async function measured({ title, ...asked }, servers, { token, task, seconds, ro
   const figures = times => ({ least: Math.min(...times), median: median(times) })
   const [fresh, cached] = [figures(taken.fresh), figures(taken.cached)]
   return { title, fresh, cached, times: fresh.least / cached.least }
-}
-
-/** The processor time of a process so far, in microseconds: its own and the kernel's for it, in all threads. */
-function processorTime(pid) {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * tick
 }

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createQueue } from '#http/queue.ts'
 
+type Given = { wait?: number; size?: number; cost?: number; refusal?: number }
+
 /** A queue on a clock that only the test moves: it tells what was run and what was shed, in order. */
-const queueWith = ({ wait = 1000, size = 1000, cost = 1 } = {}) => {
+const queueWith = ({ wait = 1000, size = 1000, cost = 1, refusal = 0 }: Given = {}) => {
   let at = 0
   const turns: (() => void)[] = []
   const told: string[] = []
@@ -14,7 +16,10 @@ const queueWith = ({ wait = 1000, size = 1000, cost = 1 } = {}) => {
         at += cost
         told.push(name)
       },
-      shed: () => void told.push(`no ${name}`),
+      shed: () => {
+        at += refusal
+        told.push(`no ${name}`)
+      },
       isWrite,
     })
   return {
@@ -36,6 +41,8 @@ const queueWith = ({ wait = 1000, size = 1000, cost = 1 } = {}) => {
   }
 }
 
+const isRefusal = (name: string) => name.startsWith('no ')
+
 test('requests are run in the order in which they came, in slices of 5 ms', () => {
   const { many, turn, told } = queueWith()
   many('read', 8)
@@ -55,24 +62,25 @@ test('writes go before reads that came earlier, and among themselves in their or
   assert.deepEqual(told(), ['first write', 'second write', 'read'])
 })
 
-test('a request above the size is refused at once', () => {
-  const { many, settle, told } = queueWith({ size: 2 })
+test('a request above the size is refused in the same turn, after those that are run', () => {
+  const { many, turn, told } = queueWith({ size: 2 })
   many('read', 3)
-  assert.deepEqual(told(), ['no read 3'])
-  settle()
-  assert.deepEqual(told(), ['read 1', 'read 2'])
+  turn()
+  assert.deepEqual(told(), ['read 1', 'read 2', 'no read 3'])
 })
 
-test('a request that waited longer than it may is refused instead of being run', () => {
+test('a request that waited five times as long as it may is refused instead of being run', () => {
   const { enter, pass, settle, told } = queueWith({ wait: 100 })
   enter('late')
-  pass(101)
+  pass(1)
+  enter('just in time')
+  pass(500)
   enter('new')
   settle()
-  assert.deepEqual(told(), ['no late', 'new'])
+  assert.deepEqual(told(), ['just in time', 'new', 'no late'])
 })
 
-test('a request that would wait longer than it may is refused at once, by how many wait and what one costs now', () => {
+test('a request that would wait longer than it may is refused, by how many wait and what one costs now', () => {
   const { many, enter, turn, told } = queueWith({ wait: 1000, cost: 2.5 })
   // Three are run in each slice; 50 are measured before the queue trusts the mean.
   many('read', 60 + 380)
@@ -81,12 +89,34 @@ test('a request that would wait longer than it may is refused at once, by how ma
   // 380 wait, at 2.5 ms each; a write waits for no read.
   enter('as long as it may')
   many('one more', 30)
-  const refused = told()
-  assert.deepEqual([refused.length > 5, refused.length < 15], [true, true])
-  assert.ok(refused.every(name => name.startsWith('no one more')))
   enter('write', true)
   turn()
-  assert.equal(told()[0], 'write')
+  const [first, ...others] = told()
+  assert.equal(first, 'write')
+  const refused = others.filter(isRefusal)
+  assert.deepEqual([refused.length > 5, refused.length < 15], [true, true])
+  assert.ok(refused.every(name => name.startsWith('no one more')))
+})
+
+test('the time to take requests in counts too, but not a time in which nobody waited', () => {
+  const refusedAfter = (taking: number, idle: number) => {
+    const { many, pass, turn, settle, told } = queueWith({ wait: 100, cost: 1 })
+    many('first', 6)
+    for (let number = 0; number < 20; number++) {
+      many('more', 6)
+      pass(6 * taking)
+      turn()
+    }
+    settle()
+    pass(idle)
+    told()
+    many('read', 120)
+    settle()
+    return told().filter(isRefusal).length
+  }
+  assert.equal(refusedAfter(0, 0), 19)
+  assert.equal(refusedAfter(0, 1000), 19)
+  assert.equal(refusedAfter(1, 0), 69)
 })
 
 test('a stop of the whole process makes nobody wait in vain: what came before is run', () => {
@@ -103,59 +133,51 @@ test('a stop of the whole process makes nobody wait in vain: what came before is
   )
 })
 
-test('while the queue stands the newest read goes first, and those it passes are refused after a tenth of the wait', () => {
-  const { many, enter, pass, turn, told } = queueWith({ wait: 1000, cost: 6 })
-  many('old', 60)
-  for (let number = 0; number < 43; number++) turn()
+/** Fills a queue above what may wait, all costs known; gives the first turns' names. */
+const overfilled = (refusal: number) => {
+  const queue = queueWith({ wait: 100, cost: 1, refusal })
+  const { many, turn, settle, told } = queue
+  many('first', 60)
+  settle()
+  many('second', 300)
+  settle()
+  many('read', 400)
+  // What was saved up for refusals is used up.
+  for (let number = 0; number < 4; number++) turn()
   told()
-  // A quarter of the wait did not empty it, and those that are left have waited for longer than a tenth.
-  enter('newer')
-  enter('newest')
-  turn()
-  const shed = Array.from({ length: 17 }, (_, index) => `no old ${44 + index}`)
-  assert.deepEqual(told(), [...shed, 'newest'])
-  pass(99)
-  turn()
-  assert.deepEqual(told(), ['no newer'])
-})
+  return queue
+}
 
-test('not more than 25 are refused in a slice while others could be run', () => {
-  const { many, enter, turn, told } = queueWith({ wait: 1000, cost: 6 })
-  many('old', 90)
-  for (let number = 0; number < 43; number++) turn()
-  told()
-  enter('new')
-  turn()
+test('while requests wait to be run, an eighth of the time at most goes to refusals', () => {
+  const { turn, told } = overfilled(1)
+  for (let number = 0; number < 8; number++) turn()
   const names = told()
-  assert.equal(names.filter(name => name.startsWith('no')).length, 25)
-  assert.equal(names.at(-1), 'new')
+  assert.equal(names.filter(name => !isRefusal(name)).length, 48)
+  assert.equal(names.filter(isRefusal).length, 6)
 })
 
-test('writes keep their order while the queue stands', () => {
-  const { many, enter, turn, told } = queueWith({ wait: 1000, cost: 6 })
-  many('old', 60)
-  for (let number = 0; number < 43; number++) turn()
-  told()
-  enter('first write', true)
-  enter('second write', true)
+test('the less a refusal takes the more are refused in that time', () => {
+  const { turn, told } = overfilled(0.25)
+  for (let number = 0; number < 8; number++) turn()
+  assert.equal(told().filter(isRefusal).length, 24)
+})
+
+test('once nobody waits to be run, all others are refused', () => {
+  const { settle, told, size } = overfilled(1)
+  settle()
+  assert.ok(told().filter(isRefusal).length > 150)
+  assert.equal(size(), 0)
+})
+
+test('those that are refused wait for no more than a slice of the others, and are refused in the order in which they came', () => {
+  const { many, turn, told } = queueWith({ size: 12 })
+  many('read', 20)
   turn()
-  turn()
+  const names = told().filter(isRefusal)
   assert.deepEqual(
-    told().filter(name => !name.startsWith('no')),
-    ['first write', 'second write'],
+    names,
+    Array.from({ length: 8 }, (_, index) => `no read ${13 + index}`),
   )
-})
-
-test('after it was empty the queue is in order again', () => {
-  const { many, enter, settle, turn, told } = queueWith({ wait: 1000, cost: 6 })
-  many('old', 60)
-  for (let number = 0; number < 50; number++) turn()
-  settle()
-  told()
-  enter('first')
-  enter('second')
-  settle()
-  assert.deepEqual(told(), ['first', 'second'])
 })
 
 test('what many requests leave behind is given back', () => {

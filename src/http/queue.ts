@@ -14,9 +14,9 @@ export type Queue = {
 }
 
 export type QueueLimits = {
-  /** The longest wait, in milliseconds; a request that would wait longer is shed at once. */
+  /** The longest wait, in milliseconds; a request that would wait longer is shed. */
   readonly wait: number
-  /** How many may wait; a request above that is shed at once. */
+  /** How many may wait to be run; a request above that is shed. */
   readonly size: number
 }
 
@@ -32,170 +32,168 @@ const usualClock: Clock = { now: () => performance.now(), later: setImmediate }
 const slice = 5
 
 /**
- * While the queue is overloaded, a slice takes so many times as long as all that came before it in its turn of the event loop,
- * up to so many milliseconds: else reading what cannot be done would take the time from what can.
+ * The part of the time of running that may go to shedding while requests wait to be run, and how many may be shed beyond it when it
+ * was long not needed. A refusal costs nearly as much as a small read, and a client that is refused at once may come again at once:
+ * shedding all that could be shed would leave no time for answers.
  */
-const longSlice = { times: 4, most: 25 }
+const sheddingPart = 1 / 8
+const mostSaved = 25
 
-/** A queue that was not emptied for this part of its longest wait is overloaded; no slice counts for more than that part. */
-const standing = 1 / 4
-const mostAtOnce = 1 / 10
+/** What was expected to wait no longer than it may is run all the same until it has waited so many times as long. */
+const patience = 5
 
-/** The part of the longest wait after which requests are shed while the queue is overloaded. */
-const soon = 1 / 10
-
-/** While the queue is overloaded, no more are shed in a slice than were run in the one before, or so many: refusals cost too. */
-const leastShed = 25
-
-/** How many requests the mean cost is of, and how few are too few. */
+/** How many requests a mean cost is of, and how few are too few. */
 const lately = 500
 const enough = 50
 
+/** One measurement counts as no more than this part of the longest wait: a stop of the process says little of what requests cost. */
+const mostAtOnce = 1 / 4
+
 type Waiting = { readonly entry: Entry; readonly since: number }
 
-/** Requests in the order in which they came, taken from either end. */
+/** Requests in the order in which they came. */
 const createLine = () => {
   let all: (Waiting | undefined)[] = []
   let first = 0
-  /** Gives the room of those that were taken back, now and then. */
-  const tidy = () => {
-    if (first < 1024 && first < all.length) return
-    all = all.slice(first)
-    first = 0
-  }
   return {
     add: (one: Waiting) => void all.push(one),
     size: () => all.length - first,
-    oldest: () => all[first],
-    takeOldest: (): Waiting | undefined => {
+    take: (): Waiting | undefined => {
       if (first >= all.length) return undefined
       const one = all[first]
       all[first++] = undefined
-      tidy()
+      // The room of those that were taken is given back now and then.
+      if (first < 1024 && first < all.length) return one
+      all = all.slice(first)
+      first = 0
       return one
     },
-    takeNewest: (): Waiting | undefined => (first < all.length ? all.pop() : undefined),
   }
 }
 
-type Line = ReturnType<typeof createLine>
-
-/**
- * Measures what a request costs now, in milliseconds, as the mean of the last hundreds; 0 while too few were measured. Only the
- * running counts: if refusals made requests seem dearer, the more were refused the more would have to be.
- */
-const createMeter = () => {
+/** Measures what a request costs now, in milliseconds, as the mean of the last hundreds; 0 while too few were measured. */
+const createMeter = (most: number) => {
   let time = 0
   let count = 0
   return {
     cost: () => (count < enough ? 0 : time / count),
-    add: (milliseconds: number, ran: number) => {
-      const kept = Math.max(0, 1 - ran / lately)
-      time = time * kept + milliseconds
-      count = count * kept + ran
+    add: (milliseconds: number, requests: number) => {
+      const kept = Math.max(0, 1 - requests / lately)
+      time = time * kept + Math.min(milliseconds, most)
+      count = count * kept + requests
     },
   }
 }
 
-/** Sheds the oldest that waited longer than so many milliseconds, up to a number of them; gives how many it shed. */
-const shedOld = (line: Line, at: number, wait: number, most: number): number => {
-  let shed = 0
-  for (let one = line.oldest(); one && shed < most; one = line.oldest()) {
-    if (at - one.since <= wait) break
-    line.takeOldest()
-    one.entry.shed()
-    shed++
+/**
+ * What a request costs now: to take one in, whatever becomes of it; to run one; and to shed one, which is no part of the cost from
+ * bytes to answer: if refusals made requests seem dearer, the more were refused the more would have to be.
+ */
+const createCosts = (most: number) => {
+  const arriving = createMeter(most)
+  const running = createMeter(most)
+  const shedding = createMeter(most)
+  return {
+    arriving,
+    running,
+    shedding,
+    toAnswer: () => arriving.cost() + running.cost(),
+    /** How many can be shed in the time that one takes to run: a ratio, as a stop of the process makes both seem dearer. */
+    shedForOne: () => (shedding.cost() > 0 ? running.cost() / shedding.cost() : 1),
   }
-  return shed
 }
 
-/** The two lines of a queue: writes go before reads, and under overload the newest read before the others. */
-const createLines = ({ wait }: QueueLimits) => {
+type Line = ReturnType<typeof createLine>
+type Costs = ReturnType<typeof createCosts>
+
+/** The lines of a queue: those to be run, writes before reads, and those to be shed. */
+const createLines = () => {
   const writes = createLine()
   const reads = createLine()
-  const all = Number.POSITIVE_INFINITY
+  const refused = createLine()
   return {
-    add: (one: Waiting) => (one.entry.isWrite ? writes : reads).add(one),
-    size: () => writes.size() + reads.size(),
-    writes: () => writes.size(),
-    /** Sheds those that waited too long; under overload sooner, but not more than so many. */
-    shedOld: (at: number, isOverloaded: boolean, most: number) => {
-      shedOld(writes, at, wait, all)
-      shedOld(reads, at, isOverloaded ? wait * soon : wait, isOverloaded ? most : all)
-    },
-    take: (isOverloaded: boolean): Waiting | undefined =>
-      writes.takeOldest() ?? (isOverloaded ? reads.takeNewest() : reads.takeOldest()),
+    writes,
+    reads,
+    refused,
+    take: () => writes.take() ?? reads.take(),
+    toRun: () => writes.size() + reads.size(),
+    all: () => writes.size() + reads.size() + refused.size(),
   }
 }
 
-/** Tells whether a queue is overloaded: it was not emptied for some time, of which a stop of the process counts little. */
-const createWatch = ({ wait }: QueueLimits) => {
-  let busy = 0
-  let last: number | undefined
-  return {
-    isOverloaded: () => busy > wait * standing,
-    /** The end of a slice. */
-    end: (at: number, isEmpty: boolean) => {
-      busy = isEmpty || last === undefined ? 0 : busy + Math.min(at - last, wait * mostAtOnce)
-      last = isEmpty ? undefined : at
-    },
+type Lines = ReturnType<typeof createLines>
+
+/** Runs requests for a slice; gives how many. Those that waited too long by far are to be shed instead. */
+const runSome = (lines: Lines, started: number, wait: number, now: Clock['now']): number => {
+  let count = 0
+  for (let one = lines.take(); one; one = lines.take()) {
+    if (started - one.since > wait * patience) {
+      lines.refused.add(one)
+      continue
+    }
+    one.entry.run()
+    count++
+    if (now() - started > slice) break
+  }
+  return count
+}
+
+/** Sheds as many as it may for those that were run, or for a slice where none are left to be run. */
+const createShedding = (refused: Line, costs: Costs, now: Clock['now']) => {
+  let may = mostSaved
+  return (started: number, ran: number, isLast: boolean): void => {
+    may = Math.min(may + ran * costs.shedForOne() * sheddingPart, mostSaved)
+    let count = 0
+    while (may >= 1 || (isLast && now() - started < slice)) {
+      const one = refused.take()
+      if (!one) break
+      one.entry.shed()
+      count++
+      may = Math.max(0, may - 1)
+    }
+    if (count > 0) costs.shedding.add(now() - started, count)
   }
 }
 
 /**
  * A queue in user space: only here can a server see that it is behind, since the kernel's own queues are silent.
  * The requests of one turn of the event loop are run one after another and their answers written together, which spares the
- * peers' wake-ups between them (measured: a tenth of a small request). Writes go first. While it is overloaded, the newest read
- * goes before the others: its client still waits, and those it passes are refused soon (CoDel with adaptive LIFO).
+ * peers' wake-ups between them (measured: a tenth of a small request). Writes go first. Whether a request is run is decided when it
+ * comes, by how many wait before it and what one costs; those that are not are shed beside the others, as fast as leaves time for these.
  */
 export const createQueue = (limits: QueueLimits, { now, later }: Clock = usualClock): Queue => {
-  const lines = createLines(limits)
-  const meter = createMeter()
-  const watch = createWatch(limits)
-  /** When the last slice ended, and how many it ran. */
-  let ended = 0
-  let ran = 0
+  const lines = createLines()
+  const costs = createCosts(limits.wait * mostAtOnce)
+  const shedSome = createShedding(lines.refused, costs, now)
+  /** When the last slice ended, if it left anybody waiting: then the time since went to those who came. */
+  let ended: number | undefined
+  let came = 0
   let isScheduled = false
   const schedule = () => {
     if (isScheduled) return
     isScheduled = true
     later(drain)
   }
-  /** Runs requests for some time; gives how many. */
-  const runSlice = (started: number, isOverloaded: boolean): number => {
-    const usual = isOverloaded ? (started - ended) * longSlice.times : slice
-    const length = Math.min(Math.max(usual, slice), longSlice.most)
-    let count = 0
-    for (let one = lines.take(isOverloaded); one; one = lines.take(isOverloaded)) {
-      if (started - one.since > limits.wait) {
-        one.entry.shed()
-        continue
-      }
-      one.entry.run()
-      count++
-      if (now() - started > length) break
-    }
-    return count
-  }
   const drain = () => {
     isScheduled = false
     const started = now()
-    const isOverloaded = watch.isOverloaded()
-    lines.shedOld(started, isOverloaded, Math.max(leastShed, ran))
-    ran = runSlice(started, isOverloaded)
-    ended = now()
-    meter.add(ended - started, ran)
-    const isEmpty = lines.size() === 0
-    watch.end(ended, isEmpty)
-    if (!isEmpty) schedule()
+    if (ended !== undefined) costs.arriving.add(started - ended, came)
+    came = 0
+    const ran = runSome(lines, started, limits.wait, now)
+    const between = now()
+    costs.running.add(between - started, ran)
+    shedSome(between, ran, lines.toRun() === 0)
+    ended = lines.all() > 0 ? now() : undefined
+    if (ended !== undefined) schedule()
   }
-  /** How long a request that comes now would wait for its turn, in milliseconds. */
-  const expected = ({ isWrite }: Entry): number =>
-    (isWrite || watch.isOverloaded() ? lines.writes() : lines.size()) * meter.cost()
+  const isTooMuch = ({ isWrite }: Entry): boolean =>
+    lines.toRun() >= limits.size ||
+    (isWrite ? lines.writes.size() : lines.toRun()) * costs.toAnswer() > limits.wait
   const enter = (entry: Entry) => {
-    if (lines.size() >= limits.size || expected(entry) > limits.wait) return entry.shed()
-    lines.add({ entry, since: now() })
+    const line = isTooMuch(entry) ? lines.refused : entry.isWrite ? lines.writes : lines.reads
+    line.add({ entry, since: now() })
+    came++
     schedule()
   }
-  return { enter, size: lines.size }
+  return { enter, size: lines.all }
 }
