@@ -55,7 +55,9 @@ const cellFor = ([table, column, value = null]: RowsOf): number => {
   return cell
 }
 
-const tables = ['parents', 'children', 'grandchildren', 'sums', 'apart'].map((table): RowsOf => [table])
+const tables = ['parents', 'children', 'grandchildren', 'sums', 'apart'].map(
+  (table): RowsOf => [table],
+)
 
 /** What a new snapshot tells of rows later: which of them changed since, or are being written; none where all may have. */
 const look = (rows: readonly RowsOf[] = tables) => {

@@ -29,7 +29,8 @@ export const keysOf = ({ query }: Connection): readonly Key[] =>
     type: String(type),
   }))
 
-const cellOf = (key: number, value: unknown): number => hashOf(`${key} ${value}`) & (cellsOfKeys - 1)
+const cellOf = (key: number, value: unknown): number =>
+  hashOf(`${key} ${value}`) & (cellsOfKeys - 1)
 
 /** Whether a value is compared with those of the column as it is: SQLite converts one of another kind first. */
 const isOfKind = ({ type }: Key, value: SqlValue): boolean =>
