@@ -226,8 +226,17 @@ export const raceAnswers = async ({ hits, most, seed, readsPerWrite }: Racing): 
   const isDone = () => asked - reads() >= hits || asked >= most || faults.length > 0
   const all = readsOf(world)
   const ofCore = readsOfCore(world)
+  /** An open snapshot ends with the turn; a request after it may not show less than the file did. */
+  const lookIntoFile = async () => {
+    await setImmediate()
+    for (const [key, n] of file.look()) {
+      const row = rows.get(key)
+      if (row) row.told = Math.max(row.told, n)
+    }
+  }
   const readingCore = async () => {
     while (!isDone()) {
+      if (random() < 0.2) await lookIntoFile()
       const floor = floorNow()
       // In the slice of a turn in which requests are run, which all see its snapshot.
       await new Promise<void>((resolve, shed) => {
@@ -244,14 +253,7 @@ export const raceAnswers = async ({ hits, most, seed, readsPerWrite }: Racing): 
   }
   const reading = async () => {
     while (!isDone()) {
-      if (random() < 0.1) {
-        // An open snapshot ends with the turn; a request after it may not show less than the file did.
-        await setImmediate()
-        for (const [key, n] of file.look()) {
-          const row = rows.get(key)
-          if (row) row.told = Math.max(row.told, n)
-        }
-      }
+      if (random() < 0.1) await lookIntoFile()
       const floor = floorNow()
       asked++
       told(await chosen(all)(Math.floor(random() * 3)), floor)
