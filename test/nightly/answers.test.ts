@@ -23,13 +23,14 @@ test(`of ${wanted} answers from the cache none is older than it may be (DUET_SEE
 const before = '    counted?.committing()\n'
 const behind = '    counted?.settled()\n'
 // The moment between a commit and what follows it, made longer.
-const pause = '    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3)\n'
+const pause = '    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)\n'
 const slow = (text: string) => text.replace(behind, pause + behind)
 // Told and settled at once.
 const late = (text: string) => text.replace(before, '').replace(behind, pause + before + behind)
 
 // Without the values that a row had before an update.
-const forgetful = (text: string) => text.replace("on('update', ['old', 'new'])", "on('update', ['new'])")
+const forgetful = (text: string) =>
+  text.replace("on('update', ['old', 'new'])", "on('update', ['new'])")
 
 /** The race in a copy of the checkout with another text of one of its files. */
 const raceWith = async (
@@ -41,7 +42,7 @@ const raceWith = async (
   assert.notEqual(changed(text), text)
   writeFileSync(join(folder, file), changed(text))
   const program = `import { raceAnswers } from './test/support/answers-race.ts'
-    const { faults } = await raceAnswers({ hits: 20000, most: 40000, seed: ${seed}, readsPerWrite: 20 })
+    const { faults } = await raceAnswers({ hits: 20000, most: 40000, seed: ${seed}, readsPerWrite: 10 })
     console.log(JSON.stringify(faults))`
   writeFileSync(join(folder, 'race.ts'), program)
   const { stdout, stderr, failed } = await inFolder(folder, {}, 'race.ts')

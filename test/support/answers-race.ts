@@ -4,8 +4,13 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { randomFrom } from '#content/seed/words.ts'
+import { prepareFor } from '#core.ts'
 import { connect } from '#engines/sqlite/connection.ts'
+import { type Answer, readAs } from '#read/read.ts'
+import type { Root } from '#read/selection.ts'
 import { queryWith } from '#sql/engine.ts'
+import type { SqlValue } from '#sql/sql.ts'
+import { field, relation, root } from '../goldens.ts'
 import { createWorld, type World } from '../world.ts'
 
 /** A row with a number that is written again and again: in the name of a user, in the stock of a product. */
@@ -28,6 +33,7 @@ const productsIn = (text: string): readonly (readonly [string, number])[] =>
   ])
 
 type Shown = ReturnType<typeof usersIn>
+type Shows = (text: string) => Shown
 type Read = (id: number) => Promise<Shown>
 
 type Call = {
@@ -74,6 +80,43 @@ const readsOf = (world: World): readonly Read[] => {
     async id => productsIn(await get(`/api/products?category=${category(id)}&sort=price`)),
     async id => productsIn(await get(`/api/v2/products?sort=price&limit=${20 + id}`)),
     async () => productsIn(await get('/api/products?search=a')),
+  ]
+}
+
+const byId = [{ field: 'id', is: 'equals', slot: 1 }] as const
+const one = { many: false, page: null, where: byId }
+const name = [field('id'), field('name')]
+const stock = [field('id'), field('category'), field('stock')]
+const inCategory = [{ field: 'category', is: 'equals', slot: 3 }] as const
+const byPrice = [{ field: 'price', descending: false }]
+
+/** The same kinds of reads past the APIs: where their answers are cached they cost little, so there can be many. */
+const readsOfCore = ({ core }: World): readonly ((id: number) => Shown)[] => {
+  const making = { by: 'race', make: ([answer]: readonly Answer[]) => answer?.text ?? '' }
+  const reading = (asked: Root, slotsFor: (id: number) => readonly SqlValue[], shows: Shows) => {
+    const prepared = prepareFor(core, { encoding: 'rest', roots: [asked] }, 'user')
+    return (id: number) => {
+      const text = readAs(core.reader, prepared, [2, ...slotsFor(id)], making)
+      if (text instanceof Promise) throw new Error('a quick read is answered at once')
+      return shows(text)
+    }
+  }
+  const user = (id: number) => [users[id] ?? 0]
+  const product = (id: number) => [products[id] ?? 0]
+  const page = (id: number) => [20 + id, 0]
+  const author = relation('author', name, null)
+  const posts = relation('posts', [relation('comments', [author], null)], null)
+  return [
+    reading(root('user', name, one), user, usersIn),
+    reading(root('user', [...name, posts], one), user, usersIn),
+    reading(root('user', name), page, usersIn),
+    reading(root('product', stock, one), product, productsIn),
+    reading(root('product', stock), page, productsIn),
+    reading(
+      root('product', stock, { where: inCategory, sort: byPrice }),
+      id => [...page(id), categories[id % categories.length] ?? ''],
+      productsIn,
+    ),
   ]
 }
 
@@ -149,6 +192,9 @@ export const countReads = (world: World): (() => number) => {
   return () => reads
 }
 
+/** How many reads past the APIs are made at a time. */
+const readsInTurn = 20
+
 /** Runs the race in a world of its own. */
 export const raceAnswers = async ({ hits, most, seed, readsPerWrite }: Racing): Promise<Raced> => {
   const world = await createWorld({ engine: { isWatched: true, sync: 'normal' } })
@@ -179,16 +225,35 @@ export const raceAnswers = async ({ hits, most, seed, readsPerWrite }: Racing): 
   const floorNow = () => new Map([...rows.values()].map(({ key, told }) => [key, told]))
   const isDone = () => asked - reads() >= hits || asked >= most || faults.length > 0
   const all = readsOf(world)
+  const ofCore = readsOfCore(world)
+  /** An open snapshot ends with the turn; a request after it may not show less than the file did. */
+  const lookIntoFile = async () => {
+    await setImmediate()
+    for (const [key, n] of file.look()) {
+      const row = rows.get(key)
+      if (row) row.told = Math.max(row.told, n)
+    }
+  }
+  const readingCore = async () => {
+    while (!isDone()) {
+      if (random() < 0.2) await lookIntoFile()
+      const floor = floorNow()
+      // In the slice of a turn in which requests are run, which all see its snapshot.
+      await new Promise<void>((resolve, shed) => {
+        const run = () => {
+          for (let n = 0; n < readsInTurn; n++) {
+            asked++
+            told(chosen(ofCore)(Math.floor(random() * 3)), floor)
+          }
+          resolve()
+        }
+        world.edge.queue.enter({ run, shed })
+      })
+    }
+  }
   const reading = async () => {
     while (!isDone()) {
-      if (random() < 0.1) {
-        // An open snapshot ends with the turn; a request after it may not show less than the file did.
-        await setImmediate()
-        for (const [key, n] of file.look()) {
-          const row = rows.get(key)
-          if (row) row.told = Math.max(row.told, n)
-        }
-      }
+      if (random() < 0.1) await lookIntoFile()
       const floor = floorNow()
       asked++
       told(await chosen(all)(Math.floor(random() * 3)), floor)
@@ -210,7 +275,8 @@ export const raceAnswers = async ({ hits, most, seed, readsPerWrite }: Racing): 
       row.isBusy = false
     }
   }
-  await Promise.all([...Array.from({ length: 6 }, reading), writing(), writing()])
+  const readers = [...Array.from({ length: 6 }, reading), readingCore(), readingCore()]
+  await Promise.all([...readers, writing(), writing()])
   file.close()
   await world.close()
   return { hits: asked - reads(), writes, faults }
