@@ -124,7 +124,7 @@ export const faults = {
 } satisfies Record<string, Fault>
 
 /** The orders of the store, as the primary has them. */
-const ordersOf = async (node: Node): Promise<Map<number, Order>> => {
+export const ordersOf = async (node: Pick<Node, 'url'>): Promise<Map<number, Order>> => {
   const client = await connected(node.url)
   try {
     const { rows } = await client.query('select id, status, created_at from orders')
@@ -139,7 +139,8 @@ const ordersOf = async (node: Node): Promise<Map<number, Order>> => {
   }
 }
 
-const twicePaid = `select count(*)::int from (select order_id from order_events
+/** The statement that counts what was paid twice. */
+export const twicePaid = `select count(*)::int from (select order_id from order_events
   group by order_id, to_status having count(*) > 1) as t`
 
 /** Patroni waits for a silent primary no longer than `ttl`: as short as a busy machine bears, where a round waits for it. */

@@ -13,6 +13,21 @@ export const postgresBinaries = (): string | undefined => {
   return undefined
 }
 
+/** The folders of two PostgreSQL of different major versions; undefined if there is but one. */
+export const twoVersions = (): { readonly older: string; readonly newer: string } | undefined => {
+  const folders = [...ofDebian(), ...ofConfig(), ...ofPath(), ...ofNpm()].filter(isWhole)
+  const [older, ...others] = folders.sort((a, b) => majorOf(a) - majorOf(b))
+  const newer = others.at(-1)
+  if (older === undefined || newer === undefined || majorOf(older) === majorOf(newer))
+    return undefined
+  return { older, newer }
+}
+
+const majorOf = (folder: string): number => {
+  const { stdout } = spawnSync(join(folder, 'postgres'), ['--version'], { encoding: 'utf8' })
+  return Number(/ (\d+)/.exec(stdout)?.[1])
+}
+
 const isWhole = (folder: string) =>
   ['initdb', 'postgres'].every(name => existsSync(join(folder, name)))
 

@@ -30,19 +30,25 @@ type Options = {
   readonly settings?: ServerSettings
   /** Whether what it has acknowledged survives a loss of power, which makes it slow. */
   readonly durable?: boolean
+  /** The folder of its programs, if not the usual one. */
+  readonly binaries?: string
 }
 
-const binaries = postgresBinaries()
+const usualBinaries = postgresBinaries()
 
 /** Why no server can be started here, for a test that needs one to skip with; false if it can. */
 export const noPostgres: string | false =
   process.platform === 'win32'
     ? 'the tests start no PostgreSQL on Windows: set DUET_TEST_POSTGRES_URL'
-    : binaries === undefined &&
+    : usualBinaries === undefined &&
       'no PostgreSQL is installed: npm ci brings one, or apt-get install postgresql'
 
 /** Makes a new server with an empty store and starts it. */
-export const startPostgres = async ({ settings, durable = false }: Options = {}) => {
+export const startPostgres = async ({
+  settings,
+  durable = false,
+  binaries = usualBinaries,
+}: Options = {}) => {
   if (noPostgres || binaries === undefined) throw new Error(String(noPostgres))
   const guard = guarded('postgres', 'QUIT')
   const make = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']

@@ -6,15 +6,15 @@ import { type Connection, connectTo } from '#engines/postgres/connection/connect
 import { UnreachableError } from '#engines/postgres/connection/errors.ts'
 import { labelOf } from '#engines/postgres/connection/label.ts'
 import type { ConnectionOptions, SessionOptions } from '#engines/postgres/connection/settings.ts'
+import { timelineAt } from '#engines/postgres/connection/timeline.ts'
 import { endsWithin } from '#engines/postgres/connection/within.ts'
 import { queryWith } from '#sql/engine.ts'
 
 /** Milliseconds: a whole round of questions; the wait for others after the first primary; the pauses between rounds. */
 const waits = { round: 700, others: 250, firstPause: 50, longestPause: 500 }
 
-// The timeline is in the first eight digits of the name of the log's newest file.
 const timeline = queryWith(
-  'select case when pg_is_in_recovery() then null else substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) end',
+  `select case when pg_is_in_recovery() then null else ${timelineAt('pg_current_wal_lsn()')} end`,
 )
 
 /** Without settings of the session, which a pooler would refuse. */
@@ -32,7 +32,7 @@ const askServer = async (url: string): Promise<Found | undefined> => {
   try {
     const connection = await connectTo(url, asking)
     const [row] = await connection.query(timeline).finally(connection.end)
-    return row?.[0] == null ? undefined : { url, timeline: Number.parseInt(String(row[0]), 16) }
+    return row?.[0] == null ? undefined : { url, timeline: Number(row[0]) }
   } catch {
     return undefined
   }

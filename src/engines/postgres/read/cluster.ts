@@ -65,7 +65,9 @@ export const createCluster = ({ hosts, primary, found, write }: Parts): Cluster 
     choose: after => {
       const place = after === undefined ? undefined : placeOf(after)
       const standing = place && timelines.standing(place)
-      if (!place || standing === 'held') return replicas?.choose(place)
+      // What was carried over from an earlier system is on each replica that shows the present timeline.
+      if (!place || standing === 'held')
+        return replicas?.choose(place && timelines.isEarlier(place) ? undefined : place)
       return standing === 'unknown' ? lookFor(place) : undefined
     },
     standing: after => {

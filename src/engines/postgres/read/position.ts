@@ -26,6 +26,3 @@ export const placeOf = (position: Position): Place => {
 
 /** The LSN of a text of the server; 0 where it has none. */
 export const lsnOf = (text: unknown): bigint => (text == null ? 0n : placeOf(String(text)).lsn)
-
-/** The timeline in the name of a file of the log: its first eight digits. */
-export const timelineOf = (file: unknown): number => Number.parseInt(String(file).slice(0, 8), 16)

@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { placeOf } from '#engines/postgres/read/position.ts'
-import { standingOf } from '#engines/postgres/read/timelines.ts'
+import { standingOf, type Timeline } from '#engines/postgres/read/timelines.ts'
 
-const beginnings = new Map([
-  [1, null],
-  [2, 0x100n],
-  [4, 0x300n],
-])
-const standing = (position: string, current: number | undefined = 4) =>
-  standingOf(placeOf(position), current, beginnings)
+const timeline = (system: string, number: number, began: bigint | null): Timeline => ({
+  system,
+  number,
+  began,
+})
+
+const promoted = [timeline('a', 1, null), timeline('a', 2, 0x100n), timeline('a', 4, 0x300n)]
+const here = { current: 4, system: 'a', earlier: 0 }
+const standing = (position: string, at = here, recorded = promoted) =>
+  standingOf(placeOf(position), at, recorded)
 
 test('a place on the timeline of the primary is held, and one that names no timeline', () => {
   assert.equal(standing('4-0/999'), 'held')
@@ -26,7 +29,27 @@ test('a place on an older timeline is held up to where the next known one began,
 
 test('nobody knows of a place on a newer timeline, or where a beginning was not seen, or before the primary was asked', () => {
   assert.equal(standing('5-0/1'), 'unknown')
-  assert.equal(standingOf(placeOf('4-0/1'), 5, new Map([[5, null]])), 'unknown')
-  assert.equal(standingOf(placeOf('1-0/1'), 2, new Map()), 'unknown')
-  assert.equal(standingOf(placeOf('1-0/1'), undefined, new Map()), 'unknown')
+  const unseen = [timeline('a', 5, null)]
+  assert.equal(standing('4-0/1', { ...here, current: 5 }, unseen), 'unknown')
+  assert.equal(standing('1-0/1', { ...here, current: 2 }, []), 'unknown')
+  assert.equal(standingOf(placeOf('1-0/1'), undefined, []), 'unknown')
+})
+
+const moved = [...promoted, timeline('b', 5, 0x400n), timeline('b', 6, 0x50n)]
+const there = { current: 6, system: 'b', earlier: 4 }
+
+test('a place in the log of an earlier system is held up to where that was left, whatever the log of the next one says', () => {
+  assert.equal(standing('4-0/400', there, moved), 'held')
+  assert.equal(standing('4-0/401', there, moved), 'lost')
+  assert.equal(standing('1-0/100', there, moved), 'held')
+  assert.equal(standing('2-0/301', there, moved), 'lost')
+  assert.equal(standing('5-0/50', there, moved), 'held')
+  assert.equal(standing('5-0/51', there, moved), 'lost')
+})
+
+test('nobody knows of a place that may be of either of two systems', () => {
+  const mixed = [timeline('a', 1, null), timeline('b', 1, null)]
+  const unsaid = { current: 1, system: 'b', earlier: 0 }
+  assert.equal(standing('1-0/1', unsaid, mixed), 'unknown')
+  assert.equal(standing('1-0/1', unsaid, [timeline('b', 1, null)]), 'held')
 })

@@ -1,5 +1,9 @@
-/** The timelines of a cluster: each promotion of a standby begins one, where it had come to in the log of the one before. */
-import { lsnOf, type Place, timelineOf } from '#engines/postgres/read/position.ts'
+/**
+ * The timelines of a store: each promotion of a standby begins one, where it had come to in the log of the one before; and so
+ * does a move to another system, such as a major upgrade, which has a log of its own.
+ */
+import { earlierTimelines, timelineAt } from '#engines/postgres/connection/timeline.ts'
+import { lsnOf, type Place } from '#engines/postgres/read/position.ts'
 import { type Query, queryWith, type Rows } from '#sql/engine.ts'
 
 type Ask = (query: Query) => Promise<Rows>
@@ -8,10 +12,11 @@ const system = 'select system_identifier::text from pg_control_system()'
 
 // Until it is started again, a promoted server says how far it had come.
 const here = queryWith(
-  `select pg_walfile_name(l), l::text, pg_last_wal_replay_lsn()::text, (${system}) from pg_current_wal_lsn() as l`,
+  `select ${timelineAt('l')}, l::text, pg_last_wal_replay_lsn()::text, (${system}), ${earlierTimelines}
+    from pg_current_wal_lsn() as l`,
 )
 
-const list = `select timeline, began from timelines where system = $1`
+const list = queryWith('select system, timeline, began from timelines order by timeline')
 
 const add = `insert into timelines (system, timeline, began) values ($1, $2, $3) on conflict do nothing`
 
@@ -23,60 +28,88 @@ export const replayed = queryWith(
 /** What became of the write of a position: the primary's log has it, was cut off before it, or nobody knows. */
 export type Standing = 'held' | 'lost' | 'unknown'
 
-/** Where each timeline began; null where nobody knows. */
-type Beginnings = ReadonlyMap<number, bigint | null>
+/** A timeline that the store has recorded; `began` is an LSN of the one before, and null where nobody knows. */
+export type Timeline = {
+  readonly system: string
+  readonly number: number
+  readonly began: bigint | null
+}
 
-/** What became of a place, seen from the timeline `current`. */
+/** Where the store is: the number of its timeline, its system, and the number of the last timeline of earlier ones. */
+export type Here = {
+  readonly current: number
+  readonly system: string
+  readonly earlier: number
+}
+
+/** Those of the timelines after a number in which an LSN of it means something: up to the first of another system. */
+const after = (timelines: readonly Timeline[], number: number): readonly Timeline[] => {
+  const later = timelines.filter(one => one.number > number)
+  const { system } = timelines.findLast(one => one.number <= number) ?? later[0] ?? {}
+  const end = later.findIndex(one => one.system !== system)
+  return end < 0 ? later : later.slice(0, end + 1)
+}
+
+/** What became of a place, by the timelines of the store in order. */
 export const standingOf = (
   { timeline, lsn }: Place,
-  current: number | undefined,
-  beginnings: Beginnings,
+  here: Here | undefined,
+  recorded: readonly Timeline[],
 ): Standing => {
-  if (timeline === undefined || timeline === current) return 'held'
-  if (current === undefined || timeline > current) return 'unknown'
-  const later = [...beginnings].flatMap(([number, began]) => (number > timeline ? [began] : []))
-  if (later.some(began => began !== null && lsn > began)) return 'lost'
-  return later.length === 0 || later.includes(null) ? 'unknown' : 'held'
+  if (timeline === undefined) return 'held'
+  if (here === undefined || timeline > here.current) return 'unknown'
+  const isOurs = ({ system, number }: Timeline) => system === here.system || number <= here.earlier
+  // Two systems count from 1 where nobody said which came first: a place may be on either.
+  if (recorded.some(one => one.number === timeline && !isOurs(one))) return 'unknown'
+  if (timeline === here.current) return 'held'
+  const later = after(recorded.filter(isOurs), timeline)
+  if (later.some(({ began }) => began !== null && lsn > began)) return 'lost'
+  return later.length === 0 || later.some(({ began }) => began === null) ? 'unknown' : 'held'
 }
 
 export type Timelines = {
   /** The primary's; undefined until it was first asked. */
   readonly current: () => number | undefined
   readonly standing: (place: Place) => Standing
+  /** Whether a place is in the log of an earlier system, which says nothing of how far the present one has come. */
+  readonly isEarlier: (place: Place) => boolean
   /** Asks the primary; gives the LSN that it has come to. */
   readonly refresh: () => Promise<bigint>
 }
 
 /** The timelines as the store records them. `ask` reads from the primary, and `write` writes there. */
 export const createTimelines = (ask: Ask, write: Ask, onChange: () => void): Timelines => {
-  let current: number | undefined
-  let beginnings: Beginnings = new Map()
-  const read = async (system: string): Promise<Beginnings> => {
-    const rows = await ask(queryWith(list, system))
-    return new Map(
-      rows.map(([number, began]) => [Number(number), began == null ? null : lsnOf(began)]),
-    )
-  }
-  /** Learns a timeline that is new to this process, and records one that is new to the store. */
-  const learn = async (timeline: number, began: string | null, system: string) => {
-    let known = await read(system)
-    if (!known.has(timeline)) {
-      await write(queryWith(add, system, timeline, began))
-      known = await read(system)
+  let known: Here | undefined
+  let recorded: readonly Timeline[] = []
+  const read = async (): Promise<readonly Timeline[]> =>
+    (await ask(list)).map(([system, number, began]) => ({
+      system: String(system),
+      number: Number(number),
+      began: began == null ? null : lsnOf(began),
+    }))
+  /** Learns where the store is, which is new to this process, and records a timeline that is new to the store. */
+  const learn = async (here: Here, began: string | null) => {
+    const isHere = ({ system, number }: Timeline) =>
+      system === here.system && number === here.current
+    let found = await read()
+    if (!found.some(isHere)) {
+      await write(queryWith(add, here.system, here.current, began))
+      found = await read()
     }
-    beginnings = known
-    current = timeline
+    recorded = found
+    known = here
     onChange()
   }
   return {
-    current: () => current,
-    standing: place => standingOf(place, current, beginnings),
+    current: () => known?.current,
+    standing: place => standingOf(place, known, recorded),
+    isEarlier: ({ timeline }) => timeline !== undefined && timeline <= (known?.earlier ?? 0),
     refresh: async () => {
       const [row = []] = await ask(here)
-      const [file, lsn, began, system] = row
-      const timeline = timelineOf(file)
-      if (timeline !== current)
-        await learn(timeline, began == null ? null : String(began), String(system))
+      const [current, lsn, began, system, earlier] = row
+      const found = { current: Number(current), system: String(system), earlier: Number(earlier) }
+      if (found.current !== known?.current || found.system !== known.system)
+        await learn(found, began == null ? null : String(began))
       return lsnOf(lsn)
     },
   }

@@ -10,11 +10,11 @@ import {
 import type { Hosts } from '#engines/postgres/connection/hosts.ts'
 import { createPool, type Pool } from '#engines/postgres/connection/pool.ts'
 import type { SessionOptions } from '#engines/postgres/connection/settings.ts'
+import { timelineAt } from '#engines/postgres/connection/timeline.ts'
 import { begin, rollBack } from '#engines/postgres/connection/transaction.ts'
 import { endsWithin } from '#engines/postgres/connection/within.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
 import type { PostgresServing } from '#engines/postgres/options.ts'
-import { timelineOf } from '#engines/postgres/read/position.ts'
 import { PipelineVoid, pipelining } from '#engines/postgres/write/pipelining.ts'
 import { tooManyWrites } from '#engines/store.ts'
 import { ApiError } from '#errors.ts'
@@ -45,7 +45,7 @@ const unknown = (cause: unknown) =>
   )
 
 /** The end of the log; read after a commit it is past that commit, even where commits do not wait for the disk. */
-const logEnd = queryWith('select pg_walfile_name(l), l::text from pg_current_wal_insert_lsn() as l')
+const logEnd = queryWith(`select ${timelineAt('l')}, l::text from pg_current_wal_insert_lsn() as l`)
 
 // Without a time limit: the server answers a cancelled wait for its synchronous standbys as if it were over, and shows the
 // transaction to others. One that waits longer than the connection lives stays unseen and unanswered.
@@ -69,8 +69,8 @@ const commit = async (connection: Connection, doubt: () => void): Promise<Positi
   }
   // Such as: the wait for a synchronous standby was cancelled, so only this server has it.
   if (connection.warnings() > warnings) throw unknown(new Error('a commit had a warning'))
-  const [[file, lsn] = []] = await end
-  return lsn == null ? undefined : `${timelineOf(file)}-${lsn}`
+  const [[timeline, lsn] = []] = await end
+  return lsn == null ? undefined : `${timeline}-${lsn}`
 }
 
 /** Runs the jobs of one key one after another within the process: a waiting duplicate then holds no connection. */
