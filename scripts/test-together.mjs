@@ -2,9 +2,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { suite } from 'node:test'
+import { after, before, suite } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { longest } from './test-engines.mjs'
+import { countFor } from './test-processor.mjs'
 
 /** The most files in a process; more would leave a processor without work in the end. */
 const most = 10
@@ -66,5 +67,16 @@ export const runTogether = async files => {
   if (files.some(([name]) => name.startsWith('test/'))) await import('../test/commands.ts')
   // One that hangs is ended long before the process is, and leaves the others.
   const timeout = Number(process.env.DUET_TEST_FILE_SECONDS) * 1000
-  for (const [name, url] of files) suite(name, { timeout }, () => import(url))
+  let last = 'to load and to end'
+  const body =
+    ([name, url]) =>
+    async () => {
+      before(() => {
+        countFor(last)
+        last = name
+      })
+      await import(url)
+    }
+  for (const file of files) suite(file[0], { timeout }, body(file))
+  after(() => countFor(last))
 }
