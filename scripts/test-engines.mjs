@@ -34,26 +34,19 @@ export const runsOnPostgres = file => onBoth.test(file) && !Object.hasOwn(onSqli
 
 /** Those that take longest, by `npm test -- --slowest`: they begin first, so that at the end no processor waits for one. */
 export const longest = [
-  'test/contract/differential.test.ts',
-  'test/postgres/equal.test.ts',
+  'test/store/serve.test.ts',
+  'test/generated/kinds.test.ts',
   'test/postgres/faults.test.ts',
   'test/postgres/processes.test.ts',
-  'test/postgres/replicas.test.ts',
-  'test/generated/kinds.test.ts',
-  'test/store/serve.test.ts',
-  'test/cli/backup.test.ts',
-  'test/contract/policy.test.ts',
-  'test/generated/models.test.ts',
-  'test/cli/move.test.ts',
-  'test/postgres/migrate.test.ts',
-  'test/cli/commands.test.ts',
-  'test/store/orders-model.test.ts',
-  'test/postgres/restart.test.ts',
-  'test/field-example.test.ts',
   'test/store/race.test.ts',
+  'test/contract/differential.test.ts',
+  'test/field-example.test.ts',
+  'test/postgres/replicas.test.ts',
+  'test/generated/models.test.ts',
   'test/pages/browser.test.ts',
-  'test/postgres/rolling.test.ts',
-  'test/clients.test.ts',
+  'test/cli/commands.test.ts',
+  'test/postgres/equal.test.ts',
+  'test/cli/move.test.ts',
 ]
 
 const placeOf = file => (longest.includes(file) ? longest.indexOf(file) : longest.length)

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto'
 
 /**
- * Gives the environment for the test files (the server's address, or the reason why there is none) and
- * the function that ends the server.
+ * Gives the environment for the test files (the server's address, or the reason why there is none) its
+ * process where it is started here, and the function that ends it.
  */
 export async function testServer() {
   if (process.env.DUET_TEST_RUN !== undefined) return { env: {}, end: async () => {} } // a test runs it
@@ -14,7 +14,8 @@ export async function testServer() {
   try {
     const { startPostgres } = await import('../test/postgres/tools/server.ts')
     const server = await startPostgres()
-    return { env: { ...own, DUET_TEST_POSTGRES_URL: server.url }, end: server.end }
+    const env = { ...own, DUET_TEST_POSTGRES_URL: server.url }
+    return { env, pid: server.pid, end: server.end }
   } catch (error) {
     const [why] = error.message.split('\n')
     console.error(`test: what needs PostgreSQL is skipped, as none could be started: ${why}`)

@@ -2,14 +2,22 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { suite } from 'node:test'
+import { after, before, suite } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { longest } from './test-engines.mjs'
+import { countFor } from './test-processor.mjs'
 
-/** The most files in a process; more would leave a processor without work in the end. */
-const most = 10
+/** Whose files share processes, and the most in one: with more, a processor would be without work in the end. */
+const rooms = [
+  { folder: /^(src|content)\//, most: 30 },
+  ...['cli', 'contract', 'postgres', 'store'].map(name => ({
+    folder: new RegExp(`^test/${name}/`),
+    most: 10,
+  })),
+  { folder: /^test\//, most: 12 },
+]
 
-const folders = /^(src|content|test\/(cli|contract|differences|generated|generic|openapi|store))\//
+const roomOf = file => rooms.find(({ folder }) => folder.test(file))
 
 /** The exceptions, which have a process each, with the reason. */
 export const alone = {
@@ -19,20 +27,19 @@ export const alone = {
   'test/store/writer.test.ts': 'it changes the environment of the process',
 }
 
-const canShare = file =>
-  folders.test(file) && !longest.includes(file) && !Object.hasOwn(alone, file)
+const canShare = file => !longest.includes(file) && !Object.hasOwn(alone, file)
 
 /** Groups of files, one for each process to start: the longest first, then those that share one, then the others. */
 export const processesOf = files => {
-  const kinds = Map.groupBy(files.filter(canShare), file => folders.exec(file)[1])
-  const shared = [...kinds.values()].flatMap(inParts)
+  const kinds = Map.groupBy(files.filter(canShare), roomOf)
+  const shared = [...kinds].flatMap(([{ most }, some]) => inParts(some, most))
   const single = files.filter(file => !canShare(file)).map(file => [file])
   const isLong = ([file]) => longest.includes(file)
   return [...single.filter(isLong), ...shared, ...single.filter(one => !isLong(one))]
 }
 
 /** Parts of about the same size; neighbours, which often take as long, go to different ones. */
-const inParts = files => {
+const inParts = (files, most) => {
   const count = Math.ceil(files.length / most)
   return Array.from({ length: count }, (_, part) => files.filter((_, n) => n % count === part))
 }
@@ -62,9 +69,22 @@ export const programsFor = groups => {
 
 /** Runs each file as a suite: its hooks are its own, and a fault of it leaves the others. */
 export const runTogether = async files => {
-  // Its hooks are for the whole process, and not for the first file that imports it.
-  if (files.some(([name]) => name.startsWith('test/'))) await import('../test/commands.ts')
+  // Their hooks are for the whole process, and not for the first file that imports them.
+  const shared = ['../test/commands.ts', '../test/postgres/tools/proxy.ts']
+  if (files.some(([name]) => name.startsWith('test/')))
+    await Promise.all(shared.map(module => import(module)))
   // One that hangs is ended long before the process is, and leaves the others.
   const timeout = Number(process.env.DUET_TEST_FILE_SECONDS) * 1000
-  for (const [name, url] of files) suite(name, { timeout }, () => import(url))
+  let last = 'to load and to end'
+  const body =
+    ([name, url]) =>
+    async () => {
+      before(() => {
+        countFor(last)
+        last = name
+      })
+      await import(url)
+    }
+  for (const file of files) suite(file[0], { timeout }, body(file))
+  after(() => countFor(last))
 }

@@ -1,6 +1,8 @@
 // Loaded into each test file's process: ends one that is alive when its time is up, and says what
 // holds it, and one whose run is killed. It ends by exit(), so that it ends what it started.
+import { relative } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
+import { countFor } from './test-processor.mjs'
 
 const isShared = process.argv[1]?.endsWith('.together.mjs') === true
 const seconds = Number(process.env.DUET_TEST_FILE_SECONDS) * (isShared ? 5 : 1)
@@ -11,6 +13,9 @@ if (process.env.NODE_TEST_CONTEXT && isMainThread && seconds > 0) {
     console.error(`${process.argv[1]} is still alive after ${seconds} s, held by: ${held}`)
     process.exit(1)
   }, seconds * 1000).unref()
+  process.once('exit', () =>
+    countFor(isShared ? 'to load and to end' : relative('.', process.argv[1])),
+  )
   process.once('SIGTERM', () => process.exit(143))
   const runner = process.ppid
   setInterval(() => {

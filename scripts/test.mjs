@@ -2,8 +2,8 @@
 // runs on both engines is run on SQLite and, at the same time, on PostgreSQL.
 import { once } from 'node:events'
 import fs from 'node:fs'
-import { availableParallelism } from 'node:os'
-import { relative } from 'node:path'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
 import { run } from 'node:test'
 import { dot, junit, spec, tap } from 'node:test/reporters'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -13,6 +13,7 @@ import { recentEnough } from './pinned-node.mjs'
 import { noteFigures } from './reliability.mjs'
 import { longFirst, runsOnPostgres } from './test-engines.mjs'
 import { testServer } from './test-postgres.mjs'
+import { countedIn, usedBy } from './test-processor.mjs'
 import { isShared, processesOf, programsFor } from './test-together.mjs'
 
 const patience = Number(process.env.DUET_TEST_PATIENCE ?? 1)
@@ -62,6 +63,8 @@ async function main() {
   const server = await testServer()
   const env = { ...process.env, ...server.env, ...compileCache() }
   env.DUET_TEST_FILE_SECONDS = String(suite.secondsPerFile)
+  const counts = options.slowest ? fs.mkdtempSync(join(tmpdir(), 'duet-counts-')) : undefined
+  if (counts) env.DUET_TEST_PROCESSOR = join(counts, 'counts')
   const runs = runsOf(env)
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => stop.abort())
@@ -71,10 +74,15 @@ async function main() {
     if (runs.length > 1) console.log(`── on ${engine}`)
     await shown(stream)
   }
+  const database = usedBy(server.pid)
   await server.end()
   if (!stop.signal.aborted) for (const save of saves) save()
   for (const { remove } of begun) remove()
-  if (options.slowest) printSlowest(begun)
+  if (counts) {
+    const ofDatabase = { engine: 'postgres', file: 'the database', seconds: database }
+    printSlowest(begun, [...countedIn(env.DUET_TEST_PROCESSOR), ofDatabase])
+    fs.rmSync(counts, { recursive: true })
+  }
   const ran = begun.reduce((sum, { result }) => sum + result.ran, 0)
   if (ran === 0) console.error('No test ran: no test file, or none in them that fits.')
   const isGood = ran > 0 && begun.every(({ result }) => result.success) && !stop.signal.aborted
@@ -153,14 +161,22 @@ async function reporter(name = 'spec') {
   return { dot, junit, tap }[name] ?? (await import(pathToFileURL(name).href)).default
 }
 
-/** The table `longest` of test-engines.mjs follows from this list. */
-function printSlowest(begun) {
-  const all = begun.flatMap(({ engine, result }) =>
-    result.files.map(({ file, seconds }) => ({ engine, file, seconds })),
-  )
+/** Each file's seconds, and those of the processor; the table `longest` of test-engines.mjs follows from this list. */
+function printSlowest(begun, counted) {
+  const all = begun.flatMap(({ engine, result }) => {
+    const ofEngine = counted.filter(one => one.engine === engine)
+    return ofEngine.map(({ file, seconds: busy }) => {
+      const seconds = result.files.find(one => one.file === file)?.seconds ?? 0
+      return { engine, file, seconds, busy }
+    })
+  })
   all.sort((a, b) => b.seconds - a.seconds)
-  for (const { engine, file, seconds } of all.slice(0, 20))
-    console.log(`${seconds.toFixed(1).padStart(6)} s  ${engine.padEnd(9)} ${file}`)
+  const inColumn = seconds => `${seconds.toFixed(1).padStart(6)} s`
+  console.log('    took  processor')
+  for (const { engine, file, seconds, busy } of all)
+    console.log(`${inColumn(seconds)}  ${inColumn(busy)}  ${engine.padEnd(9)} ${file}`)
+  const sum = all.reduce((sum, { busy }) => sum + busy, 0)
+  console.log(`${inColumn(sum)} of processor`)
 }
 
 // Coverage of code from the cache is reported for whole files only.
