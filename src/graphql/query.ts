@@ -13,8 +13,7 @@ import {
   rootOf,
   shapeOf,
 } from '#graphql/selection.ts'
-import { bodyTag } from '#http/conditional.ts'
-import { bodyOf, type Reply } from '#http/reply.ts'
+import { type Whole, wholeOf } from '#http/whole.ts'
 import { notFound } from '#model/model.ts'
 import { type Answer, type Asked, type Prepared, read, readAs } from '#read/read.ts'
 import { type Root, VIEWER } from '#read/selection.ts'
@@ -102,12 +101,6 @@ const namedBy = (node: FieldNode, variables: Variables): unknown => {
   return value && 'value' in value ? value.value : undefined
 }
 
-/** The whole answer, with its ETag where it has one. */
-export type Whole = {
-  readonly body: Exclude<Reply['body'], null>
-  readonly tag: string | undefined
-}
-
 /** The whole answer, or the error that makes `data` null: every root list is non-null. */
 export type Queried = Whole | { readonly error: Error }
 
@@ -134,16 +127,18 @@ const madeOf = (
   querying: Querying,
   members: readonly Member[],
   answers: readonly Answer[],
-): Made => {
+): Made | Promise<Made> => {
   if (answers.some(({ missing }) => missing)) return { missing: answers }
   const textOf = (member: Member): string => {
     if (member.kind === 'text') return member.json
     if (member.kind === 'read') return answers[member.root]?.text ?? 'null'
     return introspect(querying, member.nodes)
   }
-  const texts = members.map(member => `${JSON.stringify(member.key)}:${textOf(member)}`)
-  const text = `{"data":{${texts.join()}}}`
-  return { body: bodyOf(text), tag: querying.isTagged ? bodyTag(text) : undefined }
+  const texts = members.flatMap((member, index) => [
+    `${index > 0 ? ',' : ''}${JSON.stringify(member.key)}:`,
+    textOf(member),
+  ])
+  return wholeOf(['{"data":{', ...texts, '}}'], querying.isTagged)
 }
 
 /** Runs the query; throws where the viewer may not read something, and where it is too large or takes too long. */
@@ -153,7 +148,7 @@ export const runQuery = (querying: Querying, asked: Asked): Queried | Promise<Qu
   const make = (answers: readonly Answer[]) => madeOf(querying, members, answers)
   const told = (made: Made): Queried =>
     'missing' in made ? { error: missingOf(members, made.missing, variables) } : made
-  if (!prepared) return told(make([]))
+  if (!prepared) return after(make([]), told)
   const values = [viewer.id, ...slots.valuesOf(variables)]
   // Introspection may depend on variables that are in no slot.
   const found = members.some(({ kind }) => kind === 'introspection')

@@ -1,17 +1,23 @@
 /** Conditional requests: ETags made and compared (RFC 9110, sections 8.8.3 and 13). */
 import { hash } from 'node:crypto'
 
-const digest = (text: string): string => hash('sha1', text, 'base64url').slice(0, 16)
+const digestOf = (text: string): string => hash('sha1', text, 'base64url')
+
+/** How much of a digest a tag has. */
+const kept = 16
+
+/** The strong ETag of a representation by the SHA-1 of its bytes in base64url. */
+export const tagOfDigest = (digest: string): string => `"${digest.slice(0, kept)}"`
 
 /** The strong ETag of a representation that has no revision of its own: a list, a GraphQL answer. */
-export const bodyTag = (text: string): string => `"${digest(text)}"`
+export const bodyTag = (text: string): string => tagOfDigest(digestOf(text))
 
 /** The thing that an ETag is of: row 7 of a table at revision 3. */
 export type Mark = { readonly table: string; readonly id: number; readonly revision: number }
 
 /** The strong ETag of one thing: its revision, by which `If-Match` is decided, and the digest of how it is shown. */
 export const revisionTag = ({ table, id, revision }: Mark, text: string): string =>
-  `"${table}-${id}-${revision}-${digest(text)}"`
+  `"${table}-${id}-${revision}-${digestOf(text).slice(0, kept)}"`
 
 /** Entity tags of a header in order, weak ones marked; undefined where the header is not of the form. */
 const tagsOf = (header: string): readonly { weak: boolean; tag: string }[] | undefined => {

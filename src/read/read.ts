@@ -139,7 +139,7 @@ export const cachedReader = (
 /** What a caller makes of answers; `by` tells it from other things that are made of the same ones. */
 export type Making<Made> = {
   readonly by: string
-  readonly make: (answers: readonly Answer[]) => Made
+  readonly make: (answers: readonly Answer[]) => Made | Promise<Made>
 }
 
 /** Bytes of what is made of an answer beside its text, such as an envelope. */
@@ -165,7 +165,7 @@ export const readAs = <Made>(
     return after(read(reader, prepared, slots, asked, see), found => {
       // A character takes up one byte or two.
       const bytes = found.reduce((sum, { text }) => sum + 2 * text.length, around)
-      return { value: make(found), bytes, results }
+      return after(make(found), value => ({ value, bytes, results }))
     })
   })
 }

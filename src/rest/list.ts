@@ -3,9 +3,9 @@ import { after } from '#base/after.ts'
 import { lru } from '#base/lru.ts'
 import { prepareFor } from '#core.ts'
 import { askedBy } from '#http/asked.ts'
-import { bodyOf } from '#http/reply.ts'
 import { parametersOf } from '#http/request.ts'
 import { formType } from '#http/safe.ts'
+import { type Whole, wholeOf } from '#http/whole.ts'
 import { notFound } from '#model/model.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import type { Role } from '#model/viewer.ts'
@@ -24,7 +24,7 @@ import {
   numberedPage,
 } from '#rest/paging.ts'
 import { parseQuery, type Query } from '#rest/query.ts'
-import { isPublic, representAs, tagOf } from '#rest/represent.ts'
+import { inVersion, isPublic, representAs } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
 import { sortOf } from '#rest/sorting.ts'
 import { styleOf } from '#rest/style.ts'
@@ -136,8 +136,16 @@ const cachedQueryReader = (mount: Mount, resource: Resource) => {
 
 type Request = ReturnType<ReturnType<typeof queryReader>>
 
+type Page =
+  | { readonly missing: NonNullable<Answer['missing']> }
+  | (Whole & { readonly missing?: undefined; readonly link: string; readonly tag: string })
+
 /** The body of a page with its ETag and `Link`, or the row that must exist and does not. */
-const pageOf = ({ core: { cursorKey }, version }: Mount, request: Request, answer?: Answer) => {
+const pageOf = (
+  { core: { cursorKey }, version }: Mount,
+  request: Request,
+  answer?: Answer,
+): Page | Promise<Page> => {
   const { page, address, list, limit } = request
   if (!answer) throw new Error('a list has an answer')
   if (answer.missing) return { missing: answer.missing }
@@ -145,7 +153,11 @@ const pageOf = ({ core: { cursorKey }, version }: Mount, request: Request, answe
   const { body, link } = page
     ? numberedEnvelope(answer, page, address, style)
     : cursorEnvelope(answer, { key: cursorKey, list, limit }, address, style)
-  return { body: bodyOf(body), link, tag: tagOf(body, undefined, version) }
+  return after(wholeOf([body], true), ({ body, tag = '' }) => ({
+    body,
+    link,
+    tag: inVersion(tag, version),
+  }))
 }
 
 /** Serves a page of a list. */

@@ -21,11 +21,13 @@ type Facts = {
   readonly type?: string
 }
 
-/** The strong ETag of a representation; that of another version differs, also where the text does not. */
-export const tagOf = (text: string, mark: Mark | undefined, version: Version): string => {
-  const tag = mark ? revisionTag(mark, text) : bodyTag(text)
-  return version === 1 ? tag : `${tag.slice(0, -1)}-v${version}"`
-}
+/** The tag of a representation in a version: that of another one differs, also where the text does not. */
+export const inVersion = (tag: string, version: Version): string =>
+  version === 1 ? tag : `${tag.slice(0, -1)}-v${version}"`
+
+/** The strong ETag of a representation. */
+export const tagOf = (text: string, mark: Mark | undefined, version: Version): string =>
+  inVersion(mark ? revisionTag(mark, text) : bodyTag(text), version)
 
 /** The reply to a GET: 200 or 304 with the same validators. */
 export const represent = (c: Http, edge: Edge, text: string, facts: Facts): Reply =>

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { bodyTag } from '#http/conditional.ts'
+import { wholeOf } from '#http/whole.ts'
+
+test('a text is whole at once, and a long one later, with the same bytes and the same tag', async () => {
+  const short = ['{"a":', '"é😀"', '}']
+  // Of its surrogate pairs one is at the end of a part.
+  const long = ['{', `"${'😀'.repeat(1_500_000)}`, `${'ẞ'.repeat(1000)}"}`]
+  for (const [texts, isLater] of [
+    [short, false],
+    [long, true],
+  ] as const) {
+    const made = wholeOf(texts, true)
+    assert.equal(made instanceof Promise, isLater)
+    const { body, tag } = await made
+    const text = texts.join('')
+    assert.ok(Buffer.from(body).equals(Buffer.from(text)))
+    assert.equal(tag, bodyTag(text))
+    assert.equal((await wholeOf(texts, false)).tag, undefined)
+  }
+})
+
+test('others have their turns while a long text is made', async () => {
+  let turns = 0
+  const count = () => {
+    turns++
+    timer = setImmediate(count)
+  }
+  let timer = setImmediate(count)
+  await wholeOf(['x'.repeat(10_485_760)], true)
+  clearImmediate(timer)
+  assert.ok(turns >= 10)
+})

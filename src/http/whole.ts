@@ -1,0 +1,45 @@
+/** The bytes of an answer with their ETag, made a part at a time where the text is so long that others would wait for it. */
+import { createHash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { bodyTag, tagOfDigest } from '#http/conditional.ts'
+import { bodyOf, type Reply } from '#http/reply.ts'
+
+export type Whole = {
+  readonly body: Exclude<Reply['body'], null>
+  /** The strong ETag; undefined where none was asked for. */
+  readonly tag: string | undefined
+}
+
+/** How many characters are made into bytes in one turn of the event loop: some milliseconds' work. */
+const part = 1_048_576
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
+
+/** The end of the part that begins at `start`; a pair of surrogates is not parted. */
+const endOfPart = (text: string, start: number): number => {
+  const end = Math.min(start + part, text.length)
+  return end < text.length && isHighSurrogate(text.charCodeAt(end - 1)) ? end - 1 : end
+}
+
+const inParts = async (texts: readonly string[], isTagged: boolean): Promise<Whole> => {
+  await nextTurn()
+  const body = Buffer.allocUnsafeSlow(texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0))
+  const hash = isTagged ? createHash('sha1') : undefined
+  let written = 0
+  for (const text of texts)
+    for (let start = 0, end = 0; start < text.length; start = end) {
+      await nextTurn()
+      end = endOfPart(text, start)
+      const length = body.write(text.slice(start, end), written)
+      hash?.update(body.subarray(written, written + length))
+      written += length
+    }
+  return { body, tag: hash && tagOfDigest(hash.digest('base64url')) }
+}
+
+/** Texts, one after another, as the body of replies, perhaps of many, with its ETag where that is asked for; a promise only where they are long. */
+export const wholeOf = (texts: readonly string[], isTagged: boolean): Whole | Promise<Whole> => {
+  if (texts.reduce((sum, { length }) => sum + length, 0) > 2 * part) return inParts(texts, isTagged)
+  const text = texts.join('')
+  return { body: bodyOf(text), tag: isTagged ? bodyTag(text) : undefined }
+}
