@@ -6,11 +6,13 @@ import type { Core } from '#core.ts'
 import { ApiError, machineErrors, mergeErrors } from '#errors.ts'
 import { entriesOf } from '#graphql/errors.ts'
 import { type GraphqlOptions, mountGraphql } from '#graphql/graphql.ts'
+import { bodyTypes } from '#graphql/params.ts'
 import { type Edge, exchange } from '#http/exchange.ts'
 import { createMemory } from '#http/memory.ts'
 import { noQueue } from '#http/queue.ts'
 import { retryAfterHeader } from '#http/reply.ts'
 import { type App, type Http, routedPath } from '#http/request.ts'
+import { acceptQuery, formType, queryMethod } from '#http/safe.ts'
 import { allowing, unrouted } from '#http/unrouted.ts'
 import { newest, type Version, versions } from '#model/version.ts'
 import { anonymous } from '#model/viewer.ts'
@@ -151,6 +153,12 @@ const mountProbes = (app: App, { edge, ready, readOnly }: AppOptions) => {
   app.get('/readyz', exchange(quiet, fail, readiness))
 }
 
+/** What a QUERY of a path may bring, where it has that method. */
+const queriedAt = (path: string, allowedAt: (path: string) => string | undefined) =>
+  allowedAt(path)?.includes(queryMethod)
+    ? acceptQuery(path === graphqlPath ? bodyTypes : [formType])
+    : {}
+
 /** The whole service as one Hono app; `app.request()` calls it without a port. */
 export const createApp = (options: AppOptions): App => {
   const { core, content, notices } = options
@@ -166,7 +174,13 @@ export const createApp = (options: AppOptions): App => {
   const allowedAt = allowing(app.routes)
   const told = announcing(notices, successorAmong(allowedAt))
   app.notFound(
-    unrouted(allowedAt, edge, told, path => noSuchVersion(path) ?? noSuchPath(path), versionHeader),
+    unrouted(
+      allowedAt,
+      edge,
+      told,
+      path => noSuchVersion(path) ?? noSuchPath(path),
+      c => ({ ...versionHeader(c), ...queriedAt(c.req.path, allowedAt) }),
+    ),
   )
   app.onError((error, c) => {
     // The APIs' own handlers never throw, so this error is of a page.

@@ -13,7 +13,7 @@ import {
 } from '#graphql/execute.ts'
 import type { DocumentLimits } from '#graphql/limits.ts'
 import { json, negotiate, wantsPage } from '#graphql/media-types.ts'
-import { type Params, paramsOf } from '#graphql/params.ts'
+import { bodyTypes, type Params, paramsOf } from '#graphql/params.ts'
 import { deriveSchema } from '#graphql/schema.ts'
 import { mountSchema } from '#graphql/sdl.ts'
 import { documentsWith, type Stored } from '#graphql/stored.ts'
@@ -23,6 +23,7 @@ import { isNotModified } from '#http/conditional.ts'
 import { type Edge, exchange, type Fail } from '#http/exchange.ts'
 import { errorHeaders, type Reply } from '#http/reply.ts'
 import { type App, type Http, header } from '#http/request.ts'
+import { acceptQuery, isSafe, queryMethod } from '#http/safe.ts'
 import { anonymous, type Viewer } from '#model/viewer.ts'
 import { type KeyedRequest, keyedRequest } from '#write/idempotency.ts'
 
@@ -45,7 +46,7 @@ const envelope = ({ data, errors }: Result): string => {
 const statusFor = (type: string, { data, whole, status }: Result): number =>
   data !== undefined || whole || (type === json && status !== 405 && status !== 429) ? 200 : status
 
-/** An answer without errors to a GET may be cached, and is 304 to a caller who has it. */
+/** An answer without errors to a GET or QUERY may be cached, and is 304 to a caller who has it. */
 const cacheable = (c: Http, reply: Reply, tag: string, viewer: Viewer): Reply => {
   const audience = viewer.role === anonymous.role ? 'public' : 'private'
   const headers: Reply['headers'] = {
@@ -73,7 +74,12 @@ const replyOf = (
   const body = result.whole?.body ?? envelope(result)
   const tag = result.whole?.tag
   const status = statusFor(type, result)
-  const headers = { ...result.headers, 'Content-Type': type, Vary: 'Accept, Authorization' }
+  const headers = {
+    ...result.headers,
+    'Content-Type': type,
+    Vary: 'Accept, Authorization',
+    ...(isSafe(c.req.method) && acceptQuery(bodyTypes)),
+  }
   const told = { code: codeOf(result), operation: { name: result.name, hash } }
   return tag === undefined
     ? { status, headers: { ...headers, 'Cache-Control': 'no-store' }, body, ...told }
@@ -160,6 +166,7 @@ export const mountGraphql = (app: App, core: Core, edge: Edge, options: GraphqlO
     graphqlPath,
   )
   app.post(graphqlPath, serve)
+  app.on(queryMethod, graphqlPath, serve)
   app.get(graphqlPath, c => (wantsPage(header(c, 'accept')) ? page(c) : serve(c)))
   mountSchema(app, edge, fail, endpoint)
 }

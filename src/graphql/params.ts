@@ -2,6 +2,7 @@
 import { isObject, type JsonObject } from '#base/object.ts'
 import { ApiError } from '#errors.ts'
 import { type Http, header, jsonBody, queryString } from '#http/request.ts'
+import { isQuery } from '#http/safe.ts'
 
 /** What is asked for: a document by its text or by its id, and the rest. */
 export type Params = {
@@ -11,6 +12,9 @@ export type Params = {
   | { readonly query: string; readonly documentId?: undefined }
   | { readonly query?: undefined; readonly documentId: string }
 )
+
+/** The media types of bodies. */
+export const bodyTypes = ['application/json'] as const
 
 const malformed = (message: string, cause?: unknown) =>
   new ApiError('MALFORMED_REQUEST', message, { cause })
@@ -26,7 +30,7 @@ const jsonParameter = (parameters: URLSearchParams, name: string): unknown => {
 }
 
 const rawParams = async (c: Http, bodyLimit: number): Promise<JsonObject> => {
-  if (c.req.method === 'POST') return jsonBody(c, bodyLimit, ['application/json'])
+  if (c.req.method === 'POST' || isQuery(c.req.method)) return jsonBody(c, bodyLimit, bodyTypes)
   const contentType = header(c, 'content-type')
   // Web pages can send other types without a preflight, so those are refused.
   if (contentType !== undefined && !/^application\/json\s*(;|$)/i.test(contentType.trim()))

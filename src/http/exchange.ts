@@ -13,6 +13,7 @@ import { begin, type Exchange, eventOf } from '#http/progress.ts'
 import type { Queue } from '#http/queue.ts'
 import { corsHeaders, notAPage, type Origins, type Reply } from '#http/reply.ts'
 import { checkHead, checkPath, type Http, hasHungUp, header, hungUp } from '#http/request.ts'
+import { isSafe } from '#http/safe.ts'
 import { traceparentOf } from '#http/trace.ts'
 import { type Collect, noWork, serverTiming } from '#http/work.ts'
 import type { Viewer } from '#model/viewer.ts'
@@ -133,7 +134,7 @@ const tooManyUnread = () =>
 const smallAnswer = 4096
 
 /**
- * The reply, whose bytes are counted until its client has taken them. Where too many wait already, the reply to a GET is an error
+ * The reply, whose bytes are counted until its client has taken them. Where too many wait already, the reply to a read is an error
  * instead; what was written is told in any case.
  */
 const affordable = (serving: Serving, exchange: Exchange, reply: Reply): Reply => {
@@ -143,9 +144,8 @@ const affordable = (serving: Serving, exchange: Exchange, reply: Reply): Reply =
   const bytes = Buffer.byteLength(reply.body)
   if (bytes < smallAnswer || c.req.method === 'HEAD') return reply
   const { answers } = serving.edge.memory
-  if (c.req.method === 'GET' && !answers.take(bytes))
-    return refuse(serving, exchange, tooManyUnread())
-  if (c.req.method !== 'GET') answers.force(bytes)
+  if (!isSafe(c.req.method)) answers.force(bytes)
+  else if (!answers.take(bytes)) return refuse(serving, exchange, tooManyUnread())
   outgoing.once('close', () => answers.give(bytes))
   return reply
 }
@@ -213,8 +213,7 @@ const run = (serving: Serving, exchange: Exchange): Response | Promise<Response>
 }
 
 /** Whether a request may change something, as far as its head says: an operation of GraphQL counts as a read. */
-const isWrite = ({ req }: Http): boolean =>
-  req.method !== 'GET' && req.method !== 'HEAD' && req.path !== graphqlPath
+const isWrite = ({ req }: Http): boolean => !isSafe(req.method) && req.path !== graphqlPath
 
 /** Waits for the request's turn; where somebody traces requests, it is run in the context in which it came. */
 const inTurn = (serving: Serving, exchange: Exchange): Promise<Response> =>

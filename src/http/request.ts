@@ -6,11 +6,12 @@ import type { JsonObject } from '#base/object.ts'
 import { ApiError } from '#errors.ts'
 import { decodeUtf8, parseObject } from '#http/json.ts'
 import type { Account } from '#http/memory.ts'
+import { acceptQuery, formType, isQuery } from '#http/safe.ts'
 
 type Env = {
   Bindings: Partial<HttpBindings>
-  /** The account of the bodies that are being received. */
-  Variables: { bodies?: Account }
+  /** The account of the bodies that are being received; the parameters of a QUERY. */
+  Variables: { bodies?: Account; parameters?: string }
 }
 
 export type App = Hono<Env>
@@ -30,6 +31,9 @@ export const queryString = (c: Http): string => {
   const start = url.indexOf('?')
   return start < 0 ? '' : url.slice(start + 1)
 }
+
+/** The parameters of a request: its query string, and for a QUERY those of its body too, once they are read. */
+export const parametersOf = (c: Http): string => c.get('parameters') ?? queryString(c)
 
 /**
  * The bytes of a body, at most `limit` of them; throws `PAYLOAD_TOO_LARGE` before more are stored, and `OVERLOADED` where the
@@ -119,7 +123,7 @@ export const hasHungUp = (c: Http): boolean => c.env?.incoming?.socket.destroyed
 const charsetOf = (contentType: string): string | undefined =>
   /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType)?.[1]?.toLowerCase()
 
-const isUtf8Json = (contentType: string, types: readonly string[]): boolean => {
+const isUtf8Of = (contentType: string, types: readonly string[]): boolean => {
   const charset = charsetOf(contentType)
   const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? ''
   return (
@@ -129,6 +133,27 @@ const isUtf8Json = (contentType: string, types: readonly string[]): boolean => {
 
 /** The body of a request that left out an optional one. */
 export const noBody: JsonObject = {}
+
+/** The bytes of a body of one of these types; throws `UNSUPPORTED_MEDIA_TYPE`, for a QUERY with the types that are read (RFC 10008, section 3). */
+const typedBytes = async (
+  c: Http,
+  limit: number,
+  types: readonly string[],
+  mustBeTyped = false,
+) => {
+  const contentType = header(c, 'content-type')
+  const encoding = header(c, 'content-encoding')
+  const headers = isQuery(c.req.method) ? acceptQuery(types) : {}
+  const unsupported = (message: string) =>
+    new ApiError('UNSUPPORTED_MEDIA_TYPE', message, { headers })
+  if (encoding !== undefined && encoding !== 'identity')
+    throw unsupported(`A body in ${encoding} is not read here; send it plain`)
+  const wrongType = () => unsupported(`The body must be ${types.join(' or ')} in UTF-8`)
+  if (contentType !== undefined && !isUtf8Of(contentType, types)) throw wrongType()
+  const bytes = await bodyBytes(c, limit)
+  if (contentType === undefined && (mustBeTyped || bytes.length > 0)) throw wrongType()
+  return bytes
+}
 
 /**
  * The JSON object of a body. Throws 415 for another media type or a compressed body, 413 above the limit,
@@ -140,20 +165,15 @@ export const jsonBody = async (
   types: readonly string[],
   optional = false,
 ): Promise<JsonObject> => {
-  const contentType = header(c, 'content-type')
-  const encoding = header(c, 'content-encoding')
-  const unsupported = (message: string) => new ApiError('UNSUPPORTED_MEDIA_TYPE', message)
-  if (encoding !== undefined && encoding !== 'identity')
-    throw unsupported(`A body in ${encoding} is not read here; send it plain`)
-  const wrongType = () => unsupported(`The body must be ${types.join(' or ')} in UTF-8`)
-  if (contentType !== undefined && !isUtf8Json(contentType, types)) throw wrongType()
-  const bytes = await bodyBytes(c, limit)
-  if (bytes.length === 0 && optional) return noBody
-  if (bytes.length === 0)
-    throw new ApiError('MALFORMED_REQUEST', 'A JSON object is needed as the body')
-  if (contentType === undefined) throw wrongType()
-  return parseObject(decodeUtf8(bytes))
+  const bytes = await typedBytes(c, limit, types)
+  if (bytes.length > 0) return parseObject(decodeUtf8(bytes))
+  if (optional) return noBody
+  throw new ApiError('MALFORMED_REQUEST', 'A JSON object is needed as the body')
 }
+
+/** The text of a body in the form of a query string; throws as `jsonBody` does, and 415 without a type, also for no body (RFC 10008, section 2). */
+export const formBody = async (c: Http, limit: number): Promise<string> =>
+  decodeUtf8(await typedBytes(c, limit, [formType], true))
 
 const mostHeaders = 100
 

@@ -2,7 +2,7 @@
 import type { Histogram, Series } from '#metrics/histogram.ts'
 import type { RequestEvent } from '#observe.ts'
 
-/** The methods of RFC 9110 and RFC 5789; any other is `_OTHER`, as the semantic conventions have it. */
+/** The methods of RFC 9110, RFC 5789 and RFC 10008; any other is `_OTHER`, as the semantic conventions have it. */
 const methods: ReadonlySet<string> = new Set([
   'CONNECT',
   'DELETE',
@@ -12,6 +12,7 @@ const methods: ReadonlySet<string> = new Set([
   'PATCH',
   'POST',
   'PUT',
+  'QUERY',
   'TRACE',
 ])
 

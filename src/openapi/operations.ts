@@ -211,9 +211,11 @@ export const notModified = (
   }),
 })
 
+const ofLists: readonly HeaderName[] = ['Link', 'Accept-Query']
+
 /** The status, meaning, name and headers of the success of each kind of route. */
 const successes = {
-  list: [200, 'A page of the list.', 'List', [...readHeaders, 'Link']],
+  list: [200, 'A page of the list.', 'List', [...readHeaders, ...ofLists]],
   one: [200, 'What is there.', '', readHeaders],
   create: [201, 'What was made.', 'Created', [...writeHeaders, 'ETag', 'Idempotency-Replayed']],
   replace: [200, 'What it is now.', 'Replaced', writeHeaders],
@@ -238,10 +240,10 @@ const successOf = (parts: Parts, { kind, entity }: Route, shared: Shared): Schem
       parts.rows[entity] !== undefined,
     ),
   }
-  const isRead = kind === 'list' || kind === 'one'
   return {
     [status]: shareAs(shared, `${type}${suffix}`, success),
-    ...(isRead && notModified(parts, shared)),
+    ...(kind === 'list' && notModified(parts, shared, 'ListNotModified', ofLists)),
+    ...(kind === 'one' && notModified(parts, shared)),
   }
 }
 

@@ -21,6 +21,9 @@ export const headers = {
   ETag: header('The strong entity tag of what is answered.'),
   Vary: header('The headers of the request that the answer depends on.'),
   Link: header('Other pages of a list, and the same in a newer version (RFC 8288).'),
+  'Accept-Query': header(
+    'The type of the bodies in which QUERY (RFC 10008) takes the query parameters at this path; its answers are those of GET.',
+  ),
   Location: header('The path of what was made.', { type: 'string', format: 'uri-reference' }),
   'Idempotency-Replayed': header('That this is the stored answer to an earlier request.', {
     type: 'boolean',

@@ -1,6 +1,6 @@
 /** Query parameters that a lenient version ignores, told to developers, who may have misspelt one. */
 import { after } from '#base/after.ts'
-import { queryString } from '#http/request.ts'
+import { parametersOf as parametersIn } from '#http/request.ts'
 import { resourceOf } from '#model/resource.ts'
 import type { Mount, Serve } from '#rest/mount.ts'
 import { listParameters, oneParameters } from '#rest/paging.ts'
@@ -29,7 +29,7 @@ export const tellingIgnored = (
   if (styleOf(version).isStrict) return serve
   const known = [...parameters, 'version']
   return (c, viewer, named) => {
-    const text = queryString(c)
+    const text = parametersIn(c)
     if (text === '') return serve(c, viewer, named)
     const names = new Set(new URLSearchParams(text).keys())
     const ignored = [...names].filter(name => !known.includes(name)).slice(0, most)

@@ -4,7 +4,8 @@ import { lru } from '#base/lru.ts'
 import { prepareFor } from '#core.ts'
 import { askedBy } from '#http/asked.ts'
 import { bodyOf } from '#http/reply.ts'
-import { queryString } from '#http/request.ts'
+import { parametersOf } from '#http/request.ts'
+import { formType } from '#http/safe.ts'
 import { notFound } from '#model/model.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import type { Role } from '#model/viewer.ts'
@@ -159,7 +160,7 @@ export const serveList = (mount: Mount, route: Route): Serve => {
     // The right comes before the parameters, whatever they ask for; chosen members have rules of their own.
     planFor(bare, '', viewer.role)
     const parent = route.below ? pathId(c, 'parentId', route.below.entity) : null
-    const request = requestOf(c.req.path, queryString(c))
+    const request = requestOf(c.req.path, parametersOf(c))
     const { url, query, shape, key, limit, from } = request
     // A missing parent is reported before faults of the parameters.
     if (!route.below) query.done()
@@ -174,7 +175,10 @@ export const serveList = (mount: Mount, route: Route): Serve => {
       if (found.missing) throw notFound(found.missing.entity, found.missing.id)
       query.done()
       const { body, link, tag } = found
-      return representAs(c, edge, body, tag, { named, isPublic: open, link })
+      // What a QUERY asks for may be too long for a URL, and so for the links to its other pages.
+      const fits = url.length <= edge.urlLimit
+      const facts = { named, isPublic: open, queriedBy: formType, ...(fits && { link }) }
+      return representAs(c, edge, body, tag, facts)
     })
   }
 }

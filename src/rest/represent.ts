@@ -15,6 +15,8 @@ type Facts = {
   readonly named: Named
   readonly isPublic: boolean
   readonly link?: string
+  /** The type of the bodies with which a QUERY may ask for it. */
+  readonly queriedBy?: string
   /** The Content-Type where it is not JSON. */
   readonly type?: string
 }
@@ -35,7 +37,7 @@ export const representAs = (
   edge: Edge,
   body: Reply['body'],
   tag: string,
-  { named, isPublic, link, type }: Facts,
+  { named, isPublic, link, queriedBy, type }: Facts,
 ): Reply => {
   const fresh = edge.publicMaxAge > 0 ? `public, max-age=${edge.publicMaxAge}` : 'public, no-cache'
   const headers: Record<string, string> = {
@@ -46,6 +48,7 @@ export const representAs = (
     'API-Version': String(named.version),
   }
   if (link !== undefined) headers.Link = link
+  if (queriedBy !== undefined) headers['Accept-Query'] = queriedBy
   if (isNotModified(header(c, 'if-none-match'), tag)) {
     delete headers['Content-Type']
     return { status: 304, headers, body: null }

@@ -6,6 +6,7 @@ import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { type Edge, exchange } from '#http/exchange.ts'
 import { type App, type Http, queryString } from '#http/request.ts'
+import { queryMethod } from '#http/safe.ts'
 import type { Described } from '#model/described.ts'
 import type { Rule } from '#model/policy.ts'
 import { isIn, type Lifetime, newest, type Version, versions } from '#model/version.ts'
@@ -15,6 +16,7 @@ import { serveList } from '#rest/list.ts'
 import { type Mount, noSuchPath, type Serve } from '#rest/mount.ts'
 import { serveOne } from '#rest/one.ts'
 import { checkParameters } from '#rest/query.ts'
+import { queriedBy } from '#rest/querying.ts'
 import { type Route, routesOf } from '#rest/routes.ts'
 import { type Successor, successorOf } from '#rest/successor.ts'
 import { counted } from '#rest/usage.ts'
@@ -43,6 +45,8 @@ type Endpoint = Lifetime & {
   readonly path: string
   /** The entity whose members requests may name; absent where it has no such parameters or body. */
   readonly entity?: string
+  /** Whether it answers QUERY too, with its parameters in a body. */
+  readonly isQueried?: boolean
   /** The query parameters that it reads, beside `version`; none unless it says so. */
   readonly parameters?: (mount: Mount) => readonly string[]
   readonly serve: (mount: Mount) => Serve
@@ -69,6 +73,7 @@ const endpointsOf = (
     method: route.method,
     path: route.path,
     entity: route.entity,
+    isQueried: route.kind === 'list',
     parameters: (mount: Mount) => parametersOf(mount, route),
     serve: (mount: Mount) => serving[route.kind](mount, route),
   })),
@@ -85,7 +90,10 @@ const prefixes: readonly (readonly [string, readonly Version[]])[] = [
 const methodsIn = (endpoints: readonly Endpoint[], path: string, version: Version) =>
   endpoints
     .filter(endpoint => endpoint.path === path && isIn(endpoint, version))
-    .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+    .flatMap(({ method, isQueried }) => [
+      ...(method === 'GET' ? ['GET', 'HEAD'] : [method]),
+      ...(isQueried ? [queryMethod] : []),
+    ])
 
 /** The error for a path or method that another version has. */
 const notInVersion = (c: Http, methods: readonly string[], version: Version): ApiError => {
@@ -139,14 +147,18 @@ export const mountRest = (
         }
       if (served.size === 0) continue
       const { fail, around } = announcing(notices, successorIn(core, group, notices))
-      // The viewer comes first, then the version, then the rest.
-      const answer = around((c: Http, viewer) => {
-        const named = versionOf(c)
-        notices?.admit(named.version, viewer)
-        const serve = served.get(named.version)
-        if (serve) return serve(c, viewer, named)
-        throw notInVersion(c, methodsIn(endpoints, path, named.version), named.version)
-      })
-      app.on(method, [`${prefix}${path}`], exchange(edge, fail, answer, `${prefix}${path}`))
+      const mount = (method: string, served: ReadonlyMap<Version, Serve>) => {
+        // The viewer comes first, then the version, then the rest.
+        const answer = around((c: Http, viewer) => {
+          const named = versionOf(c)
+          notices?.admit(named.version, viewer)
+          const serve = served.get(named.version)
+          if (serve) return serve(c, viewer, named)
+          throw notInVersion(c, methodsIn(endpoints, path, named.version), named.version)
+        })
+        app.on(method, [`${prefix}${path}`], exchange(edge, fail, answer, `${prefix}${path}`))
+      }
+      mount(method, served)
+      if (group.some(({ isQueried }) => isQueried)) mount(queryMethod, queriedBy(edge, served))
     }
 }

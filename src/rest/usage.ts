@@ -1,6 +1,6 @@
 /** Counts the requests that name what is deprecated: in `fields`, `sort`, a filter, a body, or by their route. */
 import type { JsonObject } from '#base/object.ts'
-import { queryString } from '#http/request.ts'
+import { parametersOf } from '#http/request.ts'
 import type { Entity } from '#model/entity.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import type { Lifetime, Version } from '#model/version.ts'
@@ -88,7 +88,7 @@ export const counted = (serve: Serve, mount: Mount, route: Counted): Serve => {
   if (isNothing && own.length === 0) return serve
   const count = counting(mount)
   return (c, viewer, named) => {
-    const query = queryString(c)
+    const query = parametersOf(c)
     count(query === '' || isNothing ? own : [...own, ...namedIn(ending, query)], viewer)
     return serve(c, viewer, named)
   }

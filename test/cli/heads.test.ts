@@ -160,7 +160,7 @@ test('what two readers could take for different requests is 400, and nothing beh
 const strange: readonly (readonly [string, number | undefined])[] = [
   ['TRACE /api/posts HTTP/1.1\r\nHost: a\r\nX-Echo: me', 405],
   ['TRACE / HTTP/1.1\r\nHost: a\r\nX-Echo: me', 405],
-  ['QUERY /api/posts HTTP/1.1\r\nHost: a', 405],
+  ['QUERY /api/posts/1 HTTP/1.1\r\nHost: a', 405],
   ['PROPFIND /api/posts HTTP/1.1\r\nHost: a', 405],
   ['CONNECT a:443 HTTP/1.1\r\nHost: a:443', undefined],
   ['NEVER /api/posts HTTP/1.1\r\nHost: a', 400],
@@ -184,6 +184,17 @@ test('a method that is not served, an upgrade and an expectation change nothing 
     assert.deepEqual(statuses, status === undefined ? [] : [status], head)
     assert.doesNotMatch(got, /x-echo|^upgrade:|101 /im)
   }
+})
+
+test('a QUERY is read with its body, and the request behind it is another one', async () => {
+  const { hostname, port } = new URL(service.url)
+  const socket = connect(Number(port), hostname)
+  const form = 'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 7'
+  socket.write(`QUERY /api/v2/posts HTTP/1.1\r\nHost: a\r\n${form}\r\n\r\nlimit=1`)
+  socket.write('GET /api/posts/1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+  const answers = await text(socket)
+  assert.deepEqual(answers.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 200', 'HTTP/1.1 200'])
+  assert.match(answers, /"limit":1,"hasNext":true/)
 })
 
 test('100 Continue is said only to those who wait for it, and HEAD has no body', async () => {

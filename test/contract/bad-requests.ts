@@ -246,7 +246,7 @@ export const badRequests: readonly BadRequest[] = [
     'METHOD_NOT_ALLOWED',
     'PUT /api/comments/1/likes',
     'PROPFIND /api/products',
-    'QUERY /api/products',
+    'QUERY /api/products/1',
     'FOO /api/users/2/avatar',
   ),
   ...bad(

@@ -352,16 +352,19 @@ describe('the endpoint', () => {
       assert.equal(head.headers.get(name), read.headers.get(name), name)
     assert.equal(head.headers.get('content-length'), String(read.text.length))
   })
-  for (const method of ['PUT', 'PATCH', 'DELETE', 'QUERY'])
+  for (const method of ['PUT', 'PATCH', 'DELETE', 'PROPFIND'])
     test(`the endpoint refuses ${method} with 405 and the methods there are`, async () => {
       const answered = await world.ask(`${method} /graphql`, { as: 1 })
       assert.equal(answered.status, 405)
-      assert.equal(answered.headers.get('allow'), 'POST, GET, HEAD, OPTIONS')
+      assert.equal(answered.headers.get('allow'), 'POST, QUERY, GET, HEAD, OPTIONS')
     })
   test('the endpoint answers OPTIONS with the methods there are', async () => {
     const answered = await world.ask('OPTIONS /graphql')
     assert.equal(answered.status, 204)
-    assert.equal(answered.headers.get('access-control-allow-methods'), 'POST, GET, HEAD, OPTIONS')
+    assert.equal(
+      answered.headers.get('access-control-allow-methods'),
+      'POST, QUERY, GET, HEAD, OPTIONS',
+    )
   })
   test('carries the request id of every answer, the sent one where it is sane', async () => {
     const own = await post('{"query":"{ __typename }"}')

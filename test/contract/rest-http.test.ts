@@ -29,18 +29,18 @@ const read = (path: string, headers: Record<string, string> = {}, as: number | '
   world.ask(`GET ${path}`, { as, headers })
 
 const methodsAt = {
-  '/api/users': 'GET, HEAD, POST, OPTIONS',
+  '/api/users': 'GET, HEAD, QUERY, POST, OPTIONS',
   '/api/users/2': 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS',
-  '/api/users/2/posts': 'GET, HEAD, POST, OPTIONS',
+  '/api/users/2/posts': 'GET, HEAD, QUERY, POST, OPTIONS',
   '/api/users/2/posts/1': 'GET, HEAD, OPTIONS',
   '/api/users/2/avatar': 'PUT, DELETE, GET, HEAD, OPTIONS',
-  '/api/posts': 'GET, HEAD, OPTIONS',
+  '/api/posts': 'GET, HEAD, QUERY, OPTIONS',
   '/api/posts/1': 'GET, HEAD, PATCH, DELETE, OPTIONS',
-  '/api/posts/1/comments': 'GET, HEAD, POST, OPTIONS',
+  '/api/posts/1/comments': 'GET, HEAD, QUERY, POST, OPTIONS',
   '/api/posts/1/comments/1': 'GET, HEAD, DELETE, OPTIONS',
   '/api/comments/1': 'GET, HEAD, OPTIONS',
-  '/api/comments/1/likes': 'GET, HEAD, POST, DELETE, OPTIONS',
-  '/api/products': 'GET, HEAD, POST, OPTIONS',
+  '/api/comments/1/likes': 'GET, HEAD, QUERY, POST, DELETE, OPTIONS',
+  '/api/products': 'GET, HEAD, QUERY, POST, OPTIONS',
   '/api/products/1': 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS',
 }
 const sorted = (list: string | null) => (list ?? '').split(', ').sort()

@@ -167,7 +167,7 @@ test('OPTIONS is answered whatever is named, with the version that is', async ()
     const answer = await send({ line: 'OPTIONS /products' }, named)
     assert.equal(answer.status, 204)
     tellsVersion(answer, named, JSON.stringify(named))
-    assert.equal(answer.headers.get('allow'), 'GET, HEAD, POST, OPTIONS')
+    assert.equal(answer.headers.get('allow'), 'GET, HEAD, QUERY, POST, OPTIONS')
   }
 })
 

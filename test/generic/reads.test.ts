@@ -356,11 +356,16 @@ const readsIn = (view: View, subject: Subject, shared: () => Shared) =>
       const all = await everyRoute()
       // Below the plain prefix are those of all versions.
       const there = version === 1 ? all : all.filter(route => isIn(route, version))
+      const inVersion = it.routes.filter(
+        ({ kind, lifetime }) => kind === 'list' && (version === 1 || isIn(lifetime, version)),
+      )
+      const lists = new Set(inVersion.map(({ path }) => form(path)))
       for (const path of new Set(there.map(({ path }) => path))) {
         const methods = new Set(
           there.filter(other => form(other.path) === form(path)).map(({ method }) => method),
         )
-        const allowed = [...methods, ...(methods.has('GET') ? ['HEAD'] : []), 'OPTIONS'].sort()
+        const safe = methods.has('GET') ? ['HEAD', ...(lists.has(form(path)) ? ['QUERY'] : [])] : []
+        const allowed = [...methods, ...safe, 'OPTIONS'].sort()
         const options = await ask(`OPTIONS ${prefix}${form(path)}`, admin)
         assert.equal(options.status, 204)
         assert.deepEqual(options.headers.get('allow')?.split(', ').sort(), allowed, path)
