@@ -14,7 +14,8 @@ async function run() {
   // The one before this was killed outright: end as on a signal, children first.
   process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'))
   process.channel?.unref()
-  if (!arePeersInstalled()) installPeers()
+  // Two commits are compared with each other, and no peer takes part.
+  if (process.argv[2] !== 'compare' && !arePeersInstalled()) installPeers()
   const { main } = await import('./lib/main.mjs')
   process.exitCode = await main(process.argv.slice(2))
 }

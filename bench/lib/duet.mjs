@@ -5,12 +5,16 @@ import { join } from 'node:path'
 import { finish } from './processes.mjs'
 import { startServer } from './servers.mjs'
 
+/** Settings for a machine that does other work too, which must not end a run with refusals. */
+export const patient = { DUET_QUEUE_WAIT: '60000', DUET_READ_TIMEOUT: '60000' }
+
 /** What `bin` can do with one store after another, a file or a database's URL; the secret lives as long as this process. */
 export function duetAt(bin) {
   const secret = randomBytes(32).toString('hex')
   // Each request is counted as in production, but the bench is one caller. An older checkout knows no limit.
-  const settings = join(bin, '../../src/settings.ts')
-  const limit = existsSync(settings) && { DUET_RATE_LIMIT: '100000000' }
+  const file = join(bin, '../../src/settings.ts')
+  const settings = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  const limit = settings && { DUET_RATE_LIMIT: '100000000' }
   const environment = store => ({
     ...foreign(process.env),
     ...limit,
@@ -32,13 +36,12 @@ export function duetAt(bin) {
       return (await finish(process.execPath, args, { env: environment(store) })).trim()
     },
     /** Starts the server, with more settings where some are given; its log goes to a file, as it would on a machine that serves. */
-    serve: (store, log, more = {}) =>
-      startServer([bin, 'serve'], { env: { ...environment(store), ...more }, log }),
+    serve: (store, log, more = {}, args = []) =>
+      startServer([bin, 'serve', ...args], { env: { ...environment(store), ...more }, log }),
     /** What makes a server read each answer anew; an older checkout does so anyway. */
-    uncached:
-      existsSync(settings) && readFileSync(settings, 'utf8').includes('DUET_CACHE')
-        ? { DUET_CACHE: '0' }
-        : {},
+    uncached: settings.includes('DUET_CACHE') ? { DUET_CACHE: '0' } : {},
+    /** What gives it two threads for slow reads; an older checkout has none. */
+    twoReaders: settings.includes('DUET_READERS') ? { DUET_READERS: '2' } : {},
   }
 }
 

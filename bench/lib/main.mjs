@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { workloads } from '../workloads.mjs'
+import { benchCompare, names as namesToCompare } from './compare.mjs'
 import { prepare, sizes } from './dataset.mjs'
 import { duetAt } from './duet.mjs'
 import { chooseTool } from './load.mjs'
@@ -27,6 +28,7 @@ const names = {
   cache: [],
   overload: [],
   metrics: [],
+  compare: namesToCompare,
 }
 const benches = {
   usual: bench,
@@ -35,6 +37,7 @@ const benches = {
   cache: benchCache,
   overload: benchOverload,
   metrics: benchMetrics,
+  compare: benchCompare,
 }
 
 /** Runs the bench with these arguments and gives its exit code. */

@@ -1,54 +1,86 @@
 /**
- * Sends requests on 32 connections, each its next when the last is answered, and prints how many there were. What is asked
- * for is drawn by Zipf's law: the n-th thing 1/n as often as the first. Usage: mix.mjs FILE, which holds
+ * Sends requests on 32 connections, each its next when the last is answered, and prints how many there were and how long they
+ * took. What is asked for is drawn by Zipf's law: the n-th thing 1/n as often as the first. Usage: mix.mjs FILE, which holds
  * {"url","token","seconds","seed","reads":[{"method","path","body"}],"writes":[…],"every"}; `every`: one request in so
- * many is a write, 0 is none.
+ * many is a write, 0 is none. Sockets are used directly, and each is answered once before the time begins: a connection that waits
+ * to be accepted is no latency.
  */
 import { readFileSync } from 'node:fs'
-import { Agent, request } from 'node:http'
+import { connect } from 'node:net'
 
 const connections = 32
 const { url, token, seconds, seed, reads, writes, every } = JSON.parse(
   readFileSync(process.argv[2], 'utf8'),
 )
-const agent = new Agent({ keepAlive: true, maxSockets: connections })
+const { hostname, port } = new URL(url)
 const random = randomBy(seed)
 const pick = zipf(reads.length)
-const end = performance.now() + seconds * 1000
-let requests = 0
+const texts = new Map()
+const times = []
+let end = Number.POSITIVE_INFINITY
 let written = 0
 
-await Promise.all(Array.from({ length: connections }, send))
-agent.destroy()
-console.log(JSON.stringify({ requests, written }))
+const lines = await Promise.all(Array.from({ length: connections }, open))
+end = performance.now() + seconds * 1000
+await Promise.all(lines.map(send))
+for (const { socket } of lines) socket.destroy()
+times.sort((a, b) => a - b)
+const [p50, p99] = [0.5, 0.99].map(part => times[Math.floor(times.length * part)])
+console.log(JSON.stringify({ requests: times.length, written, p50, p99 }))
 
-async function send() {
+/** A connection that has been answered; `ask` sends a request and gives the status of its answer. */
+async function open() {
+  const socket = connect({ host: hostname, port, noDelay: true })
+  let head = ''
+  let left = -1
+  let answered = () => {}
+  let failed = () => {}
+  socket.on('data', chunk => {
+    if (left < 0) {
+      head += chunk.latin1Slice()
+      const ends = head.indexOf('\r\n\r\n')
+      if (ends < 0) return
+      const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0
+      left = Number(length) - (head.length - ends - 4)
+    } else left -= chunk.length
+    if (left > 0) return
+    const status = Number(head.slice(9, 12))
+    head = ''
+    left = -1
+    answered(status)
+  })
+  socket.on('error', error => failed(error))
+  socket.on('close', () => failed(new Error('the server closed the connection')))
+  const ask = text =>
+    new Promise((resolve, reject) => {
+      answered = resolve
+      failed = reject
+      socket.write(text)
+    })
+  await ask(textOf({ method: 'GET', path: '/healthz' }))
+  return { socket, ask }
+}
+
+async function send({ ask }) {
   while (performance.now() < end) {
     const isWrite = every > 0 && random() * every < 1
-    const ask = isWrite ? writes[Math.floor(random() * writes.length)] : reads[pick()]
-    const status = await statusOf(ask)
-    if (status < 200 || status > 299) throw new Error(`${ask.method} ${ask.path}: ${status}`)
-    requests += 1
+    const asked = isWrite ? writes[Math.floor(random() * writes.length)] : reads[pick()]
+    const text = texts.getOrInsertComputed(asked, textOf)
+    const began = performance.now()
+    const status = await ask(text)
+    times.push(performance.now() - began)
+    if (status < 200 || status > 299) throw new Error(`${asked.method} ${asked.path}: ${status}`)
     if (isWrite) written += 1
   }
 }
 
-function statusOf({ method, path, body }) {
-  const headers = { authorization: `Bearer ${token}` }
-  if (body) {
-    headers['content-type'] = 'application/json'
-    headers['content-length'] = Buffer.byteLength(body)
-  }
-  return new Promise((resolve, reject) => {
-    request(url + path, { agent, method, headers }, response => {
-      response
-        .on('end', () => resolve(response.statusCode))
-        .on('error', reject)
-        .resume()
-    })
-      .on('error', reject)
-      .end(body)
-  })
+function textOf({ method, path, body }) {
+  const described = body
+    ? `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`
+    : ''
+  return Buffer.from(
+    `${method} ${path} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: Bearer ${token}\r\n${described}\r\n${body ?? ''}`,
+  )
 }
 
 /** Gives places from 0 on, the first most often. */

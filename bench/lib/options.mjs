@@ -7,15 +7,17 @@ import { parseArgs } from 'node:util'
 export const ownDuet = fileURLToPath(new URL('../../bin/duet', import.meta.url))
 
 /** The runs there are: the usual one is the one that is not named. */
-export const runs = ['usual', 'postgres', 'writes', 'overload', 'metrics', 'cache']
+export const runs = ['usual', 'postgres', 'writes', 'overload', 'metrics', 'cache', 'compare']
 
-export const usage = `Usage: npm run bench -- [postgres | writes | overload | metrics | cache] [options]
+export const usage = `Usage: npm run bench -- [postgres | writes | overload | metrics | cache | compare COMMIT] [options]
 
   postgres        on PostgreSQL: beside PostGraphile, beside the driver alone, and reads while orders are written
   writes          on SQLite: reads while 64 callers write
   overload        on SQLite: 1, 2, 5 and 10 times what it can serve, and 20 clients of the slowest read
   metrics         what metrics and the slow log cost in a small read, without HTTP
   cache           on SQLite: processor time of a request with cached answers and without, also beside writes
+  compare COMMIT  processor time of a request here beside that of another commit, in turns; --only names some of fresh,
+                  cached, mix and readers (on SQLite), postgres and processes (on PostgreSQL); the first four unless given
 
   --seconds N     length of one measurement (5; of a step under overload 60)
   --rounds N      measurements of each server, in turns; the median counts (3)
@@ -43,13 +45,14 @@ const spec = {
 /** The options, checked; throws a UsageError naming the first that is wrong. */
 export function readOptions(args, { workloads, datasets }) {
   const { values, positionals } = parsed(args)
-  const run = runOf(positionals)
+  const { run, commit } = runOf(positionals)
   oneOf('data', values.data, datasets)
   if (values.load !== undefined) oneOf('load', values.load, ['wrk', 'autocannon'])
   for (const name of values.only) oneOf('only', name, workloads[run])
   return {
     ...values,
     run,
+    commit,
     seconds: count('seconds', { seconds: run === 'overload' ? 60 : 5, ...values }),
     rounds: count('rounds', values),
     duet: resolve(values.duet),
@@ -67,7 +70,9 @@ function parsed(args) {
 }
 
 function runOf([name = 'usual', ...more]) {
-  if (runs.includes(name) && more.length === 0) return name
+  if (name === 'compare' && more.length === 1) return { run: name, commit: more[0] }
+  if (name === 'compare') throw new UsageError('compare needs one commit, such as HEAD~1 or main')
+  if (runs.includes(name) && more.length === 0) return { run: name }
   throw new UsageError(
     `a run is one of ${runs.slice(1).join(', ')}; without a name it is the usual one`,
   )

@@ -18,7 +18,7 @@ const slowClients = 20
 const peakSeconds = 10
 
 /** What one reader cannot read more slowly: all the tests that no index helps, and a far offset. */
-const worst =
+export const worst =
   '/api/products?search=e&min_price=1&max_price=900&in_stock=true&sort=-price,name&offset=50000'
 
 /** On a copy, as what is paid changes the store. */

@@ -1,12 +1,19 @@
 /** The processor time of processes, where the system tells it (Linux). */
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
 /** The microseconds of one of the ticks that the system counts. */
 const tick = 1e6 / Number(execFileSync('getconf', ['CLK_TCK']))
 
-/** The processor time of a process so far, in microseconds: its own and the kernel's for it, in all threads. */
+/** The processor time so far of a process and of those that it started, in microseconds: their own and the kernel's for them, in all threads. */
 export function processorTime(pid) {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * tick
+  const own = (Number(fields[11]) + Number(fields[12])) * tick
+  return childrenOf(pid).reduce((sum, child) => sum + processorTime(child), own)
 }
+
+// A thread that starts a process is named as its parent, so all are asked.
+const childrenOf = pid =>
+  readdirSync(`/proc/${pid}/task`).flatMap(thread =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),
+  )

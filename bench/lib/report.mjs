@@ -82,12 +82,35 @@ export function printCached(results) {
     const [name, ...others] = cells
     console.log(`  ${name.padEnd(50)}${others.map(cell => cell.padStart(11)).join('')}`)
   }
-  line(['', 'fresh', 'median', 'cached', 'median', 'through'])
+  line(['', 'fresh', 'median', 'cached', 'median', 'through', 'p50 ms', 'p99 ms'])
   for (const { title, fresh, cached, times } of results)
     line([
       title,
       ...[fresh.least, fresh.median, cached.least, cached.median].map(time => time.toFixed(1)),
       `${times.toFixed(2)} ×`,
+      ...[cached.p50, cached.p99].map(time => time.toFixed(2)),
+    ])
+  console.log()
+}
+
+/** Prints a request in two commits: its processor time, p50 and p99 in each, and the ratio of the times, with the least and the most of the rounds. */
+export function printCompared({ base, own }, results) {
+  console.log(`Processor time of one request, µs, and latency, ms: ${base}, then ${own}`)
+  const line = ([name, ...others]) =>
+    console.log(`  ${name.padEnd(60)}${others.map(cell => cell.padStart(8)).join('')}`)
+  const figures = ['least', 'median', 'p50', 'p99']
+  line(['', ...figures, ...figures, 'ratio', 'from', 'to'])
+  const cells = ({ least, median, p50, p99 }) => [
+    ...[least, median, p50].map(figure => figure.toFixed(1)),
+    p99.toFixed(0),
+  ]
+  for (const { title, differs, ratio, from, to, ...sides } of results)
+    line([
+      title,
+      ...cells(sides.base),
+      ...cells(sides.own),
+      ...[ratio, from, to].map(times => times.toFixed(2)),
+      differs ? '  answers differ' : '',
     ])
   console.log()
 }
