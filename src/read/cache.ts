@@ -20,7 +20,7 @@ type Source = { readonly plan: ReadPlan; readonly statements: readonly Statement
 type Weighed<Value> = { readonly value: Value; readonly bytes: number }
 
 /** A value made of an answer, with the rows of it where they are at hand. */
-export type Made<Value> = Weighed<Value> & { readonly results?: Results | undefined }
+type Made<Value> = Weighed<Value> & { readonly results?: Results | undefined }
 
 type Entry = Weighed<unknown> & {
   /** What it depends on, and since when that is as it was. */
