@@ -71,8 +71,7 @@ export const programsFor = groups => {
 export const runTogether = async files => {
   // Their hooks are for the whole process, and not for the first file that imports them.
   const shared = ['../test/commands.ts', '../test/postgres/tools/proxy.ts']
-  if (files.some(([name]) => name.startsWith('test/')))
-    await Promise.all(shared.map(module => import(module)))
+  await Promise.all(shared.map(module => import(module)))
   // One that hangs is ended long before the process is, and leaves the others.
   const timeout = Number(process.env.DUET_TEST_FILE_SECONDS) * 1000
   let last = 'to load and to end'
