@@ -29,7 +29,8 @@ const slow = (text: string) => text.replace(behind, pause + behind)
 const late = (text: string) => text.replace(before, '').replace(behind, pause + before + behind)
 
 // Without the values that a row had before an update.
-const forgetful = (text: string) => text.replace("on('update', ['old', 'new'])", "on('update', ['new'])")
+const forgetful = (text: string) =>
+  text.replace("on('update', ['old', 'new'])", "on('update', ['new'])")
 
 /** The race in a copy of the checkout with another text of one of its files. */
 const raceWith = async (

@@ -127,10 +127,13 @@ test('after a write only what shows its rows is read again: by id, by reference,
 
 test('a nested query is read again when a row that it shows changes at any level, or one comes to a list in it', async () => {
   const nested = (id: number) => () =>
-    world.gql('query ($id: ID!) { user(id: $id) { posts { title comments { author { name } } } } }', {
-      as: 1,
-      variables: { id },
-    })
+    world.gql(
+      'query ($id: ID!) { user(id: $id) { posts { title comments { author { name } } } } }',
+      {
+        as: 1,
+        variables: { id },
+      },
+    )
   const users = { ben: nested(2), cleo: nested(3) }
   const write = (line: string, body: unknown) => () => world.ask(line, { as: 1, body })
   // Ben wrote post 1 and a comment on post 4, which is Cleo's; a comment of Ada's is on post 1.
