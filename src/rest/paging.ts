@@ -54,6 +54,18 @@ const link = ({ path, others }: ListAddress, own: string, rel: string): string =
   return `<${path}${parameters && `?${parameters}`}>; rel="${rel}"`
 }
 
+/** The most characters of all links together: clients refuse heads above 16 KiB. */
+const longestLinks = 8192
+
+/** The value of `Link`; where it would be too long, those are left out that are needed the least. */
+const joined = (links: readonly string[]): string => {
+  let kept = links
+  for (const rel of ['last', 'first', 'prev'])
+    if (kept.join(', ').length > longestLinks)
+      kept = kept.filter(link => !link.endsWith(`; rel="${rel}"`))
+  return kept.join(', ')
+}
+
 /** The envelope of a numbered page, with its links (RFC 8288). */
 export const numberedEnvelope = (
   answer: Answer,
@@ -78,7 +90,7 @@ export const numberedEnvelope = (
     links.push(to(Math.max(Math.min(offset, Math.max(totalPages, 1) * limit) - limit, 0), 'prev'))
   if (offset + limit < total) links.push(to(offset + limit, 'next'))
   if (total > 0) links.push(to((totalPages - 1) * limit, 'last'))
-  return { body, link: links.join(', ') }
+  return { body, link: joined(links) }
 }
 
 /** The id after which a cursor list goes on; above every id for the first page. */
@@ -112,7 +124,7 @@ export const cursorEnvelope = (
   if (next !== null) links.push(link(address, `cursor=${next}`, 'next'))
   return {
     body: `{"data":${answer.text},${tail}}`,
-    link: links.join(', '),
+    link: joined(links),
   }
 }
 

@@ -426,6 +426,19 @@ test('Link keeps the version prefix', async () => {
   assert.equal(first, '/api/v1/users?limit=1&page=1')
 })
 
+test('Link takes up at most 8 KiB, since clients refuse longer heads: next is kept the longest', async () => {
+  const relationsOf = async (letters: number) => {
+    const answer = await get(`/api/products?page=2&x=${'a'.repeat(letters)}`)
+    assert.equal(answer.status, 200)
+    const link = answer.headers.get('link') ?? ''
+    assert.ok(link.length <= 8192)
+    return Object.keys(linksOf(link))
+  }
+  assert.deepEqual(await relationsOf(1900), ['first', 'prev', 'next', 'last'])
+  assert.deepEqual(await relationsOf(2100), ['first', 'prev', 'next'])
+  assert.deepEqual(await relationsOf(3000), ['prev', 'next'])
+})
+
 test('a list without rows links to its first page alone', async () => {
   const links = linksOf((await get('/api/products?category=none')).headers.get('link'))
   assert.deepEqual(Object.keys(links), ['first'])

@@ -59,6 +59,16 @@ test('damaged pages cost what is on them: the rest is served, nothing crashes, a
   assert.equal((await service.end()).code, 0)
 })
 
+test('a damaged page that a slow read meets makes the service unwell too', async () => {
+  destroy(...pagesOf('products').map(page => [(page - 1) * pageSize, page * pageSize] as const))
+  const service = await serve(settings)
+  const ask = async (path: string) => (await fetch(`${service.url}${path}`)).status
+  assert.equal(await ask('/readyz'), 200)
+  assert.equal(await ask('/api/products?min_price=1&sort=-price,name'), 500)
+  assert.equal(await ask('/readyz'), 503)
+  assert.equal((await service.end()).code, 0)
+})
+
 test('a store that cannot be read from its beginning is refused with a line, by serve and by backup', async () => {
   const refusals = {
     header: [

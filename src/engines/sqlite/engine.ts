@@ -37,7 +37,7 @@ const watchDamage = ({ file, onProblem }: SqliteOptions) => {
 export const openSqlite = (options: SqliteOptions): Engine => {
   const damage = watchDamage(options)
   const reader = openReader(options.file, damage.onDamage, options.isWatched)
-  const slow = openSlowReader(options)
+  const slow = openSlowReader(options, damage.onDamage)
   const disk = watchDisk({
     folder: dirname(options.file),
     min: options.minDisk ?? 0,

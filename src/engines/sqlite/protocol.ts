@@ -75,5 +75,7 @@ export type Told =
       readonly message: string
       readonly retryAfter: number | undefined
     }
+  /** A damaged page was met; what was asked is told of too. */
+  | { readonly kind: 'damaged'; readonly message: string }
   /** A fault of the program or of the store. */
   | { readonly kind: 'failed'; readonly message: string }

@@ -14,7 +14,10 @@ if (!port) throw new Error('the reader runs as a worker thread')
 const { file, digits, limits, readTimeout, stopped } = workerData as ReaderSetup
 // On Linux this is of the thread alone: where cores are few, the one that answers everybody else goes first.
 if (process.platform === 'linux') setPriority(10)
-const connection = connect(file, { readOnly: true })
+const connection = connect(file, {
+  readOnly: true,
+  onDamage: message => port.postMessage({ kind: 'damaged', message } satisfies Told),
+})
 const plans = new Map<number, Prepared>()
 const begin = queryWith('begin')
 

@@ -12,6 +12,8 @@ import type { SqlValue } from '#sql/sql.ts'
 
 export type ReaderOptions = Omit<ReaderSetup, 'stopped'> & {
   readonly onProblem?: ((message: string) => void) | undefined
+  /** Called when a read meets a damaged page. */
+  readonly onDamage: (message: string) => void
 }
 
 export type ReaderThread = {
@@ -51,7 +53,11 @@ const asRows = settling('rows')
 type Waiting = PromiseWithResolvers<Told>
 
 /** A worker to which one task at a time is told; `onEnd` says why it ended before it was closed. */
-const startWorker = (setup: ReaderSetup, onEnd: (why: string) => void) => {
+const startWorker = (
+  setup: ReaderSetup,
+  onEnd: (why: string) => void,
+  onDamage: (message: string) => void,
+) => {
   const worker = new Worker(new URL('./reader-thread.ts', import.meta.url), { workerData: setup })
   const exited = Promise.withResolvers<void>()
   let waiting: Waiting = Promise.withResolvers()
@@ -63,7 +69,11 @@ const startWorker = (setup: ReaderSetup, onEnd: (why: string) => void) => {
     if (isAlive) onEnd(why)
     isAlive = false
   }
-  worker.on('message', (told: Told) => waiting.resolve(told))
+  worker.on('message', (told: Told) => {
+    // It is no answer; that comes too.
+    if (told.kind === 'damaged') onDamage(told.message)
+    else waiting.resolve(told)
+  })
   worker.on('error', (error: Error) => lose(error.message))
   worker.on('exit', code => {
     lose(`exit code ${code}`)
@@ -95,10 +105,16 @@ const startWorker = (setup: ReaderSetup, onEnd: (why: string) => void) => {
 }
 
 /** Starts a reader thread. */
-export const startReaderThread = ({ onProblem, ...options }: ReaderOptions): ReaderThread => {
+export const startReaderThread = ({
+  onProblem,
+  onDamage,
+  ...options
+}: ReaderOptions): ReaderThread => {
   const stopped = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
-  const { tell, isAlive, close } = startWorker({ ...options, stopped }, why =>
-    onProblem?.(`a reader thread ended: ${why}; another is started when it is needed`),
+  const { tell, isAlive, close } = startWorker(
+    { ...options, stopped },
+    why => onProblem?.(`a reader thread ended: ${why}; another is started when it is needed`),
+    onDamage,
   )
   const planNumber = createPlanNumbers()
   // Of the read that it does now, so that a late stop ends no other.

@@ -13,10 +13,13 @@ type SlowReader = Required<Pick<PlanReader, 'slowly' | 'elsewhere'>> & {
 /** One for each core beside that of the main thread. */
 const spareCores = (): number => Math.max(1, availableParallelism() - 1)
 
-/** Opens the slow lane; its threads are started when reads need them, and again where one ended. */
-export const openSlowReader = (options: SqliteOptions): SlowReader => {
+/** Opens the slow lane; its threads are started when reads need them, and again where one ended. `onDamage` is called when a read meets a damaged page. */
+export const openSlowReader = (
+  options: SqliteOptions,
+  onDamage: (message: string) => void,
+): SlowReader => {
   const { file, digits, limits, readTimeout, onProblem, readers = spareCores() } = options
-  const setup = { file, digits, limits, readTimeout, onProblem }
+  const setup = { file, digits, limits, readTimeout, onProblem, onDamage }
   const lane = createSlowLane({ places: readers, waiting: usualWaiting, patience: readTimeout })
   const all = new Set<ReaderThread>()
   const idle: ReaderThread[] = []
