@@ -74,10 +74,16 @@ export const checkViewers = (
   { entity, barred, roles }: Viewers,
   actions: readonly PlacedRule[] = [],
 ): void => {
-  const self = entities[entity] ?? wrong(`viewers are ${entity}, which is not an entity`)
+  const self =
+    entities[entity] ??
+    wrong(
+      `viewers are ${entity}, which is not an entity: name one of ${Object.keys(entities).join(', ')}`,
+    )
   const field =
     self.fields[barred.field] ??
-    wrong(`viewers are barred by ${barred.field}, which is not a field of ${entity}`)
+    wrong(
+      `viewers are barred by ${barred.field}, which is not a field of ${entity}: name one of ${Object.keys(self.fields).join(', ')}`,
+    )
   if (!field.values?.includes(barred.value))
     wrong(
       `viewers are barred where ${entity}.${barred.field} is ${barred.value}, which is not one of its values: make it a choice that has it`,

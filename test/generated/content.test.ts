@@ -53,13 +53,13 @@ const wrongViewers: readonly (readonly [string, Entity, Viewers, string])[] = [
     'viewers that are no entity',
     thing,
     { ...viewers, entity: 'user' },
-    'viewers are user, which is not an entity',
+    'viewers are user, which is not an entity: name one of member, thing',
   ],
   [
     'viewers barred by what is not there',
     thing,
     { ...viewers, barred: { field: 'state', value: 'barred' } },
-    'viewers are barred by state, which is not a field of member',
+    'viewers are barred by state, which is not a field of member: name one of id, name, status, revision',
   ],
   [
     'viewers barred by a value that there is not',
