@@ -1,4 +1,5 @@
 /** Reads a plan with a statement for each level, where a call costs next to nothing. */
+import { columnName } from '#model/model.ts'
 import { budget, levelSql } from '#read/compile.ts'
 import { type Fetch, type Run, tooMany, valuesOf } from '#read/fetch.ts'
 import {
@@ -15,7 +16,7 @@ import {
 import type { Limits } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Query, Rows } from '#sql/engine.ts'
-import { parameter, type SqlValue, type Statement, sql, statement } from '#sql/sql.ts'
+import { parameter, type Sql, type SqlValue, type Statement, sql, statement } from '#sql/sql.ts'
 
 const keys = parameter({ kind: 'keys' })
 
@@ -67,20 +68,38 @@ type Step = Linked & {
   /** The column of the level above with the ids that lead to this one; null for a root. */
   readonly key: number | null
   readonly statement: Statement
+  /** Its text with the rows gathered, where they may hold long texts. */
+  readonly gathered: string | undefined
+}
+
+const gatheredText = (
+  level: Level,
+  query: Sql,
+  { gathered, placeholder }: Dialect,
+): string | undefined => {
+  if (!gathered || !hasRows(level) || level.longText === 0) return undefined
+  const columns = level.fields.map(({ name }) => columnName(name))
+  return statement(gathered(query, columns), placeholder).text
+}
+
+const stepOf = (linked: Linked, dialect: Dialect): Step => {
+  const query = levelSql(linked.level, dialect, keys, most)
+  return {
+    ...linked,
+    key: linked.above && indexOf(linked.above, keyOf(linked.level)),
+    statement: statement(query, dialect.placeholder),
+    gathered: gatheredText(linked.level, query, dialect),
+  }
 }
 
 /** Compiles a plan to a statement for each level; each takes the ids that the level above found. */
 export const perLevel = (plan: ReadPlan, dialect: Dialect, limits: ReadLimits): Fetch => {
-  const steps = levelsOf(plan).map(
-    (linked): Step => ({
-      ...linked,
-      key: linked.above && indexOf(linked.above, keyOf(linked.level)),
-      statement: statement(levelSql(linked.level, dialect, keys, most), dialect.placeholder),
-    }),
-  )
-  const queryOf = ({ level, statement }: Step, run: Run, parents: number): Query => {
+  const steps = levelsOf(plan).map(linked => stepOf(linked, dialect))
+  const queryOf = ({ level, statement, gathered }: Step, run: Run, parents: number): Query => {
     const query = { text: statement.text, values: valuesOf(statement, run) }
-    return { ...query, ...boundsOf(level, run.slots, parents, limits) }
+    const bounds = boundsOf(level, run.slots, parents, limits)
+    const isCounted = bounds.bytes !== undefined && gathered !== undefined
+    return isCounted ? { ...query, ...bounds, gathered } : { ...query, ...bounds }
   }
   const work: Fetch['work'] = function* (slots) {
     const results: Results = new Map()

@@ -41,6 +41,8 @@ export type Dialect = {
   readonly columnType: Readonly<Record<Scalar, string>>
   /** For a database behind a network; null where a call costs next to nothing, so that each level has its own statement. */
   readonly singleStatement: SingleStatement | null
+  /** A query whose only row has each of these columns of another query as one JSON list; null where that brings nothing. */
+  readonly gathered: ((query: Sql, columns: readonly string[]) => Sql) | null
   readonly byIds: (query: ByIds) => Sql
   readonly childrenOf: (query: ChildrenOf) => Sql
   /** A query for the names of a table's columns, without rows where there is no such table. */

@@ -224,7 +224,7 @@ test('of 3,000 answers from the cache beside writes none is older than it may be
     hits: 3000,
     most: 30_000,
     seed,
-    readsPerWrite: 50,
+    readsPerWrite: 40,
   })
   assert.deepEqual(faults, [])
   assert.ok(hits >= 3000 && writes > 60, `${hits} answers from the cache beside ${writes} writes`)

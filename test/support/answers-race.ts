@@ -237,6 +237,11 @@ export const raceAnswers = async ({ hits, most, seed, readsPerWrite }: Racing): 
   const readingCore = async () => {
     while (!isDone()) {
       if (random() < 0.2) await lookIntoFile()
+      // They cost so little that the writes would be left behind.
+      if (asked > (writes + 2) * readsPerWrite) {
+        await setImmediate()
+        continue
+      }
       const floor = floorNow()
       // In the slice of a turn in which requests are run, which all see its snapshot.
       await new Promise<void>((resolve, shed) => {

@@ -75,7 +75,7 @@ const look = (rows: readonly RowsOf[] = tables) => {
   }
 }
 
-/** Runs statements as one group of one job; `within` is run before the commit, with the counters moved already. */
+/** Runs statements as one group of one job; `within` is run before the commit, whose number is told already. */
 const write = (texts: readonly string[], { within = () => {}, isDone = true } = {}) => {
   const { writer, counted } = store
   run(writer, 'begin immediate')

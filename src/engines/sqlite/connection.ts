@@ -87,6 +87,19 @@ const upTo = (rows: Iterable<Row>, most: number, fail: (most: number) => Error):
   return result
 }
 
+/** The rows from the texts of their columns, each a list of values. */
+const ungathered = ([first, ...others]: readonly string[]): Rows => {
+  const columns = others.map(text => JSON.parse(text) as SqlValue[])
+  return (JSON.parse(first ?? '[]') as SqlValue[]).map((value, at) => {
+    const row = [value]
+    for (const column of columns) row.push(column[at] as SqlValue)
+    return row
+  })
+}
+
+/** The result code for a value that is too long, as all texts of a column together may be. */
+const TOOBIG = 18
+
 /** How long a connection waits for one that has the file locked, in milliseconds. */
 export const busyTimeout = 5000
 
@@ -196,8 +209,23 @@ export const connect = (file: string, options: ConnectOptions = {}): Connection 
     statements.set(text, made)
     return made
   }
-  const rowsOf = ({ statement }: Prepared, { values, bytes, characters }: Query): Rows => {
+  /** The rows of a gathered query; undefined where they hold more than is wanted, or than fits in a list. */
+  const gatheredRows = (text: string, values: SQLInputValue[], most: number): Rows | undefined => {
+    try {
+      const lists = prepared(text).statement.get(...values) as unknown as readonly string[]
+      const length = lists.reduce((sum, list) => sum + list.length, 0)
+      return length > most ? undefined : ungathered(lists)
+    } catch (error) {
+      if (errorCode(error) !== TOOBIG) throw error
+      return undefined
+    }
+  }
+  const rowsOf = ({ statement }: Prepared, query: Query): Rows => {
+    const { values, gathered, bytes, characters } = query
     const bound = values.map(bindable)
+    const most = characters ?? bytes ?? 0
+    const lists = gathered === undefined ? undefined : gatheredRows(gathered, bound, most)
+    if (lists) return lists
     // With setReturnArrays a row is an array; the types of node:sqlite do not know this.
     const found =
       bytes === undefined

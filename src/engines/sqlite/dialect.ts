@@ -1,6 +1,6 @@
 /** SQLite's text where databases differ. */
 import type { ByIds, ChildrenOf, Dialect } from '#sql/dialect.ts'
-import { column, name, type Sql, sql, trusted } from '#sql/sql.ts'
+import { column, comma, join, name, type Sql, sql, trusted } from '#sql/sql.ts'
 
 const byIds = ({ table, columns, keys, where, budget }: ByIds) =>
   sql`select ${columns} from json_each(${keys}) as "k" cross join ${table} as "t"
@@ -39,6 +39,10 @@ export const dialect: Dialect = {
   },
   columnsOf: table => sql`select name from pragma_table_info(${table})`,
   singleStatement: null,
+  gathered: (query, columns) => {
+    const lists = columns.map(column => sql`json_group_array(${name(column)})`)
+    return sql`select ${join(lists, comma)} from (${query})`
+  },
   byIds,
   childrenOf,
   interruptCheck: trusted('duet_interrupt_check()'),
