@@ -59,15 +59,24 @@ CATCH_UP="do \$\$
   end \$\$"
 
 # New sessions find that they cannot write; those from before are ended, and with them what they have not committed.
-END_WRITES="select coalesce(bool_and(pg_terminate_backend(pid, 5000)), true) from pg_stat_activity
-  where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()"
+END_WRITES="do \$\$
+  declare since timestamptz := clock_timestamp();
+  begin
+    loop
+      perform pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()
+        and backend_type = 'client backend' and pid <> pg_backend_pid() and backend_start < since;
+      exit when not found;
+      if clock_timestamp() > since + interval '5 s' then raise 'sessions do not end: end them, then switch again'; end if;
+      perform pg_sleep(0.01), pg_stat_clear_snapshot();
+    end loop;
+  end \$\$"
 
 SEQUENCES="select string_agg(format('select setval(%L, %s)', format('%I.%I', schemaname, sequencename), last_value), '; ')
   from pg_sequences where schemaname = 'public' and last_value is not null"
 
 switch() {
   [ "$(in_new -c "select bool_and(srsubstate = 'r') from pg_subscription_rel")" = t ] || refuse 'not all rows are copied: wait for that'
-  local old new user begun told ended end earlier sequences
+  local old new user begun told end earlier sequences
   old=$(in_old -c "$DATABASE") new=$(in_new -c "$DATABASE")
   user=$(in_new -c "select quote_ident(rolname) from pg_authid where oid = $USER_OF_DUET")
   in_old -c "$CATCH_UP"
@@ -77,16 +86,16 @@ switch() {
     -c "do \$\$ begin perform pg_logical_emit_message(true, 'duet', 'switch'); end \$\$" -c "$CATCH_UP" \
     -c 'select pg_current_wal_insert_lsn()' -c "$SEQUENCES" \
     -c "select $TIMELINE + coalesce(nullif(current_setting('duet.earlier_timelines', true), '')::int, 0)")
-  { read -r ended; read -r end; read -r sequences; read -r earlier; } <<< "$told"
-  [ "$ended" = t ] || refuse 'sessions of the old database do not end: end them, then switch again'
-  in_new -c "$sequences" > /dev/null
-  trap - EXIT
+  { read -r end; read -r sequences; read -r earlier; } <<< "$told"
+  trap 'echo "if $user may not log in to the new database now, let the old one take writes again: alter database $old reset default_transaction_read_only" >&2' EXIT
   # Timelines are counted on, and the first one here begins where the old log ends: so Duet knows which database is the
   # later one, and what a position from before is worth.
-  in_new -c "insert into timelines (system, timeline, began)
+  in_new -c "$sequences;
+    insert into timelines (system, timeline, began)
       select system_identifier::text, $earlier + $TIMELINE, '$end' from pg_control_system();
     alter database $new set duet.earlier_timelines = $earlier;
-    alter role $user login"
+    alter role $user login" > /dev/null
+  trap - EXIT
   say "Duet writes to the new database; writes paused for $((($(date +%s%N) - begun) / 1000000)) ms"
   forget
 }

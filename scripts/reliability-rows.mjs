@@ -309,6 +309,17 @@ const postgres = [
     ],
     'In part: no checker of whole histories looks for cycles.',
   ],
+  [
+    'B12',
+    'PostgreSQL is upgraded to a new major version while it is served',
+    [
+      'test/nightly/upgrade.test.ts: is carried to a newer one without a restart: nothing acknowledged is lost, nothing is done twice',
+      'test/nightly/upgrade.test.ts: keeps its counts, and takes no write on the older one any more',
+      'test/nightly/upgrade.test.ts: answers a position from before as held, and one beyond the end of the older log as lost',
+      'src/engines/postgres/read/timelines.test.ts: a place in the log of an earlier system is held up to where that was left, whatever the log of the next one says',
+      'src/engines/postgres/read/timelines.test.ts: nobody knows of a place that may be of either of two systems',
+    ],
+  ],
 ]
 
 const orders = [
