@@ -111,7 +111,7 @@ const migrated = async () => {
 const oneLine = async (
   cases: readonly Case[],
   settings: Readonly<Record<string, string>>,
-  run = command,
+  run: typeof command | typeof duet = command,
 ) => {
   const runs = await Promise.all(cases.map(([, args]) => run(args, settings)))
   for (const [index, { code, stdout, stderr }] of runs.entries()) {

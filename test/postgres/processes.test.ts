@@ -280,7 +280,7 @@ test('when the first process is killed outright the others end by themselves', {
 describe('what is wrong from the start is told once, with exit code 1, and nothing is tried again', {
   skip,
 }, () => {
-  const failing = async (more: Settings, run = duet) => {
+  const failing = async (more: Settings, run: typeof command | typeof duet = duet) => {
     const { code, stderr } = await run(['serve', '--processes', '2'], { ...settings, ...more })
     assert.equal(code, 1, stderr)
     return stderr.trim().split('\n')
