@@ -327,7 +327,7 @@ const orders = [
     'C1',
     'An order is paid twice at the same moment',
     [
-      'test/store/race.test.ts: of 20 pays of an order at the same moment exactly one takes effect, 200 times',
+      'test/store/race.test.ts: of 20 pays of an order at the same moment exactly one takes effect, each time',
       'test/store/race.test.ts: without its guard the same transition happens more than once, and the invariants fail',
       'test/nightly/race.test.ts: of 50 pays of an order at the same moment exactly one takes effect, … times',
       'test/postgres/processes.test.ts: pays of an order at the same moment, over both: exactly one takes effect, 50 times',

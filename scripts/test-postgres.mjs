@@ -13,7 +13,8 @@ export async function testServer() {
   if (given) return { env: own, end: () => dropAll(given, run) }
   try {
     const { startPostgres } = await import('../test/postgres/tools/server.ts')
-    const server = await startPostgres()
+    // Its many small databases last for a test each, and need no care meanwhile.
+    const server = await startPostgres({ settings: { autovacuum: 'off' } })
     const env = { ...own, DUET_TEST_POSTGRES_URL: server.url }
     return { env, pid: server.pid, end: server.end }
   } catch (error) {

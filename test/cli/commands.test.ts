@@ -107,11 +107,13 @@ const migrated = async () => {
   return settings
 }
 
-/** Runs the cases, `serve` as a program; each must print one line on standard error and nothing else. */
-const oneLine = async (cases: readonly Case[], settings: Readonly<Record<string, string>>) => {
-  const runs = await Promise.all(
-    cases.map(([, args]) => (args[0] === 'serve' ? duet : command)(args, settings)),
-  )
+/** Runs the cases; each must print one line on standard error and nothing else. */
+const oneLine = async (
+  cases: readonly Case[],
+  settings: Readonly<Record<string, string>>,
+  run: typeof command | typeof duet = command,
+) => {
+  const runs = await Promise.all(cases.map(([, args]) => run(args, settings)))
   for (const [index, { code, stdout, stderr }] of runs.entries()) {
     const [what, , status, message] = cases[index] as Case
     assert.equal(code, status, `${what}: ${stderr}`)
@@ -280,8 +282,8 @@ test('wrong settings are reported all at once, a line each, before anything is t
   const { file, settings } = await freshStore()
   const bad = { ...settings, DUET_PORT: 'x', DUET_SIGNUP: 'maybe', DUET_NONSENSE: '1' }
   for (const { code, stderr } of await Promise.all([
-    duet(['serve'], bad),
-    duet(['migrate'], bad),
+    command(['serve'], bad),
+    command(['migrate'], bad),
   ])) {
     assert.equal(code, 1)
     const lines = stderr.trim().split('\n')
@@ -311,16 +313,17 @@ test('a port in use is named, with how to take another', async () => {
   await oneLine(
     [['a port in use', ['serve'], 1, new RegExp(`port ${port} is in use already; set DUET_PORT`)]],
     { ...(await migrated()), DUET_PORT: String(port) },
+    duet, // it has opened the store by then, which ends with its process
   )
   taken.close()
 })
 
 test('an address that this machine does not have is named', async () => {
-  await oneLine([['a foreign address', ['serve'], 1, /no address 192\.0\.2\.1; set DUET_HOST/]], {
-    ...(await migrated()),
-    DUET_PORT: '0',
-    DUET_HOST: '192.0.2.1',
-  })
+  await oneLine(
+    [['a foreign address', ['serve'], 1, /no address 192\.0\.2\.1; set DUET_HOST/]],
+    { ...(await migrated()), DUET_PORT: '0', DUET_HOST: '192.0.2.1' },
+    duet,
+  )
 })
 
 test('a data folder that cannot be made or written is named', async () => {
@@ -367,15 +370,16 @@ test('production does not start without a key for tokens, nor with a weak one, a
     keyless,
   )
   for (const weak of ['hunter2', 'supersecretsupersecretsupersecret']) {
-    const { code, stderr } = await duet(['serve'], { ...production, DUET_AUTH_SECRET: weak })
+    const { code, stderr } = await command(['serve'], { ...production, DUET_AUTH_SECRET: weak })
     assert.equal(code, 1)
     assert.match(stderr, /^duet: DUET_AUTH_SECRET is too weak: [^\n]+openssl rand[^\n]*\n$/)
     assert.ok(!stderr.includes(weak))
   }
-  await oneLine([['keys that are not there', ['serve'], 1, /keys\.json/]], {
-    ...keyless,
-    DUET_JWKS_FILE: join(folder, 'keys.json'),
-  })
+  await oneLine(
+    [['keys that are not there', ['serve'], 1, /keys\.json/]],
+    { ...keyless, DUET_JWKS_FILE: join(folder, 'keys.json') },
+    duet,
+  )
 })
 
 test('a token of the command is accepted by the server, with its role and no longer than its life', async () => {
@@ -383,7 +387,7 @@ test('a token of the command is accepted by the server, with its role and no lon
   const service = await serve(settings)
   const [user, admin, short] = (
     await Promise.all([
-      duet(['token', '--user', '2'], settings),
+      command(['token', '--user', '2'], settings),
       command(['token', '--user', '1', '--role', 'admin', '--ttl', '15m'], settings),
       command(['token', '--user', '2', '--ttl', '90s'], settings),
     ])
@@ -411,7 +415,7 @@ test('a token of the command is accepted by the server, with its role and no lon
 test('development makes a secret once, for the owner alone, and token and server share it', async () => {
   const { file, settings } = fresh()
   const { DUET_AUTH_SECRET: _, ...development } = settings
-  const first = await duet(['token', '--user', '1'], development)
+  const first = await command(['token', '--user', '1'], development)
   assert.equal(first.code, 0)
   const path = join(dirname(file), 'secret')
   assert.equal(statSync(path).mode & 0o777, 0o600)

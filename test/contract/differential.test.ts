@@ -98,7 +98,7 @@ const differential = (
 ) =>
   describe(name, () => {
     // The statements are others there, plan and stitch are the same; test/postgres/equal.test.ts asks more.
-    const runs = onPostgres ? Math.ceil(most / 6) : most
+    const runs = onPostgres ? Math.ceil(most / 10) : most
     let world: World
     let root: object
     before(async () => {
@@ -187,7 +187,7 @@ const largeRows = (): NonNullable<WorldOptions['rows']> => {
 
 const small: Shape = { ids: 6, levels: 5, width: 3, whole: true }
 
-differential('a small world', 1300, small, {})
+differential('a small world', 1050, small, {})
 differential(
   'a large world in pages',
   350,

@@ -31,12 +31,7 @@ describe('a service on PostgreSQL', { skip: noPostgres }, () => {
 
   test('a service outlives crashes of the server, and loses nothing that was acknowledged', async t => {
     const workload = await workloadWith()
-    const told = await crashRounds(workload, server, [
-      'immediate',
-      'kill',
-      'immediate',
-      'immediate',
-    ])
+    const told = await crashRounds(workload, server, ['immediate', 'kill'])
     t.diagnostic(JSON.stringify(told))
     await workload.service.end()
   })
@@ -44,21 +39,21 @@ describe('a service on PostgreSQL', { skip: noPostgres }, () => {
   describe('that has', { concurrency: true }, () => {
     test('a service that lost the reply to a commit says so, and does nothing twice', async () => {
       const { workload, proxy } = await wiredWorkload()
-      await losePays(workload, proxy, 200)
-      await losePaysWithoutKey(workload, proxy, 20)
-      await loseMutations(workload, proxy, 20)
+      await losePays(workload, proxy, 60)
+      await losePaysWithoutKey(workload, proxy, 10)
+      await loseMutations(workload, proxy, 10)
       await loseUnguarded(workload, proxy)
       await workload.service.end()
     })
 
     test('a service with a silent wire answers while it is silent', async () => {
       const { workload, proxy } = await wiredWorkload()
-      await silentWire(workload, proxy.faults, 3)
+      await silentWire(workload, proxy.faults, 2)
     })
 
     test('a service without its database says so until it is back', async () => {
       const { workload, proxy } = await wiredWorkload()
-      await away(workload, proxy.faults, 8)
+      await away(workload, proxy.faults, 5)
       await workload.service.end()
     })
 
@@ -77,19 +72,19 @@ describe('a service on PostgreSQL', { skip: noPostgres }, () => {
   describe('under load', { concurrency: true }, () => {
     test('a service hardly notices sessions that are ended', async t => {
       const workload = await workloadWith()
-      t.diagnostic(JSON.stringify(await cutRounds(workload, server, 25)))
+      t.diagnostic(JSON.stringify(await cutRounds(workload, server, 10)))
       await workload.service.end()
     })
 
     test('a service tries again what was locked crosswise', async t => {
       const workload = await crossableWorkload(server)
-      t.diagnostic(JSON.stringify(await crossing(workload, 5)))
+      t.diagnostic(JSON.stringify(await crossing(workload, 2)))
       await workload.service.end()
     })
 
     test('a service runs behind PgBouncer in transaction mode', { skip: noPgbouncer }, async t => {
       const { through, end } = await startPgbouncer(server.port)
-      const told = await behindPgbouncer(server, through, { pays: 60, races: 10 })
+      const told = await behindPgbouncer(server, through, { pays: 20, races: 5 })
       t.diagnostic(JSON.stringify(told))
       await end()
     })

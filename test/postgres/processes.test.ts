@@ -54,7 +54,7 @@ describe('--processes is refused with exit code 2 and the reason', () => {
   ]
   for (const [count, given, reason] of cases)
     test(`${count} on ${given === sqlite ? 'SQLite' : 'PostgreSQL'}`, async () => {
-      const { code, stderr } = await duet(['serve', `--processes=${count}`], given)
+      const { code, stderr } = await command(['serve', `--processes=${count}`], given)
       assert.equal(code, 2, stderr)
       assert.match(stderr, reason)
       assert.equal(stderr.trim().split('\n').length, 1, stderr)
@@ -280,13 +280,13 @@ test('when the first process is killed outright the others end by themselves', {
 describe('what is wrong from the start is told once, with exit code 1, and nothing is tried again', {
   skip,
 }, () => {
-  const failing = async (more: Settings) => {
-    const { code, stderr } = await duet(['serve', '--processes', '2'], { ...settings, ...more })
+  const failing = async (more: Settings, run: typeof command | typeof duet = duet) => {
+    const { code, stderr } = await run(['serve', '--processes', '2'], { ...settings, ...more })
     assert.equal(code, 1, stderr)
     return stderr.trim().split('\n')
   }
   test('a setting', async () => {
-    const told = await failing({ DUET_AUTH_SECRET: 'short' })
+    const told = await failing({ DUET_AUTH_SECRET: 'short' }, command)
     assert.equal(told.length, 1)
     assert.match(told[0] ?? '', /DUET_AUTH_SECRET/)
   })

@@ -263,8 +263,8 @@ const whileReading = async (work: (more: () => Promise<void>) => unknown): Promi
     }
   }
   const more = () => {
-    const enough = reads + 200
-    return until('200 more reads are answered', () => reads >= enough)
+    const enough = reads + 80
+    return until('80 more reads are answered', () => reads >= enough)
   }
   const lanes = Array.from({ length: 8 }, lane)
   try {

@@ -107,7 +107,7 @@ test('the stored counts are those of a recount after any writes, dependent delet
       )
       await assertCounts()
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   )
   const { json } = await world.ask('GET /api/users?role=admin&limit=1', admin)
   assert.equal(
@@ -200,7 +200,7 @@ test('a search finds what its definition says after any writes, whatever is look
         await assertCounts()
       },
     ),
-    { numRuns: 80 },
+    { numRuns: 40 },
   )
   if (onPostgres) return
   // Fails where the index and the table do not agree.

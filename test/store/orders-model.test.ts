@@ -209,7 +209,7 @@ const beginModel = async ({ world }: Real): Promise<Model> => {
 }
 
 // A run takes twice as long on PostgreSQL.
-const runs = Number(process.env.DUET_TEST_RUNS ?? (onPostgres ? 40 : 80))
+const runs = Number(process.env.DUET_TEST_RUNS ?? (onPostgres ? 20 : 50))
 
 test('orders, stock and replays are as a model has them after any steps, restarts among them', async t => {
   const real: Real = {

@@ -145,7 +145,7 @@ test('of jobs that commit together, just those fail that would fail alone, and l
       )
       assert.deepEqual(keysIn(world.file), keys)
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   )
 })
 
@@ -167,7 +167,7 @@ test('without a savepoint for each job the same property does not hold', async (
       assert.deepEqual(outcomes, kinds)
       assert.deepEqual(keysIn(world.file), keys)
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   )
   connection.close()
   assert.equal(failed, true)
