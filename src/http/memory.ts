@@ -46,10 +46,19 @@ const budgets = {
   cached: 32 * mebibyte,
 }
 
-export type Memory = { readonly [Purpose in keyof typeof budgets]: Account }
+export type Memory = {
+  readonly [Purpose in Exclude<keyof typeof budgets, 'cached'>]: Account
+} & {
+  /** It also has how often an answer was found in the cache, and how often not. */
+  readonly cached: Account & { readonly lookups: { hit: number; miss: number } }
+}
 
 /** The accounts of a process, empty; with other budgets where some are given. */
 export const createMemory = (other: Partial<typeof budgets> = {}): Memory => {
   const { bodies, answers, cached } = { ...budgets, ...other }
-  return { bodies: accountOf(bodies), answers: accountOf(answers), cached: accountOf(cached) }
+  return {
+    bodies: accountOf(bodies),
+    answers: accountOf(answers),
+    cached: { ...accountOf(cached), lookups: { hit: 0, miss: 0 } },
+  }
 }

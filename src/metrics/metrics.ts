@@ -13,7 +13,7 @@ const durations = [
 /** The upper bounds of numbers of things. */
 const counts = [1, 2, 5, 10, 20, 50, 100, 200, 500]
 
-/** A gauge that is read when Prometheus asks, without labels or by the values of one. */
+/** A gauge, or a count that is kept elsewhere, that is read when Prometheus asks, without labels or by the values of one. */
 type Reading = {
   readonly name: string
   readonly help: string
@@ -28,6 +28,7 @@ export type Metrics = {
   /** A use of what is deprecated, of an API or of a member in it. */
   readonly deprecated: (used: { readonly api: string; readonly member?: string }) => void
   readonly gauge: (reading: Reading) => void
+  readonly total: (reading: Reading & { readonly label: string }) => void
   /** All of it in Prometheus' text format, whose media type is `type`. */
   readonly text: () => Promise<string>
   readonly type: string
@@ -56,6 +57,19 @@ const instrumentsOf = (registry: Registry) => {
           if (typeof found === 'number') return this.set(found)
           this.reset()
           for (const [value, number] of found) this.set({ [String(label)]: value }, number)
+        },
+      }),
+    total: ({ name, help, label, read }: Reading & { readonly label: string }) =>
+      void new Counter({
+        name,
+        help,
+        labelNames: [label],
+        registers,
+        collect() {
+          this.reset()
+          const found = read()
+          if (typeof found !== 'number')
+            for (const [value, number] of found) this.inc({ [label]: value }, number)
         },
       }),
   }
@@ -126,7 +140,7 @@ const measureEvents = ({ duration, counter }: Instruments): Observe => {
 export const createMetrics = (system: string, version: string): Metrics => {
   const registry = new Registry()
   const instruments = instrumentsOf(registry)
-  const { duration, sizes, counter, gauge } = instruments
+  const { duration, sizes, counter, gauge, total } = instruments
   collectDefaultMetrics({ register: registry })
   const observe = measureEvents(instruments)
   const endStore = measureStore(instruments, system)
@@ -155,6 +169,7 @@ export const createMetrics = (system: string, version: string): Metrics => {
     },
     deprecated: ({ api, member = '' }) => deprecated.inc({ api, member }),
     gauge,
+    total,
     text: () => registry.metrics(),
     type: registry.contentType,
     close: endStore,

@@ -7,10 +7,11 @@ import { VIEWER } from '#read/selection.ts'
 import type { Changes } from '#sql/engine.ts'
 import type { SqlValue, Statement } from '#sql/sql.ts'
 
-/** The bytes that cached answers may take up. */
+/** The bytes that cached answers may take up, and how often an answer was found among them. */
 export type Budget = {
   readonly take: (bytes: number) => boolean
   readonly give: (bytes: number) => void
+  readonly lookups: { hit: number; miss: number }
 }
 
 /** A prepared read, as far as its answers depend on it. */
@@ -160,8 +161,10 @@ export const answerCache = (changes: Changes, budget: Budget): AnswerCache => {
     const entry = entries.get(key)
     if (entry && changes.isUnchanged(entry.cells, entry.since)) {
       entry.isUsed = true
+      budget.lookups.hit++
       return entry.value as Value
     }
+    budget.lookups.miss++
     const isWorth = key.length <= longestKey && (entry || wasAskedFor(key))
     if (!depends || !isWorth) return after(make(), ({ value }) => value)
     const begun = era

@@ -11,7 +11,7 @@ import { folderOf, type Service, serve } from '../duet.ts'
 import { onPostgres } from '../stores.ts'
 import { valuesIn } from '../support/prometheus.ts'
 import { until } from '../support/wait.ts'
-import { createWorld } from '../world.ts'
+import { createWorld, isCached } from '../world.ts'
 
 let service: Service
 let address = ''
@@ -98,6 +98,16 @@ test('reads, writes and commits of the store are timed', async () => {
   assert.equal(grown('duet_queue_wait_seconds_count'), 2)
   assert.equal((values.get('duet_wal_bytes') ?? 0) > 0, !onPostgres)
   assert.ok((values.get('nodejs_heap_size_used_bytes') ?? 0) > 0)
+})
+
+test('what is asked for again is counted as found among the cached answers', {
+  skip: (onPostgres || !isCached) && 'nothing is cached',
+}, async () => {
+  const lookups = (values: ReadonlyMap<string, number>) =>
+    ['hit', 'miss'].map(result => values.get(`duet_cache_lookups_total{result="${result}"}`) ?? -1)
+  const [hits = 0, misses = 0] = lookups(await scrape())
+  for (let n = 0; n < 4; n++) await fetch(`${service.url}/api/products?limit=7`)
+  assert.deepEqual(lookups(await scrape()), [hits + 2, misses + 2])
 })
 
 /** The lines of the log that have a request id. */

@@ -33,7 +33,7 @@ export const measured = (usage: Usage, metrics: Metrics | undefined): Usage =>
 export type Looked = { readonly engine: Engine; readonly edge: Edge }
 
 /** What each gauge says; a line for each. */
-const addGauges = ({ gauge }: Metrics, { engine, edge }: Looked): void => {
+const addGauges = ({ gauge, total }: Metrics, { engine, edge }: Looked): void => {
   const { active, queue, memory } = edge
   const perPurpose = (read: (purpose: keyof typeof memory) => number) => () =>
     new Map((Object.keys(memory) as (keyof typeof memory)[]).map(name => [name, read(name)]))
@@ -70,6 +70,14 @@ const addGauges = ({ gauge }: Metrics, { engine, edge }: Looked): void => {
     help: '1 while the store can only be read, such as for want of room on the disk.',
     read: () => (engine.readOnly() === null ? 0 : 1),
   })
+  // Without it nothing is cached.
+  if (engine.changes)
+    total({
+      name: 'duet_cache_lookups_total',
+      help: 'Reads that were looked for among the cached answers, and whether they were there.',
+      label: 'result',
+      read: () => new Map(Object.entries(memory.cached.lookups)),
+    })
   const { walBytes, replicaLags } = engine.figures
   if (walBytes)
     gauge({
