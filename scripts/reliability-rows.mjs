@@ -554,8 +554,11 @@ const graphql = [
   ],
   [
     'D13',
-    'A mutation by GET',
-    ['test/contract/graphql-http.test.ts: GET refuses a mutation with 405 and Allow, way …'],
+    'A mutation by GET or QUERY',
+    [
+      'test/contract/graphql-http.test.ts: GET refuses a mutation with 405 and Allow, way …',
+      'test/contract/query-method.test.ts: a mutation by QUERY is refused with 405, also under a key, and nothing is written',
+    ],
   ],
   [
     'D14',

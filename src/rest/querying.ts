@@ -10,7 +10,7 @@ const longest = 16_384
 
 /** The parameters of both places; throws `VALIDATION_ERROR` for a version in the body, which is read when the version is known. */
 const joined = (inUrl: string, inBody: string): string => {
-  if (inBody.includes('version') && new URLSearchParams(inBody).has('version'))
+  if (new URLSearchParams(inBody).has('version'))
     throw invalid([{ field: 'version', message: 'must be named in the URL or in a header' }])
   return inUrl !== '' && inBody !== '' ? `${inUrl}&${inBody}` : inUrl + inBody
 }

@@ -116,6 +116,7 @@ test('the queue is told which requests write, as far as their heads say', async 
   const lines = [
     ['GET /api/posts/1', false],
     ['HEAD /api/posts/1', false],
+    ['QUERY /api/posts', false],
     ['POST /graphql', false],
     ['POST /api/comments/3/likes', true],
     ['DELETE /api/comments/3/likes', true],

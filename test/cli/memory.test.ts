@@ -124,14 +124,18 @@ test('answers above the budget are 503 while others are not read, small ones are
     const left = budgets.answers - n * answerBytes
     await until(`${n} answers are not read`, () => isTaken(memory.answers, left))
   }
-  const ask = async (path: string) => {
-    const response = await fetch(`${server.url}${path}`, { headers: { Connection: 'close' } })
+  const ask = async (path: string, more: RequestInit = {}) => {
+    const headers = { Connection: 'close', ...more.headers }
+    const response = await fetch(`${server.url}${path}`, { ...more, headers })
     await response.arrayBuffer()
     return response
   }
   const refused = await ask('/api/posts?limit=100')
   assert.equal(refused.status, 503)
   assert.ok(Number(refused.headers.get('retry-after')) >= 1)
+  const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
+  const query = { method: 'QUERY', headers: form, body: 'limit=100' }
+  assert.equal((await ask('/api/posts', query)).status, 503)
   assert.equal((await ask('/api/products/1')).status, 200)
   memory.answers.force(budgets.answers)
   assert.equal((await ask('/api/products/1')).status, 503)
