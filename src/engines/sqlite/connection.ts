@@ -189,15 +189,15 @@ export const endRead = ({ database, query, run }: Connection): void => {
 /** Pages in the log from which on a commit checkpoints it. */
 const usualPages = 1000
 
-/** Opens the file with the service's pragmas and limits. */
-export const connect = (file: string, options: ConnectOptions = {}): Connection => {
-  checkLibrary()
-  const { sync = 'full', sharesLog, onWrite } = options
-  const database = open(file, sync, sharesLog ? 0 : usualPages)
-  if (options.readOnly) database.exec('pragma query_only = on')
-  const collect = onWrite && collectWrites(database)
+/** Gives the statement of a text, which is planned once. */
+type Prepare = (text: string) => Prepared
+
+const preparing = (
+  database: DatabaseSync,
+  collect: ReturnType<typeof collectWrites> | undefined,
+): Prepare => {
   const statements = new Map<string, Prepared>()
-  const prepared = (text: string): Prepared => {
+  return text => {
     const known = statements.get(text)
     if (known) return known
     const writes = new Set<string>()
@@ -209,43 +209,61 @@ export const connect = (file: string, options: ConnectOptions = {}): Connection 
     statements.set(text, made)
     return made
   }
-  /** The rows of a gathered query; undefined where they hold more than is wanted, or than fits in a list. */
-  const gatheredRows = (text: string, values: SQLInputValue[], most: number): Rows | undefined => {
-    try {
-      const lists = prepared(text).statement.get(...values) as unknown as readonly string[]
-      const length = lists.reduce((sum, list) => sum + list.length, 0)
-      return length > most ? undefined : ungathered(lists)
-    } catch (error) {
-      if (errorCode(error) !== TOOBIG) throw error
-      return undefined
-    }
+}
+
+/** The rows of a gathered query; undefined where they hold more than is wanted, or than fits in a list. */
+const gatheredRows = (
+  { statement }: Prepared,
+  values: readonly SQLInputValue[],
+  most: number,
+): Rows | undefined => {
+  try {
+    const lists = statement.get(...values) as unknown as readonly string[]
+    const length = lists.reduce((sum, list) => sum + list.length, 0)
+    return length > most ? undefined : ungathered(lists)
+  } catch (error) {
+    if (errorCode(error) !== TOOBIG) throw error
+    return undefined
   }
-  const rowsOf = ({ statement }: Prepared, query: Query): Rows => {
-    const { values, gathered, bytes, characters } = query
-    const bound = values.map(bindable)
-    const most = characters ?? bytes ?? 0
-    const lists = gathered === undefined ? undefined : gatheredRows(gathered, bound, most)
-    if (lists) return lists
-    // With setReturnArrays a row is an array; the types of node:sqlite do not know this.
-    const found =
-      bytes === undefined
-        ? (statement.all(...bound) as unknown as Rows)
-        : (statement.iterate(...bound) as unknown as Iterable<Row>)
-    if (characters !== undefined) return upTo(found, characters, () => new TooLong())
-    return Array.isArray(found) ? found : upTo(found, bytes ?? 0, tooLarge)
-  }
+}
+
+/** The rows of a query by its statement. */
+const rowsOf = (prepare: Prepare, { statement }: Prepared, query: Query): Rows => {
+  const { values, gathered, bytes, characters } = query
+  const bound = values.map(bindable)
+  const most = characters ?? bytes ?? 0
+  const lists = gathered === undefined ? undefined : gatheredRows(prepare(gathered), bound, most)
+  if (lists) return lists
+  // With setReturnArrays a row is an array; the types of node:sqlite do not know this.
+  const found =
+    bytes === undefined
+      ? (statement.all(...bound) as unknown as Rows)
+      : (statement.iterate(...bound) as unknown as Iterable<Row>)
+  if (characters !== undefined) return upTo(found, characters, () => new TooLong())
+  return Array.isArray(found) ? found : upTo(found, bytes ?? 0, tooLarge)
+}
+
+/** Opens the file with the service's pragmas and limits. */
+export const connect = (file: string, options: ConnectOptions = {}): Connection => {
+  checkLibrary()
+  const { sync = 'full', sharesLog, onWrite } = options
+  const database = open(file, sync, sharesLog ? 0 : usualPages)
+  if (options.readOnly) database.exec('pragma query_only = on')
+  const collect = onWrite && collectWrites(database)
+  const prepare = preparing(database, collect)
+  const plain = (made: Prepared, query: Query): Rows => rowsOf(prepare, made, query)
   const noting = (made: Prepared, query: Query): Rows => {
     collect?.(made.writes)
     try {
-      return rowsOf(made, query)
+      return plain(made, query)
     } finally {
       for (const table of made.writes) onWrite?.(table)
     }
   }
-  const run = onWrite ? noting : rowsOf
+  const run = onWrite ? noting : plain
   const query = (query: Query): Rows => {
     try {
-      return run(prepared(query.text), query)
+      return run(prepare(query.text), query)
     } catch (error) {
       if (damages.includes(errorCode(error))) options.onDamage?.((error as Error).message)
       throw translated(error)
