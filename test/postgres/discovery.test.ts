@@ -26,6 +26,8 @@ const noAddress: string | false = await new Promise(resolve => {
     .listen(0, host, () => server.close(() => resolve(false)))
 })
 
+const urlOf = ({ url }: Postgres, database: string) => url.replace(/postgres$/, database)
+
 /** A way to a server on which it sees the replica's address as that of the client. */
 const startWay = async (port: number): Promise<{ readonly way: Server; readonly port: number }> => {
   const way = createServer(client => {
@@ -76,6 +78,11 @@ describe('a service that is told of the primary alone', { skip: noReplica || noA
     }
     assert.equal((await command(['migrate'], settings)).code, 0)
     assert.equal((await command(['seed'], settings)).code, 0)
+    // As a store has it that was moved here from another system, whose log was left at FF/0.
+    const moved = `insert into timelines select 'another', 3, null
+      union all select system_identifier::text, 4, 'FF/0' from pg_control_system()`
+    await ask(urlOf(primary, 'duet'), moved)
+    await ask(primary.url, 'alter database duet set duet.earlier_timelines = 3')
     service = await serve(settings)
     client = clientOf(service)
   })
@@ -87,14 +94,19 @@ describe('a service that is told of the primary alone', { skip: noReplica || noA
   })
 
   let names = 0
-  /** Whether a read sees a write that the replica does not have yet. */
-  const seesAtOnce = async () => {
+  const read = (position = '') =>
+    client.ask('GET /api/users/2', {
+      as: 1,
+      headers: position === '' ? {} : { 'Duet-Position': position },
+    })
+  /** Whether a read, of that position, sees a write that the replica does not have yet. */
+  const seesAtOnce = async (position = '') => {
     await replica.pauseReplay()
     try {
       const body = { name: `Name ${++names}` }
       const { status, text } = await client.ask('PATCH /api/users/2', { as: 1, body })
       assert.equal(status, 200, text)
-      return (await client.ask('GET /api/users/2', { as: 1 })).json.name === body.name
+      return (await read(position)).json.name === body.name
     } finally {
       await replica.resumeReplay()
       await replica.caughtUp()
@@ -111,9 +123,24 @@ describe('a service that is told of the primary alone', { skip: noReplica || noA
     await until('the replica is used', async () => !(await seesAtOnce()))
   })
 
+  test('reads from it with a position of an earlier system too, as far as that was carried over', async () => {
+    const status = 'duet-position-status'
+    assert.ok(!(await seesAtOnce('3-FE/0')))
+    assert.equal((await read('3-FE/0')).headers.get(status), null)
+    assert.equal((await read('3-FF/1')).headers.get(status), 'lost')
+    assert.ok(await seesAtOnce('3-FF/1'))
+  })
+
+  test('gives positions whose timelines are counted on, which the replica is waited for', async () => {
+    const body = { name: `Name ${++names}` }
+    const { headers } = await client.ask('PATCH /api/users/2', { as: 1, body })
+    const position = headers.get('duet-position') ?? ''
+    assert.match(position, /^4-/)
+    assert.equal((await read(position)).json.name, body.name)
+  })
+
   test('goes on without a replica that has gone, and uses it again when it is back', async () => {
     await replica.stop('fast')
-    const read = () => client.ask('GET /api/users/2', { as: 1 })
     await until('it has left the list', async () => {
       assert.equal((await read()).status, 200)
       return (await ask(primary.url, 'select count(*)::int from pg_stat_replication')) === 0
