@@ -49,13 +49,17 @@ copy() {
   say 'the new database follows the old one: switch when you like, and run no duet migrate until then'
 }
 
-# The end of the old log, as soon as the new database has all up to there. A commit brings the log to the disk first.
+# Waits until the new database has all up to the end of the old log.
 CATCH_UP="do \$\$
-  declare here pg_lsn;
+  declare
+    since timestamptz := clock_timestamp();
+    here pg_lsn := pg_current_wal_lsn();
   begin
-    here := pg_current_wal_lsn();
     while not exists (select from pg_replication_slots where slot_name = 'duet_upgrade' and confirmed_flush_lsn >= here)
-    loop perform pg_sleep(0.01); end loop;
+    loop
+      if clock_timestamp() > since + interval '10 s' then raise 'the new database does not catch up: find out why, then switch again'; end if;
+      perform pg_sleep(0.01);
+    end loop;
   end \$\$"
 
 # New sessions find that they cannot write; those from before are ended, and with them what they have not committed.
@@ -76,7 +80,7 @@ SEQUENCES="select string_agg(format('select setval(%L, %s)', format('%I.%I', sch
 
 switch() {
   [ "$(in_new -c "select bool_and(srsubstate = 'r') from pg_subscription_rel")" = t ] || refuse 'not all rows are copied: wait for that'
-  local old new user begun told end earlier sequences
+  local begun told end earlier sequences
   old=$(in_old -c "$DATABASE") new=$(in_new -c "$DATABASE")
   user=$(in_new -c "select quote_ident(rolname) from pg_authid where oid = $USER_OF_DUET")
   in_old -c "$CATCH_UP"

@@ -16,7 +16,7 @@ import { until } from '../support/wait.ts'
 import { secret } from '../world.ts'
 import { seenIn } from './cluster/measure.ts'
 import { ordersOf, twicePaid } from './cluster/rounds.ts'
-import { type Buyer, lostIn, startTraffic } from './cluster/traffic.ts'
+import { type Buyer, lostIn, startTraffic, type Traffic } from './cluster/traffic.ts'
 
 const versions = twoVersions()
 const script = fileURLToPath(new URL('../../deploy/upgrade-postgres.sh', import.meta.url))
@@ -37,14 +37,14 @@ describe('a store under traffic, on an older PostgreSQL', { skip }, () => {
   const services: Service[] = []
   let client: Client
   const buyers: Buyer[] = []
+  let traffic: Traffic
   const databaseOf = ({ port }: Postgres) => `postgres://postgres@127.0.0.1:${port}/duet`
   const run = async (step: string) => {
     const program = spawn(script, [step, databaseOf(older), databaseOf(newer)])
     const said = Promise.all([text(program.stdout), text(program.stderr)])
     const [code] = await once(program, 'exit')
     const [told, faults] = await said
-    assert.equal(code, 0, `${told}${faults}`)
-    return told
+    return { code, told, faults }
   }
 
   before(async () => {
@@ -69,8 +69,11 @@ describe('a store under traffic, on an older PostgreSQL', { skip }, () => {
       )
     client = clientOf(services[0] as Service)
     while (buyers.length < 8) buyers.push(await prepareOrders(services[0] as Service, 1_000_000))
+    const ports = services.map(({ url }) => Number(new URL(url).port))
+    traffic = startTraffic({ ports, buyers, name: `upgrade-${Math.random()}` })
   })
   after(async () => {
+    await traffic?.end()
     for (const service of services) await service.end()
     await newer?.end()
     await older?.end()
@@ -80,35 +83,41 @@ describe('a store under traffic, on an older PostgreSQL', { skip }, () => {
     client.ask('GET /api/posts', { as: 1, headers: { 'Duet-Position': position } })
   let held = ''
 
+  const ordersArePaid = async (count: number) => {
+    const enough = traffic.paid.size + count
+    await until('orders are paid', () => traffic.paid.size >= enough)
+  }
+
+  test('takes writes while it is copied, and again where a switch fails after they were ended', async () => {
+    await ordersArePaid(20)
+    const copied = await run('copy')
+    assert.equal(copied.code, 0, copied.faults)
+    await ordersArePaid(20)
+    await ask(older.url, `alter database duet set duet.earlier_timelines = 'none'`)
+    const failed = await run('switch')
+    await ask(older.url, 'alter database duet reset duet.earlier_timelines')
+    assert.equal(failed.code, 1, failed.told)
+    assert.match(failed.faults, /not switched: the old database takes writes again/)
+    await ordersArePaid(20)
+    assert.equal(await ask(databaseOf(older), 'show default_transaction_read_only'), 'off')
+  })
+
   test('is carried to a newer one without a restart: nothing acknowledged is lost, nothing is done twice', async t => {
-    const ports = services.map(({ url }) => Number(new URL(url).port))
-    const traffic = startTraffic({ ports, buyers, name: `upgrade-${Math.random()}` })
-    const paid = async (count: number) => {
-      const enough = traffic.paid.size + count
-      await until('orders are paid', () => traffic.paid.size >= enough)
-    }
-    try {
-      await paid(20)
-      await run('copy')
-      await paid(20)
-      const body = { name: 'Held' }
-      const written = await client.ask('PATCH /api/users/1', { as: 1, body })
-      held = written.headers.get('duet-position') ?? ''
-      assert.notEqual(held, '', written.text)
-      traffic.taken()
-      const start = performance.now()
-      const told = await run('switch')
-      await paid(50)
-      const { writesRefused, readsFailed } = seenIn(traffic.taken(), start, undefined)
-      t.diagnostic(
-        `${await ask(newer.url, 'show server_version')}: ${told.trim().split('\n').at(-1)}`,
-      )
-      t.diagnostic(
-        `writes were 503 for ${Math.round(writesRefused)} ms, reads failed for ${Math.round(readsFailed)} ms`,
-      )
-    } finally {
-      await traffic.end()
-    }
+    const body = { name: 'Held' }
+    const written = await client.ask('PATCH /api/users/1', { as: 1, body })
+    held = written.headers.get('duet-position') ?? ''
+    assert.notEqual(held, '', written.text)
+    traffic.taken()
+    const start = performance.now()
+    const { code, told, faults } = await run('switch')
+    assert.equal(code, 0, faults)
+    await ordersArePaid(50)
+    const { writesRefused, readsFailed } = seenIn(traffic.taken(), start, undefined)
+    await traffic.end()
+    t.diagnostic(`${await ask(newer.url, 'show server_version')}: ${told.split('\n')[0]}`)
+    t.diagnostic(
+      `writes were 503 for ${Math.round(writesRefused)} ms, reads failed for ${Math.round(readsFailed)} ms`,
+    )
     const { lost, twice } = lostIn(traffic, await ordersOf({ url: databaseOf(newer) }))
     const doubles = await ask(databaseOf(newer), twicePaid)
     assert.deepEqual(
