@@ -1,4 +1,5 @@
 /** The single writer: a thread with the only writing connection, which commits jobs in groups. */
+import { setPriority } from 'node:os'
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { countCommits } from '#engines/sqlite/changes.ts'
 import { BUSY, type Connection, connect, errorCode } from '#engines/sqlite/connection.ts'
@@ -14,6 +15,8 @@ import { perform } from '#write/perform.ts'
 
 const port = parentPort
 if (!port) throw new Error('the writer runs as a worker thread')
+// On Linux this is of the thread alone: where cores are few, answers go out before the next writes are run.
+if (process.platform === 'linux') setPriority(10)
 const { file, sync, digits, limits, sharedLog, cells } = workerData as WriterSetup
 const reply = (message: Reply): void => port.postMessage(message)
 const connection: Connection = connect(file, {
@@ -36,8 +39,12 @@ const savepoint = queryWith('savepoint job')
 const release = queryWith('release job')
 const undo = queryWith('rollback to job')
 
-/** The most jobs in a group; more wait for the next commit. */
-const groupSize = 500
+/**
+ * The jobs in a group: a few, as all are answered at once and reads wait meanwhile, but no less than take as long as the last
+ * flush did, so that a slow disk does not have more than half of the time.
+ */
+const groupSize = { least: 20, most: 500 }
+let flush = 0
 
 /** A job with the read that answers it. */
 type Ready = { readonly sent: Sent; readonly prepared: Prepared | undefined }
@@ -94,26 +101,45 @@ const isUndone = (): boolean => {
   return !connection.database.isTransaction
 }
 
+const idOf = ({ sent }: Ready): number => sent.id
+
+/** Takes jobs off the queue and runs them until the group is large enough; gives their outcomes, and adds their numbers to `ids`. */
+const runJobs = (queue: Ready[], ids: number[]): (readonly [number, Outcome])[] => {
+  const outcomes: (readonly [number, Outcome])[] = []
+  const started = performance.now()
+  const isFull = () =>
+    ids.length >= groupSize.most ||
+    (ids.length >= groupSize.least && performance.now() - started >= flush)
+  while (!isFull()) {
+    const ready = queue.shift()
+    if (!ready) break
+    ids.push(idOf(ready))
+    outcomes.push([idOf(ready), runJob(ready)])
+  }
+  return outcomes
+}
+
 /** Runs a group in one transaction. A failure before the commit is undone; after one in the commit the outcome may be unknown. */
-const runGroup = (group: readonly Ready[]): Reply => {
+const runGroup = (queue: Ready[]): Reply => {
+  const ids: number[] = []
   let isCommitting = false
   try {
     connection.query(begin)
     counted?.begin()
-    const outcomes = group.map(ready => [ready.sent.id, runJob(ready)] as const)
+    const outcomes = runJobs(queue, ids)
     isCommitting = true
     counted?.committing()
     const started = performance.now()
     connection.query(commit)
-    const milliseconds = performance.now() - started
+    flush = performance.now() - started
     counted?.settled()
     // What was written to a file that nobody will open again must not be acknowledged.
-    if (fileAt(file) !== served)
-      return { kind: 'gone', ids: group.map(({ sent }) => sent.id), message: gone(file) }
-    return { kind: 'outcomes', outcomes, milliseconds }
+    if (fileAt(file) !== served) return { kind: 'gone', ids, message: gone(file) }
+    return { kind: 'outcomes', outcomes, milliseconds: flush }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    const ids = group.map(({ sent }) => sent.id)
+    // Those that would have been next have no better chance, and would wait as long again.
+    ids.push(...queue.splice(0, groupSize.most - ids.length).map(idOf))
     const known = nothingDone[errorCode(error) as keyof typeof nothingDone]
     const kind = known ?? (isCommitting ? 'unknown' : 'broken')
     const reply: Reply = { kind: isUndone() ? kind : 'unknown', ids, message }
@@ -153,13 +179,13 @@ const drain = (first: Batch | 'close'): void => {
   }
   take(first)
   for (;;) {
-    while (queue.length < groupSize) {
+    while (queue.length < groupSize.most) {
       const next = receiveMessageOnPort(port)
       if (!next) break
       take(next.message as Batch | 'close')
     }
     if (queue.length === 0) break
-    const told = runGroup(queue.splice(0, groupSize))
+    const told = runGroup(queue)
     reply(told)
     if (told.kind === 'unknown' || told.kind === 'gone') {
       hasStopped = true
