@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
+import { rmSync } from 'node:fs'
 import { after, test } from 'node:test'
 import { watchDisk } from '#engines/sqlite/disk.ts'
 import { ApiError } from '#errors.ts'
 import type { Query, Rows } from '#sql/engine.ts'
 import type { Job } from '#write/job.ts'
 import { folderOf, serve } from '../duet.ts'
-import { until } from '../support/wait.ts'
+import { inTime, longest, until } from '../support/wait.ts'
 import { createWorld, type World, type WorldOptions } from '../world.ts'
 
 const { folder, fresh } = folderOf('warning')
@@ -110,4 +111,23 @@ test('a disk that was full is looked at until it has room, and no longer', async
   await until('the disk has room', () => disk.readOnly() === null)
   disk.close()
   assert.deepEqual(changes, ['the disk is full', null])
+})
+
+test('a file that is deleted before the writer has opened it is told as deleted, and not as a fault of the writer', async t => {
+  const { world } = await worldWith()
+  const fatal = Promise.withResolvers<string>()
+  // The watch of the file looks at it now and then, and would tell it as well.
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const early = world.store.open({
+    digits: 2,
+    limits: world.core.limits,
+    readTimeout: longest,
+    queue: 10,
+    isWatched: true,
+    onFatal: fatal.resolve,
+  })
+  t.after(() => early.close())
+  // In the same turn, in which the thread has not begun.
+  rmSync(world.file)
+  assert.match(await inTime('it stops', fatal.promise), /was deleted, moved or replaced/)
 })

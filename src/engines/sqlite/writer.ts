@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { createBatcher } from '#engines/sqlite/batching.ts'
 import type { Cells } from '#engines/sqlite/changes.ts'
 import type { Disk } from '#engines/sqlite/disk.ts'
+import { fileAt, gone } from '#engines/sqlite/lock.ts'
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
 import type { Reply, WriterSetup } from '#engines/sqlite/protocol.ts'
 import { tooManyWrites } from '#engines/store.ts'
@@ -119,6 +120,7 @@ export const startWriter = (
   disk: Disk,
   { beforeAnswers, cells, onDamage }: Around,
 ) => {
+  const served = fileAt(options.file)
   const worker = startWorker(options, cells)
   const waiters = createWaiters()
   const batcher = createBatcher(batch => worker.postMessage(batch))
@@ -139,7 +141,11 @@ export const startWriter = (
   }
   const settle = settling({ options, disk, waiters, beforeAnswers, setReady, stop, onDamage })
   worker.on('message', settle)
-  worker.on('error', (error: Error) => stop(`the writer failed: ${error.message}`))
+  worker.on('error', (error: Error) => {
+    // It may have opened another file than the one that is served, or a new one.
+    const isServed = fileAt(options.file) === served
+    stop(isServed ? `the writer failed: ${error.message}` : gone(options.file))
+  })
   worker.on('exit', () => isClosing || stop('the writer ended'))
 
   const write = async (job: Job): Promise<Outcome> => {

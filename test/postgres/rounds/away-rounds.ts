@@ -14,6 +14,9 @@ import { assertWell, type Database, freshOn, password, type Workload } from './w
 
 /** Refuses all connections for so many requests: callers get Retry-After, and the log stays short. */
 export const away = async (workload: Workload, faults: Faults, requests: number) => {
+  const log = () => workload.service.stdout().trim().split('\n')
+  // On a busy machine a connection may have come too late before, which was told as well.
+  const earlier = workload.service.stdout() === '' ? 0 : log().length
   faults.refuse()
   faults.cut()
   for (let asked = 0; asked < requests; asked++) {
@@ -37,11 +40,11 @@ export const away = async (workload: Workload, faults: Faults, requests: number)
   await faults.heal()
   await workload.insist(`GET /api/products/${workload.product}`)
   assertWell(workload)
-  const log = () => workload.service.stdout().trim().split('\n')
-  await until('both are told', () => log().length >= 2)
-  assert.equal(log().length, 2, workload.service.stdout())
-  assert.match(log()[0] ?? '', /the database cannot be used: /)
-  assert.match(log()[1] ?? '', /the database can be used again/)
+  await until('both are told', () => log().length >= earlier + 2)
+  const [away, back, ...more] = log().slice(earlier)
+  assert.match(away ?? '', /the database cannot be used: /)
+  assert.match(back ?? '', /the database can be used again/)
+  assert.deepEqual(more, [])
 }
 
 /** Lets users in without a password as before, but for those named `locked…`. */
