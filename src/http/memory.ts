@@ -40,8 +40,8 @@ const mebibyte = 1_048_576
 const budgets = {
   /** Bodies that are being received. */
   bodies: 64 * mebibyte,
-  /** Answers that their clients have not taken yet. */
-  answers: 256 * mebibyte,
+  /** Answers that their clients have not taken yet: at least one of the longest, each character in three bytes. */
+  answers: 96 * mebibyte,
   /** Answers that are cached. */
   cached: 32 * mebibyte,
 }

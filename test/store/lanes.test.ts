@@ -286,6 +286,39 @@ test(
   },
 )
 
+test(
+  'a thread that read very much is ended without a word, and another serves the next read',
+  threads,
+  async () => {
+    const problems: string[] = []
+    const workers: Worker[] = []
+    const ended: Promise<unknown>[] = []
+    const seen = (worker: Worker) => {
+      workers.push(worker)
+      ended.push(once(worker, 'exit'))
+    }
+    const fresh = await createWorld({
+      engine: { readers: 1, onProblem: message => void problems.push(message) },
+    })
+    process.on('worker', seen)
+    try {
+      const body = { title: 'Long', content: 'x'.repeat(100_000) }
+      for (let n = 0; n < 43; n++) await fresh.ask('POST /api/users/2/posts', { as: 2, body })
+      const long = await fresh.ask('GET /api/posts?limit=100')
+      assert.ok(long.text.length > 4_194_304)
+      await inTime('the thread ends', Promise.race(ended))
+      assert.equal((await fresh.ask(`GET ${slowPath}`)).status, 200)
+      assert.equal(workers.length, 2)
+      assert.equal((await fresh.ask(`GET ${slowPath}&limit=7`)).status, 200)
+      assert.equal(workers.length, 2)
+      assert.deepEqual(problems, [])
+    } finally {
+      process.off('worker', seen)
+      await fresh.close()
+    }
+  },
+)
+
 test('no thread is started before the first slow read', threads, async () => {
   const workers: Worker[] = []
   const seen = (worker: Worker) => void workers.push(worker)

@@ -30,6 +30,9 @@ export type ReaderThread = {
 /** From so many characters on a text is long. */
 const longText = 1_048_576
 
+/** After a longer one a thread is ended: it would keep several times its length of memory, and another is soon started. */
+const mostText = 4_194_304
+
 /** How much longer than its time limit a read may take until its thread is given up, in milliseconds. */
 const grace = 1000
 
@@ -127,7 +130,9 @@ export const startReaderThread = ({
       try {
         const { answers } = asAnswers(await tell({ kind: 'read', number, ...sent, slots }))
         // To receive a long text takes some milliseconds, and so does what is made of it: others come in between.
-        if (answers.some(({ text }) => text.length > longText)) await nextTurn()
+        const length = answers.reduce((sum, { text }) => sum + text.length, 0)
+        if (length > longText) await nextTurn()
+        if (length > mostText) void close()
         return answers
       } finally {
         number++
