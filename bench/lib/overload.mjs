@@ -4,17 +4,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { benchOnCopy } from './on-copy.mjs'
 import { cores, finish, residentMemory } from './processes.mjs'
-import { printOverload, printSlow } from './report.mjs'
+import { printClosed, printOverload, printSlow } from './report.mjs'
+import { servePlain } from './servers.mjs'
 
 const script = fileURLToPath(new URL('flood.mjs', import.meta.url))
 
 const steps = [1, 2, 5, 10]
 const connections = 2000
+/** As many connections as the most that it can serve is found with. */
+const usualConnections = 64
 const paysPerSecond = 50
 const probesPerSecond = 20
 const pointsPerSecond = 200
 const slowClients = 20
-/** How long the most that it can serve is looked for, in seconds. */
+/** How long the most that can be served is looked for, in seconds. */
 const peakSeconds = 10
 
 /** What one reader cannot read more slowly: all the tests that no index helps, and a far offset. */
@@ -27,9 +30,11 @@ export const benchOverload = (options, tools) =>
     const slow = await measureSlow(server, run, facts)
     printSlow(slow)
     const admin = await duet.token(store, 'admin')
-    const overload = await measureOverload(server, { ...run, admin }, facts)
+    const closed = await measureClosed(server, run, facts, tools)
+    printClosed(closed)
+    const overload = await measureOverload(server, { ...run, admin }, facts, closed.duet)
     printOverload(overload)
-    return { slow, overload }
+    return { slow, closed, overload }
   })
 
 /** What the generator says of its groups, by their names, and the most memory that the server took meanwhile. */
@@ -39,10 +44,10 @@ async function flood(server, token, seconds, groups) {
     memory = Math.max(memory, residentMemory(server.pid) ?? 0)
   }, 100)
   try {
-    const task = JSON.stringify({ url: server.url, token, seconds, groups })
+    const task = JSON.stringify({ url: server.url, token, seconds, groups, pid: server.pid })
     const out = await finish(process.execPath, [script, task], { core: cores.load })
-    const { stopped, groups: told } = JSON.parse(out.trim().split('\n').at(-1))
-    return { stopped, memory, ...Object.fromEntries(told.map(group => [group.name, group])) }
+    const { groups: told, ...whole } = JSON.parse(out.trim().split('\n').at(-1))
+    return { ...whole, memory, ...Object.fromEntries(told.map(group => [group.name, group])) }
   } finally {
     clearInterval(timer)
     server.emptyLog()
@@ -85,12 +90,30 @@ async function measureSlow(server, { token, seconds }, facts) {
   return { clients: slowClients, idle, busy }
 }
 
-async function measureOverload(server, { token, admin, seconds }, facts) {
+/**
+ * What is got through where each connection sends its next request when the last is answered, with few connections and with as
+ * many as under overload: by the service, and by `node:http` that answers everything with the bytes of one product.
+ */
+async function measureClosed(server, { token }, facts, { log }) {
   const requests = readsOf(facts)
-  const peak = await flood(server, token, peakSeconds, [
-    { name: 'reads', connections: 64, requests },
-  ])
-  const rate = peak.reads.goodput
+  const both = async server => {
+    const at = count =>
+      flood(server, token, peakSeconds, [{ name: 'reads', connections: count, requests }])
+    return { few: await at(usualConnections), many: await at(connections) }
+  }
+  const duet = await both(server)
+  const headers = { authorization: `Bearer ${token}` }
+  const one = await fetch(`${server.url}/api/products/${facts.productId}`, { headers })
+  const answer = { type: one.headers.get('content-type'), bytes: Buffer.from(await one.bytes()) }
+  const plain = await servePlain(answer, log('plain-overload'))
+  const ceiling = await both(plain)
+  await plain.stop()
+  return { connections: { few: usualConnections, many: connections }, duet, plain: ceiling }
+}
+
+async function measureOverload(server, { token, admin, seconds }, facts, closed) {
+  const requests = readsOf(facts)
+  const rate = closed.few.reads.goodput
   const results = []
   const before = residentMemory(server.pid)
   for (const times of steps) {
@@ -108,11 +131,15 @@ async function measureOverload(server, { token, admin, seconds }, facts) {
     results.push({
       times,
       ...figures,
+      cost: costOf(figures),
       back: await untilBack(server, token, facts, figures.stopped),
     })
   }
-  return { rate, before, steps: results }
+  return { rate, costAtPeak: costOf(closed.few), before, steps: results }
 }
+
+/** The processor time of the server for each read that was answered, in microseconds, whatever else it did beside. */
+const costOf = ({ server, reads }) => (1000 * server) / reads.ok
 
 /** The milliseconds from the end of the load until ten reads in a row were answered, each within 50 ms. */
 async function untilBack(server, token, { productId }, stopped) {

@@ -146,8 +146,27 @@ const statusesOf = group =>
     .map(([status, n]) => `${status} ${percent(part(n, answered(group)))}`)
     .join(', ')
 
+/** Prints what is got through by few connections and by many. */
+export function printClosed({ connections, ...servers }) {
+  console.log('Reads whose connection sends the next when the last is answered')
+  printLine(['', 'requests/s', 'of few', 'p50 ms', 'p99 ms', 'refused', 'µs each', 'late ms'])
+  for (const [name, of] of Object.entries(servers))
+    for (const [size, { reads, server, own }] of Object.entries(of))
+      printLine([
+        `${name === 'plain' ? 'node:http' : 'Duet'}, ${connections[size].toLocaleString('en')}`,
+        Math.round(reads.goodput).toLocaleString('en'),
+        percent(reads.goodput / of.few.reads.goodput),
+        reads.p50.toFixed(1),
+        reads.p99.toFixed(1),
+        percent(part(reads.statuses[503] ?? 0, answered(reads))),
+        ((1000 * server) / reads.ok).toFixed(0),
+        own.late.toFixed(1),
+      ])
+  console.log()
+}
+
 /** Prints what became of the requests at each multiple of what the service can serve. */
-export function printOverload({ rate, before, steps }) {
+export function printOverload({ rate, costAtPeak, before, steps }) {
   const peak = Math.max(rate, ...steps.map(({ reads }) => reads.goodput))
   console.log(
     `Overload: it can serve ${Math.round(rate)} reads/s; peak ${Math.round(peak)}; pays and probes come on top`,
@@ -156,6 +175,7 @@ export function printOverload({ rate, before, steps }) {
     '',
     'goodput',
     'of peak',
+    'time for it',
     'p50 ms',
     'p99 ms',
     'refused p99',
@@ -164,11 +184,12 @@ export function printOverload({ rate, before, steps }) {
     'RSS + MiB',
     'back ms',
   ])
-  for (const { times, reads, pays, probes, memory, back } of steps)
+  for (const { times, reads, pays, probes, memory, back, cost } of steps)
     printLine([
       `${times} ×`,
       String(Math.round(reads.goodput)),
       percent(reads.goodput / peak),
+      `${(cost / costAtPeak).toFixed(2)} ×`,
       reads.p50.toFixed(1),
       reads.p99.toFixed(1),
       reads.refusedP99.toFixed(1),
@@ -177,10 +198,10 @@ export function printOverload({ rate, before, steps }) {
       ((memory - before) / 2 ** 20).toFixed(0),
       String(back),
     ])
-  for (const { times, reads, pays, probes } of steps) {
+  for (const { times, reads, pays, probes, own } of steps) {
     const bare = reads.withoutRetryAfter + pays.withoutRetryAfter
     console.log(
-      `${times} ×: reads ${statusesOf(reads)}, ${reads.unsent} found no free connection; pays ${statusesOf(pays)}; probes ${statusesOf(probes)}; ${bare} refusals without Retry-After`,
+      `${times} ×: reads ${statusesOf(reads)}, ${reads.unsent} found no free connection; pays ${statusesOf(pays)}; probes ${statusesOf(probes)}; ${bare} refusals without Retry-After; the load was busy ${percent(own.busy)} and late by ${own.late.toFixed(1)} ms (p99)`,
     )
   }
   console.log()

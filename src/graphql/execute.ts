@@ -6,10 +6,11 @@ import {
   type OperationDefinitionNode,
   OperationTypeNode,
 } from 'graphql'
+import { after, attempt } from '#base/after.ts'
 import type { Core } from '#core.ts'
 import { ApiError, type ErrorLocation } from '#errors.ts'
 import type { Variables } from '#graphql/arguments.ts'
-import { GraphqlErrors, getOperation } from '#graphql/document.ts'
+import { GraphqlErrors, getOperation, type Operation } from '#graphql/document.ts'
 import { type Entry, entriesOf } from '#graphql/errors.ts'
 import { runMutation } from '#graphql/mutation.ts'
 import type { Params } from '#graphql/params.ts'
@@ -18,7 +19,8 @@ import type { Schema } from '#graphql/schema.ts'
 import { collectFields, type Execution } from '#graphql/selection.ts'
 import type { Documents } from '#graphql/stored.ts'
 import type { countingOperations } from '#graphql/usage.ts'
-import { asApiError, type Edge } from '#http/exchange.ts'
+import type { Edge } from '#http/edge.ts'
+import { asApiError } from '#http/finish.ts'
 import type { RateHeaders } from '#http/limit/limiter.ts'
 import { errorHeaders } from '#http/reply.ts'
 import type { Whole } from '#http/whole.ts'
@@ -149,12 +151,14 @@ const countMutations = (
   return roots.length > 1 ? count(roots.length - 1) : undefined
 }
 
-const run = async (endpoint: Endpoint, request: Request): Promise<Result> => {
+const isMutation = ({ node }: Operation): boolean => node.operation === OperationTypeNode.MUTATION
+
+const run = (endpoint: Endpoint, request: Request): Result | Promise<Result> => {
   const { core, observe, schema, documents, introspection } = endpoint
   const { params, viewer, method, requestId, keyed, asked } = request
   const operation = getOperation(documents.find(params), params.operationName)
-  const isMutation = operation.node.operation === OperationTypeNode.MUTATION
-  if (isMutation && method !== 'POST')
+  const mutates = isMutation(operation)
+  if (mutates && method !== 'POST')
     throw new ApiError('METHOD_NOT_ALLOWED', 'A mutation must be sent by POST', {
       headers: { Allow: 'POST' },
     })
@@ -162,22 +166,25 @@ const run = async (endpoint: Endpoint, request: Request): Promise<Result> => {
   endpoint.countUse(operation, variables, viewer)
   const name = operation.node.name?.value
   const execution = { core, schema, operation, variables, viewer }
-  if (isMutation) {
-    const rate = await countMutations(execution, request)
-    const result = await mutate(observe, requestId, execution, keyed)
-    return { ...result, headers: { ...rate, ...result.headers }, name }
-  }
-  const queried = await runQuery({ ...execution, isTagged: method !== 'POST' }, asked)
-  if ('error' in queried)
-    return { ...failure(observe, queried.error, requestId), data: 'null', status: 200, name }
-  return { data: undefined, whole: queried, errors: [], status: 200, name }
+  if (mutates)
+    return after(countMutations(execution, request), async rate => {
+      const result = await mutate(observe, requestId, execution, keyed)
+      return { ...result, headers: { ...rate, ...result.headers }, name }
+    })
+  return after(runQuery({ ...execution, isTagged: method !== 'POST' }, asked), queried =>
+    'error' in queried
+      ? { ...failure(observe, queried.error, requestId), data: 'null', status: 200, name }
+      : { data: undefined, whole: queried, errors: [], status: 200, name },
+  )
 }
 
 /** The result of a request; it never throws. */
-export const executeRequest = async (endpoint: Endpoint, request: Request): Promise<Result> => {
-  try {
-    return await run(endpoint, request)
-  } catch (error) {
-    return failure(endpoint.observe, error, request.requestId)
-  }
-}
+export const executeRequest = (endpoint: Endpoint, request: Request): Result | Promise<Result> =>
+  attempt<Result>(
+    () => run(endpoint, request),
+    error => failure(endpoint.observe, error, request.requestId),
+  )
+
+/** Whether a request asks for a mutation; throws where its document has no such operation. */
+export const asksForMutation = ({ documents }: Endpoint, params: Params): boolean =>
+  isMutation(getOperation(documents.find(params), params.operationName))

@@ -1,10 +1,12 @@
 /** GraphQL over HTTP: the endpoint, and the envelope and headers of its answers. */
 
+import { after } from '#base/after.ts'
 import { graphqlPath } from '#base/paths.ts'
 import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { documentCache } from '#graphql/document.ts'
 import {
+  asksForMutation,
   type Endpoint,
   executeRequest,
   failure,
@@ -13,14 +15,15 @@ import {
 } from '#graphql/execute.ts'
 import type { DocumentLimits } from '#graphql/limits.ts'
 import { json, negotiate, wantsPage } from '#graphql/media-types.ts'
-import { bodyTypes, type Params, paramsOf } from '#graphql/params.ts'
+import { bodyTypes, mayMutate, type Params, paramsOf } from '#graphql/params.ts'
 import { deriveSchema } from '#graphql/schema.ts'
 import { mountSchema } from '#graphql/sdl.ts'
 import { documentsWith, type Stored } from '#graphql/stored.ts'
 import { countingOperations } from '#graphql/usage.ts'
 import { askedBy } from '#http/asked.ts'
 import { isNotModified } from '#http/conditional.ts'
-import { type Edge, exchange, type Fail } from '#http/exchange.ts'
+import type { Edge, Fail } from '#http/edge.ts'
+import { exchange } from '#http/exchange.ts'
 import { errorHeaders, type Reply } from '#http/reply.ts'
 import { type App, type Http, header } from '#http/request.ts'
 import { acceptQuery, isSafe, queryMethod } from '#http/safe.ts'
@@ -95,35 +98,55 @@ const keyedOf = (c: Http, viewer: Viewer, params: Params): KeyedRequest | undefi
   return keyed && { ...keyed, scope: `graphql ${keyed.scope}` }
 }
 
-const answer = async (
+const answer = (
   endpoint: Endpoint,
   edge: Edge,
   c: Http,
   viewer: Viewer,
   requestId: string,
-): Promise<Reply> => {
-  const { bodyLimit, limiter } = edge
+): Reply | Promise<Reply> => {
   const type = negotiate(header(c, 'accept'))
   if (type === undefined)
     throw new ApiError(
       'NOT_ACCEPTABLE',
       'Answers are application/graphql-response+json or application/json',
     )
-  const params = await paramsOf(c, bodyLimit)
-  const { method } = c.req
-  const keyed = keyedOf(c, viewer, params)
-  const request: Request = {
-    params,
-    viewer,
-    method,
-    requestId,
-    keyed,
-    asked: askedBy(edge, c, viewer),
-    count: work => limiter?.count(c, viewer, work),
-    countCreation: entity => limiter?.countCreation(c, viewer, entity),
+  return after(paramsOf(c, edge.bodyLimit), params => {
+    const request = requestOf(edge, c, viewer, requestId, params)
+    const hash = () => endpoint.documents.digest(params)
+    return after(executeRequest(endpoint, request), result =>
+      replyOf(c, result, type, viewer, hash),
+    )
+  })
+}
+
+const requestOf = (
+  edge: Edge,
+  c: Http,
+  viewer: Viewer,
+  requestId: string,
+  params: Params,
+): Request => ({
+  params,
+  viewer,
+  method: c.req.method,
+  requestId,
+  keyed: keyedOf(c, viewer, params),
+  asked: askedBy(edge, c, viewer),
+  count: work => edge.limiter?.count(c, viewer, work),
+  countCreation: entity => edge.limiter?.countCreation(c, viewer, entity),
+})
+
+/** Whether a request is a mutation, told without reading bodies that cannot be one; the faults of others are found in their turn. */
+const isWrite = (endpoint: Endpoint, c: Http, bodyLimit: number): boolean => {
+  const body = c.get('body')
+  if (c.req.method !== 'POST' || !body || !mayMutate(body)) return false
+  try {
+    const params = paramsOf(c, bodyLimit)
+    return !(params instanceof Promise) && asksForMutation(endpoint, params)
+  } catch {
+    return false
   }
-  const hash = () => endpoint.documents.digest(params)
-  return replyOf(c, await executeRequest(endpoint, request), type, viewer, hash)
 }
 
 /** Errors before there is a GraphQL request: broken bodies, bad tokens, wrong media types. */
@@ -164,6 +187,7 @@ export const mountGraphql = (app: App, core: Core, edge: Edge, options: GraphqlO
     fail,
     (c, viewer, requestId) => answer(endpoint, edge, c, viewer, requestId),
     graphqlPath,
+    c => isWrite(endpoint, c, edge.bodyLimit),
   )
   app.post(graphqlPath, serve)
   app.on(queryMethod, graphqlPath, serve)

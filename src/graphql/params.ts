@@ -1,4 +1,5 @@
 /** The parameters of a GraphQL request, from its body or its URL (GraphQL over HTTP, section 4). */
+import { after } from '#base/after.ts'
 import { isObject, type JsonObject } from '#base/object.ts'
 import { ApiError } from '#errors.ts'
 import { type Http, header, jsonBody, queryString } from '#http/request.ts'
@@ -29,7 +30,7 @@ const jsonParameter = (parameters: URLSearchParams, name: string): unknown => {
   }
 }
 
-const rawParams = async (c: Http, bodyLimit: number): Promise<JsonObject> => {
+const rawParams = (c: Http, bodyLimit: number): JsonObject | Promise<JsonObject> => {
   if (c.req.method === 'POST' || isQuery(c.req.method)) return jsonBody(c, bodyLimit, bodyTypes)
   const contentType = header(c, 'content-type')
   // Web pages can send other types without a preflight, so those are refused.
@@ -67,9 +68,20 @@ const sourceOf = ({ query, documentId, extensions }: JsonObject) => {
   throw malformed('`documentId` must be the id of a stored document as a string')
 }
 
+/** What a body has in it that asks for a mutation: the word itself, or the name of a stored document. */
+const signs = ['mutation', 'documentId', 'sha256Hash']
+
+/** Whether a body may ask for a mutation, as far as its bytes show at a glance. */
+export const mayMutate = ({ buffer, byteOffset, byteLength }: Uint8Array): boolean => {
+  const bytes = Buffer.from(buffer, byteOffset, byteLength)
+  return signs.some(sign => bytes.includes(sign))
+}
+
 /** The parameters of a request; throws `MALFORMED_REQUEST` where they are not of the form, and what `jsonBody` throws. */
-export const paramsOf = async (c: Http, bodyLimit: number): Promise<Params> => {
-  const raw = await rawParams(c, bodyLimit)
+export const paramsOf = (c: Http, bodyLimit: number): Params | Promise<Params> =>
+  after(rawParams(c, bodyLimit), checkedParams)
+
+const checkedParams = (raw: JsonObject): Params => {
   const { operationName, variables, extensions } = raw
   const source = sourceOf(raw)
   if (operationName != null && typeof operationName !== 'string')

@@ -1,5 +1,5 @@
 /** How a request asks for a read: from where on, on whose behalf, and for how long. */
-import type { Edge } from '#http/exchange.ts'
+import type { Edge } from '#http/edge.ts'
 import { type Http, hasHungUp, header } from '#http/request.ts'
 import type { Viewer } from '#model/viewer.ts'
 

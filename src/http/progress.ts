@@ -14,8 +14,8 @@ export type Exchange = {
   readonly facts: RequestFacts
   readonly work: Work | undefined
   readonly started: number
-  /** When its turn came. */
-  ran: number | undefined
+  /** How long it waited for its turn, in milliseconds. */
+  wait: number
   viewer: Viewer
   rate: RateHeaders | undefined
   code: string | undefined
@@ -31,7 +31,7 @@ export const begin = (c: Http, route: string | undefined, work: Work | undefined
     facts: { requestId, method, path, route, trace: traceOf(header(c, 'traceparent')) },
     work,
     started: performance.now(),
-    ran: undefined,
+    wait: 0,
     viewer: anonymous,
     rate: undefined,
     code: undefined,
@@ -40,11 +40,10 @@ export const begin = (c: Http, route: string | undefined, work: Work | undefined
 
 /** The event of a request that is answered. */
 export const eventOf = (
-  { facts, work, started, ran, viewer, code }: Exchange,
+  { facts, work, started, wait, viewer, code }: Exchange,
   reply: Reply,
   status: number,
 ): RequestEvent => {
-  const now = performance.now()
   return {
     kind: 'request',
     requestId: facts.requestId,
@@ -52,8 +51,8 @@ export const eventOf = (
     path: facts.path,
     route: facts.route,
     status,
-    milliseconds: now - started,
-    wait: (ran ?? now) - started,
+    milliseconds: performance.now() - started,
+    wait,
     viewer: viewer.id,
     code: code ?? reply.code,
     bytes: Number(reply.headers['Content-Length'] ?? 0),

@@ -2,6 +2,7 @@
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
 import { getPath } from 'hono/utils/url'
+import { after } from '#base/after.ts'
 import type { JsonObject } from '#base/object.ts'
 import { ApiError } from '#errors.ts'
 import { decodeUtf8, parseObject } from '#http/json.ts'
@@ -10,8 +11,8 @@ import { acceptQuery, formType, isQuery } from '#http/safe.ts'
 
 type Env = {
   Bindings: Partial<HttpBindings>
-  /** The account of the bodies that are being received; the parameters of a QUERY. */
-  Variables: { bodies?: Account; parameters?: string }
+  /** The account of the bodies that are being received; the body, once it is; the parameters of a QUERY. */
+  Variables: { bodies?: Account; body?: Uint8Array; parameters?: string }
 }
 
 export type App = Hono<Env>
@@ -39,16 +40,32 @@ export const parametersOf = (c: Http): string => c.get('parameters') ?? queryStr
  * The bytes of a body, at most `limit` of them; throws `PAYLOAD_TOO_LARGE` before more are stored, and `OVERLOADED` where the
  * bodies that are being received would take up too much memory together.
  */
-export const bodyBytes = async (c: Http, limit: number): Promise<Uint8Array> => {
+export const bodyBytes = (c: Http, limit: number): Uint8Array | Promise<Uint8Array> => {
   const tooLarge = () => new ApiError('PAYLOAD_TOO_LARGE', `The body is above ${limit} bytes`)
-  const announced = Number(header(c, 'content-length') ?? 0)
-  if (announced > limit) throw tooLarge()
+  if (announcedLength(c) > limit) throw tooLarge()
+  const checked = (bytes: Uint8Array): Uint8Array => {
+    if (bytes.length > limit) throw tooLarge()
+    return bytes
+  }
+  const received = c.get('body')
+  if (received) return checked(received)
   const incoming = c.env?.incoming
   if (incoming) return nodeBody(incoming, collecting(limit, tooLarge, c.get('bodies')))
-  const bytes = await c.req.arrayBuffer()
-  if (bytes.byteLength > limit) throw tooLarge()
-  return new Uint8Array(bytes)
+  return c.req.arrayBuffer().then(bytes => checked(new Uint8Array(bytes)))
 }
+
+const announcedLength = (c: Http): number => Number(header(c, 'content-length') ?? 0)
+
+/** Whether a request has a body whose length is told and within the limit; without a socket, whether it has any. */
+export const hasKnownBody = (c: Http, limit: number): boolean => {
+  if (!c.env?.incoming) return c.req.raw.body !== null && announcedLength(c) <= limit
+  const length = announcedLength(c)
+  return length > 0 && length <= limit
+}
+
+/** Receives the body, so that `bodyBytes` need not wait for it; throws as that does, but for what is too large for its reader. */
+export const receiveBody = (c: Http): void | Promise<void> =>
+  after(bodyBytes(c, Number.POSITIVE_INFINITY), bytes => c.set('body', bytes))
 
 const tooManyBodies = () =>
   new ApiError(
@@ -94,6 +111,10 @@ const nodeBody = (
   { add, whole, end }: Collecting,
 ): Promise<Uint8Array> =>
   new Promise<Uint8Array>((resolve, reject) => {
+    const fail = (error: unknown) => {
+      end()
+      reject(error)
+    }
     // Nothing more would be heard of one that was cut off while its token was checked.
     if (incoming.destroyed) return reject(hungUp())
     incoming.on('data', (chunk: Uint8Array) => {
@@ -102,16 +123,19 @@ const nodeBody = (
       } catch (error) {
         // The rest is read and dropped, so that the caller can read the answer.
         incoming.removeAllListeners('data').resume()
-        reject(error)
+        fail(error)
       }
     })
-    incoming.once('end', () => resolve(whole()))
-    // Every request closes in the end; the body of one that was cut off is incomplete.
-    incoming.once('error', error => reject(incoming.complete ? error : hungUp(error)))
-    incoming.once('close', () => {
-      if (!incoming.complete) reject(hungUp())
+    incoming.once('end', () => {
+      resolve(whole())
+      end()
     })
-  }).finally(end)
+    // Every request closes in the end; the body of one that was cut off is incomplete.
+    incoming.once('error', error => fail(incoming.complete ? error : hungUp(error)))
+    incoming.once('close', () => {
+      if (!incoming.complete) fail(hungUp())
+    })
+  })
 
 /** The error for a client that does not wait for its answer; only the log shows it. */
 export const hungUp = (cause?: unknown): ApiError =>
@@ -135,12 +159,12 @@ const isUtf8Of = (contentType: string, types: readonly string[]): boolean => {
 export const noBody: JsonObject = {}
 
 /** The bytes of a body of one of these types; throws `UNSUPPORTED_MEDIA_TYPE`, for a QUERY with the types that are read (RFC 10008, section 3). */
-const typedBytes = async (
+const typedBytes = (
   c: Http,
   limit: number,
   types: readonly string[],
   mustBeTyped = false,
-) => {
+): Uint8Array | Promise<Uint8Array> => {
   const contentType = header(c, 'content-type')
   const encoding = header(c, 'content-encoding')
   const headers = isQuery(c.req.method) ? acceptQuery(types) : {}
@@ -150,26 +174,27 @@ const typedBytes = async (
     throw unsupported(`A body in ${encoding} is not read here; send it plain`)
   const wrongType = () => unsupported(`The body must be ${types.join(' or ')} in UTF-8`)
   if (contentType !== undefined && !isUtf8Of(contentType, types)) throw wrongType()
-  const bytes = await bodyBytes(c, limit)
-  if (contentType === undefined && (mustBeTyped || bytes.length > 0)) throw wrongType()
-  return bytes
+  return after(bodyBytes(c, limit), bytes => {
+    if (contentType === undefined && (mustBeTyped || bytes.length > 0)) throw wrongType()
+    return bytes
+  })
 }
 
 /**
  * The JSON object of a body. Throws 415 for another media type or a compressed body, 413 above the limit,
  * 400 where it is not a JSON object. Without a body, 400 unless `optional`.
  */
-export const jsonBody = async (
+export const jsonBody = (
   c: Http,
   limit: number,
   types: readonly string[],
   optional = false,
-): Promise<JsonObject> => {
-  const bytes = await typedBytes(c, limit, types)
-  if (bytes.length > 0) return parseObject(decodeUtf8(bytes))
-  if (optional) return noBody
-  throw new ApiError('MALFORMED_REQUEST', 'A JSON object is needed as the body')
-}
+): JsonObject | Promise<JsonObject> =>
+  after(typedBytes(c, limit, types), bytes => {
+    if (bytes.length > 0) return parseObject(decodeUtf8(bytes))
+    if (optional) return noBody
+    throw new ApiError('MALFORMED_REQUEST', 'A JSON object is needed as the body')
+  })
 
 /** The text of a body in the form of a query string; throws as `jsonBody` does, and 415 without a type, also for no body (RFC 10008, section 2). */
 export const formBody = async (c: Http, limit: number): Promise<string> =>

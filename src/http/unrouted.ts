@@ -1,6 +1,7 @@
 /** Requests that no route takes: 404, 405 with `Allow`, and OPTIONS. */
 import { ApiError } from '#errors.ts'
-import { type Edge, exchange, type Fail, type Handle } from '#http/exchange.ts'
+import type { Edge, Fail, Handle } from '#http/edge.ts'
+import { exchange } from '#http/exchange.ts'
 import { preflightHeaders, type Reply } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
 import { anonymous } from '#model/viewer.ts'

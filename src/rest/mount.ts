@@ -2,7 +2,7 @@
 import { docsPath } from '#base/paths.ts'
 import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
-import type { Edge } from '#http/exchange.ts'
+import type { Edge } from '#http/edge.ts'
 import type { Reply } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
 import { parseId } from '#model/id.ts'

@@ -1,5 +1,5 @@
 /** QUERY of a list (RFC 10008): what GET answers, with parameters in a body beside those of the URL. */
-import type { Edge } from '#http/exchange.ts'
+import type { Edge } from '#http/edge.ts'
 import { formBody, queryString } from '#http/request.ts'
 import type { Version } from '#model/version.ts'
 import type { Serve } from '#rest/mount.ts'

@@ -1,6 +1,6 @@
 /** The reply to a GET: the representation with its validators, or 304 with the same. */
 import { bodyTag, isNotModified, type Mark, revisionTag } from '#http/conditional.ts'
-import type { Edge } from '#http/exchange.ts'
+import type { Edge } from '#http/edge.ts'
 import type { Reply } from '#http/reply.ts'
 import { type Http, header } from '#http/request.ts'
 import type { Entity } from '#model/entity.ts'

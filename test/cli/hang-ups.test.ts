@@ -5,6 +5,7 @@ import type { Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
 import { serve } from '@hono/node-server'
+import { createActive } from '#http/active.ts'
 import type { Entry, Queue } from '#http/queue.ts'
 import { until } from '../support/wait.ts'
 import { createWorld, type World } from '../world.ts'
@@ -15,6 +16,7 @@ const sockets: Socket[] = []
 const waiting: Entry[] = []
 /** Until when the check of a token takes. */
 let checked: Promise<void> = Promise.resolve()
+const active = createActive()
 const held: Queue = { enter: entry => void waiting.push(entry), size: () => waiting.length }
 const runAll = () => {
   for (const { run } of waiting.splice(0)) run()
@@ -25,7 +27,7 @@ before(async () => {
     await checked
     return { id: 2, role: 'user' }
   }
-  world = await createWorld({ edge: { queue: held, authenticate } })
+  world = await createWorld({ edge: { queue: held, active, authenticate } })
   server = serve({ fetch: world.app.fetch, port: 0 }) as Server
   server.on('connection', socket => sockets.push(socket))
   await once(server, 'listening')
@@ -39,7 +41,7 @@ after(async () => {
 /** The log lines since the last call, of requests and faults. */
 const logged = () => world.events.splice(0)
 
-/** A connection on which a request was sent; it is in the queue, or its body is being read. */
+/** A connection on which a request was sent; it is in the queue, or its body is being received before. */
 const sent = async (line: string, ...rest: readonly string[]) => {
   const socket = connect((server.address() as AddressInfo).port)
   const accepted = once(server, 'connection')
@@ -47,7 +49,8 @@ const sent = async (line: string, ...rest: readonly string[]) => {
   const authorization = `Authorization: Bearer ${await world.token(2)}`
   socket.write(`${[`${line} HTTP/1.1`, 'Host: a', authorization, ...rest].join('\r\n')}`)
   await accepted
-  await until('the request waits', () => waiting.length === 1)
+  const { method } = /^(?<method>\S+)/.exec(line)?.groups ?? {}
+  await until('the request has come', () => active.counts.get(method ?? '') === 1)
   return { socket, peer: sockets.at(-1) as Socket }
 }
 
@@ -74,13 +77,12 @@ test('a client that hangs up within its body has a line with 499, and is no faul
     for (const hangUp of ['destroy', 'resetAndDestroy'] as const) {
       const type = 'Content-Type: application/json'
       const { socket } = await sent(line, type, 'Content-Length: 1000', '', '{"query": "')
-      runAll()
       socket[hangUp]()
       await until('it is logged', () => world.events.length > 0)
       const [event, ...others] = logged()
       assert.ok(event?.kind === 'request')
       assert.deepEqual([event.status, event.code], [499, 'CLIENT_CLOSED_REQUEST'])
-      assert.deepEqual(others, [])
+      assert.deepEqual([others, waiting], [[], []])
     }
 })
 
@@ -90,7 +92,6 @@ test('a client that hangs up while its token is checked has a line with 499, and
     checked = promise
     const type = 'Content-Type: application/json'
     const { socket, peer } = await sent(line, type, 'Content-Length: 1000', '', '{"query": "')
-    runAll()
     socket.resetAndDestroy()
     await until('the service sees it', () => peer.destroyed)
     resolve()

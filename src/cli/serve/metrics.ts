@@ -2,7 +2,7 @@
 import { version } from '#cli/version.ts'
 import type { Config } from '#config.ts'
 import type { Engine } from '#engines/store.ts'
-import type { Edge } from '#http/exchange.ts'
+import type { Edge } from '#http/edge.ts'
 import type { Metrics } from '#metrics/metrics.ts'
 import { ConfigError } from '#setting.ts'
 import type { Usage } from '#write/usage.ts'

@@ -1,0 +1,73 @@
+/** Which requests wait for their turn as writes, and what has come before they wait. */
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import type { Entry } from '#http/queue.ts'
+import { createWorld, type World } from '../world.ts'
+
+let world: World
+/** Whether those that entered the queue are writes, in order. */
+const entered: boolean[] = []
+before(async () => {
+  const enter = ({ run, isWrite = false }: Entry) => {
+    entered.push(isWrite)
+    run()
+  }
+  world = await createWorld({ edge: { queue: { enter, size: () => 0 } } })
+})
+after(() => world.close())
+beforeEach(() => void entered.splice(0))
+
+const rename = 'mutation Rename { updateUser(id: 2, input: { name: "Ben" }) { name } }'
+const both = `query Read { posts(limit: 1) { id } } ${rename}`
+
+const entries: Readonly<Record<string, readonly [boolean, () => Promise<unknown>]>> = {
+  'GET in REST': [false, () => world.ask('GET /api/products/1')],
+  'PATCH in REST': [true, () => world.ask('PATCH /api/users/2', { as: 2, body: { age: 30 } })],
+  'DELETE without a body': [true, () => world.ask('DELETE /api/posts/999', { as: 1 })],
+  'QUERY of a list': [
+    false,
+    () =>
+      world.ask('QUERY /api/products', {
+        raw: 'limit=1',
+        headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+      }),
+  ],
+  'a query by POST': [false, () => world.gql('{ posts(limit: 1) { id } }')],
+  'a mutation': [true, () => world.gql(rename, { as: 2 })],
+  'a query that only has the word in it': [
+    false,
+    () => world.gql('query mutation { posts(limit: 1) { mutation: id } }'),
+  ],
+  'the query of a document with a mutation too': [
+    false,
+    () => world.ask('POST /graphql', { body: { query: both, operationName: 'Read' } }),
+  ],
+  'the mutation of a document with a query too': [
+    true,
+    () => world.ask('POST /graphql', { as: 2, body: { query: both, operationName: 'Rename' } }),
+  ],
+  'a mutation that is not valid': [false, () => world.gql('mutation { nothing }')],
+  'a mutation in a body that is no JSON': [
+    false,
+    () =>
+      world.ask('POST /graphql', {
+        raw: '{"query":"mutation',
+        headers: { 'Content-Type': 'application/json' },
+      }),
+  ],
+}
+
+for (const [what, [isWrite, send]] of Object.entries(entries))
+  test(`${what} waits as a ${isWrite ? 'write' : 'read'}`, async () => {
+    await send()
+    assert.deepEqual(entered, [isWrite])
+  })
+
+test('a body with a bad token is refused before it waits, and without a right in its turn', async () => {
+  const body = { name: 'Lamp', category: 'Light', price: 5 }
+  const bad = { headers: { Authorization: 'Bearer bad' }, body }
+  assert.equal((await world.ask('POST /api/products', bad)).status, 401)
+  assert.deepEqual(entered, [])
+  assert.equal((await world.ask('POST /api/products', { as: 2, body })).status, 403)
+  assert.deepEqual(entered, [true])
+})
