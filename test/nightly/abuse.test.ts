@@ -11,7 +11,7 @@ import { secret } from '../world.ts'
 import { attack, type Target } from './abuse/attacks.ts'
 
 /** What a service with a small heap may take, in MiB: its heap, its threads, and the budgets of bodies and answers. */
-const mostResident = 450
+const mostResident = 512
 const minutes = Number(process.env.DUET_TEST_ABUSE_MINUTES ?? 10)
 const { fresh } = folderOf('abuse')
 
