@@ -27,7 +27,7 @@ export const manyCallers = {
 
 /**
  * Gives medians over the rounds of the reads' p50 and p99, alone and beside the writers of `write`; `times`
- * is the one p99 through the other, of each round.
+ * is the one p99 through the other, of each round, and `timesUsual` the one p50 through the other.
  */
 export async function measureReads({ duet, store, server, facts, write, ...run }) {
   const { seconds, rounds, token } = run
@@ -52,13 +52,15 @@ export async function measureReads({ duet, store, server, facts, write, ...run }
     busy.push(await beside(seconds))
   }
   const of = (list, key) => median(list.map(figures => figures[key]))
+  const through = key => median(busy.map((figures, round) => figures[key] / idle[round][key]))
   const row = list => ({ rate: of(list, 'rate'), p50: of(list, 'p50'), p99: of(list, 'p99') })
   return {
     title: write.title,
     idle: row(idle),
     busy: row(busy),
     written: row(busy.map(({ written }) => written)),
-    times: median(busy.map(({ p99 }, round) => p99 / idle[round].p99)),
+    times: through('p99'),
+    timesUsual: through('p50'),
   }
 }
 
