@@ -1,5 +1,5 @@
 // Test files that share a process: to start one and to load the service takes longer than most of their tests.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, before, suite } from 'node:test'
@@ -69,9 +69,10 @@ export const programsFor = groups => {
 
 /** Runs each file as a suite: its hooks are its own, and a fault of it leaves the others. */
 export const runTogether = async files => {
-  // Their hooks are for the whole process, and not for the first file that imports them.
+  // Their hooks are for the whole process, and not for the first file that imports them; a copy without test/ lacks them.
   const shared = ['../test/commands.ts', '../test/postgres/tools/proxy.ts']
-  await Promise.all(shared.map(module => import(module)))
+  const found = shared.map(name => new URL(name, import.meta.url)).filter(url => existsSync(url))
+  await Promise.all(found.map(url => import(url.href)))
   // One that hangs is ended long before the process is, and leaves the others.
   const timeout = Number(process.env.DUET_TEST_FILE_SECONDS) * 1000
   let last = 'to load and to end'
