@@ -69,11 +69,10 @@ export const programsFor = groups => {
 
 /** Runs each file as a suite: its hooks are its own, and a fault of it leaves the others. */
 export const runTogether = async files => {
-  // Their hooks are for the whole process, and not for the first file that imports them.
-  const shared = ['commands.ts', 'postgres/tools/proxy.ts']
-    .map(name => new URL(`../test/${name}`, import.meta.url))
-    .filter(module => existsSync(module))
-  await Promise.all(shared.map(({ href }) => import(href)))
+  // Their hooks are for the whole process, and not for the first file that imports them; a copy without test/ lacks them.
+  const shared = ['../test/commands.ts', '../test/postgres/tools/proxy.ts']
+  const found = shared.map(name => new URL(name, import.meta.url)).filter(url => existsSync(url))
+  await Promise.all(found.map(url => import(url.href)))
   // One that hangs is ended long before the process is, and leaves the others.
   const timeout = Number(process.env.DUET_TEST_FILE_SECONDS) * 1000
   let last = 'to load and to end'
