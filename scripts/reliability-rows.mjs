@@ -1100,7 +1100,7 @@ const load = [
     'H3',
     'Recovery after an overload',
     [
-      'src/http/queue.test.ts: once nobody waits to be run, all others are refused',
+      'src/http/queue.test.ts: once nobody waits to be run, those that waited for longer than they may are refused',
       'src/http/overload.test.ts: stops of the process cost no more than their time',
       'src/http/queue.test.ts: a stop of the whole process makes nobody wait in vain: what came before is run',
       'src/http/queue.test.ts: what many requests leave behind is given back',

@@ -39,6 +39,9 @@ const slice = 5
 const sheddingPart = 1 / 8
 const mostSaved = 25
 
+/** How many that were to be shed are run after all in a slice, where nobody else waits. */
+const takenBack = 25
+
 /** What was expected to wait no longer than it may is run all the same until it has waited so many times as long. */
 const patience = 5
 
@@ -58,6 +61,7 @@ const createLine = () => {
   return {
     add: (one: Waiting) => void all.push(one),
     size: () => all.length - first,
+    oldest: () => all[first],
     take: (): Waiting | undefined => {
       if (first >= all.length) return undefined
       const one = all[first]
@@ -111,10 +115,21 @@ const createLines = () => {
   const writes = createLine()
   const reads = createLine()
   const refused = createLine()
+  /** Puts those that were to be shed and came since then back to those that are run, so many at most. */
+  const takeBack = (since: number, most: number) => {
+    for (let number = 0; number < most; number++) {
+      const one = refused.oldest()
+      if (!one || one.since < since) return
+      refused.take()
+      const line = one.entry.isWrite ? writes : reads
+      line.add(one)
+    }
+  }
   return {
     writes,
     reads,
     refused,
+    takeBack,
     take: () => writes.take() ?? reads.take(),
     toRun: () => writes.size() + reads.size(),
     all: () => writes.size() + reads.size() + refused.size(),
@@ -138,13 +153,14 @@ const runSome = (lines: Lines, started: number, wait: number, now: Clock['now'])
   return count
 }
 
-/** Sheds as many as it may for those that were run, or for a slice where none are left to be run. */
+/** Sheds as many as it may for those that were run, and those that came before `late` for a slice. */
 const createShedding = (refused: Line, costs: Costs, now: Clock['now']) => {
   let may = mostSaved
-  return (started: number, ran: number, isLast: boolean): void => {
+  const isLate = (late: number) => (refused.oldest()?.since ?? late) < late
+  return (started: number, ran: number, late: number): void => {
     may = Math.min(may + ran * costs.shedForOne() * sheddingPart, mostSaved)
     let count = 0
-    while (may >= 1 || (isLast && now() - started < slice)) {
+    while (may >= 1 || (isLate(late) && now() - started < slice)) {
       const one = refused.take()
       if (!one) break
       one.entry.shed()
@@ -174,15 +190,22 @@ export const createQueue = (limits: QueueLimits, { now, later }: Clock = usualCl
     isScheduled = true
     later(drain)
   }
+  /** Where nobody is left to be run, those are shed that cannot be taken back. */
+  const lateNow = (at: number): number => {
+    if (lines.toRun() > 0) return Number.NEGATIVE_INFINITY
+    return limits.size > 0 ? at - limits.wait : Number.POSITIVE_INFINITY
+  }
   const drain = () => {
     isScheduled = false
     const started = now()
     if (ended !== undefined) costs.arriving.add(started - ended, came)
     came = 0
+    // The costs were thought to be higher than they are.
+    if (lines.toRun() === 0) lines.takeBack(started - limits.wait, Math.min(takenBack, limits.size))
     const ran = runSome(lines, started, limits.wait, now)
     const between = now()
     costs.running.add(between - started, ran)
-    shedSome(between, ran, lines.toRun() === 0)
+    shedSome(between, ran, lateNow(between))
     ended = lines.all() > 0 ? now() : undefined
     if (ended !== undefined) schedule()
   }
