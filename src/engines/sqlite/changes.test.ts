@@ -27,9 +27,9 @@ const open = (file: string) => {
   const watch = watchCommits(reader)
   const written: string[] = []
   const writer: Connection = connect(file, {
-    onWrite: table => {
+    onWrite: (table, replaces) => {
       written.push(table)
-      counted.wrote(table)
+      counted.wrote(table, replaces)
     },
   })
   const counted = countCommits(watch.cells, writer)
@@ -130,12 +130,12 @@ test('a write changes the rows of the keys that its rows have or had, and no oth
   ])
 })
 
-test('a row that another one replaces has changed too', () => {
+test('where a row may replace another one, everything has changed', () => {
   write(["insert into named values (1, 'a'), (2, 'b')"])
   const names = ['a', 'b', 'c'].map((name): RowsOf => ['named', 'name', name])
   const before = look([['named', 'id', 1], ['named', 'id', 2], ['named', 'id', 3], ...names])
   write(["insert or replace into named values (3, 'b')"])
-  assert.deepEqual(before(), ['named id 2', 'named id 3', 'named name b'])
+  assert.equal(before().length, 6)
 })
 
 test('rows are told by ids, references and indexed texts, and by no value that SQLite would convert first', () => {

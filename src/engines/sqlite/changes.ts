@@ -3,7 +3,7 @@
  * reference …) one that it may share with others. Before a commit the writer puts the commit's number into the cells of all that it
  * changes: what was read when that number was not yet settled, and has no later one in its cells, is as it was.
  */
-import { type Connection, dataVersion } from '#engines/sqlite/connection.ts'
+import { type Connection, dataVersion, replacing } from '#engines/sqlite/connection.ts'
 import { cellsBy, cellsOfKeys, type Key, keysOf, tellKeys } from '#engines/sqlite/keys.ts'
 import { type Changes, queryWith } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
@@ -44,6 +44,12 @@ const cellsByTable = ({ tables }: Cells): ReadonlyMap<string, number> =>
 
 const firstKey = ({ tables }: Cells): number => firstTable + tables.length
 
+// A trigger may replace rows, and so may a constraint: `on conflict replace`.
+const definitions = queryWith('select sql from sqlite_schema where sql is not null')
+
+/** Stands among the cells of a group for all of them: a row that another one replaces is deleted without a trigger. */
+const everything = -1
+
 /** A number that is another one before, in and after each commit of the writer. */
 const movesOf = (values: Int32Array): number =>
   (Atomics.load(values, numbers.begun) + Atomics.load(values, numbers.settled)) | 0
@@ -83,10 +89,12 @@ export const countCommits = (all: Cells, connection: Connection) => {
   const others = lookingForOthers(values, connection)
   const written = { job: new Set<number>(), group: new Set<number>() }
   const base = firstKey(all)
+  const anyReplaces = connection.query(definitions).some(([text]) => replacing.test(String(text)))
   tellKeys(connection, keys, cell => void written.job.add(base + cell))
   return {
     /** Takes down that the job that is being run writes a table. One that came later is not known to readers either. */
-    wrote: (table: string) => {
+    wrote: (table: string, replaces: boolean) => {
+      if (replaces || anyReplaces) written.job.add(everything)
       const cell = tables.get(table)
       if (cell !== undefined) written.job.add(cell)
     },
@@ -105,7 +113,8 @@ export const countCommits = (all: Cells, connection: Connection) => {
     committing: () => {
       const number = (Atomics.load(values, numbers.begun) + 1) | 0
       Atomics.store(values, numbers.begun, number)
-      for (const cell of written.group) Atomics.store(values, cell, number)
+      if (written.group.delete(everything)) values.fill(number, firstTable)
+      else for (const cell of written.group) Atomics.store(values, cell, number)
       if (number % longest !== 0) return
       values.fill(number, firstTable)
       Atomics.add(values, numbers.others, 1)

@@ -128,8 +128,12 @@ const open = (file: string, sync: Durability, pages: number): DatabaseSync => {
   }
 }
 
-/** A statement with the tables that it may write, by itself, by triggers or by foreign keys. */
-type Prepared = { readonly statement: StatementSync; readonly writes: Set<string> }
+/** A statement with the tables that it may write, by itself, by triggers or by foreign keys; `replaces`: it may delete rows unseen by triggers. */
+type Prepared = {
+  readonly statement: StatementSync
+  readonly writes: Set<string>
+  readonly replaces: boolean
+}
 
 const writing: readonly number[] = [
   constants.SQLITE_INSERT,
@@ -164,8 +168,8 @@ type ConnectOptions = {
   readonly sync?: Durability
   /** Whether another program makes the checkpoints of the log. */
   readonly sharesLog?: boolean
-  /** Called with each table that a statement may have written. */
-  readonly onWrite?: (table: string) => void
+  /** Called with each table that a statement may have written, and whether it may have replaced rows. */
+  readonly onWrite?: (table: string, replaces: boolean) => void
   /** Called when a query meets a damaged page, or a file that is no database any more. */
   readonly onDamage?: (message: string) => void
 }
@@ -189,6 +193,9 @@ export const endRead = ({ database, query, run }: Connection): void => {
 /** Pages in the log from which on a commit checkpoints it. */
 const usualPages = 1000
 
+/** What may replace rows; it also finds the function of that name, which does no harm. */
+export const replacing = /\breplace\b/i
+
 /** Gives the statement of a text, which is planned once. */
 type Prepare = (text: string) => Prepared
 
@@ -202,7 +209,7 @@ const preparing = (
     if (known) return known
     const writes = new Set<string>()
     collect?.(writes)
-    const made = { statement: database.prepare(text), writes }
+    const made = { statement: database.prepare(text), writes, replaces: replacing.test(text) }
     made.statement.setReturnArrays(true)
     // Plans make few different texts; a flood of unusual plans must not fill the memory.
     if (statements.size >= 2000) statements.delete(statements.keys().next().value as string)
@@ -257,7 +264,7 @@ export const connect = (file: string, options: ConnectOptions = {}): Connection 
     try {
       return plain(made, query)
     } finally {
-      for (const table of made.writes) onWrite?.(table)
+      for (const table of made.writes) onWrite?.(table, made.replaces)
     }
   }
   const run = onWrite ? noting : plain

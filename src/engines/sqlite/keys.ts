@@ -73,8 +73,6 @@ export const tellKeys = (
       tell(cellOf(Number(first) + (at % Number(count)), values[at]))
     return null
   })
-  // Else a row that another one replaces would go without a trigger.
-  run('pragma recursive_triggers = on')
   for (const [first, { table }] of keys.entries()) {
     if (keys[first - 1]?.table === table) continue
     const columns = keys.filter(key => key.table === table).map(({ column }) => column)

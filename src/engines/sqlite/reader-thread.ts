@@ -1,9 +1,9 @@
 /** A thread for slow reads, with a connection of its own: they hold up nobody but each other. */
-import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { tookTooLong } from '#engines/slow-lane.ts'
 import { connect, endRead } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
+import { goAfterOthers } from '#engines/sqlite/priority.ts'
 import type { ReaderSetup, Task, Told } from '#engines/sqlite/protocol.ts'
 import { ApiError, type ErrorCode } from '#errors.ts'
 import { type Answer, type Prepared, prepare } from '#read/read.ts'
@@ -12,8 +12,8 @@ import { drive, type Query, queryWith, type Rows } from '#sql/engine.ts'
 const port = parentPort
 if (!port) throw new Error('the reader runs as a worker thread')
 const { file, digits, limits, readTimeout, stopped } = workerData as ReaderSetup
-// On Linux this is of the thread alone: where cores are few, the one that answers everybody else goes first.
-if (process.platform === 'linux') setPriority(10)
+// Where cores are few, the one that answers everybody else goes first.
+goAfterOthers()
 const connection = connect(file, {
   readOnly: true,
   onDamage: message => port.postMessage({ kind: 'damaged', message } satisfies Told),

@@ -1,10 +1,10 @@
 /** The single writer: a thread with the only writing connection, which commits jobs in groups. */
-import { setPriority } from 'node:os'
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { countCommits } from '#engines/sqlite/changes.ts'
 import { BUSY, type Connection, connect, errorCode } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { fileAt, gone } from '#engines/sqlite/lock.ts'
+import { goAfterOthers } from '#engines/sqlite/priority.ts'
 import type { Batch, Reply, Sent, WriterSetup } from '#engines/sqlite/protocol.ts'
 import { boundLog } from '#engines/sqlite/shared-log.ts'
 import { machineErrors } from '#errors.ts'
@@ -15,15 +15,15 @@ import { perform } from '#write/perform.ts'
 
 const port = parentPort
 if (!port) throw new Error('the writer runs as a worker thread')
-// On Linux this is of the thread alone: where cores are few, answers go out before the next writes are run.
-if (process.platform === 'linux') setPriority(10)
+// Where cores are few, answers go out before the next writes are run.
+goAfterOthers()
 const { file, sync, digits, limits, sharedLog, cells } = workerData as WriterSetup
 const reply = (message: Reply): void => port.postMessage(message)
 const connection: Connection = connect(file, {
   sync,
   sharesLog: sharedLog !== undefined,
   onDamage: message => reply({ kind: 'damaged', message }),
-  ...(cells && { onWrite: table => counted?.wrote(table) }),
+  ...(cells && { onWrite: (table, replaces) => counted?.wrote(table, replaces) }),
 })
 const counted = cells && countCommits(cells, connection)
 const checkLog =

@@ -78,6 +78,8 @@ export type Hosts = {
   readonly current: () => string
   /** Says that it was lost or takes no writes: it is looked for until it is found. */
   readonly doubt: () => void
+  /** Looks once, beside all work, for a primary that has replaced it. */
+  readonly suspect: () => void
   /** Calls `cut` whenever another server has become the primary. */
   readonly onMove: (cut: () => void) => void
   readonly close: () => void
@@ -89,6 +91,7 @@ export const fixedOn = (url: string, role?: Role): Hosts => ({
   find: async () => {},
   current: () => url,
   doubt: () => {},
+  suspect: () => {},
   onMove: () => {},
   close: () => {},
 })
@@ -125,6 +128,15 @@ export const createHosts = (url: string, onProblem?: (problem: string) => void):
       search = undefined
     })
   }
+  let isLooking = false
+  // Nobody waits for it, and only a newer timeline counts: another way to the same server is no other primary.
+  const suspect = async () => {
+    if (isLooking) return
+    isLooking = true
+    const found = await newestOf(url)
+    isLooking = false
+    if (found && found.timeline > current.timeline && !isClosed) settle(found)
+  }
   doubt()
   return {
     role: 'primary',
@@ -133,6 +145,7 @@ export const createHosts = (url: string, onProblem?: (problem: string) => void):
     },
     current: () => current.url,
     doubt,
+    suspect,
     onMove: cut => void cuts.push(cut),
     close: () => {
       isClosed = true

@@ -54,10 +54,13 @@ const commitInFull = 'set local statement_timeout = 0; commit'
 /** A commit that takes so many milliseconds may wait for standbys that follow another primary by now. */
 const slowCommit = 500
 
-/** Commits and gives the position; both are sent together, in one round trip. While it takes long, `doubt` is called again and again. */
-const commit = async (connection: Connection, doubt: () => void): Promise<Position | undefined> => {
+/** Commits and gives the position; both are sent together, in one round trip. While it takes long, `suspect` is called again and again. */
+const commit = async (
+  connection: Connection,
+  suspect: () => void,
+): Promise<Position | undefined> => {
   const warnings = connection.warnings()
-  const doubting = setInterval(doubt, slowCommit)
+  const suspecting = setInterval(suspect, slowCommit)
   const committed = connection.run(commitInFull)
   const end = connection.query(logEnd).catch(() => [])
   try {
@@ -65,7 +68,7 @@ const commit = async (connection: Connection, doubt: () => void): Promise<Positi
   } catch (error) {
     throw isSurelyUndone(error) ? error : unknown(error)
   } finally {
-    clearInterval(doubting)
+    clearInterval(suspecting)
   }
   // Such as: the wait for a synchronous standby was cancelled, so only this server has it.
   if (connection.warnings() > warnings) throw unknown(new Error('a commit had a warning'))
@@ -153,7 +156,7 @@ const attempt = (
       return outcome
     }
     const started = performance.now()
-    const position = await commit(connection, hosts.doubt)
+    const position = await commit(connection, hosts.suspect)
     onCommit?.(1, performance.now() - started)
     return position === undefined ? outcome : { ...outcome, position }
   })

@@ -1,0 +1,63 @@
+/** A commit that takes long: whether another primary is looked for then, and what becomes of the other writes. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createHosts } from '#engines/postgres/connection/hosts.ts'
+import { createWriter } from '#engines/postgres/write/writer.ts'
+import type { Job } from '#write/job.ts'
+import { until } from '../support/wait.ts'
+import { connected } from './tools/ask.ts'
+import { freshDatabase, noDatabase } from './tools/database.ts'
+import { startProxy } from './tools/proxy.ts'
+
+const slowly = `create table t (id serial primary key, v text);
+  create function wait() returns trigger language plpgsql as
+    $$ begin if new.v = 'slow' then perform pg_advisory_xact_lock(42); end if; return null; end $$;
+  create constraint trigger wait after insert on t deferrable initially deferred
+    for each row execute function wait()`
+
+const insert = (v: string): Job => ({
+  steps: [
+    { statement: { text: `insert into t (v) values ('${v}')`, parameters: [] }, expect: 'any' },
+  ],
+  status: 200,
+  text: '',
+  answer: null,
+})
+
+test('a commit that takes long, on a primary with two addresses, ends no session and holds nobody up', {
+  skip: noDatabase,
+}, async () => {
+  const database = await freshDatabase()
+  const holder = await connected(database.url)
+  await holder.query(slowly)
+  const { port, pathname, username, password } = new URL(database.url)
+  const proxies = await Promise.all([startProxy(Number(port)), startProxy(Number(port))])
+  const places = proxies.map(proxy => `127.0.0.1:${proxy.port}`).join()
+  const url = `postgres://${username}:${password}@${places}${pathname}?target_session_attrs=read-write`
+  const hosts = createHosts(url)
+  let moves = 0
+  hosts.onMove(() => moves++)
+  await hosts.find(30_000)
+  let searches = 0
+  const suspect = () => {
+    searches++
+    hosts.suspect()
+  }
+  const options = { url, prepare: true, pool: 4, queue: 100, digits: 2 }
+  const limits = { objects: 100, bytes: 1e6 }
+  const writer = createWriter({ ...options, limits } as never, { ...hosts, suspect })
+  try {
+    await holder.query('select pg_advisory_lock(42)')
+    const waiting = writer.write(insert('slow'))
+    await until('another primary was looked for three times', () => searches >= 3)
+    assert.equal((await writer.write(insert('quick'))).kind, 'done')
+    await holder.query('select pg_advisory_unlock(42)')
+    assert.equal((await waiting).kind, 'done')
+    assert.equal(moves, 0)
+  } finally {
+    await holder.end()
+    await writer.close()
+    hosts.close()
+    for (const proxy of proxies) await proxy.close()
+  }
+})
