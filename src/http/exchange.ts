@@ -115,10 +115,22 @@ const inTurn = (
     })
   })
 
+/** Gives a request that may have a body its caller's part of the account; a GET is spared the Map that it is kept in. */
+const share = ({ edge: { memory, callerOf } }: Serving, c: Http, viewer: Viewer): void => {
+  if (c.req.method !== 'GET') c.set('bodies', memory.bodies.of(callerOf(c, viewer)))
+}
+
+/**
+ * The longest body that is received before its request waits, in bytes. A longer one is received in its turn, so that what is
+ * refused was never there; so does a request that no route takes, whose body nobody reads.
+ */
+const shortBody = 32_768
+
 /** Receives a body before it waits for its turn, which then has all that it needs; token and rate limit come before the body. */
 const withBody = (serving: Serving, exchange: Exchange): Response | Promise<Response> => {
   const { c, requestId } = exchange
   const answered = (viewer: Viewer) => {
+    share(serving, c, viewer)
     const answer = () => serving.handle(c, viewer, requestId)
     return after(receiveBody(c), () => inTurn(serving, exchange, answer, performance.now()))
   }
@@ -135,7 +147,10 @@ const withBody = (serving: Serving, exchange: Exchange): Response | Promise<Resp
 const withoutBody = (serving: Serving, exchange: Exchange): Promise<Response> => {
   const { c, requestId } = exchange
   const answer = () =>
-    after(admit(serving, exchange), viewer => serving.handle(c, viewer, requestId))
+    after(admit(serving, exchange), viewer => {
+      share(serving, c, viewer)
+      return serving.handle(c, viewer, requestId)
+    })
   return inTurn(serving, exchange, answer)
 }
 
@@ -151,14 +166,11 @@ export const exchange = (
   isWrite = byMethod,
 ) => {
   const serving = { edge, fail, handle, route, isWrite }
+  const limit = Math.min(edge.bodyLimit, shortBody)
   const serve = (exchange: Exchange): Response | Promise<Response> => {
     const { c } = exchange
-    // Only these have bodies; a GET is spared the Map that it is kept in.
-    if (c.req.method === 'GET') return withoutBody(serving, exchange)
-    c.set('bodies', edge.memory.bodies)
-    return hasKnownBody(c, edge.bodyLimit)
-      ? withBody(serving, exchange)
-      : withoutBody(serving, exchange)
+    const isShort = route !== undefined && c.req.method !== 'GET' && hasKnownBody(c, limit)
+    return isShort ? withBody(serving, exchange) : withoutBody(serving, exchange)
   }
   return (c: Http): Response | Promise<Response> => {
     edge.active.began(c.req.method)

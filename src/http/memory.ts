@@ -34,11 +34,37 @@ const accountOf = (budget: number): Account => {
   }
 }
 
+/** An account of which one caller gets half at most. */
+export type SharedAccount = Account & {
+  /** The part of a caller. */
+  readonly of: (caller: string) => Pick<Account, 'take' | 'give'>
+}
+
+const sharedAccountOf = (budget: number): SharedAccount => {
+  const account = accountOf(budget)
+  const byCaller = new Map<string, number>()
+  const of = (caller: string) => ({
+    take: (bytes: number) => {
+      const taken = (byCaller.get(caller) ?? 0) + bytes
+      if (taken > budget / 2 || !account.take(bytes)) return false
+      byCaller.set(caller, taken)
+      return true
+    },
+    give: (bytes: number) => {
+      account.give(bytes)
+      const left = (byCaller.get(caller) ?? 0) - bytes
+      if (left > 0) byCaller.set(caller, left)
+      else byCaller.delete(caller)
+    },
+  })
+  return { ...account, of }
+}
+
 const mebibyte = 1_048_576
 
 /** The budgets in bytes. A request above one of the first two is refused with 503; above the last, old answers are dropped. */
 const budgets = {
-  /** Bodies that are being received. */
+  /** Bodies, from their first byte to the answer. */
   bodies: 64 * mebibyte,
   /** Answers that their clients have not taken yet: at least one of the longest, each character in three bytes. */
   answers: 96 * mebibyte,
@@ -47,8 +73,8 @@ const budgets = {
 }
 
 export type Memory = {
-  readonly [Purpose in Exclude<keyof typeof budgets, 'cached'>]: Account
-} & {
+  readonly bodies: SharedAccount
+  readonly answers: Account
   /** It also has how often an answer was found in the cache, and how often not. */
   readonly cached: Account & { readonly lookups: { hit: number; miss: number } }
 }
@@ -57,7 +83,7 @@ export type Memory = {
 export const createMemory = (other: Partial<typeof budgets> = {}): Memory => {
   const { bodies, answers, cached } = { ...budgets, ...other }
   return {
-    bodies: accountOf(bodies),
+    bodies: sharedAccountOf(bodies),
     answers: accountOf(answers),
     cached: { ...accountOf(cached), lookups: { hit: 0, miss: 0 } },
   }

@@ -11,8 +11,13 @@ import { acceptQuery, formType, isQuery } from '#http/safe.ts'
 
 type Env = {
   Bindings: Partial<HttpBindings>
-  /** The account of the bodies that are being received; the body, once it is; the parameters of a QUERY. */
-  Variables: { bodies?: Account; body?: Uint8Array; parameters?: string }
+  /** The caller's part of the account of bodies; the body, once it is received, and how to give back what it took; the parameters of a QUERY. */
+  Variables: {
+    bodies?: Pick<Account, 'take' | 'give'>
+    body?: Uint8Array
+    giveBack?: () => void
+    parameters?: string
+  }
 }
 
 export type App = Hono<Env>
@@ -50,7 +55,11 @@ export const bodyBytes = (c: Http, limit: number): Uint8Array | Promise<Uint8Arr
   const received = c.get('body')
   if (received) return checked(received)
   const incoming = c.env?.incoming
-  if (incoming) return nodeBody(incoming, collecting(limit, tooLarge, c.get('bodies')))
+  if (incoming) {
+    const collected = collecting(limit, tooLarge, c.get('bodies'))
+    c.set('giveBack', collected.end)
+    return nodeBody(incoming, collected)
+  }
   return c.req.arrayBuffer().then(bytes => checked(new Uint8Array(bytes)))
 }
 
@@ -70,7 +79,7 @@ export const receiveBody = (c: Http): void | Promise<void> =>
 const tooManyBodies = () =>
   new ApiError(
     'OVERLOADED',
-    'Too much is being received from others at this moment; try again soon',
+    'Too much is being received at this moment; send fewer bodies at once, or try again soon',
     { retryAfter: 1 },
   )
 
@@ -80,7 +89,11 @@ const chunkCost = 256
 type Collecting = ReturnType<typeof collecting>
 
 /** Collects the chunks of a body within its limit and the account. */
-const collecting = (limit: number, tooLarge: () => ApiError, account: Account | undefined) => {
+const collecting = (
+  limit: number,
+  tooLarge: () => ApiError,
+  account: Pick<Account, 'take' | 'give'> | undefined,
+) => {
   let chunks: Uint8Array[] = []
   let size = 0
   let taken = 0
@@ -126,10 +139,8 @@ const nodeBody = (
         fail(error)
       }
     })
-    incoming.once('end', () => {
-      resolve(whole())
-      end()
-    })
+    // What it took is given back when it is answered: until then it is there.
+    incoming.once('end', () => resolve(whole()))
     // Every request closes in the end; the body of one that was cut off is incomplete.
     incoming.once('error', error => fail(incoming.complete ? error : hungUp(error)))
     incoming.once('close', () => {

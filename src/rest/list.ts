@@ -19,6 +19,7 @@ import {
   cursorEnvelope,
   fieldsOf,
   limitOf,
+  linksFit,
   listParameters,
   numberedEnvelope,
   numberedPage,
@@ -188,7 +189,7 @@ export const serveList = (mount: Mount, route: Route): Serve => {
       query.done()
       const { body, link, tag } = found
       // What a QUERY asks for may be too long for a URL, and so for the links to its other pages.
-      const fits = url.length <= edge.urlLimit
+      const fits = link !== '' && linksFit(link, edge.urlLimit)
       const facts = { named, isPublic: open, queriedBy: formType, ...(fits && { link }) }
       return representAs(c, edge, body, tag, facts)
     })

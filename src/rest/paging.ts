@@ -60,11 +60,16 @@ const longestLinks = 8192
 /** The value of `Link`; where it would be too long, those are left out that are needed the least. */
 const joined = (links: readonly string[]): string => {
   let kept = links
-  for (const rel of ['last', 'first', 'prev'])
+  for (const rel of ['last', 'first', 'prev', 'next'])
     if (kept.join(', ').length > longestLinks)
       kept = kept.filter(link => !link.endsWith(`; rel="${rel}"`))
   return kept.join(', ')
 }
+
+/** Whether the addresses in a value of `Link` are short enough to be asked for. */
+export const linksFit = (link: string, urlLimit: number): boolean =>
+  link.length <= urlLimit ||
+  [...link.matchAll(/<([^>]*)>/g)].every(([, address = '']) => address.length <= urlLimit)
 
 /** The envelope of a numbered page, with its links (RFC 8288). */
 export const numberedEnvelope = (

@@ -1,4 +1,5 @@
 /** QUERY of a list (RFC 10008): what GET answers, with parameters in a body beside those of the URL. */
+import { ApiError } from '#errors.ts'
 import type { Edge } from '#http/edge.ts'
 import { formBody, queryString } from '#http/request.ts'
 import type { Version } from '#model/version.ts'
@@ -15,6 +16,12 @@ const joined = (inUrl: string, inBody: string): string => {
   return inUrl !== '' && inBody !== '' ? `${inUrl}&${inBody}` : inUrl + inBody
 }
 
+/** Does it, and throws what it throws but for faults of parameters. */
+const notFaulty = (work: () => Promise<unknown>): Promise<unknown> =>
+  work().catch(error => {
+    if (!(error instanceof ApiError && error.code === 'VALIDATION_ERROR')) throw error
+  })
+
 const querying =
   ({ bodyLimit }: Edge, serve: Serve): Serve =>
   async (c, viewer, named) => {
@@ -22,8 +29,8 @@ const querying =
       const form = await formBody(c, Math.min(bodyLimit, longest))
       c.set('parameters', joined(queryString(c), form))
     } catch (error) {
-      // 403 and 404 come before the faults of a body.
-      await serve(c, viewer, named)
+      // 403 and 404 come before the faults of a body, and those of its URL's parameters after them.
+      await notFaulty(async () => serve(c, viewer, named))
       throw error
     }
     return serve(c, viewer, named)

@@ -76,13 +76,13 @@ test('a budget can be taken to the last byte, and one byte more is refused and t
   assert.equal(answers.take(1000), true)
 })
 
-/** A POST of a post whose body has not ended. */
-const unfinished = async () => {
+/** A POST of a post by a user whose body has not ended. */
+const unfinished = async (as: number) => {
   const body = JSON.stringify({ title: 'slow', content: big })
   const head = [
-    'POST /api/users/2/posts HTTP/1.1',
+    `POST /api/users/${as}/posts HTTP/1.1`,
     'Host: a',
-    `Authorization: Bearer ${await world.token(2)}`,
+    `Authorization: Bearer ${await world.token(as)}`,
     'Content-Type: application/json',
     `Content-Length: ${body.length}`,
   ]
@@ -92,9 +92,9 @@ const unfinished = async () => {
 }
 
 test('bodies above the budget are 503 while others are being received, which are answered', async () => {
-  const first = [await unfinished(), await unfinished()]
+  const first = [await unfinished(2), await unfinished(3)]
   await until('two are being received', () => isTaken(memory.bodies, 110_000))
-  const third = await unfinished()
+  const third = await unfinished(1)
   assert.equal(await statusOf(third.socket), 503)
   for (const { socket, finish } of first) {
     const status = statusOf(socket)
@@ -102,11 +102,33 @@ test('bodies above the budget are 503 while others are being received, which are
     assert.equal(await status, 201)
   }
   await until('all is given back', () => isEmpty(memory))
-  const again = await unfinished()
+  const again = await unfinished(1)
   again.finish()
   assert.equal(await statusOf(again.socket), 201)
-  const cut = await unfinished()
+  const cut = await unfinished(2)
+  await until('it is being received', () => isTaken(memory.bodies, 210_000))
   cut.socket.destroy()
+  await hangUp()
+})
+
+test('one caller gets half of the budget for bodies, so that others can send theirs', async () => {
+  const one = await unfinished(2)
+  await until('it is being received', () => isTaken(memory.bodies, 210_000))
+  const more = await unfinished(2)
+  assert.equal(await statusOf(more.socket), 503)
+  const other = await unfinished(3)
+  for (const { socket, finish } of [other, one]) {
+    const status = statusOf(socket)
+    finish()
+    assert.equal(await status, 201)
+  }
+  await hangUp()
+})
+
+test('a body that no route takes is not received', async () => {
+  const socket = await dial()
+  socket.write(`POST /nothing HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{`)
+  assert.equal(await statusOf(socket), 404)
   await hangUp()
 })
 

@@ -46,6 +46,14 @@ const entries: Readonly<Record<string, readonly [boolean, () => Promise<unknown>
     true,
     () => world.ask('POST /graphql', { as: 2, body: { query: both, operationName: 'Rename' } }),
   ],
+  'a mutation in a body that is received in its turn, as it is long': [
+    false,
+    () => {
+      const raw = JSON.stringify({ query: rename }).padEnd(32_769)
+      const headers = { 'Content-Type': 'application/json', 'Content-Length': `${raw.length}` }
+      return world.ask('POST /graphql', { as: 2, raw, headers })
+    },
+  ],
   'a mutation that is not valid': [false, () => world.gql('mutation { nothing }')],
   'a mutation in a body that is no JSON': [
     false,
