@@ -35,7 +35,7 @@ const accountOf = (budget: number): Account => {
 }
 
 /** An account of which one caller gets half at most. */
-export type SharedAccount = Account & {
+type SharedAccount = Account & {
   /** The part of a caller. */
   readonly of: (caller: string) => Pick<Account, 'take' | 'give'>
 }
