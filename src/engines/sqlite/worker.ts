@@ -41,9 +41,9 @@ const undo = queryWith('rollback to job')
 
 /**
  * The jobs in a group: a few, as all are answered at once and reads wait meanwhile, but no less than take as long as the last
- * flush did, so that a slow disk does not have more than half of the time.
+ * flush did so many times, so that a slow disk does not have more than a fifth of the time.
  */
-const groupSize = { least: 20, most: 500 }
+const groupSize = { least: 20, flushes: 4, most: 500 }
 let flush = 0
 
 /** A job with the read that answers it. */
@@ -109,7 +109,7 @@ const runJobs = (queue: Ready[], ids: number[]): (readonly [number, Outcome])[] 
   const started = performance.now()
   const isFull = () =>
     ids.length >= groupSize.most ||
-    (ids.length >= groupSize.least && performance.now() - started >= flush)
+    (ids.length >= groupSize.least && performance.now() - started >= groupSize.flushes * flush)
   while (!isFull()) {
     const ready = queue.shift()
     if (!ready) break
