@@ -117,7 +117,13 @@ export const faults = {
   'both services killed': async ({ services, serveOn }) => {
     for (const at of [0, 1]) {
       await services[at]?.end('SIGKILL')
-      await serveOn(at)
+      // Without a primary at that moment it ends at once, and a supervisor starts it again.
+      const isUp = () =>
+        serveOn(at).then(
+          () => true,
+          () => false,
+        )
+      await until('the service is started again', isUp)
     }
     return {}
   },
