@@ -45,16 +45,26 @@ const mostRows = (level: RowLevel, slots: readonly SqlValue[], parents: number):
 /** What is read at once is all written as JSON before anybody else is served; so many characters take a few milliseconds. */
 const mostAtOnce = 1_048_576
 
-/** How much text the rows of a level may hold. */
+/** So many characters may all levels of a read hold together without being counted, which costs a quarter of a nested read. */
+const mostUncounted = 3 * mostAtOnce
+
+/** The most characters of long texts in the rows of a level. */
+const mostText = (level: Level, slots: readonly SqlValue[], parents: number): number =>
+  hasRows(level) && level.longText > 0 ? mostRows(level, slots, parents) * level.longText : 0
+
+/** A run of a read, and how many characters its levels may still hold without being counted. */
+type Counted = Run & { readonly uncounted: number }
+
+/** How much text the rows of a level may hold, where so many characters need not be counted. */
 const boundsOf = (
   level: Level,
-  slots: readonly SqlValue[],
+  { slots, uncounted }: Counted,
   parents: number,
   { bytes, isAtOnce }: ReadLimits,
 ): Pick<Query, 'bytes' | 'characters'> => {
   if (!hasRows(level) || level.longText === 0) return {}
   const rows = mostRows(level, slots, parents)
-  const isLong = isAtOnce && rows * level.longText > mostAtOnce
+  const isLong = isAtOnce && mostText(level, slots, parents) > uncounted
   return {
     ...(isLong && { characters: mostAtOnce }),
     ...(rows > (isLong ? fewLongRows : fewRows) && { bytes }),
@@ -95,22 +105,26 @@ const stepOf = (linked: Linked, dialect: Dialect): Step => {
 /** Compiles a plan to a statement for each level; each takes the ids that the level above found. */
 export const perLevel = (plan: ReadPlan, dialect: Dialect, limits: ReadLimits): Fetch => {
   const steps = levelsOf(plan).map(linked => stepOf(linked, dialect))
-  const queryOf = ({ level, statement, gathered }: Step, run: Run, parents: number): Query => {
+  const queryOf = ({ level, statement, gathered }: Step, run: Counted, parents: number): Query => {
     const query = { text: statement.text, values: valuesOf(statement, run) }
-    const bounds = boundsOf(level, run.slots, parents, limits)
+    const bounds = boundsOf(level, run, parents, limits)
     const isCounted = bounds.bytes !== undefined && gathered !== undefined
     return isCounted ? { ...query, ...bounds, gathered } : { ...query, ...bounds }
   }
   const work: Fetch['work'] = function* (slots) {
     const results: Results = new Map()
     let budget = limits.objects + 1
+    let uncounted = mostUncounted
     for (const step of steps) {
       const { level, above, key } = step
       const parents = (above && results.get(above)) ?? []
       const keys = key === null ? null : listOf(parents, key)
       // Without rows above there are none below.
-      const rows = keys === '[]' ? [] : yield queryOf(step, { slots, budget, keys }, parents.length)
+      const run = { slots, budget, keys, uncounted }
+      const rows = keys === '[]' ? [] : yield queryOf(step, run, parents.length)
       results.set(level, rows)
+      const text = mostText(level, slots, parents.length)
+      if (text <= uncounted) uncounted -= text
       if (hasRows(level)) budget -= rows.length
       if (budget <= 0) throw tooMany(limits)
     }
@@ -120,7 +134,10 @@ export const perLevel = (plan: ReadPlan, dialect: Dialect, limits: ReadLimits): 
   const single: Fetch['single'] =
     only && others.length === 0
       ? {
-          query: slots => queryOf(only, { slots, budget: limits.objects + 1, keys: null }, 0),
+          query: slots => {
+            const run = { slots, budget: limits.objects + 1, keys: null, uncounted: mostUncounted }
+            return queryOf(only, run, 0)
+          },
           results: rows => {
             if (rows.length > limits.objects) throw tooMany(limits)
             return new Map([[only.level, rows]])
