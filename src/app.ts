@@ -156,10 +156,8 @@ const mountProbes = (app: App, { edge, ready, readOnly }: AppOptions) => {
 }
 
 /** What a QUERY of a path may bring, where it has that method. */
-const queriedAt = (path: string, allowedAt: (path: string) => string | undefined) =>
-  allowedAt(path)?.includes(queryMethod)
-    ? acceptQuery(path === graphqlPath ? bodyTypes : [formType])
-    : {}
+const queriedAt = (path: string, allow: string) =>
+  allow.includes(queryMethod) ? acceptQuery(path === graphqlPath ? bodyTypes : [formType]) : {}
 
 /** The whole service as one Hono app; `app.request()` calls it without a port. */
 export const createApp = (options: AppOptions): App => {
@@ -181,7 +179,7 @@ export const createApp = (options: AppOptions): App => {
       edge,
       told,
       path => noSuchVersion(path) ?? noSuchPath(path),
-      c => ({ ...versionHeader(c), ...queriedAt(c.req.path, allowedAt) }),
+      (c, allow) => ({ ...versionHeader(c), ...queriedAt(c.req.path, allow) }),
     ),
   )
   app.onError((error, c) => {

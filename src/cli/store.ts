@@ -2,11 +2,12 @@
 import type { ContentStore, OpenStore } from '#cli/row-sources.ts'
 import { type Config, loadConfig } from '#config.ts'
 import { type Content, modelOf } from '#content.ts'
+import { columnsOf } from '#engines/history.ts'
 import { contentMigrations, historyOf } from '#engines/migrations.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import type { Store } from '#engines/store.ts'
 import { columnName, type Entities, type Model } from '#model/model.ts'
-import { queryOf } from '#sql/query.ts'
+import { driveBy } from '#sql/engine.ts'
 
 /** The model of the content with the settings of the configuration; throws ConfigError for an unknown currency. */
 export const modelFor = (config: Config, content: Content): Model =>
@@ -61,13 +62,11 @@ export const checkCurrent = async (store: Store, remedy: string): Promise<void> 
 
 /** Throws with the remedy where a table of a migrated store lacks a column that its entity has. */
 export const checkColumns = async (store: Store, entities: Entities): Promise<void> => {
-  const { dialect } = store
   const session = await store.session('reading')
   try {
     for (const [name, { table, fields }] of Object.entries(entities)) {
-      const rows = await session.query(queryOf(dialect.columnsOf(table), dialect))
-      const columns = new Set(rows.map(([column]) => column))
-      const missing = Object.keys(fields).find(key => !columns.has(columnName(key)))
+      const columns = await driveBy(columnsOf(store.dialect, table), session.query)
+      const missing = Object.keys(fields).find(key => !columns.includes(columnName(key)))
       if (missing !== undefined)
         throw new Error(
           `${name}.${missing} is in the model, and no migration makes its column: run duet migrate --draft NAME, read what it writes, and start again`,

@@ -8,7 +8,7 @@ import { queryOf } from '#sql/query.ts'
 import { sql, trusted } from '#sql/sql.ts'
 
 /** The names of a table's columns; none where there is no such table. */
-const columnsOf = function* (dialect: Dialect, table: string): Work<readonly string[]> {
+export const columnsOf = function* (dialect: Dialect, table: string): Work<readonly string[]> {
   const rows = yield queryOf(dialect.columnsOf(table), dialect)
   return rows.map(([name]) => String(name))
 }

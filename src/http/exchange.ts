@@ -39,7 +39,7 @@ const identify = ({ urlLimit, authenticate, limiter }: Edge, c: Http) =>
     error => ({ error }),
   )
 
-/** The viewer of a request; throws where its token is not accepted or its caller is over the limit. */
+/** The viewer of a request, which gets its part of the room for bodies; throws where its token is not accepted or its caller is over the limit. */
 const admit = ({ edge }: Serving, exchange: Exchange): Viewer | Promise<Viewer> => {
   const { c } = exchange
   return after(identify(edge, c), found => {
@@ -48,6 +48,8 @@ const admit = ({ edge }: Serving, exchange: Exchange): Viewer | Promise<Viewer> 
     return after(edge.limiter?.count(c, exchange.viewer), rate => {
       exchange.rate = rate
       if ('error' in found) throw found.error
+      // A GET is spared the Map that it is kept in.
+      if (c.req.method !== 'GET') c.set('bodies', edge.memory.bodies.of(edge.callerOf(c, found)))
       return found
     })
   })
@@ -115,11 +117,6 @@ const inTurn = (
     })
   })
 
-/** Gives a request that may have a body its caller's part of the account; a GET is spared the Map that it is kept in. */
-const share = ({ edge: { memory, callerOf } }: Serving, c: Http, viewer: Viewer): void => {
-  if (c.req.method !== 'GET') c.set('bodies', memory.bodies.of(callerOf(c, viewer)))
-}
-
 /**
  * The longest body that is received before its request waits, in bytes. A longer one is received in its turn, so that what is
  * refused was never there; so does a request that no route takes, whose body nobody reads.
@@ -130,7 +127,6 @@ const shortBody = 32_768
 const withBody = (serving: Serving, exchange: Exchange): Response | Promise<Response> => {
   const { c, requestId } = exchange
   const answered = (viewer: Viewer) => {
-    share(serving, c, viewer)
     const answer = () => serving.handle(c, viewer, requestId)
     return after(receiveBody(c), () => inTurn(serving, exchange, answer, performance.now()))
   }
@@ -147,10 +143,7 @@ const withBody = (serving: Serving, exchange: Exchange): Response | Promise<Resp
 const withoutBody = (serving: Serving, exchange: Exchange): Promise<Response> => {
   const { c, requestId } = exchange
   const answer = () =>
-    after(admit(serving, exchange), viewer => {
-      share(serving, c, viewer)
-      return serving.handle(c, viewer, requestId)
-    })
+    after(admit(serving, exchange), viewer => serving.handle(c, viewer, requestId))
   return inTurn(serving, exchange, answer)
 }
 

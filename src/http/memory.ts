@@ -34,11 +34,11 @@ const accountOf = (budget: number): Account => {
   }
 }
 
+/** What one caller may take of an account. */
+export type Part = Pick<Account, 'take' | 'give'>
+
 /** An account of which one caller gets half at most. */
-type SharedAccount = Account & {
-  /** The part of a caller. */
-  readonly of: (caller: string) => Pick<Account, 'take' | 'give'>
-}
+type SharedAccount = Account & { readonly of: (caller: string) => Part }
 
 const sharedAccountOf = (budget: number): SharedAccount => {
   const account = accountOf(budget)

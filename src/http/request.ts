@@ -6,14 +6,14 @@ import { after } from '#base/after.ts'
 import type { JsonObject } from '#base/object.ts'
 import { ApiError } from '#errors.ts'
 import { decodeUtf8, parseObject } from '#http/json.ts'
-import type { Account } from '#http/memory.ts'
+import type { Part } from '#http/memory.ts'
 import { acceptQuery, formType, isQuery } from '#http/safe.ts'
 
 type Env = {
   Bindings: Partial<HttpBindings>
   /** The caller's part of the account of bodies; the body, once it is received, and how to give back what it took; the parameters of a QUERY. */
   Variables: {
-    bodies?: Pick<Account, 'take' | 'give'>
+    bodies?: Part
     body?: Uint8Array
     giveBack?: () => void
     parameters?: string
@@ -89,11 +89,7 @@ const chunkCost = 256
 type Collecting = ReturnType<typeof collecting>
 
 /** Collects the chunks of a body within its limit and the account. */
-const collecting = (
-  limit: number,
-  tooLarge: () => ApiError,
-  account: Pick<Account, 'take' | 'give'> | undefined,
-) => {
+const collecting = (limit: number, tooLarge: () => ApiError, account: Part | undefined) => {
   let chunks: Uint8Array[] = []
   let size = 0
   let taken = 0

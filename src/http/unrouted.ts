@@ -32,7 +32,7 @@ export const unrouted = (
   edge: Edge,
   { fail, around }: { readonly fail: Fail; readonly around: (handle: Handle) => Handle },
   explain: (path: string) => ApiError,
-  headersFor: (c: Http) => Readonly<Record<string, string>>,
+  headersFor: (c: Http, allow: string) => Readonly<Record<string, string>>,
 ) => {
   const options = (c: Http, allow: string): Reply => ({
     status: 204,
@@ -40,7 +40,7 @@ export const unrouted = (
       Allow: allow,
       'Access-Control-Allow-Methods': allow,
       ...preflightHeaders,
-      ...headersFor(c),
+      ...headersFor(c, allow),
     },
     body: null,
   })

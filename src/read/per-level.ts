@@ -55,16 +55,16 @@ const mostText = (level: Level, slots: readonly SqlValue[], parents: number): nu
 /** A run of a read, and how many characters its levels may still hold without being counted. */
 type Counted = Run & { readonly uncounted: number }
 
-/** How much text the rows of a level may hold, where so many characters need not be counted. */
+/** How much text the rows of a level may hold, of which there is so much at the most. */
 const boundsOf = (
   level: Level,
-  { slots, uncounted }: Counted,
-  parents: number,
+  text: number,
+  { uncounted }: Counted,
   { bytes, isAtOnce }: ReadLimits,
 ): Pick<Query, 'bytes' | 'characters'> => {
-  if (!hasRows(level) || level.longText === 0) return {}
-  const rows = mostRows(level, slots, parents)
-  const isLong = isAtOnce && mostText(level, slots, parents) > uncounted
+  if (!hasRows(level) || text === 0) return {}
+  const rows = text / level.longText
+  const isLong = isAtOnce && text > uncounted
   return {
     ...(isLong && { characters: mostAtOnce }),
     ...(rows > (isLong ? fewLongRows : fewRows) && { bytes }),
@@ -105,9 +105,9 @@ const stepOf = (linked: Linked, dialect: Dialect): Step => {
 /** Compiles a plan to a statement for each level; each takes the ids that the level above found. */
 export const perLevel = (plan: ReadPlan, dialect: Dialect, limits: ReadLimits): Fetch => {
   const steps = levelsOf(plan).map(linked => stepOf(linked, dialect))
-  const queryOf = ({ level, statement, gathered }: Step, run: Counted, parents: number): Query => {
+  const queryOf = ({ level, statement, gathered }: Step, run: Counted, text: number): Query => {
     const query = { text: statement.text, values: valuesOf(statement, run) }
-    const bounds = boundsOf(level, run, parents, limits)
+    const bounds = boundsOf(level, text, run, limits)
     const isCounted = bounds.bytes !== undefined && gathered !== undefined
     return isCounted ? { ...query, ...bounds, gathered } : { ...query, ...bounds }
   }
@@ -121,9 +121,9 @@ export const perLevel = (plan: ReadPlan, dialect: Dialect, limits: ReadLimits): 
       const keys = key === null ? null : listOf(parents, key)
       // Without rows above there are none below.
       const run = { slots, budget, keys, uncounted }
-      const rows = keys === '[]' ? [] : yield queryOf(step, run, parents.length)
-      results.set(level, rows)
       const text = mostText(level, slots, parents.length)
+      const rows = keys === '[]' ? [] : yield queryOf(step, run, text)
+      results.set(level, rows)
       if (text <= uncounted) uncounted -= text
       if (hasRows(level)) budget -= rows.length
       if (budget <= 0) throw tooMany(limits)
@@ -136,7 +136,7 @@ export const perLevel = (plan: ReadPlan, dialect: Dialect, limits: ReadLimits): 
       ? {
           query: slots => {
             const run = { slots, budget: limits.objects + 1, keys: null, uncounted: mostUncounted }
-            return queryOf(only, run, 0)
+            return queryOf(only, run, mostText(only.level, slots, 0))
           },
           results: rows => {
             if (rows.length > limits.objects) throw tooMany(limits)

@@ -57,13 +57,17 @@ const link = ({ path, others }: ListAddress, own: string, rel: string): string =
 /** The most characters of all links together: clients refuse heads above 16 KiB. */
 const longestLinks = 8192
 
+/** The relations in the order in which they are left out. */
+const leastNeeded = ['last', 'first', 'prev', 'next']
+
 /** The value of `Link`; where it would be too long, those are left out that are needed the least. */
-const joined = (links: readonly string[]): string => {
-  let kept = links
-  for (const rel of ['last', 'first', 'prev', 'next'])
-    if (kept.join(', ').length > longestLinks)
-      kept = kept.filter(link => !link.endsWith(`; rel="${rel}"`))
-  return kept.join(', ')
+const joined = (links: readonly string[], [rel, ...others] = leastNeeded): string => {
+  const text = links.join(', ')
+  if (text.length <= longestLinks || rel === undefined) return text
+  return joined(
+    links.filter(link => !link.endsWith(`; rel="${rel}"`)),
+    others,
+  )
 }
 
 /** Whether the addresses in a value of `Link` are short enough to be asked for. */

@@ -4,11 +4,12 @@ import { readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { mint } from '#auth/token.ts'
-import { duet, folderOf, type Service, serve } from '../duet.ts'
+import { folderOf, type Service, serve } from '../duet.ts'
 import { checkInvariants } from '../store/invariants.ts'
 import { pause, until } from '../support/wait.ts'
 import { secret } from '../world.ts'
 import { attack, type Target } from './abuse/attacks.ts'
+import { seedMany } from './seed-many.ts'
 
 /** What a service with a small heap may take, in MiB: its heap, its threads, and the budgets of bodies and answers. */
 const mostResident = 512
@@ -52,17 +53,7 @@ const behave = async (
 
 const abuse = async (t: TestContext, settings: Readonly<Record<string, string>>) => {
   const { file, rows, settings: store } = fresh()
-  const numbers = [
-    '--users',
-    '1000',
-    '--posts',
-    '5000',
-    '--comments',
-    '20000',
-    '--products',
-    '50000',
-  ]
-  assert.equal((await duet(['seed', ...numbers], store)).code, 0)
+  await seedMany(store, 1000)
   const database = new DatabaseSync(file)
   database.exec(`update posts set content = '${'ẞ'.repeat(100_000)}' where id > 4950`)
   database.close()

@@ -4,13 +4,14 @@ import { request } from 'node:http'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
 import { mint } from '#auth/token.ts'
-import { duet, folderOf, type Service, serve } from '../duet.ts'
+import { folderOf, type Service, serve } from '../duet.ts'
 import { longest } from '../support/wait.ts'
 import { secret } from '../world.ts'
 import { bodies } from './hold/bodies.ts'
 import { operations } from './hold/documents.ts'
 import { gets } from './hold/heads.ts'
 import type { Shape } from './hold/shape.ts'
+import { seedMany } from './seed-many.ts'
 
 /** Milliseconds. */
 const most = 50
@@ -31,17 +32,7 @@ const lengthen = (file: string) => {
 
 before(async () => {
   const { file, settings } = folderOf('hold').fresh()
-  const numbers = [
-    '--users',
-    '3000',
-    '--posts',
-    '5000',
-    '--comments',
-    '20000',
-    '--products',
-    '50000',
-  ]
-  assert.equal((await duet(['seed', ...numbers], settings)).code, 0)
+  await seedMany(settings, 3000)
   lengthen(file)
   service = await serve({
     ...settings,

