@@ -136,6 +136,7 @@ const mountProbes = (app: App, { edge, ready, readOnly }: AppOptions) => {
   const quiet = {
     ...edge,
     queue: noQueue,
+    pacing: undefined,
     memory: createMemory(),
     authenticate: () => anonymous,
     observe: () => {},

@@ -4,6 +4,7 @@ import type { Active } from '#http/active.ts'
 import type { NameCaller } from '#http/limit/caller.ts'
 import type { Limiter } from '#http/limit/limiter.ts'
 import type { Memory } from '#http/memory.ts'
+import type { Pacing } from '#http/pacing.ts'
 import type { Queue } from '#http/queue.ts'
 import type { Origins, Reply } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
@@ -22,6 +23,8 @@ export type Edge = {
   readonly callerOf: NameCaller
   readonly observe: Observe
   readonly queue: Queue
+  /** Absent where all connections are always read. */
+  readonly pacing?: Pacing | undefined
   /** Absent where requests are not limited. */
   readonly limiter?: Limiter | undefined
   readonly memory: Memory

@@ -103,17 +103,21 @@ const inTurn = (
     const waited = () => {
       exchange.wait = performance.now() - since
     }
+    const { edge } = serving
+    const isWrite = serving.isWrite(exchange.c)
     const enter = () => {
       waited()
+      if (!isWrite) edge.pacing?.answering(exchange.c)
       resolve(run(serving, exchange, answer))
     }
-    serving.edge.queue.enter({
+    edge.queue.enter({
       run: requests.hasSubscribers ? AsyncLocalStorage.bind(enter) : enter,
       shed: () => {
         waited()
+        if (!isWrite) edge.pacing?.answering(exchange.c)
         resolve(finish(serving, exchange, refuse(serving, exchange, overloaded())))
       },
-      isWrite: serving.isWrite(exchange.c),
+      isWrite,
     })
   })
 

@@ -2,20 +2,28 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Entry } from '#http/queue.ts'
+import type { Http } from '#http/request.ts'
 import { createWorld, type World } from '../world.ts'
 
 let world: World
 /** Whether those that entered the queue are writes, in order. */
 const entered: boolean[] = []
+/** The requests whose connections may rest after the answer. */
+const paced: string[] = []
 before(async () => {
   const enter = ({ run, isWrite = false }: Entry) => {
     entered.push(isWrite)
     run()
   }
-  world = await createWorld({ edge: { queue: { enter, size: () => 0 } } })
+  const answering = ({ req }: Http) => void paced.push(`${req.method} ${req.path}`)
+  const pacing = { answering, end: () => {} }
+  world = await createWorld({ edge: { queue: { enter, size: () => 0 }, pacing } })
 })
 after(() => world.close())
-beforeEach(() => void entered.splice(0))
+beforeEach(() => {
+  entered.splice(0)
+  paced.splice(0)
+})
 
 const rename = 'mutation Rename { updateUser(id: 2, input: { name: "Ben" }) { name } }'
 const both = `query Read { posts(limit: 1) { id } } ${rename}`
@@ -78,4 +86,14 @@ test('a body with a bad token is refused before it waits, and without a right in
   assert.deepEqual(entered, [])
   assert.equal((await world.ask('POST /api/products', { as: 2, body })).status, 403)
   assert.deepEqual(entered, [true])
+})
+
+test('who reads may rest afterwards; who writes, and who asks for the health, is heard at once', async () => {
+  await world.ask('GET /healthz')
+  await world.ask('PATCH /api/users/2', { as: 2, body: { age: 30 } })
+  await world.gql(rename, { as: 2 })
+  assert.deepEqual(paced, [])
+  await world.ask('GET /api/products/1')
+  await world.gql('{ posts(limit: 1) { id } }')
+  assert.deepEqual(paced, ['GET /api/products/1', 'POST /graphql'])
 })

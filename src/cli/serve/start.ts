@@ -21,6 +21,7 @@ import type { Edge } from '#http/edge.ts'
 import { callersBehind } from '#http/limit/caller.ts'
 import { createLimiter, type Limiter } from '#http/limit/limiter.ts'
 import { createMemory } from '#http/memory.ts'
+import { createPacing, type Pacing } from '#http/pacing.ts'
 import { createQueue } from '#http/queue.ts'
 import { collecting } from '#http/work.ts'
 import type { Observe } from '#observe.ts'
@@ -61,18 +62,22 @@ const limiterOf = ({ config, content }: Program, { rateCounts }: Engine): Limite
 const edgeOf = (
   { values, development }: Config,
   own: Pick<Edge, 'authenticate' | 'observe' | 'limiter' | 'memory'>,
-): Edge => ({
-  ...own,
-  callerOf: callersBehind(values.DUET_TRUSTED_PROXIES),
-  queue: createQueue({ wait: values.DUET_QUEUE_WAIT, size: values.DUET_QUEUE_SIZE }),
-  active: createActive(),
-  origins: originsOf(values.DUET_CORS_ORIGINS) as '*' | readonly string[],
-  bodyLimit: values.DUET_MAX_BODY,
-  urlLimit: values.DUET_MAX_URL,
-  publicMaxAge: values.DUET_PUBLIC_MAX_AGE,
-  collect: development || values.DUET_SLOW !== undefined ? collecting() : undefined,
-  tellsTiming: development,
-})
+): Edge & { readonly pacing: Pacing } => {
+  const queue = createQueue({ wait: values.DUET_QUEUE_WAIT, size: values.DUET_QUEUE_SIZE })
+  return {
+    ...own,
+    callerOf: callersBehind(values.DUET_TRUSTED_PROXIES),
+    queue,
+    pacing: createPacing(queue.size),
+    active: createActive(),
+    origins: originsOf(values.DUET_CORS_ORIGINS) as '*' | readonly string[],
+    bodyLimit: values.DUET_MAX_BODY,
+    urlLimit: values.DUET_MAX_URL,
+    publicMaxAge: values.DUET_PUBLIC_MAX_AGE,
+    collect: development || values.DUET_SLOW !== undefined ? collecting() : undefined,
+    tellsTiming: development,
+  }
+}
 
 /** How long a service whose store stopped still answers, in milliseconds. */
 const lastAnswers = 300
@@ -197,6 +202,7 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
     endPurging()
     // First a balancer learns from /readyz to send requests elsewhere.
     await sleep(config.values.DUET_DRAIN_WAIT)
+    edge.pacing.end()
     await server.close(config.values.DUET_SHUTDOWN_TIMEOUT)
     await Promise.race([endFlushing(), sleep(lastCounts, undefined, { ref: false })])
     await service.mail.close(lastMails)

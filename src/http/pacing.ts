@@ -1,0 +1,59 @@
+/** Which connections are read: while enough requests wait in memory, the next ones of those that were answered stay in the kernel. */
+import type { Socket } from 'node:net'
+import type { Http } from '#http/request.ts'
+
+export type Pacing = {
+  /** Lets the connection of a request rest when that is answered, where enough others wait. */
+  readonly answering: (c: Http) => void
+  /** Reads all connections from now on. */
+  readonly end: () => void
+}
+
+/** How many requests may wait before connections rest: what is run in a few milliseconds. */
+const enough = 64
+
+/**
+ * Keeps thousands of busy connections from having as many requests in memory, where each collection of garbage copies all that they hold and takes
+ * longer than answering them. A connection rests from its answer on until its turn comes to be read again, in the order in which
+ * they were answered: so many in a turn of the event loop as there is room for among the `waiting`. One that has nothing to say
+ * by then no longer rests.
+ */
+export const createPacing = (waiting: () => number): Pacing => {
+  const resting = new Set<Socket>()
+  let isOver = false
+  let isScheduled = false
+  const schedule = () => {
+    if (isScheduled || resting.size === 0) return
+    isScheduled = true
+    setImmediate(wake)
+  }
+  const wake = () => {
+    isScheduled = false
+    let room = isOver ? resting.size : enough - waiting()
+    for (const socket of resting) {
+      if (room-- <= 0) break
+      resting.delete(socket)
+      socket.resume()
+    }
+    schedule()
+  }
+  const rest = (socket: Socket) => {
+    if (isOver || socket.destroyed) return
+    socket.pause()
+    resting.add(socket)
+    schedule()
+  }
+  return {
+    answering: ({ env }) => {
+      const { incoming, outgoing } = env
+      // Whoever asks while others rest goes behind them.
+      if (!incoming || !outgoing || (resting.size === 0 && waiting() < enough)) return
+      // Not earlier: what Node does with a request that has been answered makes it read the connection.
+      outgoing.once('close', () => rest(incoming.socket))
+    },
+    end: () => {
+      isOver = true
+      schedule()
+    },
+  }
+}
