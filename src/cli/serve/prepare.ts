@@ -32,10 +32,8 @@ export const prepare = async (
   const store = await storeOf(config, content.migrations)
   // The lock first: a store that another process serves is not migrated.
   const wait = config.values.DUET_STORE_WAIT
-  const release = await store.hold(wait, () =>
-    process.stderr.write(
-      `duet: ${store.label} is served by another process; waiting up to ${wait / 1000} s for its end\n`,
-    ),
+  const release = await store.hold(wait, reason =>
+    process.stderr.write(`duet: waiting up to ${wait / 1000} s: ${reason}\n`),
   )
   if (migrates || config.store.kind === 'sqlite') report(await store.migrate())
   else await checkCurrent(store, 'run duet migrate first, or duet serve --migrate')
