@@ -15,6 +15,6 @@ export const settings = {
   DUET_CURRENCY: setting(
     oneOf(Intl.supportedValuesOf('currency'), 'must be an ISO 4217 code, such as USD'),
     'USD',
-    'Currency of all prices of the store',
+    'Currency of all prices of the store; once it has some, only one with as many decimals',
   ),
 } as const

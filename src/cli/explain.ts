@@ -1,6 +1,13 @@
 /** Errors as lines for an operator. */
 
-type SystemError = NodeJS.ErrnoException & { readonly port?: number; readonly address?: string }
+type SystemError = NodeJS.ErrnoException & {
+  readonly port?: number
+  readonly address?: string
+  readonly hostname?: string
+}
+
+const unknownHost = ({ hostname }: SystemError) =>
+  `no address of ${hostname} is known; set DUET_HOST to a name or an address of this machine`
 
 const elsewhere = 'name another path in DUET_DATABASE_URL, or give this user the right to it'
 
@@ -9,6 +16,8 @@ const remedies: Readonly<Record<string, (error: SystemError) => string>> = {
   EADDRINUSE: ({ port }) =>
     `port ${port} is in use already; set DUET_PORT to another, or to 0 for a free one`,
   EADDRNOTAVAIL: ({ address }) => `this machine has no address ${address}; set DUET_HOST to one`,
+  ENOTFOUND: unknownHost,
+  EAI_AGAIN: unknownHost,
   ENOENT: ({ path }) => `there is no such file: ${path}`,
   ENOTDIR: ({ path }) => `${path} cannot be made, a file is in the way; ${elsewhere}`,
   EROFS: ({ path }) => `${path} is on a disk that cannot be written; ${elsewhere}`,

@@ -1,4 +1,5 @@
 /** Opens the store of a configuration for commands: migrated, and with the model's settings. */
+import { checkCurrency } from '#cli/currency.ts'
 import type { ContentStore, OpenStore } from '#cli/row-sources.ts'
 import { type Config, loadConfig } from '#config.ts'
 import { type Content, modelOf } from '#content.ts'
@@ -97,6 +98,7 @@ export const withStore = async <Result>(
   const store = await storeOf(config, content.migrations)
   const open = await openFor(purpose, store)
   try {
+    await checkCurrency({ ...open, model }, purpose === 'filling')
     return await work({ ...open, model }, store.label)
   } finally {
     await open.session.close()

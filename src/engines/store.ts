@@ -68,10 +68,11 @@ export type Store = {
   readonly label: string
   readonly dialect: Dialect
   /**
-   * Takes it for this process where only one may serve it, and waits so many milliseconds for another to release it; `onWait`
-   * is called before it waits. Gives the function that releases it. Throws StoreInUseError.
+   * Takes it for this process where only one may serve it, and waits so many milliseconds for another to release it, or for a
+   * server that takes sessions; `onWait` is told the reason before it waits. Gives the function that releases it. Throws
+   * StoreInUseError, and what the last try to connect threw.
    */
-  readonly hold: (wait: number, onWait: () => void) => Promise<() => void>
+  readonly hold: (wait: number, onWait: (reason: string) => void) => Promise<() => void>
   /** Applies the missing migrations; gives their names. Throws NewerStoreError before it changes anything. */
   readonly migrate: () => Promise<readonly string[]>
   /** The names of the missing migrations; throws NewerStoreError, or where there is no store. Changes nothing. */

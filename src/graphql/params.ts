@@ -1,7 +1,10 @@
 /** The parameters of a GraphQL request, from its body or its URL (GraphQL over HTTP, section 4). */
+
 import { after } from '#base/after.ts'
 import { isObject, type JsonObject } from '#base/object.ts'
+import { parametersIn } from '#base/parameters.ts'
 import { ApiError } from '#errors.ts'
+import { parseJson } from '#http/json.ts'
 import { type Http, header, jsonBody, queryString } from '#http/request.ts'
 import { isQuery } from '#http/safe.ts'
 
@@ -17,17 +20,18 @@ export type Params = {
 /** The media types of bodies. */
 export const bodyTypes = ['application/json'] as const
 
-const malformed = (message: string, cause?: unknown) =>
-  new ApiError('MALFORMED_REQUEST', message, { cause })
+const malformed = (message: string) => new ApiError('MALFORMED_REQUEST', message)
+
+/** A parameter of the URL; refused where it is given twice, as a member of a body is: two readers could take different ones. */
+const parameter = (parameters: URLSearchParams, name: string): string | undefined => {
+  const values = parameters.getAll(name)
+  if (values.length > 1) throw malformed(`The parameter ${name} is given twice`)
+  return values[0]
+}
 
 const jsonParameter = (parameters: URLSearchParams, name: string): unknown => {
-  const text = parameters.get(name)
-  if (text === null || text === '') return undefined
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw malformed(`The parameter ${name} must be JSON`, cause)
-  }
+  const text = parameter(parameters, name)
+  return text === undefined || text === '' ? undefined : parseJson(text, `The parameter ${name}`)
 }
 
 const rawParams = (c: Http, bodyLimit: number): JsonObject | Promise<JsonObject> => {
@@ -39,11 +43,11 @@ const rawParams = (c: Http, bodyLimit: number): JsonObject | Promise<JsonObject>
       'UNSUPPORTED_MEDIA_TYPE',
       'A GET has no body: leave Content-Type out, or send application/json',
     )
-  const parameters = new URLSearchParams(queryString(c))
+  const parameters = parametersIn(queryString(c))
   return {
-    query: parameters.get('query') ?? undefined,
-    documentId: parameters.get('documentId') ?? undefined,
-    operationName: parameters.get('operationName') || undefined,
+    query: parameter(parameters, 'query'),
+    documentId: parameter(parameters, 'documentId'),
+    operationName: parameter(parameters, 'operationName') || undefined,
     variables: jsonParameter(parameters, 'variables'),
     extensions: jsonParameter(parameters, 'extensions'),
   }

@@ -23,6 +23,8 @@ const hits: readonly (readonly [string, boolean])[] = [
   ['W/"x"', true],
   ['"y", "x"', true],
   ['"y",W/"x"', true],
+  [', "y",, "x" ,', true],
+  [',', false],
   ['*', true],
   [' * ', true],
   ['"y"', false],
@@ -48,6 +50,7 @@ test('If-Match names the revisions of this very thing', () => {
     allowedRevisions(`${tag}, ${revisionTag({ ...mark, revision: 5 }, '')}`, of),
     [3, 5],
   )
+  assert.deepEqual(allowedRevisions(`"x",, ${tag},`, of), [3])
   assert.equal(allowedRevisions('*', of), 'any')
   assert.equal(allowedRevisions(undefined, of), undefined)
 })

@@ -19,9 +19,9 @@ export type Mark = { readonly table: string; readonly id: number; readonly revis
 export const revisionTag = ({ table, id, revision }: Mark, text: string): string =>
   `"${table}-${id}-${revision}-${digestOf(text).slice(0, kept)}"`
 
-/** Entity tags of a header in order, weak ones marked; undefined where the header is not of the form. */
+/** Entity tags of a header in order, weak ones marked; undefined where the header is not of the form. Empty elements count for nothing (RFC 9110, section 5.6.1). */
 const tagsOf = (header: string): readonly { weak: boolean; tag: string }[] | undefined => {
-  const form = /\s*(W\/)?("[\x21\x23-\x7e\x80-\xff]*")\s*(?:,|$)/y
+  const form = /[\s,]*(W\/)?("[\x21\x23-\x7e\x80-\xff]*")(?:\s*,[\s,]*|\s*$)/y
   const tags: { weak: boolean; tag: string }[] = []
   while (form.lastIndex < header.length) {
     const start = form.lastIndex

@@ -35,18 +35,18 @@ const mostOf = { members: 1000, elements: 10_000 } as const
 const mostInAll = 50_000
 
 /** The error for an object or list that is too large; its path leads to the scope that is innermost. */
-const tooLarge = (scopes: readonly Scope[], what: keyof typeof mostOf): ApiError => {
+const tooLarge = (scopes: readonly Scope[], what: keyof typeof mostOf, named: string): ApiError => {
   const path = scopes.slice(0, -1).map(({ at }) => at)
   const field = clipped(path.join('.'), 100)
   const message = `has more than ${mostOf[what]} ${what}`
-  return new ApiError('VALIDATION_ERROR', `${field || 'The body'} ${message}`, {
+  return new ApiError('VALIDATION_ERROR', `${field || named} ${message}`, {
     details: [{ field, message }],
   })
 }
 
-const tooLargeInAll = (): ApiError => {
+const tooLargeInAll = (named: string): ApiError => {
   const message = `has more than ${mostInAll} members and elements in all`
-  return new ApiError('VALIDATION_ERROR', `The body ${message}`, {
+  return new ApiError('VALIDATION_ERROR', `${named} ${message}`, {
     details: [{ field: '', message }],
   })
 }
@@ -63,7 +63,7 @@ const nameOf = (token: string): string => {
 }
 
 /** Notes the name of a member in its scope, where it must not have been given yet. */
-const addName = (scopes: readonly Scope[], scope: Scope, token: string): void => {
+const addName = (scopes: readonly Scope[], scope: Scope, token: string, named: string): void => {
   scope.names ??= new Set()
   const { names } = scope
   const name = nameOf(token)
@@ -71,7 +71,7 @@ const addName = (scopes: readonly Scope[], scope: Scope, token: string): void =>
     throw malformed(`The member ${JSON.stringify(clipped(name, 100))} is given twice`)
   names.add(name)
   scope.at = name
-  if (names.size > mostOf.members) throw tooLarge(scopes, 'members')
+  if (names.size > mostOf.members) throw tooLarge(scopes, 'members', named)
 }
 
 /** The place of the quote that ends the string which begins at `start`; the end of the text where there is none. */
@@ -98,18 +98,18 @@ const marks = {
  * could see two different requests (RFC 8259, section 4). Throws `VALIDATION_ERROR` where an object, a list or the whole is too
  * large: all that reads it later takes some time for each member, JSON.parse too.
  */
-const checkStructure = (json: string): void => {
+const checkStructure = (json: string, named: string): void => {
   const scopes: Scope[] = []
   let scope: Scope | undefined
   let isKeyNext = false
   let inAll = 0
   const count = () => {
-    if (++inAll > mostInAll) throw tooLargeInAll()
+    if (++inAll > mostInAll) throw tooLargeInAll(named)
   }
   const open = (isObject: boolean) => {
     scope = { isObject, names: undefined, at: isObject ? '' : 0 }
     scopes.push(scope)
-    if (scopes.length > deepest) throw malformed(`The body nests deeper than ${deepest} levels`)
+    if (scopes.length > deepest) throw malformed(`${named} nests deeper than ${deepest} levels`)
     isKeyNext = isObject
     count()
   }
@@ -117,7 +117,7 @@ const checkStructure = (json: string): void => {
     count()
     isKeyNext = scope.isObject
     if (isKeyNext) return
-    if (Number(scope.at) + 1 >= mostOf.elements) throw tooLarge(scopes, 'elements')
+    if (Number(scope.at) + 1 >= mostOf.elements) throw tooLarge(scopes, 'elements', named)
     scope.at = Number(scope.at) + 1
   }
   for (let place = 0; place < json.length; place++) {
@@ -130,21 +130,28 @@ const checkStructure = (json: string): void => {
     else if (mark === marks.quote) {
       const start = place
       place = endOfString(json, start)
-      if (isKeyNext && scope) addName(scopes, scope, json.slice(start, place + 1))
+      if (isKeyNext && scope) addName(scopes, scope, json.slice(start, place + 1), named)
       isKeyNext = false
     }
   }
 }
 
-/** The object of a JSON text; throws `MALFORMED_REQUEST` where it holds none, `VALIDATION_ERROR` where a part is too large. */
-export const parseObject = (text: string): JsonObject => {
-  checkStructure(text)
-  let value: unknown
+/**
+ * The value of a JSON text, which errors name so; throws `MALFORMED_REQUEST` where it is none, `VALIDATION_ERROR` where a part is too
+ * large.
+ */
+export const parseJson = (text: string, named: string): unknown => {
+  checkStructure(text, named)
   try {
-    value = JSON.parse(text)
+    return JSON.parse(text)
   } catch (cause) {
-    throw malformed(`The body is not JSON: ${(cause as Error).message}`, cause)
+    throw malformed(`${named} is not JSON: ${(cause as Error).message}`, cause)
   }
+}
+
+/** The object of a body's JSON text; throws what `parseJson` throws, and `MALFORMED_REQUEST` for another value. */
+export const parseObject = (text: string): JsonObject => {
+  const value = parseJson(text, 'The body')
   if (!isObject(value)) throw malformed('The body must be a JSON object')
   return value
 }

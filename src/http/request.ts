@@ -220,10 +220,13 @@ export const routedPath = (request: Request, options?: { readonly env?: Bindings
   return isOtherHttp(options?.env) ? `HTTP/${options?.env?.incoming?.httpVersion} ${path}` : path
 }
 
+/** Encoded dots, or a segment of dots, which clients resolve before they send a path (RFC 3986, section 5.2.4). */
+const dots = /^[^?]*(%2e|\/\.\.?([/?]|$))/i
+
 /**
  * Throws for a request that two readers could take for two different ones: 505 for another version than HTTP/1 (RFC 9110, section 15.6.6); 431 for more than 100 headers, since
- * Node drops some without a sign; 400 for two `Host` headers (RFC 9112, section 3.2); 404 for encoded dots in the path, which
- * are never resolved.
+ * Node drops some without a sign; 400 for two `Host` headers (RFC 9112, section 3.2); 404 for dots in the path that another
+ * reader would resolve.
  */
 export const checkHead = (c: Http): void => {
   if (isOtherHttp(c.env))
@@ -235,7 +238,7 @@ export const checkHead = (c: Http): void => {
   for (let at = 0; at < rawHeaders.length; at += 2)
     if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') hosts++
   if (hosts > 1) throw new ApiError('MALFORMED_REQUEST', 'The request has two Host headers')
-  if (/^[^?]*%2e/i.test(url)) throw new ApiError('NOT_FOUND', 'Path with encoded dots not found')
+  if (dots.test(url)) throw new ApiError('NOT_FOUND', 'Path with dots for a segment not found')
 }
 
 /** Throws `MALFORMED_REQUEST` where the path, decoded but for escapes that are not, has one of those or a NUL. */

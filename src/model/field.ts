@@ -227,14 +227,15 @@ export const bytes = (options: Options<never> = {}): Field =>
     { ...internal, ...options },
   )
 
-const wholeId = a(
-  within(Number.isSafeInteger, 1, Number.MAX_SAFE_INTEGER),
-  'must be the id of a thing that exists',
-)
+const isId = within(Number.isSafeInteger, 1, Number.MAX_SAFE_INTEGER)
 
 /** The id of the row itself: given by the store in ascending order, never reused. */
 export const id = (options: Shown = {}): Field =>
-  field('id', wholeId, { ...fixed, description: 'Unique identifier.', ...options })
+  field('id', a(isId, `must be a whole number from 1 to ${Number.MAX_SAFE_INTEGER}`), {
+    ...fixed,
+    description: 'Unique identifier.',
+    ...options,
+  })
 
 /** The id of a row of another entity. */
 export const reference = (
@@ -242,7 +243,11 @@ export const reference = (
   options: Options<'viewer'> & { onDelete?: 'cascade' | 'set null' | 'restrict' } = {},
 ): Field => {
   const { onDelete = 'cascade', ...rest } = options
-  return field('id', wholeId, { references: { entity, onDelete }, immutable: true, ...rest })
+  return field('id', a(isId, 'must be the id of a thing that exists'), {
+    references: { entity, onDelete },
+    immutable: true,
+    ...rest,
+  })
 }
 
 /** A copy of another field without case, to find and compare by. */

@@ -1,6 +1,8 @@
 /** Query parameters that a lenient version ignores, told to developers, who may have misspelt one. */
+
 import { after } from '#base/after.ts'
-import { parametersOf as parametersIn } from '#http/request.ts'
+import { parametersIn } from '#base/parameters.ts'
+import { parametersOf as queryOf } from '#http/request.ts'
 import { resourceOf } from '#model/resource.ts'
 import type { Mount, Serve } from '#rest/mount.ts'
 import { listParameters, oneParameters } from '#rest/paging.ts'
@@ -29,9 +31,9 @@ export const tellingIgnored = (
   if (styleOf(version).isStrict) return serve
   const known = [...parameters, 'version']
   return (c, viewer, named) => {
-    const text = parametersIn(c)
+    const text = queryOf(c)
     if (text === '') return serve(c, viewer, named)
-    const names = new Set(new URLSearchParams(text).keys())
+    const names = new Set(parametersIn(text).keys())
     const ignored = [...names].filter(name => !known.includes(name)).slice(0, most)
     return after(serve(c, viewer, named), reply => {
       if (ignored.length > 0)

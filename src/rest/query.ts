@@ -1,5 +1,7 @@
 /** Query parameters, read strictly: each fault is named, all at once. */
+
 import { nearest } from '#base/nearest.ts'
+import { parametersIn } from '#base/parameters.ts'
 import type { FieldFault } from '#errors.ts'
 import { isStorable } from '#model/text.ts'
 import type { Version } from '#model/version.ts'
@@ -45,7 +47,7 @@ export const checkParameters = (
 
 /** Reads a query string; a parameter that is given twice and is used is a fault. */
 export const parseQuery = (text: string): Query => {
-  const parameters = new URLSearchParams(text)
+  const parameters = parametersIn(text)
   const faults: FieldFault[] = []
   const fault = (field: string, message: string) => void faults.push({ field, message })
   const get = (name: string) => {

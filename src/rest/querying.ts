@@ -1,4 +1,5 @@
 /** QUERY of a list (RFC 10008): what GET answers, with parameters in a body beside those of the URL. */
+import { parametersIn } from '#base/parameters.ts'
 import { ApiError } from '#errors.ts'
 import type { Edge } from '#http/edge.ts'
 import { formBody, queryString } from '#http/request.ts'
@@ -11,7 +12,7 @@ const longest = 16_384
 
 /** The parameters of both places; throws `VALIDATION_ERROR` for a version in the body, which is read when the version is known. */
 const joined = (inUrl: string, inBody: string): string => {
-  if (new URLSearchParams(inBody).has('version'))
+  if (parametersIn(inBody).has('version'))
     throw invalid([{ field: 'version', message: 'must be named in the URL or in a header' }])
   return inUrl !== '' && inBody !== '' ? `${inUrl}&${inBody}` : inUrl + inBody
 }

@@ -1,5 +1,7 @@
 /** Counts the requests that name what is deprecated: in `fields`, `sort`, a filter, a body, or by their route. */
+
 import type { JsonObject } from '#base/object.ts'
+import { parametersIn } from '#base/parameters.ts'
 import { parametersOf } from '#http/request.ts'
 import type { Entity } from '#model/entity.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
@@ -55,7 +57,7 @@ const listIn = (parameters: URLSearchParams, name: string): readonly string[] =>
 
 /** The members that are counted for a query string. */
 const namedIn = ({ members, sorts, filters }: Ending, query: string): readonly string[] => {
-  const parameters = new URLSearchParams(query)
+  const parameters = parametersIn(query)
   return [
     ...listIn(parameters, 'fields').map(name => members.get(name)),
     ...listIn(parameters, 'sort').map(name => sorts.get(name)),

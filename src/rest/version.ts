@@ -1,5 +1,6 @@
 /** The version of the REST API that a request names: by path, `Accept`, `API-Version` or `?version=`. */
 
+import { parametersIn } from '#base/parameters.ts'
 import { restPath } from '#base/paths.ts'
 import { ApiError } from '#errors.ts'
 import { type Range, rangesOf } from '#http/accept.ts'
@@ -81,7 +82,7 @@ const namedBy = (c: Http): readonly string[] => {
   const query = queryString(c)
   const path = inPath(c.req.path)
   const inHeader = header(c, 'api-version')
-  const inQuery = query.includes('version') ? new URLSearchParams(query).getAll('version') : []
+  const inQuery = query.includes('version') ? parametersIn(query).getAll('version') : []
   const all = [path, inHeader, ...inQuery]
   return [...new Set(all.filter(text => text !== undefined))]
 }

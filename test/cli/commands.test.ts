@@ -14,6 +14,7 @@ import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { explain } from '#cli/explain.ts'
 import { importRows } from '#cli/import.ts'
 import { migrate } from '#cli/migrate.ts'
 import { openapi } from '#cli/openapi.ts'
@@ -127,6 +128,12 @@ test('wrong usage is one line that names what is wrong and where to read on, and
   const { file, settings } = await freshStore()
   await oneLine(
     [
+      [
+        'a value that looks like an option',
+        ['seed', '--posts', '-1'],
+        2,
+        /--posts needs a value; one that begins with - is given as --posts=-1/,
+      ],
       ['an unknown command', ['destroy'], 2, /there is no command destroy; duet --help lists them/],
       [
         'an unknown option',
@@ -324,6 +331,14 @@ test('an address that this machine does not have is named', async () => {
     { ...(await migrated()), DUET_PORT: '0', DUET_HOST: '192.0.2.1' },
     duet,
   )
+})
+
+test('a host name without an address is named, whatever the resolver says', () => {
+  for (const code of ['ENOTFOUND', 'EAI_AGAIN'])
+    assert.match(
+      explain(Object.assign(new Error(`getaddrinfo ${code}`), { code, hostname: 'nowhere' })),
+      /^no address of nowhere is known; set DUET_HOST/,
+    )
 })
 
 test('a data folder that cannot be made or written is named', async () => {

@@ -53,6 +53,11 @@ for (const path of [
   '/%2e',
   '/x/%2e%2e/verify-email',
   '/assets/pages%2ecss',
+  '/api/reports/../posts',
+  '/api/./posts',
+  '/api/posts/.',
+  '/api/posts/x/..?limit=1',
+  'http://a/x/../api/posts',
 ])
   test(`${path} is not found, and not resolved`, async () => {
     assert.deepEqual(await ask(`GET ${path}`, 'Host: a'), { status: 404, code: 'NOT_FOUND' })
@@ -76,7 +81,8 @@ test('under a lenient parser of HTTP no service starts', async () => {
   }
 })
 
-test('encoded dots in a query are allowed', async () => {
+test('dots in a query are allowed, encoded or not', async () => {
+  assert.equal((await ask('GET /api/posts?search=/../a', 'Host: a')).status, 200)
   assert.equal((await ask('GET /api/posts?search=a%2eb', 'Host: a')).status, 200)
 })
 

@@ -131,6 +131,7 @@ test('one bad row and nothing is imported; each fault is named by its line and m
       '{"id":5,"name":"More","email":"more@example.org","nickname":"m"}',
       '{"id":6,"name":"Late","email":"late@example.org","createdAt":"yesterday"}',
       '{"id":7}',
+      '{"id":8,"name":"One","email":"two@example.org","n\\u0061me":"Two"}',
     ].join('\n'),
   )
   const { code, stdout, stderr } = await importing(settings, 'users', path)
@@ -145,18 +146,19 @@ test('one bad row and nothing is imported; each fault is named by its line and m
     /^5: is not a JSON object$/,
     /^6: id is in use already$/,
     /^7: email is in use already$/,
-    /^8: id must be the id of a thing/,
+    /^8: id must be a whole number from 1 to 9007199254740991$/,
     /^9: id must be/,
     /^10: nickname is not a member of a user$/,
     /^11: createdAt must be an ISO 8601 time/,
     /^12: name is required$/,
     /^12: email is required$/,
+    /^13: The member "name" is given twice$/,
   ]
   assert.equal(told.length, expected.length, told.join('\n'))
   for (const [index, pattern] of expected.entries()) assert.match(told[index] ?? '', pattern)
   assert.match(
     stderr,
-    /\nduet: nothing was imported: .* has 13 faults; correct them, or leave those rows out with --skip-bad\n$/,
+    /\nduet: nothing was imported: .* has 14 faults; correct them, or leave those rows out with --skip-bad\n$/,
   )
   assert.deepEqual(await rows('select count(*) from users'), [[0]])
   assert.deepEqual(await rows('select sum(n) from counts'), [[null]])

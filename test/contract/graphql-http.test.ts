@@ -19,6 +19,8 @@ const get = (parameters: Record<string, string>, headers: Record<string, string>
 const post = (raw: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
   world.ask('POST /graphql', { raw, headers: { 'Content-Type': json, ...headers } })
 
+const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
+
 const codeOf = ({ json }: Answered) => json?.errors?.[0]?.extensions?.code
 
 describe('the audits of graphql-http', () => {
@@ -121,7 +123,6 @@ describe('the media type of the request', () => {
 })
 
 describe('a body that is no GraphQL request is 400 for either type of answer', () => {
-  const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
   const cases: readonly (readonly [string, string | Uint8Array<ArrayBuffer>])[] = [
     ['nothing', ''],
     ['white space', '  '],
@@ -320,6 +321,11 @@ describe('GET', () => {
     ['with variables that are not JSON', '/graphql?query={__typename}&variables={'],
     ['with variables that are a list', '/graphql?query={__typename}&variables=[]'],
     ['with extensions that are a text', '/graphql?query={__typename}&extensions="x"'],
+    ['with a variable given twice', '/graphql?query={__typename}&variables={"a":1,"a":2}'],
+    ['with deep variables', `/graphql?query={__typename}&variables={"a":${deep(33)}}`],
+    ...['query', 'documentId', 'operationName', 'variables', 'extensions'].map(
+      name => [`with ${name} twice`, `/graphql?query={__typename}&${name}=&${name}=`] as const,
+    ),
   ] as const)
     test(`${name} is 400`, async () => {
       for (const accept of [json, graphqlJson]) {

@@ -70,6 +70,15 @@ describe('QUERY of a list', () => {
     const ignored = await query('/api/products', 'catgory=x')
     assert.deepEqual([ignored.status, ignored.headers.get('duet-ignored')], [200, 'catgory'])
   })
+  test('a question mark before the parameters of a body belongs to the first name, as in a form', async () => {
+    const ignored = await query('/api/products', '?limit=1')
+    assert.equal(ignored.headers.get('duet-ignored'), '%3Flimit')
+    assert.equal(ignored.text, (await get('/api/products')).text)
+    assert.equal((await get('/api/products??limit=1')).headers.get('duet-ignored'), '%3Flimit')
+    const refused = await query('/api/v2/products', '?limit=1')
+    refuses(refused, 422, 'VALIDATION_ERROR', ['?limit'])
+    assert.match(refused.json.detail, /did you mean limit/)
+  })
   test('a version is named beside the body, not in it', async () => {
     const answered = await query('/api/products?version=2', 'sort=createdAt')
     assert.equal(answered.headers.get('api-version'), '2')

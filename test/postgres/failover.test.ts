@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { command } from '../commands.ts'
-import { type Service, serve } from '../duet.ts'
+import { duet, type Service, type Settings, serve, start } from '../duet.ts'
 import { until } from '../support/wait.ts'
 import { secret } from '../world.ts'
 import { type Client, clientOf } from './rounds/client.ts'
@@ -22,13 +22,14 @@ describe('a service that is told of two servers', { skip: noReplica }, () => {
   let service: Service
   let client: Client
   let url = ''
+  let settings: Settings = {}
 
   before(async () => {
     // It keeps time for the pauses between rounds only: what matters here is not the disk.
     first = await startPostgres({ durable: true, settings: { fsync: 'off' } })
     second = await startReplica(first)
     url = `postgres://postgres@127.0.0.1:${second.port},127.0.0.1:${first.port}/postgres`
-    const settings = {
+    settings = {
       DUET_DATABASE_URL: `${url}?target_session_attrs=read-write`,
       DUET_REPLICA_URLS: 'auto',
       DUET_AUTH_SECRET: secret,
@@ -136,6 +137,27 @@ describe('a service that is told of two servers', { skip: noReplica }, () => {
     await until('a write is taken', async () => (await addUser()).status === 201)
     // It was asked for a moment what it is, and no more.
     await until('nobody asks the old one', async () => (await sessionsOn(first)) === 0)
+  })
+
+  test('one that is started while there is no primary says so once, and serves as soon as there is one', async () => {
+    await Promise.all([first.stop('fast'), second.stop('fast')])
+    const waits = { ...settings, DUET_STORE_WAIT: '1h', DUET_PORT: '0' }
+    const late = start(['serve'], waits)
+    const told = /waiting up to 3600 s: postgres:.* has no primary now/g
+    await until('it waits', () => told.test(late.stderr()))
+    await second.start()
+    await until('it listens', () => late.stderr().includes('listens on'))
+    assert.equal(late.stderr().match(told)?.length, 1)
+    late.child.kill('SIGTERM')
+    assert.deepEqual(await late.closed, [0, null])
+  })
+
+  test('one whose user all servers refuse ends at once with the reason', async () => {
+    const stranger = url.replace('postgres@', 'stranger@')
+    const waits = { ...settings, DUET_DATABASE_URL: stranger, DUET_STORE_WAIT: '1h' }
+    const { code, stderr } = await duet(['serve'], waits)
+    assert.equal(code, 1)
+    assert.match(stderr, /^duet: postgres:.* refuses the user \(role "stranger" does not exist\): /)
   })
 })
 

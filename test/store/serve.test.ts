@@ -72,7 +72,9 @@ test('with DUET_STORE_WAIT a second service waits for the end of the first, then
   const first = await serve(settings)
   const more = { ...settings, DUET_STORE_WAIT: '1h', DUET_PORT: String(first.port) }
   const second = start(['serve'], more)
-  await until('the second waits', () => /waiting up to 3600 s for its end/.test(second.stderr()))
+  await until('the second waits', () =>
+    /waiting up to 3600 s: .* is served by another/.test(second.stderr()),
+  )
   assert.equal((await signUp(first, 'first@example.org')).status, 201)
   assert.equal((await first.end()).code, 0)
   await until('the second listens', () => /listens on/.test(second.stderr()))

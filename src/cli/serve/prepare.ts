@@ -1,10 +1,13 @@
 /** Prepares a store once before it is served, by one process or several. */
+import { checkCurrency } from '#cli/currency.ts'
 import { fillEmpty } from '#cli/fill.ts'
 import { authOf } from '#cli/serve/auth.ts'
 import { checkDocuments } from '#cli/serve/documents.ts'
 import { checkColumns, checkCurrent, modelFor, storeOf } from '#cli/store.ts'
 import type { Config } from '#config.ts'
 import type { Content } from '#content.ts'
+import type { Store } from '#engines/store.ts'
+import type { Model } from '#model/model.ts'
 
 /** A content with an operator's settings, to be served, on a socket where one was handed over. */
 export type Program = {
@@ -15,6 +18,15 @@ export type Program = {
 
 const report = (applied: readonly string[]): void => {
   if (applied.length > 0) process.stderr.write(`duet: applied ${applied.join(', ')}\n`)
+}
+
+const checkedCurrency = async (store: Store, model: Model): Promise<void> => {
+  const session = await store.session('filling')
+  try {
+    await checkCurrency({ session, dialect: store.dialect, model }, true)
+  } finally {
+    await session.close()
+  }
 }
 
 /**
@@ -32,14 +44,13 @@ export const prepare = async (
   const store = await storeOf(config, content.migrations)
   // The lock first: a store that another process serves is not migrated.
   const wait = config.values.DUET_STORE_WAIT
-  const release = await store.hold(wait, () =>
-    process.stderr.write(
-      `duet: ${store.label} is served by another process; waiting up to ${wait / 1000} s for its end\n`,
-    ),
+  const release = await store.hold(wait, reason =>
+    process.stderr.write(`duet: waiting up to ${wait / 1000} s: ${reason}\n`),
   )
   if (migrates || config.store.kind === 'sqlite') report(await store.migrate())
   else await checkCurrent(store, 'run duet migrate first, or duet serve --migrate')
   await checkColumns(store, content.entities)
+  await checkedCurrency(store, model)
   if (config.development && content.demo) await fillEmpty(store, model, await content.demo())
   return release
 }

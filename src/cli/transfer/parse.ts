@@ -2,7 +2,9 @@
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { CsvError, parse as parseCsv } from 'csv-parse'
+import { isObject } from '#base/object.ts'
 import type { InputRow, Kind } from '#cli/row-sources.ts'
+import { parseJson } from '#http/json.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Scalar } from '#model/field.ts'
 import { fieldNamedEver } from '#model/resource.ts'
@@ -40,12 +42,10 @@ const fromNdjson = async function* (file: string): AsyncGenerator<FileRow> {
     line++
     if (text.trim() === '') continue
     try {
-      const row: unknown = JSON.parse(text)
-      if (typeof row !== 'object' || row === null || Array.isArray(row))
-        yield { line, fault: 'is not a JSON object' }
-      else yield { line, row: row as InputRow }
+      const row = parseJson(text, '')
+      yield isObject(row) ? { line, row } : { line, fault: 'is not a JSON object' }
     } catch (error) {
-      yield { line, fault: `is not JSON: ${(error as Error).message}` }
+      yield { line, fault: (error as Error).message.trim() }
     }
   }
 }

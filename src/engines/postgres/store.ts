@@ -1,4 +1,5 @@
 /** A PostgreSQL database as a store, with its replicas for reads. */
+import { primaryWithin } from '#engines/postgres/connection/hosts.ts'
 import { labelOf, withRight } from '#engines/postgres/connection/label.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
 import { openPostgres } from '#engines/postgres/engine.ts'
@@ -24,8 +25,11 @@ export const postgresStore = (options: PostgresOptions): Store => {
   return {
     label: labelOf(options.url),
     dialect,
-    // Any number of processes may serve it.
-    hold: async () => () => {},
+    // Any number of processes may serve it, as soon as there is a primary.
+    hold: async (wait, onWait) => {
+      await primaryWithin(connection, wait, onWait)
+      return () => {}
+    },
     migrate: () => checked(() => migratePostgres(connection, options.migrations)),
     pending: () => checked(() => pendingOn(connection, options.migrations)),
     secret: name => withRight(options.url, () => secretOn(connection, name)),

@@ -20,6 +20,8 @@ const open = (file: string) => {
     create table grandchildren (id integer primary key, child integer references children (id) on delete set null) strict;
     create table named (id integer primary key, name text not null) strict;
     create unique index named_by_name on named (name);
+    create table folded (id integer primary key, name text collate nocase not null) strict;
+    create index folded_by_name on folded (name collate BINARY);
     create table sums (n integer) strict;
     create table apart (n integer) strict;
     create trigger child_sum after insert on children begin insert into sums values (1); end`)
@@ -146,6 +148,13 @@ test('rows are told by ids, references and indexed texts, and by no value that S
   for (const value of ['1', 1.5, null, 1n]) assert.equal(byId?.(value), undefined)
   for (const value of [1, null, '\ud800']) assert.equal(byName?.(value), undefined)
   assert.ok(byId?.(1) !== undefined && byName?.('a') !== undefined)
+})
+
+test('a text that its column compares otherwise than to the byte tells no rows, whatever its index does', () => {
+  write(["insert into folded values (1, 'a')"])
+  assert.equal(run(store.reader, 'select id from folded where name = ?', 'A').length, 1)
+  assert.equal(store.watch.cellsBy('folded', 'name'), undefined)
+  assert.ok(store.watch.cellsBy('folded', 'id'))
 })
 
 test('rows whose commit is in progress have changed, and the others have not', () => {

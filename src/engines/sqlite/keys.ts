@@ -10,7 +10,8 @@ export type Key = { readonly table: string; readonly column: string; readonly ty
 /** The cells of all values together; values that share one are taken to be written together. */
 export const cellsOfKeys = 65_536
 
-// The ids, the references, and texts that an index begins with, compared to the byte.
+// The ids, the references, and texts that an index begins with, compared to the byte: a comparison goes by the collation of the
+// column, of which only the definition of its table tells. One that names any has no such text.
 const keyColumns =
   queryWith(`select t.name, c.name, c.type from pragma_table_list t, pragma_table_info(t.name) c
   where t.schema = 'main' and t.type = 'table'
@@ -18,7 +19,8 @@ const keyColumns =
     and (c.type = 'INTEGER' and (c.pk = 1
         or exists (select 1 from pragma_foreign_key_list(t.name) f where f."from" = c.name))
       or c.type = 'TEXT' and exists (select 1 from pragma_index_list(t.name) i, pragma_index_xinfo(i.name) x
-        where x.seqno = 0 and x.name = c.name and x.coll = 'BINARY'))
+        where x.seqno = 0 and x.name = c.name)
+        and not exists (select 1 from sqlite_schema where name = t.name and sql like '%collate%'))
   order by 1, 2`)
 
 /** The keys of a store; those of a table follow one another. */

@@ -2,7 +2,7 @@
 import { closeSync, fstatSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { withPatience } from '#engines/patience.ts'
 
 /** Another process serves the store. */
 export class StoreInUseError extends Error {
@@ -90,22 +90,17 @@ export const holdStore = (file: string): (() => void) => {
 const betweenLooks = 50
 
 /** Takes the lock as `holdStore` does, and waits so many milliseconds for a process that has it; calls `onWait` before it does. */
-export const holdWhenFree = async (
+export const holdWhenFree = (
   file: string,
   wait: number,
-  onWait: () => void,
-): Promise<() => void> => {
-  // From the first look on, which may itself take longer than a short wait.
-  let deadline: number | undefined
-  for (;;) {
-    try {
-      return holdStore(file)
-    } catch (error) {
-      const now = performance.now()
-      if (!(error instanceof StoreInUseError) || now >= (deadline ?? now + wait)) throw error
-      if (deadline === undefined) onWait()
-      deadline ??= now + wait
-    }
-    await sleep(betweenLooks)
-  }
-}
+  onWait: (reason: string) => void,
+): Promise<() => void> =>
+  withPatience(
+    {
+      wait,
+      pause: betweenLooks,
+      passes: error => error instanceof StoreInUseError,
+      onWait: () => onWait(`${file} is served by another process`),
+    },
+    () => holdStore(file),
+  )

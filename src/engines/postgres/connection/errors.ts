@@ -33,6 +33,9 @@ const isConnectionLost = ({ code = '', severity, message }: DatabaseError): bool
     ? /^E[A-Z]/.test(code) || /terminated|timeout|connection|closed/i.test(message)
     : severity === 'FATAL' || /^(57P|08|53300)/.test(code)
 
+/** Whether a server refuses this user or this database, which no wait changes. */
+export const isLasting = (error: unknown): boolean => /^(28|3D|42501)/.test(codeOf(error))
+
 /** Whether a prepared statement is missing, or no longer fits its table. */
 export const isStale = (error: Error): boolean =>
   /^(26000|0A000)$/.test((error as DatabaseError).code ?? '')

@@ -1,9 +1,10 @@
 /** The primary among several servers: found by asking all of them at once, and again whenever it is lost. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { seeksPrimary, serversIn } from '#base/hosts.ts'
+import { withPatience } from '#engines/patience.ts'
 import type { Role } from '#engines/postgres/connection/client.ts'
 import { type Connection, connectTo } from '#engines/postgres/connection/connection.ts'
-import { UnreachableError } from '#engines/postgres/connection/errors.ts'
+import { isLasting, UnreachableError } from '#engines/postgres/connection/errors.ts'
 import { labelOf } from '#engines/postgres/connection/label.ts'
 import type { ConnectionOptions, SessionOptions } from '#engines/postgres/connection/settings.ts'
 import { timelineAt } from '#engines/postgres/connection/timeline.ts'
@@ -27,23 +28,24 @@ const asking: SessionOptions = {
 
 type Found = { readonly url: string; readonly timeline: number }
 
-/** The server as a primary; undefined where it is a standby, or cannot be reached. */
-const askServer = async (url: string): Promise<Found | undefined> => {
+/** The server as a primary; undefined where it is a standby, or cannot be reached for the reason that is added to `errors`. */
+const askServer = async (url: string, errors: unknown[]): Promise<Found | undefined> => {
   try {
     const connection = await connectTo(url, asking)
     const [row] = await connection.query(timeline).finally(connection.end)
     return row?.[0] == null ? undefined : { url, timeline: Number(row[0]) }
-  } catch {
+  } catch (error) {
+    errors.push(error)
     return undefined
   }
 }
 
 /** The primary with the highest timeline: an older one that still takes sessions was replaced. */
-const newestOf = async (url: string): Promise<Found | undefined> => {
+const newestOf = async (url: string, errors: unknown[] = []): Promise<Found | undefined> => {
   let newest: Found | undefined
   const { promise: some, resolve } = Promise.withResolvers<void>()
   const asked = serversIn(url).map(async one => {
-    const found = await askServer(one)
+    const found = await askServer(one, errors)
     if (found && found.timeline > (newest?.timeline ?? 0)) newest = found
     if (newest) resolve()
   })
@@ -63,9 +65,27 @@ const wasReplaced = (found: Found, { timeline }: Found) =>
 /** Opens a connection to the server of a URL, or to the primary among several. Throws an UnreachableError with the remedy. */
 export const connect = async (options: ConnectionOptions): Promise<Connection> => {
   if (!seeksPrimary(options.url)) return connectTo(options.url, options)
-  const found = await newestOf(options.url)
-  if (!found) throw noPrimary(options.url)
+  const errors: unknown[] = []
+  const found = await newestOf(options.url, errors)
+  if (!found) throw errors.find(isLasting) ?? noPrimary(options.url)
   return connectTo(found.url, options)
+}
+
+/** Milliseconds between two tries to find a primary at the start. */
+const betweenTries = 250
+
+/** Settles when a connection could be opened, after at most so many milliseconds more than one try; calls `onWait` before it waits. */
+export const primaryWithin = async (
+  options: ConnectionOptions,
+  wait: number,
+  onWait: (reason: string) => void,
+): Promise<void> => {
+  const passes = (error: unknown) => error instanceof UnreachableError && !isLasting(error)
+  const tell = (error: unknown) => onWait((error as Error).message)
+  const connection = await withPatience({ wait, pause: betweenTries, passes, onWait: tell }, () =>
+    connect(options),
+  )
+  await connection.end()
 }
 
 /** Where to connect to: the primary, or the only server of a URL. */

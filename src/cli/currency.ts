@@ -1,0 +1,55 @@
+/** The currency of a store: amounts are stored in its minor units, so under one with other decimals all would be other amounts. */
+import type { ContentStore } from '#cli/row-sources.ts'
+import { currencyOf } from '#model/money.ts'
+import { queryOf } from '#sql/query.ts'
+import { name, sql } from '#sql/sql.ts'
+
+/** Where the store remembers it: beside its keys, which a backup and a move take along. */
+const key = 'currency'
+
+const rememberedIn = async ({ session, dialect }: ContentStore) => {
+  const [row] = await session.query(
+    queryOf(sql`select value from secrets where name = ${key}`, dialect),
+  )
+  return row?.[0] instanceof Uint8Array ? currencyOf(new TextDecoder().decode(row[0])) : undefined
+}
+
+const remember = ({ session, dialect }: ContentStore, code: string) =>
+  session.query(
+    queryOf(
+      sql`insert into secrets (name, value) values (${key}, ${new TextEncoder().encode(code)})
+        on conflict (name) do update set value = excluded.value`,
+      dialect,
+    ),
+  )
+
+/** Whether any row may have an amount. */
+const hasAmounts = async (
+  { session, dialect }: ContentStore,
+  tables: readonly string[],
+): Promise<boolean> => {
+  for (const table of tables) {
+    const first = queryOf(sql`select 1 from ${name(table)} limit 1`, dialect)
+    if ((await session.query(first)).length > 0) return true
+  }
+  return false
+}
+
+/**
+ * Throws with the remedy where a store has amounts with other decimals than the currency of the model; `remembers` says whether
+ * one that fits is remembered for the next time.
+ */
+export const checkCurrency = async (store: ContentStore, remembers: boolean): Promise<void> => {
+  const { entities, settings } = store.model
+  const tables = Object.values(entities).flatMap(({ table, fields }) =>
+    Object.values(fields).some(({ scalar }) => scalar === 'money') ? [table] : [],
+  )
+  if (tables.length === 0) return
+  const { code, digits } = settings.currency
+  const before = await rememberedIn(store)
+  if (before && before.digits !== digits && (await hasAmounts(store, tables)))
+    throw new Error(
+      `the store has amounts in ${before.code}, with ${before.digits} decimals, and ${code} has ${digits}: each would be another amount; set the currency back to ${before.code}, or name another store`,
+    )
+  if (remembers && before?.code !== code) await remember(store, code)
+}

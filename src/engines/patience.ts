@@ -1,0 +1,32 @@
+/** Doing again what may succeed in a moment, until a deadline. */
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export type Patience = {
+  /** Milliseconds from the first failure on, which may itself take longer than a short wait. */
+  readonly wait: number
+  /** Milliseconds between two tries. */
+  readonly pause: number
+  /** Whether an error may be gone the next time. */
+  readonly passes: (error: unknown) => boolean
+  /** Called once, before the first pause. */
+  readonly onWait: (error: unknown) => void
+}
+
+/** What the work gives when it succeeds; throws its error where that does not pass, or when the time is over. */
+export const withPatience = async <Result>(
+  { wait, pause, passes, onWait }: Patience,
+  work: () => Result | Promise<Result>,
+): Promise<Result> => {
+  let deadline: number | undefined
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      const now = performance.now()
+      if (!passes(error) || now >= (deadline ?? now + wait)) throw error
+      if (deadline === undefined) onWait(error)
+      deadline ??= now + wait
+    }
+    await sleep(pause)
+  }
+}

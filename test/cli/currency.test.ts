@@ -1,0 +1,28 @@
+/** The currency of a store with amounts: another with other decimals would make each of them another amount. */
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { command } from '../commands.ts'
+import { folderOf } from '../duet.ts'
+
+const { folder, freshStore } = folderOf('currency')
+const file = join(folder, 'products.ndjson')
+writeFileSync(file, '{"name":"Mug","category":"kitchen","price":5}\n')
+
+test('a store with amounts is opened under no currency with other decimals, and keeps them', async () => {
+  const { settings } = await freshStore()
+  const under = (DUET_CURRENCY: string, ...args: readonly string[]) =>
+    command(args, { ...settings, DUET_CURRENCY })
+  const ada = ['user', 'add', '--name', 'Ada', '--email', 'ada@example.org']
+  assert.equal((await under('USD', ...ada)).code, 0)
+  // There is no amount yet.
+  assert.equal((await under('KWD', 'import', 'products', file)).code, 0)
+  for (const args of [['serve'], ['import', 'products', file], ['export', 'products']] as const) {
+    const { code, stderr, stdout } = await under('USD', ...args)
+    assert.deepEqual([code, stdout], [1, ''], args[0])
+    assert.match(stderr, /amounts in KWD, with 3 decimals, and USD has 2: .* back to KWD, or/)
+  }
+  // Of as many decimals.
+  assert.match((await under('BHD', 'export', 'products')).stdout, /"price":5,/)
+})
