@@ -3,6 +3,7 @@ import autocannon from 'autocannon'
 
 const [connections, seconds, url] = process.argv.slice(2)
 const { BENCH_METHOD: method, BENCH_BODY: body, BENCH_TOKEN: token } = process.env
+const { BENCH_IF_NONE_MATCH: ifNoneMatch } = process.env
 
 const result = await autocannon({
   url,
@@ -13,6 +14,7 @@ const result = await autocannon({
   headers: {
     authorization: `Bearer ${token}`,
     ...(body && { 'content-type': 'application/json' }),
+    ...(ifNoneMatch && { 'if-none-match': ifNoneMatch }),
   },
 })
 
@@ -20,7 +22,7 @@ console.log(
   JSON.stringify({
     requests: result.requests.total,
     seconds: result.duration,
-    failed: result.errors + result.timeouts + result.non2xx,
+    failed: result.errors + result.timeouts + result['4xx'] + result['5xx'],
     p50: result.latency.p50,
     p99: result.latency.p99,
   }),

@@ -29,14 +29,20 @@ const tools = {
 /** The tool to use: the one asked for, else the one that is here. */
 export const chooseTool = asked => asked ?? (spawnSync('wrk', ['-v']).error ? 'autocannon' : 'wrk')
 
-/** One measurement; an answer that is not 2xx, or none, fails it. */
-export async function load(tool, { url, method, body, token }, seconds, connections = 32) {
+/** One measurement; an answer that is neither 2xx nor 304, or none, fails it. */
+export async function load(
+  tool,
+  { url, method, body, ifNoneMatch, token },
+  seconds,
+  connections = 32,
+) {
   const env = { ...process.env, BENCH_METHOD: method, BENCH_TOKEN: token }
   if (body) env.BENCH_BODY = body
+  if (ifNoneMatch) env.BENCH_IF_NONE_MATCH = ifNoneMatch
   const [command, args] = tools[tool](connections, seconds, url)
   const out = await finish(command, args, { core: cores.load, env })
   const { requests, failed, seconds: took, p50, p99 } = JSON.parse(out.trim().split('\n').at(-1))
   if (failed > 0 || requests === 0)
     throw new Error(`${failed} of ${requests} requests failed: ${method} ${url}`)
-  return { rate: requests / took, p50, p99 }
+  return { requests, rate: requests / took, p50, p99 }
 }

@@ -2,10 +2,12 @@
 import { deepStrictEqual } from 'node:assert'
 import { load } from './load.mjs'
 import { residentMemory } from './processes.mjs'
+import { processorTime, tellsTime } from './processor.mjs'
 
 /**
  * Each of `contenders` is `{ name, server, ask }`, or has a `run` of its own where no HTTP is spoken; the first
- * is Duet. Gives the medians of each, and `times`: Duet's rate through the other's.
+ * is Duet. Gives the medians of each, the least processor time of a request, and how much faster Duet is than each: `times` by the
+ * rates, `cheaper` by the processor times.
  */
 export async function measure(contenders, { tool, token, seconds, rounds }) {
   const run = async (contender, length) => {
@@ -21,8 +23,11 @@ export async function measure(contenders, { tool, token, seconds, rounds }) {
   for (let round = 0; round < rounds; round += 1)
     for (const [i, contender] of contenders.entries())
       taken[i].push(await watched(contender.server, () => run(contender, seconds)))
+  const least = taken.map(all => Math.min(...all.map(figures => figures.processor)))
   return contenders.map(({ name }, i) => ({
     server: name,
+    processor: least[i],
+    cheaper: least[i] / least[0],
     rate: median(taken[i].map(figures => figures.rate)),
     p50: median(taken[i].map(figures => figures.p50)),
     p99: median(taken[i].map(figures => figures.p99)),
@@ -45,7 +50,8 @@ export async function answerOf({ server, ask }, token) {
   const json = response.status === 200 ? JSON.parse(bytes) : undefined
   if (!json || json.errors)
     throw new Error(`${ask.method} ${ask.path} is answered ${response.status}: ${bytes}`)
-  return { bytes, json, type: response.headers.get('content-type') }
+  const [type, tag] = ['content-type', 'etag'].map(name => response.headers.get(name))
+  return { bytes, json, type, tag }
 }
 
 /** Throws unless both say the same; the order of members is free. */
@@ -69,7 +75,10 @@ async function watched({ pid }, run) {
     memory = Math.max(memory, residentMemory(pid) ?? 0)
   }, 100)
   try {
-    return { ...(await run()), memory }
+    const before = tellsTime ? processorTime(pid) : Number.NaN
+    const figures = await run()
+    const spent = tellsTime ? processorTime(pid) - before : Number.NaN
+    return { ...figures, memory, processor: spent / figures.requests }
   } finally {
     clearInterval(timer)
   }

@@ -1,6 +1,9 @@
 /** The processor time of processes, where the system tells it (Linux). */
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+
+/** Whether the system tells it. */
+export const tellsTime = existsSync('/proc/self/task')
 
 /** The microseconds of one of the ticks that the system counts. */
 const tick = 1e6 / Number(execFileSync('getconf', ['CLK_TCK']))

@@ -28,7 +28,7 @@ export async function startServer(args, { env = process.env, log, input }) {
 
 /** `node:http` with one answer for everything: the ceiling of what Node can do with these bytes. */
 export const servePlain = (answer, log) =>
-  startServer([peer('plain'), answer.type], { input: answer.bytes, log })
+  startServer([peer('plain'), answer.type, answer.tag ?? ''], { input: answer.bytes, log })
 
 /** One of the GraphQL peers, on a store made by Duet. */
 export const servePeer = (name, file, log) => startServer([peer(name), file], { log })

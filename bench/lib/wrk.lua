@@ -2,6 +2,9 @@
 wrk.method = os.getenv("BENCH_METHOD")
 wrk.body = os.getenv("BENCH_BODY")
 wrk.headers["Authorization"] = "Bearer " .. os.getenv("BENCH_TOKEN")
+if os.getenv("BENCH_IF_NONE_MATCH") then
+  wrk.headers["If-None-Match"] = os.getenv("BENCH_IF_NONE_MATCH")
+end
 if wrk.body then
   wrk.headers["Content-Type"] = "application/json"
 end

@@ -1,6 +1,6 @@
 /**
  * The driver alone: pg, one pipelined connection, 32 callers, no HTTP. Usage: driver.mjs URL, with IPC.
- * A message `{ job, values, seconds }` is answered with `{ rate, p50, p99 }`; without `seconds`, with what PostgreSQL gave.
+ * A message `{ job, values, seconds }` is answered with `{ requests, rate, p50, p99 }`; without `seconds`, with what PostgreSQL gave.
  */
 import pg from 'pg'
 
@@ -62,5 +62,10 @@ async function repeat(query, seconds) {
   const took = (performance.now() - began) / 1000
   times.sort((a, b) => a - b)
   const quantile = part => times[Math.floor(times.length * part)]
-  return { rate: times.length / took, p50: quantile(0.5), p99: quantile(0.99) }
+  return {
+    requests: times.length,
+    rate: times.length / took,
+    p50: quantile(0.5),
+    p99: quantile(0.99),
+  }
 }

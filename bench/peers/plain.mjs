@@ -1,11 +1,18 @@
-/** The ceiling: `node:http` answering every request with the same bytes. Usage: plain.mjs CONTENT_TYPE < BODY */
+/** The ceiling: `node:http` answering every request with the same bytes, or with 304 where it is asked with their ETag. Usage: plain.mjs CONTENT_TYPE ETAG < BODY */
 import { createServer } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 
 const body = await buffer(process.stdin)
-const headers = { 'content-type': process.argv[2], 'content-length': body.length }
+const [, , type, tag] = process.argv
+const headers = { 'content-type': type, 'content-length': body.length }
 
-const server = createServer((_request, response) => {
+const server = createServer((request, response) => {
+  const sent = request.headers['if-none-match']
+  if (sent !== undefined && sent === tag) {
+    response.writeHead(304, { etag: tag })
+    response.end()
+    return
+  }
   response.writeHead(200, headers)
   response.end(body)
 })

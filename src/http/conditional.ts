@@ -35,6 +35,7 @@ const tagsOf = (header: string): readonly { weak: boolean; tag: string }[] | und
 /** Whether `If-None-Match` names this ETag: then the answer is 304. Weak comparison; a `*` names every one. */
 export const isNotModified = (header: string | undefined, tag: string): boolean => {
   if (header === undefined) return false
+  if (header === tag) return true
   if (header.trim() === '*') return true
   return tagsOf(header)?.some(({ tag: sent }) => sent === tag) ?? false
 }

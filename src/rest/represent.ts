@@ -42,8 +42,9 @@ export const representAs = (
   { named, isPublic, link, queriedBy, type }: Facts,
 ): Reply => {
   const fresh = edge.publicMaxAge > 0 ? `public, max-age=${edge.publicMaxAge}` : 'public, no-cache'
+  const isKnown = isNotModified(header(c, 'if-none-match'), tag)
   const headers: Record<string, string> = {
-    'Content-Type': type ?? named.contentType,
+    ...(!isKnown && { 'Content-Type': type ?? named.contentType }),
     ETag: tag,
     'Cache-Control': isPublic ? fresh : 'private, no-cache',
     Vary: isPublic ? 'Accept, API-Version' : 'Accept, API-Version, Authorization',
@@ -51,11 +52,7 @@ export const representAs = (
   }
   if (link !== undefined) headers.Link = link
   if (queriedBy !== undefined) headers['Accept-Query'] = queriedBy
-  if (isNotModified(header(c, 'if-none-match'), tag)) {
-    delete headers['Content-Type']
-    return { status: 304, headers, body: null }
-  }
-  return { status: 200, headers, body }
+  return isKnown ? { status: 304, headers, body: null } : { status: 200, headers, body }
 }
 
 /** Whether anonymous may read an entity's rows, so that shared caches may store them. */

@@ -1,5 +1,6 @@
 /** The log of a service that is sent secrets wherever one may stand, and that fails in many ways. */
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
@@ -191,4 +192,21 @@ test('no line of the log has a token, an address, a body, a query, a cookie, a k
   for (const one of forbidden)
     for (const line of everything.split('\n'))
       assert.ok(!line.toLowerCase().includes(one.toLowerCase()), `${one} is in: ${line}`)
+})
+
+test('a process that ends on an error has said all before, in order', () => {
+  const program = `
+    import { logging } from '#cli/log.ts'
+    const { observe } = logging('info')
+    const request = { kind: 'request', requestId: 'first', method: 'GET', path: '/', status: 200, milliseconds: 1, viewer: null }
+    observe(request)
+    observe({ kind: 'notice', message: 'second' })
+    observe({ ...request, requestId: 'third' })
+    process.exit(0)`
+  const args = ['--input-type=module', '--eval', program]
+  const lines = execFileSync(process.execPath, args, { encoding: 'utf8' }).trim().split('\n')
+  assert.deepEqual(
+    lines.map(line => JSON.parse(line)).map(({ requestId, msg }) => requestId ?? msg),
+    ['first', 'second', 'third'],
+  )
 })
