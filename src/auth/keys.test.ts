@@ -495,6 +495,8 @@ describe('a server of key sets that is away', () => {
         role: 'user',
       })
       assert.equal(atOnce(token), true)
+      // Waits for the attempt to read the set, before which the clock may not go on.
+      await assert.rejects(ask(ec.token()), isAway(5))
     }
     clock.seconds = start + 3_600
     await assert.rejects(ask(token), isAway(5))
