@@ -114,6 +114,12 @@ describe('a configuration that is refused at the start', () => {
     ['a secret of spaces', { secret: repeated(' ') }, /a few characters/],
     ['a secret of one word again and again', { secret: repeated('my-password') }, /repeats/],
     ['a secret of digits in turn', { secret: repeated('0123456789') }, /repeats/],
+    ['a secret of 15 signs again and again', { secret: repeated('kX9vQ2mT7pLwZ4r') }, /repeats/],
+    [
+      'a secret of 15 signs and words',
+      { secret: 'kX9vQ2mT7pLwZ4rmypasswordmypassword' },
+      /well-known/,
+    ],
     ['the alphabet and digits', { secret: 'abcdefghijklmnopqrstuvwxyz0123456789' }, /well-known/],
     [
       'the secret of a known page',
@@ -132,6 +138,7 @@ describe('a configuration that is refused at the start', () => {
     ['an empty address', { jwksUrl: '' }, /DUET_JWKS_URL is not a URL/],
     ['no address', { jwksUrl: 'id.example/jwks' }, /DUET_JWKS_URL is not a URL/],
     ['a file: address', { jwksUrl: 'file:///etc/passwd' }, /must begin with https/],
+    ['ftp to loopback', { jwksUrl: 'ftp://localhost/jwks' }, /must begin with https/],
     ['a data: address', { jwksUrl: 'data:application/json,{}' }, /must begin with https/],
     ['plain http', { jwksUrl: 'http://id.example/jwks' }, /must begin with https/],
     ['plain http to the cloud', { jwksUrl: 'http://169.254.169.254/' }, /must begin with https/],
@@ -141,6 +148,13 @@ describe('a configuration that is refused at the start', () => {
       /must begin with https/,
     ],
     [
+      'http to a name that ends like loopback',
+      { jwksUrl: 'http://not-localhost/' },
+      /must begin with https/,
+    ],
+    ['a user name in the address', { jwksUrl: 'https://u@id.example/' }, /user name or password/],
+    ['no user name before a password', { jwksUrl: 'https://:p@id.example/' }, /or password/],
+    [
       'a password in the address',
       { jwksUrl: 'https://u:hunter2@id.example/' },
       /user name or password/,
@@ -148,7 +162,7 @@ describe('a configuration that is refused at the start', () => {
     ['an empty path', { jwksFile: '' }, /DUET_JWKS_FILE/],
     ['a missing file', { jwksFile: join(folder, 'none') }, /DUET_JWKS_FILE.*ENOENT/],
     ['a folder', { jwksFile: folder }, /DUET_JWKS_FILE.*EISDIR/],
-    ['a file that is no JSON', { jwksFile: fileOf('keys') }, /DUET_JWKS_FILE.*JSON/],
+    ['a file that is no JSON', { jwksFile: fileOf('keys') }, /DUET_JWKS_FILE.*It is not JSON$/],
     ['a file that is no set', { jwksFile: fileOf('{"keys":{}}') }, /not a JSON Web Key Set/],
     ['a bare key', { jwksFile: fileOf(JSON.stringify(ed.jwk)) }, /not a JSON Web Key Set/],
     ['an empty set', { jwksFile: fileOf('{"keys":[]}') }, /the set is empty/],
@@ -175,6 +189,7 @@ describe('a configuration that is refused at the start', () => {
 
   const keyless: readonly (readonly [string, Json, RegExp])[] = [
     ['without alg', { alg: undefined }, /key 1 has an alg that is not one of EdDSA, ES256, RS256/],
+    ['whose alg is a list', { alg: ['EdDSA'] }, /has an alg that/],
     ['with alg Ed25519', { alg: 'Ed25519' }, /has an alg that/],
     ['with alg __proto__', { alg: '__proto__' }, /has an alg that/],
     ['with alg ES256', { alg: 'ES256' }, /not of the kind that ES256 needs/],
@@ -201,6 +216,8 @@ describe('a configuration that is accepted', () => {
     '16 bytes in hexadecimal': '9f86d081884c7d659a2feaa0c55ad015',
     '64 hexadecimal digits': '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
     'signs of all kinds': '}k9#Lw!2^vR&x@7Zq*Pf$4Gs(8Jt)1Yb',
+    '16 signs again and again': 'kX9vQ2mT7pLwZ4r8kX9vQ2mT7pLwZ4r8',
+    '16 signs and words': 'kX9vQ2mT7pLwZ4rGmypasswordmypassword',
     'words that nobody knows together': 'marzipan gondola thistle obelisk quorum flint',
     'letters outside ASCII': 'Grüße aus Köln: Dreißig Bären übten Flöte',
   }
@@ -215,6 +232,7 @@ describe('a configuration that is accepted', () => {
     'http://localhost:1/',
     'http://[::1]:1/',
     'http://127.0.0.2/',
+    'http://127.10.200.30/',
   ]
   for (const jwksUrl of urls)
     test(`the address ${jwksUrl}, which is not read before a token comes`, () => {
