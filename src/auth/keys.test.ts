@@ -112,6 +112,11 @@ describe('a configuration that is refused at the start', () => {
     ['a secret of one letter', { secret: repeated('a') }, /a few characters/],
     ['a secret of two letters', { secret: repeated('ab') }, /a few characters/],
     ['a secret of spaces', { secret: repeated(' ') }, /a few characters/],
+    [
+      'a secret of 7 letters',
+      { secret: 'abcdefgabcdefabcdeabcdabcaababcabcd' },
+      /a few characters/,
+    ],
     ['a secret of one word again and again', { secret: repeated('my-password') }, /repeats/],
     ['a secret of digits in turn', { secret: repeated('0123456789') }, /repeats/],
     ['a secret of 15 signs again and again', { secret: repeated('kX9vQ2mT7pLwZ4r') }, /repeats/],
@@ -216,6 +221,7 @@ describe('a configuration that is accepted', () => {
     '16 bytes in hexadecimal': '9f86d081884c7d659a2feaa0c55ad015',
     '64 hexadecimal digits': '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
     'signs of all kinds': '}k9#Lw!2^vR&x@7Zq*Pf$4Gs(8Jt)1Yb',
+    '8 letters': 'abcdefghabcdefabcdeabcdabcaababcabcdabcdefgabcdef',
     '16 signs again and again': 'kX9vQ2mT7pLwZ4r8kX9vQ2mT7pLwZ4r8',
     '16 signs and words': 'kX9vQ2mT7pLwZ4rGmypasswordmypassword',
     'words that nobody knows together': 'marzipan gondola thistle obelisk quorum flint',
@@ -225,6 +231,17 @@ describe('a configuration that is accepted', () => {
     test(`a secret of ${name}`, async () => {
       const token = signToken({ alg: 'HS256' }, claims(), hmac(strong))
       assert.deepEqual(await worldOf({ secret: strong }).ask(token), user)
+    })
+
+  const members: Readonly<Record<string, Json>> = {
+    'without use': { use: undefined },
+    'with the operation verify': { key_ops: ['sign', 'verify'] },
+    'without kid': { kid: undefined },
+  }
+  for (const [name, changed] of Object.entries(members))
+    test(`a key ${name}`, async () => {
+      const { ask } = withFile(setOf({ jwk: { ...ed.jwk, ...changed } }))
+      assert.deepEqual(await ask(ed.token({}, { kid: undefined })), user)
     })
 
   const urls = [
@@ -409,6 +426,8 @@ describe('a key set from a server', () => {
     await ask(other)
     clock.seconds += 299.9
     assert.equal(atOnce(token), true)
+    assert.deepEqual(await ask(ed.token({ sub: '9' })), { id: 9, role: 'user' })
+    assert.equal(state.hits, 1)
     clock.seconds += 0.1
     assert.deepEqual(await ask(token), user)
     assert.equal(state.hits, 2)
@@ -552,6 +571,7 @@ describe('a server of key sets that is away', () => {
     await assert.rejects(ask(ed.token()), isAway(5))
   })
 
+  const latin1 = Buffer.from(setOf({ jwk: { ...ed.jwk, note: 'é' } }), 'latin1')
   const answers: readonly (readonly [string, (response: ServerResponse) => void])[] = [
     ['404', response => void response.writeHead(404).end(setOf(ed))],
     ['204', response => void response.writeHead(204).end()],
@@ -563,7 +583,7 @@ describe('a server of key sets that is away', () => {
     ['a set without keys', gives('{}')],
     ['a set whose keys are an object', gives('{"keys":{"0":1}}')],
     ['a set above 64 KiB', gives(setOf(ed) + ' '.repeat(65_536))],
-    ['bytes that are no UTF-8', response => void response.end(Buffer.from([0x22, 0xff, 0x22]))],
+    ['bytes that are no UTF-8', response => void response.end(latin1)],
   ]
   for (const [name, answer] of answers)
     test(`a server of key sets that is away answers ${name}: 503`, async t => {
