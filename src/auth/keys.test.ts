@@ -112,8 +112,19 @@ describe('a configuration that is refused at the start', () => {
     ['a secret of one letter', { secret: repeated('a') }, /a few characters/],
     ['a secret of two letters', { secret: repeated('ab') }, /a few characters/],
     ['a secret of spaces', { secret: repeated(' ') }, /a few characters/],
+    [
+      'a secret of 7 letters',
+      { secret: 'abcdefgabcdefabcdeabcdabcaababcabcd' },
+      /a few characters/,
+    ],
     ['a secret of one word again and again', { secret: repeated('my-password') }, /repeats/],
     ['a secret of digits in turn', { secret: repeated('0123456789') }, /repeats/],
+    ['a secret of 15 signs again and again', { secret: repeated('kX9vQ2mT7pLwZ4r') }, /repeats/],
+    [
+      'a secret of 15 signs and words',
+      { secret: 'kX9vQ2mT7pLwZ4rmypasswordmypassword' },
+      /well-known/,
+    ],
     ['the alphabet and digits', { secret: 'abcdefghijklmnopqrstuvwxyz0123456789' }, /well-known/],
     [
       'the secret of a known page',
@@ -132,6 +143,7 @@ describe('a configuration that is refused at the start', () => {
     ['an empty address', { jwksUrl: '' }, /DUET_JWKS_URL is not a URL/],
     ['no address', { jwksUrl: 'id.example/jwks' }, /DUET_JWKS_URL is not a URL/],
     ['a file: address', { jwksUrl: 'file:///etc/passwd' }, /must begin with https/],
+    ['ftp to loopback', { jwksUrl: 'ftp://localhost/jwks' }, /must begin with https/],
     ['a data: address', { jwksUrl: 'data:application/json,{}' }, /must begin with https/],
     ['plain http', { jwksUrl: 'http://id.example/jwks' }, /must begin with https/],
     ['plain http to the cloud', { jwksUrl: 'http://169.254.169.254/' }, /must begin with https/],
@@ -141,6 +153,13 @@ describe('a configuration that is refused at the start', () => {
       /must begin with https/,
     ],
     [
+      'http to a name that ends like loopback',
+      { jwksUrl: 'http://not-localhost/' },
+      /must begin with https/,
+    ],
+    ['a user name in the address', { jwksUrl: 'https://u@id.example/' }, /user name or password/],
+    ['no user name before a password', { jwksUrl: 'https://:p@id.example/' }, /or password/],
+    [
       'a password in the address',
       { jwksUrl: 'https://u:hunter2@id.example/' },
       /user name or password/,
@@ -148,7 +167,7 @@ describe('a configuration that is refused at the start', () => {
     ['an empty path', { jwksFile: '' }, /DUET_JWKS_FILE/],
     ['a missing file', { jwksFile: join(folder, 'none') }, /DUET_JWKS_FILE.*ENOENT/],
     ['a folder', { jwksFile: folder }, /DUET_JWKS_FILE.*EISDIR/],
-    ['a file that is no JSON', { jwksFile: fileOf('keys') }, /DUET_JWKS_FILE.*JSON/],
+    ['a file that is no JSON', { jwksFile: fileOf('keys') }, /DUET_JWKS_FILE.*It is not JSON$/],
     ['a file that is no set', { jwksFile: fileOf('{"keys":{}}') }, /not a JSON Web Key Set/],
     ['a bare key', { jwksFile: fileOf(JSON.stringify(ed.jwk)) }, /not a JSON Web Key Set/],
     ['an empty set', { jwksFile: fileOf('{"keys":[]}') }, /the set is empty/],
@@ -175,6 +194,7 @@ describe('a configuration that is refused at the start', () => {
 
   const keyless: readonly (readonly [string, Json, RegExp])[] = [
     ['without alg', { alg: undefined }, /key 1 has an alg that is not one of EdDSA, ES256, RS256/],
+    ['whose alg is a list', { alg: ['EdDSA'] }, /has an alg that/],
     ['with alg Ed25519', { alg: 'Ed25519' }, /has an alg that/],
     ['with alg __proto__', { alg: '__proto__' }, /has an alg that/],
     ['with alg ES256', { alg: 'ES256' }, /not of the kind that ES256 needs/],
@@ -201,6 +221,9 @@ describe('a configuration that is accepted', () => {
     '16 bytes in hexadecimal': '9f86d081884c7d659a2feaa0c55ad015',
     '64 hexadecimal digits': '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
     'signs of all kinds': '}k9#Lw!2^vR&x@7Zq*Pf$4Gs(8Jt)1Yb',
+    '8 letters': 'abcdefghabcdefabcdeabcdabcaababcabcdabcdefgabcdef',
+    '16 signs again and again': 'kX9vQ2mT7pLwZ4r8kX9vQ2mT7pLwZ4r8',
+    '16 signs and words': 'kX9vQ2mT7pLwZ4rGmypasswordmypassword',
     'words that nobody knows together': 'marzipan gondola thistle obelisk quorum flint',
     'letters outside ASCII': 'Grüße aus Köln: Dreißig Bären übten Flöte',
   }
@@ -210,11 +233,23 @@ describe('a configuration that is accepted', () => {
       assert.deepEqual(await worldOf({ secret: strong }).ask(token), user)
     })
 
+  const members: Readonly<Record<string, Json>> = {
+    'without use': { use: undefined },
+    'with the operation verify': { key_ops: ['sign', 'verify'] },
+    'without kid': { kid: undefined },
+  }
+  for (const [name, changed] of Object.entries(members))
+    test(`a key ${name}`, async () => {
+      const { ask } = withFile(setOf({ jwk: { ...ed.jwk, ...changed } }))
+      assert.deepEqual(await ask(ed.token({}, { kid: undefined })), user)
+    })
+
   const urls = [
     'https://id.example/jwks',
     'http://localhost:1/',
     'http://[::1]:1/',
     'http://127.0.0.2/',
+    'http://127.10.200.30/',
   ]
   for (const jwksUrl of urls)
     test(`the address ${jwksUrl}, which is not read before a token comes`, () => {
@@ -391,6 +426,8 @@ describe('a key set from a server', () => {
     await ask(other)
     clock.seconds += 299.9
     assert.equal(atOnce(token), true)
+    assert.deepEqual(await ask(ed.token({ sub: '9' })), { id: 9, role: 'user' })
+    assert.equal(state.hits, 1)
     clock.seconds += 0.1
     assert.deepEqual(await ask(token), user)
     assert.equal(state.hits, 2)
@@ -495,6 +532,8 @@ describe('a server of key sets that is away', () => {
         role: 'user',
       })
       assert.equal(atOnce(token), true)
+      // Waits for the attempt to read the set, before which the clock may not go on.
+      await assert.rejects(ask(ec.token()), isAway(5))
     }
     clock.seconds = start + 3_600
     await assert.rejects(ask(token), isAway(5))
@@ -532,6 +571,7 @@ describe('a server of key sets that is away', () => {
     await assert.rejects(ask(ed.token()), isAway(5))
   })
 
+  const latin1 = Buffer.from(setOf({ jwk: { ...ed.jwk, note: 'é' } }), 'latin1')
   const answers: readonly (readonly [string, (response: ServerResponse) => void])[] = [
     ['404', response => void response.writeHead(404).end(setOf(ed))],
     ['204', response => void response.writeHead(204).end()],
@@ -543,7 +583,7 @@ describe('a server of key sets that is away', () => {
     ['a set without keys', gives('{}')],
     ['a set whose keys are an object', gives('{"keys":{"0":1}}')],
     ['a set above 64 KiB', gives(setOf(ed) + ' '.repeat(65_536))],
-    ['bytes that are no UTF-8', response => void response.end(Buffer.from([0x22, 0xff, 0x22]))],
+    ['bytes that are no UTF-8', response => void response.end(latin1)],
   ]
   for (const [name, answer] of answers)
     test(`a server of key sets that is away answers ${name}: 503`, async t => {

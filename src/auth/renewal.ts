@@ -97,7 +97,6 @@ type KeyRing = ReturnType<typeof keyRing>
 
 /** The keys of the set that was read last, and how far they are trusted. */
 const keyRing = () => {
-  let text: string | undefined
   let keys: readonly Trusted[] = []
   let readAt = -Infinity
 
@@ -110,15 +109,12 @@ const keyRing = () => {
     isKnown: (time: number) => time < readAt + staleFor,
     fitting: ({ alg, kid }: KeyName) =>
       keys.filter(key => key.alg === alg && (kid === undefined || key.kid === kid)),
-    replace: (next: string, at: number) => {
-      if (next !== text) {
-        const known = new Map(keys.map(key => [key.text, key]))
-        const found = new Map(readKeySet(next).keys.map(key => [key.text, key]))
-        trustUntil(-Infinity)
-        // A key that stays is the same object, so that what it has verified stays verified.
-        keys = [...found.values()].map(key => known.get(key.text) ?? { ...key, until: -Infinity })
-        text = next
-      }
+    replace: (text: string, at: number) => {
+      const known = new Map(keys.map(key => [key.text, key]))
+      const found = new Map(readKeySet(text).keys.map(key => [key.text, key]))
+      trustUntil(-Infinity)
+      // A key that stays is the same object, so that what it has verified stays verified.
+      keys = [...found.values()].map(key => known.get(key.text) ?? { ...key, until: -Infinity })
       readAt = at
     },
   }

@@ -15,9 +15,7 @@ const words =
   should must production prod development dev testing tests test example sample demo default placeholder foobar foo bar
   baz admin root users user server application app api service duet keyboard cat correct horse battery staple letmein
   welcome hello world please that this your with only very super ultra top not for and the use our you my is in at to of
-  me be it an a`
-    .trim()
-    .split(/\s+/)
+  me be it an a`.split(/\s+/)
 
 const guessed = new RegExp(`(?:${words.join('|')})[-_ .]?`, 'gi')
 

@@ -95,6 +95,19 @@ describe('claims that are refused', () => {
     test(`a token with ${name} is refused`, () =>
       assert.rejects(ask(hs256(changed), config), isRefused(why)))
 
+  test('a token whose role is not the only one there is, is refused', () =>
+    assert.rejects(
+      (async () => {
+        const roles = { ...viewers.roles, names: ['user'] }
+        return createAuthenticator(
+          { secret },
+          { roles },
+          at(start),
+        )(`Bearer ${hs256({ role: 'admin' })}`)
+      })(),
+      isRefused('The claim role is not user'),
+    ))
+
   const payloads: readonly (readonly [string, string | Buffer, string])[] = [
     ['an array', '[1]', 'The claims are not a JSON object'],
     ['null', 'null', 'The claims are not a JSON object'],
