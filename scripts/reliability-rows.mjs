@@ -15,7 +15,7 @@ const storage = [
     'A1',
     'The process is killed in the middle of writes',
     [
-      'test/store/serve.test.ts: ten times kill -9 under writes lose no acknowledged write',
+      'test/store/serve.test.ts: four times kill -9 under writes lose no acknowledged write',
       'test/nightly/kill.test.ts: … times kill -9 under writes lose no acknowledged write',
     ],
   ],
@@ -136,7 +136,7 @@ const storage = [
     'A backup that is interrupted',
     [
       'test/cli/backups.test.ts: a series that is ended amid a backup leaves nothing of it',
-      'test/cli/backup.test.ts: ten backups ended by kill -9 leave no half file under the final name',
+      'test/cli/backup.test.ts: five backups ended by kill -9 leave no half file under the final name',
       'test/nightly/backup.test.ts: … backups ended by kill -9 leave no half file under the final name',
     ],
   ],
@@ -1167,7 +1167,7 @@ const load = [
     'H10',
     'Restarts in turn behind a proxy',
     [
-      'test/postgres/restart.test.ts: services behind HAProxy are restarted in turn at up to 300 requests a second, and no request fails',
+      'test/postgres/restart.test.ts: services behind HAProxy are restarted in turn under load, and no request fails',
       'test/nightly/rolling.test.ts: … restarts in turn behind HAProxy at up to 300 requests a second fail no request',
       'test/store/serve.test.ts: restarts on a socket that outlives the service fail no request, lose no write and do none twice',
       'test/nightly/restart.test.ts: … restarts at 300 requests a second, on a socket that outlives the service, fail none',

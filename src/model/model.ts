@@ -5,12 +5,12 @@ import { modelFaults } from '#model/check/faults.ts'
 import { viewerFaults } from '#model/check/relations.ts'
 import { type PlacedRule, roleFaults, rulesOf, switchFaults } from '#model/check/rules.ts'
 import type { Entity } from '#model/entity.ts'
-import type { Field } from '#model/field.ts'
+import { entityOf, fieldOf } from '#model/find.ts'
 import { columnName, typeName } from '#model/names.ts'
 import type { Switches } from '#model/policy.ts'
 import type { Roles } from '#model/viewer.ts'
 
-export { columnName, typeName }
+export { columnName, entityOf, fieldOf, typeName }
 
 /** The store's currency: its ISO 4217 code and how many decimals it has. */
 export type Currency = { readonly code: string; readonly digits: number }
@@ -116,14 +116,6 @@ export const dependenciesFirst = (entities: Entities): readonly (readonly [strin
   for (const name of Object.keys(entities)) add(name)
   return [...sorted]
 }
-
-/** The entity of that name; a bug where there is none. */
-export const entityOf = (model: Model, name: string): Entity =>
-  model.entities[name] ?? wrong(`${name} is not an entity`)
-
-/** The field of that name; a bug where there is none. */
-export const fieldOf = (entity: Entity, name: string): Field =>
-  entity.fields[name] ?? wrong(`${entity.plural} have no field ${name}`)
 
 /** The fields of the unique field or set whose columns, joined by `_`, a store names; none for other columns. */
 export const uniqueFields = (entity: Entity, columns: string): readonly string[] =>

@@ -1,5 +1,5 @@
 /** The query of one level of a plan; making it cannot fail because of the caller. */
-import { columnName } from '#model/model.ts'
+import { columnName } from '#model/names.ts'
 import { conditionOnEach, conditionSql } from '#read/condition.ts'
 import {
   type ChildLevel,

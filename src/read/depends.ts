@@ -1,5 +1,5 @@
 /** What the answers of a plan depend on, as cells of a store that tells what changes. */
-import { columnName } from '#model/model.ts'
+import { columnName } from '#model/names.ts'
 import { tablesIn } from '#read/condition.ts'
 import {
   indexOf,

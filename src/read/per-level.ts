@@ -1,5 +1,5 @@
 /** Reads a plan with a statement for each level, where a call costs next to nothing. */
-import { columnName } from '#model/model.ts'
+import { columnName } from '#model/names.ts'
 import { budget, levelSql } from '#read/compile.ts'
 import { type Fetch, type Run, tooMany, valuesOf } from '#read/fetch.ts'
 import {

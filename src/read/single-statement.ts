@@ -1,5 +1,5 @@
 /** Reads a plan with one statement for all levels, which is a snapshot by itself, where a call goes over the network. */
-import { columnName } from '#model/model.ts'
+import { columnName } from '#model/names.ts'
 import { budget, compileForMany, levelSql } from '#read/compile.ts'
 import { type Fetch, tooMany, valuesOf } from '#read/fetch.ts'
 import type { Lane } from '#read/lane.ts'

@@ -16,6 +16,6 @@ test(`${restarts} restarts in turn behind HAProxy at up to 300 requests a second
 test('without a wait at the end callers do notice: it is needed, and this sees it', {
   skip: noDatabase || noHaproxy,
 }, async () => {
-  const { errors } = await rollingRounds(4, 0)
+  const { errors } = await rollingRounds(4, { wait: 0 })
   assert.ok(errors.length > 0)
 })

@@ -39,7 +39,7 @@ describe('a service on PostgreSQL', { skip: noPostgres }, () => {
   describe('that has', { concurrency: true }, () => {
     test('a service that lost the reply to a commit says so, and does nothing twice', async () => {
       const { workload, proxy } = await wiredWorkload()
-      await losePays(workload, proxy, 60)
+      await losePays(workload, proxy, 20)
       await losePaysWithoutKey(workload, proxy, 10)
       await loseMutations(workload, proxy, 10)
       await loseUnguarded(workload, proxy)

@@ -10,8 +10,6 @@ import { secret } from '../world.ts'
 import { checkOrders } from './invariants.ts'
 import { prepareOrders } from './racer.ts'
 
-const perSecond = 300
-
 /** Of ten requests six read, two place an order and two pay one, all writes with a key; it counts what was acknowledged. */
 const ordersOn = (product: number) => {
   const unpaid: number[] = []
@@ -53,6 +51,7 @@ export const handedOverRounds = async (
   rows: Look,
   own: Settings,
   tell: (figures: string) => void,
+  perSecond = 300,
 ): Promise<void> => {
   const settings = {
     ...own,

@@ -24,7 +24,7 @@ export type Ledger = ReturnType<typeof createLedger>
 let loads = 0
 
 /** After each turn a caller lets others have the processor: faults hit more with many callers than with busy ones. */
-const rest = 15
+const rest = 40
 
 /** Starts writers, who send a request again with its key until there is a definite answer, and readers. */
 export const startLoad = (

@@ -11,8 +11,6 @@ import { freePort } from '../tools/guard.ts'
 import { startHaproxy } from '../tools/haproxy.ts'
 import { tokenOf } from './client.ts'
 
-const perSecond = 300
-
 /** Much longer than the balancer needs to see that a service drains, for a machine that is busy. */
 const drainWait = 3000
 
@@ -44,7 +42,10 @@ const sendingOf = (number: number, onCreated: (email: string) => void): Sending 
 }
 
 /** Restarts the services in turn, so many restarts in all; gives the results of the requests meanwhile. */
-export const rollingRounds = async (restarts: number, wait = drainWait): Promise<Tally> => {
+export const rollingRounds = async (
+  restarts: number,
+  { perSecond = 300, wait = drainWait } = {},
+): Promise<Tally> => {
   const { url, drop } = await freshDatabase()
   const settings: Settings = {
     DUET_DATABASE_URL: url,
