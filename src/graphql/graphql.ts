@@ -187,7 +187,7 @@ export const mountGraphql = (app: App, core: Core, edge: Edge, options: GraphqlO
     fail,
     (c, viewer, requestId) => answer(endpoint, edge, c, viewer, requestId),
     graphqlPath,
-    c => isWrite(endpoint, c, edge.bodyLimit),
+    { isWrite: c => isWrite(endpoint, c, edge.bodyLimit) },
   )
   app.post(graphqlPath, serve)
   app.on(queryMethod, graphqlPath, serve)

@@ -57,6 +57,8 @@ export type Serving = {
   /** The pattern of the path; absent where no route takes it. */
   readonly route: string | undefined
   readonly isWrite: IsWrite
+  /** Whether a viewer may send such requests at all, whatever is in them. */
+  readonly isOpenTo: (viewer: Viewer) => boolean
 }
 
 /** Whether a request may change something, by its head and its body, where that is received already. */

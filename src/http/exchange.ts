@@ -6,6 +6,7 @@ import { requests, traced } from '#channels.ts'
 import { ApiError } from '#errors.ts'
 import type { Edge, Fail, Handle, IsWrite, Serving } from '#http/edge.ts'
 import { affordable, finish, overloaded, refuse, tooManyUnread } from '#http/finish.ts'
+import { goOn, hasEnded, lineOf, mustWait, wait } from '#http/line.ts'
 import { begin, type Exchange } from '#http/progress.ts'
 import type { Reply } from '#http/reply.ts'
 import {
@@ -39,6 +40,12 @@ const identify = ({ urlLimit, authenticate, limiter }: Edge, c: Http) =>
     error => ({ error }),
   )
 
+/** What the body of a request is received under: the part of its caller, and its token, which may expire meanwhile. */
+const receiving = ({ memory, callerOf, authenticate }: Edge, c: Http, viewer: Viewer) => ({
+  account: memory.bodies.of(callerOf(c, viewer)),
+  checkAgain: () => authenticate(header(c, 'authorization')),
+})
+
 /** The viewer of a request, which gets its part of the room for bodies; throws where its token is not accepted or its caller is over the limit. */
 const admit = ({ edge }: Serving, exchange: Exchange): Viewer | Promise<Viewer> => {
   const { c } = exchange
@@ -49,7 +56,7 @@ const admit = ({ edge }: Serving, exchange: Exchange): Viewer | Promise<Viewer> 
       exchange.rate = rate
       if ('error' in found) throw found.error
       // A GET is spared the Map that it is kept in.
-      if (c.req.method !== 'GET') c.set('bodies', edge.memory.bodies.of(edge.callerOf(c, found)))
+      if (c.req.method !== 'GET') c.set('receiving', receiving(edge, c, found))
       return found
     })
   })
@@ -87,7 +94,8 @@ const run = (
   answer: Answer,
 ): Response | Promise<Response> => {
   const refused = (error: ApiError) => finish(serving, exchange, refuse(serving, exchange, error))
-  if (hasHungUp(exchange.c)) return refused(hungUp())
+  const { c, line } = exchange
+  if (hasHungUp(c) || (line && hasEnded(line))) return refused(hungUp())
   if (serving.edge.memory.answers.isFull()) return refused(tooManyUnread())
   return inContext(serving, exchange, () => respond(serving, exchange, answer))
 }
@@ -128,11 +136,19 @@ const inTurn = (
 const shortBody = 32_768
 
 /** Receives a body before it waits for its turn, which then has all that it needs; token and rate limit come before the body. */
-const withBody = (serving: Serving, exchange: Exchange): Response | Promise<Response> => {
+const withBody = (
+  serving: Serving,
+  exchange: Exchange,
+  turn?: Promise<void>,
+): Response | Promise<Response> => {
   const { c, requestId } = exchange
   const answered = (viewer: Viewer) => {
     const answer = () => serving.handle(c, viewer, requestId)
-    return after(receiveBody(c), () => inTurn(serving, exchange, answer, performance.now()))
+    const whole = () => performance.now()
+    // Who lacks the right is told so without the body.
+    if (!turn && !serving.isOpenTo(viewer)) return inTurn(serving, exchange, answer)
+    const received = after(receiveBody(c), whole)
+    return after(received, since => after(turn, () => inTurn(serving, exchange, answer, since)))
   }
   return attempt(
     () =>
@@ -144,11 +160,52 @@ const withBody = (serving: Serving, exchange: Exchange): Response | Promise<Resp
   )
 }
 
-const withoutBody = (serving: Serving, exchange: Exchange): Promise<Response> => {
+const withoutBody = (
+  serving: Serving,
+  exchange: Exchange,
+  turn?: Promise<void>,
+): Response | Promise<Response> => {
   const { c, requestId } = exchange
   const answer = () =>
     after(admit(serving, exchange), viewer => serving.handle(c, viewer, requestId))
-  return inTurn(serving, exchange, answer)
+  return after(turn, () => inTurn(serving, exchange, answer))
+}
+
+/** What a request waits for on its connection; undefined: for nothing, as most do; false: for so many others that it is refused. */
+const inLine = ({ edge }: Serving, exchange: Exchange): Promise<void> | false | undefined => {
+  const { socket } = exchange.c.env?.incoming ?? {}
+  if (!socket) return undefined
+  const line = lineOf(socket)
+  const isAny = isSafe(exchange.c.req.method)
+  if (!mustWait(line, isAny)) {
+    exchange.line = line
+    goOn(line, isAny)
+    return undefined
+  }
+  if (!edge.queue.keepPlace()) return false
+  exchange.line = line
+  return wait(line, isAny).then(edge.queue.leavePlace)
+}
+
+const serve = (serving: Serving, exchange: Exchange): Response | Promise<Response> => {
+  const { c } = exchange
+  const { edge, route } = serving
+  // Who is not served does nothing, so nothing is waited for.
+  if (route === undefined) return withoutBody(serving, exchange)
+  const turn = inLine(serving, exchange)
+  if (turn === false) return finish(serving, exchange, refuse(serving, exchange, overloaded()))
+  if (c.req.method === 'GET') return withoutBody(serving, exchange, turn)
+  // What comes while a request waits in line is received, since Node would keep it anyway, and nobody would count it.
+  return turn || hasKnownBody(c, Math.min(edge.bodyLimit, shortBody))
+    ? withBody(serving, exchange, turn)
+    : withoutBody(serving, exchange)
+}
+
+/** What a route may say of its requests. */
+type Kind = {
+  readonly isWrite?: IsWrite
+  /** Whether a viewer may send them at all, whatever is in them. */
+  readonly isOpenTo?: (viewer: Viewer) => boolean
 }
 
 /**
@@ -160,23 +217,17 @@ export const exchange = (
   fail: Fail,
   handle: Handle,
   route?: string,
-  isWrite = byMethod,
+  { isWrite = byMethod, isOpenTo = () => true }: Kind = {},
 ) => {
-  const serving = { edge, fail, handle, route, isWrite }
-  const limit = Math.min(edge.bodyLimit, shortBody)
-  const serve = (exchange: Exchange): Response | Promise<Response> => {
-    const { c } = exchange
-    const isShort = route !== undefined && c.req.method !== 'GET' && hasKnownBody(c, limit)
-    return isShort ? withBody(serving, exchange) : withoutBody(serving, exchange)
-  }
+  const serving = { edge, fail, handle, route, isWrite, isOpenTo }
   return (c: Http): Response | Promise<Response> => {
     edge.active.began(c.req.method)
     const exchange = begin(c, route, edge.collect && noWork())
-    if (!requests.hasSubscribers) return serve(exchange)
+    if (!requests.hasSubscribers) return serve(serving, exchange)
     return traced(
       requests,
       exchange.facts,
-      () => serve(exchange),
+      () => serve(serving, exchange),
       () => {},
     )
   }

@@ -37,7 +37,10 @@ const accountOf = (budget: number): Account => {
 /** What one caller may take of an account. */
 export type Part = Pick<Account, 'take' | 'give'>
 
-/** An account of which one caller gets half at most. */
+/**
+ * An account of which each caller may take as much as stays free, as in switches with a shared buffer: one caller gets half, two get
+ * a third each. So whoever comes next finds room, however many addresses one attacker has.
+ */
 type SharedAccount = Account & { readonly of: (caller: string) => Part }
 
 const sharedAccountOf = (budget: number): SharedAccount => {
@@ -46,7 +49,7 @@ const sharedAccountOf = (budget: number): SharedAccount => {
   const of = (caller: string) => ({
     take: (bytes: number) => {
       const taken = (byCaller.get(caller) ?? 0) + bytes
-      if (taken > budget / 2 || !account.take(bytes)) return false
+      if (account.taken() + bytes + taken > budget || !account.take(bytes)) return false
       byCaller.set(caller, taken)
       return true
     },

@@ -38,6 +38,8 @@ const queueWith = ({ wait = 1000, size = 1000, cost = 1, refusal = 0 }: Given = 
     },
     told: () => told.splice(0),
     size: queue.size,
+    keepPlace: queue.keepPlace,
+    leavePlace: queue.leavePlace,
   }
 }
 
@@ -216,4 +218,19 @@ test('what many requests leave behind is given back', () => {
   settle()
   assert.equal(size(), 0)
   assert.deepEqual(told().slice(-1), ['read 5000'])
+})
+
+test('those that wait elsewhere until they enter count among those that wait', () => {
+  const { enter, settle, told, size, keepPlace, leavePlace } = queueWith({ size: 3 })
+  enter('read 1')
+  assert.equal(keepPlace(), true)
+  assert.equal(size(), 2)
+  enter('read 2')
+  assert.equal(keepPlace(), false)
+  enter('read 3')
+  leavePlace()
+  enter('read 4')
+  assert.equal(size(), 4)
+  settle()
+  assert.deepEqual(told().sort(), ['no read 3', 'read 1', 'read 2', 'read 4'])
 })

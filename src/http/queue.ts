@@ -10,6 +10,9 @@ export type Entry = {
 
 export type Queue = {
   readonly enter: (entry: Entry) => void
+  /** Counts one that will enter and waits elsewhere first; false where so many wait that it is to be refused. */
+  readonly keepPlace: () => boolean
+  readonly leavePlace: () => void
   readonly size: () => number
 }
 
@@ -21,7 +24,12 @@ export type QueueLimits = {
 }
 
 /** No queue: whoever enters is run at once. */
-export const noQueue: Queue = { enter: ({ run }) => run(), size: () => 0 }
+export const noQueue: Queue = {
+  enter: ({ run }) => run(),
+  keepPlace: () => true,
+  leavePlace: () => {},
+  size: () => 0,
+}
 
 /** The time and the turns of the event loop. */
 type Clock = { readonly now: () => number; readonly later: (work: () => void) => void }
@@ -209,14 +217,22 @@ export const createQueue = (limits: QueueLimits, { now, later }: Clock = usualCl
     ended = lines.all() > 0 ? now() : undefined
     if (ended !== undefined) schedule()
   }
+  /** How many will enter that wait elsewhere. */
+  let elsewhere = 0
+  const isFull = () => lines.toRun() + elsewhere >= limits.size
+  const keepPlace = () => {
+    if (isFull()) return false
+    elsewhere++
+    return true
+  }
+  const leavePlace = () => void elsewhere--
   const isTooMuch = ({ isWrite }: Entry): boolean =>
-    lines.toRun() >= limits.size ||
-    (isWrite ? lines.writes.size() : lines.toRun()) * costs.toAnswer() > limits.wait
+    isFull() || (isWrite ? lines.writes.size() : lines.toRun()) * costs.toAnswer() > limits.wait
   const enter = (entry: Entry) => {
     const line = isTooMuch(entry) ? lines.refused : entry.isWrite ? lines.writes : lines.reads
     line.add({ entry, since: now() })
     came++
     schedule()
   }
-  return { enter, size: lines.all }
+  return { enter, keepPlace, leavePlace, size: () => lines.all() + elsewhere }
 }

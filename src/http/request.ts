@@ -11,13 +11,20 @@ import { acceptQuery, formType, isQuery } from '#http/safe.ts'
 
 type Env = {
   Bindings: Partial<HttpBindings>
-  /** The caller's part of the account of bodies; the body, once it is received, and how to give back what it took; the parameters of a QUERY. */
+  /** What its body is received under; the body, once it is received, and how to give back what it took; the parameters of a QUERY. */
   Variables: {
-    bodies?: Part
+    receiving?: Receiving
     body?: Uint8Array
     giveBack?: () => void
     parameters?: string
   }
+}
+
+type Receiving = {
+  /** The caller's part of the account of bodies. */
+  readonly account: Part
+  /** Throws or rejects where the token does not hold any more. */
+  readonly checkAgain: () => unknown
 }
 
 export type App = Hono<Env>
@@ -56,9 +63,11 @@ export const bodyBytes = (c: Http, limit: number): Uint8Array | Promise<Uint8Arr
   if (received) return checked(received)
   const incoming = c.env?.incoming
   if (incoming) {
-    const collected = collecting(limit, tooLarge, c.get('bodies'))
+    const receiving = c.get('receiving')
+    const collected = collecting(limit, tooLarge, receiving?.account)
     c.set('giveBack', collected.end)
-    return nodeBody(incoming, collected)
+    // A body may take longer than the token of its sender holds.
+    return nodeBody(incoming, collected).then(bytes => after(receiving?.checkAgain(), () => bytes))
   }
   return c.req.arrayBuffer().then(bytes => checked(new Uint8Array(bytes)))
 }

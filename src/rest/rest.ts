@@ -9,8 +9,10 @@ import { exchange } from '#http/exchange.ts'
 import { type App, type Http, queryString } from '#http/request.ts'
 import { queryMethod } from '#http/safe.ts'
 import type { Described } from '#model/described.ts'
-import type { Rule } from '#model/policy.ts'
+import { entityOf } from '#model/model.ts'
+import { judge, type Rule } from '#model/policy.ts'
 import { isIn, type Lifetime, newest, type Version, versions } from '#model/version.ts'
+import type { Viewer } from '#model/viewer.ts'
 import { announcing, type Notices } from '#rest/deprecation.ts'
 import { parametersOf, tellingIgnored } from '#rest/ignored.ts'
 import { serveList } from '#rest/list.ts'
@@ -46,6 +48,8 @@ type Endpoint = Lifetime & {
   readonly path: string
   /** The entity whose members requests may name; absent where it has no such parameters or body. */
   readonly entity?: string
+  /** The rule for who may write by it, and for who may ask an extra route; absent where others decide. */
+  readonly rule?: Rule | undefined
   /** Whether it answers QUERY too, with its parameters in a body. */
   readonly isQueried?: boolean
   /** The query parameters that it reads, beside `version`; none unless it says so. */
@@ -63,6 +67,12 @@ const serveExtra = (mount: Mount, { serve }: ExtraRoute): Serve => {
     })
 }
 
+const ruleOf = ({ model }: Core, { kind, entity }: Route): Rule | undefined => {
+  const { policy } = entityOf(model, entity)
+  if (kind === 'list' || kind === 'one') return undefined
+  return policy[kind === 'replace' ? 'update' : kind]
+}
+
 /** The routes of the model, of its actions and of the content, each with the versions that have it. */
 const endpointsOf = (
   core: Core,
@@ -74,12 +84,17 @@ const endpointsOf = (
     method: route.method,
     path: route.path,
     entity: route.entity,
+    rule: ruleOf(core, route),
     isQueried: route.kind === 'list',
     parameters: (mount: Mount) => parametersOf(mount, route),
     serve: (mount: Mount) => serving[route.kind](mount, route),
   })),
   ...actions.map(action => ({ ...action, serve: (mount: Mount) => serveAction(mount, action) })),
-  ...extras.map(extra => ({ ...extra, serve: (mount: Mount) => serveExtra(mount, extra) })),
+  ...extras.map(extra => ({
+    ...extra,
+    rule: extra.described.rule,
+    serve: (mount: Mount) => serveExtra(mount, extra),
+  })),
 ]
 
 const prefixes: readonly (readonly [string, readonly Version[]])[] = [
@@ -148,6 +163,8 @@ export const mountRest = (
         }
       if (served.size === 0) continue
       const { fail, around } = announcing(notices, successorIn(core, group, notices))
+      const isOpenTo = (viewer: Viewer) =>
+        group.some(({ rule }) => !rule || judge(rule, viewer, core.model) !== 'no')
       const mount = (method: string, served: ReadonlyMap<Version, Serve>) => {
         // The viewer comes first, then the version, then the rest.
         const answer = around((c: Http, viewer) => {
@@ -157,7 +174,8 @@ export const mountRest = (
           if (serve) return serve(c, viewer, named)
           throw notInVersion(c, methodsIn(endpoints, path, named.version), named.version)
         })
-        app.on(method, [`${prefix}${path}`], exchange(edge, fail, answer, `${prefix}${path}`))
+        const route = `${prefix}${path}`
+        app.on(method, [route], exchange(edge, fail, answer, route, { isOpenTo }))
       }
       mount(method, served)
       if (group.some(({ isQueried }) => isQueried)) mount(queryMethod, queriedBy(edge, served))

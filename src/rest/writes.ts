@@ -1,6 +1,7 @@
 /** POST, PUT, PATCH and DELETE of plain resources, and the actions: checked, written, answered with what was made. */
 
 import type { JsonObject } from '#base/object.ts'
+import { ApiError } from '#errors.ts'
 import { allowedRevisions } from '#http/conditional.ts'
 import type { Reply } from '#http/reply.ts'
 import { bodyBytes, type Http, header, jsonBody, noBody, queryString } from '#http/request.ts'
@@ -65,7 +66,8 @@ const readThen = async <Read>(
   try {
     return await readRequest()
   } catch (error) {
-    if (check) await run(mount, check(), null)
+    const isExpired = error instanceof ApiError && error.code === 'UNAUTHENTICATED'
+    if (check && !isExpired) await run(mount, check(), null)
     throw error
   }
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { mint } from '#auth/token.ts'
 import { createLimiter } from '#http/limit/limiter.ts'
+import { noQueue } from '#http/queue.ts'
 import type { Field } from '#model/field.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import type { Deprecation } from '#rest/deprecation.ts'
@@ -48,7 +49,7 @@ before(async () => {
         checkAddress: () => {},
         count: (c, viewer) => (guard === 'limit' ? strict.count(c, viewer) : undefined),
       },
-      queue: { enter: ({ run, shed }) => (guard === 'queue' ? shed() : run()), size: () => 0 },
+      queue: { ...noQueue, enter: ({ run, shed }) => (guard === 'queue' ? shed() : run()) },
       urlLimit: 300,
       bodyLimit: 2000,
     },

@@ -1,7 +1,7 @@
 /** Which requests wait for their turn as writes, and what has come before they wait. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import type { Entry } from '#http/queue.ts'
+import { type Entry, noQueue } from '#http/queue.ts'
 import type { Http } from '#http/request.ts'
 import { createWorld, type World } from '../world.ts'
 
@@ -17,7 +17,7 @@ before(async () => {
   }
   const answering = ({ req }: Http) => void paced.push(`${req.method} ${req.path}`)
   const pacing = { answering, end: () => {} }
-  world = await createWorld({ edge: { queue: { enter, size: () => 0 }, pacing } })
+  world = await createWorld({ edge: { queue: { ...noQueue, enter }, pacing } })
 })
 after(() => world.close())
 beforeEach(() => {

@@ -1,0 +1,242 @@
+/** Requests that follow one another on a connection before the first is answered: over real sockets, in a queue that the test empties. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { after, afterEach, before, test } from 'node:test'
+import { type Listening, listen } from '#cli/serve/listen.ts'
+import { loadConfig } from '#config.ts'
+import { createActive } from '#http/active.ts'
+import { createMemory } from '#http/memory.ts'
+import { type Entry, noQueue, type Queue } from '#http/queue.ts'
+import { until } from '../support/wait.ts'
+import { createWorld, type World } from '../world.ts'
+
+let world: World
+let server: Listening
+let draining: Listening
+let authorization: string
+/** The name of user 2, by either API. */
+let read: string
+let query: string
+const waiting: Entry[] = []
+let hasPlaces = true
+let places = 0
+const held: Queue = {
+  ...noQueue,
+  enter: entry => void waiting.push(entry),
+  keepPlace: () => {
+    if (hasPlaces) places++
+    return hasPlaces
+  },
+  leavePlace: () => void places--,
+}
+const active = createActive()
+const memory = createMemory()
+
+before(async () => {
+  world = await createWorld({ edge: { queue: held, active, memory } })
+  authorization = `Authorization: Bearer ${await world.token(2)}`
+  read = head('GET /api/users/2')
+  query = head(`GET /graphql?query=${encodeURIComponent('{ user(id: 2) { name } }')}`)
+  const config = loadConfig({ DUET_PORT: '0' })
+  server = await listen(world.app, config, { isDraining: () => false })
+  draining = await listen(world.app, config, { isDraining: () => true })
+})
+after(async () => {
+  await server.close(0)
+  await draining.close(0)
+  await world.close()
+})
+afterEach(() => {
+  assert.deepEqual([waiting.length, places, memory.bodies.taken()], [0, 0, 0])
+  assert.deepEqual(
+    [...active.counts.values()].filter(count => count !== 0),
+    [],
+  )
+})
+
+/** A connection, and all that was answered on it. */
+const dial = async (to = server) => {
+  const socket: Socket = connect(Number(new URL(to.url).port), '127.0.0.1')
+  const heard = { text: '' }
+  socket.setEncoding('utf8').on('data', text => {
+    heard.text += text
+  })
+  socket.on('error', () => {})
+  await once(socket, 'connect')
+  return { socket, heard }
+}
+
+const head = (line: string, ...more: readonly string[]) =>
+  `${[`${line} HTTP/1.1`, 'Host: a', authorization, ...more].join('\r\n')}\r\n\r\n`
+
+const typed = 'Content-Type: application/json'
+
+const withBody = (line: string, body: string) =>
+  `${head(line, typed, `Content-Length: ${Buffer.byteLength(body)}`)}${body}`
+
+const chunked = (line: string, body: string) =>
+  `${head(line, typed, 'Transfer-Encoding: chunked')}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+
+const answers = ({ text }: { readonly text: string }) =>
+  [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status))
+
+const haveCome = (count: number) =>
+  until('all have come', () => [...active.counts.values()].reduce((a, b) => a + b, 0) === count)
+
+const inQueue = (count: number) =>
+  until(`${count} are in the queue`, () => waiting.length === count)
+
+const runNext = () => waiting.shift()?.run()
+
+const nameOf = (text: string) => [...text.matchAll(/"name":"([^"]+)"/g)].map(([, name]) => name)
+
+const patch = (name: string) => JSON.stringify({ name })
+const mutation = (name: string) =>
+  JSON.stringify({ query: `mutation { updateUser(id: 2, input: { name: "${name}" }) { name } }` })
+
+const pairs: Readonly<Record<string, (name: string) => readonly [string, string]>> = {
+  'a PATCH': name => [withBody('PATCH /api/users/2', patch(name)), read],
+  'a PATCH in chunks': name => [chunked('PATCH /api/users/2', patch(name)), read],
+  'a PATCH of 40,000 bytes': name => [
+    withBody('PATCH /api/users/2', patch(name).padEnd(40_000)),
+    read,
+  ],
+  'a mutation': name => [withBody('POST /graphql', mutation(name)), query],
+  'a mutation in chunks': name => [chunked('POST /graphql', mutation(name)), query],
+}
+
+let made = 0
+for (const [what, pair] of Object.entries(pairs))
+  test(`a GET right behind ${what} waits for it, and shows what it wrote`, async () => {
+    const name = `Ben ${++made}`
+    const { socket, heard } = await dial()
+    socket.write(pair(name).join(''))
+    await haveCome(2)
+    await inQueue(1)
+    assert.equal(places, 1)
+    runNext()
+    await inQueue(1)
+    assert.equal(places, 0)
+    runNext()
+    await until('both are answered', () => nameOf(heard.text).length === 2)
+    assert.deepEqual(answers(heard), [200, 200])
+    assert.deepEqual(nameOf(heard.text), [name, name])
+    socket.destroy()
+  })
+
+test('safe requests of a connection go side by side; an unsafe one waits for them, and is followed by the next', async () => {
+  const { socket, heard } = await dial()
+  const form = 'Content-Type: application/x-www-form-urlencoded'
+  const asked = `${head('QUERY /api/posts', form, 'Content-Length: 7')}limit=1`
+  const name = `Ben ${++made}`
+  socket.write(`${read}${asked}${query}${withBody('PATCH /api/users/2', patch(name))}${read}`)
+  await haveCome(5)
+  await inQueue(3)
+  assert.equal(places, 2)
+  for (let n = 0; n < 3; n++) runNext()
+  await inQueue(1)
+  assert.equal(waiting[0]?.isWrite, true)
+  runNext()
+  await inQueue(1)
+  runNext()
+  await until('all are answered', () => answers(heard).length === 5)
+  const [before, , ...after] = nameOf(heard.text)
+  assert.notEqual(before, name)
+  assert.deepEqual(after, [name, name])
+  socket.destroy()
+})
+
+test('connections do not wait for one another', async () => {
+  const [one, other] = [await dial(), await dial()]
+  one.socket.write(withBody('PATCH /api/users/2', patch('Ben')))
+  await inQueue(1)
+  other.socket.write(read)
+  await inQueue(2)
+  for (let n = 0; n < 2; n++) runNext()
+  await until(
+    'both are answered',
+    () => answers(one.heard).length + answers(other.heard).length === 2,
+  )
+  one.socket.destroy()
+  other.socket.destroy()
+})
+
+test('the body of a request that waits for another is received, and counts until it is answered', async () => {
+  for (const send of [withBody, chunked]) {
+    const { socket, heard } = await dial()
+    socket.write(read + send('PATCH /api/users/2', patch('Ben').padEnd(50_000)) + read)
+    await haveCome(3)
+    await until('the body is received', () => memory.bodies.taken() >= 50_000)
+    runNext()
+    await inQueue(1)
+    assert.ok(memory.bodies.taken() >= 50_000)
+    runNext()
+    await inQueue(1)
+    assert.equal(memory.bodies.taken(), 0)
+    runNext()
+    await until('all are answered', () => answers(heard).length === 3)
+    socket.destroy()
+  }
+})
+
+test('behind a request that is refused the next goes on', async () => {
+  const { socket, heard } = await dial()
+  socket.write(withBody('PATCH /api/users/2', patch('Never')) + read)
+  await inQueue(1)
+  await haveCome(2)
+  waiting.shift()?.shed()
+  await inQueue(1)
+  runNext()
+  await until('both are answered', () => answers(heard).length === 2)
+  assert.deepEqual(answers(heard), [503, 200])
+  socket.destroy()
+})
+
+test('behind a body that is refused the next goes on', async () => {
+  const { socket, heard } = await dial()
+  const bad = head('PATCH /api/users/2', typed, 'Content-Length: 2').replace(
+    'Bearer ',
+    'Bearer bad',
+  )
+  socket.write(`${bad}{}${read}`)
+  await inQueue(1)
+  runNext()
+  await until('both are answered', () => answers(heard).length === 2)
+  assert.deepEqual(answers(heard), [401, 200])
+  socket.destroy()
+})
+
+test('where too many wait already, one that would have to wait in line is refused, and the others are served', async () => {
+  hasPlaces = false
+  const { socket, heard } = await dial()
+  socket.write(withBody('PATCH /api/users/2', patch('Ben')) + read)
+  await inQueue(1)
+  await until('one is left', () => active.counts.get('GET') === 0)
+  hasPlaces = true
+  runNext()
+  await until('both are answered', () => answers(heard).length === 2)
+  assert.deepEqual(answers(heard), [200, 503])
+  assert.match(heard.text, /\r\nretry-after: \d/i)
+  socket.destroy()
+})
+
+test('while the service is draining nothing is done behind the last answer, also where its client has yet to take it', async () => {
+  // More than the buffers of two sockets.
+  await world.change('update posts set content = ?1 where id > 0', 'a'.repeat(1_990_000))
+  const { socket, heard } = await dial(draining)
+  socket.pause()
+  const ended = once(socket, 'close')
+  socket.write(head('GET /api/posts') + withBody('PATCH /api/users/2', patch('Never')))
+  await haveCome(2)
+  await inQueue(1)
+  runNext()
+  await inQueue(1)
+  runNext()
+  await until('both have ended', () => active.counts.get('PATCH') === 0)
+  socket.resume()
+  await ended
+  assert.deepEqual(answers(heard), [200])
+  assert.match(heard.text, /\r\nconnection: close/i)
+  assert.notEqual((await world.rows('select name from users where id = 2'))[0]?.[0], 'Never')
+})
