@@ -108,21 +108,20 @@ const inTurn = (
   since = exchange.started,
 ): Promise<Response> =>
   new Promise(resolve => {
-    const waited = () => {
-      exchange.wait = performance.now() - since
-    }
     const { edge } = serving
     const isWrite = serving.isWrite(exchange.c)
+    const waited = () => {
+      exchange.wait = performance.now() - since
+      if (!isWrite) edge.pacing?.answering(exchange.c)
+    }
     const enter = () => {
       waited()
-      if (!isWrite) edge.pacing?.answering(exchange.c)
       resolve(run(serving, exchange, answer))
     }
     edge.queue.enter({
       run: requests.hasSubscribers ? AsyncLocalStorage.bind(enter) : enter,
       shed: () => {
         waited()
-        if (!isWrite) edge.pacing?.answering(exchange.c)
         resolve(finish(serving, exchange, refuse(serving, exchange, overloaded())))
       },
       isWrite,
