@@ -103,6 +103,19 @@ test('what was made when it was asked for again is given while nothing changes, 
   assert.deepEqual([ask(), ask()], [5, 5])
 })
 
+test('what was found unchanged is next compared with what was written since then alone', () => {
+  let now = 1
+  const compared: number[] = []
+  const isUnchanged = (_: Int32Array, since: number) => compared.push(since) > 0
+  const cache = cacheOf(1e6, { now: () => now, isUnchanged })
+  const { make, made } = counted()
+  const one = prepared([oneUser])
+  for (now of [1, 2, 5, 5, 9]) cache(one, [2, 1], '', make)
+  assert.equal(made(), 2)
+  // When it is cached, and at each look.
+  assert.deepEqual(compared, [2, 2, 5, 5])
+})
+
 test('where anything may have changed, all is dropped, also what was asked for before and came since', async () => {
   let era = 1
   const memory = createMemory({ cached: 10_000 })

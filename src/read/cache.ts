@@ -26,7 +26,7 @@ type Made<Value> = Weighed<Value> & { readonly results?: Results | undefined }
 type Entry = Weighed<unknown> & {
   /** What it depends on, and since when that is as it was. */
   readonly cells: Int32Array
-  readonly since: number
+  since: number
   /** Whether it was asked for since it was last looked at to be dropped. */
   isUsed: boolean
 }
@@ -161,6 +161,8 @@ export const answerCache = (changes: Changes, budget: Budget): AnswerCache => {
     const entry = entries.get(key)
     if (entry && changes.isUnchanged(entry.cells, entry.since)) {
       entry.isUsed = true
+      // The next look has only what was written since to look at; where that is nothing, it is spared the cells.
+      entry.since = since
       budget.lookups.hit++
       return entry.value as Value
     }

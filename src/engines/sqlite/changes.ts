@@ -146,6 +146,8 @@ export const watchCommits = (connection: Connection) => {
     Atomics.store(values, numbers.noticed, moves)
   }
   const isUnchanged: Changes['isUnchanged'] = (cells, since) => {
+    // No cell has a later number than that of the last commit that was begun.
+    if (((Atomics.load(values, numbers.begun) - since) | 0) <= 0) return true
     for (let at = 0; at < cells.length; at++)
       if (((Atomics.load(values, cells[at] as number) - since) | 0) > 0) return false
     return true
