@@ -19,7 +19,7 @@ const form = /^[\x21-\x7e]{1,255}$/
 export const parseKey = (header: string | undefined): string | undefined => {
   if (header === undefined) return undefined
   const text = header.trim()
-  const key = /^".*"$/.test(text) && text.length > 1 ? text.slice(1, -1) : text
+  const key = /^".*"$/.test(text) ? text.slice(1, -1) : text
   if (!form.test(key))
     throw new ApiError(
       'MALFORMED_REQUEST',

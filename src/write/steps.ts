@@ -134,7 +134,7 @@ export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
       statement: statementOf(sql, writing, steps),
       expect,
       ...(explain && { explain: statementOf(explain, writing, steps) }),
-      ...(checksViewer && { checksViewer }),
+      checksViewer,
     })),
     makes: makes === undefined ? steps.length - 1 : numberOf(steps, makes),
     status: typeof status === 'number' ? status : { ...status, step: numberOf(steps, status.step) },

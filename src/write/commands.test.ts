@@ -1,0 +1,255 @@
+/** Commands as data, and what a caller gets for each outcome of a job. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type JobFacts, jobs } from '#channels.ts'
+import { dialect } from '#engines/sqlite/dialect.ts'
+import { ApiError } from '#errors.ts'
+import { entity } from '#model/entity.ts'
+import { choice, folded, id, int, reference, revision, text } from '#model/field.ts'
+import { defineModel, type Model } from '#model/model.ts'
+import { anyone, self, signedIn } from '#model/policy.ts'
+import type { Version } from '#model/version.ts'
+import type { Rows } from '#sql/engine.ts'
+import { sql } from '#sql/sql.ts'
+import type { Command } from '#write/command.ts'
+import { commit } from '#write/commit.ts'
+import { create } from '#write/derived.ts'
+import { keyedRequest } from '#write/idempotency.ts'
+import { noMembers } from '#write/input.ts'
+import type { Job, Outcome, Writer } from '#write/job.ts'
+import type { Services } from '#write/services.ts'
+import { commandOf, type Writing } from '#write/steps.ts'
+import { createUsage } from '#write/usage.ts'
+import { write } from '#write/write.ts'
+import { roles } from '../../test/support/roles.ts'
+
+const common = {
+  description: '',
+  rest: { list: true, one: true, listing: { paging: 'page', limit: 10 } },
+} as const
+const member = entity({
+  ...common,
+  table: 'members',
+  plural: 'members',
+  fields: {
+    id: id(),
+    name: text({ max: 20, until: { 1: { name: 'login' } } }),
+    state: choice(['active', 'barred']),
+    nameKey: folded('name', { unique: 'CONFLICT' }),
+    revision: revision(),
+  },
+  policy: { read: anyone, create: anyone },
+})
+const note = entity({
+  ...common,
+  table: 'notes',
+  plural: 'notes',
+  fields: {
+    id: id(),
+    byId: reference('member'),
+    forId: reference('member', { nullable: true }),
+    page: int({ min: 1, max: 9 }),
+    line: int({ min: 1, max: 9 }),
+  },
+  policy: { read: anyone, create: self('byId', 'forId') },
+  sets: [['page', 'line']],
+})
+const errand = entity({
+  ...common,
+  table: 'errands',
+  plural: 'errands',
+  fields: { id: id(), memberId: reference('member', { initial: 'viewer' }) },
+  policy: { read: anyone, create: signedIn },
+  afterCreate: { fields: ['memberId'], run: row => effects.push(row) },
+})
+const effects: unknown[] = []
+const services = {} as Services
+
+const model: Model = {
+  entities: defineModel({ member, note, errand } as never),
+  viewers: { entity: 'member', barred: { field: 'state', value: 'barred' }, roles },
+  settings: { switches: {}, currency: { code: 'USD', digits: 2 } },
+}
+const writing: Writing = { model, dialect, viewer: { id: 7, role: 'user' } }
+const done = { kind: 'done', rows: [], status: 200, answer: null, replayed: false } as const
+
+/** A writer that has done nothing, and says this. */
+const saying = (outcome: Outcome) => {
+  const given: Job[] = []
+  const writer: Writer = {
+    write: async job => {
+      given.push(job)
+      return outcome
+    },
+  }
+  return { writer, given }
+}
+
+const command: Command = commandOf(writing, {
+  name: 'change things',
+  steps: [{ sql: sql`select 1`, name: 'one' }],
+  effect: rowsOf => effects.push([rowsOf('one'), rowsOf('viewer')]),
+})
+
+/** The error for an outcome: its code, its message, and the fields that it names. */
+const errorFor = async (outcome: Outcome, version?: Version) => {
+  try {
+    await write(saying(outcome).writer, model, command, null, { version })
+  } catch (error) {
+    assert.ok(error instanceof ApiError)
+    return [error.code, error.message, error.details?.map(({ field }) => field)]
+  }
+  return undefined
+}
+
+const taken = (target: string): Outcome => ({ kind: 'violation', constraint: 'unique', target })
+
+test('a value that is taken is told by the name of its member in the version of the caller', async () => {
+  const message = (name: string) => ['CONFLICT', `This ${name} is in use already`, [name]]
+  assert.deepEqual(await errorFor(taken('members.name_key')), message('name'))
+  assert.deepEqual(await errorFor(taken('members.name_key'), 1), message('login'))
+  assert.deepEqual(await errorFor(taken('members.name_key'), 2), message('name'))
+})
+
+test('values that are taken together are told each with the others', async () => {
+  const error = ['CONFLICT', 'This page is in use already together with line', ['page', 'line']]
+  assert.deepEqual(await errorFor(taken('notes.page_line')), error)
+  const [code, , fields] = (await errorFor(taken('elsewhere.page'), 1)) ?? []
+  assert.deepEqual([code, fields], ['CONFLICT', undefined])
+})
+
+test('a key of another request, a broken rule of the store and a failed step have an error each', async () => {
+  const code = async (outcome: Outcome) => (await errorFor(outcome))?.slice(0, 2)
+  assert.deepEqual(await code({ kind: 'violation', constraint: 'check', target: '' }), [
+    'CONFLICT',
+    'Cannot change things: it conflicts with what is stored',
+  ])
+  assert.equal((await code({ kind: 'reused' }))?.[0], 'IDEMPOTENCY_KEY_REUSED')
+  assert.deepEqual(await code({ kind: 'refused', step: 1, rows: [] }), [
+    'CONFLICT',
+    'Cannot change things: its conditions do not hold any more',
+  ])
+})
+
+test('a replayed write has no effect, and any other has it once, with the rows of its steps', async () => {
+  const run = (replayed: boolean) =>
+    commit(
+      { writer: saying({ ...done, rows: [[[5]], [[6]]], replayed }).writer, model, services },
+      { ...command, effect: rows => void effects.push(rows) },
+      null,
+    )
+  effects.length = 0
+  await run(true)
+  assert.equal(effects.length, 0)
+  await run(false)
+  assert.deepEqual(effects, [[[[5]], [[6]]]])
+})
+
+test('an effect is given the rows of a step by its name, and none where it was not run', () => {
+  const seen: Rows[] = []
+  const anonymous = { ...writing, viewer: { id: null, role: 'anonymous' } }
+  const { effect } = commandOf(anonymous, {
+    name: 'n',
+    steps: [{ sql: sql`select 1`, name: 'one' }, { sql: sql`select 2` }],
+    effect: rowsOf => seen.push(rowsOf('one')),
+  })
+  effect?.([[[8]], [[9]]], services)
+  effect?.([], services)
+  assert.deepEqual(seen, [[[8]], []])
+})
+
+test('what runs after a create is given the id and the fields that it asks for', () => {
+  effects.length = 0
+  create(writing, 'errand', new Map([['memberId', 7]])).effect?.([[], [[3, 7]]], services)
+  assert.deepEqual(effects, [{ id: 3, memberId: 7 }])
+})
+
+test('a channel that is listened to is told the statements of a write and what came of it', async () => {
+  const told: unknown[] = []
+  const ended = (facts: unknown) => {
+    const { statements, outcome, replayed } = facts as JobFacts
+    told.push([statements(), outcome, replayed])
+  }
+  const others = { start() {}, end() {}, asyncStart() {}, error() {} }
+  jobs.subscribe({ ...others, asyncEnd: ended })
+  const { writer, given } = saying({ ...done, replayed: true })
+  await write(writer, model, command, null)
+  await write(saying(done).writer, model, command, null)
+  const texts = given[0]?.steps.map(({ statement }) => statement.text)
+  assert.equal(texts?.length, 2)
+  assert.deepEqual(told, [
+    [texts, 'done', true],
+    [texts, 'done', false],
+  ])
+})
+
+test('a thing may be made by whoever one of its fields names, and by nobody else', () => {
+  const stepFor = (values: Readonly<Record<string, number | null>>) => {
+    const made = create(writing, 'note', new Map(Object.entries(values)))
+    const [, step] = made.steps
+    const isClosed = step?.statement.text.includes('false') === true
+    return { isClosed, explain: step?.explain?.text, refused: made.refused(1, []).message }
+  }
+  assert.equal(stepFor({ byId: 7, forId: 8 }).isClosed, false)
+  assert.equal(stepFor({ byId: 8, forId: 7 }).isClosed, false)
+  assert.equal(stepFor({ byId: 8, forId: 9 }).isClosed, true)
+  const closed = stepFor({ byId: 8, forId: null })
+  assert.equal(closed.isClosed, true)
+  assert.match(closed.refused, /create notes for somebody else/)
+})
+
+test('what a thing refers to must be there, except for its maker, who is checked before', () => {
+  const explained = (entityName: string, values: Readonly<Record<string, number>>) =>
+    create(writing, entityName, new Map(Object.entries(values))).steps[1]?.explain?.text
+  assert.match(
+    explained('errand', { memberId: 8 }) ?? '',
+    /^select exists \(select 1 from "members"/,
+  )
+  assert.equal(explained('errand', { memberId: 7 }), undefined)
+})
+
+test('a refusal that finds no row says that the maker does not exist any more, or is barred', () => {
+  const { refused } = command
+  assert.equal(refused(0, []).message, 'The member of this token does not exist any more')
+  assert.equal(refused(0, [[1]]).message, 'The member of this token is barred and may not write')
+})
+
+test('a key may be quoted, and quotes that do not surround it are a part of it', () => {
+  const keyOf = (header: string) =>
+    keyedRequest(header, writing.viewer, { method: 'POST', path: '/', body: null })?.key
+  assert.equal(keyOf(' "a" '), 'a')
+  for (const bare of ['"', 'a', '"a', 'a"', '"a"b', 'b"a"']) assert.equal(keyOf(bare), bare)
+  for (const bad of ['""', '', 'a b', '"a b"', 'é', 'é'.padEnd(9, 'x'), 'x'.repeat(256)])
+    assert.throws(() => keyOf(bad), { code: 'MALFORMED_REQUEST' })
+  assert.equal(keyOf('x'.repeat(255))?.length, 255)
+})
+
+test('of many faults the first 20 are told, and how many more there are', () => {
+  const message = (count: number) => {
+    const body = Object.fromEntries(Array.from({ length: count }, (_, at) => [`m${at}`, 1]))
+    try {
+      noMembers(body)
+    } catch (error) {
+      assert.ok(error instanceof ApiError)
+      return error.message.split('; ').slice(20)
+    }
+    return undefined
+  }
+  assert.deepEqual([0, 20, 21, 22].map(message), [
+    undefined,
+    [],
+    ['and 1 more fault'],
+    ['and 2 more faults'],
+  ])
+})
+
+test('uses are written in one order, whatever order they came in', async () => {
+  const { writer, given } = saying(done)
+  const usage = createUsage({ writer, dialect, now: () => 0 })
+  for (const api of ['v2', 'v1', 'v3']) usage.count({ api }, writing.viewer)
+  await usage.flush()
+  const apis = given[0]?.steps
+    .map(({ statement }) => statement.parameters.map(one => one.kind === 'value' && one.value))
+    .flatMap(values => values.filter(value => /^v\d$/.test(String(value))))
+  assert.deepEqual(apis, ['v1', 'v2', 'v3'])
+})
