@@ -213,8 +213,8 @@ for (const on of engines)
     }
     const model = modelFor(entities)
     const members = { member: [{ name: 'Ada' }, { name: 'Ben' }] }
-    const from = await serveModel(entities, on)
-    const into = await serveModel(entities, on)
+    const from = await serveModel(entities, on, 'all kinds')
+    const into = await serveModel(entities, on, 'all kinds')
     try {
       await imported(from, model, members)
       await imported(into, model, members)

@@ -22,7 +22,7 @@ import { defineModel, type Entities, type Model } from '#model/model.ts'
 import type { Event } from '#observe.ts'
 import { cachedReader } from '#read/read.ts'
 import { createUsage } from '#write/usage.ts'
-import { freshDatabase } from '../postgres/tools/database.ts'
+import { freshDatabase, templateFor } from '../postgres/tools/database.ts'
 import { roles } from '../support/roles.ts'
 import { documentLimits, isCached, secret } from '../world.ts'
 
@@ -77,13 +77,17 @@ const contentOf = (entities: Entities) =>
     },
   })
 
-/** A new store of the model on an engine. */
-const storeFor = async (entities: Entities, on: 'sqlite' | 'postgres') => {
+/** A new store of the model on an engine; `template` names one that is copied where several are needed. */
+const storeFor = async (entities: Entities, on: 'sqlite' | 'postgres', template?: string) => {
   const migrations = historyFor(on, entities)
   if (on === 'postgres') {
-    const { url, drop } = await freshDatabase()
-    const options = { url, replicas: [], prepare: true, readers: 1, pool: 2 }
-    return { store: postgresStore({ ...options, migrations }), drop }
+    const storeAt = (url: string) =>
+      postgresStore({ url, replicas: [], prepare: true, readers: 1, pool: 2, migrations })
+    const migrate = async (url: string) => void (await storeAt(url).migrate())
+    const { url, drop } = await freshDatabase(
+      template === undefined ? {} : { template: await templateFor(template, migrate) },
+    )
+    return { store: storeAt(url), drop }
   }
   const folder = mkdtempSync(join(tmpdir(), 'duet-generated-'))
   const store = sqliteStore({ file: join(folder, 'duet.db'), sync: 'normal', migrations })
@@ -94,8 +98,9 @@ const storeFor = async (entities: Entities, on: 'sqlite' | 'postgres') => {
 export const serveModel = async (
   entities: Entities,
   on: 'sqlite' | 'postgres',
+  template?: string,
 ): Promise<Service> => {
-  const { store, drop } = await storeFor(entities, on)
+  const { store, drop } = await storeFor(entities, on, template)
   await store.migrate()
   const limits = { objects: 100_000, bytes: 33_554_432 }
   const engine = store.open({
