@@ -32,21 +32,18 @@ export const onSqliteOnly = {
 /** Whether a test file is run again on PostgreSQL. */
 export const runsOnPostgres = file => onBoth.test(file) && !Object.hasOwn(onSqliteOnly, file)
 
-/** Those that take longest, by `npm test -- --slowest`: they begin first, so that at the end no processor waits for one. */
+/** Those that take longest, by `npm test -- --slowest`: they begin first, each in a process of its own, so that at the end no processor waits for one. */
 export const longest = [
   'test/store/serve.test.ts',
   'test/generated/kinds.test.ts',
+  'test/field-example.test.ts',
   'test/postgres/faults.test.ts',
+  'test/generated/models.test.ts',
+  'test/contract/differential.test.ts',
+  'test/postgres/replicas.test.ts',
   'test/postgres/processes.test.ts',
   'test/store/race.test.ts',
-  'test/contract/differential.test.ts',
-  'test/field-example.test.ts',
-  'test/postgres/replicas.test.ts',
-  'test/generated/models.test.ts',
   'test/pages/browser.test.ts',
-  'test/cli/commands.test.ts',
-  'test/postgres/equal.test.ts',
-  'test/cli/move.test.ts',
 ]
 
 const placeOf = file => (longest.includes(file) ? longest.indexOf(file) : longest.length)

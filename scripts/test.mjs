@@ -24,7 +24,7 @@ const suites = {
     onPostgres: files => files.filter(runsOnPostgres),
     secondsPerFile: 600 * patience,
     // Many of them wait for programs to start and to end.
-    atOnce: Math.max(5, availableParallelism() - 1),
+    atOnce: Math.max(6, availableParallelism() - 1),
   },
   // Some of these measure.
   nightly: {
@@ -113,8 +113,9 @@ function runsOf({ DUET_TEST_STORE: only, DUET_TEST_NO_POSTGRES: noPostgres }) {
 /** Begins to run the files, in several processes: one that hangs or exits affects no other. */
 function begin({ engine, files }, runs, env, signal) {
   const isSecond = runs > 1 && engine === 'postgres'
-  // Fewer of its files run at once, as there are fewer, and the database works too.
-  const atOnce = Math.max(1, Math.round(suite.atOnce * (runs === 1 ? 1 : isSecond ? 0.4 : 0.6)))
+  // A third of the processes for a third of the files, so that neither run goes on alone for long.
+  const share = runs === 1 ? 1 : isSecond ? 1 / 3 : 2 / 3
+  const atOnce = Math.max(1, Math.round(suite.atOnce * share))
   const { programs, remove } = programsFor(processesOf(files))
   const stream = run({
     files: programs,
