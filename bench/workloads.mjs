@@ -27,7 +27,8 @@ const productsOf = version => facts =>
  * `ask` makes the request from facts about the data. `beside` names what Duet is measured with:
  * `plain`, a GraphQL peer, Duet on the store with a thousandth of the rows, or Duet asked otherwise:
  * by REST, or in the newest version of the REST API. Duet reads each answer anew unless it is `cached`; where the answer is
- * `unchanged`, all are asked with its ETag and answer 304.
+ * `unchanged`, all are asked with its ETag and answer 304. `share`: where
+ * requests are counted, so many of them are enough.
  */
 export const workloads = [
   {
@@ -75,6 +76,7 @@ export const workloads = [
   },
   {
     name: 'graphql-tree',
+    share: 1 / 15,
     title: 'GraphQL 10 users × 5 posts × 4 comments × author',
     ask: readTree,
     beside: ['plain', 'mercurius', 'yoga'],
@@ -88,6 +90,7 @@ export const workloads = [
   },
   {
     name: 'graphql-rows',
+    share: 1 / 15,
     title: 'the same with 1,000 times as many rows',
     ask: readTree,
     beside: ['few'],

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { workloads } from '../workloads.mjs'
 import { benchCompare, names as namesToCompare } from './compare.mjs'
 import { prepare, sizes } from './dataset.mjs'
-import { duetAt } from './duet.mjs'
+import { duetAt, patient } from './duet.mjs'
 import { chooseTool } from './load.mjs'
 import { answerOf, checkSame, measure } from './measure.mjs'
 import { benchMetrics } from './metrics.mjs'
@@ -87,9 +87,9 @@ async function benchStores(files, facts, options, { duet, log }) {
       )
     : undefined
   const server = onceEach({
-    duet: () => duet.serve(files.all, log('duet'), duet.uncached),
-    cached: () => duet.serve(files.copy, log('cached')),
-    few: () => duet.serve(files.few, log('few'), duet.uncached),
+    duet: () => duet.serve(files.all, log('duet'), { ...patient, ...duet.uncached }),
+    cached: () => duet.serve(files.copy, log('cached'), patient),
+    few: () => duet.serve(files.few, log('few'), { ...patient, ...duet.uncached }),
     mercurius: () => servePeer('mercurius', files.all, log('mercurius')),
     yoga: () => servePeer('yoga', files.all, log('yoga')),
   })
@@ -135,7 +135,8 @@ async function runWorkload(workload, facts, { server, plain, run }) {
     if (name !== 'rest' && name !== 'newest') checkSame(answer, theirs, name)
     contenders.push(contender)
   }
-  const rows = await measure(contenders, run)
+  const requests = run.requests && Math.ceil(run.requests * (workload.share ?? 1))
+  const rows = await measure(contenders, { ...run, requests })
   await contenders.find(({ name }) => name === 'plain')?.server.stop()
   const result = { title: workload.title, bytes: answer.bytes.length, rows }
   printWorkload(result)

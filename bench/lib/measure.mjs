@@ -9,7 +9,7 @@ import { processorTime, tellsTime } from './processor.mjs'
  * is Duet. Gives the medians of each, the least processor time of a request, and how much faster Duet is than each: `times` by the
  * rates, `cheaper` by the processor times.
  */
-export async function measure(contenders, { tool, token, seconds, rounds }) {
+export async function measure(contenders, { tool, token, seconds, rounds, requests }) {
   const run = async (contender, length) => {
     const { server, ask } = contender
     const figures = contender.run
@@ -18,11 +18,12 @@ export async function measure(contenders, { tool, token, seconds, rounds }) {
     server.emptyLog()
     return figures
   }
-  for (const contender of contenders) await run(contender, Math.min(seconds, 2))
+  const warming = requests ? Array(5).fill(requests) : [Math.min(seconds, 2)]
+  for (const contender of contenders) for (const amount of warming) await run(contender, amount)
   const taken = contenders.map(() => [])
   for (let round = 0; round < rounds; round += 1)
     for (const [i, contender] of contenders.entries())
-      taken[i].push(await watched(contender.server, () => run(contender, seconds)))
+      taken[i].push(await watched(contender.server, () => run(contender, requests ?? seconds)))
   const least = taken.map(all => Math.min(...all.map(figures => figures.processor)))
   return contenders.map(({ name }, i) => ({
     server: name,

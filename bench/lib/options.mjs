@@ -20,6 +20,8 @@ export const usage = `Usage: npm run bench -- [postgres | writes | overload | me
                   cached, mix and readers (on SQLite), postgres and processes (on PostgreSQL); the first four unless given
 
   --seconds N     length of one measurement (5; of a step under overload 60)
+  --requests N    requests of one measurement in the usual run, instead of seconds: for a machine that does other work, on
+                  which a server would not be warm after some seconds; of the nested ones a fifteenth
   --rounds N      measurements of each server, in turns; the median counts (3)
   --data SIZE     full (the one the targets speak of) or small (made in a moment, for trials)
   --fresh         make the data again
@@ -32,6 +34,7 @@ export const usage = `Usage: npm run bench -- [postgres | writes | overload | me
 
 const spec = {
   seconds: { type: 'string' },
+  requests: { type: 'string' },
   rounds: { type: 'string', default: '3' },
   data: { type: 'string', default: 'full' },
   fresh: { type: 'boolean', default: false },
@@ -55,6 +58,7 @@ export function readOptions(args, { workloads, datasets }) {
     commit,
     seconds: count('seconds', { seconds: run === 'overload' ? 60 : 5, ...values }),
     rounds: count('rounds', values),
+    ...(values.requests !== undefined && { requests: count('requests', values), load: 'counted' }),
     duet: resolve(values.duet),
   }
 }

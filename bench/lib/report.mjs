@@ -16,11 +16,16 @@ const counts = things =>
     .join(', ')
 
 /** Prints what the figures stand on, and gives it. */
-export function printHead({ tool, seconds, rounds, data }, size, { inCategory, offset, shown }) {
+export function printHead(
+  { tool, seconds, requests, rounds, data },
+  size,
+  { inCategory, offset, shown },
+) {
   const head = {
     ...machine(),
     tool,
     seconds,
+    requests,
     rounds,
     data,
     size,
@@ -29,7 +34,8 @@ export function printHead({ tool, seconds, rounds, data }, size, { inCategory, o
     inCategory,
   }
   console.log(`Node ${head.node} on ${head.cpu}; ${pins}`)
-  console.log(`${tool}, 32 connections, ${rounds} rounds of ${seconds} s`)
+  const length = requests ? `${requests.toLocaleString('en')} requests` : `${seconds} s`
+  console.log(`${tool}, 32 connections, ${rounds} rounds of ${length}`)
   console.log(`Store (${data}): ${counts(size)}`)
   console.log(
     `The nested query shows ${counts(head.shown)} (offset ${offset}); the category holds ${inCategory} products\n`,

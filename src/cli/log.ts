@@ -78,10 +78,14 @@ const shownMail = ({ to, subject, text }: Event & { kind: 'mail' }): string =>
 const together = 16_000
 
 /**
- * Collects lines for a destination, which itself would measure all of its lines again with each one that is added: a twentieth of a
- * small read.
+ * Lines on standard output, written together: `add` takes a line, and `log` gives the logger for others, which come after those. The
+ * lines are collected here, as the destination would measure all that it has again with each one: a twentieth of a small read.
  */
-const collectingLines = (destination: ReturnType<typeof pino.destination>) => {
+const lineWriter = (level: Level) => {
+  const destination = pino.destination({ dest: 1, minLength: together, sync: false })
+  const timestamp = pino.stdTimeFunctions.epochTime
+  const serializers = { err: shownError }
+  const logger = pino({ level, base: null, timestamp, serializers }, destination)
   let lines = ''
   const give = () => {
     if (lines !== '') destination.write(lines)
@@ -91,7 +95,22 @@ const collectingLines = (destination: ReturnType<typeof pino.destination>) => {
     lines += line
     if (lines.length >= together) give()
   }
-  return { add, give }
+  const log = () => {
+    give()
+    return logger
+  }
+  const flush = () => {
+    give()
+    destination.flushSync()
+  }
+  const timer = setInterval(() => {
+    give()
+    destination.flush()
+  }, 500)
+  timer.unref()
+  // A process that ends on an error says what led to it.
+  process.once('exit', flush)
+  return { add, log, flush }
 }
 
 /**
@@ -99,38 +118,18 @@ const collectingLines = (destination: ReturnType<typeof pino.destination>) => {
  * milliseconds or more has a line of its own for that.
  */
 export const logging = (level: Level, slow = Number.POSITIVE_INFINITY): Logging => {
-  const destination = pino.destination({ dest: 1, minLength: together, sync: false })
-  const log = pino(
-    {
-      level,
-      base: null,
-      timestamp: pino.stdTimeFunctions.epochTime,
-      serializers: { err: shownError },
-    },
-    destination,
-  )
-  const { add, give } = collectingLines(destination)
-  const timer = setInterval(() => {
-    give()
-    destination.flush()
-  }, 500)
-  timer.unref()
-  /** Other lines come after those that were collected. */
-  const logAfter = () => {
-    give()
-    return log
-  }
+  const { add, log, flush } = lineWriter(level)
   const observe = (event: Event): void => {
     switch (event.kind) {
       case 'request':
         if (level === 'info') add(requestLine(event))
-        if (event.milliseconds >= slow) logAfter().warn(slowFields(event), 'slow')
+        if (event.milliseconds >= slow) log().warn(slowFields(event), 'slow')
         break
       case 'bug':
-        logAfter().error({ requestId: event.requestId, err: event.error }, 'bug')
+        log().error({ requestId: event.requestId, err: event.error }, 'bug')
         break
       case 'mail failed':
-        logAfter().warn(
+        log().warn(
           { recipient: event.recipient, reason: event.reason, again: event.again },
           'mail not sent',
         )
@@ -140,23 +139,17 @@ export const logging = (level: Level, slow = Number.POSITIVE_INFINITY): Logging 
         if (level !== 'silent') process.stderr.write(shownMail(event))
         break
       case 'notice':
-        logAfter().warn(event.message)
+        log().warn(event.message)
         break
       case 'problem':
-        logAfter().error(event.message)
+        log().error(event.message)
         break
       case 'fatal':
-        logAfter().fatal(event.message)
+        log().fatal(event.message)
         break
       default:
         event satisfies never
     }
   }
-  const flush = () => {
-    give()
-    destination.flushSync()
-  }
-  // A process that ends on an error says what led to it.
-  process.once('exit', flush)
   return { observe, flush }
 }
