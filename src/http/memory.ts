@@ -68,7 +68,7 @@ const mebibyte = 1_048_576
 /** The budgets in bytes. A request above one of the first two is refused with 503; above the last, old answers are dropped. */
 const budgets = {
   /** Bodies, from their first byte to the answer. */
-  bodies: 64 * mebibyte,
+  bodies: 32 * mebibyte,
   /** Answers that their clients have not taken yet: at least one of the longest, each character in three bytes. */
   answers: 96 * mebibyte,
   /** Answers that are cached. */

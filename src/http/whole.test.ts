@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bodyTag } from '#http/conditional.ts'
+import { createMemory } from '#http/memory.ts'
 import { wholeOf } from '#http/whole.ts'
 
 test('a text is whole at once, and a long one later, with the same bytes and the same tag', async () => {
@@ -31,4 +32,12 @@ test('others have their turns while a long text is made', async () => {
   await wholeOf(['x'.repeat(10_485_760)], true)
   clearImmediate(timer)
   assert.ok(turns >= 10)
+})
+
+test('a long body that does not fit beside the answers that are not read is not made', async () => {
+  const { answers } = createMemory({ answers: 5_000_000 })
+  const long = ['x'.repeat(4_000_000)]
+  assert.equal((await wholeOf(long, false, answers)).body.length, 4_000_000)
+  answers.force(1_000_001)
+  await assert.rejects(async () => wholeOf(long, false, answers), { code: 'OVERLOADED' })
 })

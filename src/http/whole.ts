@@ -2,6 +2,8 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { bodyTag, tagOfDigest } from '#http/conditional.ts'
+import { tooManyUnread } from '#http/finish.ts'
+import type { Account } from '#http/memory.ts'
 import { bodyOf, type Reply } from '#http/reply.ts'
 
 export type Whole = {
@@ -21,9 +23,16 @@ const endOfPart = (text: string, start: number): number => {
   return end < text.length && isHighSurrogate(text.charCodeAt(end - 1)) ? end - 1 : end
 }
 
-const inParts = async (texts: readonly string[], isTagged: boolean): Promise<Whole> => {
+const inParts = async (
+  texts: readonly string[],
+  isTagged: boolean,
+  unread: Account | undefined,
+): Promise<Whole> => {
   await nextTurn()
-  const body = Buffer.allocUnsafeSlow(texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0))
+  const length = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+  // What would be refused when it is there is better not made.
+  if (unread && unread.taken() + length > unread.budget) throw tooManyUnread()
+  const body = Buffer.allocUnsafeSlow(length)
   const hash = isTagged ? createHash('sha1') : undefined
   let written = 0
   for (const text of texts)
@@ -37,9 +46,17 @@ const inParts = async (texts: readonly string[], isTagged: boolean): Promise<Who
   return { body, tag: hash && tagOfDigest(hash.digest('base64url')) }
 }
 
-/** Texts, one after another, as the body of replies, perhaps of many, with its ETag where that is asked for; a promise only where they are long. */
-export const wholeOf = (texts: readonly string[], isTagged: boolean): Whole | Promise<Whole> => {
-  if (texts.reduce((sum, { length }) => sum + length, 0) > 2 * part) return inParts(texts, isTagged)
+/**
+ * Texts, one after another, as the body of replies, perhaps of many, with its ETag where that is asked for; a promise only where they
+ * are long. It rejects with `OVERLOADED` where so long a body does not fit beside the answers that are `unread`.
+ */
+export const wholeOf = (
+  texts: readonly string[],
+  isTagged: boolean,
+  unread?: Account,
+): Whole | Promise<Whole> => {
+  if (texts.reduce((sum, { length }) => sum + length, 0) > 2 * part)
+    return inParts(texts, isTagged, unread)
   const text = texts.join('')
   return { body: bodyOf(text), tag: isTagged ? bodyTag(text) : undefined }
 }

@@ -143,7 +143,7 @@ type Page =
 
 /** The body of a page with its ETag and `Link`, or the row that must exist and does not. */
 const pageOf = (
-  { core: { cursorKey }, version }: Mount,
+  { core: { cursorKey }, edge: { memory }, version }: Mount,
   request: Request,
   answer?: Answer,
 ): Page | Promise<Page> => {
@@ -154,7 +154,7 @@ const pageOf = (
   const { body, link } = page
     ? numberedEnvelope(answer, page, address, style)
     : cursorEnvelope(answer, { key: cursorKey, list, limit }, address, style)
-  return after(wholeOf([body], true), ({ body, tag = '' }) => ({
+  return after(wholeOf([body], true, memory.answers), ({ body, tag = '' }) => ({
     body,
     link,
     tag: inVersion(tag, version),
