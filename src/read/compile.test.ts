@@ -154,6 +154,22 @@ test('a plan of one statement is read by one query, any other in one snapshot', 
   assert.deepEqual(await waysOf(ids(true)), ['[{"id":1},{"id":2}]', 4, 'snapshot'])
 })
 
+test('a read of as many objects as it may have is whole, and one of more is refused', async () => {
+  const ids = (objects: number, ...below: readonly ReturnType<typeof relation>[]) => {
+    const roots = [root('post', [field('id'), ...below], { page: null })]
+    const made = plan({ encoding: 'rest', roots }, usualModel, 'user')
+    const limited = prepare(made, sqlite, 2, { objects, bytes: 10_000 })
+    // Slow reads too are made here, and not in a thread that has limits of its own.
+    const { query, snapshot, slowly } = world.engine
+    return (async () => (await read({ query, snapshot, slowly }, limited, [2]))[0]?.objects)()
+  }
+  assert.equal(await ids(4), 4)
+  await assert.rejects(ids(3), { code: 'RESPONSE_TOO_LARGE' })
+  const comments = relation('comments', [field('id')], null)
+  assert.equal(await ids(7, comments), 7)
+  await assert.rejects(ids(6, comments), { code: 'RESPONSE_TOO_LARGE' })
+})
+
 test('a level below no rows is not fetched', () => {
   const { work } = prepared([
     root('user', [relation('posts', [field('id')], null)], { sort: [], page: null }),
