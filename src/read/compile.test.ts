@@ -170,6 +170,31 @@ test('a read of as many objects as it may have is whole, and one of more is refu
   await assert.rejects(ids(6, comments), { code: 'RESPONSE_TOO_LARGE' })
 })
 
+test('rows are counted by their bytes where there may be many, and long texts that others wait for by their characters', () => {
+  // A post may hold 100,000 characters.
+  const posts = (slot: number, content = 'content') =>
+    root('post', [field(content)], { page: { limit: slot, offset: null } })
+  const boundsOf = (roots: readonly Root[], limits: readonly number[], isAtOnce: boolean) => {
+    const made = plan({ encoding: 'rest', roots }, usualModel, 'user')
+    const { work } = prepare(made, sqlite, 2, { objects: 10_000, bytes: 999 }, { isAtOnce })
+    const steps = work([2, ...limits])
+    return roots.map(() => {
+      const { bytes, characters, gathered } = steps.next([]).value as Query
+      return [bytes, characters, gathered !== undefined]
+    })
+  }
+  const free = [undefined, undefined, false]
+  const counted = [999, undefined, true]
+  const one = (limit: number, isAtOnce: boolean) => boundsOf([posts(1)], [limit], isAtOnce)[0]
+  assert.deepEqual([one(499, false), one(500, false)], [free, counted])
+  assert.deepEqual([one(30, true), one(31, true)], [free, [999, 1_048_576, true]])
+  assert.deepEqual(boundsOf([posts(1, 'title')], [5000], true), [free])
+  const two = (limit: number) => boundsOf([posts(1), posts(2)], [20, limit], true)
+  assert.deepEqual(two(9), [free, free])
+  assert.deepEqual(two(10), [free, [undefined, 1_048_576, false]])
+  assert.deepEqual(boundsOf([posts(1), posts(2)], [31, 30], true)[1], free)
+})
+
 test('a level below no rows is not fetched', () => {
   const { work } = prepared([
     root('user', [relation('posts', [field('id')], null)], { sort: [], page: null }),
