@@ -219,4 +219,7 @@ test('a plan for anonymous is refused where it touches what only users read', ()
     code: 'UNAUTHENTICATED',
   })
   assert.ok(prepared([root('post', [relation('author', [field('name')], null)])], 'anonymous'))
+  const author = relation('author', [field('email')], null)
+  const nested = root('comment', [relation('post', [author], null)], { key: 'comments' })
+  assert.throws(refused([nested]), { location: { path: ['comments', 'post', 'author', 'email'] } })
 })
