@@ -129,6 +129,26 @@ test('a total is read from the cached counts for one counted field, and counted 
   assert.deepEqual(await totalOf([category], [null, 20, 0, 'lighting']), [true, 2])
   assert.deepEqual(await totalOf([category], [null, 20, 0, 'none']), [true, 0])
   assert.deepEqual(await totalOf([category, inStock], [null, 20, 0, 'lighting', null]), [false, 1])
+  const from = { ...category, is: 'at least' } as const
+  assert.deepEqual(await totalOf([from], [null, 20, 0, 'lighting']), [false, 3])
+})
+
+test('an answer tells the last of its rows, and none where it has none', async () => {
+  const lastOf = async (offset: number) => {
+    const [first] = await read(world.engine, prepared([root('product', [field('id')])]), [
+      null,
+      2,
+      offset,
+    ])
+    return [first?.last, first?.more]
+  }
+  assert.deepEqual(
+    [await lastOf(0), await lastOf(99)],
+    [
+      [2, false],
+      [undefined, false],
+    ],
+  )
 })
 
 test('a plan of one statement is read by one query, any other in one snapshot', async () => {
