@@ -101,6 +101,16 @@ const right: Readonly<Record<string, Changes>> = {
     reference('author', { settableBy: nobody, nullable: true }),
   ),
   'no links': linked({}),
+  'a needed field of one API that only that one creates by': {
+    ...withField('code', text({ max: 9, graphql: 'hidden' })),
+    graphql: { mutations: [] },
+  },
+  'what only the service makes, with its viewer at first': {
+    ...withField('writerId', reference('author', { initial: 'viewer' })),
+    policy: { read: anyone },
+    rest: { writes: [], nested: ['one'] },
+    graphql: { mutations: [] },
+  },
 }
 for (const [what, changes] of Object.entries(right))
   test(`${what} is no fault`, () => assert.deepEqual(faultsOf(changes), []))
@@ -1026,6 +1036,11 @@ const wrong: readonly (readonly [
     'a plural that is a version of two digits',
     'book has the plural v10, whose path is that of a version of the REST API: give it another one',
     { plural: 'v10' },
+  ],
+  [
+    'a field that differs until the newest version, after one that is right',
+    `book.mood differs until version ${newest}, which is not a former version: name one of ${former}`,
+    withMood({ until: { 1: { name: 'humour' }, [newest]: { name: 'temper' } } }),
   ],
   [
     'a plural that is an entity',
