@@ -956,6 +956,11 @@ const wrong: readonly (readonly [
     withMood({ enum: { name: 'Int' } }),
   ],
   [
+    'an enum that begins with a small letter',
+    "book.mood is the GraphQL enum ourMood: begin with a capital letter, use only letters and digits, and no type of GraphQL's own",
+    withMood({ enum: { name: 'ourMood' } }),
+  ],
+  [
     'an enum of what GraphQL cannot name',
     'book.mood is a GraphQL enum with the value so-so, which GraphQL cannot name: use letters, digits and _, or leave enum out',
     withField('mood', choice(['glad', 'so-so'], { enum: { name: 'Mood' }, initial: glad })),
