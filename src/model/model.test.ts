@@ -112,3 +112,23 @@ test('columns are written the way of SQL, types the way of GraphQL', () => {
   assert.equal(columnName('id'), 'id')
   assert.equal(typeName('user'), 'User')
 })
+
+test('an entity keeps since when each of its routes is there, and until when', () => {
+  const sunset = '2027-08-01'
+  const { lifetimes } = entity({
+    table: 'notes',
+    plural: 'notes',
+    description: '',
+    fields: { id: id() },
+    policy: {},
+    rest: {
+      list: { last: 1, sunset },
+      one: true,
+      listing: rest.listing,
+      writes: ['create', { kind: 'delete', since: 2 }],
+    },
+  }).rest
+  assert.deepEqual(lifetimes.list, { last: 1, sunset })
+  assert.deepEqual(lifetimes.delete, { since: 2 })
+  assert.deepEqual([lifetimes.one, lifetimes.create], [{}, {}])
+})

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   anyone,
+  givenOnlyBy,
   holders,
   inWords,
   judge,
@@ -88,4 +89,11 @@ test('a fault names the holders of the right with their articles', () => {
     [admin, editor, whileOpen('signup'), signedIn].map(rule => holders(rule, roles)),
     ['an admin', 'an editor or an admin', 'an admin', 'callers with a token'],
   )
+})
+
+test('who alone may give a field is said where not every caller with a token may', () => {
+  const model = { settings: { switches: {} }, viewers: { roles } }
+  assert.equal(givenOnlyBy(anyone, model), undefined)
+  assert.equal(givenOnlyBy(signedIn, model), undefined)
+  assert.equal(givenOnlyBy(admin, model), 'May be given by an admin only.')
 })

@@ -87,6 +87,7 @@ test('the id of the viewer matters only where a rule looks at the row', () => {
   }
   assert.equal(madeFor([oneUser], 'user'), 2)
   assert.equal(madeFor(orders, 'user'), 4)
+  assert.equal(madeFor([oneUser, ...orders], 'user'), 4)
   assert.equal(madeFor(orders, 'admin'), 2)
 })
 
@@ -187,6 +188,10 @@ test('what takes up more than a mebibyte is not cached, and nothing is dropped f
     return made()
   }
   assert.deepEqual([madeOf(1, 100), madeOf(2, 2_000_000), madeOf(1, 100)], [2, 3, 0])
+  const largest = counted(1_048_576)
+  const roomy = cacheOf(1e7)
+  for (const _ of [1, 2, 3]) roomy(one, [2, 1], '', largest.make)
+  assert.equal(largest.made(), 2)
 })
 
 test('a promise of an answer is cached when it is kept, by what was as it is when it was asked for', async () => {

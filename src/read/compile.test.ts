@@ -129,6 +129,26 @@ test('a total is read from the cached counts for one counted field, and counted 
   assert.deepEqual(await totalOf([category], [null, 20, 0, 'lighting']), [true, 2])
   assert.deepEqual(await totalOf([category], [null, 20, 0, 'none']), [true, 0])
   assert.deepEqual(await totalOf([category, inStock], [null, 20, 0, 'lighting', null]), [false, 1])
+  const from = { ...category, is: 'at least' } as const
+  assert.deepEqual(await totalOf([from], [null, 20, 0, 'lighting']), [false, 3])
+})
+
+test('an answer tells the last of its rows, and none where it has none', async () => {
+  const lastOf = async (offset: number) => {
+    const [first] = await read(world.engine, prepared([root('product', [field('id')])]), [
+      null,
+      2,
+      offset,
+    ])
+    return [first?.last, first?.more]
+  }
+  assert.deepEqual(
+    [await lastOf(0), await lastOf(99)],
+    [
+      [2, false],
+      [undefined, false],
+    ],
+  )
 })
 
 test('a plan of one statement is read by one query, any other in one snapshot', async () => {
@@ -152,6 +172,47 @@ test('a plan of one statement is read by one query, any other in one snapshot', 
   const ids = (total: boolean) => [root('user', [field('id')], { total })]
   assert.deepEqual(await waysOf(ids(false)), ['[{"id":1},{"id":2}]', undefined, 'query'])
   assert.deepEqual(await waysOf(ids(true)), ['[{"id":1},{"id":2}]', 4, 'snapshot'])
+})
+
+test('a read of as many objects as it may have is whole, and one of more is refused', async () => {
+  const ids = (objects: number, ...below: readonly ReturnType<typeof relation>[]) => {
+    const roots = [root('post', [field('id'), ...below], { page: null })]
+    const made = plan({ encoding: 'rest', roots }, usualModel, 'user')
+    const limited = prepare(made, sqlite, 2, { objects, bytes: 10_000 })
+    // Slow reads too are made here, and not in a thread that has limits of its own.
+    const { query, snapshot, slowly } = world.engine
+    return (async () => (await read({ query, snapshot, slowly }, limited, [2]))[0]?.objects)()
+  }
+  assert.equal(await ids(4), 4)
+  await assert.rejects(ids(3), { code: 'RESPONSE_TOO_LARGE' })
+  const comments = relation('comments', [field('id')], null)
+  assert.equal(await ids(7, comments), 7)
+  await assert.rejects(ids(6, comments), { code: 'RESPONSE_TOO_LARGE' })
+})
+
+test('rows are counted by their bytes where there may be many, and long texts that others wait for by their characters', () => {
+  // A post may hold 100,000 characters.
+  const posts = (slot: number, content = 'content') =>
+    root('post', [field(content)], { page: { limit: slot, offset: null } })
+  const boundsOf = (roots: readonly Root[], limits: readonly number[], isAtOnce: boolean) => {
+    const made = plan({ encoding: 'rest', roots }, usualModel, 'user')
+    const { work } = prepare(made, sqlite, 2, { objects: 10_000, bytes: 999 }, { isAtOnce })
+    const steps = work([2, ...limits])
+    return roots.map(() => {
+      const { bytes, characters, gathered } = steps.next([]).value as Query
+      return [bytes, characters, gathered !== undefined]
+    })
+  }
+  const free = [undefined, undefined, false]
+  const counted = [999, undefined, true]
+  const one = (limit: number, isAtOnce: boolean) => boundsOf([posts(1)], [limit], isAtOnce)[0]
+  assert.deepEqual([one(499, false), one(500, false)], [free, counted])
+  assert.deepEqual([one(30, true), one(31, true)], [free, [999, 1_048_576, true]])
+  assert.deepEqual(boundsOf([posts(1, 'title')], [5000], true), [free])
+  const two = (limit: number) => boundsOf([posts(1), posts(2)], [20, limit], true)
+  assert.deepEqual(two(9), [free, free])
+  assert.deepEqual(two(10), [free, [undefined, 1_048_576, false]])
+  assert.deepEqual(boundsOf([posts(1), posts(2)], [31, 30], true)[1], free)
 })
 
 test('a level below no rows is not fetched', () => {
@@ -178,4 +239,7 @@ test('a plan for anonymous is refused where it touches what only users read', ()
     code: 'UNAUTHENTICATED',
   })
   assert.ok(prepared([root('post', [relation('author', [field('name')], null)])], 'anonymous'))
+  const author = relation('author', [field('email')], null)
+  const nested = root('comment', [relation('post', [author], null)], { key: 'comments' })
+  assert.throws(refused([nested]), { location: { path: ['comments', 'post', 'author', 'email'] } })
 })

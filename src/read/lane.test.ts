@@ -47,6 +47,18 @@ const reads: readonly (readonly [
     [2, 2],
     'quick',
   ],
+  [
+    'one row with a page of 999 below it',
+    [one('post', [relation('comments', [], [2, 3])])],
+    [2, 2, 999, 0],
+    'quick',
+  ],
+  [
+    'one row with a page of 1,000 below it',
+    [one('post', [relation('comments', [], [2, 3])])],
+    [2, 2, 1000, 0],
+    'slow',
+  ],
   ['a page by id', [products()], [2, 100, 0], 'quick'],
   ['a page by an indexed sort', [products({ sort: [up('price')] })], [2, 20, 0], 'quick'],
   ['a page by the same sort downwards', [products({ sort: [down('price')] })], [2, 20, 0], 'quick'],

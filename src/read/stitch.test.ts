@@ -108,7 +108,7 @@ test('a row that does not exist is null, and a list without rows is []', () => {
   assert.equal(made?.text, '[{"name":"Ann","books":[{"title":"x","author":null}]}]')
 })
 
-test('several roots of one plan have a text each, and their objects are counted together', () => {
+test('several roots of one plan have a text each, and their objects and bytes are counted together', () => {
   const pair: ReadPlan = {
     encoding: 'graphql',
     roots: [
@@ -121,6 +121,10 @@ test('several roots of one plan have a text each, and their objects are counted 
     { text: '"3"', objects: 1 },
   ])
   assert.throws(() => stitched(pair, { objects: 2, bytes: 100 }, [[[1], [2]], [[3]]]), {
+    code: 'RESPONSE_TOO_LARGE',
+  })
+  assert.ok(stitched(pair, { objects: 9, bytes: 12 }, [[[1], [2]], [[3]]]))
+  assert.throws(() => stitched(pair, { objects: 9, bytes: 11 }, [[[1], [2]], [[3]]]), {
     code: 'RESPONSE_TOO_LARGE',
   })
 })
@@ -179,6 +183,16 @@ test('the limit of objects is met exactly, and passed by one more', () => {
   ] as const
   assert.ok(stitched(library, { objects: 4, bytes: 1000 }, rows))
   assert.throws(() => stitched(library, { objects: 3, bytes: 1000 }, rows), tooLarge)
+})
+
+test('the limits of one row with all below it are met exactly, and passed by one more', () => {
+  const single = { ...library, roots: [root({ ...authors, many: false })] }
+  const rows = [[[1, 'Ann']], [[11, 1, 'x']], [[1, 'Ann']]]
+  const [made] = stitched(single, roomy, rows)
+  const limits = { objects: 3, bytes: made?.text.length ?? 0 }
+  assert.equal(stitched(single, limits, rows)[0]?.objects, 3)
+  assert.throws(() => stitched(single, { ...limits, objects: 2 }, rows), tooLarge)
+  assert.throws(() => stitched(single, { ...limits, bytes: limits.bytes - 1 }, rows), tooLarge)
 })
 
 test('few rows that repeat below many others are refused before their text has grown', () => {

@@ -9,14 +9,15 @@ import { choice, folded, id, int, reference, revision, text } from '#model/field
 import { defineModel, type Model } from '#model/model.ts'
 import { anyone, self, signedIn } from '#model/policy.ts'
 import type { Version } from '#model/version.ts'
-import type { Rows } from '#sql/engine.ts'
+import { drive, type Query, type Rows } from '#sql/engine.ts'
 import { sql } from '#sql/sql.ts'
 import type { Command } from '#write/command.ts'
 import { commit } from '#write/commit.ts'
-import { create } from '#write/derived.ts'
-import { keyedRequest } from '#write/idempotency.ts'
+import { create, update } from '#write/derived.ts'
+import { idempotencyOf, keyedRequest } from '#write/idempotency.ts'
 import { noMembers } from '#write/input.ts'
 import type { Job, Outcome, Writer } from '#write/job.ts'
+import { perform } from '#write/perform.ts'
 import type { Services } from '#write/services.ts'
 import { commandOf, type Writing } from '#write/steps.ts'
 import { createUsage } from '#write/usage.ts'
@@ -252,4 +253,28 @@ test('uses are written in one order, whatever order they came in', async () => {
     .map(({ statement }) => statement.parameters.map(one => one.kind === 'value' && one.value))
     .flatMap(values => values.filter(value => /^v\d$/.test(String(value))))
   assert.deepEqual(apis, ['v1', 'v2', 'v3'])
+})
+
+test('what no rule opens is closed to callers with a token and without', () => {
+  const change = (viewer: Writing['viewer']) => () =>
+    update({ ...writing, viewer }, { entity: 'note', id: 1 }, new Map([['page', 2]]))
+  assert.throws(change(writing.viewer), { code: 'FORBIDDEN' })
+  assert.throws(change({ id: null, role: 'anonymous' }), { code: 'UNAUTHENTICATED' })
+})
+
+test('a write without an answer is stored under its key with an empty text', () => {
+  const keyed = { key: 'k', scope: 's', fingerprint: 'f' }
+  const job: Job = {
+    steps: command.steps,
+    status: 204,
+    idempotency: idempotencyOf(dialect, keyed, 0),
+    answer: null,
+  }
+  const asked: Query[] = []
+  const outcome = drive(perform(job, undefined), query => {
+    asked.push(query)
+    return [[1]]
+  })
+  assert.deepEqual([outcome.kind, asked.length], ['done', 4])
+  assert.deepEqual(asked[3]?.values, [204, '', null, null, 's', 'k'])
 })

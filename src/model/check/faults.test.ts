@@ -7,6 +7,7 @@ import {
   choice,
   created,
   type Field,
+  fixed,
   flag,
   folded,
   id,
@@ -92,6 +93,28 @@ const hiddenInRest = { max: 9, rest: false, nullable: true } as const
 
 test('a model without mistakes has no faults', () => assert.deepEqual(faultsOf({}), []))
 
+const right: Readonly<Record<string, Changes>> = {
+  'a table with what others may not begin with': { table: 'old_pg_books' },
+  'a number below zero': withField('floor', int({ min: -3, max: 3, nullable: true })),
+  'a create rule about what only the path gives': withField(
+    'authorId',
+    reference('author', { settableBy: nobody, nullable: true }),
+  ),
+  'no links': linked({}),
+  'a needed field of one API that only that one creates by': {
+    ...withField('code', text({ max: 9, graphql: 'hidden' })),
+    graphql: { mutations: [] },
+  },
+  'what only the service makes, with its viewer at first': {
+    ...withField('writerId', reference('author', { initial: 'viewer' })),
+    policy: { read: anyone },
+    rest: { writes: [], nested: ['one'] },
+    graphql: { mutations: [] },
+  },
+}
+for (const [what, changes] of Object.entries(right))
+  test(`${what} is no fault`, () => assert.deepEqual(faultsOf(changes), []))
+
 const closed = changed(author, { table: 'notes', plural: 'notes', relations: {}, policy: {} })
 
 const wrong: readonly (readonly [
@@ -125,6 +148,26 @@ const wrong: readonly (readonly [
     'an id that is a number',
     'book.id must be made with id() and without other options',
     withField('id', int({ min: 0, max: 9 })),
+  ],
+  [
+    'an id that may be null',
+    'book.id must be made with id() and without other options',
+    withField('id', { ...id(), nullable: true }),
+  ],
+  [
+    'a revision that is a text',
+    'book.revision must be made with revision(), since each write raises it',
+    withField('revision', { ...text({ max: 9 }), ...fixed, initial: { value: '' } }),
+  ],
+  [
+    'a revision that is unique',
+    'book.revision must be made with revision(), since each write raises it',
+    withField('revision', { ...revision(), unique: 'CONFLICT' }),
+  ],
+  [
+    'a text with fewer than no characters',
+    'book.note goes from -1 to 9: give whole numbers, the least first',
+    withField('note', text({ min: -1, max: 9 })),
   ],
   [
     'a second id',
@@ -617,6 +660,17 @@ const wrong: readonly (readonly [
     { rest: { embedded: { author: { after: 'mood' } } } },
   ],
   [
+    'a link with what not everybody may read',
+    'the link by of book has {shelf}, which not everybody may read: name another field',
+    {
+      ...withField(
+        'shelf',
+        int({ min: 0, max: 9, nullable: true, rest: false, readableBy: admin }),
+      ),
+      ...linked({ by: '/shelves/{shelf}' }),
+    },
+  ],
+  [
     'an object embedded in itself',
     'rest.embedded of book leads back to book: leave one of the relations out',
     {
@@ -902,6 +956,11 @@ const wrong: readonly (readonly [
     withMood({ enum: { name: 'Int' } }),
   ],
   [
+    'an enum that begins with a small letter',
+    "book.mood is the GraphQL enum ourMood: begin with a capital letter, use only letters and digits, and no type of GraphQL's own",
+    withMood({ enum: { name: 'ourMood' } }),
+  ],
+  [
     'an enum of what GraphQL cannot name',
     'book.mood is a GraphQL enum with the value so-so, which GraphQL cannot name: use letters, digits and _, or leave enum out',
     withField('mood', choice(['glad', 'so-so'], { enum: { name: 'Mood' }, initial: glad })),
@@ -948,6 +1007,21 @@ const wrong: readonly (readonly [
     { table: 'order' },
   ],
   [
+    'a table with a capital letter',
+    'book has the table Books: use at most 40 small letters, digits and _, and no name that a database or Duet itself uses',
+    { table: 'Books' },
+  ],
+  [
+    'a table that is named as those of a database are',
+    'book has the table pg_books: use at most 40 small letters, digits and _, and no name that a database or Duet itself uses',
+    { table: 'pg_books' },
+  ],
+  [
+    'a plural that begins with a digit',
+    'book has the plural 1books: use letters and digits, such as lineItems',
+    { plural: '1books' },
+  ],
+  [
     'a plural that is no name',
     'book has the plural the-books: use letters and digits, such as lineItems',
     { plural: 'the-books' },
@@ -962,6 +1036,16 @@ const wrong: readonly (readonly [
     "query cannot name an entity: use letters and digits, such as lineItem, and no type of GraphQL's own",
     {},
     { query: changed(author, { table: 'queries', plural: 'queries', relations: {} }) },
+  ],
+  [
+    'a plural that is a version of two digits',
+    'book has the plural v10, whose path is that of a version of the REST API: give it another one',
+    { plural: 'v10' },
+  ],
+  [
+    'a field that differs until the newest version, after one that is right',
+    `book.mood differs until version ${newest}, which is not a former version: name one of ${former}`,
+    withMood({ until: { 1: { name: 'humour' }, [newest]: { name: 'temper' } } }),
   ],
   [
     'a plural that is an entity',
