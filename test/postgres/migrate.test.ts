@@ -17,7 +17,7 @@ import { command } from '../commands.ts'
 import { duet, type Settings, serve } from '../duet.ts'
 import { historyFor } from '../history.ts'
 import type { Told } from '../support/command-host.ts'
-import { until } from '../support/wait.ts'
+import { inTime, until } from '../support/wait.ts'
 import { secret } from '../world.ts'
 import { catalogOf } from './catalog.ts'
 import { ask, connected } from './tools/ask.ts'
@@ -156,6 +156,7 @@ describe('a store in PostgreSQL', { skip: noDatabase }, () => {
       for (const service of await Promise.all(serving)) assert.equal((await service.end()).code, 0)
       assert.deepEqual(await appliedIn(url), names)
       assert.deepEqual(await rowsOf(url, 'select name from secrets order by name'), [
+        'currency',
         'cursor',
         'mail',
       ])
@@ -200,6 +201,23 @@ describe('a store in PostgreSQL', { skip: noDatabase }, () => {
       await catalogOf(empty).then(lines => lines.filter(line => !/^extension/.test(line))),
       [],
     )
+  })
+
+  test('a database that cannot hold all characters is not made a store', async () => {
+    for (const encoding of ['LATIN1', 'SQL_ASCII']) {
+      const { url } = await freshDatabase({ encoding })
+      const message = new RegExp(`the encoding ${encoding}, and texts need UTF8: name one in DUET`)
+      isRefused(await command(['migrate'], settingsOf(url)), message)
+      assert.deepEqual(await rowsOf(url, "select to_regclass('migrations')::text"), [null])
+    }
+  })
+
+  test('a database in which transactions are serializable unless they say otherwise is migrated and filled', async () => {
+    const { url } = await freshDatabase()
+    const name = new URL(url).pathname.slice(1)
+    await ask(url, `alter database ${name} set default_transaction_isolation = 'serializable'`)
+    await inTime('it is migrated', migrate(url))
+    assert.equal((await command(['seed', '--users', '3'], settingsOf(url))).code, 0)
   })
 
   test('a store in PostgreSQL is brought from any of its earlier states to the newest, with its rows', async () => {
