@@ -10,7 +10,7 @@ import { lackOf, migrationsFor } from '#engines/draft.ts'
 import { type Migration, machineMigrations, outsideMark } from '#engines/migrations.ts'
 import { ddl } from '#engines/postgres/schema/ddl.ts'
 import { postgresDrafting } from '#engines/postgres/schema/draft.ts'
-import { commandConnection, migratePostgres } from '#engines/postgres/schema/migrate.ts'
+import { commandConnection, migratePostgres, secretOn } from '#engines/postgres/schema/migrate.ts'
 import { text } from '#model/field.ts'
 import { defineModel, type Entities } from '#model/model.ts'
 import { command } from '../commands.ts'
@@ -39,6 +39,13 @@ const settingsOf = (url: string): Settings => ({
 const migrated = async (): Promise<string> => {
   const { url } = await freshDatabase()
   await migrate(url)
+  return url
+}
+
+/** A new database with a default of its own for a setting. */
+const databaseWith = async (setting: string): Promise<string> => {
+  const { url } = await freshDatabase()
+  await ask(url, `alter database ${new URL(url).pathname.slice(1)} set ${setting}`)
   return url
 }
 
@@ -213,11 +220,17 @@ describe('a store in PostgreSQL', { skip: noDatabase }, () => {
   })
 
   test('a database in which transactions are serializable unless they say otherwise is migrated and filled', async () => {
-    const { url } = await freshDatabase()
-    const name = new URL(url).pathname.slice(1)
-    await ask(url, `alter database ${name} set default_transaction_isolation = 'serializable'`)
+    const url = await databaseWith("default_transaction_isolation = 'serializable'")
     await inTime('it is migrated', migrate(url))
     assert.equal((await command(['seed', '--users', '3'], settingsOf(url))).code, 0)
+  })
+
+  test('the keys of a store are read as they are from a server that writes bytes in its older form', async () => {
+    const url = await databaseWith("bytea_output = 'escape'")
+    await migrate(url)
+    const stored = await ask(url, "select encode(value, 'hex') from secrets where name = 'cursor'")
+    const read = await secretOn(commandConnection(url, true), 'cursor')
+    assert.equal(Buffer.from(read).toString('hex'), stored)
   })
 
   test('a store in PostgreSQL is brought from any of its earlier states to the newest, with its rows', async () => {
