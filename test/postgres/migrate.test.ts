@@ -225,6 +225,15 @@ describe('a store in PostgreSQL', { skip: noDatabase }, () => {
     assert.equal((await command(['seed', '--users', '3'], settingsOf(url))).code, 0)
   })
 
+  test('a store in PostgreSQL that takes no writes is served for reading', async () => {
+    const url = await migrated()
+    const name = new URL(url).pathname.slice(1)
+    await ask(url, `alter database ${name} set default_transaction_read_only = on`)
+    const service = await serve(settingsOf(url))
+    assert.equal((await fetch(`${service.url}/api/posts`)).status, 200)
+    assert.equal((await service.end()).code, 0)
+  })
+
   test('the keys of a store are read as they are from a server that writes bytes in its older form', async () => {
     const url = await databaseWith("bytea_output = 'escape'")
     await migrate(url)
