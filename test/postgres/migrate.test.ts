@@ -10,14 +10,14 @@ import { lackOf, migrationsFor } from '#engines/draft.ts'
 import { type Migration, machineMigrations, outsideMark } from '#engines/migrations.ts'
 import { ddl } from '#engines/postgres/schema/ddl.ts'
 import { postgresDrafting } from '#engines/postgres/schema/draft.ts'
-import { commandConnection, migratePostgres } from '#engines/postgres/schema/migrate.ts'
+import { commandConnection, migratePostgres, secretOn } from '#engines/postgres/schema/migrate.ts'
 import { text } from '#model/field.ts'
 import { defineModel, type Entities } from '#model/model.ts'
 import { command } from '../commands.ts'
 import { duet, type Settings, serve } from '../duet.ts'
 import { historyFor } from '../history.ts'
 import type { Told } from '../support/command-host.ts'
-import { until } from '../support/wait.ts'
+import { inTime, until } from '../support/wait.ts'
 import { secret } from '../world.ts'
 import { catalogOf } from './catalog.ts'
 import { ask, connected } from './tools/ask.ts'
@@ -39,6 +39,13 @@ const settingsOf = (url: string): Settings => ({
 const migrated = async (): Promise<string> => {
   const { url } = await freshDatabase()
   await migrate(url)
+  return url
+}
+
+/** A new database with a default of its own for a setting. */
+const databaseWith = async (setting: string): Promise<string> => {
+  const { url } = await freshDatabase()
+  await ask(url, `alter database ${new URL(url).pathname.slice(1)} set ${setting}`)
   return url
 }
 
@@ -156,6 +163,7 @@ describe('a store in PostgreSQL', { skip: noDatabase }, () => {
       for (const service of await Promise.all(serving)) assert.equal((await service.end()).code, 0)
       assert.deepEqual(await appliedIn(url), names)
       assert.deepEqual(await rowsOf(url, 'select name from secrets order by name'), [
+        'currency',
         'cursor',
         'mail',
       ])
@@ -200,6 +208,38 @@ describe('a store in PostgreSQL', { skip: noDatabase }, () => {
       await catalogOf(empty).then(lines => lines.filter(line => !/^extension/.test(line))),
       [],
     )
+  })
+
+  test('a database that cannot hold all characters is not made a store', async () => {
+    for (const encoding of ['LATIN1', 'SQL_ASCII']) {
+      const { url } = await freshDatabase({ encoding })
+      const message = new RegExp(`the encoding ${encoding}, and texts need UTF8: name one in DUET`)
+      isRefused(await command(['migrate'], settingsOf(url)), message)
+      assert.deepEqual(await rowsOf(url, "select to_regclass('migrations')::text"), [null])
+    }
+  })
+
+  test('a database in which transactions are serializable unless they say otherwise is migrated and filled', async () => {
+    const url = await databaseWith("default_transaction_isolation = 'serializable'")
+    await inTime('it is migrated', migrate(url))
+    assert.equal((await command(['seed', '--users', '3'], settingsOf(url))).code, 0)
+  })
+
+  test('a store in PostgreSQL that takes no writes is served for reading', async () => {
+    const url = await migrated()
+    const name = new URL(url).pathname.slice(1)
+    await ask(url, `alter database ${name} set default_transaction_read_only = on`)
+    const service = await serve(settingsOf(url))
+    assert.equal((await fetch(`${service.url}/api/posts`)).status, 200)
+    assert.equal((await service.end()).code, 0)
+  })
+
+  test('the keys of a store are read as they are from a server that writes bytes in its older form', async () => {
+    const url = await databaseWith("bytea_output = 'escape'")
+    await migrate(url)
+    const stored = await ask(url, "select encode(value, 'hex') from secrets where name = 'cursor'")
+    const read = await secretOn(commandConnection(url, true), 'cursor')
+    assert.equal(Buffer.from(read).toString('hex'), stored)
   })
 
   test('a store in PostgreSQL is brought from any of its earlier states to the newest, with its rows', async () => {

@@ -25,7 +25,7 @@ const foldCounts = `with added as (delete from counts where part >= 16 returning
 const frames = {
   reading: { begin: 'begin isolation level repeatable read, read only', end: 'commit' },
   filling: {
-    begin: `begin; set local duet.counting = 'apart'; ${lockTables}`,
+    begin: `begin isolation level read committed; set local duet.counting = 'apart'; ${lockTables}`,
     end: `${foldCounts}; commit`,
   },
 } as const

@@ -37,11 +37,15 @@ const urlOf = (name: string) => {
 let count = 0
 
 /** A new database: an empty one, or a copy of a template. It is dropped when the test file ends. */
-export const freshDatabase = async ({ template = 'template0' } = {}): Promise<Database> => {
+export const freshDatabase = async ({
+  template = 'template0',
+  encoding = '',
+} = {}): Promise<Database> => {
   const name = `${prefix}_${process.pid}_${++count}`
   const url = urlOf(name)
   // Copied as files: to write the copy to the log takes three times as long.
-  await pool.query(`create database ${name} template ${template} strategy file_copy`)
+  const how = encoding && `encoding '${encoding}' locale 'C'`
+  await pool.query(`create database ${name} template ${template} strategy file_copy ${how}`)
   const drop = async () => {
     alive.delete(database)
     await pool.query(`drop database if exists ${name} with (force)`)

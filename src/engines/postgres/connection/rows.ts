@@ -14,11 +14,14 @@ const toNumber: Convert = text => {
   return Number.isSafeInteger(value) ? value : BigInt(text)
 }
 
+// In either form of the server's setting `bytea_output`.
+const toBytes: (text: string) => Buffer = pg.types.getTypeParser(bytea, 'text')
+
 /** Whole numbers as numbers, flags as 0 and 1, bytes as bytes; anything else stays text. */
 const convertOf = (type: number): Convert | null => {
   if (numbers.has(type)) return toNumber
   if (type === bool) return text => (text === 't' ? 1 : 0)
-  if (type === bytea) return text => new Uint8Array(Buffer.from(text.slice(2), 'hex'))
+  if (type === bytea) return text => new Uint8Array(toBytes(text))
   return null
 }
 

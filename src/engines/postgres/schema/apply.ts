@@ -49,7 +49,9 @@ const makeExtensions = async (
 }
 
 const applyInside = async (connection: Connection, text: string, record: Query): Promise<void> => {
-  await connection.run(`begin; set local lock_timeout = ${lockTimeout}`)
+  await connection.run(
+    `begin isolation level read committed; set local lock_timeout = ${lockTimeout}`,
+  )
   try {
     await makeExtensions(connection, statementsOf(text))
     await connection.run(text)

@@ -40,11 +40,11 @@ const retryEvery = 100
  */
 const tryLock = async (guard: Connection): Promise<boolean> => {
   await guard.run(
-    'begin; set local idle_in_transaction_session_timeout = 0; set local statement_timeout = 0',
+    'begin isolation level read committed; set local idle_in_transaction_session_timeout = 0; set local statement_timeout = 0',
   )
   const [row] = await guard.query(queryWith('select pg_try_advisory_xact_lock($1)', lockKey))
   const isTaken = row?.[0] === 1
-  // A statement's snapshot lasts until the next one, or the end of the transaction.
+  // In this isolation level a statement's snapshot lasts until the next one, or the end of the transaction.
   await guard.run(isTaken ? 'select 1' : 'rollback')
   return isTaken
 }
@@ -79,6 +79,17 @@ export const withConnection = async <Result>(
   }
 }
 
+const encoding = queryWith("select current_setting('server_encoding')")
+
+/** Throws where a database that is to become a store could not hold all texts, each with its number of characters. */
+const checkEncoding = async ({ query }: Connection): Promise<void> => {
+  const found = (await query(encoding))[0]?.[0]
+  if (found !== 'UTF8')
+    throw new Error(
+      `the database has the encoding ${found}, and texts need UTF8: name one in DUET_DATABASE_URL that was made with encoding 'UTF8' template template0`,
+    )
+}
+
 const migrateOn = async (
   connection: Connection,
   migrations: readonly Migration[],
@@ -87,6 +98,7 @@ const migrateOn = async (
   const applied = await drive(appliedIn(dialect))
   const pending = missingOf(migrations, applied)
   if (pending.length === 0 && applied.every(({ checksum }) => checksum !== null)) return []
+  if (applied.length === 0) await checkEncoding(connection)
   await drive(makeMigrationsTable(dialect, migrationsTable))
   for (const migration of pending) await apply(connection, migration)
   await drive(recordChecksums(dialect, migrations, applied))
