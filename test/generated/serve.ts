@@ -24,6 +24,7 @@ import { cachedReader } from '#read/read.ts'
 import { createUsage } from '#write/usage.ts'
 import { freshDatabase, templateFor } from '../postgres/tools/database.ts'
 import { roles } from '../support/roles.ts'
+import { until } from '../support/wait.ts'
 import { documentLimits, isCached, secret } from '../world.ts'
 
 /** The moment of all writes. */
@@ -111,7 +112,13 @@ export const serveModel = async (
     isWatched: isCached,
     onFatal: () => {},
   })
-  await engine.ready()
+  // On a busy machine a new database may answer later than a service waits for it.
+  await until('the store answers', () =>
+    engine.ready().then(
+      () => true,
+      () => false,
+    ),
+  )
   const bugs: unknown[] = []
   const observe = (event: Event) => {
     if (event.kind === 'bug') bugs.push(event.error)
