@@ -1235,7 +1235,7 @@ const supply = [
       'test/openapi/traffic.test.ts: a document that lacks … does not hold for …',
       'test/nightly/field-example.test.ts: of all tests those that CONTRIBUTING names fail with an added field, and no other',
     ],
-    'In part: [mutation testing](mutation.md) was done by hand, on samples.',
+    'In part: [mutation testing](mutation.md) was done once, in four rooms, on samples in three of them.',
   ],
   [
     'I2',
