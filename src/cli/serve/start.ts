@@ -11,6 +11,7 @@ import { listen } from '#cli/serve/listen.ts'
 import { measured, metricsOf, serveMetrics } from '#cli/serve/metrics.ts'
 import { deprecationOf, noticesOf, toldIn } from '#cli/serve/notices.ts'
 import type { Program } from '#cli/serve/prepare.ts'
+import { keepObjectsYoung } from '#cli/serve/young.ts'
 import { modelFor, storeOf } from '#cli/store.ts'
 import { version } from '#cli/version.ts'
 import type { Config } from '#config.ts'
@@ -197,6 +198,7 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
   const endFlushing = startFlushing(service.usage)
   const server = await listen(app, config, { isDraining: () => state.isDraining, socket })
   state.url = server.url
+  keepObjectsYoung()
   const stop = async () => {
     state.isDraining = true
     endPurging()
