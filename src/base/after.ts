@@ -9,7 +9,7 @@ export const after = <Value, Result>(
 /** The result of `work`, or of `recover` for its error where it throws or rejects. */
 export const attempt = <Result>(
   work: () => Result | Promise<Result>,
-  recover: (error: unknown) => Result,
+  recover: (error: unknown) => Result | Promise<Result>,
 ): Result | Promise<Result> => {
   try {
     const result = work()

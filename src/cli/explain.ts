@@ -7,7 +7,7 @@ type SystemError = NodeJS.ErrnoException & {
 }
 
 const unknownHost = ({ hostname }: SystemError) =>
-  `no address of ${hostname} is known; set DUET_HOST to a name or an address of this machine`
+  `no address of ${hostname} is known; set DUET_HOST, or DUET_METRICS_HOST where that names it, to a name or an address of this machine`
 
 const elsewhere = 'name another path in DUET_DATABASE_URL, or give this user the right to it'
 

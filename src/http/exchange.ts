@@ -143,11 +143,12 @@ const withBody = (
   const { c, requestId } = exchange
   const answered = (viewer: Viewer) => {
     const answer = () => serving.handle(c, viewer, requestId)
-    const whole = () => performance.now()
     // Who lacks the right is told so without the body.
     if (!turn && !serving.isOpenTo(viewer)) return inTurn(serving, exchange, answer)
-    const received = after(receiveBody(c), whole)
-    return after(received, since => after(turn, () => inTurn(serving, exchange, answer, since)))
+    return after(receiveBody(c), () => {
+      const since = performance.now()
+      return after(turn, () => inTurn(serving, exchange, answer, since))
+    })
   }
   return attempt(
     () =>
@@ -155,7 +156,8 @@ const withBody = (
         inContext(serving, exchange, () => admit(serving, exchange)),
         answered,
       ),
-    error => finish(serving, exchange, refuse(serving, exchange, error)),
+    // In its turn too: those behind it in line go on when it is answered.
+    error => after(turn, () => finish(serving, exchange, refuse(serving, exchange, error))),
   )
 }
 
@@ -170,20 +172,23 @@ const withoutBody = (
   return after(turn, () => inTurn(serving, exchange, answer))
 }
 
+/** How many requests of one connection may wait for others of it. */
+const mostInLine = 100
+
 /** What a request waits for on its connection; undefined: for nothing, as most do; false: for so many others that it is refused. */
 const inLine = ({ edge }: Serving, exchange: Exchange): Promise<void> | false | undefined => {
   const { socket } = exchange.c.env?.incoming ?? {}
   if (!socket) return undefined
   const line = lineOf(socket)
-  const isAny = isSafe(exchange.c.req.method)
-  if (!mustWait(line, isAny)) {
+  const isShared = isSafe(exchange.c.req.method)
+  if (!mustWait(line, isShared)) {
     exchange.line = line
-    goOn(line, isAny)
+    goOn(line, isShared)
     return undefined
   }
-  if (!edge.queue.keepPlace()) return false
+  if (line.waiting.length >= mostInLine || !edge.queue.keepPlace()) return false
   exchange.line = line
-  return wait(line, isAny).then(edge.queue.leavePlace)
+  return wait(line, isShared).then(edge.queue.leavePlace)
 }
 
 const serve = (serving: Serving, exchange: Exchange): Response | Promise<Response> => {
@@ -194,10 +199,11 @@ const serve = (serving: Serving, exchange: Exchange): Response | Promise<Respons
   const turn = inLine(serving, exchange)
   if (turn === false) return finish(serving, exchange, refuse(serving, exchange, overloaded()))
   if (c.req.method === 'GET') return withoutBody(serving, exchange, turn)
-  // What comes while a request waits in line is received, since Node would keep it anyway, and nobody would count it.
-  return turn || hasKnownBody(c, Math.min(edge.bodyLimit, shortBody))
+  // A body that comes while its request waits in line is received, and counted, since Node would keep the beginning of it anyway.
+  const most = turn ? edge.bodyLimit : Math.min(edge.bodyLimit, shortBody)
+  return hasKnownBody(c, most)
     ? withBody(serving, exchange, turn)
-    : withoutBody(serving, exchange)
+    : withoutBody(serving, exchange, turn)
 }
 
 /** What a route may say of its requests. */

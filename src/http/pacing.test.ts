@@ -4,16 +4,17 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { test } from 'node:test'
 import { createPacing } from '#http/pacing.ts'
+import { createQueue, type Queue } from '#http/queue.ts'
 import type { Http } from '#http/request.ts'
 import { until } from '../../test/support/wait.ts'
 
 const ask = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
 
 /** A server that answers at once and tells what it was asked; as many as the test says wait beside. */
-const paced = async (t: test.TestContext) => {
+const paced = async (t: test.TestContext, queue?: Queue) => {
   const state = { waiting: 0 }
   const asked: string[] = []
-  const pacing = createPacing(() => state.waiting)
+  const pacing = createPacing(queue ?? { entered: () => state.waiting })
   const server = createServer((incoming, outgoing) => {
     asked.push(incoming.url ?? '')
     pacing.answering({ env: { incoming, outgoing } } as Http)
@@ -86,6 +87,15 @@ test('a connection with nothing to say holds nobody up, nor one that has hung up
   await silent.ask('/silent')
   const count = () => new Promise(resolve => server.getConnections((_, number) => resolve(number)))
   await until('the one that hung up is gone', async () => (await count()) === 2)
+})
+
+test('requests that wait for others of their connection let nobody rest', async t => {
+  const queue = createQueue({ wait: 1000, size: 1000 })
+  for (let n = 0; n < 100; n++) queue.keepPlace()
+  const { asked, open } = await paced(t, queue)
+  const one = await open()
+  for (const path of ['/1', '/2']) await one.ask(path)
+  assert.deepEqual(asked, ['/1', '/2'])
 })
 
 test('at the end all are read, whoever waits', async t => {

@@ -1,5 +1,6 @@
 /** Which connections are read: while enough requests wait in memory, the next ones of those that were answered stay in the kernel. */
 import type { Socket } from 'node:net'
+import type { Queue } from '#http/queue.ts'
 import type { Http } from '#http/request.ts'
 
 export type Pacing = {
@@ -15,10 +16,10 @@ const enough = 64
 /**
  * Keeps thousands of busy connections from having as many requests in memory, where each collection of garbage copies all that they hold and takes
  * longer than answering them. A connection rests from its answer on until its turn comes to be read again, in the order in which
- * they were answered: so many in a turn of the event loop as there is room for among the `waiting`. One that has nothing to say
+ * they were answered: so many in a turn of the event loop as there is room for in the queue, where those that wait for others of their connection do not count. One that has nothing to say
  * by then no longer rests.
  */
-export const createPacing = (waiting: () => number): Pacing => {
+export const createPacing = ({ entered }: Pick<Queue, 'entered'>): Pacing => {
   const resting = new Set<Socket>()
   let isOver = false
   let isScheduled = false
@@ -29,7 +30,7 @@ export const createPacing = (waiting: () => number): Pacing => {
   }
   const wake = () => {
     isScheduled = false
-    let room = isOver ? resting.size : enough - waiting()
+    let room = isOver ? resting.size : enough - entered()
     for (const socket of resting) {
       if (room-- <= 0) break
       resting.delete(socket)
@@ -47,7 +48,7 @@ export const createPacing = (waiting: () => number): Pacing => {
     answering: ({ env }) => {
       const { incoming, outgoing } = env
       // Whoever asks while others rest goes behind them.
-      if (!incoming || !outgoing || (resting.size === 0 && waiting() < enough)) return
+      if (!incoming || !outgoing || (resting.size === 0 && entered() < enough)) return
       // Not earlier: what Node does with a request that has been answered makes it read the connection.
       outgoing.once('close', () => rest(incoming.socket))
     },

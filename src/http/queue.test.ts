@@ -39,6 +39,7 @@ const queueWith = ({ wait = 1000, size = 1000, cost = 1, refusal = 0 }: Given = 
     told: () => told.splice(0),
     size: queue.size,
     keepPlace: queue.keepPlace,
+    entered: queue.entered,
     leavePlace: queue.leavePlace,
   }
 }
@@ -221,10 +222,11 @@ test('what many requests leave behind is given back', () => {
 })
 
 test('those that wait elsewhere until they enter count among those that wait', () => {
-  const { enter, settle, told, size, keepPlace, leavePlace } = queueWith({ size: 3 })
+  const { enter, settle, told, size, entered, keepPlace, leavePlace } = queueWith({ size: 3 })
   enter('read 1')
   assert.equal(keepPlace(), true)
   assert.equal(size(), 2)
+  assert.equal(entered(), 1)
   enter('read 2')
   assert.equal(keepPlace(), false)
   enter('read 3')

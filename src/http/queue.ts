@@ -13,6 +13,9 @@ export type Queue = {
   /** Counts one that will enter and waits elsewhere first; false where so many wait that it is to be refused. */
   readonly keepPlace: () => boolean
   readonly leavePlace: () => void
+  /** How many have entered and wait. */
+  readonly entered: () => number
+  /** How many wait, also elsewhere. */
   readonly size: () => number
 }
 
@@ -28,6 +31,7 @@ export const noQueue: Queue = {
   enter: ({ run }) => run(),
   keepPlace: () => true,
   leavePlace: () => {},
+  entered: () => 0,
   size: () => 0,
 }
 
@@ -234,5 +238,5 @@ export const createQueue = (limits: QueueLimits, { now, later }: Clock = usualCl
     came++
     schedule()
   }
-  return { enter, keepPlace, leavePlace, size: () => lines.all() + elsewhere }
+  return { enter, keepPlace, leavePlace, entered: lines.all, size: () => lines.all() + elsewhere }
 }

@@ -3,7 +3,7 @@ import { after } from '#base/after.ts'
 import { lru } from '#base/lru.ts'
 import { prepareFor } from '#core.ts'
 import { askedBy } from '#http/asked.ts'
-import { parametersOf } from '#http/request.ts'
+import { type Http, header, parametersOf } from '#http/request.ts'
 import { formType } from '#http/safe.ts'
 import { type Whole, wholeOf } from '#http/whole.ts'
 import { notFound } from '#model/model.ts'
@@ -141,10 +141,15 @@ type Page =
   | { readonly missing: NonNullable<Answer['missing']> }
   | (Whole & { readonly missing?: undefined; readonly link: string; readonly tag: string })
 
-/** The body of a page with its ETag and `Link`, or the row that must exist and does not. */
+/** Whether a page surely goes out as a body: a HEAD has none, nor has a 304. */
+const isSent = (c: Http): boolean =>
+  c.req.method !== 'HEAD' && header(c, 'if-none-match') === undefined
+
+/** The body of a page with its ETag and `Link`, or the row that must exist and does not; throws `OVERLOADED` where it is sent and does not fit beside the answers that wait. */
 const pageOf = (
   { core: { cursorKey }, edge: { memory }, version }: Mount,
   request: Request,
+  isSent: boolean,
   answer?: Answer,
 ): Page | Promise<Page> => {
   const { page, address, list, limit } = request
@@ -154,11 +159,14 @@ const pageOf = (
   const { body, link } = page
     ? numberedEnvelope(answer, page, address, style)
     : cursorEnvelope(answer, { key: cursorKey, list, limit }, address, style)
-  return after(wholeOf([body], true, memory.answers), ({ body, tag = '' }) => ({
-    body,
-    link,
-    tag: inVersion(tag, version),
-  }))
+  return after(
+    wholeOf([body], true, isSent ? memory.answers : undefined),
+    ({ body, tag = '' }) => ({
+      body,
+      link,
+      tag: inVersion(tag, version),
+    }),
+  )
 }
 
 /** Serves a page of a list. */
@@ -182,7 +190,7 @@ export const serveList = (mount: Mount, route: Route): Serve => {
     const prepared = planFor(shape, key, viewer.role)
     const made = {
       by: url,
-      make: ([answer]: readonly Answer[]) => pageOf(mount, request, answer),
+      make: ([answer]: readonly Answer[]) => pageOf(mount, request, isSent(c), answer),
     }
     return after(readAs(core.reader, prepared, values, made, askedBy(edge, c, viewer)), found => {
       if (found.missing) throw notFound(found.missing.entity, found.missing.id)

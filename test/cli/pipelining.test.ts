@@ -163,21 +163,76 @@ test('connections do not wait for one another', async () => {
 })
 
 test('the body of a request that waits for another is received, and counts until it is answered', async () => {
-  for (const send of [withBody, chunked]) {
+  const { socket, heard } = await dial()
+  socket.write(read + withBody('PATCH /api/users/2', patch('Ben').padEnd(50_000)) + read)
+  await haveCome(3)
+  await until('the body is received', () => memory.bodies.taken() >= 50_000)
+  runNext()
+  await inQueue(1)
+  assert.ok(memory.bodies.taken() >= 50_000)
+  runNext()
+  await inQueue(1)
+  assert.equal(memory.bodies.taken(), 0)
+  runNext()
+  await until('all are answered', () => answers(heard).length === 3)
+  socket.destroy()
+})
+
+test('a body whose length is not told, or too large for any, is received in its turn, and not in line', async () => {
+  for (const [send, status] of [
+    [chunked, 200],
+    [withBody, 413],
+  ] as const) {
     const { socket, heard } = await dial()
-    socket.write(read + send('PATCH /api/users/2', patch('Ben').padEnd(50_000)) + read)
-    await haveCome(3)
-    await until('the body is received', () => memory.bodies.taken() >= 50_000)
-    runNext()
-    await inQueue(1)
-    assert.ok(memory.bodies.taken() >= 50_000)
-    runNext()
+    const body = patch('Ben').padEnd(status === 200 ? 50_000 : 1_048_577)
+    socket.write(read + send('PATCH /api/users/2', body))
+    await haveCome(2)
     await inQueue(1)
     assert.equal(memory.bodies.taken(), 0)
     runNext()
-    await until('all are answered', () => answers(heard).length === 3)
+    await inQueue(1)
+    runNext()
+    await until('both are answered', () => answers(heard).length === 2)
+    assert.deepEqual(answers(heard), [200, status])
     socket.destroy()
   }
+})
+
+test('one that is refused in line is so in its turn: those before it stay alone', async () => {
+  const { socket, heard } = await dial()
+  const bad = withBody('PATCH /api/users/2', patch('Never')).replace('Bearer ', 'Bearer bad')
+  const name = `Ben ${++made}`
+  socket.write(withBody('PATCH /api/users/2', patch('Ben')))
+  await inQueue(1)
+  socket.write(withBody('PATCH /api/users/2', patch(name)) + bad + read)
+  await haveCome(4)
+  await until('the bodies are there', () => memory.bodies.taken() > 2 * patch('Ben').length)
+  // All that had come by then has been looked at: the first alone is in the queue.
+  await new Promise(resolve => setImmediate(resolve))
+  await inQueue(1)
+  for (let n = 0; n < 2; n++) {
+    runNext()
+    await inQueue(1)
+  }
+  runNext()
+  await until('all are answered', () => answers(heard).length === 4)
+  assert.deepEqual(answers(heard), [200, 200, 401, 200])
+  assert.deepEqual(nameOf(heard.text).slice(-1), [name])
+  socket.destroy()
+})
+
+test('of one connection at most 100 requests wait for others of it', async () => {
+  const { socket, heard } = await dial()
+  socket.write(withBody('PATCH /api/users/2', patch('Ben')) + read.repeat(101))
+  await inQueue(1)
+  await until('one is refused', () => active.counts.get('GET') === 100)
+  runNext()
+  await inQueue(100)
+  for (let n = 0; n < 100; n++) runNext()
+  await until('all are answered', () => answers(heard).length === 102)
+  assert.deepEqual(new Set(answers(heard).slice(0, -1)), new Set([200]))
+  assert.equal(answers(heard).at(-1), 503)
+  socket.destroy()
 })
 
 test('behind a request that is refused the next goes on', async () => {

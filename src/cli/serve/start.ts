@@ -69,7 +69,7 @@ const edgeOf = (
     ...own,
     callerOf: callersBehind(values.DUET_TRUSTED_PROXIES),
     queue,
-    pacing: createPacing(queue.size),
+    pacing: createPacing(queue),
     active: createActive(),
     origins: originsOf(values.DUET_CORS_ORIGINS) as '*' | readonly string[],
     bodyLimit: values.DUET_MAX_BODY,

@@ -33,7 +33,7 @@ const isConnectionLost = ({ code = '', severity, message }: DatabaseError): bool
     ? /^E[A-Z]/.test(code) || /terminated|timeout|connection|closed/i.test(message)
     : severity === 'FATAL' || /^(57P|08|53300)/.test(code)
 
-/** Whether a server refuses this user or this database, which no wait changes. */
+/** Whether a server refuses this user or this database, or the client has no password for it, which no wait changes. */
 export const isLasting = (error: unknown): boolean => /^(28|3D|42501)/.test(codeOf(error))
 
 /** Whether a prepared statement is missing, or no longer fits its table. */
@@ -82,8 +82,9 @@ export const translated = (error: unknown): unknown => {
     : error
 }
 
-/** The SQLSTATE of an error or of its cause. */
+/** The SQLSTATE of an error or of its cause; the driver has none for a server that asks for a password where none was given. */
 export const codeOf = (error: unknown): string => {
+  if (error instanceof Error && error.message.startsWith('SASL:')) return '28P01'
   const { code } = (error instanceof Error ? error : {}) as DatabaseError
   if (code !== undefined && !(error instanceof ApiError)) return code
   return error instanceof Error && error.cause !== undefined ? codeOf(error.cause) : ''

@@ -59,6 +59,10 @@ const noPrimary = (url: string) =>
     `${labelOf(url)} has no primary now: none of its servers takes writes, or none can be reached`,
   )
 
+/** Whether every server refuses this user or this database: one alone may be a standby with rules of its own. */
+const isRefused = (url: string, errors: readonly unknown[]): boolean =>
+  errors.length === serversIn(url).length && errors.every(isLasting)
+
 const wasReplaced = (found: Found, { timeline }: Found) =>
   `${labelOf(found.url)} takes writes on timeline ${found.timeline}, but timeline ${timeline} was there already, so it is not used: find out which writes are lost, then start this process again`
 
@@ -67,7 +71,7 @@ export const connect = async (options: ConnectionOptions): Promise<Connection> =
   if (!seeksPrimary(options.url)) return connectTo(options.url, options)
   const errors: unknown[] = []
   const found = await newestOf(options.url, errors)
-  if (!found) throw errors.find(isLasting) ?? noPrimary(options.url)
+  if (!found) throw isRefused(options.url, errors) ? errors[0] : noPrimary(options.url)
   return connectTo(found.url, options)
 }
 

@@ -1,6 +1,6 @@
 /** A database as messages name it, and the reasons why it cannot be reached; never with a password. */
 import { serversIn } from '#base/hosts.ts'
-import { UnreachableError } from '#engines/postgres/connection/errors.ts'
+import { codeOf, UnreachableError } from '#engines/postgres/connection/errors.ts'
 
 /** The address without user and password. */
 export const labelOf = (url: string): string => {
@@ -26,8 +26,7 @@ export const refused = (error: unknown, url: string): UnreachableError => {
   const { code = '', message } = error as Fault
   // No address of the host answered; each has an error of its own.
   const reason = error instanceof AggregateError ? code : message
-  // The driver's own message where the server requires a password and none was given.
-  const [problem, remedy] = refusals[/^SASL:/.test(message) ? '28P01' : code] ?? unreachable
+  const [problem, remedy] = refusals[codeOf(error)] ?? unreachable
   return new UnreachableError(`${labelOf(url)} ${problem} (${reason}): ${remedy}`, { cause: error })
 }
 
