@@ -153,11 +153,22 @@ describe('a service that is told of two servers', { skip: noReplica }, () => {
   })
 
   test('one whose user all servers refuse ends at once with the reason', async () => {
-    const stranger = url.replace('postgres@', 'stranger@')
+    const twice = `127.0.0.1:${second.port},127.0.0.1:${second.port}`
+    const stranger = `postgres://stranger@${twice}/postgres`
     const waits = { ...settings, DUET_DATABASE_URL: stranger, DUET_STORE_WAIT: '1h' }
     const { code, stderr } = await duet(['serve'], waits)
     assert.equal(code, 1)
     assert.match(stderr, /^duet: postgres:.* refuses the user \(role "stranger" does not exist\): /)
+  })
+
+  test('one whose user a server refuses while another is away waits for that, and says why', async () => {
+    const stranger = url.replace('postgres@', 'stranger@')
+    const waits = { ...settings, DUET_DATABASE_URL: stranger, DUET_STORE_WAIT: '1h' }
+    const late = start(['serve'], waits)
+    const told = /waiting up to 3600 s: postgres:.* refuses the user/
+    await until('it waits', () => told.test(late.stderr()))
+    late.child.kill('SIGTERM')
+    await late.closed
   })
 })
 

@@ -59,9 +59,13 @@ const noPrimary = (url: string) =>
     `${labelOf(url)} has no primary now: none of its servers takes writes, or none can be reached`,
   )
 
-/** Whether every server refuses this user or this database: one alone may be a standby with rules of its own. */
-const isRefused = (url: string, errors: readonly unknown[]): boolean =>
-  errors.length === serversIn(url).length && errors.every(isLasting)
+/** What is told where no primary was found: that the user or the database is refused; it lasts only where every server says so, since one may be a standby with rules of its own. */
+const noneFound = (url: string, errors: readonly unknown[]): unknown => {
+  const refusal = errors.find(isLasting)
+  if (refusal === undefined) return noPrimary(url)
+  const isEvery = errors.length === serversIn(url).length && errors.every(isLasting)
+  return isEvery ? refusal : new UnreachableError((refusal as Error).message)
+}
 
 const wasReplaced = (found: Found, { timeline }: Found) =>
   `${labelOf(found.url)} takes writes on timeline ${found.timeline}, but timeline ${timeline} was there already, so it is not used: find out which writes are lost, then start this process again`
@@ -71,7 +75,7 @@ export const connect = async (options: ConnectionOptions): Promise<Connection> =
   if (!seeksPrimary(options.url)) return connectTo(options.url, options)
   const errors: unknown[] = []
   const found = await newestOf(options.url, errors)
-  if (!found) throw isRefused(options.url, errors) ? errors[0] : noPrimary(options.url)
+  if (!found) throw noneFound(options.url, errors)
   return connectTo(found.url, options)
 }
 
