@@ -46,17 +46,17 @@ export const crashRounds = async (
 /** Ends so many sessions of the service, whichever, now one and then one. */
 const endSessions = async (server: Postgres, database: string, count: number) => {
   const client = await connected(server.url)
-  let ended = 0
-  await until(`${count} sessions are ended`, async () => {
+  for (let ended = 0; ended < count; ended++) {
     await pause(90)
-    const { rowCount } = await client.query(
-      `select pg_terminate_backend(pid) from (select pid from pg_stat_activity
-        where application_name = 'duet' and datname = $1 order by random() limit 1) as s`,
-      [database],
-    )
-    ended += rowCount ?? 0
-    return ended >= count
-  })
+    await until('there is a session to end', async () => {
+      const { rowCount } = await client.query(
+        `select pg_terminate_backend(pid) from (select pid from pg_stat_activity
+          where application_name = 'duet' and datname = $1 order by random() limit 1) as s`,
+        [database],
+      )
+      return rowCount === 1
+    })
+  }
   await client.end()
 }
 
