@@ -16,6 +16,9 @@ test(`${restarts} restarts in turn behind HAProxy at up to 300 requests a second
 test('without a wait at the end callers do notice: it is needed, and this sees it', {
   skip: noDatabase || noHaproxy,
 }, async () => {
-  const { errors } = await rollingRounds(4, { wait: 0 })
-  assert.ok(errors.length > 0)
+  let noticed = 0
+  // A few restarts may go by unnoticed, not forty.
+  for (let tries = 0; noticed === 0 && tries < 10; tries++)
+    noticed = (await rollingRounds(4, { wait: 0 })).errors.length
+  assert.ok(noticed > 0)
 })
