@@ -124,7 +124,8 @@ const differential = (
         { seed, numRuns: runs, endOnFailure: true },
       )
       t.diagnostic(`${Math.round(letters / runs)} characters an answer, ${errors} errors`)
-      assert.ok(letters / runs > 100, 'the answers hold something')
+      // A few may all be of next to nothing.
+      if (runs >= 50) assert.ok(letters / runs > 100, 'the answers hold something')
     })
   })
 
