@@ -400,6 +400,8 @@ describe('a key set in a file', () => {
       await assert.rejects(ask(next.token()), isAway(5))
       clock.seconds = start + 3_599
       assert.deepEqual(await ask(long), user)
+      // That one waited for no read; this one waits for it to end, before the clock moves on.
+      await assert.rejects(ask(next.token()), isAway(5))
       clock.seconds = start + 3_600
       await assert.rejects(ask(long), isAway(4))
       replace(path, setOf(ed))

@@ -22,11 +22,14 @@ const tables = onPostgres
   ? "select relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'"
   : "select name from sqlite_schema where type = 'table'"
 
-/** Every row of every table; on SQLite the ids to come are in one of them, on PostgreSQL a refused write may use one up. */
+/**
+ * Every row of every table; on SQLite the ids to come are in one of them, on PostgreSQL a refused write may use one up. On which
+ * timeline a PostgreSQL is, the process writes down by itself, some time after its start: that table is left out.
+ */
 const everythingStored = async (): Promise<string> => {
   const names = await world.rows(`${tables} order by 1`)
   const rows: Rows[] = []
-  for (const [name] of names) rows.push(await world.rows(`select * from "${name}"`))
+  for (const [name] of names) if (name !== 'timelines') rows.push(await world.rows(`select * from "${name}"`))
   return JSON.stringify([names, rows])
 }
 
