@@ -7,35 +7,20 @@
  */
 import { connect } from 'node:net'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { onAnswer, percentiles, requestOf } from './answers.mjs'
 import { processorTime } from './processor.mjs'
 
 const { url, token, seconds, groups, pid } = JSON.parse(process.argv[2])
-const { hostname, port } = new URL(url)
+const { host, hostname, port } = new URL(url)
 const clock = () => performance.now()
 
-const bytesOf = ({ method, path, body = '' }) =>
-  Buffer.from(
-    [
-      `${method} ${path} HTTP/1.1`,
-      `Host: ${hostname}:${port}`,
-      ...(token ? [`Authorization: Bearer ${token}`] : []),
-      ...(method === 'GET'
-        ? []
-        : ['Content-Type: application/json', `Content-Length: ${body.length}`]),
-      '',
-      body,
-    ].join('\r\n'),
-  )
+const bytesOf = asked => requestOf({ ...asked, host, token })
 
 /** One connection: a request at a time; it is opened again where the server closes it. */
 class Line {
   sentAt = 0
   isBusy = false
   isGreeted = false
-  #head = ''
-  #left = -1
-  #status = 0
-  #hasRetryAfter = false
 
   constructor(group) {
     this.group = group
@@ -44,7 +29,7 @@ class Line {
 
   open() {
     this.socket = connect({ host: hostname, port, noDelay: true })
-    this.socket.on('data', chunk => this.take(chunk))
+    onAnswer(this.socket, (status, head) => this.done(status, head))
     this.socket.on('error', () => {})
     this.socket.on('close', () => {
       if (this.isBusy) this.done(0)
@@ -58,35 +43,19 @@ class Line {
     this.socket.write(bytes)
   }
 
-  take(chunk) {
-    if (this.#left < 0) {
-      this.#head += chunk.latin1Slice()
-      const end = this.#head.indexOf('\r\n\r\n')
-      if (end < 0) return
-      this.#status = Number(this.#head.slice(9, 12))
-      this.#hasRetryAfter = /\r\nretry-after: *\d/i.test(this.#head.slice(0, end + 2))
-      const length = /\r\ncontent-length: *(\d+)/i.exec(this.#head)?.[1]
-      this.#left = Number(length) - (this.#head.length - end - 4)
-    } else this.#left -= chunk.length
-    if (this.#left > 0) return
-    this.#head = ''
-    this.#left = -1
-    this.done(this.#status)
-  }
-
   /** Asks for something that is not counted, to be sure that the connection is served. */
   greet(bytes) {
     if (!this.isGreeted) this.send(bytes)
   }
 
-  done(status) {
+  done(status, head = '') {
     this.isBusy = false
     if (!this.isGreeted) {
       this.isGreeted = status === 200
       if (!this.isGreeted) setTimeout(() => this.greet(health), 100)
       return
     }
-    this.group.took(this, status, clock() - this.sentAt, this.#hasRetryAfter)
+    this.group.took(this, status, clock() - this.sentAt, head)
   }
 
   end() {
@@ -128,11 +97,11 @@ class Group {
     if (this.rate === undefined) for (const line of this.#free.splice(0)) this.send(line)
   }
 
-  took(line, status, milliseconds, hasRetryAfter) {
+  took(line, status, milliseconds, head) {
     this.statuses[status] = (this.statuses[status] ?? 0) + 1
     if (status === 503) {
       this.times.refused.push(milliseconds)
-      if (!hasRetryAfter) this.bare++
+      if (!/\r\nretry-after: *\d/i.test(head)) this.bare++
     } else if (status >= 200 && status < 300) this.times.ok.push(milliseconds)
     if (this.rate !== undefined) this.#free.unshift(line)
     else if (!isOver && clock() < ends) this.send(line)
@@ -140,8 +109,6 @@ class Group {
 
   figures() {
     const { ok, refused } = this.times
-    const sorted = { ok: Float64Array.from(ok).sort(), refused: Float64Array.from(refused).sort() }
-    const at = (times, part) => times[Math.floor(times.length * part)] ?? 0
     return {
       name: this.name,
       statuses: this.statuses,
@@ -149,9 +116,8 @@ class Group {
       withoutRetryAfter: this.bare,
       ok: ok.length,
       goodput: ok.length / seconds,
-      p50: at(sorted.ok, 0.5),
-      p99: at(sorted.ok, 0.99),
-      refusedP99: at(sorted.refused, 0.99),
+      ...percentiles(ok),
+      refusedP99: percentiles(refused).p99,
     }
   }
 }

@@ -7,12 +7,13 @@
  */
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
+import { onAnswer, percentiles, requestOf } from './answers.mjs'
 
 const connections = 32
 const { url, token, seconds, seed, reads, writes, every } = JSON.parse(
   readFileSync(process.argv[2], 'utf8'),
 )
-const { hostname, port } = new URL(url)
+const { host, hostname, port } = new URL(url)
 const random = randomBy(seed)
 const pick = zipf(reads.length)
 const texts = new Map()
@@ -24,31 +25,14 @@ const lines = await Promise.all(Array.from({ length: connections }, open))
 end = performance.now() + seconds * 1000
 await Promise.all(lines.map(send))
 for (const { socket } of lines) socket.destroy()
-times.sort((a, b) => a - b)
-const [p50, p99] = [0.5, 0.99].map(part => times[Math.floor(times.length * part)])
-console.log(JSON.stringify({ requests: times.length, written, p50, p99 }))
+console.log(JSON.stringify({ requests: times.length, written, ...percentiles(times) }))
 
 /** A connection that has been answered; `ask` sends a request and gives the status of its answer. */
 async function open() {
   const socket = connect({ host: hostname, port, noDelay: true })
-  let head = ''
-  let left = -1
   let answered = () => {}
   let failed = () => {}
-  socket.on('data', chunk => {
-    if (left < 0) {
-      head += chunk.latin1Slice()
-      const ends = head.indexOf('\r\n\r\n')
-      if (ends < 0) return
-      const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0
-      left = Number(length) - (head.length - ends - 4)
-    } else left -= chunk.length
-    if (left > 0) return
-    const status = Number(head.slice(9, 12))
-    head = ''
-    left = -1
-    answered(status)
-  })
+  onAnswer(socket, status => answered(status))
   socket.on('error', error => failed(error))
   socket.on('close', () => failed(new Error('the server closed the connection')))
   const ask = text =>
@@ -74,13 +58,8 @@ async function send({ ask }) {
   }
 }
 
-function textOf({ method, path, body }) {
-  const described = body
-    ? `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`
-    : ''
-  return Buffer.from(
-    `${method} ${path} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: Bearer ${token}\r\n${described}\r\n${body ?? ''}`,
-  )
+function textOf(asked) {
+  return requestOf({ ...asked, host, token })
 }
 
 /** Gives places from 0 on, the first most often. */

@@ -4,6 +4,7 @@
  */
 import { Agent, request } from 'node:http'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
+import { percentiles } from './answers.mjs'
 
 const clock = () => Number(process.hrtime.bigint()) / 1e6
 
@@ -44,16 +45,8 @@ async function send({ url, token, rate, seconds, requests }) {
   await Promise.all(all)
   agent.destroy()
   const took = (clock() - began) / 1000
-  times.sort((a, b) => a - b)
-  const quantile = part => times[Math.floor(times.length * part)]
   console.log(
-    JSON.stringify({
-      requests: count,
-      failed,
-      rate: count / took,
-      p50: quantile(0.5),
-      p99: quantile(0.99),
-    }),
+    JSON.stringify({ requests: count, failed, rate: count / took, ...percentiles(times) }),
   )
 }
 
