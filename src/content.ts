@@ -1,5 +1,4 @@
 /** The content of a service as one value: all that the machine needs of it. */
-
 import type { Kind, RowsByEntity, Seed } from '#cli/row-sources.ts'
 import { type ErrorKind, machineErrors, mergeErrors } from '#errors.ts'
 import {

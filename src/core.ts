@@ -1,5 +1,4 @@
 /** The read core and the write core as the APIs use them: one model on one database. */
-
 import type { Model } from '#model/model.ts'
 import type { Role } from '#model/viewer.ts'
 import { plan } from '#read/plan.ts'

@@ -1,5 +1,4 @@
 /** The machine's settings, each with its rule, its default and its purpose. */
-
 import { turned, where } from '#base/check.ts'
 import { isPostgres } from '#base/hosts.ts'
 import {

@@ -1,5 +1,4 @@
 /** The migrations of a store of the content, for tests that apply them themselves. */
-
 import { content } from '#content/index.ts'
 import type { Content } from '#content.ts'
 import { type EngineName, historyOf } from '#engines/migrations.ts'

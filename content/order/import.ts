@@ -1,5 +1,4 @@
 /** One order of an import: its items, the amount they come to, its state with its times, and the record of both. */
-
 import { isObject } from '#base/object.ts'
 import { inserter } from '#cli/fill.ts'
 import type { ContentStore, Kind, OpenStore, PutRow } from '#cli/row-sources.ts'

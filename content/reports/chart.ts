@@ -1,5 +1,4 @@
 /** A report as a chart: stacked bars in one SVG, without scripts or styles. */
-
 import { html } from 'hono/html'
 import { barsOf, number, outlineOf } from '#content/reports/bars.ts'
 import { type Measure, measures, type Report } from '#content/reports/figures.ts'

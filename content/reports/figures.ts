@@ -1,5 +1,4 @@
 /** The figures of a report: counted by the database day by day, from one snapshot, and summed up to periods here. */
-
 import { type By, dayAt, periodOf, startOf, tooMany } from '#content/reports/periods.ts'
 import type { ReportRequest, ReportType } from '#content/reports/request.ts'
 import type { Core } from '#core.ts'

@@ -1,5 +1,4 @@
 /** A report as JSON and as CSV. */
-
 import { type Measure, measures, type Report } from '#content/reports/figures.ts'
 import { labelOf } from '#content/reports/periods.ts'
 import type { Currency } from '#model/model.ts'

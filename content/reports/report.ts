@@ -1,5 +1,4 @@
 /** `POST /api/reports/generate`: figures by day or month, as JSON, CSV or a chart. */
-
 import { chart } from '#content/reports/chart.ts'
 import { figuresOf, type Report } from '#content/reports/figures.ts'
 import { reportForm } from '#content/reports/form.ts'

@@ -1,5 +1,4 @@
 /** Everything the service knows about a user. */
-
 import { errors } from '#content/errors.ts'
 import { admin, roles } from '#content/roles.ts'
 import { sendVerification } from '#content/user/verify-email/message.ts'

@@ -1,5 +1,4 @@
 /** Adds one row from the command line, by the rules that the APIs have for a superuser. */
-
 import { inserter } from '#cli/fill.ts'
 import type { InputRow } from '#cli/row-sources.ts'
 import { withStore } from '#cli/store.ts'

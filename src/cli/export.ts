@@ -1,5 +1,4 @@
 /** `duet export`: the rows of a kind as a file that `import` reads. */
-
 import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'

@@ -1,8 +1,7 @@
 /** Inserts many rows at once, by statements derived from the model. */
 import type { ContentStore, OpenStore, RowsByEntity } from '#cli/row-sources.ts'
-import type { Store } from '#engines/store.ts'
 import type { Entity } from '#model/entity.ts'
-import { columnName, type Model } from '#model/model.ts'
+import { columnName } from '#model/model.ts'
 import { anonymous } from '#model/viewer.ts'
 import { queryOf } from '#sql/query.ts'
 import type { SqlValue } from '#sql/sql.ts'
@@ -120,16 +119,10 @@ const demoStart = Date.UTC(2026, 0, 5, 9)
 const hour = 3_600_000
 
 /** Puts the rows into a migrated store where it has no content at all. */
-export const fillEmpty = async (store: Store, model: Model, rows: RowsByEntity): Promise<void> => {
-  const session = await store.session('filling')
-  const open = { session, dialect: store.dialect, model }
-  try {
-    // A transaction waits for other writers, which a store with content need not; inside it nobody else can fill this one.
-    if (!(await isEmpty(open))) return
-    await session.transaction(async () => {
-      if (await isEmpty(open)) await putRows(open, rows, demoStart, hour)
-    })
-  } finally {
-    await session.close()
-  }
+export const fillEmpty = async (store: ContentStore, rows: RowsByEntity): Promise<void> => {
+  // A transaction waits for other writers, which a store with content need not; inside it nobody else can fill this one.
+  if (!(await isEmpty(store))) return
+  await store.session.transaction(async () => {
+    if (await isEmpty(store)) await putRows(store, rows, demoStart, hour)
+  })
 }

@@ -1,5 +1,4 @@
 /** `duet import`: rows of NDJSON or CSV, checked by the rules of the API, stored with their ids and times. */
-
 import { statSync } from 'node:fs'
 import { progress } from '#cli/progress.ts'
 import type { ContentStore, InputRow, Kind, PutRow } from '#cli/row-sources.ts'

@@ -1,5 +1,6 @@
 /** `duet move`: moves a whole SQLite store into a PostgreSQL database. */
 import { createHash } from 'node:crypto'
+import { closing } from '#base/closing.ts'
 import { isPostgres } from '#base/hosts.ts'
 import { copyTables, remedy } from '#cli/move/copy.ts'
 import { contentTables } from '#cli/move/tables.ts'
@@ -86,22 +87,10 @@ const targetOf = async (config: Config, to: string, migrations: URL) => {
   )
 }
 
-/** Runs work with a resource, and closes it in the end. */
-const closing = async <Thing extends { readonly close: () => Promise<void> }>(
-  thing: Thing,
-  work: (thing: Thing) => Promise<void>,
-): Promise<void> => {
-  try {
-    await work(thing)
-  } finally {
-    await thing.close()
-  }
-}
-
 /** Moves the store that this process holds. */
 const moveHeld = async (store: Store, target: Target, move: Move): Promise<void> => {
   const identity = await identityOf(store)
-  await closing(await store.session('filling'), async session => {
+  await closing(store.session('filling'), async session => {
     const source = { ...session, dialect: store.dialect }
     try {
       // A transaction that writes nothing: no other command writes either until it ends.
@@ -126,7 +115,7 @@ const run = async (args: readonly string[], content: Content): Promise<void> => 
   const release = await hold(store)
   try {
     await store.migrate()
-    await closing(await targetOf(config, to, content.migrations), target =>
+    await closing(targetOf(config, to, content.migrations), target =>
       moveHeld(store, target, { entities, restarts }),
     )
   } finally {

@@ -1,5 +1,4 @@
 /** `duet seed`: made-up rows of any number in an empty store, the same for the same numbers. */
-
 import { isEmpty, manyInserter } from '#cli/fill.ts'
 import { progress } from '#cli/progress.ts'
 import type { ContentStore, PutMany, Seed, Sizes } from '#cli/row-sources.ts'

@@ -1,4 +1,5 @@
 /** Opens the store of a configuration for commands: migrated, and with the model's settings. */
+import { closing } from '#base/closing.ts'
 import { checkCurrency } from '#cli/currency.ts'
 import type { ContentStore, OpenStore } from '#cli/row-sources.ts'
 import { type Config, loadConfig } from '#config.ts'
@@ -63,8 +64,7 @@ export const checkCurrent = async (store: Store, remedy: string): Promise<void> 
 
 /** Throws with the remedy where a table of a migrated store lacks a column that its entity has. */
 export const checkColumns = async (store: Store, entities: Entities): Promise<void> => {
-  const session = await store.session('reading')
-  try {
+  await closing(store.session('reading'), async session => {
     for (const [name, { table, fields }] of Object.entries(entities)) {
       const columns = await driveBy(columnsOf(store.dialect, table), session.query)
       const missing = Object.keys(fields).find(key => !columns.includes(columnName(key)))
@@ -73,9 +73,7 @@ export const checkColumns = async (store: Store, entities: Entities): Promise<vo
           `${name}.${missing} is in the model, and no migration makes its column: run duet migrate --draft NAME, read what it writes, and start again`,
         )
     }
-  } finally {
-    await session.close()
-  }
+  })
 }
 
 type Purpose = 'reading' | 'filling'

@@ -2,11 +2,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { closing } from '#base/closing.ts'
+import type { OpenStore } from '#cli/row-sources.ts'
 import type { Content } from '#content.ts'
 import { historyOf } from '#engines/migrations.ts'
 import { restore } from '#engines/sqlite/backup.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
-import type { Store } from '#engines/store.ts'
 import { columnName, type Entities } from '#model/model.ts'
 import { queryOf } from '#sql/query.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
@@ -17,26 +18,21 @@ type Counts = {
   readonly newest: { readonly time: number; readonly plural: string } | undefined
 }
 
-const countsIn = async (store: Store, entities: Entities): Promise<Counts> => {
-  const session = await store.session('reading')
+const countsIn = async ({ session, dialect }: OpenStore, entities: Entities): Promise<Counts> => {
   const numberIn = async (piece: Sql): Promise<number | undefined> => {
-    const [[value] = []] = await session.query(queryOf(piece, store.dialect))
+    const [[value] = []] = await session.query(queryOf(piece, dialect))
     return value == null ? undefined : Number(value)
   }
   const rows: [string, number][] = []
   let newest: Counts['newest']
-  try {
-    for (const { table, plural, fields } of Object.values(entities)) {
-      rows.push([plural, (await numberIn(sql`select count(*) from ${name(table)}`)) ?? 0])
-      for (const [field, { scalar }] of Object.entries(fields)) {
-        if (scalar !== 'time') continue
-        const column = name(columnName(field))
-        const time = await numberIn(sql`select max(${column}) from ${name(table)}`)
-        if (time !== undefined && time > (newest?.time ?? -Infinity)) newest = { time, plural }
-      }
+  for (const { table, plural, fields } of Object.values(entities)) {
+    rows.push([plural, (await numberIn(sql`select count(*) from ${name(table)}`)) ?? 0])
+    for (const [field, { scalar }] of Object.entries(fields)) {
+      if (scalar !== 'time') continue
+      const column = name(columnName(field))
+      const time = await numberIn(sql`select max(${column}) from ${name(table)}`)
+      if (time !== undefined && time > (newest?.time ?? -Infinity)) newest = { time, plural }
     }
-  } finally {
-    await session.close()
   }
   return { rows, newest }
 }
@@ -63,7 +59,10 @@ export const trialOf = async (source: string, content: Content): Promise<string>
     await restore(source, file, { force: false, tables, migrations })
     const store = sqliteStore({ file, migrations })
     const applied = await store.migrate()
-    return report(source, applied, await countsIn(store, content.entities))
+    const counts = await closing(store.session('reading'), session =>
+      countsIn({ session, dialect: store.dialect }, content.entities),
+    )
+    return report(source, applied, counts)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

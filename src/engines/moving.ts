@@ -1,5 +1,4 @@
 /** Reads a table that is moved from one engine to another, page by page in the order of its key, the same on both sides. */
-
 import type { Scalar } from '#model/field.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Row, Rows, Session } from '#sql/engine.ts'

@@ -1,5 +1,4 @@
 /** GraphQL over HTTP: the endpoint, and the envelope and headers of its answers. */
-
 import { after } from '#base/after.ts'
 import { graphqlPath } from '#base/paths.ts'
 import type { Core } from '#core.ts'

@@ -1,5 +1,4 @@
 /** The parameters of a GraphQL request, from its body or its URL (GraphQL over HTTP, section 4). */
-
 import { after } from '#base/after.ts'
 import { isObject, type JsonObject } from '#base/object.ts'
 import { parametersIn } from '#base/parameters.ts'

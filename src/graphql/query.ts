@@ -1,5 +1,4 @@
 /** A query operation: all its roots in one read, from one snapshot. */
-
 import { type ExecutionResult, execute, type FieldNode, Kind, OperationTypeNode } from 'graphql'
 import { after } from '#base/after.ts'
 import { prepareFor } from '#core.ts'

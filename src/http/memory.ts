@@ -2,6 +2,8 @@
 
 /** Bytes that are taken and given back. */
 export type Account = {
+  /** Whether so many bytes are left. */
+  readonly hasRoom: (bytes: number) => boolean
   /** Takes so many bytes; false where not so many are left, and then nothing is taken. */
   readonly take: (bytes: number) => boolean
   /** Takes them even where they are not left. */
@@ -18,9 +20,11 @@ const accountOf = (budget: number): Account => {
   const force = (bytes: number) => {
     taken += bytes
   }
+  const hasRoom = (bytes: number) => taken + bytes <= budget
   return {
+    hasRoom,
     take: bytes => {
-      if (taken + bytes > budget) return false
+      if (!hasRoom(bytes)) return false
       force(bytes)
       return true
     },
@@ -49,7 +53,7 @@ const sharedAccountOf = (budget: number): SharedAccount => {
   const of = (caller: string) => ({
     take: (bytes: number) => {
       const taken = (byCaller.get(caller) ?? 0) + bytes
-      if (account.taken() + bytes + taken > budget || !account.take(bytes)) return false
+      if (!account.hasRoom(bytes + taken) || !account.take(bytes)) return false
       byCaller.set(caller, taken)
       return true
     },

@@ -11,13 +11,13 @@ export type Pacing = {
 }
 
 /** How many requests may wait before connections rest: what is run in a few milliseconds. */
-const enough = 64
+const mostWaiting = 64
 
 /**
- * Keeps thousands of busy connections from having as many requests in memory, where each collection of garbage copies all that they hold and takes
- * longer than answering them. A connection rests from its answer on until its turn comes to be read again, in the order in which
- * they were answered: so many in a turn of the event loop as there is room for in the queue, where those that wait for others of their connection do not count. One that has nothing to say
- * by then no longer rests.
+ * Keeps thousands of busy connections from having as many requests in memory, where each collection of garbage copies all that they
+ * hold and takes longer than answering them. A connection rests from its answer on until its turn comes to be read again, in the
+ * order in which they were answered: so many in a turn of the event loop as there is room for in the queue, where those that wait
+ * for others of their connection do not count. One that has nothing to say by then no longer rests.
  */
 export const createPacing = ({ entered }: Pick<Queue, 'entered'>): Pacing => {
   const resting = new Set<Socket>()
@@ -30,7 +30,7 @@ export const createPacing = ({ entered }: Pick<Queue, 'entered'>): Pacing => {
   }
   const wake = () => {
     isScheduled = false
-    let room = isOver ? resting.size : enough - entered()
+    let room = isOver ? resting.size : mostWaiting - entered()
     for (const socket of resting) {
       if (room-- <= 0) break
       resting.delete(socket)
@@ -48,7 +48,7 @@ export const createPacing = ({ entered }: Pick<Queue, 'entered'>): Pacing => {
     answering: ({ env }) => {
       const { incoming, outgoing } = env
       // Whoever asks while others rest goes behind them.
-      if (!incoming || !outgoing || (resting.size === 0 && entered() < enough)) return
+      if (!incoming || !outgoing || (resting.size === 0 && entered() < mostWaiting)) return
       // Not earlier: what Node does with a request that has been answered makes it read the connection.
       outgoing.once('close', () => rest(incoming.socket))
     },

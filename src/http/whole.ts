@@ -31,7 +31,7 @@ const inParts = async (
   await nextTurn()
   const length = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
   // What would be refused when it is there is better not made.
-  if (unread && unread.taken() + length > unread.budget) throw tooManyUnread()
+  if (unread?.hasRoom(length) === false) throw tooManyUnread()
   const body = Buffer.allocUnsafeSlow(length)
   const hash = isTagged ? createHash('sha1') : undefined
   let written = 0

@@ -1,5 +1,4 @@
 /** Mail: letters that wait, are composed when their turn comes, and leave over SMTP. */
-
 import { lru } from '#base/lru.ts'
 import type { Mailer } from '#mail/letter.ts'
 import { createOutbox, type OutboxOptions } from '#mail/outbox.ts'

@@ -1,5 +1,4 @@
 /** A queue of letters: of limited size, a few sent at once, each tried twice; adding one never waits. */
-
 import type { Letter } from '#mail/letter.ts'
 import type { Observe } from '#observe.ts'
 

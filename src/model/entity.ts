@@ -1,5 +1,4 @@
 /** Entities: fields, relations, rules and public names. */
-
 import type { Field } from '#model/field.ts'
 import type { Policy } from '#model/policy.ts'
 import { type Lifetime, lifetimeOf } from '#model/version.ts'

@@ -2,7 +2,8 @@
 import type { Entity } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 
-const missing = (sentence: string): never => {
+/** Throws a plain Error that says, in a sentence, what is wrong with the model. */
+export const wrong = (sentence: string): never => {
   throw new Error(`the model is wrong: ${sentence}`)
 }
 
@@ -10,8 +11,8 @@ const missing = (sentence: string): never => {
 export const entityOf = (
   { entities }: { readonly entities: Readonly<Record<string, Entity>> },
   name: string,
-): Entity => entities[name] ?? missing(`${name} is not an entity`)
+): Entity => entities[name] ?? wrong(`${name} is not an entity`)
 
 /** The field of that name; a bug where there is none. */
 export const fieldOf = (entity: Entity, name: string): Field =>
-  entity.fields[name] ?? missing(`${entity.plural} have no field ${name}`)
+  entity.fields[name] ?? wrong(`${entity.plural} have no field ${name}`)

@@ -5,7 +5,7 @@ import { modelFaults } from '#model/check/faults.ts'
 import { viewerFaults } from '#model/check/relations.ts'
 import { type PlacedRule, roleFaults, rulesOf, switchFaults } from '#model/check/rules.ts'
 import type { Entity } from '#model/entity.ts'
-import { entityOf, fieldOf } from '#model/find.ts'
+import { entityOf, fieldOf, wrong } from '#model/find.ts'
 import { columnName, typeName } from '#model/names.ts'
 import type { Switches } from '#model/policy.ts'
 import type { Roles } from '#model/viewer.ts'
@@ -53,10 +53,6 @@ type Checked<M extends Entities> = {
       [R in keyof M[E]['relations']]: { to: keyof M; by: KeyOf<M, M[E], M[E]['relations'][R]> }
     }
   }
-}
-
-const wrong = (sentence: string): never => {
-  throw new Error(`the model is wrong: ${sentence}`)
 }
 
 /** The entities, checked against each other; a plain Error with one sentence says what is wrong. */

@@ -1,5 +1,4 @@
 /** The files the pages load, our own and those of npm packages, served by the service under `/assets/`. */
-
 import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'

@@ -1,5 +1,4 @@
 /** The bar at the top of a page that leads to the others. */
-
 import { html } from 'hono/html'
 import { docsPath, errorsPath, graphqlPath, versionsPath } from '#base/paths.ts'
 

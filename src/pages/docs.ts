@@ -1,5 +1,4 @@
 /** The reference `/docs` of the REST API: Swagger UI on the documents of its versions. */
-
 import { html } from 'hono/html'
 import { docsPath } from '#base/paths.ts'
 import type { Assets } from './assets.ts'

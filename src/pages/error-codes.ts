@@ -1,5 +1,4 @@
 /** The page `/docs/errors`: every error code of both APIs, and how each API prints an error. */
-
 import { html } from 'hono/html'
 import { errorsPath } from '#base/paths.ts'
 import type { ErrorKind } from '#errors.ts'

@@ -1,5 +1,4 @@
 /** GraphiQL, for a person who opens `/graphql` in a browser. */
-
 import { html } from 'hono/html'
 import type { Assets } from './assets.ts'
 import { htmlPage, type Page } from './page.ts'

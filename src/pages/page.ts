@@ -1,5 +1,4 @@
 /** The common parts of every page for people: the document's frame and the headers that exclude foreign code. */
-
 import { hash } from 'node:crypto'
 import { html } from 'hono/html'
 import { isNotModified } from '#http/conditional.ts'

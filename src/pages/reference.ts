@@ -1,5 +1,4 @@
 /** The pages about the APIs: the reference of the REST API, its versions, and the errors of both. */
-
 import { docsPath, errorsPath, versionsPath } from '#base/paths.ts'
 import type { App } from '#http/request.ts'
 import type { Assets } from './assets.ts'

@@ -1,5 +1,4 @@
 /** The start page `/`: the service, its version and its links. */
-
 import { html } from 'hono/html'
 import { once } from '#base/once.ts'
 import { docsPath, errorsPath, graphqlPath, schemaPath, versionsPath } from '#base/paths.ts'

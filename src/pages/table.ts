@@ -1,5 +1,4 @@
 /** Tables of the pages for people. */
-
 import { html } from 'hono/html'
 
 /** A table whose rows begin with their heading; where it is wider than the page, it scrolls by itself. */

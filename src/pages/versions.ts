@@ -1,5 +1,4 @@
 /** The page `/docs/versions`: which versions of the REST API there are, how to name one, and what differs. */
-
 import { html } from 'hono/html'
 import { once } from '#base/once.ts'
 import { docsPath, restPath, versionsPath } from '#base/paths.ts'

@@ -1,5 +1,4 @@
 /** Writes stored values as JSON text, by scalar and API. */
-
 import type { Scalar } from '#model/field.ts'
 import type { Form } from '#model/form.ts'
 import { formatMinor } from '#model/money.ts'

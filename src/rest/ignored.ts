@@ -1,5 +1,4 @@
 /** Query parameters that a lenient version ignores, told to developers, who may have misspelt one. */
-
 import { after } from '#base/after.ts'
 import { parametersIn } from '#base/parameters.ts'
 import { parametersOf as queryOf } from '#http/request.ts'

@@ -1,5 +1,4 @@
 /** Query parameters, read strictly: each fault is named, all at once. */
-
 import { nearest } from '#base/nearest.ts'
 import { parametersIn } from '#base/parameters.ts'
 import type { FieldFault } from '#errors.ts'

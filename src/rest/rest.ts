@@ -1,5 +1,4 @@
 /** The REST API: its routes on the app, under every prefix of its versions. */
-
 import { after } from '#base/after.ts'
 import { restPath, versionPath } from '#base/paths.ts'
 import type { Core } from '#core.ts'

@@ -1,5 +1,4 @@
 /** Counts the requests that name what is deprecated: in `fields`, `sort`, a filter, a body, or by their route. */
-
 import type { JsonObject } from '#base/object.ts'
 import { parametersIn } from '#base/parameters.ts'
 import { parametersOf } from '#http/request.ts'

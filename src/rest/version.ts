@@ -1,5 +1,4 @@
 /** The version of the REST API that a request names: by path, `Accept`, `API-Version` or `?version=`. */
-
 import { parametersIn } from '#base/parameters.ts'
 import { restPath } from '#base/paths.ts'
 import { ApiError } from '#errors.ts'

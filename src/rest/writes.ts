@@ -1,5 +1,4 @@
 /** POST, PUT, PATCH and DELETE of plain resources, and the actions: checked, written, answered with what was made. */
-
 import type { JsonObject } from '#base/object.ts'
 import { ApiError } from '#errors.ts'
 import { allowedRevisions } from '#http/conditional.ts'

@@ -1,5 +1,4 @@
 /** An action: a command that is no plain create, update or delete, declared once with its path. */
-
 import type { Described } from '#model/described.ts'
 import type { Rule } from '#model/policy.ts'
 import type { Lifetime } from '#model/version.ts'

@@ -1,5 +1,4 @@
 /** A command: a write by its name, with its steps and the errors for those that fail. */
-
 import type { ApiError } from '#errors.ts'
 import type { Rows } from '#sql/engine.ts'
 import type { Status, Step } from '#write/job.ts'

@@ -1,5 +1,4 @@
 /** Runs a command for an API: the write, and after its commit the effect. */
-
 import type { Model } from '#model/model.ts'
 import type { Command } from '#write/command.ts'
 import type { Writer } from '#write/job.ts'

@@ -1,5 +1,4 @@
 /** Makes commands from named steps, after a check of the viewer. */
-
 import { ApiError } from '#errors.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
 import { judge, type Rule, refusal } from '#model/policy.ts'

@@ -29,7 +29,8 @@ const tables = onPostgres
 const everythingStored = async (): Promise<string> => {
   const names = await world.rows(`${tables} order by 1`)
   const rows: Rows[] = []
-  for (const [name] of names) if (name !== 'timelines') rows.push(await world.rows(`select * from "${name}"`))
+  for (const [name] of names)
+    if (name !== 'timelines') rows.push(await world.rows(`select * from "${name}"`))
   return JSON.stringify([names, rows])
 }
 

@@ -1,5 +1,4 @@
 /** REST requests with a bad path, query or header, each with the one answer it gets. */
-
 import type { errors } from '#content/errors.ts'
 import type { ErrorCode } from '#errors.ts'
 import type { Asking } from '../world.ts'

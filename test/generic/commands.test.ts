@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { fillEmpty } from '#cli/fill.ts'
-import { storeOf } from '#cli/store.ts'
+import { openFor, storeOf } from '#cli/store.ts'
 import { kindsOf } from '#cli/transfer/kinds.ts'
 import { loadConfig } from '#config.ts'
 import { commandsOf } from '../commands.ts'
@@ -53,8 +53,12 @@ for (const { name, content, named, program } of subjects)
     before(async () => {
       demo = await bare()
       const store = await storeOf(loadConfig(demo, content.settings), content.migrations)
-      await store.migrate()
-      await fillEmpty(store, modelAsUsual(content), (await content.demo?.()) ?? {})
+      const { session, dialect } = await openFor('filling', store)
+      await fillEmpty(
+        { session, dialect, model: modelAsUsual(content) },
+        (await content.demo?.()) ?? {},
+      )
+      await session.close()
     })
 
     test('the migrations make all that the model has, once', async () => {

@@ -1,5 +1,4 @@
 /** Rows for all the entities of any model, as they are stored. */
-
 import { manyInserter } from '#cli/fill.ts'
 import type { OpenStore } from '#cli/row-sources.ts'
 import type { Entity } from '#model/entity.ts'

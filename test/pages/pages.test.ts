@@ -1,5 +1,4 @@
 /** The pages as a service sends them, and the files that they load. */
-
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'

@@ -1,5 +1,4 @@
 /** The greeting of `serve`. */
-
 import { graphqlPath, versionPath } from '#base/paths.ts'
 import type { Auth } from '#cli/serve/auth.ts'
 import type { Program } from '#cli/serve/prepare.ts'

@@ -1,4 +1,5 @@
 /** The deprecation of version 1 by the settings, and what the store remembers of it. */
+import { closing } from '#base/closing.ts'
 import { dayNumber, dayNumbered } from '#base/dates.ts'
 import type { Config } from '#config.ts'
 import type { Store } from '#engines/store.ts'
@@ -17,13 +18,9 @@ export const deprecationOf = ({ values }: Config): Deprecation | undefined => {
 
 /** Since when callers were told that versions are deprecated, as the store remembers it. */
 export const toldIn = async (store: Store): Promise<Told> => {
-  const session = await store.session('reading')
-  try {
-    const rows = await session.query(queryWith('select version, first_day from version_notices'))
-    return new Map(rows.map(([version, day]) => [Number(version), String(day)]))
-  } finally {
-    await session.close()
-  }
+  const query = queryWith('select version, first_day from version_notices')
+  const rows = await closing(store.session('reading'), session => session.query(query))
+  return new Map(rows.map(([version, day]) => [Number(version), String(day)]))
 }
 
 /** The notices that the settings ask for; a notice that is too short is reported. */

@@ -1,4 +1,5 @@
 /** Prepares a store once before it is served, by one process or several. */
+import { closing } from '#base/closing.ts'
 import { checkCurrency } from '#cli/currency.ts'
 import { fillEmpty } from '#cli/fill.ts'
 import { authOf } from '#cli/serve/auth.ts'
@@ -6,8 +7,6 @@ import { checkDocuments } from '#cli/serve/documents.ts'
 import { checkColumns, checkCurrent, modelFor, storeOf } from '#cli/store.ts'
 import type { Config } from '#config.ts'
 import type { Content } from '#content.ts'
-import type { Store } from '#engines/store.ts'
-import type { Model } from '#model/model.ts'
 
 /** A content with an operator's settings, to be served, on a socket where one was handed over. */
 export type Program = {
@@ -18,15 +17,6 @@ export type Program = {
 
 const report = (applied: readonly string[]): void => {
   if (applied.length > 0) process.stderr.write(`duet: applied ${applied.join(', ')}\n`)
-}
-
-const checkedCurrency = async (store: Store, model: Model): Promise<void> => {
-  const session = await store.session('filling')
-  try {
-    await checkCurrency({ session, dialect: store.dialect, model }, true)
-  } finally {
-    await session.close()
-  }
 }
 
 /**
@@ -50,7 +40,10 @@ export const prepare = async (
   if (migrates || config.store.kind === 'sqlite') report(await store.migrate())
   else await checkCurrent(store, 'run duet migrate first, or duet serve --migrate')
   await checkColumns(store, content.entities)
-  await checkedCurrency(store, model)
-  if (config.development && content.demo) await fillEmpty(store, model, await content.demo())
+  await closing(store.session('filling'), async session => {
+    const open = { session, dialect: store.dialect, model }
+    await checkCurrency(open, true)
+    if (config.development && content.demo) await fillEmpty(open, await content.demo())
+  })
   return release
 }

@@ -1,5 +1,4 @@
 /** Puts in one row of an import, checked by the model's rules; gives its faults where it has any. */
-
 import { inserter } from '#cli/fill.ts'
 import type { ContentStore, OpenStore, PutRow } from '#cli/row-sources.ts'
 import type { FieldFault } from '#errors.ts'

@@ -1,5 +1,4 @@
 /** The messages between the main thread and the threads that write and read. */
-
 import type { Cells } from '#engines/sqlite/changes.ts'
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
 import type { ErrorCode } from '#errors.ts'

@@ -1,5 +1,4 @@
 /** The content that both stores begin with: the same rows with the same ids, with gaps, and the same keys. */
-
 import { inserter } from '#cli/fill.ts'
 import type { OpenStore } from '#cli/row-sources.ts'
 import { entities } from '#content/index.ts'

@@ -1,5 +1,4 @@
 /** Returning a book, which is done once, and extending a loan. */
-
 import { ApiError } from '#errors.ts'
 import { columnName, notFound } from '#model/model.ts'
 import type { Rows } from '#sql/engine.ts'

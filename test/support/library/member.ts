@@ -1,5 +1,4 @@
 /** Who may borrow books; tokens speak for members. */
-
 import { entity, many } from '#model/entity.ts'
 import { choice, created, email, fixed, flag, id, revision, text } from '#model/field.ts'
 import { self, signedIn, whileOpen } from '#model/policy.ts'

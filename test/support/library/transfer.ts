@@ -1,5 +1,4 @@
 /** Loans go in and out with their stamps, and with the members' own notes on old cards left out. */
-
 import { inserter } from '#cli/fill.ts'
 import type { ContentStore, Kind, PutRow } from '#cli/row-sources.ts'
 import { dangling, orTaken } from '#cli/transfer/rows.ts'

@@ -1,0 +1,12 @@
+/** Opens something, gives what `work` gives with it, and closes it in the end, whatever became of the work. */
+export const closing = async <Thing extends { readonly close: () => Promise<void> }, Result>(
+  opening: Promise<Thing>,
+  work: (thing: Thing) => Promise<Result>,
+): Promise<Result> => {
+  const thing = await opening
+  try {
+    return await work(thing)
+  } finally {
+    await thing.close()
+  }
+}
