@@ -13,6 +13,7 @@ import type { SqlValue } from '#sql/sql.ts'
 import { historyFor } from './history.ts'
 import { freshDatabase, templateFor } from './postgres/tools/database.ts'
 import { reusedDatabase } from './postgres/tools/reused.ts'
+import { longest } from './support/wait.ts'
 
 /** Whether the run is on PostgreSQL. A test asks only where the engines differ and may, and says why. */
 export const onPostgres = process.env.DUET_TEST_STORE === 'postgres'
@@ -25,6 +26,7 @@ export const postgresOf = (url: string, content?: Content, pool = 40): Store =>
     prepare: true,
     readers: 1,
     pool,
+    poolWait: longest,
     migrations: historyFor('postgres', content),
   })
 

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import { type Listening, listen } from '#cli/serve/listen.ts'
 import { loadConfig } from '#config.ts'
 import { type Account, createMemory, type Memory } from '#http/memory.ts'
-import { inTime, until } from '../support/wait.ts'
+import { inTime, longest, until } from '../support/wait.ts'
 import { createWorld, type World } from '../world.ts'
 
 let world: World
@@ -27,7 +27,7 @@ before(async () => {
       body: { title: `${n}`, content: '€'.repeat(100_000) },
     })
   const config = loadConfig({ DUET_PORT: '0', DUET_MAX_CONNECTIONS: '12' })
-  server = await listen(world.app, config, { isDraining: () => false })
+  server = await listen(world.app, config, { isDraining: () => false, patience: longest })
   strict = await listen(world.app, config, { isDraining: () => false, patience: 2000 })
 })
 after(async () => {

@@ -10,7 +10,7 @@ import { freshDatabase, noDatabase } from './tools/database.ts'
 import { startProxy } from './tools/proxy.ts'
 
 const slowly = `create table t (id serial primary key, v text);
-  create function wait() returns trigger language plpgsql as
+  create function wait() returns trigger language plpgsql set lock_timeout = 0 as
     $$ begin if new.v = 'slow' then perform pg_advisory_xact_lock(42); end if; return null; end $$;
   create constraint trigger wait after insert on t deferrable initially deferred
     for each row execute function wait()`

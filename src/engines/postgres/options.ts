@@ -12,6 +12,8 @@ export type PostgresOptions = {
   readonly readers: number
   /** The number of connections for writes and for long reads. */
   readonly pool: number
+  /** How many milliseconds such work waits for a connection: a second unless it is given. */
+  readonly poolWait?: number
   /** All migrations of the store, in order. */
   readonly migrations: readonly Migration[]
 }

@@ -30,7 +30,7 @@ test('a session that is ended in the very turn in which it is made fails its wor
       lockTimeout: 0,
       silenceLimit: 1000,
     },
-    1,
+    { pool: 1 },
   )
   const asked = pool.use(line => line.query({ text: 'select 1', values: [] }))
   await assert.rejects(asked, UnreachableError)

@@ -9,10 +9,8 @@ import {
 import type { Hosts } from '#engines/postgres/connection/hosts.ts'
 import { refused } from '#engines/postgres/connection/label.ts'
 import { clientConfig, type SessionOptions } from '#engines/postgres/connection/settings.ts'
+import type { PostgresOptions } from '#engines/postgres/options.ts'
 import { ApiError } from '#errors.ts'
-
-/** How long work waits for a connection, in milliseconds. */
-const longestWait = 1000
 
 /** How long it waits for the primary to be found, in milliseconds: writes are held through a short change of primaries. */
 const longestFind = 1500
@@ -65,12 +63,16 @@ const takeFrom = async (pool: pg.Pool, hosts: Hosts): Promise<PoolClient> => {
   }
 }
 
-/** A pool of at most `max` connections, opened when they are needed. */
-export const createPool = (hosts: Hosts, options: SessionOptions, max: number): Pool => {
+/** A pool of at most so many connections, opened when they are needed. */
+export const createPool = (
+  hosts: Hosts,
+  options: SessionOptions,
+  { pool: max, poolWait = 1000 }: Pick<PostgresOptions, 'pool' | 'poolWait'>,
+): Pool => {
   const pool = new pg.Pool({
     ...clientConfig(hosts.current(), options),
     Client: clientsOf(hosts),
-    connectionTimeoutMillis: longestWait,
+    connectionTimeoutMillis: poolWait,
     idleTimeoutMillis: idleFor,
     max,
   } as object)

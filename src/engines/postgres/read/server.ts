@@ -12,7 +12,7 @@ import { type Asked, driveBy, type Query, queryWith, type Rows, type Work } from
 
 export type ServerOptions = Pick<
   PostgresServing,
-  'prepare' | 'readers' | 'pool' | 'readTimeout'
+  'prepare' | 'readers' | 'pool' | 'poolWait' | 'readTimeout'
 > & {
   readonly hosts: Hosts
   /** Called with the reason why the server cannot be used, and with null when it can again. */
@@ -103,7 +103,7 @@ export const createServer = (options: ServerOptions): Server => {
     count: options.readers,
     onChange: options.onChange,
   })
-  const pool = createPool(options.hosts, connection, options.pool)
+  const pool = createPool(options.hosts, connection, options)
   const lookUp = batchingLookups(pipelined.query)
   const inTransaction = transactions(pool, pipelined, connection)
   // Behind a pooler only a transaction has a time limit.

@@ -196,7 +196,7 @@ export const createWriter = (options: PostgresServing, hosts: Hosts) => {
     byIndex: true,
     silenceLimit: timeouts.silence,
   }
-  const pool = createPool(hosts, settings, options.pool)
+  const pool = createPool(hosts, settings, options)
   const { onCommit } = options
   const tools: Tools = { pool, hosts, settings, prepared: preparing(options), onCommit }
   const inTurn = createTurns()
