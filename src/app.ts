@@ -4,8 +4,8 @@ import { graphqlPath, versionPath } from '#base/paths.ts'
 import type { Content, Served } from '#content.ts'
 import type { Core } from '#core.ts'
 import { ApiError, machineErrors, mergeErrors } from '#errors.ts'
-import { entriesOf } from '#graphql/errors.ts'
-import { type GraphqlOptions, mountGraphql } from '#graphql/graphql.ts'
+import type { GraphqlOptions } from '#graphql/graphql.ts'
+import { mountGraphql } from '#graphql/mount.ts'
 import { bodyTypes } from '#graphql/params.ts'
 import type { Edge } from '#http/edge.ts'
 import { exchange } from '#http/exchange.ts'
@@ -37,7 +37,7 @@ export type AppOptions = {
   readonly served: Served
   readonly core: Core
   readonly edge: Edge
-  readonly graphql: Omit<GraphqlOptions, 'page'>
+  readonly graphql: GraphqlOptions
   readonly development: boolean
   readonly version: string
   /** Why the service cannot do its work now; null where it can. */
@@ -55,7 +55,8 @@ const text = (status: number, body: string) => ({
 })
 
 /** One error as each API prints it, for the page about errors. */
-const errorExamples = (): ReferenceOptions['errors']['examples'] => {
+const errorExamples: ReferenceOptions['errors']['examples'] = async () => {
+  const { entriesOf } = await import('#graphql/errors.ts')
   const id = '08b7cdfb-3a4b-4d45-ad4e-5e1c76d1a036'
   const [field, message] = ['name', 'must be 1 to 200 characters']
   const details = [{ field, message }]
@@ -105,7 +106,7 @@ const referenceOf = ({ content, served, core, notices }: AppOptions): ReferenceO
     },
     errors: {
       errors: [...mergeErrors(machineErrors, content.errors).values()],
-      examples: errorExamples(),
+      examples: errorExamples,
     },
   }
 }
@@ -170,7 +171,7 @@ export const createApp = (options: AppOptions): App => {
   mountRest(app, core, edge, { actions, extras: served.routes, notices, development })
   mountOpenApi(app, content, core.model, edge, notices)
   const graphiql = mountPages(app, options)
-  mountGraphql(app, core, edge, { ...options.graphql, page: graphiql })
+  mountGraphql(app, core, edge, options.graphql, graphiql)
   mountProbes(app, options)
   const allowedAt = allowing(app.routes)
   const told = announcing(notices, successorAmong(allowedAt))

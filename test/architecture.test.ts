@@ -9,6 +9,7 @@ import {
   type File,
   functionsIn,
   importsOf,
+  packagesWith,
   targetOf,
   wordsOf,
 } from './support/source.ts'
@@ -328,6 +329,18 @@ holds(
       .map(({ name, line, lines }) => `${file.path}:${line} has ${lines} lines: ${name}`),
   ),
 )
+
+test('a service listens before it loads graphql-js, and needs no driver of a store that it has not', () => {
+  for (const path of ['src/cli/serve/prepare.ts', 'src/cli/serve/start.ts']) {
+    const packages = packagesWith(path, written)
+    assert.ok(packages.has('node:sqlite'))
+    assert.deepEqual(
+      ['graphql', 'pg', 'nodemailer', 'prom-client'].filter(name => packages.has(name)),
+      [],
+    )
+  }
+  assert.ok(packagesWith('src/graphql/graphql.ts', written).has('graphql'))
+})
 
 test('a circle and a long function are seen', () => {
   const circle = [

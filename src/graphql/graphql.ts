@@ -1,4 +1,4 @@
-/** GraphQL over HTTP: the endpoint, and the envelope and headers of its answers. */
+/** GraphQL over HTTP: the endpoint, and the envelope and headers of its answers. Nothing that a start waits for imports it. */
 import { after } from '#base/after.ts'
 import { graphqlPath } from '#base/paths.ts'
 import type { Core } from '#core.ts'
@@ -13,19 +13,20 @@ import {
   type Result,
 } from '#graphql/execute.ts'
 import type { DocumentLimits } from '#graphql/limits.ts'
-import { json, negotiate, wantsPage } from '#graphql/media-types.ts'
+import { json, negotiate } from '#graphql/media-types.ts'
 import { bodyTypes, mayMutate, type Params, paramsOf } from '#graphql/params.ts'
-import { deriveSchema } from '#graphql/schema.ts'
-import { mountSchema } from '#graphql/sdl.ts'
-import { documentsWith, type Stored } from '#graphql/stored.ts'
+import { deriveSchema, type Schema } from '#graphql/schema.ts'
+import { schemaHandler } from '#graphql/sdl.ts'
+import { type Documents, documentsWith, type Stored } from '#graphql/stored.ts'
 import { countingOperations } from '#graphql/usage.ts'
 import { askedBy } from '#http/asked.ts'
 import { isNotModified } from '#http/conditional.ts'
 import type { Edge, Fail } from '#http/edge.ts'
 import { exchange } from '#http/exchange.ts'
 import { errorHeaders, type Reply } from '#http/reply.ts'
-import { type App, type Http, header } from '#http/request.ts'
-import { acceptQuery, isSafe, queryMethod } from '#http/safe.ts'
+import { type Http, header } from '#http/request.ts'
+import { acceptQuery, isSafe } from '#http/safe.ts'
+import type { Model } from '#model/model.ts'
 import { anonymous, type Viewer } from '#model/viewer.ts'
 import { type KeyedRequest, keyedRequest } from '#write/idempotency.ts'
 
@@ -34,8 +35,13 @@ export type GraphqlOptions = {
   readonly introspection: boolean
   /** Absent where the operator stored no documents. */
   readonly stored?: Stored | undefined
-  /** The page for a browser that opens the endpoint. */
-  readonly page: (c: Http) => Response | Promise<Response>
+}
+
+/** The API, opened. */
+export type GraphqlApi = {
+  readonly serve: ReturnType<typeof exchange>
+  /** Serves the text of the schema. */
+  readonly serveSchema: ReturnType<typeof exchange>
 }
 
 const envelope = ({ data, errors }: Result): string => {
@@ -171,13 +177,22 @@ const failWith =
     }
   }
 
-/** Mounts the GraphQL API of a model. */
-export const mountGraphql = (app: App, core: Core, edge: Edge, options: GraphqlOptions): void => {
-  const { limits, introspection, page } = options
+const documentsFor = ({ schema }: Schema, options: GraphqlOptions): Documents => {
+  const { limits, introspection, stored = { documents: [], only: false } } = options
+  return documentsWith(stored, documentCache(schema, limits, introspection))
+}
+
+/** Throws an error with a sentence for each stored document that cannot be served. */
+export const checkStored = (model: Model, options: GraphqlOptions): void => {
+  documentsFor(deriveSchema(model), options)
+}
+
+/** Opens the GraphQL API of a model. */
+export const openGraphql = (core: Core, edge: Edge, options: GraphqlOptions): GraphqlApi => {
+  const { introspection } = options
   const { observe } = edge
   const schema = deriveSchema(core.model)
-  const read = documentCache(schema.schema, limits, introspection)
-  const documents = documentsWith(options.stored ?? { documents: [], only: false }, read)
+  const documents = documentsFor(schema, options)
   const countUse = countingOperations(schema.schema, core.usage)
   const endpoint = { core, observe, schema, introspection, documents, countUse }
   const fail = failWith(observe)
@@ -188,8 +203,5 @@ export const mountGraphql = (app: App, core: Core, edge: Edge, options: GraphqlO
     graphqlPath,
     { isWrite: c => isWrite(endpoint, c, edge.bodyLimit) },
   )
-  app.post(graphqlPath, serve)
-  app.on(queryMethod, graphqlPath, serve)
-  app.get(graphqlPath, c => (wantsPage(header(c, 'accept')) ? page(c) : serve(c)))
-  mountSchema(app, edge, fail, endpoint)
+  return { serve, serveSchema: schemaHandler(edge, fail, endpoint) }
 }

@@ -8,18 +8,17 @@ import { bodyTag, isNotModified } from '#http/conditional.ts'
 import type { Edge, Fail } from '#http/edge.ts'
 import { exchange } from '#http/exchange.ts'
 import type { Reply } from '#http/reply.ts'
-import { type App, type Http, header } from '#http/request.ts'
+import { type Http, header } from '#http/request.ts'
 
 /** The text of a schema, with a line break at its end. */
 export const schemaText = ({ schema }: Schema): string => `${printSchema(schema)}\n`
 
 /** Serves the text of the schema; 404 with the setting to turn on where introspection is off. */
-export const mountSchema = (
-  app: App,
+export const schemaHandler = (
   edge: Edge,
   fail: Fail,
   { schema, introspection }: { readonly schema: Schema; readonly introspection: boolean },
-): void => {
+) => {
   let made: string | undefined
   const answer = (c: Http): Reply => {
     if (!introspection)
@@ -39,5 +38,5 @@ export const mountSchema = (
     const described = { 'Content-Type': `${type}; charset=utf-8` }
     return { status: 200, headers: { ...headers, ...described }, body }
   }
-  app.get(schemaPath, exchange(edge, fail, answer, schemaPath))
+  return exchange(edge, fail, answer, schemaPath)
 }

@@ -19,11 +19,14 @@ type ErrorExample = {
 export type ErrorsOptions = {
   /** Those of the machine and of the content. */
   readonly errors: readonly ErrorKind[]
-  readonly examples: readonly ErrorExample[]
+  readonly examples: () => Promise<readonly ErrorExample[]>
 }
 
 /** The page; each code stands under an anchor of its name. */
-export const errorsPage = ({ errors, examples }: ErrorsOptions, assets: Assets): Promise<Page> => {
+export const errorsPage = async (
+  { errors, examples }: ErrorsOptions,
+  assets: Assets,
+): Promise<Page> => {
   const sorted = errors.toSorted((one, other) => one.status - other.status)
   return htmlPage(assets, {
     title: 'Errors · Duet',
@@ -47,7 +50,7 @@ ${table(
 )}
 </section>
 ${notes}
-${examples.map(exampleCard)}
+${(await examples()).map(exampleCard)}
 </main>`,
   })
 }

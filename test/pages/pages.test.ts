@@ -44,7 +44,7 @@ const reference: ReferenceOptions = {
   },
   errors: {
     errors: [...mergeErrors(machineErrors, content.errors).values()],
-    examples: [
+    examples: async () => [
       { where: 'REST', status: 422, contentType: 'application/json', body: '{"code":"<b>"}' },
     ],
   },

@@ -3,7 +3,12 @@ import { dirname, join } from 'node:path/posix'
 
 /** A file by its path from the root of the checkout. */
 export type File = { readonly path: string; readonly text: string }
-export type Import = { readonly from: string; readonly typesOnly: boolean }
+export type Import = {
+  readonly from: string
+  readonly typesOnly: boolean
+  /** Loaded when it is needed, and not with the file. */
+  readonly isLater: boolean
+}
 
 const statement = /^(?:import|export)\s+(type\s)?(?:[\w\s,*${}]+\sfrom\s+)?'([^']+)'/gm
 const call = /\bimport\(\s*'([^']+)'/g
@@ -13,8 +18,13 @@ export const importsOf = ({ text }: Pick<File, 'text'>): readonly Import[] => [
   ...[...text.matchAll(statement)].map(([, type, from = '']) => ({
     from,
     typesOnly: type !== undefined,
+    isLater: false,
   })),
-  ...[...text.matchAll(call)].map(([, from = '']) => ({ from, typesOnly: false })),
+  ...[...text.matchAll(call)].map(([, from = '']) => ({
+    from,
+    typesOnly: false,
+    isLater: true,
+  })),
 ]
 
 /** The path of an imported file from the root of the checkout; undefined for a package. */
@@ -22,6 +32,26 @@ export const targetOf = ({ path }: Pick<File, 'path'>, from: string): string | u
   if (from.startsWith('#content/')) return from.slice(1)
   if (from.startsWith('#')) return `src/${from.slice(1)}`
   return from.startsWith('.') ? join(dirname(path), from) : undefined
+}
+
+/** The packages that are loaded with a file, by it or by what it imports. */
+export const packagesWith = (path: string, files: readonly File[]): ReadonlySet<string> => {
+  const byPath = new Map(files.map(file => [file.path, file]))
+  const seen = new Set<string>()
+  const packages = new Set<string>()
+  const follow = (path: string): void => {
+    const file = byPath.get(path)
+    if (!file || seen.has(path)) return
+    seen.add(path)
+    for (const { from, typesOnly, isLater } of importsOf(file)) {
+      if (typesOnly || isLater) continue
+      const target = targetOf(file, from)
+      if (target === undefined) packages.add(from)
+      else follow(target)
+    }
+  }
+  follow(path)
+  return packages
 }
 
 /** The circles that the files' imports run in, each as the way round. */

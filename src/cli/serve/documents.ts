@@ -3,10 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { isObject } from '#base/object.ts'
 import type { Config } from '#config.ts'
-import { documentCache } from '#graphql/document.ts'
 import type { GraphqlOptions } from '#graphql/graphql.ts'
-import { deriveSchema } from '#graphql/schema.ts'
-import { documentsWith, type Stored, type StoredDocument } from '#graphql/stored.ts'
+import { loadGraphql } from '#graphql/load.ts'
+import type { Stored, StoredDocument } from '#graphql/stored.ts'
 import type { Model } from '#model/model.ts'
 import { ConfigError } from '#setting.ts'
 
@@ -88,15 +87,14 @@ const storedIn = ({ values }: Config): Stored | undefined => {
 }
 
 /** What GraphQL is served with; throws a ConfigError where the folder or a file of it cannot be read. */
-export const graphqlOf = (config: Config): Omit<GraphqlOptions, 'page'> => ({
+export const graphqlOf = (config: Config): GraphqlOptions => ({
   limits: limitsOf(config),
   introspection: config.values.DUET_INTROSPECTION ?? config.development,
   stored: storedIn(config),
 })
 
-/** Throws an error with a sentence for each stored document that cannot be served. */
-export const checkDocuments = (config: Config, model: Model): void => {
-  const { stored, limits, introspection } = graphqlOf(config)
-  if (stored)
-    documentsWith(stored, documentCache(deriveSchema(model).schema, limits, introspection))
+/** Rejects with a sentence for each stored document that cannot be served. */
+export const checkDocuments = async (config: Config, model: Model): Promise<void> => {
+  const options = graphqlOf(config)
+  if (options.stored) (await loadGraphql()).checkStored(model, options)
 }

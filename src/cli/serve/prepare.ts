@@ -30,7 +30,7 @@ export const prepare = async (
   // Wrong settings are reported before the store is touched.
   authOf(config, content.viewers)
   const model = modelFor(config, content)
-  checkDocuments(config, model)
+  await checkDocuments(config, model)
   const store = await storeOf(config, content.migrations)
   // The lock first: a store that another process serves is not migrated.
   const wait = config.values.DUET_STORE_WAIT

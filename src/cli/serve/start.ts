@@ -17,6 +17,7 @@ import { version } from '#cli/version.ts'
 import type { Config } from '#config.ts'
 import type { Core } from '#core.ts'
 import type { Engine } from '#engines/store.ts'
+import { loadGraphql } from '#graphql/load.ts'
 import { createActive } from '#http/active.ts'
 import type { Edge } from '#http/edge.ts'
 import { callersBehind } from '#http/limit/caller.ts'
@@ -198,9 +199,11 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
   const endFlushing = startFlushing(service.usage)
   const server = await listen(app, config, { isDraining: () => state.isDraining, socket })
   state.url = server.url
-  keepObjectsYoung()
+  // All that is still loaded: what listens is not kept from its first answers.
+  const loaded = loadGraphql().then(keepObjectsYoung)
   const stop = async () => {
     state.isDraining = true
+    await loaded
     endPurging()
     // First a balancer learns from /readyz to send requests elsewhere.
     await sleep(config.values.DUET_DRAIN_WAIT)
