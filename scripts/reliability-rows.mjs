@@ -1111,7 +1111,8 @@ const load = [
     'H4',
     'Reads that crowd out writes and probes',
     [
-      'src/http/queue.test.ts: writes go before reads that came earlier, and among themselves in their order',
+      'src/http/queue.test.ts: once a read has waited for longer than a slice, all writes go before reads',
+      'src/http/queue.test.ts: where reads fill each slice, a write waits for one of them',
       'test/store/lanes.test.ts: quick reads are answered while a slow one runs, and the slow ones behind it when it ends',
       'test/cli/hang-ups.test.ts: probes are answered while nothing else is',
     ],

@@ -56,13 +56,51 @@ test('requests are run in the order in which they came, in slices of 5 ms', () =
   assert.deepEqual(told(), ['read 7', 'read 8'])
 })
 
-test('writes go before reads that came earlier, and among themselves in their order', () => {
-  const { enter, settle, told } = queueWith()
-  enter('read')
-  enter('first write', true)
-  enter('second write', true)
-  settle()
-  assert.deepEqual(told(), ['first write', 'second write', 'read'])
+test('reads go before writes that came earlier, of which eight are run in a turn', () => {
+  const { enter, turn, told } = queueWith({ cost: 0.1 })
+  const names = (from: number, to: number) =>
+    Array.from({ length: to - from + 1 }, (_, index) => `write ${from + index}`)
+  for (const name of names(1, 20)) enter(name, true)
+  enter('first read')
+  enter('second read')
+  turn()
+  assert.deepEqual(told(), ['first read', 'second read', ...names(1, 8)])
+  enter('third read')
+  turn()
+  assert.deepEqual(told(), ['third read', ...names(9, 16)])
+  turn()
+  assert.deepEqual(told(), names(17, 20))
+})
+
+test('once a read has waited for longer than a slice, all writes go before reads', () => {
+  const { enter, many, turn, told } = queueWith()
+  many('read', 8)
+  turn()
+  told()
+  for (let number = 1; number <= 3; number++) enter(`write ${number}`, true)
+  turn()
+  assert.deepEqual(told(), ['write 1', 'write 2', 'write 3', 'read 7', 'read 8'])
+})
+
+test('where reads fill each slice, a write waits for one of them', () => {
+  const { enter, many, turn, told } = queueWith()
+  enter('write 1', true)
+  many('read', 12)
+  turn()
+  enter('write 2', true)
+  turn()
+  assert.deepEqual(
+    told().flatMap((name, index) => (name.startsWith('write') ? [index] : [])),
+    [6, 7],
+  )
+})
+
+test('where writes come faster than some are run in a turn, those that waited for longer than a slice are run for a whole one', () => {
+  const { enter, pass, turn, told } = queueWith({ cost: 0.1 })
+  for (let number = 1; number <= 100; number++) enter(`write ${number}`, true)
+  pass(6)
+  turn()
+  assert.equal(told().length, 51)
 })
 
 test('a request above the size is refused in the same turn, after those that are run', () => {

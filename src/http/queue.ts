@@ -4,7 +4,7 @@
 export type Entry = {
   readonly run: () => void
   readonly shed: () => void
-  /** Whether it may change something: then it goes before those that only read. */
+  /** Whether it may change something: then it goes before those that only read once any wait for long. */
   readonly isWrite?: boolean
 }
 
@@ -42,6 +42,12 @@ const usualClock: Clock = { now: () => performance.now(), later: setImmediate }
 
 /** How long requests are run before the event loop looks at its sockets again, in milliseconds. */
 const slice = 5
+
+/**
+ * How many writes are run in a slice while nobody waits for longer than a slice: they go after the reads, and a read that comes next
+ * waits for no more of them.
+ */
+const writesAtOnce = 8
 
 /**
  * The part of the time of running that may go to shedding while requests wait to be run, and how many may be shed beyond it when it
@@ -122,7 +128,7 @@ const createCosts = (most: number) => {
 type Line = ReturnType<typeof createLine>
 type Costs = ReturnType<typeof createCosts>
 
-/** The lines of a queue: those to be run, writes before reads, and those to be shed. */
+/** The lines of a queue: those to be run, and those to be shed. */
 const createLines = () => {
   const writes = createLine()
   const reads = createLine()
@@ -137,12 +143,19 @@ const createLines = () => {
       line.add(one)
     }
   }
+  /** A function that takes those of a slice: reads and then some writes, but all writes before reads where anybody came before `late`. */
+  const taking = (late: number): (() => Waiting | undefined) => {
+    if ([reads, writes].some(line => (line.oldest()?.since ?? late) < late))
+      return () => writes.take() ?? reads.take()
+    let left = writesAtOnce
+    return () => reads.take() ?? (left-- > 0 ? writes.take() : undefined)
+  }
   return {
     writes,
     reads,
     refused,
     takeBack,
-    take: () => writes.take() ?? reads.take(),
+    taking,
     toRun: () => writes.size() + reads.size(),
     all: () => writes.size() + reads.size() + refused.size(),
   }
@@ -153,7 +166,8 @@ type Lines = ReturnType<typeof createLines>
 /** Runs requests for a slice; gives how many. Those that waited too long by far are to be shed instead. */
 const runSome = (lines: Lines, started: number, wait: number, now: Clock['now']): number => {
   let count = 0
-  for (let one = lines.take(); one; one = lines.take()) {
+  const take = lines.taking(started - slice)
+  for (let one = take(); one; one = take()) {
     if (started - one.since > wait * patience) {
       lines.refused.add(one)
       continue
@@ -186,7 +200,7 @@ const createShedding = (refused: Line, costs: Costs, now: Clock['now']) => {
 /**
  * A queue in user space: only here can a server see that it is behind, since the kernel's own queues are silent.
  * The requests of one turn of the event loop are run one after another and their answers written together, which spares the
- * peers' wake-ups between them (measured: a tenth of a small request). Writes go first. Whether a request is run is decided when it
+ * peers' wake-ups between them (measured: a tenth of a small request). Whether a request is run is decided when it
  * comes, by how many wait before it and what one costs; those that are not are shed beside the others, as fast as leaves time for these.
  */
 export const createQueue = (limits: QueueLimits, { now, later }: Clock = usualClock): Queue => {

@@ -200,6 +200,35 @@ test('writes of one moment share their commits, and so their waits for the disk'
   assert.equal(commitsIn(world.file) - before - shared, 5)
 })
 
+/** How many of 40 writes of one moment are answered in each turn of the event loop, where each commit is said to take so many milliseconds. */
+const answeredInTurns = async (milliseconds: number) => {
+  const { world, writer } = await worldWithWriter({ rows: {} })
+  writer.prependListener('message', reply => {
+    if (reply.kind === 'outcomes') reply.milliseconds = milliseconds
+  })
+  let turn = 0
+  const inTurns: number[] = []
+  const one = async (number: number) => {
+    await world.engine.write(job(insertUser(`u${number}`)))
+    inTurns[turn] = (inTurns[turn] ?? 0) + 1
+  }
+  const all = Array.from({ length: 40 }, (_, number) => one(number))
+  let open = true
+  const ended = Promise.all(all).finally(() => {
+    open = false
+  })
+  for (; open; turn++) await new Promise(setImmediate)
+  await ended
+  return Object.values(inTurns)
+}
+
+test('callers whose writes commit together are answered a few in each turn of the event loop, unless commits take long', async () => {
+  const quick = await answeredInTurns(1)
+  assert.ok(Math.max(...quick) <= 10, `${quick}`)
+  const slow = await answeredInTurns(100)
+  assert.ok(Math.max(...slow) >= 20, `${slow}`)
+})
+
 const rejection = (code: string) => (error: unknown) => {
   assert.ok(error instanceof ApiError, String(error))
   assert.equal(error.code, code)

@@ -6,6 +6,7 @@ import type { Disk } from '#engines/sqlite/disk.ts'
 import { fileAt, gone } from '#engines/sqlite/lock.ts'
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
 import type { Reply, WriterSetup } from '#engines/sqlite/protocol.ts'
+import { createTelling } from '#engines/sqlite/telling.ts'
 import { tooManyWrites } from '#engines/store.ts'
 import { ApiError } from '#errors.ts'
 import type { Job, Outcome } from '#write/job.ts'
@@ -33,6 +34,10 @@ const createWaiters = () => {
     waiters.delete(id)
     return waiter
   }
+  const telling = createTelling(([id, outcome]) => take(id)?.resolve(outcome))
+  const reject = (ids: readonly number[], error: () => unknown) => {
+    for (const id of ids) take(id)?.reject(error())
+  }
   return {
     count: () => waiters.size,
     wait: (id: number): Promise<Outcome> => {
@@ -40,11 +45,13 @@ const createWaiters = () => {
       waiters.set(id, waiter)
       return waiter.promise
     },
-    resolve: (id: number, outcome: Outcome) => take(id)?.resolve(outcome),
-    reject: (ids: readonly number[], error: () => unknown) => {
-      for (const id of ids) take(id)?.reject(error())
+    resolve: telling.add,
+    reject,
+    /** Rejects all but those whose outcomes are known. */
+    rejectAll: (error: ApiError) => {
+      telling.flush()
+      reject([...waiters.keys()], () => error)
     },
-    ids: () => [...waiters.keys()],
   }
 }
 
@@ -87,8 +94,7 @@ const settling =
       case 'outcomes':
         beforeAnswers()
         options.onCommit?.(reply.outcomes.length, reply.milliseconds)
-        for (const [id, outcome] of reply.outcomes) waiters.resolve(id, outcome)
-        return
+        return waiters.resolve(reply.outcomes, reply.milliseconds)
       case 'full':
         disk.wasFull()
         return waiters.reject(reply.ids, nothingDone.full)
@@ -135,7 +141,7 @@ export const startWriter = (
     if (stopped) return
     const error = unavailable('The store stopped; whether this was written is unknown', 2)
     stopped = error
-    waiters.reject(waiters.ids(), () => error)
+    waiters.rejectAll(error)
     setFailed(new Error(message))
     options.onFatal(message)
   }
