@@ -1,5 +1,6 @@
 // Gives a whole test run one PostgreSQL for all its files, unless the caller names one.
 import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 
 /**
  * Gives the environment for the test files (the server's address, or the reason why there is none) its
@@ -14,8 +15,15 @@ export async function testServer() {
   try {
     const { startPostgres } = await import('../test/postgres/tools/server.ts')
     // Its many small databases last for a test each, and need no care meanwhile.
-    const server = await startPostgres({ settings: { autovacuum: 'off' } })
-    const env = { ...own, DUET_TEST_POSTGRES_URL: server.url }
+    const server = await startPostgres({
+      settings: { autovacuum: 'off' },
+      keepsEmpty: true,
+    })
+    const env = {
+      ...own,
+      DUET_TEST_POSTGRES_URL: server.url,
+      DUET_TEST_POSTGRES_EMPTY: join(server.folder, 'empty'),
+    }
     return { env, pid: server.pid, end: server.end }
   } catch (error) {
     const [why] = error.message.split('\n')

@@ -104,11 +104,12 @@ export const filledDatabase = async (
 ): Promise<Filled> => {
   const known = of.shared === undefined ? undefined : shared.get(of.shared)
   if (known !== undefined) return { store: postgresOf(known), drop: async () => {} }
-  const { url, drop } = await reusedDatabase(nameOf(of), async url => {
+  const { url, drop, secrets } = await reusedDatabase(nameOf(of), async url => {
     await migrate(url, of.other?.content)
     if (of.isUsual) await fill(postgresOf(url))
   })
-  const store = postgresOf(url, of.other?.content, of.pool)
+  const made = postgresOf(url, of.other?.content, of.pool)
+  const store: Store = { ...made, secret: async name => secrets.get(name) ?? made.secret(name) }
   if (!of.isUsual) await fill(store)
   if (of.shared === undefined) return { store, drop }
   shared.set(of.shared, url)

@@ -41,7 +41,7 @@ import {
   lookInto,
   onPostgres,
 } from './stores.ts'
-import { longest } from './support/wait.ts'
+import { longest, until } from './support/wait.ts'
 
 export { filling, onPostgres } from './stores.ts'
 
@@ -335,7 +335,13 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     await drop()
     rmSync(folder, { recursive: true, force: true })
   }
-  await engine.ready()
+  // A busy machine may take longer than a service has to say that it is ready.
+  const isReady = () =>
+    engine.ready().then(
+      () => true,
+      () => false,
+    )
+  await until('the store of the world answers', isReady)
   const change = changeIn(store)
   return {
     app,

@@ -35,6 +35,9 @@ end $$`
 
 type Kept = Database & { readonly pool: Pool }
 
+/** One that is used anew; its keys by their names, which a world would have to connect for. */
+type Reused = Database & { readonly secrets: ReadonlyMap<string, Uint8Array> }
+
 const poolOf = (url: string): Pool => {
   const pool = new Pool({ connectionString: url, max: 1, allowExitOnIdle: true })
   pool.on('error', () => {})
@@ -58,24 +61,26 @@ const made = async (key: string, make: (url: string) => Promise<void>): Promise<
 export const reusedDatabase = async (
   key: string,
   make: (url: string) => Promise<void>,
-): Promise<Database> => {
+): Promise<Reused> => {
   const free = idle.get(key) ?? []
   idle.set(key, free)
   for (let kept = free.pop(); kept; kept = free.pop()) {
     try {
-      await kept.pool.query(restore)
-      return given(kept, free)
+      return await given(kept, free)
     } catch {
       // Somebody holds a lock in it, or it is not what it was.
       await kept.drop()
     }
   }
-  const kept = await made(key, make)
-  await kept.pool.query(restore)
-  return given(kept, free)
+  return given(await made(key, make), free)
 }
 
-const given = (kept: Kept, free: Kept[]): Database => ({
-  url: kept.url,
-  drop: async () => void free.push(kept),
-})
+const given = async (kept: Kept, free: Kept[]): Promise<Reused> => {
+  await kept.pool.query(restore)
+  const { rows } = await kept.pool.query('select name, value from public.secrets')
+  return {
+    url: kept.url,
+    drop: async () => void free.push(kept),
+    secrets: new Map(rows.map(({ name, value }) => [name, value])),
+  }
+}

@@ -32,6 +32,8 @@ type Options = {
   readonly durable?: boolean
   /** The folder of its programs, if not the usual one. */
   readonly binaries?: string
+  /** Whether its folder keeps a copy of the empty store, `empty`, for servers that DUET_TEST_POSTGRES_EMPTY tells of it. */
+  readonly keepsEmpty?: boolean
 }
 
 const usualBinaries = postgresBinaries()
@@ -48,11 +50,14 @@ export const startPostgres = async ({
   settings,
   durable = false,
   binaries = usualBinaries,
+  keepsEmpty = false,
 }: Options = {}) => {
   if (noPostgres || binaries === undefined) throw new Error(String(noPostgres))
   const guard = guarded('postgres', 'QUIT')
-  const make = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
-  await toItsEnd(guard, join(binaries, 'initdb'), ['-D', join(guard.folder, 'data'), ...make])
+  const empty = process.env.DUET_TEST_POSTGRES_EMPTY
+  if (empty !== undefined && binaries === usualBinaries) await copy(guard, empty, 'data')
+  else await toItsEnd(guard, join(binaries, 'initdb'), ['-D', 'data', ...made])
+  if (keepsEmpty) await copy(guard, 'data', 'empty')
   return await postmaster(guard, binaries, {
     max_connections: 300,
     // So much is kept for a replica that was away.
@@ -63,6 +68,11 @@ export const startPostgres = async ({
     ...settings,
   })
 }
+
+const made = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
+
+/** To copy an empty store takes a tenth of what it takes to make one. */
+const copy = (guard: Guard, from: string, to: string) => toItsEnd(guard, 'cp', ['-a', from, to])
 
 const durably = { fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on' }
 const quickly = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' }
