@@ -103,7 +103,9 @@ const whole = async (
     `MiB resident, each minute: ${samples
       .filter((_, n) => n % 60 === 0)
       .map(Math.round)
-      .join(' ')}; at most ${Math.round(Math.max(...samples))}, after two minutes ${Math.round(mean(warmOf(samples)))} in the mean, at most ${Math.round(Math.max(...warmOf(samples)))}`,
+      .join(
+        ' ',
+      )}; at most ${Math.round(Math.max(...samples))}, after two minutes ${Math.round(mean(warmOf(samples)))} in the mean, at most ${Math.round(Math.max(...warmOf(samples)))}`,
   )
   assert.deepEqual(
     [...statuses.keys()].filter(status => status >= 500 && status !== 503),
