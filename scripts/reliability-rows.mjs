@@ -213,7 +213,7 @@ const storage = [
     'A22',
     'A slow leak of memory',
     [
-      'test/nightly/abuse.test.ts: … minutes of mixed abuse lose nothing, and take no more memory in the end than after two minutes',
+      'test/nightly/abuse.test.ts: … minutes of mixed abuse lose nothing, and take … MiB in the mean after two minutes and no more in the end than then',
     ],
     'In part: it lasts minutes, not hours.',
   ],

@@ -24,7 +24,7 @@ const pid: number = process.pid
 if (what === 'exit') process.exit(Number(value))
 if (what === 'die') process.kill(pid, value)
 if (what === 'say') console.log(JSON.stringify([value, process.version, pid, process.ppid]))
-if (what === 'socket') console.log(process.env.LISTEN_PID === String(pid), fstatSync(3).isSocket())
+if (what === 'socket' || process.env.LISTEN_PID) console.log(process.env.LISTEN_PID === String(pid), fstatSync(3).isSocket())
 if (what === 'wait' || what === 'serve') {
   for (const s of ['SIGINT', 'SIGTERM', 'SIGHUP'])
     process.on(s, () => {
@@ -33,6 +33,7 @@ if (what === 'wait' || what === 'serve') {
     })
   setInterval(() => {}, 20_000)
   console.log('ready')
+  if (what === 'serve') console.log(JSON.stringify([pid, process.execArgv, process.env]))
 }
 `
 
@@ -116,6 +117,48 @@ test('a start under an old Node hands its arguments over to the pinned one', () 
   const [value, version, pid, ppid] = JSON.parse(startOld(whole, 'say', 'two words').stdout)
   assert.deepEqual([value, version], ['two words', process.version])
   assert.notEqual(pid, ppid)
+})
+
+for (const [name, before] of [
+  ['a recent Node', []],
+  ['an old Node', ['-r', './old.cjs']],
+] as const)
+  test(`a service under ${name} gets the settings of memory that the operator left open`, {
+    skip: process.platform !== 'linux' && 'NOT TESTED: only Linux has them',
+  }, async () => {
+    const start = spawn(process.execPath, [...before, 'bin/duet', 'serve'], {
+      cwd: whole,
+      env: { ...env, MALLOC_ARENA_MAX: '7' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const closed = once(start, 'close')
+    let said = ''
+    start.stdout.setEncoding('utf8').on('data', text => {
+      said += text
+    })
+    await until('it says how it was started', () => said.split('\n').length > 2)
+    start.kill('SIGTERM')
+    await closed
+    const [pid, options, set] = JSON.parse(said.split('\n')[1] ?? '')
+    assert.equal(pid === start.pid, before.length === 0)
+    assert.ok(options.includes('--max-semi-space-size=16'))
+    assert.deepEqual([set.MALLOC_ARENA_MAX, set.MALLOC_MMAP_THRESHOLD_], ['7', '131072'])
+  })
+
+test('a socket that systemd handed over to a recent Node is still there, whatever settings it lacks', async () => {
+  const socket = boundSocket()
+  const line = 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" bin/duet serve'
+  const child = spawn('/bin/sh', ['-c', line, process.execPath], {
+    cwd: whole,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit', socket.handle],
+  })
+  const closed = once(child, 'close')
+  const [said] = await once(child.stdout as Readable, 'data')
+  socket.close()
+  child.kill()
+  await closed
+  assert.match(String(said), /^true true\n/)
 })
 
 test('a socket that systemd handed over to an old Node is handed on to the pinned one', async () => {

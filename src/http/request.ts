@@ -95,6 +95,9 @@ const tooManyBodies = () =>
 /** The bytes that Node takes up for a chunk beside its own, so that a body of single bytes is not cheap. */
 const chunkCost = 256
 
+/** So many chunks are made one: a MiB that comes byte by byte would else take up hundreds of them. */
+const mostLoose = 64
+
 type Collecting = ReturnType<typeof collecting>
 
 /** Collects the chunks of a body within its limit and the account. */
@@ -102,6 +105,14 @@ const collecting = (limit: number, tooLarge: () => ApiError, account: Part | und
   let chunks: Uint8Array[] = []
   let size = 0
   let taken = 0
+  let loose = 0
+  const join = () => {
+    chunks.push(Buffer.concat(chunks.splice(-mostLoose)))
+    const spared = (mostLoose - 1) * chunkCost
+    account?.give(spared)
+    taken -= spared
+    loose = 0
+  }
   return {
     /** Keeps a chunk; throws where that is too much. */
     add: (chunk: Uint8Array) => {
@@ -111,6 +122,7 @@ const collecting = (limit: number, tooLarge: () => ApiError, account: Part | und
       if (account?.take(cost) === false) throw tooManyBodies()
       taken += cost
       chunks.push(chunk)
+      if (++loose === mostLoose) join()
     },
     whole: (): Uint8Array =>
       chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks),

@@ -142,6 +142,22 @@ test('one caller gets half of the budget for bodies, so that others can send the
   await hangUp()
 })
 
+test('a body that comes byte by byte takes up little more than its bytes', async () => {
+  const body = JSON.stringify({ content: 'x'.repeat(2000) })
+  const head = [
+    'POST /api/users/2/posts HTTP/1.1',
+    'Host: a',
+    `Authorization: Bearer ${await world.token(2)}`,
+    'Content-Type: application/json',
+    'Transfer-Encoding: chunked',
+  ]
+  const chunks = [...body].map(byte => `1\r\n${byte}\r\n`).join('')
+  const socket = await dial()
+  socket.write(`${head.join('\r\n')}\r\n\r\n${chunks}0\r\n\r\n`)
+  assert.equal(await statusOf(socket), 422)
+  await hangUp()
+})
+
 test('a body that no route takes is not received', async () => {
   const socket = await dial()
   socket.write(`POST /nothing HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{`)

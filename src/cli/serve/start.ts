@@ -6,12 +6,12 @@ import { mailOf } from '#cli/mail.ts'
 import { keySource } from '#cli/secret.ts'
 import { authOf, reportMisfits } from '#cli/serve/auth.ts'
 import { graphqlOf } from '#cli/serve/documents.ts'
+import { keepHeapSmall } from '#cli/serve/heap.ts'
 import { hello } from '#cli/serve/hello.ts'
 import { listen } from '#cli/serve/listen.ts'
 import { measured, metricsOf, serveMetrics } from '#cli/serve/metrics.ts'
 import { deprecationOf, noticesOf, toldIn } from '#cli/serve/notices.ts'
 import type { Program } from '#cli/serve/prepare.ts'
-import { keepObjectsYoung } from '#cli/serve/young.ts'
 import { modelFor, storeOf } from '#cli/store.ts'
 import { version } from '#cli/version.ts'
 import type { Config } from '#config.ts'
@@ -200,7 +200,7 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
   const server = await listen(app, config, { isDraining: () => state.isDraining, socket })
   state.url = server.url
   // All that is still loaded: what listens is not kept from its first answers.
-  const loaded = loadGraphql().then(keepObjectsYoung)
+  const loaded = loadGraphql().then(keepHeapSmall)
   const stop = async () => {
     state.isDraining = true
     await loaded
