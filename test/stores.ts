@@ -109,7 +109,10 @@ export const filledDatabase = async (
     if (of.isUsual) await fill(postgresOf(url))
   })
   const made = postgresOf(url, of.other?.content, of.pool)
-  const store: Store = { ...made, secret: async name => secrets.get(name) ?? made.secret(name) }
+  // What fills another world may set keys of its own.
+  const store: Store = of.isUsual
+    ? { ...made, secret: async name => secrets.get(name) ?? made.secret(name) }
+    : made
   if (!of.isUsual) await fill(store)
   if (of.shared === undefined) return { store, drop }
   shared.set(of.shared, url)
