@@ -186,6 +186,31 @@ const isUtf8Of = (contentType: string, types: readonly string[]): boolean => {
 /** The body of a request that left out an optional one. */
 export const noBody: JsonObject = {}
 
+/**
+ * Throws `UNSUPPORTED_MEDIA_TYPE` for a body in a content coding, whose names have no case (RFC 9110, section 8.4.1), and
+ * `MALFORMED_REQUEST` for a PUT of a part, which would replace the whole by it (section 14.5).
+ */
+const checkWhole = (c: Http, headers: Readonly<Record<string, string>> = {}): void => {
+  const coding = header(c, 'content-encoding')
+  if (coding && coding.toLowerCase() !== 'identity')
+    throw new ApiError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      `A body in ${coding} is not read here; send it plain`,
+      { headers },
+    )
+  if (c.req.method === 'PUT' && header(c, 'content-range') !== undefined)
+    throw new ApiError(
+      'MALFORMED_REQUEST',
+      'A part of a body cannot be put here: leave out Content-Range, and send the whole',
+    )
+}
+
+/** The bytes of a body of any type; throws as `bodyBytes` does, 415 for a compressed one and 400 for a part. */
+export const plainBytes = (c: Http, limit: number): Uint8Array | Promise<Uint8Array> => {
+  checkWhole(c)
+  return bodyBytes(c, limit)
+}
+
 /** The bytes of a body of one of these types; throws `UNSUPPORTED_MEDIA_TYPE`, for a QUERY with the types that are read (RFC 10008, section 3). */
 const typedBytes = (
   c: Http,
@@ -194,13 +219,12 @@ const typedBytes = (
   mustBeTyped = false,
 ): Uint8Array | Promise<Uint8Array> => {
   const contentType = header(c, 'content-type')
-  const encoding = header(c, 'content-encoding')
   const headers = isQuery(c.req.method) ? acceptQuery(types) : {}
-  const unsupported = (message: string) =>
-    new ApiError('UNSUPPORTED_MEDIA_TYPE', message, { headers })
-  if (encoding !== undefined && encoding !== 'identity')
-    throw unsupported(`A body in ${encoding} is not read here; send it plain`)
-  const wrongType = () => unsupported(`The body must be ${types.join(' or ')} in UTF-8`)
+  checkWhole(c, headers)
+  const wrongType = () =>
+    new ApiError('UNSUPPORTED_MEDIA_TYPE', `The body must be ${types.join(' or ')} in UTF-8`, {
+      headers,
+    })
   if (contentType !== undefined && !isUtf8Of(contentType, types)) throw wrongType()
   return after(bodyBytes(c, limit), bytes => {
     if (contentType === undefined && (mustBeTyped || bytes.length > 0)) throw wrongType()
@@ -210,7 +234,7 @@ const typedBytes = (
 
 /**
  * The JSON object of a body. Throws 415 for another media type or a compressed body, 413 above the limit,
- * 400 where it is not a JSON object. Without a body, 400 unless `optional`.
+ * 400 where it is not a JSON object, or a part of one. Without a body, 400 unless `optional`.
  */
 export const jsonBody = (
   c: Http,
