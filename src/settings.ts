@@ -37,7 +37,8 @@ export const settings = {
   ),
   DUET_DATABASE_URL: setting(
     textWhere(
-      given => /^sqlite:./.test(given) || isPostgres(given),
+      // A store in memory would be lost at the end; SQLite's name for one is no name for a file.
+      given => /^sqlite:(?!:memory:$)./.test(given) || isPostgres(given),
       'must be sqlite:PATH, such as sqlite:./data/duet.db, or postgres://USER:PASSWORD@HOST/DATABASE',
     ),
     'sqlite:./data/duet.db',

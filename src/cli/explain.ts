@@ -9,7 +9,8 @@ type SystemError = NodeJS.ErrnoException & {
 const unknownHost = ({ hostname }: SystemError) =>
   `no address of ${hostname} is known; set DUET_HOST, or DUET_METRICS_HOST where that names it, to a name or an address of this machine`
 
-const elsewhere = 'name another path in DUET_DATABASE_URL, or give this user the right to it'
+const another = 'name another path, that of the store in DUET_DATABASE_URL'
+const elsewhere = `${another}; or give this user the right to it`
 
 /** Messages for system errors, with the subject and the remedy that the system's own leave out. */
 const remedies: Readonly<Record<string, (error: SystemError) => string>> = {
@@ -19,7 +20,8 @@ const remedies: Readonly<Record<string, (error: SystemError) => string>> = {
   ENOTFOUND: unknownHost,
   EAI_AGAIN: unknownHost,
   ENOENT: ({ path }) => `there is no such file: ${path}`,
-  ENOTDIR: ({ path }) => `${path} cannot be made, a file is in the way; ${elsewhere}`,
+  ENOTDIR: ({ path }) =>
+    `${path} leads through a file or is one, where a folder is needed; ${another}`,
   EROFS: ({ path }) => `${path} is on a disk that cannot be written; ${elsewhere}`,
   EACCES: ({ path, port }) =>
     path === undefined

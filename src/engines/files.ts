@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,
-  existsSync,
   fsyncSync,
   openSync,
   readdirSync,
@@ -52,7 +51,7 @@ export const sync = (path: string): void => {
 }
 
 type Options = {
-  /** The mode of the file, taken from one with the same content; the usual mode unless given. */
+  /** The mode of the file, taken from one with the same content; unless given that of the file replaced, or the usual one. */
   readonly mode?: number
   /** Called just before the rename; throws to prevent it. */
   readonly before?: () => void
@@ -62,15 +61,18 @@ type Options = {
 export const replaceFile = async (
   named: string,
   write: (part: string) => Promise<void>,
-  { mode = 0o666, before = () => {} }: Options = {},
+  { mode, before = () => {} }: Options = {},
 ): Promise<void> => {
+  const present = statSync(named, { throwIfNoEntry: false })
+  if (present?.isFile() === false) throw new Error(`${named} is not a file`)
   // A symbolic link stays: the file that it leads to is replaced.
-  const target = existsSync(named) ? realpathSync(named) : named
+  const target = present ? realpathSync(named) : named
   const folder = dirname(target)
-  if (existsSync(target) && !statSync(target).isFile()) throw new Error(`${target} is not a file`)
   removeStaleParts(folder, basename(target))
   const part = `${target}.${process.pid}-${randomBytes(4).toString('hex')}.part`
-  closeSync(openSync(part, 'wx', mode))
+  // A file that nobody else may read stays one.
+  const kept = present ? (present.mode & 0o777) | 0o600 : 0o666
+  closeSync(openSync(part, 'wx', mode ?? kept))
   try {
     await write(part)
     sync(part)

@@ -6,19 +6,11 @@ import { requests, traced } from '#channels.ts'
 import { ApiError } from '#errors.ts'
 import type { Edge, Fail, Handle, IsWrite, Serving } from '#http/edge.ts'
 import { affordable, finish, overloaded, refuse, tooManyUnread } from '#http/finish.ts'
+import { checkHead, checkPath } from '#http/head.ts'
 import { goOn, hasEnded, lineOf, mustWait, wait } from '#http/line.ts'
 import { begin, type Exchange } from '#http/progress.ts'
 import type { Reply } from '#http/reply.ts'
-import {
-  checkHead,
-  checkPath,
-  type Http,
-  hasHungUp,
-  hasKnownBody,
-  header,
-  hungUp,
-  receiveBody,
-} from '#http/request.ts'
+import { type Http, hasHungUp, hasKnownBody, header, hungUp, receiveBody } from '#http/request.ts'
 import { isSafe } from '#http/safe.ts'
 import { traceparentOf } from '#http/trace.ts'
 import { noWork } from '#http/work.ts'

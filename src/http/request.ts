@@ -1,7 +1,6 @@
 /** Reads requests in the cheapest way: from Node's own parsed headers where there are any. */
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
-import { getPath } from 'hono/utils/url'
 import { after } from '#base/after.ts'
 import type { JsonObject } from '#base/object.ts'
 import { ApiError } from '#errors.ts'
@@ -52,7 +51,7 @@ export const parametersOf = (c: Http): string => c.get('parameters') ?? queryStr
  * The bytes of a body, at most `limit` of them; throws `PAYLOAD_TOO_LARGE` before more are stored, and `OVERLOADED` where the
  * bodies that are being received would take up too much memory together.
  */
-export const bodyBytes = (c: Http, limit: number): Uint8Array | Promise<Uint8Array> => {
+const bodyBytes = (c: Http, limit: number): Uint8Array | Promise<Uint8Array> => {
   const tooLarge = () => new ApiError('PAYLOAD_TOO_LARGE', `The body is above ${limit} bytes`)
   if (announcedLength(c) > limit) throw tooLarge()
   const checked = (bytes: Uint8Array): Uint8Array => {
@@ -186,6 +185,31 @@ const isUtf8Of = (contentType: string, types: readonly string[]): boolean => {
 /** The body of a request that left out an optional one. */
 export const noBody: JsonObject = {}
 
+/**
+ * Throws `UNSUPPORTED_MEDIA_TYPE` for a body in a content coding, whose names have no case (RFC 9110, section 8.4.1), and
+ * `MALFORMED_REQUEST` for a PUT of a part, which would replace the whole by it (section 14.5).
+ */
+const checkWhole = (c: Http, headers: Readonly<Record<string, string>> = {}): void => {
+  const coding = header(c, 'content-encoding')
+  if (coding && coding.toLowerCase() !== 'identity')
+    throw new ApiError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      `A body in ${coding} is not read here; send it plain`,
+      { headers },
+    )
+  if (c.req.method === 'PUT' && header(c, 'content-range') !== undefined)
+    throw new ApiError(
+      'MALFORMED_REQUEST',
+      'A part of a body cannot be put here: leave out Content-Range, and send the whole',
+    )
+}
+
+/** The bytes of a body of any type; throws as `bodyBytes` does, 415 for a compressed one and 400 for a part. */
+export const plainBytes = (c: Http, limit: number): Uint8Array | Promise<Uint8Array> => {
+  checkWhole(c)
+  return bodyBytes(c, limit)
+}
+
 /** The bytes of a body of one of these types; throws `UNSUPPORTED_MEDIA_TYPE`, for a QUERY with the types that are read (RFC 10008, section 3). */
 const typedBytes = (
   c: Http,
@@ -194,13 +218,12 @@ const typedBytes = (
   mustBeTyped = false,
 ): Uint8Array | Promise<Uint8Array> => {
   const contentType = header(c, 'content-type')
-  const encoding = header(c, 'content-encoding')
   const headers = isQuery(c.req.method) ? acceptQuery(types) : {}
-  const unsupported = (message: string) =>
-    new ApiError('UNSUPPORTED_MEDIA_TYPE', message, { headers })
-  if (encoding !== undefined && encoding !== 'identity')
-    throw unsupported(`A body in ${encoding} is not read here; send it plain`)
-  const wrongType = () => unsupported(`The body must be ${types.join(' or ')} in UTF-8`)
+  checkWhole(c, headers)
+  const wrongType = () =>
+    new ApiError('UNSUPPORTED_MEDIA_TYPE', `The body must be ${types.join(' or ')} in UTF-8`, {
+      headers,
+    })
   if (contentType !== undefined && !isUtf8Of(contentType, types)) throw wrongType()
   return after(bodyBytes(c, limit), bytes => {
     if (contentType === undefined && (mustBeTyped || bytes.length > 0)) throw wrongType()
@@ -210,7 +233,7 @@ const typedBytes = (
 
 /**
  * The JSON object of a body. Throws 415 for another media type or a compressed body, 413 above the limit,
- * 400 where it is not a JSON object. Without a body, 400 unless `optional`.
+ * 400 where it is not a JSON object, or a part of one. Without a body, 400 unless `optional`.
  */
 export const jsonBody = (
   c: Http,
@@ -227,50 +250,6 @@ export const jsonBody = (
 /** The text of a body in the form of a query string; throws as `jsonBody` does, and 415 without a type, also for no body (RFC 10008, section 2). */
 export const formBody = async (c: Http, limit: number): Promise<string> =>
   decodeUtf8(await typedBytes(c, limit, [formType], true))
-
-const mostHeaders = 100
-
-type Bindings = Env['Bindings'] | undefined
-
-/** Whether the request line names a version that no answer here is in, such as HTTP/2.0 without its framing. */
-const isOtherHttp = (env: Bindings): boolean => (env?.incoming?.httpVersionMajor ?? 1) !== 1
-
-/** The path by which a request is routed; one of another version of HTTP has no route. */
-export const routedPath = (request: Request, options?: { readonly env?: Bindings }): string => {
-  const path = getPath(request)
-  return isOtherHttp(options?.env) ? `HTTP/${options?.env?.incoming?.httpVersion} ${path}` : path
-}
-
-/** Encoded dots, or a segment of dots, which clients resolve before they send a path (RFC 3986, section 5.2.4). */
-const dots = /^[^?]*(%2e|\/\.\.?([/?]|$))/i
-
-/**
- * Throws for a request that two readers could take for two different ones: 505 for another version than HTTP/1 (RFC 9110, section 15.6.6); 431 for more than 100 headers, since
- * Node drops some without a sign; 400 for two `Host` headers (RFC 9112, section 3.2); 404 for dots in the path that another
- * reader would resolve.
- */
-export const checkHead = (c: Http): void => {
-  if (isOtherHttp(c.env))
-    throw new ApiError('HTTP_VERSION_NOT_SUPPORTED', 'Only HTTP/1.1 and HTTP/1.0 are spoken here')
-  const { rawHeaders = [], url = '' } = c.env?.incoming ?? {}
-  if (rawHeaders.length > 2 * mostHeaders)
-    throw new ApiError('HEADERS_TOO_MANY', `The request has more than ${mostHeaders} headers`)
-  let hosts = 0
-  for (let at = 0; at < rawHeaders.length; at += 2)
-    if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') hosts++
-  if (hosts > 1) throw new ApiError('MALFORMED_REQUEST', 'The request has two Host headers')
-  if (dots.test(url)) throw new ApiError('NOT_FOUND', 'Path with dots for a segment not found')
-}
-
-/** Throws `MALFORMED_REQUEST` where the path, decoded but for escapes that are not, has one of those or a NUL. */
-export const checkPath = (path: string): void => {
-  if (!path.includes('%') && !path.includes('\0')) return
-  try {
-    if (decodeURIComponent(path).includes('\0')) throw new Error('NUL')
-  } catch (cause) {
-    throw new ApiError('MALFORMED_REQUEST', 'The path has a malformed escape', { cause })
-  }
-}
 
 const saneId = /^[\w.:/+=@-]{1,128}$/
 

@@ -6,8 +6,9 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import { ApiError } from '#errors.ts'
 import { preferred } from '#http/accept.ts'
 import { isNotModified } from '#http/conditional.ts'
+import { checkHead } from '#http/head.ts'
 import { notAPage } from '#http/reply.ts'
-import { type App, checkHead, type Http, header, requestIdOf } from '#http/request.ts'
+import { type App, type Http, header, requestIdOf } from '#http/request.ts'
 
 export type Asset = {
   /** The package the file is of; ours where none is named. */

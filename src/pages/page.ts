@@ -2,7 +2,8 @@
 import { hash } from 'node:crypto'
 import { html } from 'hono/html'
 import { isNotModified } from '#http/conditional.ts'
-import { checkHead, type Http, header, requestIdOf } from '#http/request.ts'
+import { checkHead } from '#http/head.ts'
+import { type Http, header, requestIdOf } from '#http/request.ts'
 import type { Assets } from './assets.ts'
 
 export type Page = {

@@ -3,7 +3,7 @@ import type { JsonObject } from '#base/object.ts'
 import { ApiError } from '#errors.ts'
 import { allowedRevisions } from '#http/conditional.ts'
 import type { Reply } from '#http/reply.ts'
-import { bodyBytes, type Http, header, jsonBody, noBody, queryString } from '#http/request.ts'
+import { type Http, header, jsonBody, noBody, plainBytes, queryString } from '#http/request.ts'
 import { entityOf } from '#model/model.ts'
 import { resourceOf } from '#model/resource.ts'
 import { creatorRole, type Viewer } from '#model/viewer.ts'
@@ -237,7 +237,7 @@ const noBytes = new Uint8Array()
 
 /** The body of an action, in the form that it takes. */
 const bodyOf = async (c: Http, { edge }: Mount, { bytes }: Action) => {
-  if (bytes !== undefined) return { body: {}, hasBody: true, bytes: await bodyBytes(c, bytes) }
+  if (bytes !== undefined) return { body: {}, hasBody: true, bytes: await plainBytes(c, bytes) }
   const body = await jsonBody(c, edge.bodyLimit, bodyTypes, true)
   return { body, hasBody: body !== noBody, bytes: noBytes }
 }

@@ -242,6 +242,27 @@ test('what fails is one line that names the thing and the remedy, and exit 1', a
   assert.equal(existsSync(file), false)
 })
 
+test('a file of a command that cannot be reached or written is not taken for the store', async () => {
+  const settings = await migrated()
+  const inTheWay = join(folder, 'a-file')
+  writeFileSync(inTheWay, '')
+  const message =
+    /a-file.* leads through a file or is one, where a folder is needed; name another path, that of the store/
+  await oneLine(
+    [
+      ['import', ['import', 'users', join(inTheWay, 'users.csv')], 1, message],
+      ['export', ['export', 'users', join(inTheWay, 'users.csv')], 1, message],
+      ['backup', ['backup', join(inTheWay, 'duet.db')], 1, message],
+    ],
+    settings,
+  )
+  const full = { code: 'EROFS', path: '/mnt/users.csv' }
+  assert.match(
+    explain(Object.assign(new Error('EROFS: read-only file system'), full)),
+    /^\/mnt\/users\.csv is on a disk that cannot be written; name another path, that of the store in DUET_DATABASE_URL;/,
+  )
+})
+
 test('a CSV file with other marks than commas is refused with the remedy', async () => {
   const [semicolons, tabs] = [join(folder, 'semicolons.csv'), join(folder, 'tabs.csv')]
   writeFileSync(semicolons, 'name;email\nAda;ada@example.org\n')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -425,6 +425,19 @@ test('a reader that stops early ends an export quietly', async () => {
   assert.equal(stderr, '')
 })
 
+test('an export into a file that is closed to others leaves it so', async () => {
+  const { settings } = await freshStore()
+  const path = fileOf(world.users)
+  await importing(settings, 'users', path)
+  for (const mode of [0o600, 0o640, 0o400]) {
+    chmodSync(path, mode)
+    const { code, stderr } = await command(['export', 'users', path], settings)
+    assert.equal(code, 0, stderr)
+    // The owner may write what it replaced.
+    assert.equal(statSync(path).mode & 0o777, mode | 0o600)
+  }
+})
+
 test('an export that cannot be is one line, and leaves no file', async () => {
   const { file, settings } = await freshStore({ bare: true })
   const made = await freshStore()
@@ -438,6 +451,12 @@ test('an export that cannot be is one line, and leaves no file', async () => {
     [made.settings, ['users', '--format', 'xml'], 2, /--format must be ndjson or csv, not xml/],
     [made.settings, ['users', join(folder, 'none', 'a.csv')], 1, /there is no such file/],
     [made.settings, ['users', folder, '--format', 'csv'], 1, /is not a file/],
+    [
+      made.settings,
+      ['users', '/dev/null', '--format', 'csv'],
+      1,
+      /^duet: \/dev\/null is not a file$/m,
+    ],
   ] as const
   for (const [used, args, status, message] of cases) {
     const { code, stdout, stderr } = await command(['export', ...args], used)

@@ -123,6 +123,16 @@ describe('what is sent', () => {
     })
 })
 
+test('a picture that is said to be compressed, or to be a part of one, is refused, and the one before stays', async () => {
+  assert.equal((await put(gif)).status, 204)
+  const send = (headers: Record<string, string>) =>
+    world.ask(`PUT ${path}`, { as: 2, raw: png, headers })
+  refuses(await send({ 'Content-Encoding': 'gzip' }), 415, 'UNSUPPORTED_MEDIA_TYPE')
+  refuses(await send({ 'Content-Range': 'bytes 0-69/200' }), 400, 'MALFORMED_REQUEST')
+  assert.deepEqual((await bytesAt(path)).bytes, gif)
+  assert.equal((await send({ 'Content-Encoding': 'Identity' })).status, 204)
+})
+
 test('a picture is put by the user and by admins; others are refused before the picture is checked', async () => {
   const before = await bytesAt(path)
   for (const raw of [png, svg, filled(png, limit + 1)]) {

@@ -184,6 +184,18 @@ describe('replacing', () => {
     ])
   })
 
+  test('a PUT of a part is refused and replaces nothing; names of content codings have no case', async () => {
+    const before = await get('/api/products/1')
+    const send = (headers: Record<string, string>) =>
+      world.ask('PUT /api/products/1', { as: 1, body: lamp, headers })
+    const part = await send({ 'Content-Range': 'bytes 0-49/200' })
+    refuses(part, 400, 'MALFORMED_REQUEST')
+    assert.equal((await get('/api/products/1')).text, before.text)
+    for (const coding of ['Identity', '', 'identity'])
+      assert.equal((await send({ 'Content-Encoding': coding })).status, 200, coding)
+    refuses(await send({ 'Content-Encoding': 'GZIP' }), 415, 'UNSUPPORTED_MEDIA_TYPE')
+  })
+
   test('a PUT makes nothing where nothing is', async () => {
     refuses(await put('/api/users/5', { name: 'E', email: 'e@example.org' }), 404, 'NOT_FOUND')
     refuses(await put('/api/products/6', lamp), 404, 'NOT_FOUND')

@@ -1,0 +1,48 @@
+/** The head of a request: what two readers could take for two different requests is refused. */
+import { getPath } from 'hono/utils/url'
+import { ApiError } from '#errors.ts'
+import type { Http } from '#http/request.ts'
+
+const mostHeaders = 100
+
+type Bindings = Http['env'] | undefined
+
+/** Whether the request line names a version that no answer here is in, such as HTTP/2.0 without its framing. */
+const isOtherHttp = (env: Bindings): boolean => (env?.incoming?.httpVersionMajor ?? 1) !== 1
+
+/** The path by which a request is routed; one of another version of HTTP has no route. */
+export const routedPath = (request: Request, options?: { readonly env?: Bindings }): string => {
+  const path = getPath(request)
+  return isOtherHttp(options?.env) ? `HTTP/${options?.env?.incoming?.httpVersion} ${path}` : path
+}
+
+/** Encoded dots, or a segment of dots, which clients resolve before they send a path (RFC 3986, section 5.2.4). */
+const dots = /^[^?]*(%2e|\/\.\.?([/?]|$))/i
+
+/**
+ * Throws for a request that two readers could take for two different ones: 505 for another version than HTTP/1 (RFC 9110, section 15.6.6); 431 for more than 100 headers, since
+ * Node drops some without a sign; 400 for two `Host` headers (RFC 9112, section 3.2); 404 for dots in the path that another
+ * reader would resolve.
+ */
+export const checkHead = (c: Http): void => {
+  if (isOtherHttp(c.env))
+    throw new ApiError('HTTP_VERSION_NOT_SUPPORTED', 'Only HTTP/1.1 and HTTP/1.0 are spoken here')
+  const { rawHeaders = [], url = '' } = c.env?.incoming ?? {}
+  if (rawHeaders.length > 2 * mostHeaders)
+    throw new ApiError('HEADERS_TOO_MANY', `The request has more than ${mostHeaders} headers`)
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') hosts++
+  if (hosts > 1) throw new ApiError('MALFORMED_REQUEST', 'The request has two Host headers')
+  if (dots.test(url)) throw new ApiError('NOT_FOUND', 'Path with dots for a segment not found')
+}
+
+/** Throws `MALFORMED_REQUEST` where the path, decoded but for escapes that are not, has one of those or a NUL. */
+export const checkPath = (path: string): void => {
+  if (!path.includes('%') && !path.includes('\0')) return
+  try {
+    if (decodeURIComponent(path).includes('\0')) throw new Error('NUL')
+  } catch (cause) {
+    throw new ApiError('MALFORMED_REQUEST', 'The path has a malformed escape', { cause })
+  }
+}
