@@ -23,8 +23,8 @@ const suites = {
     files: ['{src,content}/**/*.test.ts', 'test/*.test.ts', 'test/!(nightly)/**/*.test.ts'],
     onPostgres: files => files.filter(runsOnPostgres),
     secondsPerFile: 600 * patience,
-    // Many of them wait for programs to start and to end.
-    atOnce: Math.max(6, availableParallelism() - 1),
+    // Many of them wait for programs to start and to end: with fewer, a quarter of two processors is idle.
+    atOnce: Math.max(9, availableParallelism() - 1),
   },
   // Some of these measure.
   nightly: {

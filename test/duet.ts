@@ -97,6 +97,11 @@ const patient: Settings = {
   DUET_QUEUE_WAIT: '60000',
   DUET_READ_TIMEOUT: String(longest),
   ...(!isCached && { DUET_CACHE: '0' }),
+  // As bin/duet would start itself anew with, which takes as long as Node takes to start.
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: '131072',
+  MALLOC_TRIM_THRESHOLD_: '131072',
+  NODE_OPTIONS: '--max-semi-space-size=16',
 }
 
 /** Starts to serve on a free port; resolves when it listens. */
