@@ -1,16 +1,17 @@
 /**
  * Sends requests at a fixed rate over many connections, whether or not those before are answered, and tells what became of them.
- * Usage: flood.mjs '{"url","token","seconds","pid","groups":[{"name","rate","connections","requests"}]}'. A group without a `rate`
+ * It reads {"url","token","seconds","pid","groups":[{"name","rate","connections","requests"}]} from its input. A group without a `rate`
  * sends its next request on each connection when the last is answered. Sockets are used directly: at ten times what a service can
  * serve, a client library would need more than the core it has. With the `pid` of the server it tells the processor time that this took meanwhile, in
  * milliseconds, and in any case how busy it was itself: latencies are no shorter than what it is late by.
  */
+import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { onAnswer, percentiles, requestOf } from './answers.mjs'
 import { processorTime } from './processor.mjs'
 
-const { url, token, seconds, groups, pid } = JSON.parse(process.argv[2])
+const { url, token, seconds, groups, pid } = JSON.parse(readFileSync(0, 'utf8'))
 const { host, hostname, port } = new URL(url)
 const clock = () => performance.now()
 

@@ -21,8 +21,12 @@ const slowClients = 20
 const peakSeconds = 10
 
 /** What one reader cannot read more slowly: all the tests that no index helps, and a far offset. */
-export const worst =
-  '/api/products?search=e&min_price=1&max_price=900&in_stock=true&sort=-price,name&offset=50000'
+const worstAt = offset =>
+  `/api/products?search=e&min_price=1&max_price=900&in_stock=true&sort=-price,name&offset=${offset}`
+const farthest = 50_000
+export const worst = worstAt(farthest)
+/** So many of them that none is answered from the cache. */
+const manyOffsets = 5000
 
 /** On a copy, as what is paid changes the store. */
 export const benchOverload = (options, tools) =>
@@ -44,8 +48,8 @@ async function flood(server, token, seconds, groups) {
     memory = Math.max(memory, residentMemory(server.pid) ?? 0)
   }, 100)
   try {
-    const task = JSON.stringify({ url: server.url, token, seconds, groups, pid: server.pid })
-    const out = await finish(process.execPath, [script, task], { core: cores.load })
+    const input = JSON.stringify({ url: server.url, token, seconds, groups, pid: server.pid })
+    const out = await finish(process.execPath, [script], { core: cores.load, input })
     const { groups: told, ...whole } = JSON.parse(out.trim().split('\n').at(-1))
     return { ...whole, memory, ...Object.fromEntries(told.map(group => [group.name, group])) }
   } finally {
@@ -55,6 +59,8 @@ async function flood(server, token, seconds, groups) {
 }
 
 const get = path => ({ method: 'GET', path })
+
+const manyWorst = Array.from({ length: manyOffsets }, (_, less) => get(worstAt(farthest - less)))
 
 const pointReads = ({ someUsers, someProducts }) =>
   someUsers.flatMap((user, i) => [
@@ -83,7 +89,7 @@ async function measureSlow(server, { token, seconds }, facts) {
     connections: 64,
     requests: pointReads(facts),
   }
-  const slow = { name: 'slow', connections: slowClients, requests: [get(worst)] }
+  const slow = { name: 'slow', connections: slowClients, requests: manyWorst }
   await flood(server, token, 2, [points, { ...slow, connections: 1 }])
   const idle = await flood(server, token, length, [points, probes])
   const busy = await flood(server, token, length, [points, probes, slow])

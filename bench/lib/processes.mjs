@@ -36,9 +36,11 @@ export function start(command, args, { core, ...options } = {}) {
   return child
 }
 
-/** Runs a process to its end and gives what it printed; its failure is thrown with what it said. */
-export async function finish(command, args, options = {}) {
-  const child = start(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options })
+/** Runs a process to its end, with `input` to read, and gives what it printed; its failure is thrown with what it said. */
+export async function finish(command, args, { input, ...options } = {}) {
+  const stdin = input === undefined ? 'ignore' : 'pipe'
+  const child = start(command, args, { stdio: [stdin, 'pipe', 'pipe'], ...options })
+  child.stdin?.end(input)
   const [out, err, [code, signal]] = await Promise.all([
     text(child.stdout),
     child.stderr ? text(child.stderr) : '',

@@ -87,6 +87,9 @@ const lastAnswers = 300
 /** How long the last counts may take to be written at the end, in milliseconds. */
 const lastCounts = 3000
 
+/** How long after its start a service loads what REST does not need, in milliseconds. */
+const rest = 250
+
 /** How long messages that wait are still sent at the end, in milliseconds. */
 const lastMails = 3000
 
@@ -199,11 +202,10 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
   const endFlushing = startFlushing(service.usage)
   const server = await listen(app, config, { isDraining: () => state.isDraining, socket })
   state.url = server.url
-  // All that is still loaded: what listens is not kept from its first answers.
-  const loaded = loadGraphql().then(keepHeapSmall)
+  // Who waited for the service gets an answer first.
+  void sleep(rest, undefined, { ref: false }).then(loadGraphql).then(keepHeapSmall)
   const stop = async () => {
     state.isDraining = true
-    await loaded
     endPurging()
     // First a balancer learns from /readyz to send requests elsewhere.
     await sleep(config.values.DUET_DRAIN_WAIT)
