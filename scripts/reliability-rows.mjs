@@ -1086,7 +1086,7 @@ const load = [
       'src/http/overload.test.ts: where not all can be served in time, refusals leave four fifths of the time for answers, which come in time',
       'src/http/pacing.test.ts: while enough requests wait, the next one of a connection that was answered is not read',
     ],
-    'In part: the tests count time in a simulation; how much a service serves under such a load is measured by the bench (bench/README.md): at ten times the load 86 % of the most, each within 133 ms.',
+    'In part: the tests count time in a simulation; how much a service serves under such a load is measured by the bench (bench/README.md): at ten times the load 69 % of the most, each within 230 ms.',
   ],
   [
     'H2',
