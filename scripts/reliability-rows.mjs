@@ -221,7 +221,7 @@ const storage = [
     'A23',
     'Memory runs out',
     [
-      'test/nightly/abuse.test.ts: … minutes of mixed abuse find a service with a heap of 256 MiB alive, in … MiB in all after two minutes',
+      'test/nightly/abuse.test.ts: … minutes of mixed abuse find a service with a heap of 256 MiB alive, in … MiB in the mean after two minutes',
       'test/store/lanes.test.ts: a thread that read very much is ended without a word, and another serves the next read',
     ],
     'In part: no test has the process itself die of it; that is as when it is killed.',
