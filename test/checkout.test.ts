@@ -145,6 +145,27 @@ for (const [name, before] of [
     assert.deepEqual([set.MALLOC_ARENA_MAX, set.MALLOC_MMAP_THRESHOLD_], ['7', '131072'])
   })
 
+test('a service whose settings do not survive is started anew once, and served', {
+  skip: process.platform !== 'linux' && 'NOT TESTED: only Linux has them',
+}, async () => {
+  fs.writeFileSync(join(whole, 'forget.cjs'), 'delete process.env.MALLOC_ARENA_MAX')
+  const start = spawn(process.execPath, ['-r', './forget.cjs', 'bin/duet', 'serve'], {
+    cwd: whole,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const closed = once(start, 'close')
+  let said = ''
+  start.stdout.setEncoding('utf8').on('data', text => {
+    said += text
+  })
+  await until('it says how it was started', () => said.split('\n').length > 2)
+  start.kill('SIGTERM')
+  await closed
+  const [, , set] = JSON.parse(said.split('\n')[1] ?? '')
+  assert.equal(set.DUET_STARTED_ANEW, undefined)
+})
+
 test('a socket that systemd handed over to a recent Node is still there, whatever settings it lacks', async () => {
   const socket = boundSocket()
   const line = 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" bin/duet serve'

@@ -5,7 +5,7 @@ import { type Logging, logging } from '#cli/log.ts'
 import { mailOf } from '#cli/mail.ts'
 import { keySource } from '#cli/secret.ts'
 import { authOf, reportMisfits } from '#cli/serve/auth.ts'
-import { graphqlOf } from '#cli/serve/documents.ts'
+import { checkDocuments, graphqlOf } from '#cli/serve/documents.ts'
 import { keepHeapSmall } from '#cli/serve/heap.ts'
 import { hello } from '#cli/serve/hello.ts'
 import { listen } from '#cli/serve/listen.ts'
@@ -87,8 +87,8 @@ const lastAnswers = 300
 /** How long the last counts may take to be written at the end, in milliseconds. */
 const lastCounts = 3000
 
-/** How long after its start a service loads what REST does not need, in milliseconds. */
-const rest = 250
+/** How long after its start a service loads the code of GraphQL, in milliseconds. */
+const graphqlDelay = 250
 
 /** How long messages that wait are still sent at the end, in milliseconds. */
 const lastMails = 3000
@@ -193,6 +193,7 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
   const { config, content, socket } = program
   const auth = authOf(config, content.viewers)
   const service = await openService(program, onFatal)
+  await checkDocuments(config, service.model)
   const { engine, state, metrics, observe, limiter, memory } = service
   const authenticate = reportMisfits(auth.authenticate, keySource(config), observe)
   const edge = edgeOf(config, { authenticate, observe, limiter, memory })
@@ -203,7 +204,12 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
   const server = await listen(app, config, { isDraining: () => state.isDraining, socket })
   state.url = server.url
   // Who waited for the service gets an answer first.
-  void sleep(rest, undefined, { ref: false }).then(loadGraphql).then(keepHeapSmall)
+  sleep(graphqlDelay, undefined, { ref: false })
+    .then(loadGraphql)
+    .then(keepHeapSmall)
+    .catch((cause: Error) =>
+      reportFatal(service.log, `GraphQL cannot be loaded: ${cause.message}`, onFatal),
+    )
   const stop = async () => {
     state.isDraining = true
     endPurging()
