@@ -117,6 +117,20 @@ for (const [what, changes] of Object.entries(right))
 
 const closed = changed(author, { table: 'notes', plural: 'notes', relations: {}, policy: {} })
 
+test('an entity that is only read by those who may enter is no fault, in either API', () =>
+  assert.deepEqual(faultsOf({}, { note: changed(closed, { policy: { enter: admin } }) }), []))
+
+test('a needed field that only a nested create does not know is no fault where REST has no list above it', () => {
+  const changes = withField('mood', choice(['glad', 'sad'], { since: 2 }))
+  const below = { writes: ['update'], nested: ['create'] } as const
+  const shelf = changed(author, { relations: { books: many('book', 'authorId', { rest: false }) } })
+  const faults = faultsOf({ ...changes, rest: below }, { author: shelf })
+  assert.deepEqual(
+    faults.filter(fault => fault.includes('mood')),
+    [],
+  )
+})
+
 const wrong: readonly (readonly [
   what: string,
   sentence: string,

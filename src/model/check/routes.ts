@@ -1,5 +1,5 @@
 /** Faults of the APIs: reads that nobody may do, writes that can never succeed, links that lead nowhere. */
-import { type Checked, type Faults, own } from '#model/check/checked.ts'
+import { type Checked, type Faults, nestedLists, own } from '#model/check/checked.ts'
 import { isStricter } from '#model/check/rules.ts'
 import type { Entity, Link } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
@@ -35,14 +35,6 @@ const writeFaults = function* ({ name, self }: Checked): Faults {
       yield `${name}.${key} changes rows that are append-only when the ${references.entity} is deleted: choose onDelete: 'restrict'`
 }
 
-/** The fields of new rows that the paths of nested lists give. */
-const givenByPaths = ({ entities, name }: Checked): readonly string[] =>
-  Object.values(entities).flatMap(({ relations }) =>
-    Object.values(relations).flatMap(({ kind, to, by, rest }) =>
-      kind === 'many' && rest && to === name ? [by] : [],
-    ),
-  )
-
 const isClosed = (field: Field, api: 'rest' | 'graphql'): boolean =>
   field.settableBy.kind === 'nobody' ||
   (api === 'graphql' ? field.graphql === 'hidden' : !field.rest && field.graphql === 'hidden')
@@ -53,7 +45,7 @@ const createFaults = function* (checked: Checked): Faults {
   const creates = [
     ...(self.rest.writes.includes('create') ? [['rest.writes', 'rest', []] as const] : []),
     ...(self.rest.nested.includes('create')
-      ? givenByPaths(checked).map(by => ['rest.nested', 'rest', [by]] as const)
+      ? nestedLists(checked).map(({ by }) => ['rest.nested', 'rest', [by]] as const)
       : []),
     ...(self.graphql.mutations.includes('create')
       ? [['graphql.mutations', 'graphql', []] as const]
@@ -109,7 +101,7 @@ const readFaults = function* (checked: Checked): Faults {
   const { name, self } = checked
   const { rest, policy } = self
   const rule = policy.enter ?? policy.read
-  const isListed = givenByPaths(checked).length > 0
+  const isListed = nestedLists(checked).length > 0
   if (rest.list || rest.one) {
     if (!rule)
       yield `${name} is in the REST API, and nobody may read it: add a read rule, or make rest.list and rest.one false`

@@ -1,7 +1,7 @@
 /** Faults of what differs between versions: names, forms, first and last versions, and the days on which they end. */
 import { isDay, noticeMonths, soonestEnd } from '#base/dates.ts'
-import { type Checked, type Faults, own } from '#model/check/checked.ts'
-import { type Entity, linkSets } from '#model/entity.ts'
+import { type Checked, type Faults, nestedLists, own } from '#model/check/checked.ts'
+import { linkSets } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { type Form, otherWord, wordsIn } from '#model/form.ts'
 import { type Resource, resourceIn } from '#model/resource.ts'
@@ -191,12 +191,6 @@ const twiceFaults = function* ({ name, self }: Checked, version: Version): Fault
   if (twice !== undefined)
     yield `${name} has two members called ${twice} in version ${version} of the REST API: rename one of them`
 }
-
-/** The lists of an entity below others. */
-const nestedLists = ({ entities, name }: Checked): readonly Entity['relations'][string][] =>
-  Object.values(entities)
-    .flatMap(({ relations }) => Object.values(relations))
-    .filter(({ kind, to, rest }) => kind === 'many' && rest && to === name)
 
 /** The creates of a version, each with the fields that its path gives. */
 const createsIn = (checked: Checked, version: Version): readonly (readonly string[])[] => {
