@@ -37,7 +37,6 @@ const valueFor = (parameter: Parameter, { slots, budget, keys }: Run): SqlValue 
     case 'capped':
       return Math.min(Number(slots[parameter.slot]), budget)
     case 'result':
-    case 'named result':
       throw new Error('a read has no earlier steps')
     default:
       return parameter satisfies never

@@ -17,10 +17,8 @@ export type Parameter =
   | { readonly kind: 'budget' }
   /** The value of a slot, or the budget where that is less. */
   | { readonly kind: 'capped'; readonly slot: number }
-  /** A column of the row that an earlier step of the same job returned. */
-  | { readonly kind: 'result'; readonly step: number; readonly column: number }
-  /** The same by the step's name, until the command is put together. */
-  | { readonly kind: 'named result'; readonly step: string }
+  /** The first column of the row that an earlier step of the same command returned, by the step's name. */
+  | { readonly kind: 'result'; readonly step: string }
 
 export type Sql = {
   readonly [brand]: true

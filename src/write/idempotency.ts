@@ -4,8 +4,8 @@ import { ApiError } from '#errors.ts'
 import type { Version } from '#model/version.ts'
 import { callerOf, type Viewer } from '#model/viewer.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import { number, sql, statement } from '#sql/sql.ts'
-import type { Idempotency, Job } from '#write/job.ts'
+import { number, sql } from '#sql/sql.ts'
+import { type Idempotency, type Job, jobStatement } from '#write/job.ts'
 
 /** How long a response stays stored, in milliseconds. */
 export const storedFor = 24 * 3_600_000
@@ -83,9 +83,9 @@ export const idempotencyOf = (
   return {
     name: `${scope} ${key}`,
     fingerprint,
-    reserve: statement(reserve, dialect.placeholder),
-    lookup: statement(lookup, dialect.placeholder),
-    store: statement(store, dialect.placeholder),
+    reserve: jobStatement(reserve, dialect),
+    lookup: jobStatement(lookup, dialect),
+    store: jobStatement(store, dialect),
   }
 }
 
@@ -98,7 +98,7 @@ export const purgeOf = (dialect: Dialect, now: number): Job => {
     select scope, key from replies where made_at <= ${now - storedFor}
     limit ${number(purgeBatch)}) returning key`
   return {
-    steps: [{ statement: statement(old, dialect.placeholder), expect: 'any' }],
+    steps: [{ statement: jobStatement(old, dialect), expect: 'any' }],
     status: 200,
     answer: null,
   }

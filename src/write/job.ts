@@ -1,22 +1,49 @@
 /** A write as plain data, so that it can be sent to a worker thread or pipelined. */
 import type { ReadPlan } from '#read/plan.ts'
 import type { Answer } from '#read/read.ts'
+import type { Dialect } from '#sql/dialect.ts'
 import type { Position, Rows } from '#sql/engine.ts'
-import type { SqlValue, Statement } from '#sql/sql.ts'
+import { type Parameter, type Sql, type SqlValue, statement } from '#sql/sql.ts'
+
+/** A column of the first row that a step returned. */
+type Result = { readonly step: number; readonly column: number }
+
+/** A value that is known, or will be when a step has run. */
+export type Late = SqlValue | Result
+
+/** Whether a value is known only when its step has run. */
+export const isResult = (value: Late): value is Result =>
+  value !== null && typeof value === 'object' && 'step' in value
+
+/** A statement of a job: its text and its values, in order. */
+export type JobStatement = { readonly text: string; readonly values: readonly Late[] }
+
+const unknown = ({ kind }: Parameter): Late => {
+  throw new Error(`a statement of a job has no ${kind}`)
+}
+
+/** The statement of a job for a piece of SQL; `late` gives what stands for parameters that are no values themselves. */
+export const jobStatement = (
+  piece: Sql,
+  { placeholder }: Dialect,
+  late: (parameter: Parameter) => Late = unknown,
+): JobStatement => {
+  const { text, parameters } = statement(piece, placeholder)
+  const valueOf = (parameter: Parameter): Late =>
+    parameter.kind === 'value' ? parameter.value : late(parameter)
+  return { text, values: parameters.map(valueOf) }
+}
 
 /** A guarded statement: its expectation, and the query that explains a failure. */
 export type Step = {
-  readonly statement: Statement
+  readonly statement: JobStatement
   /** `row`: it must touch or find one, else the whole job is undone. */
   readonly expect: 'row' | 'any'
   /** Run when the expectation fails, so that the command can choose the error. */
-  readonly explain?: Statement
+  readonly explain?: JobStatement
   /** Whether it checks the viewer's right to write: it then also decides whether a stored response is shown. */
   readonly checksViewer?: boolean
 }
-
-/** A value for the read that follows: known, or a column of the row that a step returned. */
-export type Late = SqlValue | { readonly step: number; readonly column: number }
 
 /** The status of an answer: always the same, or by whether a step returned a row. */
 export type Status =
@@ -32,9 +59,9 @@ export type Idempotency = {
   /** The key with its scope. */
   readonly name: string
   readonly fingerprint: string
-  readonly reserve: Statement
-  readonly lookup: Statement
-  readonly store: Statement
+  readonly reserve: JobStatement
+  readonly lookup: JobStatement
+  readonly store: JobStatement
 }
 
 export type Job = {

@@ -2,24 +2,26 @@
 import { ApiError } from '#errors.ts'
 import type { Prepared } from '#read/read.ts'
 import { ConstraintError, type Query, type Rows, type Work } from '#sql/engine.ts'
-import type { SqlValue, Statement } from '#sql/sql.ts'
-import type { Idempotency, Job, Late, Outcome, Status, Written } from '#write/job.ts'
-
-/** A statement with its values, some of which are columns of rows that earlier steps returned. */
-export const boundQuery = (statement: Statement, results: readonly Rows[]): Query => ({
-  text: statement.text,
-  values: statement.parameters.map(parameter => {
-    if (parameter.kind === 'value') return parameter.value
-    if (parameter.kind === 'result')
-      return results[parameter.step]?.[0]?.[parameter.column] as SqlValue
-    throw new Error(`a step has no ${parameter.kind}`)
-  }),
-})
+import type { SqlValue } from '#sql/sql.ts'
+import {
+  type Idempotency,
+  isResult,
+  type Job,
+  type JobStatement,
+  type Late,
+  type Outcome,
+  type Status,
+  type Written,
+} from '#write/job.ts'
 
 const settled = (value: Late, results: readonly Rows[]): SqlValue =>
-  value !== null && typeof value === 'object' && 'step' in value
-    ? (results[value.step]?.[0]?.[value.column] as SqlValue)
-    : value
+  isResult(value) ? (results[value.step]?.[0]?.[value.column] as SqlValue) : value
+
+/** A statement with its values, some of which are columns of rows that earlier steps returned. */
+export const boundQuery = ({ text, values }: JobStatement, results: readonly Rows[]): Query => ({
+  text,
+  values: values.map(value => settled(value, results)),
+})
 
 const statusOf = (status: Status, results: readonly Rows[]): number => {
   if (typeof status === 'number') return status

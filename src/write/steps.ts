@@ -6,16 +6,9 @@ import type { Viewer } from '#model/viewer.ts'
 import { VIEWER } from '#read/selection.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Rows } from '#sql/engine.ts'
-import {
-  name,
-  type Parameter,
-  parameter,
-  type Sql,
-  type Statement,
-  sql,
-  statement,
-} from '#sql/sql.ts'
+import { name, parameter, type Sql, sql } from '#sql/sql.ts'
 import type { Command } from '#write/command.ts'
+import { type JobStatement, jobStatement } from '#write/job.ts'
 import type { Services } from '#write/services.ts'
 
 /** The context of a command: the model, the database's dialect, and the viewer. */
@@ -51,7 +44,7 @@ export type CommandDraft = {
 }
 
 /** For a later step: the first column of the row that the step of that name returned. */
-export const result = (step: string): Sql => parameter({ kind: 'named result', step })
+export const result = (step: string): Sql => parameter({ kind: 'result', step })
 
 /** Whether the rule allows it; throws 401 or 403 where it does not. `row`: it depends on whose row it is. */
 export const permit = (writing: Writing, rule: Rule | undefined, what: string): 'yes' | 'row' => {
@@ -111,17 +104,12 @@ const statementOf = (
   piece: Sql,
   { dialect, viewer }: Writing,
   steps: readonly GuardedStep[],
-): Statement => {
-  const { text, parameters } = statement(piece, dialect.placeholder)
-  const settled = (parameter: Parameter): Parameter => {
-    if (parameter.kind === 'slot' && parameter.slot === VIEWER)
-      return { kind: 'value', value: viewer.id }
-    if (parameter.kind === 'named result')
-      return { kind: 'result', step: numberOf(steps, parameter.step), column: 0 }
-    return parameter
-  }
-  return { text, parameters: parameters.map(settled) }
-}
+): JobStatement =>
+  jobStatement(piece, dialect, parameter => {
+    if (parameter.kind === 'slot' && parameter.slot === VIEWER) return viewer.id
+    if (parameter.kind === 'result') return { step: numberOf(steps, parameter.step), column: 0 }
+    throw new Error(`a step has no ${parameter.kind}`)
+  })
 
 /** The command of these steps, after a check of the viewer where there is one. */
 export const commandOf = (writing: Writing, draft: CommandDraft): Command => {

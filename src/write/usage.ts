@@ -2,8 +2,8 @@
 import { addMonths, dayNumber, dayNumbered } from '#base/dates.ts'
 import { callerOf, type Viewer } from '#model/viewer.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import { type Sql, sql, statement } from '#sql/sql.ts'
-import type { Job, Writer } from '#write/job.ts'
+import { type Sql, sql } from '#sql/sql.ts'
+import { type Job, jobStatement, type Writer } from '#write/job.ts'
 
 /** What a use is of: the version of an API, or a member of it that is deprecated. */
 export type Used = {
@@ -71,7 +71,7 @@ const telling = (version: number, day: string): Sql =>
 /** Writes pieces in one job; gives the rows of each. */
 const perform = async ({ writer, dialect }: Options, pieces: readonly Sql[]) => {
   const steps = pieces.map(piece => ({
-    statement: statement(piece, dialect.placeholder),
+    statement: jobStatement(piece, dialect),
     expect: 'any' as const,
   }))
   const job: Job = { steps, status: 200, answer: null }

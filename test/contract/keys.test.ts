@@ -203,7 +203,7 @@ test('after a day a key counts no more and is dropped in small batches, and a pa
           text: `with recursive n (i) as (select 1 union all select i + 1 from n where i < ${count})
             insert into replies (scope, key, fingerprint, made_at, status, body)
             select 'user 2', 'old ' || i, 'f', 1, 200, '' from n returning status`,
-          parameters: [],
+          values: [],
         },
         expect: 'any' as const,
       },

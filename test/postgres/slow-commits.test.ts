@@ -17,7 +17,7 @@ const slowly = `create table t (id serial primary key, v text);
 
 const insert = (v: string): Job => ({
   steps: [
-    { statement: { text: `insert into t (v) values ('${v}')`, parameters: [] }, expect: 'any' },
+    { statement: { text: `insert into t (v) values ('${v}')`, values: [] }, expect: 'any' },
   ],
   status: 200,
   text: '',

@@ -33,7 +33,7 @@ const pragma = async (name: string) => {
   filling.close()
   const read = (await world.engine.snapshot(asking(text)))[0]?.[0]
   const outcome = await world.engine.write({
-    steps: [{ statement: { text, parameters: [] }, expect: 'any' }],
+    steps: [{ statement: { text, values: [] }, expect: 'any' }],
     status: 200,
     answer: null,
   })

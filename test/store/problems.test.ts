@@ -28,7 +28,7 @@ const worldWith = async (options: WorldOptions['engine'] = {}) => {
 }
 
 const job = (...texts: readonly string[]): Job => ({
-  steps: texts.map(text => ({ statement: { text, parameters: [] }, expect: 'any' })),
+  steps: texts.map(text => ({ statement: { text, values: [] }, expect: 'any' })),
   status: 200,
   answer: null,
 })

@@ -97,7 +97,7 @@ test('of pays and cancels at the same moment one takes effect, and the stock is 
 const step = (store: Store, text: string, values: readonly SqlValue[]): Step => ({
   statement: {
     text: placed(text, store),
-    parameters: values.map(value => ({ kind: 'value', value })),
+    values,
   },
   expect: 'row',
 })

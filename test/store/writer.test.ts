@@ -35,7 +35,7 @@ const step = (
   values: readonly SqlValue[] = [],
   expect: Step['expect'] = 'any',
 ): Step => ({
-  statement: { text, parameters: values.map(value => ({ kind: 'value', value })) },
+  statement: { text, values },
   expect,
 })
 const job = (...steps: readonly Step[]): Job => ({ steps, status: 200, answer: null })

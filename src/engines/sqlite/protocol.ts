@@ -6,7 +6,7 @@ import type { ReadPlan } from '#read/plan.ts'
 import type { Answer } from '#read/read.ts'
 import type { Query, Rows } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
-import type { Job, Outcome } from '#write/job.ts'
+import type { Late, Outcome, Status, Step } from '#write/job.ts'
 
 export type WriterSetup = Required<Pick<SqliteOptions, 'file' | 'sync' | 'digits' | 'limits'>> &
   Pick<SqliteOptions, 'sharedLog'> & {
@@ -14,11 +14,42 @@ export type WriterSetup = Required<Pick<SqliteOptions, 'file' | 'sync' | 'digits
     readonly cells: Cells | undefined
   }
 
-/** A job with its number, and the number of its plan, which the writer caches. */
-export type Sent = { readonly id: number; readonly plan: number | null; readonly job: Job }
+/** A statement as it is sent: the number of its text, then its values. */
+export type SentStatement = readonly [text: number, ...values: Late[]]
 
-/** Jobs that are sent together; `dropPlans`: the writer drops its cached plans first. */
-export type Batch = { readonly dropPlans: boolean; readonly jobs: readonly Sent[] }
+export type SentStep = readonly [
+  statement: SentStatement,
+  expect: Step['expect'],
+  checksViewer: boolean,
+  explain: SentStatement | undefined,
+]
+
+/** A job as it is sent: texts of statements and plans come the first time only, later their numbers. */
+export type Sent = {
+  readonly id: number
+  /** Whether the writer forgets the texts and plans that it has first: all are numbered anew. */
+  readonly isAnew: boolean
+  /** Texts that the writer does not have, with the next numbers. */
+  readonly texts: readonly string[]
+  readonly steps: readonly SentStep[]
+  readonly status: Status
+  readonly text: string | undefined
+  readonly idempotency:
+    | readonly [
+        name: string,
+        fingerprint: string,
+        reserve: SentStatement,
+        lookup: SentStatement,
+        store: SentStatement,
+      ]
+    | undefined
+  readonly answer:
+    | readonly [plan: number, made: ReadPlan | undefined, values: readonly Late[]]
+    | undefined
+}
+
+/** Jobs that are sent together. */
+export type Batch = readonly Sent[]
 
 export type Reply =
   | { readonly kind: 'ready' }

@@ -4,13 +4,15 @@ import { countCommits } from '#engines/sqlite/changes.ts'
 import { BUSY, type Connection, connect, errorCode } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { fileAt, gone } from '#engines/sqlite/lock.ts'
+import { createUnpacker } from '#engines/sqlite/packing.ts'
 import { goAfterOthers } from '#engines/sqlite/priority.ts'
 import type { Batch, Reply, Sent, WriterSetup } from '#engines/sqlite/protocol.ts'
 import { boundLog } from '#engines/sqlite/shared-log.ts'
 import { machineErrors } from '#errors.ts'
+import type { ReadPlan } from '#read/plan.ts'
 import { type Prepared, prepare } from '#read/read.ts'
 import { drive, queryWith } from '#sql/engine.ts'
-import type { Outcome } from '#write/job.ts'
+import type { Job, Outcome } from '#write/job.ts'
 import { perform } from '#write/perform.ts'
 
 const port = parentPort
@@ -31,7 +33,8 @@ const checkLog =
     ? () => {}
     : boundLog(connection, file, sharedLog, message => reply({ kind: 'problem', message }))
 const served = fileAt(file)
-const plans = new Map<number, Prepared>()
+const unpack = createUnpacker()
+const answers = new WeakMap<ReadPlan, Prepared>()
 const begin = queryWith('begin immediate')
 const commit = queryWith('commit')
 const rollback = queryWith('rollback')
@@ -46,16 +49,17 @@ const undo = queryWith('rollback to job')
 const groupSize = { least: 20, flushes: 4, most: 500 }
 let flush = 0
 
-/** A job with the read that answers it. */
-type Ready = { readonly sent: Sent; readonly prepared: Prepared | undefined }
+/** A job with its number and the read that answers it. */
+type Ready = { readonly id: number; readonly job: Job; readonly prepared: Prepared | undefined }
 
-const preparedOf = (sent: Sent): Prepared | undefined => {
-  if (sent.plan === null) return undefined
-  const known = plans.get(sent.plan)
-  if (known || !sent.job.answer) return known
-  const made = prepare(sent.job.answer.plan, dialect, digits, limits)
-  plans.set(sent.plan, made)
-  return made
+const preparedOf = ({ answer }: Job): Prepared | undefined =>
+  answer
+    ? answers.getOrInsertComputed(answer.plan, plan => prepare(plan, dialect, digits, limits))
+    : undefined
+
+const readyOf = (sent: Sent): Ready => {
+  const job = unpack(sent)
+  return { id: sent.id, job, prepared: preparedOf(job) }
 }
 
 const failure = (error: unknown): Outcome => ({
@@ -65,11 +69,11 @@ const failure = (error: unknown): Outcome => ({
 })
 
 /** Runs one job in a savepoint, so that its failure does not affect the others of its group. */
-const runJob = ({ sent, prepared }: Ready): Outcome => {
+const runJob = ({ job, prepared }: Ready): Outcome => {
   connection.query(savepoint)
   let outcome: Outcome
   try {
-    outcome = drive(perform(sent.job, prepared), connection.query)
+    outcome = drive(perform(job, prepared), connection.query)
   } catch (error) {
     // A fault of the store ends the whole group.
     if (isStorageFault(error)) throw error
@@ -101,8 +105,6 @@ const isUndone = (): boolean => {
   return !connection.database.isTransaction
 }
 
-const idOf = ({ sent }: Ready): number => sent.id
-
 /** Takes jobs off the queue and runs them until the group is large enough; gives their outcomes, and adds their numbers to `ids`. */
 const runJobs = (queue: Ready[], ids: number[]): (readonly [number, Outcome])[] => {
   const outcomes: (readonly [number, Outcome])[] = []
@@ -113,8 +115,8 @@ const runJobs = (queue: Ready[], ids: number[]): (readonly [number, Outcome])[] 
   while (!isFull()) {
     const ready = queue.shift()
     if (!ready) break
-    ids.push(idOf(ready))
-    outcomes.push([idOf(ready), runJob(ready)])
+    ids.push(ready.id)
+    outcomes.push([ready.id, runJob(ready)])
   }
   return outcomes
 }
@@ -139,7 +141,7 @@ const runGroup = (queue: Ready[]): Reply => {
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     // Those that would have been next have no better chance, and would wait as long again.
-    ids.push(...queue.splice(0, groupSize.most - ids.length).map(idOf))
+    ids.push(...queue.splice(0, groupSize.most - ids.length).map(({ id }) => id))
     const known = nothingDone[errorCode(error) as keyof typeof nothingDone]
     const kind = known ?? (isCommitting ? 'unknown' : 'broken')
     const reply: Reply = { kind: isUndone() ? kind : 'unknown', ids, message }
@@ -173,9 +175,7 @@ const drain = (first: Batch | 'close'): void => {
       isLast = true
       return
     }
-    if (message.dropPlans) plans.clear()
-    // Resolved now: a later batch of the same group may make the writer drop these plans.
-    for (const sent of message.jobs) queue.push({ sent, prepared: preparedOf(sent) })
+    for (const sent of message) queue.push(readyOf(sent))
   }
   take(first)
   for (;;) {

@@ -83,7 +83,7 @@ export const loseMutations = async (workload: Workload, proxy: Wire, count: numb
 }
 
 const step = (text: string, values: readonly SqlValue[]): Step => ({
-  statement: { text, parameters: values.map(value => ({ kind: 'value', value })) },
+  statement: { text, values },
   expect: 'row',
 })
 

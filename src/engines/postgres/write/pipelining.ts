@@ -1,8 +1,7 @@
 /** Pipelining of a job's steps: those that need no result of an earlier one are sent together. */
 import type { Connection } from '#engines/postgres/connection/connection.ts'
 import type { Query, Rows } from '#sql/engine.ts'
-import type { Statement } from '#sql/sql.ts'
-import type { Job } from '#write/job.ts'
+import { isResult, type Job, type JobStatement } from '#write/job.ts'
 import { boundQuery } from '#write/perform.ts'
 
 /**
@@ -16,8 +15,8 @@ export class PipelineVoid extends Error {
 type Sent = { readonly query: Query; readonly rows: Promise<Rows> }
 
 /** Whether a statement has all the results that it needs, when so many steps are answered. */
-const isReady = ({ parameters }: Statement, answered: number): boolean =>
-  parameters.every(parameter => parameter.kind !== 'result' || parameter.step < answered)
+const isReady = ({ values }: JobStatement, answered: number): boolean =>
+  values.every(value => !isResult(value) || value.step < answered)
 
 /** A function that answers the queries of a job's work in order. It throws PipelineVoid. */
 export const pipelining = (job: Job, connection: Connection): ((query: Query) => Promise<Rows>) => {
