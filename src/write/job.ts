@@ -29,9 +29,8 @@ export const jobStatement = (
   late: (parameter: Parameter) => Late = unknown,
 ): JobStatement => {
   const { text, parameters } = statement(piece, placeholder)
-  const valueOf = (parameter: Parameter): Late =>
-    parameter.kind === 'value' ? parameter.value : late(parameter)
-  return { text, values: parameters.map(valueOf) }
+  const values = parameters.map(one => (one.kind === 'value' ? one.value : late(one)))
+  return { text, values }
 }
 
 /** A guarded statement: its expectation, and the query that explains a failure. */

@@ -16,9 +16,7 @@ const slowly = `create table t (id serial primary key, v text);
     for each row execute function wait()`
 
 const insert = (v: string): Job => ({
-  steps: [
-    { statement: { text: `insert into t (v) values ('${v}')`, values: [] }, expect: 'any' },
-  ],
+  steps: [{ statement: { text: `insert into t (v) values ('${v}')`, values: [] }, expect: 'any' }],
   status: 200,
   text: '',
   answer: null,

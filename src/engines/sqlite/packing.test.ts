@@ -50,11 +50,19 @@ test('a text and a plan are sent once', () => {
   const send = sending()
   const answer = { plan: plan(), values: [] }
   const first = send(job({ answer })).sent
-  assert.deepEqual([first.texts, first.answer?.[1]], [['insert', 'update'], answer.plan])
+  assert.deepEqual([first.texts, first.plans], [['insert', 'update'], [answer.plan]])
   const second = send(job({ answer })).sent
-  assert.deepEqual([second.texts, second.answer], [[], [0, undefined, []]])
+  assert.deepEqual([second.texts, second.plans], [[], []])
   const third = send(job({ steps: [step('update'), step('delete')], answer: { ...answer } })).sent
-  assert.deepEqual([third.texts, third.answer], [['delete'], [0, undefined, []]])
+  assert.deepEqual([third.texts, third.plans], [['delete'], []])
+})
+
+test('jobs that are packed before any is sent come out as they went in', () => {
+  const pack = createPacker()
+  const unpack = createUnpacker()
+  const jobs = ['insert', 'insert', 'delete', 'insert'].map(text => job({ steps: [step(text)] }))
+  const sent = structuredClone(jobs.map((one, id) => pack(id, one)))
+  assert.deepEqual(sent.map(unpack), jobs)
 })
 
 test('after 500 texts or plans the writer forgets all, and jobs come out the same', () => {

@@ -12,17 +12,23 @@ const most = 500
 /** Numbers for things, in the order in which they are first met. */
 const createNumbers = <Thing>() => {
   const numbers = new Map<Thing, number>()
+  let met: Thing[] = []
   return {
     size: () => numbers.size,
     clear: () => numbers.clear(),
-    /** The number of a thing, which `met` is told of the first time. */
-    of: (thing: Thing, met: (thing: Thing) => void): number => {
+    of: (thing: Thing): number => {
       const known = numbers.get(thing)
       if (known !== undefined) return known
-      met(thing)
+      met.push(thing)
       const number = numbers.size
       numbers.set(thing, number)
       return number
+    },
+    /** The things that were first met since this was last asked. */
+    takeMet: (): readonly Thing[] => {
+      const some = met
+      met = []
+      return some
     },
   }
 }
@@ -50,18 +56,17 @@ export const createPacker = (): ((id: number, job: Job) => Sent) => {
   return (id, job) => {
     const isAnew = texts.size() >= most || plans.size() >= most
     if (isAnew) for (const numbers of [texts, plans]) numbers.clear()
-    const added: string[] = []
-    const statements = packed(job, text => texts.of(text, met => void added.push(met)))
-    let made: ReadPlan | undefined
-    const number = job.answer && plans.of(job.answer.plan, met => void (made = met))
+    const statements = packed(job, texts.of)
+    const answer = job.answer && ([plans.of(job.answer.plan), job.answer.values] as const)
     return {
       id,
       isAnew,
-      texts: added,
+      texts: texts.takeMet(),
+      plans: plans.takeMet(),
       ...statements,
       status: job.status,
       text: job.text,
-      answer: job.answer && number !== null ? [number, made, job.answer.values] : undefined,
+      answer,
     }
   }
 }
@@ -103,10 +108,9 @@ export const createUnpacker = (): ((sent: Sent) => Job) => {
   return sent => {
     if (sent.isAnew) texts.length = plans.length = 0
     texts.push(...sent.texts)
-    const job = unpacked(sent, texts)
-    if (!sent.answer) return { ...job, answer: null }
-    const [number, made, values] = sent.answer
-    if (made) plans.push(made)
-    return { ...job, answer: { plan: plans[number] as ReadPlan, values } }
+    plans.push(...sent.plans)
+    const [number = 0, values = []] = sent.answer ?? []
+    const answer = sent.answer && { plan: plans[number] as ReadPlan, values }
+    return { ...unpacked(sent, texts), answer }
   }
 }

@@ -29,8 +29,9 @@ export type Sent = {
   readonly id: number
   /** Whether the writer forgets the texts and plans that it has first: all are numbered anew. */
   readonly isAnew: boolean
-  /** Texts that the writer does not have, with the next numbers. */
+  /** Those that the writer does not have, with the next numbers. */
   readonly texts: readonly string[]
+  readonly plans: readonly ReadPlan[]
   readonly steps: readonly SentStep[]
   readonly status: Status
   readonly text: string | undefined
@@ -43,9 +44,7 @@ export type Sent = {
         store: SentStatement,
       ]
     | undefined
-  readonly answer:
-    | readonly [plan: number, made: ReadPlan | undefined, values: readonly Late[]]
-    | undefined
+  readonly answer: readonly [plan: number, values: readonly Late[]] | null
 }
 
 /** Jobs that are sent together. */
