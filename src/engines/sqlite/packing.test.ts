@@ -60,7 +60,7 @@ test('a text and a plan are sent once', () => {
 test('jobs that are packed before any is sent come out as they went in', () => {
   const pack = createPacker()
   const unpack = createUnpacker()
-  const jobs = ['insert', 'insert', 'delete', 'insert'].map(text => job({ steps: [step(text)] }))
+  const jobs = ['insert', 'insert', 'delete', 'update'].map(text => job({ steps: [step(text)] }))
   const sent = structuredClone(jobs.map((one, id) => pack(id, one)))
   assert.deepEqual(sent.map(unpack), jobs)
 })
