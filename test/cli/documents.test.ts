@@ -61,8 +61,8 @@ describe('a start with documents that cannot be served ends with a sentence for 
   const cases: readonly (readonly [string, Files, RegExp])[] = [
     [
       'a field that the schema does not have',
-      { 'a.graphql': '{ posts { subtitle } }', 'b.graphql': users, 'c.graphql': '{ things }' },
-      /^duet: DUET_DOCUMENTS: a\.graphql cannot be served: Cannot query field "subtitle".*\nduet: DUET_DOCUMENTS: c\.graphql cannot be served: Cannot query field "things".*\n$/,
+      { 'a.graphql': '{ posts { heading } }', 'b.graphql': users, 'c.graphql': '{ things }' },
+      /^duet: DUET_DOCUMENTS: a\.graphql cannot be served: Cannot query field "heading".*\nduet: DUET_DOCUMENTS: c\.graphql cannot be served: Cannot query field "things".*\n$/,
     ],
     ['a syntax fault', { 'a.graphql': '{ posts {' }, /a\.graphql cannot be served: Syntax Error/],
     [
