@@ -18,6 +18,15 @@ import { longest } from './support/wait.ts'
 /** Whether the run is on PostgreSQL. A test asks only where the engines differ and may, and says why. */
 export const onPostgres = process.env.DUET_TEST_STORE === 'postgres'
 
+/** On a busy machine a burst of writes to one row takes longer than a service waits. */
+const timeouts = {
+  statement: longest,
+  lock: longest,
+  key: longest,
+  silence: longest,
+  tries: longest,
+}
+
 /** PostgreSQL settings for the services of tests: a connection for each write of a burst, which would be refused on a busy machine. */
 export const postgresOf = (url: string, content?: Content, pool = 40): Store =>
   postgresStore({
@@ -27,6 +36,7 @@ export const postgresOf = (url: string, content?: Content, pool = 40): Store =>
     readers: 1,
     pool,
     poolWait: longest,
+    timeouts,
     migrations: historyFor('postgres', content),
   })
 

@@ -2,6 +2,18 @@
 import type { Migration } from '#engines/migrations.ts'
 import type { Serving } from '#engines/store.ts'
 
+/** How long a write waits, in milliseconds. */
+export type WriteTimeouts = {
+  readonly statement: number
+  readonly lock: number
+  /** For the first request of its key. */
+  readonly key: number
+  /** For a server that says nothing. */
+  readonly silence: number
+  /** Within which the last try after conflicts may begin. */
+  readonly tries: number
+}
+
 export type PostgresOptions = {
   readonly url: string
   /** The addresses of its replicas, or that they are looked for, by Patroni's REST endpoints where there are any. */
@@ -14,6 +26,8 @@ export type PostgresOptions = {
   readonly pool: number
   /** How many milliseconds such work waits for a connection: a second unless it is given. */
   readonly poolWait?: number
+  /** Other waits of writes than the usual ones. */
+  readonly timeouts?: WriteTimeouts
   /** All migrations of the store, in order. */
   readonly migrations: readonly Migration[]
 }

@@ -14,7 +14,7 @@ import { timelineAt } from '#engines/postgres/connection/timeline.ts'
 import { begin, rollBack } from '#engines/postgres/connection/transaction.ts'
 import { endsWithin } from '#engines/postgres/connection/within.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
-import type { PostgresServing } from '#engines/postgres/options.ts'
+import type { PostgresServing, WriteTimeouts } from '#engines/postgres/options.ts'
 import { PipelineVoid, pipelining } from '#engines/postgres/write/pipelining.ts'
 import { tooManyWrites } from '#engines/store.ts'
 import { ApiError } from '#errors.ts'
@@ -24,11 +24,16 @@ import { driveBy, type Position, type Query, queryWith } from '#sql/engine.ts'
 import type { Job, Outcome, Writer } from '#write/job.ts'
 import { perform } from '#write/perform.ts'
 
-/** Limits in milliseconds: a statement, the wait for a lock, a duplicate's wait for the first request of its key, a silent server. */
-const timeouts = { statement: 5000, lock: 2000, key: 4500, silence: 5500 }
+const usual: WriteTimeouts = {
+  statement: 5000,
+  lock: 2000,
+  key: 4500,
+  silence: 5500,
+  tries: 3000,
+}
 
-/** The most tries of a job after conflicts, and the milliseconds within which the last one may begin. */
-const tries = { most: 10, within: 3000 }
+/** The most tries of a job after conflicts. */
+const mostTries = 10
 
 const inFlight = () =>
   new ApiError(
@@ -77,7 +82,7 @@ const commit = async (
 }
 
 /** Runs the jobs of one key one after another within the process: a waiting duplicate then holds no connection. */
-const createTurns = () => {
+const createTurns = (longest: number) => {
   const last = new Map<string, Promise<unknown>>()
   return async <Result>(key: string | undefined, work: () => Promise<Result>): Promise<Result> => {
     if (key === undefined) return work()
@@ -86,7 +91,7 @@ const createTurns = () => {
     const mine = before ? Promise.allSettled([before, turn]) : turn
     last.set(key, mine)
     try {
-      if (before && !(await endsWithin(timeouts.key, before))) throw inFlight()
+      if (before && !(await endsWithin(longest, before))) throw inFlight()
       return await work()
     } finally {
       over()
@@ -111,6 +116,7 @@ type Tools = {
   readonly pool: Pool
   readonly hosts: Hosts
   readonly settings: SessionOptions
+  readonly timeouts: WriteTimeouts
   readonly prepared: (job: Job) => Prepared | undefined
   readonly onCommit: PostgresServing['onCommit'] | undefined
 }
@@ -137,7 +143,7 @@ const performOn = async (
 
 /** One try of a job, in a transaction of its own. */
 const attempt = (
-  { pool, hosts, settings, prepared, onCommit }: Tools,
+  { pool, hosts, settings, timeouts, prepared, onCommit }: Tools,
   job: Job,
   isPipelined: boolean,
 ) =>
@@ -169,7 +175,7 @@ const hasLostRace = (outcome: Outcome): boolean =>
 const runWithRetries = async (tools: Tools, job: Job): Promise<Outcome> => {
   const startedAt = performance.now()
   const isLast = (number: number) =>
-    number >= tries.most || performance.now() - startedAt > tries.within
+    number >= mostTries || performance.now() - startedAt > tools.timeouts.tries
   let isPipelined = true
   for (let number = 1; ; number++) {
     try {
@@ -189,6 +195,7 @@ const runWithRetries = async (tools: Tools, job: Job): Promise<Outcome> => {
 
 /** A writer with a pool of connections of its own. */
 export const createWriter = (options: PostgresServing, hosts: Hosts) => {
+  const { timeouts = usual } = options
   const settings: SessionOptions = {
     prepare: options.prepare,
     statementTimeout: timeouts.statement,
@@ -198,8 +205,8 @@ export const createWriter = (options: PostgresServing, hosts: Hosts) => {
   }
   const pool = createPool(hosts, settings, options)
   const { onCommit } = options
-  const tools: Tools = { pool, hosts, settings, prepared: preparing(options), onCommit }
-  const inTurn = createTurns()
+  const tools: Tools = { pool, hosts, settings, timeouts, prepared: preparing(options), onCommit }
+  const inTurn = createTurns(timeouts.key)
   return {
     write: async (job: Job): Promise<Outcome> => {
       if (pool.waiting() >= options.queue) throw tooManyWrites()
