@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { UsageError } from './options.mjs'
+import { ownDuet, UsageError } from './options.mjs'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const folders = fileURLToPath(new URL('../.data/commits/', import.meta.url))
@@ -23,6 +23,10 @@ const git = (...args) => run('git', args, { maxBuffer: 2 ** 30 })
 /** What is measured as this checkout: its commit, marked where files differ from it. */
 export const ownCommit = () =>
   `${git('rev-parse', '--short=12', 'HEAD').trim()}${git('status', '--porcelain', '-uno') ? ' with changes' : ''}`
+
+/** The same for what is served by another program's file, which may be no checkout at all. */
+export const commitOf = bin =>
+  bin === ownDuet && existsSync(join(root, '.git')) ? ownCommit() : bin
 
 /** The id of a commit and its `bin/duet`, and whether its stores are as this checkout makes them; throws a UsageError for what is no commit. */
 export function checkOut(name) {

@@ -3,6 +3,7 @@ import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { workloads } from '../workloads.mjs'
+import { commitOf } from './commit.mjs'
 import { benchCompare, names as namesToCompare } from './compare.mjs'
 import { prepare, sizes } from './dataset.mjs'
 import { duetAt, patient } from './duet.mjs'
@@ -61,6 +62,7 @@ async function run(options) {
   mkdirSync(logs, { recursive: true })
   const tool = chooseTool(options.load)
   const log = name => join(logs, `${name}.log`)
+  console.log(`${new Date().toISOString()}, ${commitOf(options.duet)}`)
   await benches[options.run]({ ...options, tool }, { duet: duetAt(options.duet), log })
 }
 

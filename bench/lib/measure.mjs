@@ -6,7 +6,7 @@ import { processorTime, tellsTime } from './processor.mjs'
 
 /**
  * Each of `contenders` is `{ name, server, ask }`, or has a `run` of its own where no HTTP is spoken; the first
- * is Duet. Gives the medians of each, the least processor time of a request, and how much faster Duet is than each: `times` by the
+ * is Duet. Gives the medians of each, the least and the median processor time of a request, and how much faster Duet is than each: `times` by the
  * rates, `cheaper` by the processor times.
  */
 export async function measure(contenders, { tool, token, seconds, rounds, requests }) {
@@ -24,10 +24,12 @@ export async function measure(contenders, { tool, token, seconds, rounds, reques
   for (let round = 0; round < rounds; round += 1)
     for (const [i, contender] of contenders.entries())
       taken[i].push(await watched(contender.server, () => run(contender, requests ?? seconds)))
-  const least = taken.map(all => Math.min(...all.map(figures => figures.processor)))
+  const processors = taken.map(all => all.map(figures => figures.processor))
+  const least = processors.map(times => Math.min(...times))
   return contenders.map(({ name }, i) => ({
     server: name,
     processor: least[i],
+    usualProcessor: median(processors[i]),
     cheaper: least[i] / least[0],
     rate: median(taken[i].map(figures => figures.rate)),
     p50: median(taken[i].map(figures => figures.p50)),

@@ -71,8 +71,8 @@ export function printReads({ title, idle, busy, written, times, timesUsual }) {
 /** Prints one workload, a line for each server. */
 export function printWorkload({ title, bytes, rows }) {
   console.log(`${title}, ${bytes.toLocaleString('en')} bytes`)
-  printLine(['', 'requests/s', 'p50 ms', 'p99 ms', 'Duet is', 'µs each', 'Duet is'])
-  for (const { server, rate, p50, p99, times, processor, cheaper } of rows)
+  printLine(['', 'requests/s', 'p50 ms', 'p99 ms', 'Duet is', 'µs each', 'median', 'Duet is'])
+  for (const { server, rate, p50, p99, times, processor, usualProcessor, cheaper } of rows)
     printLine([
       label[server],
       Math.round(rate).toLocaleString('en'),
@@ -80,6 +80,7 @@ export function printWorkload({ title, bytes, rows }) {
       p99.toFixed(2),
       server === 'duet' ? '' : `${times.toFixed(2)} ×`,
       processor ? processor.toFixed(1) : '',
+      processor ? usualProcessor.toFixed(1) : '',
       server === 'duet' || !cheaper ? '' : `${cheaper.toFixed(2)} ×`,
     ])
   console.log()
