@@ -8,6 +8,7 @@ import { columnsOf } from '#engines/history.ts'
 import { contentMigrations, historyOf } from '#engines/migrations.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import type { Store } from '#engines/store.ts'
+import type { Field } from '#model/field.ts'
 import { columnName, type Entities, type Model } from '#model/model.ts'
 import { driveBy } from '#sql/engine.ts'
 
@@ -62,16 +63,24 @@ export const checkCurrent = async (store: Store, remedy: string): Promise<void> 
     throw new Error(`the store lacks the migration ${pending.join(', ')}; ${remedy}`)
 }
 
-/** Throws with the remedy where a table of a migrated store lacks a column that its entity has. */
+/** Why a field cannot be stored in its column, with the remedy; undefined where it can. `column`: whether it is never null, if there is one. */
+const columnFault = (column: boolean | undefined, { nullable }: Field): string | undefined => {
+  if (column === undefined)
+    return 'is in the model, and no migration makes its column: run duet migrate --draft NAME, read what it writes, and start again'
+  return column && nullable
+    ? 'may be null in the model, and its column may not: write a migration that lets it (CONTRIBUTING.md has one for each engine), or take nullable back'
+    : undefined
+}
+
+/** Throws with the remedy where a table of a migrated store does not take what its entity has. */
 export const checkColumns = async (store: Store, entities: Entities): Promise<void> => {
   await closing(store.session('reading'), async session => {
     for (const [name, { table, fields }] of Object.entries(entities)) {
       const columns = await driveBy(columnsOf(store.dialect, table), session.query)
-      const missing = Object.keys(fields).find(key => !columns.includes(columnName(key)))
-      if (missing !== undefined)
-        throw new Error(
-          `${name}.${missing} is in the model, and no migration makes its column: run duet migrate --draft NAME, read what it writes, and start again`,
-        )
+      for (const [key, field] of Object.entries(fields)) {
+        const fault = columnFault(columns.get(columnName(key)), field)
+        if (fault !== undefined) throw new Error(`${name}.${key} ${fault}`)
+      }
     }
   })
 }

@@ -7,17 +7,20 @@ import { type Query, queryWith, type Work } from '#sql/engine.ts'
 import { queryOf } from '#sql/query.ts'
 import { sql, trusted } from '#sql/sql.ts'
 
-/** The names of a table's columns; none where there is no such table. */
-export const columnsOf = function* (dialect: Dialect, table: string): Work<readonly string[]> {
+/** The columns of a table, each with whether it is never null; none where there is no such table. */
+export const columnsOf = function* (
+  dialect: Dialect,
+  table: string,
+): Work<ReadonlyMap<string, boolean>> {
   const rows = yield queryOf(dialect.columnsOf(table), dialect)
-  return rows.map(([name]) => String(name))
+  return new Map(rows.map(([name, isRequired]) => [String(name), Number(isRequired) === 1]))
 }
 
 /** The migrations applied to a store; none where it was never migrated. */
 export const appliedIn = function* (dialect: Dialect): Work<readonly Applied[]> {
   const columns = yield* columnsOf(dialect, 'migrations')
-  if (columns.length === 0) return []
-  const checksum = trusted(columns.includes('checksum') ? 'checksum' : 'null')
+  if (columns.size === 0) return []
+  const checksum = trusted(columns.has('checksum') ? 'checksum' : 'null')
   const rows = yield queryOf(sql`select name, ${checksum} from migrations order by name`, dialect)
   return rows.map(([name, checksum]) => ({
     name: String(name),
@@ -29,7 +32,7 @@ export const appliedIn = function* (dialect: Dialect): Work<readonly Applied[]> 
 export const makeMigrationsTable = function* (dialect: Dialect, ddl: string): Work<void> {
   yield queryWith(ddl)
   // Stores made by older programs have no such column.
-  if (!(yield* columnsOf(dialect, 'migrations')).includes('checksum'))
+  if (!(yield* columnsOf(dialect, 'migrations')).has('checksum'))
     yield queryWith('alter table migrations add column checksum text')
 }
 
@@ -66,7 +69,7 @@ export const makeSecrets = function* (dialect: Dialect): Work<void> {
 
 /** A key of a store; throws where it was never migrated. */
 export const secretIn = function* (dialect: Dialect, name: Secret): Work<Uint8Array> {
-  const isThere = (yield* columnsOf(dialect, 'secrets')).length > 0
+  const isThere = (yield* columnsOf(dialect, 'secrets')).size > 0
   const [row] = isThere
     ? yield queryOf(sql`select value from secrets where name = ${name}`, dialect)
     : []

@@ -57,6 +57,14 @@ test('a store without the column of a field is told with the field and the remed
   const { post } = content.entities
   assert.ok(post)
   const fields = { ...post.fields, probeText: text({ max: 200, nullable: true }) }
+  const nullable = { ...post.fields, title: text({ max: 200, nullable: true }) }
+  await assert.rejects(
+    checkColumns(store, { ...content.entities, post: { ...post, fields: nullable } }),
+    {
+      message:
+        'post.title may be null in the model, and its column may not: write a migration that lets it (CONTRIBUTING.md has one for each engine), or take nullable back',
+    },
+  )
   await assert.rejects(checkColumns(store, { ...content.entities, post: { ...post, fields } }), {
     message:
       'post.probeText is in the model, and no migration makes its column: run duet migrate --draft NAME, read what it writes, and start again',

@@ -37,7 +37,7 @@ export const dialect: Dialect = {
     flag: 'integer',
     bytes: 'blob',
   },
-  columnsOf: table => sql`select name from pragma_table_info(${table})`,
+  columnsOf: table => sql`select name, "notnull" from pragma_table_info(${table})`,
   singleStatement: null,
   gathered: (query, columns) => {
     const lists = columns.map(column => sql`json_group_array(${name(column)})`)

@@ -179,6 +179,11 @@ const wrong: readonly (readonly [
     withField('revision', { ...revision(), unique: 'CONFLICT' }),
   ],
   [
+    'a unique field without an error for a second row',
+    "book.note is unique: true, which is no error for a second row: make it unique: 'CONFLICT', or one of the content's own errors",
+    withField('note', { ...text({ max: 9, nullable: true }), unique: true as never }),
+  ],
+  [
     'a text with fewer than no characters',
     'book.note goes from -1 to 9: give whole numbers, the least first',
     withField('note', text({ min: -1, max: 9 })),

@@ -110,6 +110,12 @@ const initialRule: Rule = ({ self, field }) => {
   )
 }
 
+const uniqueRule: Rule = ({ field: { unique } }) =>
+  unique !== undefined &&
+  unique !== 'CONFLICT' &&
+  typeof unique.code !== 'string' &&
+  `is unique: ${JSON.stringify(unique)}, which is no error for a second row: make it unique: 'CONFLICT', or one of the content's own errors`
+
 const ruleRule: Rule = ({ field }) => {
   const option = (['readableBy', 'settableBy'] as const).find(
     option => field[option].kind === 'self',
@@ -186,6 +192,7 @@ const rules = [
   foldedRule,
   resetRule,
   initialRule,
+  uniqueRule,
   ruleRule,
   bytesRule,
   valuesRule,
