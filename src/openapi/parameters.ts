@@ -89,7 +89,7 @@ const filterAbout = {
   equals: 'Only those whose value is this.',
   'at least': 'Only those with at least this.',
   'at most': 'Only those with at most this.',
-  'above zero': 'With true, only those above zero; another value has no effect.',
+  'above zero': 'With true, only those above zero.',
   contains: 'Only those that contain this text, whatever its case.',
 } satisfies Record<Filter['kind'], string>
 

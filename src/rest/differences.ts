@@ -37,6 +37,9 @@ const ofStyle = (): readonly Difference[] => [
   ...difference('Unknown query parameters and values of `sort`', version =>
     styleOf(version).isStrict ? '422' : 'ignored; a list is then by id ascending',
   ),
+  ...difference('Words in a filter that its field does not have', version =>
+    styleOf(version).isStrict ? '422' : 'no row has them; where true and false are due, no effect',
+  ),
 ]
 
 const formed = (name: string, form: (Member & { kind: 'field' })['form']): string => {

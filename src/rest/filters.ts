@@ -2,7 +2,7 @@
 import type { Filter } from '#model/entity.ts'
 import { comparedWith } from '#model/equal.ts'
 import type { Scalar } from '#model/field.ts'
-import { decoded } from '#model/form.ts'
+import { decoded, type Form } from '#model/form.ts'
 import { fieldOf } from '#model/model.ts'
 import { parseMinor } from '#model/money.ts'
 import type { Resource } from '#model/resource.ts'
@@ -19,8 +19,13 @@ export type AppliedFilter = {
   readonly member: string
 }
 
-/** One parameter of a query, and the decimals of the currency. */
-type Asking = { readonly query: Query; readonly name: string; readonly digits: number }
+/** One parameter of a query, the decimals of the currency, and whether a value that no row can have is a fault. */
+type Asking = {
+  readonly query: Query
+  readonly name: string
+  readonly digits: number
+  readonly isStrict: boolean
+}
 
 /** A trigram index finds texts of at least so many letters. */
 const indexedFrom = 3
@@ -58,13 +63,32 @@ const storedValue = (scalar: Scalar, text: string, { query, name, digits }: Aski
   return null
 }
 
-/** The stored value of an equality filter whose words are those of a version; null, as no row has it, for others. */
+/** The stored word that a word of a version stands for; null, as no row has it, for others where they are no fault. */
+const wordFor = (
+  form: Exclude<Form, string> | undefined,
+  text: string,
+  values: readonly string[],
+  asking: Asking,
+) => {
+  const own = decoded(form ?? { words: {} }, text, values)
+  if ('value' in own) return String(own.value)
+  if (asking.isStrict) asking.query.fault(asking.name, own.fault)
+  return null
+}
+
+/** The stored value of an equality filter. */
 const equalTo = ({ entity, formOf }: Resource, field: string, text: string, asking: Asking) => {
   const { scalar, values } = fieldOf(entity, field)
   const form = formOf(field)
-  if (typeof form !== 'object') return storedValue(scalar, text, asking)
-  const own = decoded(form, text, values)
-  return 'fault' in own ? null : String(own.value)
+  return values === undefined || typeof form === 'string'
+    ? storedValue(scalar, text, asking)
+    : wordFor(form, text, values, asking)
+}
+
+/** Whether only rows above zero are asked for. */
+const isTrue = (text: string, { query, name, isStrict }: Asking): boolean => {
+  if (isStrict && !['', 'true', 'false'].includes(text)) query.fault(name, 'must be true or false')
+  return text === 'true'
 }
 
 const appliedFilter = (
@@ -82,7 +106,7 @@ const appliedFilter = (
         ? undefined
         : { field, is: 'equals', value: equalTo(resource, field, text, asking) }
     case 'above zero':
-      return text === 'true' ? { field, is: 'above zero', value: null } : undefined
+      return isTrue(text, asking) ? { field, is: 'above zero', value: null } : undefined
     case 'contains': {
       const needle = fold(text)
       const is = codePoints(needle) < indexedFrom ? 'contains short' : 'contains'
@@ -96,13 +120,14 @@ const appliedFilter = (
   }
 }
 
-/** The filters that a request asks for and that have an effect, in the entity's order. */
+/** The filters that a request asks for and that have an effect, in the entity's order. A strict version refuses values that no row can have. */
 export const filtersOf = (
   resource: Resource,
   query: Query,
   digits: number,
+  isStrict: boolean,
 ): readonly AppliedFilter[] =>
   Object.entries(resource.filters).flatMap(([member, filter]) => {
-    const applied = appliedFilter(resource, filter, { query, name: member, digits })
+    const applied = appliedFilter(resource, filter, { query, name: member, digits, isStrict })
     return applied ? [{ ...applied, member }] : []
   })

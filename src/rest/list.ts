@@ -105,7 +105,7 @@ const queryReader = ({ core, prefix, version }: Mount, resource: Resource) => {
   const shapeOf = (query: Query): ListShape => ({
     fields: entity.rest.selectable ? fieldsOf(query, names) : null,
     sort: byCursor ? newestFirst : sortOf(resource, query, isStrict),
-    filters: filtersOf(resource, query, digits),
+    filters: filtersOf(resource, query, digits, isStrict),
   })
   return (path: string, text: string) => {
     const query = parseQuery(text)

@@ -186,6 +186,27 @@ test('version 2 sorts by createdAt in both directions and refuses unknown values
   )
 })
 
+test('version 2 refuses words that a filter does not have, which no row has in version 1', async () => {
+  for (const [query, words] of [
+    ['users?role=king', 'user, admin'],
+    ['users?status=gone', 'active, suspended'],
+    ['orders?status=payed', 'pending, paid, cancelled, refunded'],
+    ['products?in_stock=maybe', 'true or false'],
+  ] as const) {
+    const second = await ask(`GET /api/v2/${query}`, {}, 1)
+    refuses(second, 422, 'VALIDATION_ERROR', [/(\w+)=/.exec(query)?.[1] ?? ''])
+    for (const word of words.split(/, | or /)) assert.match(second.json.detail, new RegExp(word))
+    assert.equal((await ask(`GET /api/${query}`, {}, 1)).status, 200)
+  }
+  for (const query of [
+    'users?role=',
+    'users?role=admin',
+    'products?in_stock=',
+    'products?in_stock=false',
+  ])
+    assert.ok((await ask(`GET /api/v2/${query}`, {}, 1)).json.data.length > 0, query)
+})
+
 test('links lead to the version that the request came in with', async () => {
   const { _links } = (await get('/api/v2/posts/1')).json
   assert.deepEqual(_links.self, { href: '/api/v2/posts/1' })
