@@ -15,7 +15,7 @@ import { noQueue } from '#http/queue.ts'
 import { retryAfterHeader } from '#http/reply.ts'
 import type { App, Http } from '#http/request.ts'
 import { acceptQuery, formType, queryMethod } from '#http/safe.ts'
-import { allowing, unrouted } from '#http/unrouted.ts'
+import { allowing, unrouted, wholeServer } from '#http/unrouted.ts'
 import { newest, type Version, versions } from '#model/version.ts'
 import { anonymous } from '#model/viewer.ts'
 import { mountOpenApi } from '#openapi/serve.ts'
@@ -160,7 +160,9 @@ const mountProbes = (app: App, { edge, ready, readOnly }: AppOptions) => {
 
 /** What a QUERY of a path may bring, where it has that method. */
 const queriedAt = (path: string, allow: string) =>
-  allow.includes(queryMethod) ? acceptQuery(path === graphqlPath ? bodyTypes : [formType]) : {}
+  allow.includes(queryMethod) && path !== wholeServer
+    ? acceptQuery(path === graphqlPath ? bodyTypes : [formType])
+    : {}
 
 /** The whole service as one Hono app; `app.request()` calls it without a port. */
 export const createApp = (options: AppOptions): App => {
