@@ -164,8 +164,10 @@ const queriedAt = (path: string, allow: string) =>
     ? acceptQuery(path === graphqlPath ? bodyTypes : [formType])
     : {}
 
-/** The whole service as one Hono app; `app.request()` calls it without a port. */
-export const createApp = (options: AppOptions): App => {
+/** The whole service as one Hono app, `app.request()` calls it without a port; and the function that opens its GraphQL API. */
+export const createApp = (
+  options: AppOptions,
+): { readonly app: App; readonly openGraphql: () => Promise<void> } => {
   const { core, content, notices } = options
   const edge: Edge = { ...options.edge, standing: core.reader.standing }
   const app: App = new Hono({ getPath: routedPath })
@@ -174,7 +176,7 @@ export const createApp = (options: AppOptions): App => {
   mountRest(app, core, edge, { actions, extras: served.routes, notices, development })
   mountOpenApi(app, content, core.model, edge, notices)
   const graphiql = mountPages(app, options)
-  mountGraphql(app, core, edge, options.graphql, graphiql)
+  const openGraphql = mountGraphql(app, core, edge, options.graphql, graphiql)
   mountProbes(app, options)
   const allowedAt = allowing(app.routes)
   const told = announcing(notices, successorAmong(allowedAt))
@@ -194,5 +196,5 @@ export const createApp = (options: AppOptions): App => {
     })
     return handle(c)
   })
-  return app
+  return { app, openGraphql }
 }
