@@ -104,7 +104,7 @@ export const race = async (
     const line = lines[index] as RawLine
     let last = await line.release()
     await until(`${contender.path} is let in`, async () => {
-      if (last.status !== 503 && !last.body.includes('IDEMPOTENCY_IN_FLIGHT')) return true
+      if (!/"code":"(OVERLOADED|IDEMPOTENCY_IN_FLIGHT)"/.test(last.body)) return true
       await prepare(contender, index)
       last = await line.release()
       return false
@@ -129,7 +129,7 @@ export const prepareOrders = async ({ url }: Service, stock: number) => {
         body: JSON.stringify(body),
       })
       answer = { status: response.status, text: await response.text() }
-      return answer.status !== 503
+      return !answer.text.includes('"code":"OVERLOADED"')
     })
     assert.equal(answer.status, 201, answer.text)
     return (JSON.parse(answer.text) as { id: number }).id
