@@ -190,7 +190,7 @@ export const createApp = (
     ),
   )
   app.onError((error, c) => {
-    // The APIs' own handlers never throw, so this error is of a page.
+    // The APIs answer what their own handlers throw, so this error is of a page, or of the end of an answer.
     const handle = exchange(edge, fail, () => {
       throw error
     })

@@ -95,8 +95,11 @@ const tooManyBodies = () =>
 /** The bytes that Node takes up for a chunk beside its own, so that a body of single bytes is not cheap. */
 const chunkCost = 256
 
-/** So many chunks are made one: a MiB that comes byte by byte would else take up hundreds of them. */
+/** So many small chunks in a row are made one: a MiB that comes byte by byte would else take up hundreds of them. */
 const mostLoose = 64
+
+/** From this length on a chunk takes up little beside its own bytes, and copying it would cost more than that. */
+const largeChunk = 4096
 
 type Collecting = ReturnType<typeof collecting>
 
@@ -122,7 +125,8 @@ const collecting = (limit: number, tooLarge: () => ApiError, account: Part | und
       if (account?.take(cost) === false) throw tooManyBodies()
       taken += cost
       chunks.push(chunk)
-      if (++loose === mostLoose) join()
+      loose = chunk.length < largeChunk ? loose + 1 : 0
+      if (loose === mostLoose) join()
     },
     whole: (): Uint8Array =>
       chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks),
