@@ -15,7 +15,7 @@ import { noQueue } from '#http/queue.ts'
 import { retryAfterHeader } from '#http/reply.ts'
 import type { App, Http } from '#http/request.ts'
 import { acceptQuery, formType, queryMethod } from '#http/safe.ts'
-import { allowing, unrouted } from '#http/unrouted.ts'
+import { allowing, unrouted, wholeServer } from '#http/unrouted.ts'
 import { newest, type Version, versions } from '#model/version.ts'
 import { anonymous } from '#model/viewer.ts'
 import { mountOpenApi } from '#openapi/serve.ts'
@@ -160,10 +160,14 @@ const mountProbes = (app: App, { edge, ready, readOnly }: AppOptions) => {
 
 /** What a QUERY of a path may bring, where it has that method. */
 const queriedAt = (path: string, allow: string) =>
-  allow.includes(queryMethod) ? acceptQuery(path === graphqlPath ? bodyTypes : [formType]) : {}
+  allow.includes(queryMethod) && path !== wholeServer
+    ? acceptQuery(path === graphqlPath ? bodyTypes : [formType])
+    : {}
 
-/** The whole service as one Hono app; `app.request()` calls it without a port. */
-export const createApp = (options: AppOptions): App => {
+/** The whole service as one Hono app, `app.request()` calls it without a port; and the function that opens its GraphQL API. */
+export const createApp = (
+  options: AppOptions,
+): { readonly app: App; readonly openGraphql: () => Promise<void> } => {
   const { core, content, notices } = options
   const edge: Edge = { ...options.edge, standing: core.reader.standing }
   const app: App = new Hono({ getPath: routedPath })
@@ -172,7 +176,7 @@ export const createApp = (options: AppOptions): App => {
   mountRest(app, core, edge, { actions, extras: served.routes, notices, development })
   mountOpenApi(app, content, core.model, edge, notices)
   const graphiql = mountPages(app, options)
-  mountGraphql(app, core, edge, options.graphql, graphiql)
+  const openGraphql = mountGraphql(app, core, edge, options.graphql, graphiql)
   mountProbes(app, options)
   const allowedAt = allowing(app.routes)
   const told = announcing(notices, successorAmong(allowedAt))
@@ -186,11 +190,11 @@ export const createApp = (options: AppOptions): App => {
     ),
   )
   app.onError((error, c) => {
-    // The APIs' own handlers never throw, so this error is of a page.
+    // The APIs answer what their own handlers throw, so this error is of a page, or of the end of an answer.
     const handle = exchange(edge, fail, () => {
       throw error
     })
     return handle(c)
   })
-  return app
+  return { app, openGraphql }
 }

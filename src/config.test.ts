@@ -110,6 +110,10 @@ test('an unknown name is told with the setting it was meant for', () => {
 })
 
 test('an unknown name that is like no setting is told with the place where they are listed', () => {
+  for (const name of ['DUET_AGE', 'DUET_MAX', 'DUET_DATA'])
+    assert.deepEqual(faultsOf({ [name]: '1' }), [
+      `${name} is not a setting; docs/settings.md lists them all`,
+    ])
   for (const name of ['DUET_COFFEE', 'DUET_FOO'])
     assert.deepEqual(faultsOf({ [name]: '1' }), [
       `${name} is not a setting; docs/settings.md lists them all`,

@@ -23,17 +23,17 @@ const keySettings = ['DUET_AUTH_SECRET', 'DUET_JWKS_URL', 'DUET_JWKS_FILE'] as c
 
 const withoutPrefix = (name: string): string => name.slice('DUET_'.length)
 
-/** The setting that an unknown name was probably meant for: the nearest, or one that contains it; undefined where there is none. */
+/** The setting that an unknown name was probably meant for: the nearest, or the only one that begins with it; undefined where there is none. */
 export const settingMeant = (
   name: string,
   names: readonly string[] = Object.keys(settings),
 ): string | undefined => {
   // The common prefix is taken away, since it makes every name long and alike.
   const part = withoutPrefix(name)
-  const near = nearest(part, names.map(withoutPrefix))
-  return names.find(known =>
-    near === undefined ? part !== '' && known.includes(part) : withoutPrefix(known) === near,
-  )
+  const parts = names.map(withoutPrefix)
+  const begun = parts.filter(known => known.startsWith(`${part}_`))
+  const meant = nearest(part, parts) ?? (begun.length === 1 ? begun[0] : undefined)
+  return names.find(known => withoutPrefix(known) === meant)
 }
 
 const unknown = (name: string, names: readonly string[]): string => {

@@ -64,6 +64,7 @@ export const machineErrors = defineErrors({
   RATE_LIMITED: { status: 429, title: 'Too many requests of one caller in a minute' },
   CLIENT_CLOSED_REQUEST: { status: 499, title: 'The client hung up before it was answered' },
   INTERNAL: { status: 500, title: 'A fault of the server' },
+  NOT_IMPLEMENTED: { status: 501, title: 'The request needs what is not implemented here' },
   HTTP_VERSION_NOT_SUPPORTED: { status: 505, title: 'The version of HTTP is not spoken here' },
   OVERLOADED: { status: 503, title: 'More work is waiting than can be done soon' },
   UNAVAILABLE: { status: 503, title: 'A dependency is unavailable' },

@@ -119,9 +119,10 @@ test('a start under an old Node hands its arguments over to the pinned one', () 
   assert.notEqual(pid, ppid)
 })
 
-for (const [name, before] of [
-  ['a recent Node', []],
-  ['an old Node', ['-r', './old.cjs']],
+for (const [name, before, size] of [
+  ['a recent Node', [], 'max'],
+  ['an old Node', ['-r', './old.cjs'], 'max'],
+  ['a least size of young objects', ['--min-semi-space-size=20'], 'min'],
 ] as const)
   test(`a service under ${name} gets the settings of memory that the operator left open`, {
     skip: process.platform !== 'linux' && 'NOT TESTED: only Linux has them',
@@ -140,8 +141,9 @@ for (const [name, before] of [
     start.kill('SIGTERM')
     await closed
     const [pid, options, set] = JSON.parse(said.split('\n')[1] ?? '')
-    assert.equal(pid === start.pid, before.length === 0)
-    assert.ok(options.includes('--max-semi-space-size=16'))
+    assert.equal(pid === start.pid, name !== 'an old Node')
+    assert.equal(options.includes('--max-semi-space-size=16'), size === 'max')
+    assert.equal(options.includes('--min-semi-space-size=20'), size === 'min')
     assert.deepEqual([set.MALLOC_ARENA_MAX, set.MALLOC_MMAP_THRESHOLD_], ['7', '131072'])
   })
 

@@ -97,6 +97,9 @@ const patient: Settings = {
   DUET_QUEUE_WAIT: '60000',
   DUET_READ_TIMEOUT: String(longest),
   ...(!isCached && { DUET_CACHE: '0' }),
+}
+
+const frugal: Settings = {
   // As bin/duet would start itself anew with, which takes as long as Node takes to start.
   MALLOC_ARENA_MAX: '2',
   MALLOC_MMAP_THRESHOLD_: '131072',
@@ -110,11 +113,15 @@ export const serve = (settings: Settings, ...args: readonly string[]): Promise<S
 
 /** The same by another program. */
 export const serveBy = (file: string, settings: Settings, ...args: readonly string[]) =>
-  listening(start(['serve', ...args], { ...patient, ...settings }, file))
+  listening(start(['serve', ...args], { ...patient, ...frugal, ...settings }, file))
+
+/** The same as an operator starts it, who leaves it to the program how much memory it takes. */
+export const serveAlone = (settings: Settings) =>
+  listening(start(['serve'], { ...patient, ...settings }))
 
 /** The same on a socket that is handed over. */
 export const serveOn = (socket: BoundSocket, settings: Settings, ...args: readonly string[]) =>
-  listening(start(['serve', ...args], { ...patient, ...settings }, program, socket))
+  listening(start(['serve', ...args], { ...patient, ...frugal, ...settings }, program, socket))
 
 /** Resolves when the service that was started listens. */
 const listening = async (running: ReturnType<typeof start>): Promise<Service> => {

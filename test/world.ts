@@ -269,7 +269,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     ...((options.development ?? true) && { collect: collecting() }),
     ...options.edge,
   }
-  const app = createApp({
+  const { app } = createApp({
     content,
     served: await content.served(),
     core,

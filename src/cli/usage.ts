@@ -23,14 +23,25 @@ const unknownOption = (option: string, own: readonly string[]): string => {
     : `there is no ${option}; set ${setting} in the environment instead`
 }
 
-/** Options and positionals of a command line; throws UsageError for unknown ones. */
+/** A part of a command line; an option has its name with the dashes before it. */
+type Token = { readonly kind: string; readonly rawName?: string }
+
+/** Throws UsageError for an option that is given twice, of which the last would count. */
+const checkOnce = (tokens: readonly Token[]): void => {
+  const names = tokens.flatMap(({ rawName }) => rawName ?? [])
+  const twice = names.find((name, index) => names.indexOf(name) < index)
+  if (twice !== undefined) throw new UsageError(`${twice} is given twice; give it once`)
+}
+
+/** Options and positionals of a command line; throws UsageError for unknown ones, and for options that are given twice. */
 export const readArgs = <const Options extends ParseArgsConfig['options'] & {}>(
   args: readonly string[],
   options: Options,
   positionals: number,
 ) => {
   try {
-    const parsed = parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
+    const parsed = parseArgs({ args: [...args], options, allowPositionals: true, tokens: true })
+    checkOnce(parsed.tokens)
     if (parsed.positionals.length > positionals)
       throw new UsageError(`unexpected argument: ${parsed.positionals[positionals]}`)
     return parsed

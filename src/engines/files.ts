@@ -2,7 +2,10 @@
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,
+  fchmodSync,
+  fstatSync,
   fsyncSync,
+  lstatSync,
   openSync,
   readdirSync,
   realpathSync,
@@ -57,6 +60,18 @@ type Options = {
   readonly before?: () => void
 }
 
+/** Makes an empty file with that mode, whatever the umask takes off new ones; without it a usual one. */
+const makePart = (part: string, mode: number | undefined): void => {
+  const descriptor = openSync(part, 'wx', mode)
+  try {
+    // Where files have no modes of their own, they have the same already.
+    if (mode !== undefined && (fstatSync(descriptor).mode & 0o777) !== mode)
+      fchmodSync(descriptor, mode)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
 /** Replaces a file atomically: `write` makes it beside the target, and it is renamed once it is complete and on the disk. */
 export const replaceFile = async (
   named: string,
@@ -65,14 +80,17 @@ export const replaceFile = async (
 ): Promise<void> => {
   const present = statSync(named, { throwIfNoEntry: false })
   if (present?.isFile() === false) throw new Error(`${named} is not a file`)
+  if (!present && lstatSync(named, { throwIfNoEntry: false }))
+    throw new Error(
+      `${named} is a symbolic link to a file that is not there; make that file, or remove the link`,
+    )
   // A symbolic link stays: the file that it leads to is replaced.
   const target = present ? realpathSync(named) : named
   const folder = dirname(target)
   removeStaleParts(folder, basename(target))
   const part = `${target}.${process.pid}-${randomBytes(4).toString('hex')}.part`
   // A file that nobody else may read stays one.
-  const kept = present ? (present.mode & 0o777) | 0o600 : 0o666
-  closeSync(openSync(part, 'wx', mode ?? kept))
+  makePart(part, mode ?? (present && (present.mode & 0o777) | 0o600))
   try {
     await write(part)
     sync(part)

@@ -1,30 +1,63 @@
 /** The paths of the GraphQL API in an app. */
+import { once } from '#base/once.ts'
 import { graphqlPath, schemaPath } from '#base/paths.ts'
 import type { Core } from '#core.ts'
 import type { GraphqlApi, GraphqlOptions } from '#graphql/graphql.ts'
 import { loadGraphql } from '#graphql/load.ts'
-import { wantsPage } from '#graphql/media-types.ts'
-import type { Edge } from '#http/edge.ts'
+import { json, negotiate, wantsPage } from '#graphql/media-types.ts'
+import type { Edge, Fail } from '#http/edge.ts'
+import { exchange } from '#http/exchange.ts'
+import { errorHeaders } from '#http/reply.ts'
 import { type App, type Http, header } from '#http/request.ts'
 import { queryMethod } from '#http/safe.ts'
 
-/** Mounts the API, and gives a page to browsers that open its endpoint; it is opened when the first request for it comes. */
+/** The envelope of an error where there may be no code of GraphQL to print it. */
+const failPlainly: Fail = (error, requestId, c) => {
+  const { status, code, message } = error
+  const type = negotiate(header(c, 'accept')) ?? json
+  const headers = { 'Content-Type': type, 'Cache-Control': 'no-store', ...errorHeaders(error) }
+  const body = JSON.stringify({ errors: [{ message, extensions: { code, requestId } }] })
+  return { status, headers, body }
+}
+
+/** An API that cannot be opened: each request is told so. */
+const closed = (edge: Edge, cause: unknown): GraphqlApi => {
+  const refuse = () => {
+    throw cause
+  }
+  const serve = exchange(edge, failPlainly, refuse, graphqlPath)
+  return { serve, serveSchema: serve }
+}
+
+/**
+ * Mounts the API, and gives a page to browsers that open its endpoint. It is opened when the first request for it comes, or by the
+ * function that this gives, which rejects where it cannot be: that is tried once, since another time would fail alike.
+ */
 export const mountGraphql = (
   app: App,
   core: Core,
   edge: Edge,
   options: GraphqlOptions,
   page: (c: Http) => Response | Promise<Response>,
-): void => {
+): (() => Promise<void>) => {
   let api: GraphqlApi | undefined
-  const open = async (): Promise<GraphqlApi> => {
-    const { openGraphql } = await loadGraphql()
-    api ??= openGraphql(core, edge, options)
+  let failure: { readonly cause: unknown } | undefined
+  const open = once(async (): Promise<GraphqlApi> => {
+    try {
+      api = (await loadGraphql()).openGraphql(core, edge, options)
+    } catch (cause) {
+      failure = { cause }
+      api = closed(edge, cause)
+    }
     return api
-  }
-  const serve = (c: Http) => (api ? api.serve(c) : open().then(opened => opened.serve(c)))
+  })
+  const serve = (c: Http) => (api ? api.serve(c) : open().then(({ serve }) => serve(c)))
   app.post(graphqlPath, serve)
   app.on(queryMethod, graphqlPath, serve)
   app.get(graphqlPath, c => (wantsPage(header(c, 'accept')) ? page(c) : serve(c)))
-  app.get(schemaPath, c => open().then(opened => opened.serveSchema(c)))
+  app.get(schemaPath, c => open().then(({ serveSchema }) => serveSchema(c)))
+  return async () => {
+    await open()
+    if (failure) throw failure.cause
+  }
 }

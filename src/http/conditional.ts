@@ -43,18 +43,25 @@ export const isNotModified = (header: string | undefined, tag: string): boolean 
 const ours = /^"([a-z_]+)-(\d+)-(\d+)-[\w-]+"$/
 
 /**
- * The revisions that an `If-Match` header allows for one thing: strong comparison, so weak tags match nothing.
- * `any` for `*`; undefined without a header. A header that is no list of tags matches nothing either.
+ * The tags that an `If-Match` header allows: strong comparison, so weak tags match nothing. `any` for `*`; undefined without a
+ * header. A header that is no list of tags matches nothing either.
  */
+export const allowedTags = (header: string | undefined): readonly string[] | 'any' | undefined => {
+  if (header === undefined) return undefined
+  if (header.trim() === '*') return 'any'
+  return (tagsOf(header) ?? []).flatMap(({ weak, tag }) => (weak ? [] : [tag]))
+}
+
+/** The revisions that an `If-Match` header allows for one thing; `any` and undefined as `allowedTags` has them. */
 export const allowedRevisions = (
   header: string | undefined,
   of: { readonly table: string; readonly id: number },
 ): readonly number[] | 'any' | undefined => {
-  if (header === undefined) return undefined
-  if (header.trim() === '*') return 'any'
-  const revisions = (tagsOf(header) ?? []).flatMap(({ weak, tag }) => {
+  const tags = allowedTags(header)
+  if (tags === undefined || tags === 'any') return tags
+  const revisions = tags.flatMap(tag => {
     const [, table, id, revision] = ours.exec(tag) ?? []
-    const isOf = !weak && table === of.table && Number(id) === of.id
+    const isOf = table === of.table && Number(id) === of.id
     // No revision is that large, and no store takes such a number.
     return isOf && Number.isSafeInteger(Number(revision)) ? [Number(revision)] : []
   })

@@ -7,7 +7,7 @@ import { ApiError } from '#errors.ts'
 import type { Edge, Fail, Handle, IsWrite, Serving } from '#http/edge.ts'
 import { affordable, finish, overloaded, refuse, tooManyUnread } from '#http/finish.ts'
 import { checkHead, checkPath } from '#http/head.ts'
-import { goOn, hasEnded, lineOf, mustWait, wait } from '#http/line.ts'
+import { goOn, hasEnded, mustWait, pipelineOf, waitBehind } from '#http/pipeline.ts'
 import { begin, type Exchange } from '#http/progress.ts'
 import type { Reply } from '#http/reply.ts'
 import { type Http, hasHungUp, hasKnownBody, header, hungUp, receiveBody } from '#http/request.ts'
@@ -86,8 +86,8 @@ const run = (
   answer: Answer,
 ): Response | Promise<Response> => {
   const refused = (error: ApiError) => finish(serving, exchange, refuse(serving, exchange, error))
-  const { c, line } = exchange
-  if (hasHungUp(c) || (line && hasEnded(line))) return refused(hungUp())
+  const { c, pipeline } = exchange
+  if (hasHungUp(c) || (pipeline && hasEnded(pipeline))) return refused(hungUp())
   if (serving.edge.memory.answers.isFull()) return refused(tooManyUnread())
   return inContext(serving, exchange, () => respond(serving, exchange, answer))
 }
@@ -130,16 +130,16 @@ const shortBody = 32_768
 const withBody = (
   serving: Serving,
   exchange: Exchange,
-  turn?: Promise<void>,
+  others?: Promise<void>,
 ): Response | Promise<Response> => {
   const { c, requestId } = exchange
   const answered = (viewer: Viewer) => {
     const answer = () => serving.handle(c, viewer, requestId)
     // Who lacks the right is told so without the body.
-    if (!turn && !serving.isOpenTo(viewer)) return inTurn(serving, exchange, answer)
+    if (!others && !serving.isOpenTo(viewer)) return inTurn(serving, exchange, answer)
     return after(receiveBody(c), () => {
       const since = performance.now()
-      return after(turn, () => inTurn(serving, exchange, answer, since))
+      return after(others, () => inTurn(serving, exchange, answer, since))
     })
   }
   return attempt(
@@ -148,39 +148,39 @@ const withBody = (
         inContext(serving, exchange, () => admit(serving, exchange)),
         answered,
       ),
-    // In its turn too: those behind it in line go on when it is answered.
-    error => after(turn, () => finish(serving, exchange, refuse(serving, exchange, error))),
+    // After the others too: those behind it go on when it is answered.
+    error => after(others, () => finish(serving, exchange, refuse(serving, exchange, error))),
   )
 }
 
 const withoutBody = (
   serving: Serving,
   exchange: Exchange,
-  turn?: Promise<void>,
+  others?: Promise<void>,
 ): Response | Promise<Response> => {
   const { c, requestId } = exchange
   const answer = () =>
     after(admit(serving, exchange), viewer => serving.handle(c, viewer, requestId))
-  return after(turn, () => inTurn(serving, exchange, answer))
+  return after(others, () => inTurn(serving, exchange, answer))
 }
 
 /** How many requests of one connection may wait for others of it. */
-const mostInLine = 100
+const mostWaiting = 100
 
 /** What a request waits for on its connection; undefined: for nothing, as most do; false: for so many others that it is refused. */
-const inLine = ({ edge }: Serving, exchange: Exchange): Promise<void> | false | undefined => {
+const othersOf = ({ edge }: Serving, exchange: Exchange): Promise<void> | false | undefined => {
   const { socket } = exchange.c.env?.incoming ?? {}
   if (!socket) return undefined
-  const line = lineOf(socket)
+  const pipeline = pipelineOf(socket)
   const isShared = isSafe(exchange.c.req.method)
-  if (!mustWait(line, isShared)) {
-    exchange.line = line
-    goOn(line, isShared)
+  if (!mustWait(pipeline, isShared)) {
+    exchange.pipeline = pipeline
+    goOn(pipeline, isShared)
     return undefined
   }
-  if (line.waiting.length >= mostInLine || !edge.queue.keepPlace()) return false
-  exchange.line = line
-  return wait(line, isShared).then(edge.queue.leavePlace)
+  if (pipeline.waiting.length >= mostWaiting || !edge.queue.keepPlace()) return false
+  exchange.pipeline = pipeline
+  return waitBehind(pipeline, isShared).then(edge.queue.leavePlace)
 }
 
 const serve = (serving: Serving, exchange: Exchange): Response | Promise<Response> => {
@@ -188,14 +188,14 @@ const serve = (serving: Serving, exchange: Exchange): Response | Promise<Respons
   const { edge, route } = serving
   // Who is not served does nothing, so nothing is waited for.
   if (route === undefined) return withoutBody(serving, exchange)
-  const turn = inLine(serving, exchange)
-  if (turn === false) return finish(serving, exchange, refuse(serving, exchange, overloaded()))
-  if (c.req.method === 'GET') return withoutBody(serving, exchange, turn)
-  // A body that comes while its request waits in line is received, and counted, since Node would keep the beginning of it anyway.
-  const most = turn ? edge.bodyLimit : Math.min(edge.bodyLimit, shortBody)
+  const others = othersOf(serving, exchange)
+  if (others === false) return finish(serving, exchange, refuse(serving, exchange, overloaded()))
+  if (c.req.method === 'GET') return withoutBody(serving, exchange, others)
+  // A body that comes while its request waits for others is received, and counted, since Node would keep the beginning of it anyway.
+  const most = others ? edge.bodyLimit : Math.min(edge.bodyLimit, shortBody)
   return hasKnownBody(c, most)
-    ? withBody(serving, exchange, turn)
-    : withoutBody(serving, exchange, turn)
+    ? withBody(serving, exchange, others)
+    : withoutBody(serving, exchange, others)
 }
 
 /** What a route may say of its requests. */

@@ -2,7 +2,7 @@
 import { requests } from '#channels.ts'
 import { ApiError } from '#errors.ts'
 import type { Edge, Serving } from '#http/edge.ts'
-import { leave } from '#http/line.ts'
+import { leave } from '#http/pipeline.ts'
 import { type Exchange, eventOf } from '#http/progress.ts'
 import { corsHeaders, notAPage, type Reply } from '#http/reply.ts'
 import { hasHungUp, header, hungUp } from '#http/request.ts'
@@ -98,7 +98,7 @@ const complete = (
 export const finish = ({ edge }: Serving, exchange: Exchange, reply: Reply): Response => {
   const { c, facts } = exchange
   c.get('giveBack')?.()
-  if (exchange.line) leave(exchange.line, c.env.outgoing)
+  if (exchange.pipeline) leave(exchange.pipeline, c.env.outgoing)
   const { headers, body } = reply
   // A client that is gone was not answered, whatever the answer would have been.
   const status = hasHungUp(c) ? hungUp().status : reply.status

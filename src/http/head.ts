@@ -19,21 +19,45 @@ export const routedPath = (request: Request, options?: { readonly env?: Bindings
 /** Encoded dots, or a segment of dots, which clients resolve before they send a path (RFC 3986, section 5.2.4). */
 const dots = /^[^?]*(%2e|\/\.\.?([/?]|$))/i
 
+/** Headers of which Node takes the first without a word, and another reader might take the last. */
+const single = ['Host', 'Authorization'] as const
+
+/** How often a header is there; most names are told apart by their length. */
+const times = (rawHeaders: readonly string[], name: string): number => {
+  let found = 0
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (rawHeaders[at]?.length === name.length && rawHeaders[at]?.toLowerCase() === name) found++
+  return found
+}
+
+const checkSingle = (rawHeaders: readonly string[]): void => {
+  for (const name of single)
+    if (times(rawHeaders, name.toLowerCase()) > 1)
+      throw new ApiError('MALFORMED_REQUEST', `The request has two ${name} headers; send one`)
+}
+
+/** Node takes off the chunks, whatever else is named before them (RFC 9112, section 6.1). */
+const checkTransfer = (codings: string | undefined): void => {
+  if (codings !== undefined && codings.toLowerCase() !== 'chunked')
+    throw new ApiError(
+      'NOT_IMPLEMENTED',
+      'A body in another Transfer-Encoding than chunked is not read here; send it plain',
+    )
+}
+
 /**
  * Throws for a request that two readers could take for two different ones: 505 for another version than HTTP/1 (RFC 9110, section 15.6.6); 431 for more than 100 headers, since
- * Node drops some without a sign; 400 for two `Host` headers (RFC 9112, section 3.2); 404 for dots in the path that another
+ * Node drops some without a sign; 400 for two `Host` headers (RFC 9112, section 3.2), or two tokens; 501 for a transfer coding; 404 for dots in the path that another
  * reader would resolve.
  */
 export const checkHead = (c: Http): void => {
   if (isOtherHttp(c.env))
     throw new ApiError('HTTP_VERSION_NOT_SUPPORTED', 'Only HTTP/1.1 and HTTP/1.0 are spoken here')
-  const { rawHeaders = [], url = '' } = c.env?.incoming ?? {}
+  const { rawHeaders = [], headers = {}, url = '' } = c.env?.incoming ?? {}
   if (rawHeaders.length > 2 * mostHeaders)
     throw new ApiError('HEADERS_TOO_MANY', `The request has more than ${mostHeaders} headers`)
-  let hosts = 0
-  for (let at = 0; at < rawHeaders.length; at += 2)
-    if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') hosts++
-  if (hosts > 1) throw new ApiError('MALFORMED_REQUEST', 'The request has two Host headers')
+  checkSingle(rawHeaders)
+  checkTransfer(headers['transfer-encoding'])
   if (dots.test(url)) throw new ApiError('NOT_FOUND', 'Path with dots for a segment not found')
 }
 

@@ -1,7 +1,7 @@
 /** A request in progress, and the event that it becomes. */
 import type { RequestFacts } from '#channels.ts'
 import type { RateHeaders } from '#http/limit/limiter.ts'
-import type { Line } from '#http/line.ts'
+import type { Pipeline } from '#http/pipeline.ts'
 import type { Reply } from '#http/reply.ts'
 import { type Http, header, requestIdOf } from '#http/request.ts'
 import { traceOf } from '#http/trace.ts'
@@ -20,8 +20,8 @@ export type Exchange = {
   viewer: Viewer
   rate: RateHeaders | undefined
   code: string | undefined
-  /** The line of its connection, where it is in one. */
-  line: Line | undefined
+  /** The pipeline of its connection, where it is in one. */
+  pipeline: Pipeline | undefined
 }
 
 /** A request that has just come; `route` is the pattern of its path, `work` what it does in the store where that is collected. */
@@ -38,7 +38,7 @@ export const begin = (c: Http, route: string | undefined, work: Work | undefined
     viewer: anonymous,
     rate: undefined,
     code: undefined,
-    line: undefined,
+    pipeline: undefined,
   }
 }
 

@@ -2,6 +2,7 @@
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
 import { after } from '#base/after.ts'
+import { clipped } from '#base/clipped.ts'
 import type { JsonObject } from '#base/object.ts'
 import { ApiError } from '#errors.ts'
 import { decodeUtf8, parseObject } from '#http/json.ts'
@@ -94,8 +95,11 @@ const tooManyBodies = () =>
 /** The bytes that Node takes up for a chunk beside its own, so that a body of single bytes is not cheap. */
 const chunkCost = 256
 
-/** So many chunks are made one: a MiB that comes byte by byte would else take up hundreds of them. */
+/** So many small chunks in a row are made one: a MiB that comes byte by byte would else take up hundreds of them. */
 const mostLoose = 64
+
+/** From this length on a chunk takes up little beside its own bytes, and copying it would cost more than that. */
+const largeChunk = 4096
 
 type Collecting = ReturnType<typeof collecting>
 
@@ -121,7 +125,8 @@ const collecting = (limit: number, tooLarge: () => ApiError, account: Part | und
       if (account?.take(cost) === false) throw tooManyBodies()
       taken += cost
       chunks.push(chunk)
-      if (++loose === mostLoose) join()
+      loose = chunk.length < largeChunk ? loose + 1 : 0
+      if (loose === mostLoose) join()
     },
     whole: (): Uint8Array =>
       chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks),
@@ -186,7 +191,7 @@ const isUtf8Of = (contentType: string, types: readonly string[]): boolean => {
 export const noBody: JsonObject = {}
 
 /**
- * Throws `UNSUPPORTED_MEDIA_TYPE` for a body in a content coding, whose names have no case (RFC 9110, section 8.4.1), and
+ * Throws `UNSUPPORTED_MEDIA_TYPE` for a body in a content coding, whose names have no case (RFC 9110, section 8.4.1), with what is read (section 15.5.16), and
  * `MALFORMED_REQUEST` for a PUT of a part, which would replace the whole by it (section 14.5).
  */
 const checkWhole = (c: Http, headers: Readonly<Record<string, string>> = {}): void => {
@@ -194,8 +199,8 @@ const checkWhole = (c: Http, headers: Readonly<Record<string, string>> = {}): vo
   if (coding && coding.toLowerCase() !== 'identity')
     throw new ApiError(
       'UNSUPPORTED_MEDIA_TYPE',
-      `A body in ${coding} is not read here; send it plain`,
-      { headers },
+      `A body in ${clipped(coding, 100)} is not read here; send it plain`,
+      { headers: { ...headers, 'Accept-Encoding': 'identity' } },
     )
   if (c.req.method === 'PUT' && header(c, 'content-range') !== undefined)
     throw new ApiError(

@@ -6,6 +6,9 @@ import { preflightHeaders, type Reply } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
 import { anonymous } from '#model/viewer.ts'
 
+/** The path that stands for the server as a whole: the `*` of `OPTIONS *`, which has all methods (RFC 9110, section 9.3.7). */
+export const wholeServer = '/*'
+
 export type Known = { readonly method: string; readonly path: string }
 
 const patternOf = (path: string): RegExp =>
@@ -18,7 +21,8 @@ export const allowing = (known: readonly Known[]) => {
     methods: method === 'GET' ? ['GET', 'HEAD'] : [method],
   }))
   return (path: string): string | undefined => {
-    const methods = routes.filter(({ pattern }) => pattern.test(path)).flatMap(r => r.methods)
+    const there = path === wholeServer ? routes : routes.filter(({ pattern }) => pattern.test(path))
+    const methods = there.flatMap(r => r.methods)
     return methods.length === 0 ? undefined : [...new Set(methods), 'OPTIONS'].join(', ')
   }
 }

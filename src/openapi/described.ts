@@ -30,7 +30,7 @@ import {
 import { mayForbid, securityOf } from '#openapi/rights.ts'
 import { describedBy, marksOf, refTo, type Schemas } from '#openapi/schemas.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
-import type { Action } from '#write/action.ts'
+import { type Action, guardedBy } from '#write/action.ts'
 
 /** An action or a separate route, as far as they are alike. */
 type Declared = Lifetime & {
@@ -41,6 +41,8 @@ type Declared = Lifetime & {
   readonly about: string | null
   readonly answers: string | null
   readonly isAction: boolean
+  /** Whether it compares `If-Match` with an ETag. */
+  readonly isGuarded: boolean
 }
 
 const json = 'application/json'
@@ -122,13 +124,15 @@ const codesOf = (parts: Parts, declared: Declared): readonly string[] => {
     ...(hasBody ? ofBodies : []),
     ...(isAction && method === 'POST' ? ofKeys : []),
     ...(parts.style.isStrict ? ['VALIDATION_ERROR'] : []),
+    ...(declared.isGuarded ? ['PRECONDITION_FAILED'] : []),
     ...(described.errors ?? []),
   ]
 }
 
-const parametersOf = ({ method, about }: Declared, path: string): readonly Schema[] => [
+const parametersOf = ({ method, about, isGuarded }: Declared, path: string): readonly Schema[] => [
   ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => pathParameter(name, about)),
   ...(method === 'POST' ? [parameter('idempotencyKey')] : []),
+  ...(isGuarded ? [parameter('ifMatch')] : []),
   ...(method === 'GET' ? [parameter('ifNoneMatch'), parameter('position')] : []),
 ]
 
@@ -156,11 +160,13 @@ const declaredOperation = (parts: Parts, declared: Declared, shared: Shared): Op
   }
 }
 
-export const actionOperation = (parts: Parts, action: Action, shared: Shared): Operation =>
-  declaredOperation(parts, { ...action, isAction: true }, shared)
+export const actionOperation = (parts: Parts, action: Action, shared: Shared): Operation => {
+  const isGuarded = action.ownTag === true || guardedBy(action, parts.model) !== null
+  return declaredOperation(parts, { ...action, isAction: true, isGuarded }, shared)
+}
 
 export const extraOperation = (parts: Parts, extra: ExtraRoute, shared: Shared): Operation => {
   const { rule } = extra.described
-  const declared = { ...extra, rule, about: null, answers: null, isAction: false }
+  const declared = { ...extra, rule, about: null, answers: null, isAction: false, isGuarded: false }
   return declaredOperation(parts, declared, shared)
 }

@@ -24,6 +24,9 @@ export const headers = {
   'Accept-Query': header(
     'The type of the bodies in which QUERY (RFC 10008) takes the query parameters at this path; its answers are those of GET.',
   ),
+  'Accept-Encoding': header(
+    'That bodies are read plain alone, where one came in a content coding.',
+  ),
   Location: header('The path of what was made.', { type: 'string', format: 'uri-reference' }),
   'Idempotency-Replayed': header('That this is the stored answer to an earlier request.', {
     type: 'boolean',
@@ -121,6 +124,7 @@ const statusesOf = ({ errors }: Parts, code: string): readonly number[] => {
 
 const ownHeaders: Readonly<Partial<Record<string, readonly HeaderName[]>>> = {
   UNAUTHENTICATED: ['WWW-Authenticate'],
+  UNSUPPORTED_MEDIA_TYPE: ['Accept-Encoding'],
   IDEMPOTENCY_IN_FLIGHT: ['Retry-After'],
   RATE_LIMITED: ['Retry-After'],
   OVERLOADED: ['Retry-After'],

@@ -144,6 +144,8 @@ export const fieldsOf = (query: Query, known: readonly string[]): readonly strin
   const names = text.split(',').map(name => name.trim())
   const unknown = names.filter(name => !known.includes(name))
   if (text === '') query.fault('fields', `must name some of ${known.join(', ')}`)
+  else if (unknown.includes(''))
+    query.fault('fields', `has a comma with no name beside it; there are ${known.join(', ')}`)
   else if (unknown.length > 0)
     query.fault(
       'fields',

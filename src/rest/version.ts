@@ -76,13 +76,15 @@ const acceptedBy = (c: Http): Accepted => {
   return accept && /vnd\.duet/i.test(accept) ? acceptedIn(rangesOf(accept)) : nothing
 }
 
+/** The versions in the query string, of which there should be one. */
+const inQuery = (c: Http): readonly string[] => {
+  const query = queryString(c)
+  return query.includes('version') ? parametersIn(query).getAll('version') : []
+}
+
 /** The versions that path, header and query name, each once. */
 const namedBy = (c: Http): readonly string[] => {
-  const query = queryString(c)
-  const path = inPath(c.req.path)
-  const inHeader = header(c, 'api-version')
-  const inQuery = query.includes('version') ? parametersIn(query).getAll('version') : []
-  const all = [path, inHeader, ...inQuery]
+  const all = [inPath(c.req.path), header(c, 'api-version'), ...inQuery(c)]
   return [...new Set(all.filter(text => text !== undefined))]
 }
 
@@ -133,13 +135,15 @@ const byPath = (path: string): Named => {
 /**
  * The version of a request. An `Accept` of several versions is a choice among them by weight; it contradicts a path, header or
  * query whose version it does not accept. Throws `UNSUPPORTED_VERSION` 406 or 400, and `MALFORMED_REQUEST` where two
- * of them disagree.
+ * of them disagree, or one is given twice.
  */
 export const versionOf = (c: Http): Named => {
   if (namesNothingElse(c)) return byPath(c.req.path)
   const [named, ...others] = namedBy(c)
   const accepted = acceptedBy(c)
   if (others.length > 0) throw severalAtOnce([named ?? '', ...others])
+  if (inQuery(c).length > 1)
+    throw new ApiError('MALFORMED_REQUEST', 'The parameter version is given twice; give it once')
   return named === undefined ? byAccept(accepted) : explicitly(named, accepted)
 }
 

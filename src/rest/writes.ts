@@ -15,10 +15,18 @@ import { markOf, tagOf } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
 import { countingBody } from '#rest/usage.ts'
 import type { Named } from '#rest/version.ts'
-import type { Action } from '#write/action.ts'
+import { type Action, guardedBy } from '#write/action.ts'
 import type { Command } from '#write/command.ts'
 import { commit } from '#write/commit.ts'
-import { create, createPrecheck, precheck, remove, type Target, update } from '#write/derived.ts'
+import {
+  create,
+  createPrecheck,
+  precheck,
+  remove,
+  revisionSteps,
+  type Target,
+  update,
+} from '#write/derived.ts'
 import { idempotencyOf, keyedRequest } from '#write/idempotency.ts'
 import { inputValues, type Mode, type Use } from '#write/input.ts'
 import type { Idempotency, Written } from '#write/job.ts'
@@ -242,6 +250,15 @@ const bodyOf = async (c: Http, { edge }: Mount, { bytes }: Action) => {
   return { body, hasBody: body !== noBody, bytes: noBytes }
 }
 
+/** The steps before an action that compare the revision of what it is about with `If-Match`. */
+const preconditionOf = (c: Http, writing: Writing, action: Action, id: number) => {
+  const entity = guardedBy(action, writing.model)
+  if (entity === null) return []
+  const { table } = entityOf(writing.model, entity)
+  const revisions = allowedRevisions(header(c, 'if-match'), { table, id })
+  return revisionSteps(writing, { entity, id, revisions }, action.rule)
+}
+
 /** An action on one thing. */
 export const serveAction = (mount: Mount, action: Action): Serve => {
   const { core } = mount
@@ -253,14 +270,17 @@ export const serveAction = (mount: Mount, action: Action): Serve => {
     const id = action.about === null ? 0 : pathId(c, 'id', action.about)
     const { precheck } = action
     const check = precheck && (() => precheck(writing, id))
+    const before = preconditionOf(c, writing, action, id)
+    const ifMatch = header(c, 'if-match')
     const { command, idempotency } = await readThen(mount, check, async () => {
-      const given = await bodyOf(c, mount, action)
+      const body = await bodyOf(c, mount, action)
       const { now, services } = core
       checkParameters(queryString(c), mount.version)
+      const given = { id, ...body, ifMatch, now: now(), services }
       return {
-        command: action.command(writing, { id, ...given, now: now(), services }),
+        command: action.command({ ...writing, before }, given),
         idempotency:
-          action.method === 'POST' ? idempotencyFor(c, mount, viewer, given.body) : undefined,
+          action.method === 'POST' ? idempotencyFor(c, mount, viewer, body.body) : undefined,
       }
     })
     if (!planFor) return empty(named, await run(mount, command, null))

@@ -1,5 +1,6 @@
 /** An action: a command that is no plain create, update or delete, declared once with its path. */
 import type { Described } from '#model/described.ts'
+import { entityOf, type Model } from '#model/model.ts'
 import type { Rule } from '#model/policy.ts'
 import type { Lifetime } from '#model/version.ts'
 import type { Command } from '#write/command.ts'
@@ -20,6 +21,8 @@ export type Action = Lifetime & {
   readonly answers: string | null
   /** Only where the body is bytes instead of a JSON object: the most bytes it may have. */
   readonly bytes?: number
+  /** Whether the thing at its path has an ETag of its own, which its command compares with `ifMatch`. */
+  readonly ownTag?: true
   /** Checks whether the row exists and the viewer may do this to it; run before the faults of a body are reported. */
   readonly precheck?: (writing: Writing, id: number) => Command
   /** How the documents of the API describe it. */
@@ -28,6 +31,13 @@ export type Action = Lifetime & {
   readonly command: (writing: Writing, given: Given) => Command
 }
 
+/** The entity whose revision `If-Match` is compared with: that which an action is about, where it answers with it; else null. */
+export const guardedBy = (
+  { about, answers }: Pick<Action, 'about' | 'answers'>,
+  model: Model,
+): string | null =>
+  about !== null && about === answers && entityOf(model, about).fields.revision ? about : null
+
 /** What an action is given: the id in its path (0 where there is none), the body in one of two forms, the moment, the services. */
 export type Given = {
   readonly id: number
@@ -35,6 +45,8 @@ export type Given = {
   /** False where the request had no body, which is not the same as an empty object. */
   readonly hasBody: boolean
   readonly bytes: Uint8Array
+  /** The `If-Match` header; where the action answers with what it is about, its revision is compared already. */
+  readonly ifMatch: string | undefined
   readonly now: number
   readonly services: Services
 }

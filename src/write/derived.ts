@@ -107,6 +107,13 @@ export type Target = {
   readonly revisions?: readonly number[] | 'any' | undefined
 }
 
+/** The error where `If-Match` does not hold. */
+export const changedSince = (what: string): ApiError =>
+  new ApiError(
+    'PRECONDITION_FAILED',
+    `The ${what} was changed since: read it again, then repeat the change`,
+  )
+
 const verbs = { update: 'change', delete: 'delete' } as const
 
 /** The conditions of a target for an operation, and the error when they do not hold; throws 401 or 403. */
@@ -127,10 +134,7 @@ const targetGuard = (writing: Writing, target: Target, operation: keyof typeof v
     const [row] = rows
     if (!row) return notFound(target.entity, target.id)
     if (!row[0]) return refusal(viewer, `change this ${target.entity}`)
-    return new ApiError(
-      'PRECONDITION_FAILED',
-      `The ${target.entity} was changed since: read it again, then repeat the change`,
-    )
+    return changedSince(target.entity)
   }
   return { entity, where: and([id, ...parent, mine, current]), explain, refused }
 }
@@ -140,6 +144,24 @@ const revisionCondition = (table: string, revisions: Target['revisions']): Sql =
   return revisions.length === 0
     ? sql`false`
     : sql`${column(table, 'revision')} in (${join(revisions, comma)})`
+}
+
+/**
+ * The step before an action on a row that checks its revision, and holds the row as it is; none where any revision will do. A row that is
+ * not there, or not the viewer's, passes: the action's own steps say so.
+ */
+export const revisionSteps = (
+  writing: Writing,
+  { entity, id, revisions }: Target,
+  rule: Rule | undefined,
+): readonly GuardedStep[] => {
+  if (revisions === undefined || revisions === 'any') return []
+  const { table } = entityOf(writing.model, entity)
+  const mine = conditionOf(writing, entity, rule)
+  const check = sql`with found as (select ${column(table, 'revision')} from ${name(table)}
+      where ${column(table, 'id')} = ${id} and ${mine}${writing.dialect.lockClause})
+    select 1 where not exists (select 1 from found where not (${revisionCondition('found', revisions)}))`
+  return [{ sql: check, refused: () => changedSince(entity) }]
 }
 
 /** The assignments of an update, including the fields that it resets. */

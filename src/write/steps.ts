@@ -11,8 +11,13 @@ import type { Command } from '#write/command.ts'
 import { type JobStatement, jobStatement } from '#write/job.ts'
 import type { Services } from '#write/services.ts'
 
-/** The context of a command: the model, the database's dialect, and the viewer. */
-export type Writing = { readonly model: Model; readonly dialect: Dialect; readonly viewer: Viewer }
+/** The context of a command: the model, the database's dialect, the viewer, and what is checked before its own steps. */
+export type Writing = {
+  readonly model: Model
+  readonly dialect: Dialect
+  readonly viewer: Viewer
+  readonly before?: readonly GuardedStep[]
+}
 
 /** One statement of a command, and the error when its expectation fails. */
 export type GuardedStep = {
@@ -114,7 +119,9 @@ const statementOf = (
 /** The command of these steps, after a check of the viewer where there is one. */
 export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
   const { name, asSelf = false, makes, status = 200, text, effect } = draft
-  const steps: readonly GuardedStep[] = [...viewerChecks(writing, asSelf), ...draft.steps]
+  const { before = [] } = writing
+  const checks = [...viewerChecks(writing, asSelf), ...before]
+  const steps: readonly GuardedStep[] = [...checks, ...draft.steps]
   return {
     name,
     steps: steps.map(({ sql, expect = 'row', explain, checksViewer = false }) => ({

@@ -142,7 +142,7 @@ test('one bad row and nothing is imported; each fault is named by its line and m
     /^2: name must be 1 to 200 characters$/,
     /^2: email must be an email address$/,
     /^2: age must be a whole number from 0 to 150$/,
-    /^4: is not JSON: /,
+    /^4: the row is not JSON: /,
     /^5: is not a JSON object$/,
     /^6: id is in use already$/,
     /^7: email is in use already$/,

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -425,17 +433,31 @@ test('a reader that stops early ends an export quietly', async () => {
   assert.equal(stderr, '')
 })
 
-test('an export into a file that is closed to others leaves it so', async () => {
+test('an export into a file leaves its mode as it is, closed or open to others', async () => {
   const { settings } = await freshStore()
   const path = fileOf(world.users)
   await importing(settings, 'users', path)
-  for (const mode of [0o600, 0o640, 0o400]) {
+  for (const mode of [0o600, 0o640, 0o400, 0o666]) {
     chmodSync(path, mode)
     const { code, stderr } = await command(['export', 'users', path], settings)
     assert.equal(code, 0, stderr)
     // The owner may write what it replaced.
     assert.equal(statSync(path).mode & 0o777, mode | 0o600)
   }
+})
+
+test('an export through a symbolic link that leads nowhere is refused with the remedy, and the link stays', async () => {
+  const { settings } = await freshStore()
+  await importing(settings, 'users', fileOf(world.users))
+  const path = nameFor('ndjson')
+  symlinkSync(`${path}.away`, path)
+  const { code, stderr } = await command(['export', 'users', path], settings)
+  assert.equal(code, 1)
+  assert.equal(
+    stderr,
+    `duet: ${path} is a symbolic link to a file that is not there; make that file, or remove the link\n`,
+  )
+  assert.equal(readlinkSync(path), `${path}.away`)
 })
 
 test('an export that cannot be is one line, and leaves no file', async () => {

@@ -181,6 +181,49 @@ test('a picture that is removed gives way to the identicon; removed again, it is
   refuses(await world.ask('DELETE /api/users/999/avatar', { as: 1 }), 404, 'NOT_FOUND')
 })
 
+const tagNow = async (where = path) => (await bytesAt(where)).response.headers.get('etag') ?? ''
+const under = (tag: string, raw?: Uint8Array<ArrayBuffer>) =>
+  world.ask(`${raw ? 'PUT' : 'DELETE'} ${path}`, {
+    as: 2,
+    ...(raw && { raw }),
+    headers: { 'If-Match': tag },
+  })
+
+test('a picture is replaced and removed under its ETag, and left alone under any other', async () => {
+  await put(png)
+  const drawn = await tagNow('/api/users/3/avatar')
+  for (const wrong of ['"x"', '""', '', `W/${await tagNow()}`, drawn]) {
+    refuses(await under(wrong, gif), 412, 'PRECONDITION_FAILED')
+    refuses(await under(wrong), 412, 'PRECONDITION_FAILED')
+  }
+  assert.deepEqual((await bytesAt(path)).bytes, png)
+  assert.equal((await under(`"x", ${await tagNow()}`, gif)).status, 204)
+  assert.equal((await under('*', png)).status, 204)
+  assert.equal((await under(await tagNow())).status, 204)
+  refuses(await under('"x"'), 404, 'NOT_FOUND')
+})
+
+test('a first picture is put under the ETag of the drawn one, in either version, and then not again', async () => {
+  for (const where of [path, path.replace('/api', '/api/v2')]) {
+    const drawn = await tagNow(where)
+    refuses(await under('"x"', gif), 412, 'PRECONDITION_FAILED')
+    assert.equal(await tagNow(where), drawn)
+    assert.equal((await under(drawn, gif)).status, 204)
+    refuses(await under(drawn, png), 412, 'PRECONDITION_FAILED')
+    assert.equal((await under(await tagNow())).status, 204)
+  }
+})
+
+test('of ten who put a picture under one ETag exactly one does, over a stored one and over the drawn one', async () => {
+  for (let round = 0; round < 2; round++) {
+    const tag = await tagNow()
+    const pictures = Array.from({ length: 10 }, (_, n) => joined(png, latin(`${round} ${n}`)))
+    const answers = await Promise.all(pictures.map(raw => under(tag, raw)))
+    const statuses = answers.map(({ status }) => status).toSorted()
+    assert.deepEqual(statuses, [204, ...Array(9).fill(412)])
+  }
+})
+
 test('a user that is deleted leaves no picture behind', async () => {
   const body = { name: 'Gone', email: 'gone@example.org' }
   const { id } = (await world.ask('POST /api/users', { as: 1, body })).json

@@ -271,3 +271,15 @@ test('the sign-ups of one address without a token are limited, each one of an op
   for (let n = 0; n < 5; n++) assert.equal((await signUp()).status, 201)
   assert.equal((await signUp()).status, 429)
 })
+
+test('a sign-up that is refused or repeated counts as one too', async () => {
+  const { world } = await limited(1000, {
+    creations: content.creationRates({ DUET_SIGNUP_RATE: 3 }),
+  })
+  const body = { name: 'New', email: 'new@example.org' }
+  const keyed = { body, headers: { 'Idempotency-Key': 'once' } }
+  assert.equal((await world.ask('POST /api/users', keyed)).status, 201)
+  assert.equal((await world.ask('POST /api/users', keyed)).status, 201)
+  refuses(await world.ask('POST /api/users', { body }), 409, 'EMAIL_TAKEN')
+  refuses(await world.ask('POST /api/users', { body: {} }), 429, 'RATE_LIMITED')
+})

@@ -175,6 +175,25 @@ test('a parameter given twice is 422, even with the same value', async () => {
     ])
 })
 
+test('fields with a comma too many says so', async () => {
+  for (const fields of ['id,', ',id', 'id,,name', ',', ' '])
+    for (const path of ['/api/users', '/api/users/1']) {
+      const { json } = await get(`${path}?fields=${encodeURIComponent(fields)}`)
+      assert.match(json.error.message, /^fields has a comma with no name beside it; there are id, /)
+    }
+})
+
+const twice = 'The parameter version is given twice; give it once'
+
+test('a version given twice is 400, even the same one', async () => {
+  for (const path of ['/api/users', '/api/users/1', '/api/v2/users/1', '/api/nothing']) {
+    const answer = await get(`${path}?version=2&version=2`)
+    if (path === '/api/nothing') refuses(answer, 404, 'NOT_FOUND')
+    else assert.equal(answer.json.error?.message ?? answer.json.detail, twice)
+    assert.equal(answer.headers.get('api-version'), '2')
+  }
+})
+
 test('unknown parameters are ignored, those of other lists too', async () => {
   const plain = (await get('/api/users')).text
   for (const query of [

@@ -162,3 +162,49 @@ test('a new thing never has the ETag of a deleted one', async () => {
   assert.notEqual(made.headers.get('etag'), tag)
   refuses(await send(`PATCH ${made.headers.get('location')}`, tag, {}), 412, 'PRECONDITION_FAILED')
 })
+
+const newOrder = async () => {
+  const body = { items: [{ productId: 3, quantity: 1 }] }
+  const made = await world.ask('POST /api/orders', { as: 2, body })
+  return { path: made.headers.get('location') ?? '', tag: made.headers.get('etag') ?? '' }
+}
+const act = (path: string, tag: string, as = 2) =>
+  world.ask(`POST ${path}`, { as, headers: { 'If-Match': tag } })
+
+test('an order is paid under its ETag or *, and left alone under any other tag', async () => {
+  for (const form of ['{}', '"x", {}', '*']) {
+    const { path, tag } = await newOrder()
+    for (const wrong of ['"x"', `W/${tag}`, ''])
+      refuses(await act(`${path}/pay`, wrong), 412, 'PRECONDITION_FAILED')
+    assert.equal((await world.ask(`GET ${path}`, { as: 2 })).json.status, 'pending')
+    const paid = await act(`${path}/pay`, form.replace('{}', tag))
+    assert.equal(paid.status, 200)
+    refuses(await act(`${path}/refund`, tag), 412, 'PRECONDITION_FAILED')
+    assert.equal((await act(`${path}/refund`, paid.headers.get('etag') ?? '')).status, 200)
+  }
+})
+
+test('the ETag of an order is looked at after the right to it and its existence, and before its state', async () => {
+  const { path } = await newOrder()
+  refuses(await act(`${path}/pay`, '"x"', 3), 404, 'NOT_FOUND')
+  refuses(await act('/api/orders/999/pay', '"x"'), 404, 'NOT_FOUND')
+  refuses(await act(`${path}/refund`, '"x"'), 412, 'PRECONDITION_FAILED')
+  refuses(await act(`${path}/refund`, '*'), 409, 'INVALID_STATE')
+})
+
+test('of twenty who cancel or pay an order with one ETag exactly one does', async () => {
+  const { path, tag } = await newOrder()
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, n) => act(`${path}/${n % 2 ? 'pay' : 'cancel'}`, tag)),
+  )
+  const statuses = answers.map(({ status }) => status).toSorted()
+  assert.deepEqual(statuses, [200, ...Array(19).fill(412)])
+})
+
+test('a user is made an admin under the ETag of the user alone', async () => {
+  const tag = await tagOf('/api/users/3')
+  await world.ask('PATCH /api/users/3', { as: 3, body: { age: 1 } })
+  const path = '/api/users/3/actions/promote-to-admin'
+  refuses(await act(path, tag, 1), 412, 'PRECONDITION_FAILED')
+  assert.equal((await act(path, await tagOf('/api/users/3'), 1)).status, 200)
+})

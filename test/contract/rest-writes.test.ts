@@ -193,7 +193,12 @@ describe('replacing', () => {
     assert.equal((await get('/api/products/1')).text, before.text)
     for (const coding of ['Identity', '', 'identity'])
       assert.equal((await send({ 'Content-Encoding': coding })).status, 200, coding)
-    refuses(await send({ 'Content-Encoding': 'GZIP' }), 415, 'UNSUPPORTED_MEDIA_TYPE')
+    const refused = await send({ 'Content-Encoding': 'GZIP' })
+    refuses(refused, 415, 'UNSUPPORTED_MEDIA_TYPE')
+    assert.equal(refused.headers.get('accept-encoding'), 'identity')
+    const long = await send({ 'Content-Encoding': 'g'.repeat(8000) })
+    refuses(long, 415, 'UNSUPPORTED_MEDIA_TYPE')
+    assert.ok(long.text.length < 400)
   })
 
   test('a PUT makes nothing where nothing is', async () => {

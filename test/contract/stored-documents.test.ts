@@ -197,3 +197,25 @@ describe('a service of stored documents only', () => {
     assert.match((await page(world)).text, /data-introspection="on"/)
   })
 })
+
+test('a GraphQL API that cannot be opened says so in its own shape, is not opened again, and leaves REST as it is', async () => {
+  const documents = [{ from: 'broken.graphql', text: '{ nope }', ids: ['broken'] }]
+  const broken = await createWorld({ stored: { documents, only: false } })
+  try {
+    const body = { query: '{ __typename }' }
+    for (const line of ['POST /graphql', 'POST /graphql', 'GET /graphql/schema.graphql']) {
+      const answer = await broken.ask(line, line.startsWith('POST') ? { body } : {})
+      assert.equal(answer.status, 500)
+      assert.deepEqual(Object.keys(answer.json), ['errors'])
+      const [{ extensions }] = answer.json.errors
+      assert.equal(extensions.code, 'INTERNAL')
+      assert.equal(extensions.requestId, answer.headers.get('x-request-id'))
+    }
+    const bugs = broken.events.flatMap(event => (event.kind === 'bug' ? [event.error] : []))
+    assert.equal(bugs.length, 3)
+    assert.equal(new Set(bugs).size, 1)
+    assert.equal((await broken.ask('GET /api/posts')).status, 200)
+  } finally {
+    await broken.close()
+  }
+})

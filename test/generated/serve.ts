@@ -126,7 +126,7 @@ export const serveModel = async (
   const mail = createMail({ now: () => now, observe, delivery: { kind: 'shown' } })
   const content = contentOf(entities)
   const memory = createMemory()
-  const app = createApp({
+  const { app } = createApp({
     content,
     served: await content.served(),
     core: {

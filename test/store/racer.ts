@@ -104,7 +104,7 @@ export const race = async (
     const line = lines[index] as RawLine
     let last = await line.release()
     await until(`${contender.path} is let in`, async () => {
-      if (last.status !== 503 && !last.body.includes('IDEMPOTENCY_IN_FLIGHT')) return true
+      if (!/"code":"(OVERLOADED|IDEMPOTENCY_IN_FLIGHT)"/.test(last.body)) return true
       await prepare(contender, index)
       last = await line.release()
       return false

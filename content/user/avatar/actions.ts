@@ -1,14 +1,18 @@
 /** Putting and removing a user's picture. */
 import { hash } from 'node:crypto'
 import { pictureType, pictureTypes } from '#content/user/avatar/entity.ts'
+import { identicon } from '#content/user/avatar/identicon.ts'
 import { user } from '#content/user/entity.ts'
 import { userPrecheck } from '#content/user/steps.ts'
 import { ApiError } from '#errors.ts'
+import { allowedTags } from '#http/conditional.ts'
 import { notFound } from '#model/model.ts'
-import { sql } from '#sql/sql.ts'
+import { versions } from '#model/version.ts'
+import { tagOf } from '#rest/represent.ts'
+import { comma, join, sql } from '#sql/sql.ts'
 import type { Action } from '#write/action.ts'
-import { targetSteps } from '#write/derived.ts'
-import { commandOf } from '#write/steps.ts'
+import { changedSince, targetSteps } from '#write/derived.ts'
+import { commandOf, type GuardedStep } from '#write/steps.ts'
 
 /** The largest picture, in bytes. */
 const largestPicture = 512 * 1024
@@ -20,7 +24,19 @@ const common = {
   path: '/users/:id/avatar',
   about: 'user',
   answers: null,
+  ownTag: true,
 } as const
+
+/** Which pictures `If-Match` lets a write take the place of: stored ones, as a condition on their row, and the one that is drawn. */
+const allowed = (id: number, ifMatch: string | undefined) => {
+  const tags = allowedTags(ifMatch)
+  if (tags === undefined || tags === 'any') return { stored: sql`true`, drawn: true }
+  const digests = tags.map(tag => tag.slice(1, -1))
+  return {
+    stored: tags.length > 0 ? sql`avatars.digest in (${join(digests, comma)})` : sql`false`,
+    drawn: versions.some(version => tags.includes(tagOf(identicon(id), undefined, version))),
+  }
+}
 
 const put: Action = {
   ...common,
@@ -34,7 +50,7 @@ const put: Action = {
     body: Object.fromEntries(pictureTypes.map(type => [type, { schema: picture }])),
   },
   precheck: userPrecheck,
-  command: (writing, { id, bytes, now }) => {
+  command: (writing, { id, bytes, ifMatch, now }) => {
     const type = pictureType(bytes)
     if (!type)
       throw new ApiError(
@@ -42,12 +58,19 @@ const put: Action = {
         'The body must be a PNG, JPEG, WebP or GIF picture',
       )
     const digest = hash('sha256', bytes, 'base64url').slice(0, 22)
-    const keep = sql`insert into avatars (user_id, type, digest, created_at, bytes)
-      values (${id}, ${type}, ${digest}, ${now}, ${bytes})
-      on conflict (user_id) do update set type = excluded.type, digest = excluded.digest,
-        created_at = excluded.created_at, bytes = excluded.bytes
-      returning id`
-    const steps = [...targetSteps(writing, { entity: 'user', id }, 'update'), { sql: keep }]
+    const { stored, drawn } = allowed(id, ifMatch)
+    const keep = drawn
+      ? sql`insert into avatars (user_id, type, digest, created_at, bytes)
+          values (${id}, ${type}, ${digest}, ${now}, ${bytes})
+          on conflict (user_id) do update set type = excluded.type, digest = excluded.digest,
+            created_at = excluded.created_at, bytes = excluded.bytes
+          where ${stored} returning id`
+      : sql`update avatars set type = ${type}, digest = ${digest}, created_at = ${now}, bytes = ${bytes}
+          where user_id = ${id} and ${stored} returning id`
+    const steps = [
+      ...targetSteps(writing, { entity: 'user', id }, 'update'),
+      { sql: keep, refused: () => changedSince('avatar') },
+    ]
     return commandOf(writing, { name: 'put avatar', steps, status: 204 })
   },
 }
@@ -57,12 +80,13 @@ const remove: Action = {
   method: 'DELETE',
   name: 'remove avatars',
   described: { operationId: 'removeUserAvatar', summary: 'Remove the picture of a user' },
-  command: (writing, { id }) => {
-    const drop = sql`delete from avatars where user_id = ${id} returning id`
-    const steps = [
-      ...targetSteps(writing, { entity: 'user', id }, 'update'),
-      { sql: drop, refused: () => notFound('avatar', id) },
-    ]
+  command: (writing, { id, ifMatch }) => {
+    const step: GuardedStep = {
+      sql: sql`delete from avatars where user_id = ${id} and ${allowed(id, ifMatch).stored} returning id`,
+      explain: sql`select id from avatars where user_id = ${id}`,
+      refused: ([row]) => (row ? changedSince('avatar') : notFound('avatar', id)),
+    }
+    const steps = [...targetSteps(writing, { entity: 'user', id }, 'update'), step]
     return commandOf(writing, { name: 'remove avatar', steps, status: 204 })
   },
 }

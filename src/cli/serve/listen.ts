@@ -1,9 +1,9 @@
 /** The HTTP server: its sockets, their limits, and its end. */
 import { once } from 'node:events'
-import { type IncomingMessage, type Server, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import { type AddressInfo, Server as TcpServer } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
-import { createAdaptorServer } from '@hono/node-server'
+import { listenerFor } from '#cli/serve/listener.ts'
 import type { Config } from '#config.ts'
 import type { App } from '#http/request.ts'
 
@@ -93,19 +93,15 @@ export const listen = async (
     }
   }
   const options = {
-    fetch: app.fetch,
-    hostname: config.host,
-    serverOptions: {
-      ServerResponse: Answer,
-      headersTimeout: 10_000,
-      requestTimeout: 30_000,
-      connectionsCheckingInterval: 1000,
-      keepAliveTimeout: 65_000,
-      maxHeaderSize: 16_384,
-      insecureHTTPParser: false,
-    },
+    ServerResponse: Answer,
+    headersTimeout: 10_000,
+    requestTimeout: 30_000,
+    connectionsCheckingInterval: 1000,
+    keepAliveTimeout: 65_000,
+    maxHeaderSize: 16_384,
+    insecureHTTPParser: false,
   }
-  const server = createAdaptorServer(options) as Server
+  const server = createServer(options, listenerFor(app, config.host))
   const address = await listenOn(server, config, socket)
   // Node starts the time anew, without a word, where the client has taken something since it last looked.
   server.on('timeout', socket => {

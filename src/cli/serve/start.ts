@@ -1,5 +1,5 @@
 /** One process that serves: the prepared store opened, the core and the app on it, and a server that listens. */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { createApp } from '#app.ts'
 import { type Logging, logging } from '#cli/log.ts'
 import { mailOf } from '#cli/mail.ts'
@@ -87,7 +87,7 @@ const lastAnswers = 300
 /** How long the last counts may take to be written at the end, in milliseconds. */
 const lastCounts = 3000
 
-/** How long after its start a service loads the code of GraphQL, in milliseconds. */
+/** How long after its start a service opens the GraphQL API, in milliseconds. */
 const graphqlDelay = 250
 
 /** How long messages that wait are still sent at the end, in milliseconds. */
@@ -197,7 +197,7 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
   const { engine, state, metrics, observe, limiter, memory } = service
   const authenticate = reportMisfits(auth.authenticate, keySource(config), observe)
   const edge = edgeOf(config, { authenticate, observe, limiter, memory })
-  const app = await appOf(program, service, edge)
+  const { app, openGraphql } = await appOf(program, service, edge)
   const forPrometheus = metrics && (await serveMetrics(metrics, config, { engine, edge }))
   const endPurging = startPurging({ writer: engine, dialect: engine.dialect, now: Date.now })
   const endFlushing = startFlushing(service.usage)
@@ -206,9 +206,12 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
   // Who waited for the service gets an answer first.
   sleep(graphqlDelay, undefined, { ref: false })
     .then(loadGraphql)
+    // Loading holds others up for long enough: they get a turn before the schema is derived.
+    .then(() => nextTurn())
+    .then(openGraphql)
     .then(keepHeapSmall)
     .catch((cause: Error) =>
-      reportFatal(service.log, `GraphQL cannot be loaded: ${cause.message}`, onFatal),
+      reportFatal(service.log, `GraphQL cannot be opened: ${cause.message}`, onFatal),
     )
   const stop = async () => {
     state.isDraining = true

@@ -42,10 +42,10 @@ const fromNdjson = async function* (file: string): AsyncGenerator<FileRow> {
     line++
     if (text.trim() === '') continue
     try {
-      const row = parseJson(text, '')
+      const row = parseJson(text, 'the row')
       yield isObject(row) ? { line, row } : { line, fault: 'is not a JSON object' }
     } catch (error) {
-      yield { line, fault: (error as Error).message.trim() }
+      yield { line, fault: (error as Error).message }
     }
   }
 }

@@ -66,5 +66,5 @@ export const dialect: Dialect = {
   // Integer division truncates towards zero: a moment before 1970 belongs to the day below.
   day: time => sql`(${time} - (${time} % 86400000 + 86400000) % 86400000) / 86400000`,
   highestId: table => sql`pg_sequence_last_value(pg_get_serial_sequence(${table}, 'id')::regclass)`,
-  lockClause: trusted(' for share'),
+  lockClause: trusted(' for no key update'),
 }

@@ -1,0 +1,47 @@
+/** What a server does with each request that comes: the app answers it, also where its target is not that of a path. */
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { getRequestListener, RequestError } from '@hono/node-server'
+import { ApiError } from '#errors.ts'
+import { notAPage } from '#http/reply.ts'
+import type { App } from '#http/request.ts'
+import { wholeServer } from '#http/unrouted.ts'
+import { versions } from '#model/version.ts'
+import { failIn } from '#rest/fail.ts'
+
+/**
+ * The target of a request as the app reads it. A scheme has no case (RFC 3986, section 3.1; the adapter knows it in lower case), and `*`, which is the
+ * server as a whole (RFC 9110, section 9.3.7), becomes a path.
+ */
+const readTarget = (target: string): string =>
+  target === '*' ? wholeServer : target.replace(/^https?:/i, scheme => scheme.toLowerCase())
+
+/** The error for a request of which no URL can be made; anything else that is thrown outside of the app is a bug. */
+const unread = (error: unknown): ApiError =>
+  error instanceof RequestError
+    ? new ApiError(
+        'MALFORMED_REQUEST',
+        'The target of the request and its Host header make no URL: write the one as /path, without a backslash, and the other as host or host:port',
+        { cause: error },
+      )
+    : new ApiError('INTERNAL', undefined, { cause: error })
+
+const refuse = (error: unknown): Response => {
+  const id = randomUUID()
+  const { status, headers, body } = failIn(versions[0], unread(error), id)
+  const more = { 'X-Request-Id': id, 'X-Content-Type-Options': 'nosniff' }
+  return new Response(body, {
+    status,
+    headers: { ...headers, ...more, 'Content-Security-Policy': notAPage },
+  })
+}
+
+/** The listener of a server for its requests; a request that cannot be read is refused as any other is. */
+export const listenerFor = (app: Pick<App, 'fetch'>, hostname: string) => {
+  const answer = getRequestListener(app.fetch, { hostname, errorHandler: refuse })
+  return (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    const { url = '' } = incoming
+    if (!url.startsWith('/')) incoming.url = readTarget(url)
+    void answer(incoming, outgoing)
+  }
+}
