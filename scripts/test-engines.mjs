@@ -32,7 +32,7 @@ export const onSqliteOnly = {
 /** Whether a test file is run again on PostgreSQL. */
 export const runsOnPostgres = file => onBoth.test(file) && !Object.hasOwn(onSqliteOnly, file)
 
-/** Those that take longest, by `npm test -- --slowest`: they begin first, each in a process of its own, so that at the end no processor waits for one. */
+/** Those that take longest, by `npm test -- --slowest`: each has a process of its own, and they begin in this order, so that at the end no processor waits for one. */
 export const longest = [
   'test/store/serve.test.ts',
   'test/generated/kinds.test.ts',

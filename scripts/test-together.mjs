@@ -7,14 +7,13 @@ import { pathToFileURL } from 'node:url'
 import { longest } from './test-engines.mjs'
 import { countFor } from './test-processor.mjs'
 
-/** Whose files share processes, and the most in one: with more, a processor would be without work in the end. */
+/** Whose files share processes, and the most in one: each process compiles the service anew, which costs seconds of processor. */
 const rooms = [
   { folder: /^(src|content)\//, most: 60 },
-  ...['cli', 'contract', 'postgres', 'store'].map(name => ({
-    folder: new RegExp(`^test/${name}/`),
-    most: 17,
+  ...['cli', 'contract', 'postgres', 'store', ''].map(name => ({
+    folder: new RegExp(`^test/${name}`),
+    most: 40,
   })),
-  { folder: /^test\//, most: 17 },
 ]
 
 const roomOf = file => rooms.find(({ folder }) => folder.test(file))
@@ -29,13 +28,11 @@ export const alone = {
 
 const canShare = file => !longest.includes(file) && !Object.hasOwn(alone, file)
 
-/** Groups of files, one for each process to start: the longest first, then those that share one, then the others. */
+/** Groups of files, one for each process to start: those that share one take longest and begin first, the others in their order. */
 export const processesOf = files => {
   const kinds = Map.groupBy(files.filter(canShare), roomOf)
   const shared = [...kinds].flatMap(([{ most }, some]) => inParts(some, most))
-  const single = files.filter(file => !canShare(file)).map(file => [file])
-  const isLong = ([file]) => longest.includes(file)
-  return [...single.filter(isLong), ...shared, ...single.filter(one => !isLong(one))]
+  return [...shared, ...files.filter(file => !canShare(file)).map(file => [file])]
 }
 
 /** Parts of about the same size; neighbours, which often take as long, go to different ones. */

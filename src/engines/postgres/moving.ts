@@ -2,24 +2,26 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Migration } from '#engines/migrations.ts'
 import { type Key, keyOf, type MovedTable, type Side } from '#engines/moving.ts'
+import type { Connection } from '#engines/postgres/connection/connection.ts'
 import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
-import { migratePostgres, withConnection } from '#engines/postgres/schema/migrate.ts'
+import { migratePostgres } from '#engines/postgres/schema/migrate.ts'
 import { openSession, raiseIds } from '#engines/postgres/session.ts'
 import { type Query, queryWith, type Row, type Rows, type Session } from '#sql/engine.ts'
 import { queryOf } from '#sql/query.ts'
 import { comma, join, name, type Sql, type SqlValue, sql, trusted } from '#sql/sql.ts'
 
 /** Throws where a move into this database was not finished: it has only a part of the store. */
-export const checkNoUnfinishedMove = (options: ConnectionOptions): Promise<void> =>
-  withConnection(options, async connection => {
-    const [made] = await connection.query(queryWith(`select to_regclass('moves') is not null`))
-    if (made?.[0] !== 1) return
-    if ((await connection.query(queryWith('select 1 from moves limit 1'))).length > 0)
-      throw new Error(
-        'a move into this database is unfinished: run the same duet move again, which resumes it',
-      )
-  })
+export const checkNoUnfinishedMove = async ({
+  query,
+}: Pick<Connection, 'query'>): Promise<void> => {
+  const [made] = await query(queryWith(`select to_regclass('moves') is not null`))
+  if (made?.[0] !== 1) return
+  if ((await query(queryWith('select 1 from moves limit 1'))).length > 0)
+    throw new Error(
+      'a move into this database is unfinished: run the same duet move again, which resumes it',
+    )
+}
 
 const otherSessions = queryWith(`select 1 from pg_stat_activity
   where datname = current_database() and application_name = 'duet' and pid <> pg_backend_pid()`)

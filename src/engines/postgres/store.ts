@@ -17,11 +17,7 @@ import type { Store } from '#engines/store.ts'
 /** The store in a database; nothing is opened yet. */
 export const postgresStore = (options: PostgresOptions): Store => {
   const connection = commandConnection(options.url, options.prepare)
-  const checked = <Result>(work: () => Promise<Result>) =>
-    withRight(options.url, async () => {
-      await checkNoUnfinishedMove(connection)
-      return work()
-    })
+  const { url, migrations } = options
   return {
     label: labelOf(options.url),
     dialect,
@@ -30,9 +26,10 @@ export const postgresStore = (options: PostgresOptions): Store => {
       await primaryWithin(connection, wait, onWait)
       return () => {}
     },
-    migrate: () => checked(() => migratePostgres(connection, options.migrations)),
-    pending: () => checked(() => pendingOn(connection, options.migrations)),
-    secret: name => withRight(options.url, () => secretOn(connection, name)),
+    migrate: () =>
+      withRight(url, () => migratePostgres(connection, migrations, checkNoUnfinishedMove)),
+    pending: () => withRight(url, () => pendingOn(connection, migrations, checkNoUnfinishedMove)),
+    secret: name => withRight(url, () => secretOn(connection, name)),
     session: purpose => openSession(connection, purpose),
     open: serving => openPostgres({ ...options, ...serving }),
   }

@@ -67,7 +67,7 @@ const withMigrationLock = async <Result>(
 }
 
 /** Runs work on a connection of its own. */
-export const withConnection = async <Result>(
+const withConnection = async <Result>(
   options: ConnectionOptions,
   work: (connection: Connection) => Promise<Result>,
 ): Promise<Result> => {
@@ -106,23 +106,35 @@ const migrateOn = async (
   return pending.map(({ name }) => name)
 }
 
-/** Applies the missing migrations; gives their names. Throws NewerStoreError before it changes anything. */
+type Check = (connection: Connection) => Promise<void>
+
+/**
+ * Applies the missing migrations; gives their names. Throws NewerStoreError, or what `check` throws on the same
+ * connection, before it changes anything.
+ */
 export const migratePostgres = (
   options: ConnectionOptions,
   migrations: readonly Migration[],
+  check?: Check,
 ): Promise<readonly string[]> =>
   withMigrationLock(options, () =>
-    withConnection(options, connection => migrateOn(connection, migrations)),
+    withConnection(options, async connection => {
+      await check?.(connection)
+      return migrateOn(connection, migrations)
+    }),
   )
 
-/** The names of the missing migrations. Throws NewerStoreError. */
+/** The names of the missing migrations. Throws NewerStoreError, or what `check` throws on the same connection. */
 export const pendingOn = (
   options: ConnectionOptions,
   migrations: readonly Migration[],
+  check: Check,
 ): Promise<readonly string[]> =>
-  withConnection(options, async ({ query }) =>
-    missingOf(migrations, await driveBy(appliedIn(dialect), query)).map(({ name }) => name),
-  )
+  withConnection(options, async connection => {
+    await check(connection)
+    const applied = await driveBy(appliedIn(dialect), connection.query)
+    return missingOf(migrations, applied).map(({ name }) => name)
+  })
 
 /** A key of the store; throws where it was never migrated. */
 export const secretOn = (options: ConnectionOptions, name: Secret): Promise<Uint8Array> =>
