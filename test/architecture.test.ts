@@ -75,7 +75,9 @@ function crossings(file: File): string[] {
   const room = roomOf(file.path)
   const allowed = mayImport[room]
   if (allowed === undefined)
-    return [`src/${room} is no folder of the table: move ${file.path}, or add a row to mayImport in this test`]
+    return [
+      `src/${room} is no folder of the table: move ${file.path}, or add a row to mayImport in this test`,
+    ]
   return importsOf(file).flatMap(({ from, typesOnly }) => {
     const target = roomOf(within(file, from) ?? room)
     if (target === room || everybodys.includes(target) || allowed === 'everything') return []
