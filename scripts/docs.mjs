@@ -28,7 +28,7 @@ const table = (head, rows) =>
 
 /** The parts by document and name. */
 export const parts = {
-  'ARCHITECTURE.md': { rooms },
+  'ARCHITECTURE.md': { folders },
   'docs/scaling.md': { sizing, rounds },
   'docs/settings.md': { settings: settingsTable },
   'docs/errors.md': { errors: errorsTable },
@@ -42,13 +42,13 @@ export const parts = {
   },
 }
 
-function rooms() {
+function folders() {
   const text = read('test/architecture.test.ts')
   const rows = /const mayImport[^{]*\{\n(.*?)\n\}/s.exec(text)?.[1] ?? ''
   return table(
-    ['Room', 'May import'],
-    [...rows.matchAll(/^ {2}'?([\w.]+)'?: (.+),$/gm)].map(([, room, may]) => [
-      code(room),
+    ['Folder', 'May import'],
+    [...rows.matchAll(/^ {2}'?([\w.]+)'?: (.+),$/gm)].map(([, folder, may]) => [
+      code(folder),
       may.startsWith('[')
         ? [...may.matchAll(/'([^']+)'/g)].map(([, name]) => code(name)).join(', ') || 'nothing'
         : 'everything',

@@ -22,6 +22,9 @@ import {
   whole,
 } from '#setting.ts'
 
+/** How many requests a caller may make in a minute where DUET_RATE_LIMIT is unset; 0: any number. */
+export const usualRateLimit = { production: 6000, development: 0 } as const
+
 /** The machine's settings; the docs list them too. An empty `usual` means that there is no default. */
 export const settings = {
   DUET_ENV: setting(
@@ -187,7 +190,7 @@ export const settings = {
   DUET_RATE_LIMIT: setting(
     whole(0, 100_000_000),
     '',
-    'Most requests of one caller in a minute; 0 is off. 6000 in production, off in development',
+    `Most requests of one caller in a minute; 0 is off. ${usualRateLimit.production} in production, off in development`,
   ),
   DUET_TRUSTED_PROXIES: setting(
     listOf(isNetwork, 'must be addresses or networks such as 10.0.0.0/8, with commas between them'),

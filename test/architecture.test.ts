@@ -1,4 +1,4 @@
-/** Checks the boundaries between the rooms of src/: allowed imports, forbidden words, sizes. */
+/** Checks the boundaries between the folders of src/: allowed imports, forbidden words, sizes. */
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -15,7 +15,7 @@ import {
 } from './support/source.ts'
 
 /**
- * What each room may import besides itself, `base` and `errors.ts`. A room is a folder directly below src/,
+ * What each folder may import besides itself, `base` and `errors.ts`. Such a folder is directly below src/,
  * or a file there. `type auth` stands for its types only.
  */
 const mayImport: Record<string, readonly string[] | 'everything'> = {
@@ -46,10 +46,10 @@ const mayImport: Record<string, readonly string[] | 'everything'> = {
   'content.ts': 'everything',
 }
 
-/** What every room may import. */
+/** What every folder may import. */
 const everybodys = ['base', 'errors.ts']
 
-/** The rooms that may name an engine in a path they import. */
+/** The folders that may name an engine in a path they import. */
 const knowEngines = ['engines', 'cli', 'app.ts']
 
 const longest = 300
@@ -75,15 +75,17 @@ function crossings(file: File): string[] {
   const room = roomOf(file.path)
   const allowed = mayImport[room]
   if (allowed === undefined)
-    return [`src/${room} is no room: move ${file.path}, or add a row to mayImport in this test`]
+    return [
+      `src/${room} is no folder of the table: move ${file.path}, or add a row to mayImport in this test`,
+    ]
   return importsOf(file).flatMap(({ from, typesOnly }) => {
     const target = roomOf(within(file, from) ?? room)
     if (target === room || everybodys.includes(target) || allowed === 'everything') return []
     if (allowed.includes(target) || (typesOnly && allowed.includes(`type ${target}`))) return []
-    const list = allowed.length > 0 ? allowed.join(', ') : 'no other room'
+    const list = allowed.length > 0 ? allowed.join(', ') : 'no other folder'
     return [
       `${file.path} imports ${from}, but ${room} may import ${list}: ` +
-        'take what you need as an argument, or move this code to a room that may',
+        'take what you need as an argument, or move this code to a folder that may',
     ]
   })
 }
@@ -91,7 +93,7 @@ function crossings(file: File): string[] {
 function upwards(file: File): string[] {
   return importsOf(file)
     .filter(({ from }) => from.split('/').includes('..'))
-    .map(({ from }) => `${file.path} imports ${from}: write it from src/, as #room/file.ts`)
+    .map(({ from }) => `${file.path} imports ${from}: write it from src/, as #folder/file.ts`)
 }
 
 function engineNames(file: File): string[] {
@@ -121,7 +123,7 @@ function notErasable({ path, text }: File): string[] {
 }
 
 const rules = [
-  ['a room imports only the rooms its row in the table names', crossings],
+  ['a folder imports only the folders its row in the table names', crossings],
   ['an import that leaves its folder upwards is written from src/', upwards],
   ['only engines/, cli/ and app.ts import by the name of an engine', engineNames],
   [`a file has at most ${longest} lines`, tooLong],
@@ -145,7 +147,7 @@ const breaches = [
   ],
   ['a root file that imports a neighbour', crossings, 'config.ts', "export * from './app.ts'"],
   ['a read that loads write/', crossings, 'read/x.ts', "await import('#write/write.ts')"],
-  ['a room that the table lacks', crossings, 'utils/x.ts', ''],
+  ['a folder that the table lacks', crossings, 'utils/x.ts', ''],
   [
     'an import that leaves its folder',
     upwards,

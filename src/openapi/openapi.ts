@@ -53,7 +53,7 @@ const pathsOf = (operations: readonly Operation[]): Readonly<Record<string, Path
 const about = `Objects, lists and errors are JSON. A list is answered page by page; QUERY (RFC 10008) asks for it as GET does, with query parameters in a body. An unknown member of a body is refused.
 A GET answers with an ETag, and with 304 where If-None-Match names it. If-Match guards PUT, PATCH, DELETE and actions against lost updates.
 With an Idempotency-Key a POST may be sent again without a second effect.
-What is new in a version comes without a notice: clients must leave aside members and links that they do not know.`
+New members and links may appear without notice: ignore those you do not know.`
 
 /** What a document says first of a version that comes to its end. */
 const noticeOf = ({ version, state, from, end }: Standing): string => {

@@ -114,6 +114,7 @@ const marked = (text: string) =>
 const differencesTable = (numbers: readonly string[], differences: readonly Difference[]) =>
   html`<section class="wide">
 <h2>What differs</h2>
+<p>Each row names only what not all versions have; the rest is the same in each.</p>
 ${table(
   ['', ...numbers.map(number => `version ${number}`)],
   differences.map(({ what, ways }) => [marked(what), ...ways.map(marked)]),

@@ -65,9 +65,9 @@ test('the parts of a resource that versions have differently are told, and no ot
       '`mood` with `glad` for `merry`, `price` as text, `nick`',
       '`mood`, `fee`',
     ),
-    'Links of songs': ways('none', '`cover`'),
-    'Filters of songs': ways('`nick`', 'none'),
-    'Values of `sort` of songs': ways('none', '`-madeAt`'),
+    'Links of songs': ways('none of its own', '`cover`'),
+    'Filters of songs': ways('`nick`', 'none of its own'),
+    'Values of `sort` of songs': ways('none of its own', '`-madeAt`'),
   })
 })
 
@@ -77,7 +77,10 @@ test('a request that one version takes is told, and one that all take is not', (
     { method: 'POST', path: '/songs/:id/sing', since: 2 },
   ] as const
   const [found, ...others] = differencesOf(modelWith({}), routes).slice(ofWhole.length)
-  assert.deepEqual(found, { what: 'Requests', ways: ways('none', '`POST /songs/:id/sing`') })
+  assert.deepEqual(found, {
+    what: 'Requests',
+    ways: ways('none of its own', '`POST /songs/:id/sing`'),
+  })
   assert.deepEqual(others, [])
 })
 

@@ -80,7 +80,7 @@ const ofPart = (what: string, partOf: (version: Version) => readonly string[]) =
     version =>
       partOf(version)
         .filter(name => !isShared(name))
-        .join(', ') || 'none',
+        .join(', ') || 'none of its own',
   )
 }
 

@@ -29,6 +29,7 @@ import { collecting } from '#http/work.ts'
 import type { Observe } from '#observe.ts'
 import { cachedReader } from '#read/read.ts'
 import { telling } from '#read/telling.ts'
+import { usualRateLimit } from '#settings.ts'
 import { startPurging } from '#write/purge.ts'
 import { createUsage, startFlushing } from '#write/usage.ts'
 
@@ -48,13 +49,9 @@ const limitsOf = ({ values }: Config) => ({
 const originsOf = (text: string) =>
   text === '*' ? text : text.split(',').map(origin => origin.trim())
 
-/** The default number of requests that a caller may make in a minute; 0: no limit. */
-const usualLimit = { production: 6000, development: 0 }
-
 const limiterOf = ({ config, content }: Program, { rateCounts }: Engine): Limiter | undefined => {
   const { development, values } = config
-  const usual = usualLimit[development ? 'development' : 'production']
-  const limit = values.DUET_RATE_LIMIT ?? usual
+  const limit = values.DUET_RATE_LIMIT ?? usualRateLimit[development ? 'development' : 'production']
   if (limit === 0) return undefined
   const proxies = values.DUET_TRUSTED_PROXIES
   const creations = content.creationRates(config.content)
