@@ -185,7 +185,7 @@ ${linkList(graphqlLinks(options))}
 </section>
 <section class="api rest">
 <h2>REST</h2>
-<p>${pluralsOf(options.model, entity => isInRest(entity, options.model))} as resources, each with an address and an entity tag.</p>
+<p>${pluralsOf(options.model, entity => isInRest(entity, options.model))} as resources, with addresses and entity tags.</p>
 ${linkList([...docsLinks(options), ...restLinks(options)])}
 <h3>Try it</h3>
 <pre><code>${restCurl(origin, options)}</code></pre>
