@@ -197,7 +197,7 @@ export const initialValue = (entity: Entity, key: string): SqlValue => {
 export const noMembers = (body: Readonly<Record<string, unknown>>): void => {
   const faults = Object.keys(body).map(field => ({
     field,
-    message: 'is not a member here; this takes no members',
+    message: 'is not a member here, where none are taken',
   }))
   if (faults.length > 0) throw invalid(faults)
 }
