@@ -3,14 +3,14 @@ import type { Examples } from '#pages/start.ts'
 
 const tabs = [
   {
-    query: `# Ctrl+Enter runs the operation at the cursor.
+    query: `# Ctrl+Enter runs the operation.
 # Ctrl+Space completes names.
-# The book at the left shows the schema.
+# The book at the left is the schema.
 #
-# Posts are for everybody. What needs a token
-# takes it from the "Headers" pane below:
+# Posts are for everybody. Where a token
+# is needed, put it into "Headers" below:
 #
-#   {"Authorization": "Bearer ..."}
+#   {"Authorization": "Bearer TOKEN"}
 
 query LatestPosts {
   posts(limit: 5) {
@@ -32,8 +32,11 @@ query LatestPosts {
 `,
   },
   {
-    query: `# Users are shown to those who send a token:
-# put yours into the "Headers" pane below.
+    query: `# Users are for those who send a token:
+# in "Headers" below, put one for TOKEN.
+# This makes one:
+#
+#   bin/duet token --user 1
 
 query Users($limit: Int = 10, $offset: Int = 0) {
   users(limit: $limit, offset: $offset) {
@@ -47,10 +50,10 @@ query Users($limit: Int = 10, $offset: Int = 0) {
 }
 `,
     variables: '{\n  "limit": 10\n}',
-    headers: '{\n  "Authorization": "Bearer "\n}',
+    headers: '{\n  "Authorization": "Bearer TOKEN"\n}',
   },
   {
-    query: `# This writes: see the new user at /api/users.
+    query: `# This writes: it signs a user up.
 
 mutation SignUp($input: CreateUserInput!) {
   createUser(input: $input) {

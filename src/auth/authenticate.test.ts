@@ -20,7 +20,8 @@ import { createAuthenticator } from './authenticate.ts'
 import { createVerified } from './verified.ts'
 
 const user = { id: 7, role: 'user' }
-const badForm = 'The header is not Bearer, one space and a signed token'
+const badForm =
+  'Authorization must be Bearer, one space and a signed token, such as `bin/duet token` makes'
 const badSpelling = 'The token is not in its usual spelling'
 const badAlg = 'The token is signed in a way that is not accepted here'
 const badSignature =

@@ -59,7 +59,10 @@ const tokenOf = (authorization: string): string => {
   if (authorization.length > longestToken + 'Bearer '.length)
     throw refused('The token is larger than 8 KiB')
   const token = form.exec(authorization)?.[1]
-  if (token === undefined) throw refused('The header is not Bearer, one space and a signed token')
+  if (token === undefined)
+    throw refused(
+      'Authorization must be Bearer, one space and a signed token, such as `bin/duet token` makes',
+    )
   if (!token.split('.').every(isCanonical)) throw refused('The token is not in its usual spelling')
   return token
 }

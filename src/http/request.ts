@@ -226,9 +226,13 @@ const typedBytes = (
   const headers = isQuery(c.req.method) ? acceptQuery(types) : {}
   checkWhole(c, headers)
   const wrongType = () =>
-    new ApiError('UNSUPPORTED_MEDIA_TYPE', `The body must be ${types.join(' or ')} in UTF-8`, {
-      headers,
-    })
+    new ApiError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      `The body must be ${types.join(' or ')} in UTF-8; send Content-Type: ${types[0]}`,
+      {
+        headers,
+      },
+    )
   if (contentType !== undefined && !isUtf8Of(contentType, types)) throw wrongType()
   return after(bodyBytes(c, limit), bytes => {
     if (contentType === undefined && (mustBeTyped || bytes.length > 0)) throw wrongType()

@@ -124,6 +124,14 @@ const pluralsOf = (model: Model, isShown: (entity: Entity) => boolean): string =
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
+/** Whether REST has requests for it, at a path of its own or below another. */
+const isInRest = (entity: Entity, { entities }: Model): boolean =>
+  entity.rest.list ||
+  entity.rest.one ||
+  Object.values(entities)
+    .flatMap(({ relations }) => Object.values(relations))
+    .some(relation => relation.kind === 'many' && relation.rest && entities[relation.to] === entity)
+
 /** Serves the start page at `/`, as JSON to those who prefer that. */
 export const mountStart = (app: App, options: StartOptions, assets: Assets): void => {
   app.get('/', async c => {
@@ -177,7 +185,7 @@ ${linkList(graphqlLinks(options))}
 </section>
 <section class="api rest">
 <h2>REST</h2>
-<p>${pluralsOf(options.model, ({ rest }) => rest.list)} as resources, each with an address and an entity tag.</p>
+<p>${pluralsOf(options.model, entity => isInRest(entity, options.model))} as resources, with addresses and entity tags.</p>
 ${linkList([...docsLinks(options), ...restLinks(options)])}
 <h3>Try it</h3>
 <pre><code>${restCurl(origin, options)}</code></pre>

@@ -31,7 +31,7 @@ const inPath = (path: string): string | undefined => inRestPath.exec(path)?.[1]
 const unsupported = (named: string, status: number) =>
   new ApiError(
     'UNSUPPORTED_VERSION',
-    `Version ${named.slice(0, 20)} of the API does not exist (${offered})`,
+    `Version ${named.slice(0, 20)} of the API not found; ${offered}`,
     { status },
   )
 

@@ -195,6 +195,9 @@ export const initialValue = (entity: Entity, key: string): SqlValue => {
 
 /** Throws `VALIDATION_ERROR` for a body with members where none are allowed. */
 export const noMembers = (body: Readonly<Record<string, unknown>>): void => {
-  const faults = Object.keys(body).map(field => ({ field, message: 'is not a member here' }))
+  const faults = Object.keys(body).map(field => ({
+    field,
+    message: 'is not a member here, where none are taken',
+  }))
   if (faults.length > 0) throw invalid(faults)
 }

@@ -27,7 +27,8 @@ const tokens = (...rows: [authorization: string, why: string][]): BadRequest[] =
     challenge: `Bearer realm="duet", error="invalid_token", error_description="${why}"`,
   }))
 
-const noForm = 'The header is not Bearer, one space and a signed token'
+const noForm =
+  'Authorization must be Bearer, one space and a signed token, such as `bin/duet token` makes'
 const noKey = 'The token is signed in a way that is not accepted here'
 const noFit = 'The signature does not fit: the token was made with another key, or changed since'
 const noSub = 'The claim sub is not a text'

@@ -192,6 +192,15 @@ describe('the start page', () => {
     }
   })
 
+  test('it names all that each API has, and nothing that has no path', async () => {
+    const page = await (await get('/')).text()
+    assert.ok(page.includes('>Users, posts and comments from one endpoint'))
+    assert.match(
+      page,
+      />Users, posts, comments, likes, products, customers and orders as resources/,
+    )
+  })
+
   test('its curl lines call the address of the request', async () => {
     const body = await (await get('http://duet.example:8080/')).text()
     assert.match(body, /curl http:\/\/duet\.example:8080\/graphql/)

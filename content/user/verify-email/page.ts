@@ -16,14 +16,15 @@ const page = (assets: Assets): Promise<Page> =>
       'connect-src': "'self'",
     },
     body: html`<header>
+<nav class="bar" aria-label="Pages"><a class="home" href="/">Duet</a></nav>
 <h1>Confirm your email address</h1>
-<p class="lead">Your message has brought a token for the address. Only you may use it, so the service asks who you are.</p>
+<p class="lead">The link in your mail contains a confirmation code. Only you may use it, so the service asks who you are.</p>
 </header>
 <main>
-<section>
+<section class="wide">
 <form id="verify">
-<p><label>User <input name="user" inputmode="numeric" autocomplete="off" required></label></p>
-<p><label>Token from the message <input name="token" autocomplete="off" required></label></p>
+<p><label>Id of the user <input name="user" inputmode="numeric" autocomplete="off" required></label></p>
+<p><label>Confirmation code from the mail <input name="token" autocomplete="off" required></label></p>
 <p><label>Your access token <input name="access" type="password" autocomplete="off" required></label></p>
 <p><button>Confirm</button></p>
 </form>
