@@ -47,7 +47,12 @@ const modelWith = (entities: Model['entities']): Model => ({
   settings: { switches: {}, currency: { code: 'USD', digits: 2 }, values: {} },
 })
 
-const ofWhole = ['Lists', 'Errors', 'Unknown query parameters and values of `sort`']
+const ofWhole = [
+  'Lists',
+  'Errors',
+  'Unknown query parameters and values of `sort`',
+  'Words in a filter that its field does not have',
+]
 
 test('the versions as a whole differ in lists, errors and what is unknown', () => {
   const found = differencesOf(modelWith({}), [])
