@@ -18,6 +18,7 @@ const storage = [
       'test/store/serve.test.ts: four times kill -9 under writes lose no acknowledged write',
       'test/nightly/kill.test.ts: … times kill -9 under writes lose no acknowledged write',
     ],
+    'In part: some 200 kills in a night, under 16 writers, not a thousand under 32.',
   ],
   [
     'A2',
@@ -27,6 +28,7 @@ const storage = [
       'test/nightly/powercut.test.ts: a writer that does not wait for the disk loses acknowledged writes in the same simulation',
       'test/store/connection.test.ts: … is … on every connection: …',
     ],
+    'In part: 3,000 cuts, not 10,000, and a store that is never synced is not among the controls.',
   ],
   [
     'A3',
@@ -34,7 +36,7 @@ const storage = [
     [
       'test/nightly/powercut.test.ts: … power cuts lose no acknowledged write and leave nothing half done',
     ],
-    'The recording has the answers too, in their order among writes and syncs.',
+    'In part: some 200 acknowledged writes, not a thousand. The recording has the answers too, in their order among writes and syncs.',
   ],
   [
     'A4',
@@ -44,6 +46,7 @@ const storage = [
       'test/nightly/faults.test.ts: a writer that takes a failed commit for undone and goes on is wrong: the row comes back',
       'test/store/writer.test.ts: after a commit that fails no write is acknowledged, and nothing more is written',
     ],
+    'In part: 20 rounds, not a hundred.',
   ],
   [
     'A5',
@@ -52,7 +55,7 @@ const storage = [
       'test/nightly/faults.test.ts: … rounds of … end the service within a second, and keys heal what was in doubt',
       'test/nightly/powercut.test.ts: … power cuts lose no acknowledged write and leave nothing half done',
     ],
-    'The power cuts tear writes between sectors.',
+    'In part: 20 rounds, not 200. The power cuts tear writes between sectors.',
   ],
   [
     'A6',
@@ -71,6 +74,7 @@ const storage = [
       'test/nightly/faults.test.ts: a disk that is full keeps all that was acknowledged and takes writes when there is room',
       'test/nightly/faults.test.ts: below the least room writes are refused before the disk is full',
     ],
+    'In part: the disk is filled once in each, not twenty times.',
   ],
   [
     'A8',
@@ -109,6 +113,7 @@ const storage = [
       'test/store/writer.test.ts: while another program writes, a write that waited long enough is OVERLOADED and the service lives on',
       'test/cli/import.test.ts: a store takes an import while it is served, and the service shows the rows',
     ],
+    'In part: the lock is held for seconds, not again and again during an hour of load.',
   ],
   [
     'A12',
@@ -130,6 +135,7 @@ const storage = [
       'test/cli/backup.test.ts: backups of a store under writes are consistent, and the writes go on',
       'test/nightly/backup.test.ts: … backups under writes are each consistent, and each has more than the one before',
     ],
+    'In part: how long writes wait beside a backup is not asserted.',
   ],
   [
     'A14',
@@ -166,6 +172,7 @@ const storage = [
     [
       'test/store/writer.test.ts: a writer that dies rejects what waits with UNAVAILABLE, says so once, and hangs nobody',
     ],
+    'In part: it dies once, not 200 times.',
   ],
   [
     'A18',
@@ -174,6 +181,7 @@ const storage = [
       'test/store/writer.test.ts: of jobs that commit together, just those fail that would fail alone, and leave nothing',
       'test/store/writer.test.ts: without a savepoint for each job the same property does not hold',
     ],
+    'In part: 100 random groups, not 10,000.',
   ],
   [
     'A19',
@@ -241,6 +249,7 @@ const postgres = [
       'test/nightly/postgres-faults.test.ts: outlives … crashes of the server (…)',
       'test/nightly/postgres-faults.test.ts: loses what was acknowledged where commits do not wait, and the rounds show it',
     ],
+    'In part: 40 crashes in a night, not 150.',
   ],
   [
     'B2',
@@ -275,6 +284,7 @@ const postgres = [
       'test/postgres/faults.test.ts: a service without the right to its database does not start, and says why',
       'test/nightly/postgres-faults.test.ts: reports the database as unavailable until it is back, however long',
     ],
+    'In part: it is away for seconds, not for five minutes.',
   ],
   [
     'B6',
@@ -295,6 +305,7 @@ const postgres = [
       'test/postgres/faults.test.ts: a service tries again what was locked crosswise',
       'test/nightly/postgres-faults.test.ts: tries again what was locked crosswise … times',
     ],
+    'In part: until the service has lost in 100 deadlocks, which is less than 10,000 crossing writes.',
   ],
   [
     'B9',
@@ -355,6 +366,7 @@ const orders = [
     [
       'test/store/race.test.ts: of pays and cancels at the same moment one takes effect, and the stock is right after either',
     ],
+    'In part: 60 orders with 20 requests each, not 2,000 with 50.',
   ],
   [
     'C3',
@@ -362,6 +374,7 @@ const orders = [
     [
       'test/store/orders-model.test.ts: orders, stock and replays are as a model has them after any steps, restarts among them',
     ],
+    'In part: 50 random runs, not 2,000.',
   ],
   [
     'C4',
@@ -370,6 +383,7 @@ const orders = [
       'test/contract/keys.test.ts: a pay whose answer was lost is answered again byte for byte, also when the order moved on since',
       'test/nightly/kill-pays.test.ts: … times kill -9 amid pays: with its key each is paid once, and its answer stays the same',
     ],
+    'In part: 50 answers are lost on purpose and those of 200 kills, not 5,000.',
   ],
   [
     'C5',
@@ -387,6 +401,7 @@ const orders = [
       'test/contract/keys.test.ts: twenty requests with one key at the same moment have one effect and one answer',
       'test/postgres/processes.test.ts: one key at the same moment to both: one effect, and the same answer from each',
     ],
+    'In part: 25 times, not a thousand.',
   ],
   [
     'C7',
@@ -425,7 +440,7 @@ const orders = [
     [
       'test/nightly/kill-pays.test.ts: … times kill -9 amid pays: with its key each is paid once, and its answer stays the same',
     ],
-    'Both are in one transaction.',
+    'In part: 200 kills, not 500. Both are in one transaction.',
   ],
   [
     'C12',
@@ -444,6 +459,7 @@ const orders = [
       'test/store/money.test.ts: quantities that are no whole number from 1 to 1000 order nothing',
       'src/model/money.test.ts: a decimal number of any length and exponent is exact to its last minor unit',
     ],
+    'In part: 30 random orders in each currency, not 100,000.',
   ],
   [
     'C14',
@@ -451,6 +467,7 @@ const orders = [
     [
       'test/store/money.test.ts: fifty buyers of ten pieces get ten, at the price of that moment, and the others are refused',
     ],
+    'In part: once, not a thousand times.',
   ],
   [
     'C15',
@@ -459,6 +476,7 @@ const orders = [
       'test/contract/rest-preconditions.test.ts: of twenty writers of … with one ETag exactly one wins',
       'test/generic/writes.test.ts: a change asks for the revision that its caller saw, where he says so',
     ],
+    'In part: once for each path, not a thousand times.',
   ],
   [
     'C16',
@@ -515,6 +533,7 @@ const graphql = [
       'test/store/connection.test.ts: a scan that takes too long is stopped and answered 503, and the next read is served',
       'test/postgres/faults.test.ts: a service with a locked database answers while it is locked, and writes nothing late',
     ],
+    'In part: a few times each, not a hundred.',
   ],
   [
     'D7',
@@ -558,6 +577,7 @@ const graphql = [
       'test/contract/graphql.test.ts: being off hides every name: near misses are reported without a suggestion',
       'test/contract/graphql.test.ts: deeper than graphql-js allows is refused even while it is on',
     ],
+    'In part: some 1,200 near misses, not 5,000.',
   ],
   [
     'D12',
@@ -797,6 +817,7 @@ const owasp = [
       'test/contract/rest-values.test.ts: a … takes none of … from a caller',
       'src/write/input.test.ts: whatever an input holds, it is either stored by the fields’ names or told by its own',
     ],
+    'In part: a thousand random inputs, not 5,000.',
   ],
   [
     'F4',
@@ -993,6 +1014,7 @@ const http = [
       'src/sql/sql.test.ts: whatever a value holds, none of it gets into the text',
       'src/sql/sql.test.ts: a quote inside a name stays inside it',
     ],
+    'In part: nine injections as search and category, not hundreds as every parameter.',
   ],
   [
     'G14',
@@ -1019,6 +1041,7 @@ const http = [
       'test/contract/rest-reads.test.ts: a path with a malformed escape, or one of NUL, is 400',
       'test/cli/heads.test.ts: … is not found, and not resolved',
     ],
+    'In part: some 30 paths, not 300.',
   ],
   [
     'G17',
@@ -1143,6 +1166,7 @@ const load = [
       'test/store/writer.test.ts: more writes than may wait are refused at once with OVERLOADED; those before and after are done',
       'test/store/writer.test.ts: writes of one moment share their commits, and so their waits for the disk',
     ],
+    'In part: 50 writes at once, not 10,000.',
   ],
   [
     'H7',
@@ -1194,6 +1218,7 @@ const load = [
       'test/cli/hang-ups.test.ts: probes are answered while nothing else is',
       'test/deploy.test.ts: all ask on one port, for their life at /healthz and for readiness at /readyz',
     ],
+    'In part: how fast probes are under load is measured by the bench (bench/README.md), and the database is away for seconds, not minutes.',
   ],
   [
     'H12',
