@@ -94,8 +94,10 @@ const storage = [
       'test/store/damage.test.ts: damaged pages cost what is on them: the rest is served, nothing crashes, and the service says that it is not well',
       'test/store/damage.test.ts: a store that cannot be read from its beginning is refused with a line, by serve and by backup',
       'test/store/damage.test.ts: a damaged byte in the log costs the writes from there on, and none before',
+      'test/nightly/damage.test.ts: … changed bytes of a store crash nothing, hold nobody up, and bring no row of another table',
+      'test/nightly/damage.test.ts: … changed bytes of the log each cost the writes from there on, and none before',
     ],
-    'In part: five damages are tried, chosen by hand, not a thousand. A byte within a row that stays readable is found by `backup` at the latest where it breaks the form of its page, and else by nobody: SQLite has no checksums of pages.',
+    'A byte within a row that stays readable garbles what is answered of that row, and is found by `backup` at the latest where it breaks the form of its page, else by nobody: SQLite has no checksums of pages.',
   ],
   [
     'A10',
