@@ -5,6 +5,7 @@ import { content } from '#content/index.ts'
 import { versions } from '#model/version.ts'
 import { openApiOf } from '#openapi/openapi.ts'
 import { type Asking, createWorld, type World } from '../world.ts'
+import { mixedAnswers } from './mixed-answers.ts'
 
 let world: World
 before(async () => {
@@ -153,72 +154,6 @@ test('text that a browser could run is served as data that none runs, whatever i
   assert.ok(shown > 20)
 })
 
-const callers = ['anonymous', 2, 3, 1] as const
-
-const shared = [
-  ...['/api/users', '/api/users/2', '/api/users/3', '/api/posts', '/api/posts/1', '/api/orders'],
-  ...[
-    '/api/orders/1',
-    '/api/orders/2',
-    '/api/customers/2',
-    '/api/customers/2/orders',
-    '/api/nothing',
-  ],
-  ...['/api/v2/users', '/api/v2/orders', '/api/products?limit=2', '/api/comments/1/likes'],
-  ...[
-    '{ users { id name email } }',
-    '{ posts { title author { email } } }',
-    '{ user(id: 2) { age } }',
-  ].map(query => `/graphql?query=${encodeURIComponent(query)}`),
-]
-
-/** What a caller may send of somebody else, or of a proxy that there is not. */
-const foreign: readonly Record<string, string>[] = [
-  {},
-  { 'X-Forwarded-For': '127.0.0.1', Forwarded: 'for=127.0.0.1;host=evil.example.org' },
-  { 'X-Forwarded-Host': 'evil.example.org', 'X-Forwarded-Proto': 'https' },
-  { 'X-Original-URL': '/api/orders/1', 'X-Rewrite-URL': '/api/orders/1' },
-  { 'X-User-Id': '1', 'X-Role': 'admin', Cookie: 'user=1; role=admin' },
-]
-
-test('requests of four callers at once get each their own answer, and one ETag stands for one text', async t => {
-  const own = await createWorld()
-  t.after(() => own.close())
-  for (const as of [2, 3]) {
-    const body = { items: [{ productId: as + 1, quantity: 1 }] }
-    assert.equal((await own.ask('POST /api/orders', { as, body })).status, 201)
-  }
-  const get = async (path: string, as: (typeof callers)[number], headers = {}) => {
-    const asked = { as, headers: { 'X-Request-Id': 'same', ...headers } }
-    const { status, text, headers: got } = await own.ask(`GET ${path}`, asked)
-    return { status, text, etag: got.get('etag') ?? '', vary: got.get('vary') ?? '' }
-  }
-  const expected = new Map<string, Awaited<ReturnType<typeof get>>>()
-  for (const path of shared)
-    for (const as of callers) expected.set(`${as} ${path}`, await get(path, as))
-  const textOf = new Map<string, string>()
-  for (const [key, { etag, text }] of expected) {
-    const known = textOf.getOrInsert(`${key.replace(/^\S+ /, '')} ${etag}`, text)
-    assert.ok(etag === '' || known === text, key)
-  }
-  const distinct = new Set([...expected.values()].map(({ status, text }) => status + text))
-  assert.ok(distinct.size > shared.length, 'the callers see different things')
-  const all = shared.flatMap(path =>
-    callers.flatMap(as => foreign.map(headers => ({ path, as, headers }))),
-  )
-  const answers = await Promise.all(
-    all.map(async ({ path, as, headers }, n) => {
-      // The tag that another caller got.
-      const other = expected.get(`${callers[n % callers.length]} ${path}`)?.etag ?? ''
-      const tagged = other === '' ? headers : { ...headers, 'If-None-Match': other }
-      return { path, as, other, answer: await get(path, as, tagged) }
-    }),
-  )
-  for (const { path, as, other, answer } of answers) {
-    const mine = expected.get(`${as} ${path}`)
-    if (answer.status === 304) assert.equal(other, mine?.etag, `${as} ${path}`)
-    else assert.deepEqual(answer, mine, `${as} ${path}`)
-  }
-  for (const path of ['/api/users/2', '/api/orders/1'])
-    assert.match(expected.get(`2 ${path}`)?.vary ?? '', /Authorization/, path)
+test('requests of four callers at once get each their own answer, and one ETag stands for one text', async () => {
+  assert.ok((await mixedAnswers(1)) > 300)
 })
