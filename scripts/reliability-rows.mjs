@@ -926,8 +926,9 @@ const http = [
     'Floods of connections',
     [
       'test/cli/memory.test.ts: connections above the most are closed at once, and those that are open are served',
+      'test/nightly/connections.test.ts: … idle connections are kept and served, and … more are closed at once',
     ],
-    'In part: with a limit of 12 connections, not with thousands of idle ones.',
+    'In part: one address may hold all connections: to share them out is for the proxy before the service.',
   ],
   [
     'G5',
@@ -1178,8 +1179,8 @@ const load = [
       'test/cli/hang-ups.test.ts: what a client asked that is gone when its turn comes is not done, and has a line with 499',
       'test/cli/hang-ups.test.ts: a client that hangs up within its body has a line with 499, and is no fault of the service',
       'test/cli/hang-ups.test.ts: a client that hangs up while its token is checked has a line with 499, and nothing waits for its body',
+      'test/cli/hang-ups.test.ts: of a thousand clients that hang up together, what was begun is done once and the rest not at all',
     ],
-    'In part: with a handful of clients, one after the other, not with a thousand at once.',
   ],
   [
     'H8',
