@@ -867,8 +867,8 @@ const owasp = [
       'test/contract/rest-http.test.ts: every origin may read by default, without credentials, and sees the headers of the contract',
       'test/contract/rest-http.test.ts: where origins are listed, just those may read, and Vary says Origin',
       'test/contract/rest-conditional.test.ts: GET … says who may keep it and what it depends on',
+      'test/http/answers.test.ts: an answer of whatever route is in no frame, is what its type says, and names no program',
     ],
-    'In part: with 13 origins, not 200, and the policy for frames on 6 paths, not on every route.',
   ],
   [
     'F9',

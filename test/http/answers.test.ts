@@ -109,15 +109,18 @@ test('nothing in a path, a query or a header becomes a header of the answer, or 
 
 const script = '</script><script>alert(1)</script><img src=x onerror=alert(2)>'
 
-/** Every path that the documents give a GET, with the ids of the small world. */
-const reads = async (): Promise<readonly string[]> => {
+/** Every operation of the documents as a line of a request, with the ids of the small world. */
+const described = async (): Promise<readonly string[]> => {
   const documents = await Promise.all(
     versions.map(async version => ({ version, ...(await openApiOf(content, version)) })),
   )
   return documents.flatMap(({ version, paths }) =>
-    Object.entries(paths as Record<string, object>)
-      .filter(([, item]) => 'get' in item)
-      .map(([path]) => `/api/v${version}${path.replace('{userId}', '2').replace(/\{\w+\}/g, '1')}`),
+    Object.entries(paths as Record<string, object>).flatMap(([path, item]) => {
+      const target = path.replace('{userId}', '2').replace(/\{\w+\}/g, '1')
+      return Object.keys(item)
+        .filter(name => name !== 'parameters')
+        .map(method => `${method.toUpperCase()} /api/v${version}${target}`)
+    }),
   )
 }
 
@@ -134,24 +137,59 @@ test('text that a browser could run is served as data that none runs, whatever i
   ] as const)
     assert.ok((await own.ask(line, { as, body })).status < 300, line)
   let shown = 0
-  const paths = [...(await reads()), `/api/users/${script}`, `/api/products?sort=${script}&limit=x`]
-  for (const path of paths)
+  const reads = (await described()).filter(line => line.startsWith('GET '))
+  const odd = [`GET /api/users/${script}`, `GET /api/products?sort=${script}&limit=x`]
+  for (const line of [...reads, ...odd])
     for (const Accept of [
       'text/html',
       'text/html,application/xhtml+xml,*/*;q=0.8',
       'image/svg+xml',
     ]) {
-      const { headers, text } = await own.ask(`GET ${path}`, { as: 1, headers: { Accept } })
+      const { headers, text } = await own.ask(line, { as: 1, headers: { Accept } })
       const type = headers.get('content-type') ?? ''
-      assert.match(headers.get('content-security-policy') ?? '', /default-src 'none'/, path)
-      assert.equal(headers.get('x-content-type-options'), 'nosniff', path)
+      assert.match(headers.get('content-security-policy') ?? '', /default-src 'none'/, line)
+      assert.equal(headers.get('x-content-type-options'), 'nosniff', line)
       if (/json/.test(type)) {
         if (text.includes('alert(1)')) shown++
         continue
       }
-      assert.doesNotMatch(text, /<script>alert|<img src=x/, `${path} as ${type}`)
+      assert.doesNotMatch(text, /<script>alert|<img src=x/, `${line} as ${type}`)
     }
   assert.ok(shown > 20)
+})
+
+/** What no document has: pages, their files, GraphQL and probes, and what is not there. */
+const besides = [
+  ...[
+    '/',
+    '/docs',
+    '/docs/api',
+    '/docs/errors',
+    '/versions',
+    '/errors',
+    '/openapi.json',
+    '/api/v2/openapi.json',
+  ],
+  ...['/graphql', '/graphql?query={__typename}', '/schema.graphql', '/healthz', '/readyz'],
+  ...['/assets/mark.svg', '/verify-email', '/favicon.ico', '/nothing', '/api/nothing', '/api/v9'],
+]
+
+test('an answer of whatever route is in no frame, is what its type says, and names no program', async () => {
+  const methods = ['GET', 'HEAD', 'POST', 'OPTIONS']
+  const lines = [
+    ...(await described()),
+    ...besides.flatMap(path => methods.map(method => `${method} ${path}`)),
+  ]
+  assert.ok(lines.length > 150, `${lines.length}`)
+  for (const line of lines)
+    for (const as of ['anonymous', 2, 1] as const)
+      for (const Accept of ['application/json', 'text/html']) {
+        const { status, headers } = await world.ask(line, { as, headers: { Accept } })
+        const at = `${line} ${as} ${Accept} ${status}`
+        assert.match(headers.get('content-security-policy') ?? '', /frame-ancestors 'none'/, at)
+        assert.equal(headers.get('x-content-type-options'), 'nosniff', at)
+        for (const name of ['server', 'x-powered-by']) assert.equal(headers.get(name), null, at)
+      }
 })
 
 test('requests of four callers at once get each their own answer, and one ETag stands for one text', async () => {
