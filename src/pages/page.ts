@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import { html } from 'hono/html'
 import { isNotModified } from '#http/conditional.ts'
 import { checkHead } from '#http/head.ts'
+import { notAPage } from '#http/reply.ts'
 import { type Http, header, requestIdOf } from '#http/request.ts'
 import type { Assets } from './assets.ts'
 
@@ -80,6 +81,7 @@ export const page = (body: string, type: string, more: Page['headers'] = {}): Pa
     ETag: `"${hash('sha256', body, 'base64url').slice(0, 22)}"`,
     Vary: 'Accept',
     'X-Content-Type-Options': 'nosniff',
+    'Content-Security-Policy': notAPage,
     ...more,
   },
 })

@@ -72,6 +72,29 @@ test('what a client asked that is gone when its turn comes is not done, and has 
   }
 })
 
+test('of a thousand clients that hang up together, what was begun is done once and the rest not at all', async () => {
+  const head = 'POST /api/posts/1/comments HTTP/1.1\r\nHost: a\r\nContent-Type: application/json'
+  const authorization = `Authorization: Bearer ${await world.token(2)}`
+  const { port } = server.address() as AddressInfo
+  const clients = Array.from({ length: 1000 }, (_, n) => {
+    const body = JSON.stringify({ text: `gone ${n}` })
+    const socket = connect(port)
+    socket.write(`${head}\r\n${authorization}\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+    return socket
+  })
+  await until('all have come', () => waiting.length === 1000)
+  for (const { run } of waiting.splice(0, 500)) run()
+  for (const socket of clients) socket.resetAndDestroy()
+  await until('the service sees it', () => sockets.every(({ destroyed }) => destroyed))
+  runAll()
+  await until('all are logged', () => world.events.length === 1000)
+  const statuses = Map.groupBy(logged(), event => event.kind === 'request' && event.status)
+  assert.ok((statuses.get(499)?.length ?? 0) >= 500)
+  assert.equal((statuses.get(499)?.length ?? 0) + (statuses.get(201)?.length ?? 0), 1000)
+  const written = (await world.rows("select text from comments where text like 'gone %'")).flat()
+  assert.deepEqual([written.length, new Set(written).size], [500, 500])
+})
+
 test('a client that hangs up within its body has a line with 499, and is no fault of the service', async () => {
   for (const line of ['POST /api/users', 'POST /graphql'])
     for (const hangUp of ['destroy', 'resetAndDestroy'] as const) {

@@ -45,9 +45,9 @@ describe('a service on PostgreSQL, for long', { skip: noPostgres }, () => {
     await workload.service.end()
   })
 
-  test(`hardly notices that ${rounds * 25} sessions are ended`, async t => {
+  test(`hardly notices that ${rounds * 30} sessions are ended`, async t => {
     const workload = await workloadWith()
-    t.diagnostic(JSON.stringify(await cutRounds(workload, server, rounds * 25)))
+    t.diagnostic(JSON.stringify(await cutRounds(workload, server, rounds * 30)))
     await workload.service.end()
   })
 

@@ -1,0 +1,4 @@
+import { test } from 'node:test'
+import { oddBodies } from './odd-bodies.ts'
+
+test('no body changes what objects inherit, whatever its members are called', () => oddBodies(300))
