@@ -634,8 +634,10 @@ const graphql = [
       'src/graphql/document.test.ts: a thousand small documents are kept, of large ones as many as fit into the memory for them',
       'src/graphql/document.test.ts: what is derived from operations is kept while it fits into the memory for it',
       'src/graphql/document.test.ts: bad documents never push a good one out',
+      'src/graphql/document.test.ts: documents, their faults and what is derived from them are in the account of memory, and never above it',
+      'test/nightly/documents.test.ts: … documents that are new each time take at most … MiB more than 200 usual requests',
     ],
-    'In part: the caches are filled with thousands of documents, not a million, and the memory of the process is not measured.',
+    'In part: with tens of thousands of documents, not a million.',
   ],
   [
     'D19',
@@ -908,6 +910,7 @@ const http = [
     'Slow headers, slow bodies, slow readers',
     [
       'test/cli/memory.test.ts: a connection whose client takes nothing of an answer is ended, one that reads slowly is not',
+      'src/cli/serve/stalled.test.ts: a connection whose client takes nothing is ended after 30 to 35 s, whenever it stopped',
       'test/store/serve.test.ts: idle and slow connections do not keep a service from its end beyond the limit',
     ],
     'In part: the timeouts of headers and bodies are those of Node and not waited for.',

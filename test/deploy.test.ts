@@ -112,6 +112,21 @@ test('each supervisor waits longer for the end than the service needs', () => {
     )
 })
 
+test('a process may take as much memory everywhere as the operator is told to leave it', () => {
+  const [, mebibytes] = /Leave a process (\d+) MiB/.exec(read('docs/operations.md')) ?? []
+  assert.equal(at(container, 'resources', 'limits', 'memory'), `${mebibytes}Mi`)
+  assert.equal(/^MemoryMax=(\w+)$/m.exec(unit)?.[1], `${mebibytes}M`)
+  const processes = globSync('deploy/compose*.yaml', { cwd: root }).flatMap(name => {
+    const [file] = parseYaml(read(name))
+    return Object.entries(at(file, 'services') as Record<string, Yaml>).filter(([service]) =>
+      /^duet(-\d)?$/.test(service),
+    )
+  })
+  assert.equal(processes.length, 5)
+  for (const [service, its] of processes)
+    assert.equal(at(its, 'mem_limit'), `${mebibytes}m`, service)
+})
+
 test('beside Litestream the store is of one user, its log is shared, and Duet ends first', () => {
   const [shared] = parseYaml(read('deploy/compose.litestream.yaml'))
   const [configuration] = parseYaml(read('deploy/litestream.yml'))

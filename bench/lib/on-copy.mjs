@@ -15,6 +15,10 @@ export async function inFolder(use) {
   }
 }
 
+/** The setting of a service that gets a smaller heap than Node gives it. */
+const heapOf = ({ heap }) =>
+  heap === undefined ? {} : { NODE_OPTIONS: `--max-old-space-size=${heap}` }
+
 /** Serves a copy of the store to `measure`, which gives the results by their names, and writes these where they are asked for. */
 export async function benchOnCopy(options, { duet, log }, measure) {
   const { files, facts } = await prepare(duet, options)
@@ -23,7 +27,7 @@ export async function benchOnCopy(options, { duet, log }, measure) {
     copyFileSync(files.all, store)
     const run = { ...options, token: await duet.token(store) }
     const head = printHead(run, sizes[options.data], facts)
-    const server = await duet.serve(store, log('duet'))
+    const server = await duet.serve(store, log('duet'), heapOf(options))
     const results = await measure({ run, duet, store, server, facts })
     await server.stop()
     if (options.json)

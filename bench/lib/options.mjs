@@ -23,6 +23,7 @@ export const usage = `Usage: npm run bench -- [postgres | writes | overload | me
   --requests N    requests of one measurement in the usual run, instead of seconds: for a machine that does other work, on
                   which a server would not be warm after some seconds; of the nested ones a fifteenth
   --rounds N      measurements of each server, in turns; the median counts (3)
+  --heap MIB      the most for V8's old objects (--max-old-space-size) of the service under overload
   --data SIZE     full (the one the targets speak of) or small (made in a moment, for trials)
   --fresh         make the data again
   --only NAME     only this workload; may be given more than once
@@ -40,6 +41,7 @@ const spec = {
   fresh: { type: 'boolean', default: false },
   only: { type: 'string', multiple: true, default: [] },
   load: { type: 'string' },
+  heap: { type: 'string' },
   json: { type: 'string' },
   duet: { type: 'string', default: ownDuet },
   help: { type: 'boolean', default: false },
@@ -51,6 +53,8 @@ export function readOptions(args, { workloads, datasets }) {
   const { run, commit } = runOf(positionals)
   oneOf('data', values.data, datasets)
   if (values.load !== undefined) oneOf('load', values.load, ['wrk', 'autocannon'])
+  if (values.heap !== undefined && run !== 'overload')
+    throw new UsageError('--heap goes with overload alone')
   for (const name of values.only) oneOf('only', name, workloads[run])
   return {
     ...values,
@@ -58,6 +62,7 @@ export function readOptions(args, { workloads, datasets }) {
     commit,
     seconds: count('seconds', { seconds: run === 'overload' ? 60 : 5, ...values }),
     rounds: count('rounds', values),
+    ...(values.heap !== undefined && { heap: count('heap', values) }),
     ...(values.requests !== undefined && { requests: count('requests', values), load: 'counted' }),
     duet: resolve(values.duet),
   }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { benchOnCopy } from './on-copy.mjs'
 import { cores, finish, residentMemory } from './processes.mjs'
-import { printClosed, printOverload, printSlow } from './report.mjs'
+import { printClosed, printHeap, printOverload, printSlow } from './report.mjs'
 import { servePlain } from './servers.mjs'
 
 const script = fileURLToPath(new URL('flood.mjs', import.meta.url))
@@ -38,6 +38,7 @@ export const benchOverload = (options, tools) =>
     printClosed(closed)
     const overload = await measureOverload(server, { ...run, admin }, facts, closed.duet)
     printOverload(overload)
+    if (run.heap !== undefined) printHeap(run.heap, [slow.busy, closed.duet.many, ...overload.steps])
     return { slow, closed, overload }
   })
 

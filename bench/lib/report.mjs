@@ -217,3 +217,9 @@ export function printOverload({ rate, costAtPeak, before, steps }) {
   }
   console.log()
 }
+
+/** Prints that the service outlived each step in a heap of so many MiB, which a run that came so far has shown. */
+export function printHeap(heap, steps) {
+  const most = Math.max(...steps.map(({ memory }) => memory)) / 2 ** 20
+  console.log(`Alive with --max-old-space-size=${heap}; at most ${most.toFixed(0)} MiB resident\n`)
+}

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { buildSchema } from 'graphql'
 import { documentCache, getOperation } from '#graphql/document.ts'
+import { createMemory } from '#http/memory.ts'
 
 const schema = buildSchema('type Query { a(n: Int): Int b: Int }')
 const limits = {
@@ -15,20 +16,20 @@ const limits = {
 }
 
 test('a known document is not parsed again, and is found by its exact text', () => {
-  const documents = documentCache(schema, limits, true)
+  const documents = documentCache(schema, limits, true, createMemory().documents)
   assert.equal(documents('{ a }'), documents('{ a }'))
   assert.notEqual(documents('{ a }'), documents('{ a } '))
 })
 
 test('bad documents never push a good one out', () => {
-  const documents = documentCache(schema, limits, true)
+  const documents = documentCache(schema, limits, true, createMemory().documents)
   const good = documents('{ a }')
   for (let n = 0; n < 3000; n++) assert.throws(() => documents(`{ bad${n} }`))
   assert.equal(documents('{ a }'), good)
 })
 
 test('a thousand good documents are cached, and those in use the longest', () => {
-  const documents = documentCache(schema, limits, true)
+  const documents = documentCache(schema, limits, true, createMemory().documents)
   const used = documents('{ a }')
   const unused = documents('{ b }')
   for (let n = 0; n < 1500; n++) {
@@ -39,7 +40,7 @@ test('a thousand good documents are cached, and those in use the longest', () =>
 })
 
 test('a bad document is refused with the same error each time', () => {
-  const documents = documentCache(schema, limits, true)
+  const documents = documentCache(schema, limits, true, createMemory().documents)
   for (const text of ['{', '{ c }', `{ ${'a '.repeat(1000)}}`]) {
     const errors = [1, 2].map(() => {
       try {
@@ -54,7 +55,7 @@ test('a bad document is refused with the same error each time', () => {
 })
 
 test('an operation is chosen by its name, or is the only one', () => {
-  const documents = documentCache(schema, limits, true)
+  const documents = documentCache(schema, limits, true, createMemory().documents)
   const one = documents('{ a }')
   assert.equal(getOperation(one, undefined), one.operations[0])
   assert.throws(() => getOperation(one, 'A'), /no operation named "A"/)
@@ -72,7 +73,7 @@ const many = (count: number, fields: number) =>
 const generous = { ...limits, aliases: 1000, rootFields: 1000 }
 
 test('a thousand small documents are kept, of large ones as many as fit into the memory for them', () => {
-  const documents = documentCache(schema, generous, true)
+  const documents = documentCache(schema, generous, true, createMemory().documents)
   const known = (sources: readonly string[]) => {
     const made = sources.map(source => ({ source, document: documents(source) }))
     // The newest first: a document that is not known displaces one.
@@ -84,7 +85,12 @@ test('a thousand small documents are kept, of large ones as many as fit into the
 })
 
 test('what is derived from operations is kept while it fits into the memory for it', () => {
-  const [operation] = documentCache(schema, generous, true)(many(1, 300)[0] ?? '').operations
+  const [operation] = documentCache(
+    schema,
+    generous,
+    true,
+    createMemory().documents,
+  )(many(1, 300)[0] ?? '').operations
   assert.ok(operation)
   const makes = (count: number) => {
     let made = 0
@@ -94,4 +100,44 @@ test('what is derived from operations is kept while it fits into the memory for 
   }
   assert.equal(makes(10), 10)
   assert.equal(makes(200), 400)
+})
+
+test('documents, their faults and what is derived from them are in the account of memory, and never above it', () => {
+  const { documents: account } = createMemory({ documents: 1_000_000 })
+  const documents = documentCache(schema, generous, true, account)
+  const taking = (work: () => unknown) => {
+    const before = account.taken()
+    work()
+    return account.taken() - before
+  }
+  assert.ok(taking(() => documents('{ a }')) > 0)
+  assert.ok(taking(() => assert.throws(() => documents('{ c }'))) > 0)
+  assert.ok(taking(() => documents('{ a }').operations[0]?.derived('plan', () => 1)) > 0)
+  assert.equal(
+    taking(() => documents('{ a }').operations[0]?.derived('plan', () => 2)),
+    0,
+  )
+  let most = 0
+  for (const source of many(100, 30)) {
+    documents(source).operations[0]?.derived('plan', () => 1)
+    assert.throws(() => documents(`${source} wrong`))
+    most = Math.max(most, account.taken())
+  }
+  assert.ok(most > 0.8 * account.budget && most <= account.budget, `${most} bytes`)
+})
+
+test('the faults of a document are kept with the text of their stacks, and not with what validation had in hand', () => {
+  const documents = documentCache(schema, limits, true, createMemory().documents)
+  const read: string[] = []
+  const { prepareStackTrace } = Error
+  Error.prepareStackTrace = ({ message }) => {
+    read.push(message)
+    return message
+  }
+  try {
+    assert.throws(() => documents('{ c d }'))
+  } finally {
+    Error.prepareStackTrace = prepareStackTrace
+  }
+  assert.equal(read.length, 3)
 })

@@ -19,6 +19,7 @@ import {
   fragmentsOf,
   operationsOf,
 } from '#graphql/limits.ts'
+import { type Account, partOf } from '#http/memory.ts'
 
 export type Operation = {
   readonly node: OperationDefinitionNode
@@ -104,28 +105,47 @@ const validated = (node: DocumentNode, schema: GraphQLSchema, introspection: boo
 const mostGood = 1000
 const mostBad = 100
 
+/** What each kind of value may take of the account. */
+const shares = { documents: 2 / 7, derived: 4 / 7, faults: 1 / 7 } as const
+
 /**
- * The bytes that documents, and values derived from them, may take in memory. They are not counted but weighed by the tokens of
- * their document: measured, its tree has about 300 bytes for each, and a plan with its statements and texts as many again.
+ * The bytes that a value takes up, as measured: by itself and for each token of its document. Statements and their texts are with
+ * what is derived; a fault has its text, its stack and the place where it was found.
  */
-const mostBytes = { documents: 12_582_912, derived: 12_582_912, faults: 4_194_304 } as const
-const bytesOfToken = 300
+const bytesOf = {
+  document: { itself: 1024, token: 300 },
+  derived: { itself: 4096, token: 200 },
+  fault: { itself: 3072 },
+} as const
 
 /** A fault refers to the tree that it was found in, whose tokens are not known where the document does not parse. */
-const faultWeight = (source: string): number => 40 * source.length
+const faultWeight = (source: string, { tokens }: DocumentLimits, faults: number): number =>
+  2 * source.length +
+  bytesOf.document.token * Math.min(source.length, tokens) +
+  bytesOf.fault.itself * faults
 
-const weightOf = ({ tokenCount = 0 }: DocumentNode, source: string): number =>
-  2 * source.length + bytesOfToken * tokenCount
+const documentWeight = (source: string, tokens: number): number =>
+  bytesOf.document.itself + 2 * source.length + bytesOf.document.token * tokens
 
-/** A cache of documents for a schema: gives the document, or throws its faults. */
+const derivedWeight = (tokens: number): number =>
+  bytesOf.derived.itself + bytesOf.derived.token * tokens
+
+/** How many errors one stands for. Until its stack is read, V8 keeps for each all that validation had in hand: ten times as much. */
+const readStacks = (error: Error): number => {
+  const all = error instanceof GraphqlErrors ? [error, ...error.errors] : [error]
+  return all.filter(({ stack }) => stack !== undefined).length
+}
+
+/** A cache of documents for a schema, in the memory of an account: gives the document, or throws its faults. */
 export const documentCache = (
   schema: GraphQLSchema,
   limits: DocumentLimits,
   introspection: boolean,
+  account: Account,
 ) => {
-  const good = lru<Document>(mostGood, mostBytes.documents)
-  const bad = lru<Error>(mostBad, mostBytes.faults)
-  const derivations = lru<unknown>(10 * mostGood, mostBytes.derived)
+  const good = lru<Document>(mostGood, partOf(account, shares.documents))
+  const bad = lru<Error>(mostBad, partOf(account, shares.faults))
+  const derivations = lru<unknown>(10 * mostGood, partOf(account, shares.derived))
   let operationCount = 0
   /** The operation's view of the derived values, which all operations share. */
   const derivedFor = (weight: number): Operation['derived'] => {
@@ -141,11 +161,14 @@ export const documentCache = (
     checkDocument(node, limits)
     const fragments = fragmentsOf(node)
     const conditions = conditionsOf(node)
-    const weight = weightOf(node, source)
+    const { tokenCount: tokens = 0 } = node
     const operations = operationsOf(node).map(
-      (node): Operation => ({ node, fragments, conditions, derived: derivedFor(weight) }),
+      (node): Operation => ({
+        ...{ node, fragments, conditions },
+        derived: derivedFor(derivedWeight(tokens)),
+      }),
     )
-    return { document: { operations }, weight }
+    return { document: { operations }, weight: documentWeight(source, tokens) }
   }
   return (source: string): Document => {
     const known = good.get(source)
@@ -156,7 +179,9 @@ export const documentCache = (
       const { document, weight } = analyse(source)
       return good.set(source, document, weight)
     } catch (error) {
-      if (source.length <= limits.source) bad.set(source, error as Error, faultWeight(source))
+      const fault = error as Error
+      if (source.length <= limits.source)
+        bad.set(source, fault, faultWeight(source, limits, readStacks(fault)))
       throw error
     }
   }

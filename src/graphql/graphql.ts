@@ -23,6 +23,7 @@ import { askedBy } from '#http/asked.ts'
 import { isNotModified } from '#http/conditional.ts'
 import type { Edge, Fail } from '#http/edge.ts'
 import { exchange } from '#http/exchange.ts'
+import { createMemory, type Memory } from '#http/memory.ts'
 import { errorHeaders, type Reply } from '#http/reply.ts'
 import { type Http, header } from '#http/request.ts'
 import { acceptQuery, isSafe } from '#http/safe.ts'
@@ -177,14 +178,18 @@ const failWith =
     }
   }
 
-const documentsFor = ({ schema }: Schema, options: GraphqlOptions): Documents => {
+const documentsFor = (
+  { schema }: Schema,
+  options: GraphqlOptions,
+  { documents }: Memory,
+): Documents => {
   const { limits, introspection, stored = { documents: [], only: false } } = options
-  return documentsWith(stored, documentCache(schema, limits, introspection))
+  return documentsWith(stored, documentCache(schema, limits, introspection, documents))
 }
 
 /** Throws an error with a sentence for each stored document that cannot be served. */
 export const checkStored = (model: Model, options: GraphqlOptions): void => {
-  documentsFor(deriveSchema(model), options)
+  documentsFor(deriveSchema(model), options, createMemory())
 }
 
 /** Opens the GraphQL API of a model. */
@@ -192,7 +197,7 @@ export const openGraphql = (core: Core, edge: Edge, options: GraphqlOptions): Gr
   const { introspection } = options
   const { observe } = edge
   const schema = deriveSchema(core.model)
-  const documents = documentsFor(schema, options)
+  const documents = documentsFor(schema, options, edge.memory)
   const countUse = countingOperations(schema.schema, core.usage)
   const endpoint = { core, observe, schema, introspection, documents, countUse }
   const fail = failWith(observe)

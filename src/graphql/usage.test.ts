@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { buildSchema, type GraphQLSchema, getVariableValues } from 'graphql'
+import { createMemory } from '#http/memory.ts'
 import type { Used } from '#write/usage.ts'
 import { documentCache, getOperation } from './document.ts'
 import { countingOperations } from './usage.ts'
@@ -30,7 +31,10 @@ const counted = (schema: GraphQLSchema, text: string, variables: object = {}): s
     ...{ tell: () => {}, firstTold: () => undefined, flush: async () => {} },
     count: (used, by) => void uses.push([used, by]),
   })
-  const operation = getOperation(documentCache(schema, limits, true)(text), undefined)
+  const operation = getOperation(
+    documentCache(schema, limits, true, createMemory().documents)(text),
+    undefined,
+  )
   const { variableValues, errors } = getVariableValues(
     schema,
     operation.node.variableDefinitions ?? [],

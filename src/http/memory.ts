@@ -1,4 +1,4 @@
-/** The memory that requests and answers take up while they are on their way, with a budget for each purpose. */
+/** The memory that requests and answers take up while they are on their way, and what is kept of them, with a budget for each purpose. */
 
 /** Bytes that are taken and given back. */
 export type Account = {
@@ -15,12 +15,14 @@ export type Account = {
   readonly budget: number
 }
 
-const accountOf = (budget: number): Account => {
+const accountOf = (budget: number, whole?: Account): Account => {
   let taken = 0
   const force = (bytes: number) => {
     taken += bytes
+    whole?.force(bytes)
   }
-  const hasRoom = (bytes: number) => taken + bytes <= budget
+  const hasRoom = (bytes: number) =>
+    taken + bytes <= budget && (whole === undefined || whole.hasRoom(bytes))
   return {
     hasRoom,
     take: bytes => {
@@ -31,12 +33,17 @@ const accountOf = (budget: number): Account => {
     force,
     give: bytes => {
       taken -= bytes
+      whole?.give(bytes)
     },
     isFull: () => taken >= budget,
     taken: () => taken,
     budget,
   }
 }
+
+/** A share of an account, from 0 to 1, as an account of its own: what is taken of it is taken of the whole. */
+export const partOf = (whole: Account, share: number): Account =>
+  accountOf(Math.floor(share * whole.budget), whole)
 
 /** What one caller may take of an account. */
 export type Part = Pick<Account, 'take' | 'give'>
@@ -69,7 +76,7 @@ const sharedAccountOf = (budget: number): SharedAccount => {
 
 const mebibyte = 1_048_576
 
-/** The budgets in bytes. A request above one of the first two is refused with 503; above the last, old answers are dropped. */
+/** The budgets in bytes. A request above one of the first two is refused with 503; above the others, what was not used for the longest time is dropped. */
 const budgets = {
   /** Bodies, from their first byte to the answer. */
   bodies: 32 * mebibyte,
@@ -77,6 +84,8 @@ const budgets = {
   answers: 96 * mebibyte,
   /** Answers that are cached. */
   cached: 32 * mebibyte,
+  /** Documents of GraphQL, their faults, and what is derived from them. */
+  documents: 12 * mebibyte,
 }
 
 export type Memory = {
@@ -84,14 +93,16 @@ export type Memory = {
   readonly answers: Account
   /** It also has how often an answer was found in the cache, and how often not. */
   readonly cached: Account & { readonly lookups: { hit: number; miss: number } }
+  readonly documents: Account
 }
 
 /** The accounts of a process, empty; with other budgets where some are given. */
 export const createMemory = (other: Partial<typeof budgets> = {}): Memory => {
-  const { bodies, answers, cached } = { ...budgets, ...other }
+  const { bodies, answers, cached, documents } = { ...budgets, ...other }
   return {
     bodies: sharedAccountOf(bodies),
     answers: accountOf(answers),
     cached: { ...accountOf(cached), lookups: { hit: 0, miss: 0 } },
+    documents: accountOf(documents),
   }
 }

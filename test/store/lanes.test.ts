@@ -189,7 +189,14 @@ describe('with a short time for each read', () => {
       assert.equal((error as { code?: string }).code, 'TIMEOUT')
       return Number(error.retryAfter) >= 1
     })
-    assert.deepEqual(await hasty.engine.slowly(asking('select 7')), [[7]])
+    // On a machine that stands still for a moment this one is over time too.
+    await until('the next one is served', async () => {
+      const rows = await hasty.engine.slowly(asking('select 7')).catch(error => {
+        if (error.code !== 'TIMEOUT') throw error
+      })
+      if (rows) assert.deepEqual(rows, [[7]])
+      return rows !== undefined
+    })
   })
 })
 

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { serveMetrics } from '#cli/serve/metrics.ts'
 import { loadConfig } from '#config.ts'
+import { createMemory } from '#http/memory.ts'
 import { createMetrics } from '#metrics/metrics.ts'
 import { ConfigError } from '#setting.ts'
 import { folderOf, type Service, serve } from '../duet.ts'
@@ -98,6 +99,17 @@ test('reads, writes and commits of the store are timed', async () => {
   assert.equal(grown('duet_queue_wait_seconds_count'), 2)
   assert.equal((values.get('duet_wal_bytes') ?? 0) > 0, !onPostgres)
   assert.ok((values.get('nodejs_heap_size_used_bytes') ?? 0) > 0)
+})
+
+test('the memory that documents take up is told beside its budget', async () => {
+  const documents = async () => (await scrape()).get('duet_memory_bytes{purpose="documents"}') ?? 0
+  const before = await documents()
+  await post('/graphql', { query: '{ counted: posts(limit: 1) { id } }' })
+  assert.ok((await documents()) > before)
+  assert.equal(
+    (await scrape()).get('duet_memory_budget_bytes{purpose="documents"}'),
+    createMemory().documents.budget,
+  )
 })
 
 test('what is asked for again is counted as found among the cached answers', {

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, ServerResponse } from 
 import { type AddressInfo, Server as TcpServer } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { listenerFor } from '#cli/serve/listener.ts'
+import { createStalled } from '#cli/serve/stalled.ts'
 import type { Config } from '#config.ts'
 import type { App } from '#http/request.ts'
 
@@ -80,7 +81,7 @@ export const listen = async (
   config: Config,
   { isDraining, socket, patience = usualPatience }: Options,
 ): Promise<Listening> => {
-  const firstLook = Math.min(1000, patience / 3)
+  const { look, isOver } = createStalled(patience)
   class Answer<Asked extends IncomingMessage> extends ServerResponse<Asked> {
     override writeHead(...head: readonly unknown[]): this {
       if (isDraining()) this.shouldKeepAlive = false
@@ -88,7 +89,7 @@ export const listen = async (
     }
     override end(...last: readonly unknown[]): this {
       const result = Reflect.apply(super.end, this, last)
-      if (this.socket && this.socket.writableLength > 0) this.socket.setTimeout(firstLook)
+      if (this.socket && this.socket.writableLength > 0) this.socket.setTimeout(look)
       return result
     }
   }
@@ -105,7 +106,7 @@ export const listen = async (
   const address = await listenOn(server, config, socket)
   // Node starts the time anew, without a word, where the client has taken something since it last looked.
   server.on('timeout', socket => {
-    if (socket.timeout === firstLook) socket.setTimeout(patience - firstLook)
+    if (socket.timeout === look && !isOver(socket)) socket.setTimeout(look)
     else socket.destroy()
   })
   server.maxConnections = config.values.DUET_MAX_CONNECTIONS

@@ -50,13 +50,13 @@ const addGauges = ({ gauge, total }: Metrics, { engine, edge }: Looked): void =>
   })
   gauge({
     name: 'duet_memory_bytes',
-    help: 'Bytes of bodies that are being received, of answers that clients have not taken, and of cached ones.',
+    help: 'Bytes of bodies that are being received, of answers that clients have not taken, of cached ones, and of GraphQL documents with their plans.',
     label: 'purpose',
     read: perPurpose(purpose => memory[purpose].taken()),
   })
   gauge({
     name: 'duet_memory_budget_bytes',
-    help: 'The most of these bytes; above it requests are refused, or cached answers dropped.',
+    help: 'The most of these bytes; above it requests are refused, or what is cached is dropped.',
     label: 'purpose',
     read: perPurpose(purpose => memory[purpose].budget),
   })
