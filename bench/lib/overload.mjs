@@ -38,7 +38,8 @@ export const benchOverload = (options, tools) =>
     printClosed(closed)
     const overload = await measureOverload(server, { ...run, admin }, facts, closed.duet)
     printOverload(overload)
-    if (run.heap !== undefined) printHeap(run.heap, [slow.busy, closed.duet.many, ...overload.steps])
+    if (run.heap !== undefined)
+      printHeap(run.heap, [slow.busy, closed.duet.many, ...overload.steps])
     return { slow, closed, overload }
   })
 
