@@ -12,6 +12,7 @@ import { bodyFor } from '../generic/bodies.ts'
 import { type Subject, subjects } from '../generic/contents.ts'
 import {
   filtersIn,
+  isNoWord,
   memberName,
   type Reference,
   rowsOf,
@@ -143,11 +144,14 @@ const listParameters = (source: Source, route: Route, path: string) => {
   const { listing, selectable } = entity.rest
   const found: (readonly [Pair, Pair])[] = []
   const newer = filtersIn(entity, 2)
+  let isRefused = false
   for (const [name, filter] of filtersIn(entity, 1)) {
     const same = newer.find(([, { kind, field }]) => kind === filter.kind && field === filter.field)
     const field = entity.fields[filter.field]
-    if (same && field && chance(25))
-      found.push([[name, same[0]], filterText(source, route.entity, filter, field)])
+    if (!same || !field || !chance(25)) continue
+    const texts = filterText(source, route.entity, filter, field)
+    found.push([[name, same[0]], texts])
+    if (isNoWord(field, filter, texts[1], 2)) isRefused = true
   }
   const sorts = sortsOf(entity, listing, 2).flatMap(({ query, signed }) => {
     const first = sortsOf(entity, listing, 1).find(other => other.signed === signed)
@@ -175,7 +179,7 @@ const listParameters = (source: Source, route: Route, path: string) => {
   const isLost = chance(5)
   if (isLost) found.push([twice('unheardOf'), twice('1')])
   const isSigned = listing.sort?.style === 'signed list'
-  return { found, isStrict: isLost || (isUnknown && isSigned) }
+  return { found, isStrict: isLost || isRefused || (isUnknown && isSigned) }
 }
 
 /** A body in both versions, now and then with a member that is wrong, missing or unknown. */

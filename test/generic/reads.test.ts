@@ -11,6 +11,7 @@ import type { Answered } from '../world.ts'
 import { type Subject, subjects } from './contents.ts'
 import {
   filtersIn,
+  isNoWord,
   passes,
   type Reference,
   type Row,
@@ -218,6 +219,10 @@ const readsIn = (view: View, subject: Subject, shared: () => Shared) =>
           for (const text of textsFor(route, rows, filter, scale)) {
             const query = new URLSearchParams({ limit: '100', [name]: text })
             const answer = await ask(`GET ${path}?${query}`, admin)
+            if (version > 1 && isNoWord(field, filter, text, version)) {
+              refuses(answer, 422, 'VALIDATION_ERROR', [name])
+              continue
+            }
             const kept = rows.filter(row => passes(shown(row), filter, text, scale))
             assert.deepEqual(answer.json.data, objects(route, kept), `${path}?${query}`)
             if (rest.listing.paging !== 'cursor')

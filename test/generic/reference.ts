@@ -88,6 +88,19 @@ export const written = (field: Field | undefined, value: unknown, version: Versi
   return form.words[String(value)] ?? value
 }
 
+/** Whether the text of a filter is none of the words that it has, where it has words. */
+export const isNoWord = (
+  field: Field | undefined,
+  { kind }: Filter,
+  text: string,
+  version: Version,
+): boolean => {
+  if (kind === 'above zero') return !['', 'true', 'false'].includes(text)
+  const { values } = field ?? {}
+  if (kind !== 'equals' || !values || text === '') return false
+  return !values.some(value => written(field, value, version) === text)
+}
+
 /** The filters that a version has, by their parameters. */
 export const filtersIn = (
   { fields, rest }: Entity,
