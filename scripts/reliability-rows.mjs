@@ -558,7 +558,7 @@ const graphql = [
     [
       'test/contract/graphql-limits.test.ts: fields of one name are too many where comparing them all is too much',
       'test/contract/graphql-limits.test.ts: …: refused',
-      'test/nightly/hold.test.ts: no request of at most 1 MiB holds the event loop for more than … ms',
+      'test/nightly/hold.test.ts: no request of at most 1 MiB holds the event loop for more than … ms on …',
     ],
     'In part: how long others wait beside a stream of such documents is not measured.',
   ],
@@ -1038,7 +1038,7 @@ const http = [
     [
       'src/http/json.test.ts: 1,000 members are read and 1,001 are not, at every depth',
       'src/http/json.test.ts: 50,000 members and elements in all are read and 50,001 are not',
-      'test/nightly/hold.test.ts: no request of at most 1 MiB holds the event loop for more than … ms',
+      'test/nightly/hold.test.ts: no request of at most 1 MiB holds the event loop for more than … ms on …',
     ],
   ],
   [
@@ -1235,7 +1235,7 @@ const load = [
       'src/http/queue.test.ts: requests are run in the order in which they came, in slices of 5 ms',
       'test/store/lanes.test.ts: quick reads are answered while a slow one runs, and the slow ones behind it when it ends',
       'test/contract/body-limits.test.ts: a variable of 1,001 members is BAD_USER_INPUT before it is coerced, in both media types',
-      'test/nightly/hold.test.ts: no request of at most 1 MiB holds the event loop for more than … ms',
+      'test/nightly/hold.test.ts: no request of at most 1 MiB holds the event loop for more than … ms on …',
       'src/http/whole.test.ts: others have their turns while a long text is made',
       'test/store/lanes.test.ts: a quick list whose texts turn out to be long is read in the slow lane, and the same list of short ones is not',
     ],

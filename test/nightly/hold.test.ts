@@ -1,10 +1,14 @@
 /** How long one request can hold the event loop: processor time of the longest turn that it causes, which a busy machine changes little. */
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
-import { DatabaseSync } from 'node:sqlite'
-import { after, before, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { mint } from '#auth/token.ts'
-import { folderOf, type Service, serve } from '../duet.ts'
+import { sqliteStore } from '#engines/sqlite/store.ts'
+import type { Store } from '#engines/store.ts'
+import { duet, folderOf, type Service, type Settings, serve } from '../duet.ts'
+import { historyFor } from '../history.ts'
+import { freshDatabase, noDatabase } from '../postgres/tools/database.ts'
+import { changeIn, postgresOf } from '../stores.ts'
 import { longest } from '../support/wait.ts'
 import { secret } from '../world.ts'
 import { bodies } from './hold/bodies.ts'
@@ -21,19 +25,36 @@ let service: Service
 let turns = ''
 let authorization = ''
 
-/** Texts as long as they may be, of characters that take up three bytes, or six in JSON. */
-const lengthen = (file: string) => {
-  const database = new DatabaseSync(file)
-  database.exec(`update posts set content = '${'ẞ'.repeat(100_000)}' where id > 4900;
-    update posts set title = replace('${'x'.repeat(200)}', 'x', char(1)) where id > 3000;
-    update comments set text = replace('${'x'.repeat(10_000)}', 'x', char(1)) where post_id = 1 or id > 19000`)
-  database.close()
+/** An empty store. */
+type Empty = { readonly settings: Settings; readonly store: Store }
+
+const engines: Readonly<Record<'SQLite' | 'PostgreSQL', () => Promise<Empty>>> = {
+  SQLite: async () => {
+    const { file, settings } = folderOf('hold').fresh()
+    return { settings, store: sqliteStore({ file, migrations: historyFor('sqlite') }) }
+  },
+  PostgreSQL: async () => {
+    const { url } = await freshDatabase()
+    const settings = { DUET_DATABASE_URL: url, DUET_AUTH_SECRET: secret }
+    return { settings, store: postgresOf(url) }
+  },
 }
 
-before(async () => {
-  const { file, settings } = folderOf('hold').fresh()
+/** Texts as long as they may be, of characters that take up three bytes, or six in JSON. */
+const lengthen = async (store: Store) => {
+  const change = changeIn(store)
+  await change('update posts set content = ?1 where id > 4900', 'ẞ'.repeat(100_000))
+  await change('update posts set title = ?1 where id > 3000', '\u0001'.repeat(200))
+  await change(
+    'update comments set text = ?1 where post_id = 1 or id > 19000',
+    '\u0001'.repeat(10_000),
+  )
+}
+
+const begin = async ({ settings, store }: Empty) => {
+  assert.equal((await duet(['migrate'], settings)).code, 0)
   await seedMany(settings, 3000)
-  lengthen(file)
+  await lengthen(store)
   service = await serve({
     ...settings,
     DUET_CACHE: '0',
@@ -42,8 +63,7 @@ before(async () => {
   turns = /turns on (\S+)/.exec(service.stderr())?.[1] ?? ''
   const token = await mint({ sub: 1, role: 'admin', ttl: 7200 }, secret, Date.now())
   authorization = `Bearer ${token}`
-})
-after(() => service?.end())
+}
 
 /** The processor time of the longest turn since this was asked before, in milliseconds. */
 const held = async (): Promise<number> => Number(await (await fetch(turns)).text())
@@ -68,8 +88,9 @@ const send = ({ line, headers, body }: Shape, round: number): Promise<number> =>
   })
 }
 
-test(`no request of at most 1 MiB holds the event loop for more than ${most} ms`, async t => {
-  const found = []
+/** The times of all rounds of each shape, in order; fails where one is not answered as it should be. */
+const measure = async () => {
+  const found: { readonly name: string; readonly times: readonly number[] }[] = []
   const unexpected: string[] = []
   for (const shape of [...bodies, ...operations, ...gets]) {
     const times: number[] = []
@@ -79,19 +100,33 @@ test(`no request of at most 1 MiB holds the event loop for more than ${most} ms`
       if (status !== shape.status) unexpected.push(`${shape.name}: ${status}`)
       times.push(await held())
     }
-    times.sort((a, b) => a - b)
-    found.push({ name: shape.name, least: times[0] ?? 0, all: times })
+    found.push({ name: shape.name, times })
   }
   assert.deepEqual(unexpected, [])
-  found.sort((a, b) => b.least - a.least)
-  const [worst] = found
-  t.diagnostic(
-    `${found.length} shapes; the worst holds it for ${worst?.least.toFixed(0)} ms: ${worst?.name}`,
-  )
-  for (const { name, all } of found)
-    console.log(`${all.map(time => time.toFixed(1).padStart(6)).join(' ')} ms  ${name}`)
-  assert.deepEqual(
-    found.filter(({ least }) => least > most).map(({ name }) => name),
-    [],
-  )
-})
+  return found
+}
+
+const median = (times: readonly number[]): number =>
+  times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? Number.NaN
+
+for (const [engine, empty] of Object.entries(engines))
+  describe(engine, { skip: engine === 'PostgreSQL' && noDatabase }, () => {
+    before(async () => begin(await empty()))
+    after(() => service?.end())
+
+    test(`no request of at most 1 MiB holds the event loop for more than ${most} ms on ${engine}`, async t => {
+      const found = await measure()
+      found.sort((a, b) => median(b.times) - median(a.times))
+      const [worst] = found
+      const top = Math.max(...found.flatMap(({ times }) => times))
+      t.diagnostic(
+        `${found.length} shapes, ${rounds} times each; the worst holds it for ${median(worst?.times ?? []).toFixed(0)} ms in the median: ${worst?.name}; the longest of all turns ${top.toFixed(0)} ms`,
+      )
+      for (const { name, times } of found)
+        console.log(`${times.map(time => time.toFixed(1).padStart(6)).join(' ')} ms  ${name}`)
+      assert.deepEqual(
+        found.filter(({ times }) => median(times) > most).map(({ name }) => name),
+        [],
+      )
+    })
+  })
