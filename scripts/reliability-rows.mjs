@@ -635,7 +635,7 @@ const graphql = [
       'src/graphql/document.test.ts: what is derived from operations is kept while it fits into the memory for it',
       'src/graphql/document.test.ts: bad documents never push a good one out',
       'src/graphql/document.test.ts: documents, their faults and what is derived from them are in the account of memory, and never above it',
-      'test/nightly/documents.test.ts: … documents that are new each time take at most … MiB more than 200 usual requests',
+      'test/nightly/documents.test.ts: … documents that are new each time take at most … MiB more in the mean than 200 usual requests',
     ],
     'In part: with tens of thousands of documents, not a million.',
   ],

@@ -81,7 +81,7 @@ const askAll = async (from: number, to: number, make: (n: number) => string) => 
   await Promise.all(Array.from({ length: clients }, client))
 }
 
-test(`${count} documents that are new each time take at most ${mostMore} MiB more than 200 usual requests`, async t => {
+test(`${count} documents that are new each time take at most ${mostMore} MiB more in the mean than 200 usual requests`, async t => {
   const usual = 5 * kinds.length
   await askAll(0, 200, n => documentOf(n % usual))
   const before = resident()
@@ -94,6 +94,8 @@ test(`${count} documents that are new each time take at most ${mostMore} MiB mor
   t.diagnostic(
     `${Math.round(before)} MiB before, ${samples.map(Math.round).join(' ')} after each ${step}`,
   )
-  const most = Math.max(...samples) - before
-  assert.ok(most <= mostMore, `${most} MiB`)
+  // One look tells how far V8 was between two collections of garbage; the mean of those in the end, what stays.
+  const last = samples.slice(-5)
+  const more = last.reduce((sum, sample) => sum + sample, 0) / last.length - before
+  assert.ok(more <= mostMore, `${more} MiB`)
 })
