@@ -113,6 +113,25 @@ test('the pinned Node is the one that package.json names', t => {
   assert.equal(stdout.trim(), `v${Object.values(manifest.optionalDependencies)[0]}`)
 })
 
+test('what callers reach is not older than the mends of its known faults', () => {
+  const mended = {
+    hono: '4.13.11',
+    '@hono/node-server': '2.1.3',
+    graphql: '17.1.0',
+    jose: '6.2.0',
+    node: '26.10.0',
+    sqlite: '3.51.3',
+  }
+  const versions: Record<string, string> = {
+    ...manifest.dependencies,
+    node: Object.values(manifest.optionalDependencies)[0],
+    sqlite: process.versions.sqlite,
+  }
+  const byNumber = new Intl.Collator('en', { numeric: true })
+  for (const [name, least] of Object.entries(mended))
+    assert.ok(byNumber.compare(versions[name] ?? '', least) >= 0, `${name} ${versions[name]}`)
+})
+
 test('a start under an old Node hands its arguments over to the pinned one', () => {
   const [value, version, pid, ppid] = JSON.parse(startOld(whole, 'say', 'two words').stdout)
   assert.deepEqual([value, version], ['two words', process.version])

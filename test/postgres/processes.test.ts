@@ -7,7 +7,7 @@ import { command } from '../commands.ts'
 import { duet, folderOf, type Service, type Settings, serve, serveOn } from '../duet.ts'
 import { assertOneEffect, openLine, paysOf, prepareOrders, race, raceAll } from '../store/racer.ts'
 import { type BoundSocket, boundSocket } from '../support/bound-socket.ts'
-import { busyReader } from '../support/busy-reader.ts'
+import { busyClient } from '../support/busy-client.ts'
 import { valuesIn } from '../support/prometheus.ts'
 import { inTime, until } from '../support/wait.ts'
 import { secret } from '../world.ts'
@@ -159,14 +159,14 @@ describe('two processes', { skip }, () => {
   })
 
   /** Clients that keep both processes busy, each for as long as its connection is not ended. */
-  const busyReaders = async () => {
-    const clients = await inTurn(16, async () => busyReader(service, 0))
+  const busyClients = async () => {
+    const clients = await inTurn(16, async () => busyClient(service, 0))
     await until('each has some answers', () => clients.every(({ seen }) => seen.answers > 3))
     return clients
   }
 
   test('SIGTERM to one of them cuts none of 16 busy clients: the others go on, and it is started again', async () => {
-    const clients = await busyReaders()
+    const clients = await busyClients()
     const [ended = 0, other = 0] = await childrenOf(service.child.pid)
     process.kill(ended, 'SIGTERM')
     await until('its clients are told', () => clients.some(({ seen }) => seen.told))
@@ -203,7 +203,7 @@ describe('two processes', { skip }, () => {
         }
       }
     })
-    const clients = await busyReaders()
+    const clients = await busyClients()
     await until('100 writes are acknowledged', () => acknowledged.length >= 100)
     const pids = await childrenOf(service.child.pid)
     const { code } = await service.end('SIGTERM')

@@ -5,8 +5,13 @@ import type { Service } from '../duet.ts'
 /** After so many milliseconds without a request a service that ends may close a connection; a busy machine lets a client be so late. */
 const idle = 200
 
-/** Reads on one connection as fast as it is answered, or after a moment; `cut`: it was closed without an answer. */
-export const busyReader = (service: Service, thinks: number) => {
+/** What a client asks each time, and what it does with the head of the answer. */
+type Talk = { readonly ask: () => string; readonly hear?: (head: string) => void }
+
+const reading: Talk = { ask: () => 'GET /api/products?limit=5 HTTP/1.1\r\nHost: x\r\n\r\n' }
+
+/** Asks on one connection as fast as it is answered, or after a moment; `cut`: it was closed without an answer. */
+export const busyClient = (service: Service, thinks: number, talk = reading) => {
   const seen = { answers: 0, cut: false, told: false }
   const socket = dial(service.port, '127.0.0.1').setEncoding('latin1')
   let heard = ''
@@ -19,7 +24,7 @@ export const busyReader = (service: Service, thinks: number) => {
     isLate = now - asked > idle
     asked = now
     isAsking = socket.writable
-    if (isAsking) socket.write('GET /api/products?limit=5 HTTP/1.1\r\nHost: x\r\n\r\n')
+    if (isAsking) socket.write(talk.ask())
   }
   socket.on('error', () => {})
   socket.on('connect', ask)
@@ -30,6 +35,7 @@ export const busyReader = (service: Service, thinks: number) => {
     heard = ''
     isAsking = false
     seen.answers++
+    talk.hear?.(head)
     seen.told ||= /^connection: close/im.test(head)
     if (isLeaving) socket.end()
     else if (!seen.told) setTimeout(ask, Math.random() * thinks)
