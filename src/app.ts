@@ -80,11 +80,11 @@ const documentOf = (version: Version) => `${versionPath(version)}/openapi.json`
 
 /** A version as the page about versions tells of it today. */
 const offered = (version: Version, notices: Notices | undefined) => {
-  const standing = notices?.standing()
-  const days = standing?.version === version && {
-    deprecated: standing.from,
-    sunset: standing.end,
-    isWithdrawn: standing.state === 'withdrawn',
+  const lifecycle = notices?.lifecycle()
+  const days = lifecycle?.version === version && {
+    deprecated: lifecycle.from,
+    sunset: lifecycle.end,
+    isWithdrawn: lifecycle.state === 'withdrawn',
   }
   return { version, document: documentOf(version), ...days }
 }
@@ -169,7 +169,7 @@ export const createApp = (
   options: AppOptions,
 ): { readonly app: App; readonly openGraphql: () => Promise<void> } => {
   const { core, content, notices } = options
-  const edge: Edge = { ...options.edge, standing: core.reader.standing }
+  const edge: Edge = { ...options.edge, positionStatus: core.reader.positionStatus }
   const app: App = new Hono({ getPath: routedPath })
   const { actions } = content
   const { development, served } = options

@@ -41,7 +41,7 @@ export type Edge = {
   /** Whether each answer says in `Server-Timing` where its time went. */
   readonly tellsTiming?: boolean
   /** What is to be said of the position of a request; undefined where all is well. */
-  readonly standing?: ((position: string) => string | undefined) | undefined
+  readonly positionStatus?: ((position: string) => string | undefined) | undefined
 }
 
 /** How an API prints an error. */

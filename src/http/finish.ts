@@ -74,13 +74,13 @@ const everyone = corsHeaders('*', undefined)
 /** Adds the headers of every response. The reply's headers are its own: a copy would cost as much as a small read. */
 const complete = (
   { headers, body }: Reply,
-  { origins, standing }: Edge,
+  { origins, positionStatus }: Edge,
   { c, requestId, rate }: Exchange,
 ): void => {
   headers['X-Request-Id'] = requestId
   headers['X-Content-Type-Options'] = 'nosniff'
   const position = header(c, 'duet-position')
-  const status = position && standing?.(position)
+  const status = position && positionStatus?.(position)
   if (status) headers['Duet-Position-Status'] = status
   // A page brings a policy of its own.
   headers['Content-Security-Policy'] ??= notAPage

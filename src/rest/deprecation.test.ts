@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Deprecation, shortNotice, standingOn } from './deprecation.ts'
+import { type Deprecation, lifecycleOn, shortNotice } from './deprecation.ts'
 
 const usual: Deprecation = {
   version: 1,
@@ -13,7 +13,7 @@ const kept: Deprecation = { ...usual, holds: 'notice' }
 
 /** The state and the end of a version on a day, where callers were first told on another. */
 const on = (deprecation: Deprecation, today: string, told?: string) => {
-  const { state, end } = standingOn(deprecation, today, told)
+  const { state, end } = lifecycleOn(deprecation, today, told)
   return [state, end]
 }
 

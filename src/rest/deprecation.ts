@@ -26,8 +26,8 @@ export type Deprecation = {
   readonly holds: 'sunset' | 'notice'
 }
 
-/** Where a version stands: its days, and whether it is deprecated or withdrawn today. */
-export type Standing = {
+/** The lifecycle of a version: its days, and whether it is deprecated or withdrawn today. */
+export type Lifecycle = {
   readonly version: Version
   readonly state: 'offered' | 'deprecated' | 'withdrawn'
   readonly from: string
@@ -42,12 +42,12 @@ const endOf = ({ from, sunset, holds }: Deprecation, told: string): string | und
   return sunset > soonest ? sunset : soonest
 }
 
-/** Where a version stands on a day; `told` is the first day on which callers were told. */
-export const standingOn = (
+/** The lifecycle of a version as it is on a day; `told` is the first day on which callers were told. */
+export const lifecycleOn = (
   deprecation: Deprecation,
   today: string,
   told: string = today,
-): Standing => {
+): Lifecycle => {
   const { version, from } = deprecation
   const end = endOf(deprecation, told)
   const isOver = end !== undefined && today >= end
@@ -82,13 +82,13 @@ const httpDateOf = (day: string): string => new Date(day).toUTCString()
 const aboutVersions = `<${versionsPath}>; rel="deprecation"; type="text/html"`
 
 /** What the answers of a deprecated version carry. */
-type Notice = { readonly standing: Standing; readonly headers: Readonly<Record<string, string>> }
+type Notice = { readonly lifecycle: Lifecycle; readonly headers: Readonly<Record<string, string>> }
 
-const noticeOf = (deprecation: Deprecation, standing: Standing): Notice => ({
-  standing,
+const noticeOf = (deprecation: Deprecation, lifecycle: Lifecycle): Notice => ({
+  lifecycle,
   headers: {
-    Deprecation: deprecation.header === 'true' ? 'true' : dateOf(standing.from),
-    ...(standing.end !== undefined && { Sunset: httpDateOf(standing.end) }),
+    Deprecation: deprecation.header === 'true' ? 'true' : dateOf(lifecycle.from),
+    ...(lifecycle.end !== undefined && { Sunset: httpDateOf(lifecycle.end) }),
   },
 })
 
@@ -99,7 +99,7 @@ const noticeNow = (deprecation: Deprecation, now: () => number, usage: Usage) =>
     const day = dayNumber(now())
     const told = usage.firstTold(deprecation.version)
     if (known?.day === day && known.told === told) return known.notice
-    const notice = noticeOf(deprecation, standingOn(deprecation, dayNumbered(day), told))
+    const notice = noticeOf(deprecation, lifecycleOn(deprecation, dayNumbered(day), told))
     known = { day, told, notice }
     return notice
   }
@@ -108,8 +108,8 @@ const noticeNow = (deprecation: Deprecation, now: () => number, usage: Usage) =>
 export type Notices = {
   /** The version whose end is decided. */
   readonly version: Version
-  /** Where it stands now. */
-  readonly standing: () => Standing
+  /** Its lifecycle today. */
+  readonly lifecycle: () => Lifecycle
   /** Counts a request of this version, and throws `VERSION_WITHDRAWN` when it has ended. */
   readonly admit: (version: Version, viewer: Viewer) => void
   /** Adds the notice to an answer of this version; `successor` is the same request in the newest one. */
@@ -128,16 +128,16 @@ export const createNotices = (
   const admit = (asked: Version, viewer: Viewer) => {
     if (asked !== version) return
     usage.count({ api: apiOf(version) }, viewer)
-    const { state, end } = present().standing
+    const { state, end } = present().lifecycle
     if (state !== 'withdrawn') return
     const message = `Version ${version} of the API ended on ${end}; use version ${newest}`
     throw new ApiError('VERSION_WITHDRAWN', message)
   }
   const announce = (c: Http, reply: Reply, successor: Successor): Reply => {
     if (reply.headers['API-Version'] !== number || !isBelowApi(c.req.path)) return reply
-    const { standing, headers } = present()
-    if (standing.state === 'offered') return reply
-    if (standing.state === 'deprecated') usage.tell(version)
+    const { lifecycle, headers } = present()
+    if (lifecycle.state === 'offered') return reply
+    if (lifecycle.state === 'deprecated') usage.tell(version)
     const target = successor(c)
     const { Link } = reply.headers
     const next = target === undefined ? '' : `<${target}>; rel=successor-version, `
@@ -145,7 +145,7 @@ export const createNotices = (
     reply.headers.Link = `${next}${aboutVersions}${Link === undefined ? '' : `, ${Link}`}`
     return reply
   }
-  return { version, standing: () => present().standing, admit, announce }
+  return { version, lifecycle: () => present().lifecycle, admit, announce }
 }
 
 /** How the answers of a route carry notices: what prints its errors, and what is put around its handler. */

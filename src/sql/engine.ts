@@ -50,7 +50,7 @@ export type Reader = {
   /** Runs work whose queries all see the same snapshot. It is started again where its server was lost. */
   readonly snapshot: <Result>(begin: () => Work<Result>, asked?: Asked) => Result | Promise<Result>
   /** What is to be said of a position: its write may be lost, or nobody knows; undefined where all is well. Absent where nothing gets lost. */
-  readonly standing?: (after: Position) => 'lost' | 'unknown' | undefined
+  readonly positionStatus?: (after: Position) => 'lost' | 'unknown' | undefined
 }
 
 /** Tells whether rows are as they were. Each cell stands for the rows of a table, or for those with a value in a column. */

@@ -115,7 +115,7 @@ export const openPostgres = (options: PostgresServing): Engine => {
     snapshot: (begin, asked) => withCallerErrors(reader.snapshot(begin, asked)),
     slowly: (begin, asked) =>
       withCallerErrors(inLane(async within => reader.snapshot(begin, within), asked)),
-    standing: cluster.standing,
+    positionStatus: cluster.positionStatus,
     write: job => withCallerErrors(writer.write(job)),
     ready: () => checkReady(primary),
     readOnly: () => null,

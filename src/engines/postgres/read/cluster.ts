@@ -26,7 +26,7 @@ export type Cluster = {
   /** The replica for a read; undefined where the primary must answer. Throws `MALFORMED_REQUEST` for what is no position. */
   readonly choose: (after: Position | undefined) => Promise<Server | undefined> | Server | undefined
   /** What is to be said of a position: its write may be lost, or nobody knows; undefined where all is well. */
-  readonly standing: (after: Position) => 'lost' | 'unknown' | undefined
+  readonly positionStatus: (after: Position) => 'lost' | 'unknown' | undefined
   /** How far each replica is behind, in seconds; NaN for one that does not answer. */
   readonly lags: () => ReadonlyMap<string, number>
   readonly close: () => Promise<void>
@@ -64,16 +64,16 @@ export const createCluster = ({ hosts, primary, found, write }: Parts): Cluster 
   return {
     choose: after => {
       const place = after === undefined ? undefined : placeOf(after)
-      const standing = place && timelines.standing(place)
+      const status = place && timelines.positionStatus(place)
       // What was carried over from an earlier system is on each replica that shows the present timeline.
-      if (!place || standing === 'held')
+      if (!place || status === 'held')
         return replicas?.choose(place && timelines.isEarlier(place) ? undefined : place)
-      return standing === 'unknown' ? lookFor(place) : undefined
+      return status === 'unknown' ? lookFor(place) : undefined
     },
-    standing: after => {
+    positionStatus: after => {
       try {
-        const standing = timelines.standing(placeOf(after))
-        return standing === 'held' || timelines.current() === undefined ? undefined : standing
+        const status = timelines.positionStatus(placeOf(after))
+        return status === 'held' || timelines.current() === undefined ? undefined : status
       } catch {
         return undefined
       }

@@ -26,7 +26,7 @@ export const replayed = queryWith(
 )
 
 /** What became of the write of a position: the primary's log has it, was cut off before it, or nobody knows. */
-export type Standing = 'held' | 'lost' | 'unknown'
+export type PositionStatus = 'held' | 'lost' | 'unknown'
 
 /** A timeline that the store has recorded; `began` is an LSN of the one before, and null where nobody knows. */
 export type Timeline = {
@@ -51,11 +51,11 @@ const after = (timelines: readonly Timeline[], number: number): readonly Timelin
 }
 
 /** What became of a place, by the timelines of the store in order. */
-export const standingOf = (
+export const positionStatusOf = (
   { timeline, lsn }: Place,
   here: Here | undefined,
   recorded: readonly Timeline[],
-): Standing => {
+): PositionStatus => {
   if (timeline === undefined) return 'held'
   if (here === undefined || timeline > here.current) return 'unknown'
   const isOurs = ({ system, number }: Timeline) => system === here.system || number <= here.earlier
@@ -70,7 +70,7 @@ export const standingOf = (
 export type Timelines = {
   /** The primary's; undefined until it was first asked. */
   readonly current: () => number | undefined
-  readonly standing: (place: Place) => Standing
+  readonly positionStatus: (place: Place) => PositionStatus
   /** Whether a place is in the log of an earlier system, which says nothing of how far the present one has come. */
   readonly isEarlier: (place: Place) => boolean
   /** Asks the primary; gives the LSN that it has come to. */
@@ -102,7 +102,7 @@ export const createTimelines = (ask: Ask, write: Ask, onChange: () => void): Tim
   }
   return {
     current: () => known?.current,
-    standing: place => standingOf(place, known, recorded),
+    positionStatus: place => positionStatusOf(place, known, recorded),
     isEarlier: ({ timeline }) => timeline !== undefined && timeline <= (known?.earlier ?? 0),
     refresh: async () => {
       const [row = []] = await ask(here)
