@@ -19,7 +19,7 @@ after(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Puts rows in place of those that were there. */
+/** Replaces the rows. */
 const put = (rows: Rows) => {
   connection.run('delete from texts')
   for (const row of rows)

@@ -26,10 +26,10 @@ const asking: SessionOptions = {
   silenceLimit: waits.round,
 }
 
-type Found = { readonly url: string; readonly timeline: number }
+type Primary = { readonly url: string; readonly timeline: number }
 
 /** The server as a primary; undefined where it is a standby, or cannot be reached for the reason that is added to `errors`. */
-const askServer = async (url: string, errors: unknown[]): Promise<Found | undefined> => {
+const askServer = async (url: string, errors: unknown[]): Promise<Primary | undefined> => {
   try {
     const connection = await connectTo(url, asking)
     const [row] = await connection.query(timeline).finally(connection.end)
@@ -41,8 +41,8 @@ const askServer = async (url: string, errors: unknown[]): Promise<Found | undefi
 }
 
 /** The primary with the highest timeline: an older one that still takes sessions was replaced. */
-const newestOf = async (url: string, errors: unknown[] = []): Promise<Found | undefined> => {
-  let newest: Found | undefined
+const newestOf = async (url: string, errors: unknown[] = []): Promise<Primary | undefined> => {
+  let newest: Primary | undefined
   const { promise: some, resolve } = Promise.withResolvers<void>()
   const asked = serversIn(url).map(async one => {
     const found = await askServer(one, errors)
@@ -67,7 +67,7 @@ const noneFound = (url: string, errors: readonly unknown[]): unknown => {
   return isEvery ? refusal : new UnreachableError((refusal as Error).message)
 }
 
-const wasReplaced = (found: Found, { timeline }: Found) =>
+const wasReplaced = (found: Primary, { timeline }: Primary) =>
   `${labelOf(found.url)} takes writes on timeline ${found.timeline}, but timeline ${timeline} was there already, so it is not used: find out which writes are lost, then start this process again`
 
 /** Opens a connection to the server of a URL, or to the primary among several. Throws an UnreachableError with the remedy. */
@@ -130,11 +130,11 @@ export const fixedOn = (url: string, role?: Role): Hosts => ({
  */
 export const createHosts = (url: string, onProblem?: (problem: string) => void): Hosts => {
   if (!seeksPrimary(url)) return fixedOn(url)
-  let current: Found = { url: serversIn(url)[0] ?? url, timeline: 0 }
+  let current: Primary = { url: serversIn(url)[0] ?? url, timeline: 0 }
   let search: Promise<void> | undefined
   let isClosed = false
   const cuts: (() => void)[] = []
-  const settle = (found: Found) => {
+  const settle = (found: Primary) => {
     const hasMoved = current.timeline > 0 && found.url !== current.url
     current = found
     if (hasMoved) for (const cut of cuts) cut()

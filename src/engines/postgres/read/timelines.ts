@@ -3,7 +3,7 @@
  * does a move to another system, such as a major upgrade, which has a log of its own.
  */
 import { earlierTimelines, timelineAt } from '#engines/postgres/connection/timeline.ts'
-import { lsnOf, type Place } from '#engines/postgres/read/position.ts'
+import { type LogPosition, lsnOf } from '#engines/postgres/read/position.ts'
 import { type Query, queryWith, type Rows } from '#sql/engine.ts'
 
 type Ask = (query: Query) => Promise<Rows>
@@ -50,16 +50,16 @@ const after = (timelines: readonly Timeline[], number: number): readonly Timelin
   return end < 0 ? later : later.slice(0, end + 1)
 }
 
-/** What became of a place, by the timelines of the store in order. */
+/** What became of a position, by the timelines of the store in order. */
 export const positionStatusOf = (
-  { timeline, lsn }: Place,
+  { timeline, lsn }: LogPosition,
   here: Here | undefined,
   recorded: readonly Timeline[],
 ): PositionStatus => {
   if (timeline === undefined) return 'held'
   if (here === undefined || timeline > here.current) return 'unknown'
   const isOurs = ({ system, number }: Timeline) => system === here.system || number <= here.earlier
-  // Two systems count from 1 where nobody said which came first: a place may be on either.
+  // Two systems count from 1 where nobody said which came first: a position may be on either.
   if (recorded.some(one => one.number === timeline && !isOurs(one))) return 'unknown'
   if (timeline === here.current) return 'held'
   const later = after(recorded.filter(isOurs), timeline)
@@ -70,9 +70,9 @@ export const positionStatusOf = (
 export type Timelines = {
   /** The primary's; undefined until it was first asked. */
   readonly current: () => number | undefined
-  readonly positionStatus: (place: Place) => PositionStatus
-  /** Whether a place is in the log of an earlier system, which says nothing of how far the present one has come. */
-  readonly isEarlier: (place: Place) => boolean
+  readonly positionStatus: (position: LogPosition) => PositionStatus
+  /** Whether a position is in the log of an earlier system, which says nothing of how far the present one has come. */
+  readonly isEarlier: (position: LogPosition) => boolean
   /** Asks the primary; gives the LSN that it has come to. */
   readonly refresh: () => Promise<bigint>
 }
@@ -102,7 +102,7 @@ export const createTimelines = (ask: Ask, write: Ask, onChange: () => void): Tim
   }
   return {
     current: () => known?.current,
-    positionStatus: place => positionStatusOf(place, known, recorded),
+    positionStatus: position => positionStatusOf(position, known, recorded),
     isEarlier: ({ timeline }) => timeline !== undefined && timeline <= (known?.earlier ?? 0),
     refresh: async () => {
       const [row = []] = await ask(here)
