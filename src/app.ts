@@ -78,7 +78,7 @@ const errorExamples: ReferenceOptions['errors']['examples'] = async () => {
 
 const documentOf = (version: Version) => `${versionPath(version)}/openapi.json`
 
-/** A version as the page about versions tells of it today. */
+/** A version as the page about versions shows it today. */
 const offered = (version: Version, notices: Notices | undefined) => {
   const lifecycle = notices?.lifecycle()
   const days = lifecycle?.version === version && {
@@ -179,12 +179,12 @@ export const createApp = (
   const openGraphql = mountGraphql(app, core, edge, options.graphql, graphiql)
   mountProbes(app, options)
   const allowedAt = allowing(app.routes)
-  const told = announcing(notices, successorAmong(allowedAt))
+  const announced = announcing(notices, successorAmong(allowedAt))
   app.notFound(
     unrouted(
       allowedAt,
       edge,
-      told,
+      announced,
       path => noSuchVersion(path) ?? noSuchPath(path),
       (c, allow) => ({ ...versionHeader(c), ...queriedAt(c.req.path, allow) }),
     ),

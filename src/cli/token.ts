@@ -42,7 +42,7 @@ const ordered = (args: readonly string[], { viewers: { entity, roles } }: Conten
 }
 
 /** Tokens of a new secret fit no service that is running: most likely the settings are not those of the service. */
-const tellOfSecret = (file: string): void =>
+const warnOfSecret = (file: string): void =>
   console.error(
     `duet: the secret ${file} is new: the token fits only a service that is started with the same settings`,
   )
@@ -50,7 +50,7 @@ const tellOfSecret = (file: string): void =>
 const run = async (args: readonly string[], content: Content): Promise<void> => {
   const order = ordered(args, content)
   const config = loadConfig(process.env, content.settings)
-  const secret = authSecret(config, tellOfSecret)
+  const secret = authSecret(config, warnOfSecret)
   if (secret === undefined)
     throw new ConfigError(
       'tokens are made with DUET_AUTH_SECRET; with a JWKS, your identity provider makes them',

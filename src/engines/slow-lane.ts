@@ -6,7 +6,7 @@ type OnStop = (stop: () => void) => void
 
 export type SlowLane = {
   /**
-   * Runs work when its turn comes; `onStop` tells it when nobody waits for it any more. Throws `OVERLOADED` where the lane or the
+   * Runs work when its turn comes; `onStop` reports to it when nobody waits for it any more. Throws `OVERLOADED` where the lane or the
    * caller's half of it is full, or where its turn does not come in time, and `CLIENT_CLOSED_REQUEST` where the client is gone.
    */
   readonly run: <Result>(work: (onStop: OnStop) => Promise<Result>, asked: Asked) => Promise<Result>

@@ -54,7 +54,7 @@ const smallAnswer = 4096
 
 /**
  * The reply, whose bytes are counted until its client has taken them. Where too many wait already, the reply to a read is an error
- * instead; what was written is told in any case.
+ * instead; what was written is reported in any case.
  */
 export const affordable = (serving: Serving, exchange: Exchange, reply: Reply): Reply => {
   const { c } = exchange
@@ -106,7 +106,7 @@ export const finish = ({ edge }: Serving, exchange: Exchange, reply: Reply): Res
   edge.active.ended(facts.method)
   const event = eventOf(exchange, reply, status)
   if (requests.hasSubscribers) Object.assign(facts, event)
-  if (edge.tellsTiming) headers['Server-Timing'] = serverTiming(event)
+  if (edge.sendsTiming) headers['Server-Timing'] = serverTiming(event)
   edge.observe(event)
   return new Response(body, { status, headers })
 }

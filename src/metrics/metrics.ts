@@ -108,7 +108,7 @@ const measureStore = ({ duration, counter }: Instruments, system: string) => {
 /** The codes of errors that an operator has an alarm for. */
 const alarming = ['INTERNAL', 'OVERLOADED', 'UNAVAILABLE', 'TIMEOUT']
 
-/** Requests and what else is told by events. */
+/** Requests and what else is counted by events. */
 const measureEvents = ({ duration, counter }: Instruments): Observe => {
   const requests = requestSeries(
     duration({

@@ -16,13 +16,13 @@ import type { Usage } from '#write/usage.ts'
 /** The days of a version's end, as the operator decided; days are written `2027-01-31` and begin at 00:00 UTC. */
 export type Deprecation = {
   readonly version: Version
-  /** The day from which callers are told. */
+  /** The day from which the deprecation is announced. */
   readonly from: string
   /** The day from which the version is not served any more; undefined where that is not decided. */
   readonly sunset: string | undefined
   /** What the header `Deprecation` says: `true`, or the date of RFC 9745. */
   readonly header: 'true' | 'date'
-  /** What holds where callers were told for less than six months: the sunset, or the six months. */
+  /** What holds where the announcement is younger than six months: the sunset, or the six months. */
   readonly holds: 'sunset' | 'notice'
 }
 
@@ -35,29 +35,29 @@ export type Lifecycle = {
   readonly end: string | undefined
 }
 
-/** The day on which a version ends of whose deprecation callers are told since a day. */
-const endOf = ({ from, sunset, holds }: Deprecation, told: string): string | undefined => {
+/** The day on which a version ends whose deprecation is announced since a day. */
+const endOf = ({ from, sunset, holds }: Deprecation, announced: string): string | undefined => {
   if (sunset === undefined || holds === 'sunset') return sunset
-  const soonest = soonestEnd(told > from ? told : from)
+  const soonest = soonestEnd(announced > from ? announced : from)
   return sunset > soonest ? sunset : soonest
 }
 
-/** The lifecycle of a version as it is on a day; `told` is the first day on which callers were told. */
+/** The lifecycle of a version as it is on a day; `announced` is the first day on which the deprecation was announced. */
 export const lifecycleOn = (
   deprecation: Deprecation,
   today: string,
-  told: string = today,
+  announced: string = today,
 ): Lifecycle => {
   const { version, from } = deprecation
-  const end = endOf(deprecation, told)
+  const end = endOf(deprecation, announced)
   const isOver = end !== undefined && today >= end
   const state = isOver ? 'withdrawn' : today >= from ? 'deprecated' : 'offered'
   return { version, state, from, end }
 }
 
 /**
- * A sentence for the operator where callers are told for too few days before the version ends, in the past tense of what
- * is over; undefined where they are told for long enough, or no end is decided.
+ * A sentence for the operator where the deprecation is announced for too few days before the version ends, in the past tense of what
+ * is over; undefined where that is long enough, or no end is decided.
  */
 export const shortNotice = (
   deprecation: Deprecation,
@@ -69,10 +69,10 @@ export const shortNotice = (
   const soonest = soonestEnd(first)
   if (sunset === undefined || sunset >= soonest) return undefined
   const days = `${Math.max(0, daysBetween(first, sunset))} days of the ${daysBetween(first, soonest)}`
-  const told = `callers ${today < sunset ? 'will have been' : 'had been'} told for ${days} that ${noticeMonths} months have`
+  const notice = `callers ${today < sunset ? 'will have been' : 'had been'} told for ${days} that ${noticeMonths} months have`
   return holds === 'sunset'
-    ? `version ${version} ${today < sunset ? 'ends' : 'ended'} on ${sunset}, and ${told}: set DUET_V${version}_SUNSET to ${soonest} or a later day, or DUET_NOTICE to kept`
-    : `version ${version} was to end on ${sunset}, when ${told}: it ${today < soonest ? 'goes' : 'went'} on until ${soonest}, as DUET_NOTICE=kept says`
+    ? `version ${version} ${today < sunset ? 'ends' : 'ended'} on ${sunset}, and ${notice}: set DUET_V${version}_SUNSET to ${soonest} or a later day, or DUET_NOTICE to kept`
+    : `version ${version} was to end on ${sunset}, when ${notice}: it ${today < soonest ? 'goes' : 'went'} on until ${soonest}, as DUET_NOTICE=kept says`
 }
 
 /** The structured date of RFC 9745, and the HTTP date (RFC 9110, section 5.6.7) of RFC 8594. */
@@ -92,15 +92,15 @@ const noticeOf = (deprecation: Deprecation, lifecycle: Lifecycle): Notice => ({
   },
 })
 
-/** The notice of today, made anew when the day or the first day of telling changes. */
+/** The notice of today, made anew when the day or the first day of its announcement changes. */
 const noticeNow = (deprecation: Deprecation, now: () => number, usage: Usage) => {
-  let known: { day: number; told: string | undefined; notice: Notice } | undefined
+  let known: { day: number; announced: string | undefined; notice: Notice } | undefined
   return (): Notice => {
     const day = dayNumber(now())
-    const told = usage.firstTold(deprecation.version)
-    if (known?.day === day && known.told === told) return known.notice
-    const notice = noticeOf(deprecation, lifecycleOn(deprecation, dayNumbered(day), told))
-    known = { day, told, notice }
+    const announced = usage.firstAnnounced(deprecation.version)
+    if (known?.day === day && known.announced === announced) return known.notice
+    const notice = noticeOf(deprecation, lifecycleOn(deprecation, dayNumbered(day), announced))
+    known = { day, announced, notice }
     return notice
   }
 }
@@ -137,7 +137,7 @@ export const createNotices = (
     if (reply.headers['API-Version'] !== number || !isBelowApi(c.req.path)) return reply
     const { lifecycle, headers } = present()
     if (lifecycle.state === 'offered') return reply
-    if (lifecycle.state === 'deprecated') usage.tell(version)
+    if (lifecycle.state === 'deprecated') usage.announce(version)
     const target = successor(c)
     const { Link } = reply.headers
     const next = target === undefined ? '' : `<${target}>; rel=successor-version, `

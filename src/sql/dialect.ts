@@ -53,7 +53,7 @@ export type Dialect = {
   readonly contains: (table: string, column: string, needle: Sql, indexed: boolean) => Sql
   /** `order by` terms for one column: null after every value ascending, before it descending. */
   readonly ordered: (column: Sql, nullable: boolean, descending: boolean) => Sql
-  /** A bound value where nothing else tells its type. */
+  /** A bound value where nothing else gives its type. */
   readonly typed: (value: Part, scalar: Scalar) => Sql
   /** The whole days from 1970 to a moment, in UTC; before 1970 they are negative. */
   readonly day: (time: Sql) => Sql

@@ -53,11 +53,11 @@ export type Reader = {
   readonly positionStatus?: (after: Position) => 'lost' | 'unknown' | undefined
 }
 
-/** Tells whether rows are as they were. Each cell stands for the rows of a table, or for those with a value in a column. */
+/** Knows whether rows are as they were. Each cell stands for the rows of a table, or for those with a value in a column. */
 export type Changes = {
   /** The cell of a whole table; undefined where it does not know it. */
   readonly cellOf: (table: string) => number | undefined
-  /** Gives the cell of the rows with a value in a column, undefined for some values; undefined for a column that it does not tell by. */
+  /** Gives the cell of the rows with a value in a column, undefined for some values; undefined for a column that it does not watch. */
   readonly cellsBy: (
     table: string,
     column: string,

@@ -62,13 +62,13 @@ const emptyLog = ({ query, run }: Connection): string | undefined => {
 
 /**
  * Gives a function that checkpoints a log of more than `most` bytes, to be called after each commit. Its other program seems
- * dead then, so `tell` gets a sentence, which also says where the log could not be emptied.
+ * dead then, so `warn` gets a sentence, which also says where the log could not be emptied.
  */
 export const boundLog = (
   connection: Connection,
   file: string,
   most: number,
-  tell: (message: string) => void,
+  warn: (message: string) => void,
 ): (() => void) => {
   const log = logOf(file)
   let next = most
@@ -78,7 +78,7 @@ export const boundLog = (
     const fault = emptyLog(connection)
     // Not at each commit: it would cost each of them the patience.
     next = fault === undefined ? most : size + most / 8
-    tell(
+    warn(
       fault === undefined
         ? `${log} reached ${size} bytes, and no other program checkpointed it as DUET_WAL=shared promises: Duet did; start that program again`
         : `${log} has ${size} bytes, no other program checkpoints it, and Duet cannot: ${fault}`,

@@ -59,7 +59,7 @@ const noPrimary = (url: string) =>
     `${labelOf(url)} has no primary now: none of its servers takes writes, or none can be reached`,
   )
 
-/** What is told where no primary was found: that the user or the database is refused; it lasts only where every server says so, since one may be a standby with rules of its own. */
+/** The error where no primary was found: that the user or the database is refused; it lasts only where every server says so, since one may be a standby with rules of its own. */
 const noneFound = (url: string, errors: readonly unknown[]): unknown => {
   const refusal = errors.find(isLasting)
   if (refusal === undefined) return noPrimary(url)
@@ -89,8 +89,8 @@ export const primaryWithin = async (
   onWait: (reason: string) => void,
 ): Promise<void> => {
   const passes = (error: unknown) => error instanceof UnreachableError && !isLasting(error)
-  const tell = (error: unknown) => onWait((error as Error).message)
-  const connection = await withPatience({ wait, pause: betweenTries, passes, onWait: tell }, () =>
+  const report = (error: unknown) => onWait((error as Error).message)
+  const connection = await withPatience({ wait, pause: betweenTries, passes, onWait: report }, () =>
     connect(options),
   )
   await connection.end()
@@ -126,7 +126,7 @@ export const fixedOn = (url: string, role?: Role): Hosts => ({
 
 /**
  * Looks for the primary of a URL at once, and again at every doubt; a URL of one server without a wish is that server.
- * `onProblem` is told of a primary that is not used.
+ * `onProblem` gets the reason for a primary that is not used.
  */
 export const createHosts = (url: string, onProblem?: (problem: string) => void): Hosts => {
   if (!seeksPrimary(url)) return fixedOn(url)
@@ -140,13 +140,13 @@ export const createHosts = (url: string, onProblem?: (problem: string) => void):
     if (hasMoved) for (const cut of cuts) cut()
   }
   const seek = async () => {
-    let hasTold = false
+    let isReported = false
     for (let pause = waits.firstPause; !isClosed; pause = Math.min(pause * 2, waits.longestPause)) {
       const found = await newestOf(url)
       // Never back: a primary of an older timeline has been replaced, whatever it says.
       if (found && found.timeline >= current.timeline) return settle(found)
-      if (found && !hasTold) onProblem?.(wasReplaced(found, current))
-      hasTold ||= found !== undefined
+      if (found && !isReported) onProblem?.(wasReplaced(found, current))
+      isReported ||= found !== undefined
       // Spread, so that not all processes ask at the same moment.
       await sleep(pause * (0.75 + Math.random() / 2), undefined, { ref: false })
     }

@@ -86,9 +86,9 @@ export type Replicas = {
   ) => Promise<Server | undefined> | Server | undefined
   /** Looks which there are now, and how far each has come. */
   readonly check: () => Promise<void>
-  /** Tells how far the primary has come. */
+  /** Notes how far the primary has come. */
   readonly noteWritten: (lsn: bigint) => void
-  /** Tells that it writes on another timeline: what it had come to before says nothing any more. */
+  /** Notes that it writes on another timeline: what it had come to before says nothing any more. */
   readonly forget: () => void
   /** How far each is behind, in seconds; NaN for one that does not answer. */
   readonly lags: () => ReadonlyMap<string, number>

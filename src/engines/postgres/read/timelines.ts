@@ -20,7 +20,7 @@ const list = queryWith('select system, timeline, began from timelines order by t
 
 const add = `insert into timelines (system, timeline, began) values ($1, $2, $3) on conflict do nothing`
 
-/** The query that tells how far a replica has replayed, and the newest timeline that it shows. */
+/** The query for how far a replica has replayed, and the newest timeline that it shows. */
 export const replayed = queryWith(
   `select pg_last_wal_replay_lsn()::text, (select max(timeline) from timelines where system = (${system}))`,
 )
