@@ -42,7 +42,7 @@ export type Dialect = {
   /** For a database behind a network; null where a call costs next to nothing, so that each level has its own statement. */
   readonly singleStatement: SingleStatement | null
   /** A query whose only row has each of these columns of another query as one JSON list; null where that brings nothing. */
-  readonly gathered: ((query: Sql, columns: readonly string[]) => Sql) | null
+  readonly columnar: ((query: Sql, columns: readonly string[]) => Sql) | null
   readonly byIds: (query: ByIds) => Sql
   readonly childrenOf: (query: ChildrenOf) => Sql
   /** A query for the names of a table's columns and whether each is never null, without rows where there is no such table. */

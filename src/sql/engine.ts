@@ -14,7 +14,7 @@ export type Query = {
   /** The most characters of the rows where they are read at once; above it the read ends with `TooLong`. */
   readonly characters?: number
   /** The text of the same query with each column as one JSON list: their lengths cost less to count than the rows. */
-  readonly gathered?: string
+  readonly columnar?: string
   /** Whether it is of the quick lane, so that it may share a connection with others. */
   readonly isQuick?: boolean
   /**
