@@ -345,8 +345,8 @@ const postgres = [
       'test/nightly/upgrade.test.ts: is carried to a newer one without a restart: nothing acknowledged is lost, nothing is done twice',
       'test/nightly/upgrade.test.ts: keeps its counts, and takes no write on the older one any more',
       'test/nightly/upgrade.test.ts: answers a position from before as held, and one beyond the end of the older log as lost',
-      'src/engines/postgres/read/timelines.test.ts: a place in the log of an earlier system is held up to where that was left, whatever the log of the next one says',
-      'src/engines/postgres/read/timelines.test.ts: nobody knows of a place that may be of either of two systems',
+      'src/engines/postgres/read/timelines.test.ts: a position in the log of an earlier system is held up to where that was left, whatever the log of the next one says',
+      'src/engines/postgres/read/timelines.test.ts: nobody knows of a position that may be of either of two systems',
     ],
   ],
 ]

@@ -1,4 +1,4 @@
-/** The diagnostics channels of the service (`node:diagnostics_channel`), for whoever traces it; without subscribers they cost nothing. */
+/** The diagnostics channels of the service (`node:diagnostics_channel`), for tracing; without subscribers they cost nothing. */
 import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
 import type { RequestEvent, Trace } from '#observe.ts'
 

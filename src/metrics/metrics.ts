@@ -77,7 +77,7 @@ const instrumentsOf = (registry: Registry) => {
 
 type Instruments = ReturnType<typeof instrumentsOf>
 
-/** The reads and writes of the store, whoever asked for them. */
+/** The reads and writes of the store, by any caller. */
 const measureStore = ({ duration, counter }: Instruments, system: string) => {
   const operations = duration({
     name: 'db_client_operation_duration_seconds',

@@ -75,7 +75,7 @@ const securitySchemes = {
     scheme: 'bearer',
     bearerFormat: 'JWT',
     description:
-      'A JSON Web Token, from whoever runs the service; `bin/duet token` makes one with its secret.',
+      'A JSON Web Token, from the operator of the service; `bin/duet token` makes one with its secret.',
   },
 } as const
 

@@ -195,7 +195,7 @@ ${linkList([...docsLinks(options), ...restLinks(options)])}
 <h2>With a token</h2>
 <p>${
       options.development
-        ? html`Public reads need none. For the rest, whoever runs this service makes one, in the folder and with the settings it was started with; send it as <code>Authorization: Bearer …</code>:`
+        ? html`Public reads need none. For the rest, the operator of this service makes one, in the folder and with the settings it was started with; send it as <code>Authorization: Bearer …</code>:`
         : html`Public reads need none. For the rest, ask the operator of this service for one and send it as <code>Authorization: Bearer …</code>.`
     }</p>
 ${options.development ? html`<pre><code>${tokenCurl(origin, options)}</code></pre>` : ''}

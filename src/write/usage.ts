@@ -37,7 +37,7 @@ type Options = {
 }
 
 /** How long the store keeps counts, in months. */
-const keptFor = 13
+const retention = 13
 
 /** The most counts in one write, so that other writes run in between. */
 const batch = 200
@@ -112,7 +112,7 @@ const createCounts = (options: Options) => {
   }
   /** Once a day, with the first counts of it. */
   const clearing = (day: number): readonly Sql[] => {
-    const oldest = addMonths(dayNumbered(day), -keptFor)
+    const oldest = addMonths(dayNumbered(day), -retention)
     return day === cleared ? [] : [sql`delete from version_uses where day < ${oldest}`]
   }
   const flush = async () => {

@@ -15,16 +15,16 @@ const hasLog = (descriptor: number): boolean => {
 /** The bytes that every connection of SQLite locks while it is open, and that the last one must have alone to remove the log. */
 const sharedBytes = { offset: 0x4000_0002, length: 510 }
 
-type Kept = { readonly descriptor: number; isLocked: boolean }
+type OpenFile = { readonly descriptor: number; isLocked: boolean }
 
 // None is ever closed: with any descriptor of a file, a process loses all of SQLite's locks on it.
-const kept = new Map<string, Kept>()
+const openFiles = new Map<string, OpenFile>()
 
-const descriptorOf = (file: string): Kept | undefined => {
-  const known = kept.get(file)
+const descriptorOf = (file: string): OpenFile | undefined => {
+  const known = openFiles.get(file)
   if (known || statSync(file, { throwIfNoEntry: false }) === undefined) return known
   const opened = { descriptor: openSync(file, 'r+'), isLocked: false }
-  kept.set(file, opened)
+  openFiles.set(file, opened)
   return opened
 }
 
