@@ -189,7 +189,7 @@ ${linkList(graphqlLinks(options))}
 ${linkList([...docsLinks(options), ...restLinks(options)])}
 <h3>Try it</h3>
 <pre><code>${restCurl(origin, options)}</code></pre>
-<p class="small">Lists take filters, an order and a page size in the query string.</p>
+<p class="small">Lists take filters, a sort order and a page size in the query string.</p>
 </section>
 <section class="wide">
 <h2>With a token</h2>

@@ -2,7 +2,7 @@
 import type { Scalar } from '#model/field.ts'
 import type { Part, Sql } from '#sql/sql.ts'
 
-/** The parts of a query for the rows of some ids. Their order does not matter. */
+/** The parts of a query for the rows of some ids, in any order. */
 export type ByIds = {
   readonly table: Sql
   /** The columns to return, each of the table's alias `t`. */

@@ -116,7 +116,7 @@ const createCounts = (options: Options) => {
     return day === cleared ? [] : [sql`delete from version_uses where day < ${oldest}`]
   }
   const flush = async () => {
-    // In one order in all processes, so that none waits for another in a circle.
+    // Sorted alike in all processes, so that none waits for another in a circle.
     const waiting = [...counts].sort(([one], [other]) => (one < other ? -1 : 1))
     counts = new Map()
     try {
