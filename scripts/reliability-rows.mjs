@@ -346,8 +346,8 @@ const postgres = [
       'test/nightly/upgrade.test.ts: is carried to a newer one without a restart: nothing acknowledged is lost, nothing is done twice',
       'test/nightly/upgrade.test.ts: keeps its counts, and takes no write on the older one any more',
       'test/nightly/upgrade.test.ts: answers a position from before as held, and one beyond the end of the older log as lost',
-      'src/engines/postgres/read/timelines.test.ts: a place in the log of an earlier system is held up to where that was left, whatever the log of the next one says',
-      'src/engines/postgres/read/timelines.test.ts: nobody knows of a place that may be of either of two systems',
+      'src/engines/postgres/read/timelines.test.ts: a position in the log of an earlier system is held up to where that was left, whatever the log of the next one says',
+      'src/engines/postgres/read/timelines.test.ts: nobody knows of a position that may be of either of two systems',
     ],
   ],
 ]
@@ -1161,7 +1161,7 @@ const load = [
     'H5',
     'One caller that takes everything',
     [
-      'src/engines/slow-lane.test.ts: a caller holds at most half the places, and all of them together no more than there are',
+      'src/engines/slow-lane.test.ts: a caller holds at most half the slots, and all of them together no more than there are',
       'src/engines/slow-lane.test.ts: callers take turns: one who asks once does not wait behind all that another asked before',
       'test/contract/rate-limit.test.ts: each user has a limit of their own, with all tokens together, and anonymous another',
       'src/http/limit/counts.test.ts: where many callers have counts, new addresses are counted by provider and users by themselves',

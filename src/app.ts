@@ -78,13 +78,13 @@ const errorExamples: ReferenceOptions['errors']['examples'] = async () => {
 
 const documentOf = (version: Version) => `${versionPath(version)}/openapi.json`
 
-/** A version as the page about versions tells of it today. */
+/** A version as the page about versions shows it today. */
 const offered = (version: Version, notices: Notices | undefined) => {
-  const standing = notices?.standing()
-  const days = standing?.version === version && {
-    deprecated: standing.from,
-    sunset: standing.end,
-    isWithdrawn: standing.state === 'withdrawn',
+  const lifecycle = notices?.lifecycle()
+  const days = lifecycle?.version === version && {
+    deprecated: lifecycle.from,
+    sunset: lifecycle.end,
+    isWithdrawn: lifecycle.state === 'withdrawn',
   }
   return { version, document: documentOf(version), ...days }
 }
@@ -169,7 +169,7 @@ export const createApp = (
   options: AppOptions,
 ): { readonly app: App; readonly openGraphql: () => Promise<void> } => {
   const { core, content, notices } = options
-  const edge: Edge = { ...options.edge, standing: core.reader.standing }
+  const edge: Edge = { ...options.edge, positionStatus: core.reader.positionStatus }
   const app: App = new Hono({ getPath: routedPath })
   const { actions } = content
   const { development, served } = options
@@ -179,12 +179,12 @@ export const createApp = (
   const openGraphql = mountGraphql(app, core, edge, options.graphql, graphiql)
   mountProbes(app, options)
   const allowedAt = allowing(app.routes)
-  const told = announcing(notices, successorAmong(allowedAt))
+  const announced = announcing(notices, successorAmong(allowedAt))
   app.notFound(
     unrouted(
       allowedAt,
       edge,
-      told,
+      announced,
       path => noSuchVersion(path) ?? noSuchPath(path),
       (c, allow) => ({ ...versionHeader(c), ...queriedAt(c.req.path, allow) }),
     ),

@@ -1,4 +1,4 @@
-/** The diagnostics channels of the service (`node:diagnostics_channel`), for whoever traces it; without subscribers they cost nothing. */
+/** The diagnostics channels of the service (`node:diagnostics_channel`), for tracing; without subscribers they cost nothing. */
 import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
 import type { RequestEvent, Trace } from '#observe.ts'
 
@@ -34,7 +34,7 @@ export const reads = tracingChannel<ReadFacts & Timed>('duet:read')
 export const jobs = tracingChannel<JobFacts & Timed>('duet:job')
 
 /**
- * Runs what a channel tells of: `start` and `end` around it, `asyncStart` and `asyncEnd` when its promise has settled, `error`
+ * Runs what a channel publishes: `start` and `end` around it, `asyncStart` and `asyncEnd` when its promise has settled, `error`
  * where it fails. `finish` adds what came of it to the facts.
  */
 export const traced = <Facts extends object, Result>(
@@ -72,7 +72,7 @@ export const traced = <Facts extends object, Result>(
   }
 }
 
-/** Calls `listener` for all that a channel tells of when it has ended, failed or not; gives a function that ends it. */
+/** Calls `listener` for all that a channel publishes when it has ended, failed or not; gives a function that ends it. */
 export const onEnd = <Facts extends object>(
   channel: TracingChannel<Facts & Timed>,
   listener: (facts: Facts, milliseconds: number) => void,

@@ -82,7 +82,8 @@ export type Content = Required<
 
 const currencyNamed = (code: string) => {
   const currency = currencyOf(code)
-  if (!currency) throw new ConfigError(`${code} is not a currency of ISO 4217`)
+  if (!currency)
+    throw new ConfigError(`${code} is not a currency of ISO 4217: name one, such as USD`)
   return currency
 }
 

@@ -3,10 +3,24 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errors } from '#content/errors.ts'
 import { machineErrors, mergeErrors } from '#errors.ts'
-import { type ErrorText, metTexts, writtenTexts } from './support/error-texts.ts'
+import {
+  type ErrorText,
+  metTexts,
+  operatorTexts,
+  remedyIn,
+  writtenTexts,
+} from './support/error-texts.ts'
 import { createWorld } from './world.ts'
 
 const known = mergeErrors(machineErrors, errors)
+
+/** What is wrong with a text wherever it begins. */
+const slipIn = (text: string): string | undefined => {
+  if (/\b(\p{L}+) \1\b/iu.test(text)) return 'says a word twice'
+  if (/\b(for|of) to\b|\bto \w+ing\b/.test(text)) return 'puts to before no verb'
+  if (/undefined|\[object|NaN/.test(text)) return 'holds what was not there'
+  return undefined
+}
 
 /** The fault of a text as a sentence; undefined where there is none. */
 const faultOf = ({ code, text }: ErrorText): string | undefined => {
@@ -18,10 +32,7 @@ const faultOf = ({ code, text }: ErrorText): string | undefined => {
   if (!isOfFields && !/^[A-Z`…]/.test(text)) return 'begins without a capital'
   if (code === undefined && /^[A-Z]/.test(text)) return 'is of a field and begins with a capital'
   if (isOurs && /[.!?:;,\s]$/.test(text)) return 'ends with a mark'
-  if (/\b(\p{L}+) \1\b/iu.test(text)) return 'says a word twice'
-  if (/\b(for|of) to\b|\bto \w+ing\b/.test(text)) return 'puts to before no verb'
-  if (/undefined|\[object|NaN/.test(text)) return 'holds what was not there'
-  return undefined
+  return slipIn(text)
 }
 
 const assertSentences = (texts: readonly ErrorText[]) =>
@@ -41,6 +52,39 @@ test('every error text in the sources is a sentence, or goes on after a field', 
   assert.ok(texts.length > 80, `${texts.length} texts`)
   assertSentences(texts)
   for (const { text } of texts) assert.doesNotMatch(text, / {2}|\n| [,;:]/)
+})
+
+/** The fault of a text that an operator reads, mostly after `duet: `; undefined where there is none. */
+const operatorFaultOf = ({ text, from }: ErrorText): string | undefined => {
+  const followsName = /^(src\/(cli|engines|auth)\/|content\/)/.test(from)
+  if (followsName && /^(The|An?|No|It|There|This) /.test(text)) return 'begins with a capital'
+  if (/[.!?:;,\s]$/.test(text)) return 'ends with a mark'
+  if (/\. \p{Lu}/u.test(text)) return 'is two sentences'
+  return slipIn(text.replace(/--\w+/g, ''))
+}
+
+test('every text for operators is one sentence, which goes on after duet:', () => {
+  const texts = operatorTexts()
+  assert.ok(texts.length > 120, `${texts.length} texts`)
+  assert.deepEqual(
+    texts.flatMap(text => {
+      const fault = operatorFaultOf(text)
+      return fault === undefined ? [] : [`${text.from}: “${text.text}” ${fault}`]
+    }),
+    [],
+  )
+})
+
+// Those of a wrong command end with the command that explains it, and those that end with a value may have it there.
+test('every text about settings says what they must be, or names a remedy', () => {
+  const texts = operatorTexts().filter(({ error }) => error === 'ConfigError')
+  assert.ok(texts.length > 5, `${texts.length} texts`)
+  assert.deepEqual(
+    texts
+      .filter(({ text }) => !remedyIn(text) && !/\bmust\b|…$/.test(text))
+      .map(({ text, from }) => `${from}: “${text}”`),
+    [],
+  )
 })
 
 test('every error text has a code that is defined', () => {
@@ -72,6 +116,15 @@ const bad: readonly (readonly [text: string, code: string | undefined, fault: Re
   ['User undefined not found', 'NOT_FOUND', /not there/],
   ['Must be a number', undefined, /begins with a capital/],
 ]
+
+for (const [text, fault] of [
+  ['The store is gone: restore a backup', /with a capital/],
+  ['the store is gone. Restore a backup', /two sentences/],
+  ['the store is gone: restore a backup.', /with a mark/],
+] as const)
+  test(`“${text}” is no sentence for an operator`, () => {
+    assert.match(operatorFaultOf({ text, from: 'src/cli/restore.ts' }) ?? '', fault)
+  })
 
 for (const [text, code, fault] of bad)
   test(`“${text}” is no sentence for a caller`, () => {

@@ -7,7 +7,7 @@ import { createAuthenticator } from '#auth/authenticate.ts'
 import { mint } from '#auth/token.ts'
 import { putRows } from '#cli/fill.ts'
 import type { OpenStore } from '#cli/row-sources.ts'
-import { toldIn } from '#cli/serve/notices.ts'
+import { announcedIn } from '#cli/serve/notices.ts'
 import { loadConfig } from '#config.ts'
 import { content as usualContent } from '#content/index.ts'
 import { type Content, modelOf } from '#content.ts'
@@ -27,8 +27,8 @@ import { collecting } from '#http/work.ts'
 import { createMail, type MailOptions } from '#mail/mail.ts'
 import type { Model } from '#model/model.ts'
 import type { Event } from '#observe.ts'
+import { publishing } from '#read/publishing.ts'
 import { cachedReader } from '#read/read.ts'
-import { telling } from '#read/telling.ts'
 import { createNotices, type Deprecation } from '#rest/deprecation.ts'
 import { createUsage } from '#write/usage.ts'
 import { checkTraffic } from './openapi/traffic.ts'
@@ -237,7 +237,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
   const core: Core = {
     model,
     dialect: engine.dialect,
-    reader: cachedReader(telling(engine), engine.changes, memory.cached),
+    reader: cachedReader(publishing(engine), engine.changes, memory.cached),
     writer: engine,
     limits,
     cursorKey: await store.secret('cursor'),
@@ -251,7 +251,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
       writer: engine,
       dialect: engine.dialect,
       now,
-      ...(options.deprecation && { told: await toldIn(store) }),
+      ...(options.deprecation && { announced: await announcedIn(store) }),
     }),
     now,
   }

@@ -6,7 +6,7 @@ import { self } from '#model/policy.ts'
 export const customer = entity({
   table: 'customers',
   plural: 'customers',
-  description: 'Whoever ordered something; stays when their user goes.',
+  description: 'A person who ordered something; stays when their user goes.',
   fields: {
     id: id(),
     name: text({ ...fixed, max: 200, trimmed: true, description: 'Name at the first order.' }),

@@ -48,7 +48,7 @@ export const createAuthenticator = (
 
 const checkParties = ({ issuer, audience }: Parties): void => {
   // No token could match an empty name.
-  if (issuer === '' || audience === '') throw new Error('The issuer or audience of tokens is empty')
+  if (issuer === '' || audience === '') throw new Error('the issuer or audience of tokens is empty')
 }
 
 const longestToken = 8_192

@@ -76,14 +76,14 @@ const parsed = (text: string): unknown => {
     return JSON.parse(text)
   } catch {
     // The parser's own message quotes the text, which may be a private key by mistake.
-    throw new Error('It is not JSON')
+    throw new Error('it is not JSON')
   }
 }
 
 /** The set in a JSON text; throws a plain error where it holds none. A bad key never spoils the others. */
 export const readKeySet = (text: string): KeySet => {
   const set = parsed(text)
-  if (!isObject(set) || !Array.isArray(set.keys)) throw new Error('It is not a JSON Web Key Set')
+  if (!isObject(set) || !Array.isArray(set.keys)) throw new Error('it is not a JSON Web Key Set')
   const read = set.keys.map(readKey)
   return {
     keys: read.filter(key => typeof key !== 'string'),

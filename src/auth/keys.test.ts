@@ -94,7 +94,7 @@ describe('a configuration that is refused at the start', () => {
   const file = fileOf(setOf(ed))
   const repeated = (part: string) => part.repeat(40).slice(0, 40)
   const cases: readonly (readonly [string, AuthConfig, RegExp])[] = [
-    ['nothing set', {}, /No key.*DUET_AUTH_SECRET, DUET_JWKS_URL, DUET_JWKS_FILE/],
+    ['nothing set', {}, /no key.*DUET_AUTH_SECRET, DUET_JWKS_URL, DUET_JWKS_FILE/],
     ['secret and file', { secret, jwksFile: file }, /DUET_AUTH_SECRET and DUET_JWKS_FILE are both/],
     [
       'secret and address',
@@ -167,7 +167,7 @@ describe('a configuration that is refused at the start', () => {
     ['an empty path', { jwksFile: '' }, /DUET_JWKS_FILE/],
     ['a missing file', { jwksFile: join(folder, 'none') }, /DUET_JWKS_FILE.*ENOENT/],
     ['a folder', { jwksFile: folder }, /DUET_JWKS_FILE.*EISDIR/],
-    ['a file that is no JSON', { jwksFile: fileOf('keys') }, /DUET_JWKS_FILE.*It is not JSON$/],
+    ['a file that is no JSON', { jwksFile: fileOf('keys') }, /DUET_JWKS_FILE.*it is not JSON$/],
     ['a file that is no set', { jwksFile: fileOf('{"keys":{}}') }, /not a JSON Web Key Set/],
     ['a bare key', { jwksFile: fileOf(JSON.stringify(ed.jwk)) }, /not a JSON Web Key Set/],
     ['an empty set', { jwksFile: fileOf('{"keys":[]}') }, /the set is empty/],

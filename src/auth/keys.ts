@@ -33,7 +33,7 @@ export const keysOf = (config: KeyConfig, now: () => number): Keys => {
   if (secret !== undefined) return secretKeys(secret)
   if (jwksUrl !== undefined) return urlKeys(jwksUrl, now)
   if (jwksFile !== undefined) return fileKeys(jwksFile, now)
-  throw new Error(`No key to check tokens with: set one of ${Object.values(settings).join(', ')}`)
+  throw new Error(`no key to check tokens with: set one of ${Object.values(settings).join(', ')}`)
 }
 
 const secretKeys = (secret: string): Keys => {

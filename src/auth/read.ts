@@ -5,7 +5,7 @@ import { traceHeaders } from '#base/traceparent.ts'
 
 const mostBytes = 65_536
 
-const tooLarge = () => new Error(`It has more than ${mostBytes} bytes`)
+const tooLarge = () => new Error(`it has more than ${mostBytes} bytes`)
 
 const textOf = (bytes: Uint8Array): string => {
   if (bytes.length > mostBytes) throw tooLarge()
@@ -31,7 +31,7 @@ export const readUrlText = async (url: URL, timeout = 5_000): Promise<string> =>
   })
   if (response.status !== 200) {
     await response.body?.cancel()
-    throw new Error(`It answers ${response.status}`)
+    throw new Error(`it answers ${response.status}`)
   }
   const chunks: Uint8Array[] = []
   let size = 0

@@ -40,7 +40,7 @@ export const secretBytes = (secret: string): Uint8Array<ArrayBuffer> => {
   const weakness = weaknessOf(secret)
   if (weakness !== undefined)
     throw new Error(
-      `DUET_AUTH_SECRET is too weak: ${weakness}. Make one with: openssl rand -base64 48`,
+      `DUET_AUTH_SECRET is too weak: ${weakness}; make one with: openssl rand -base64 48`,
     )
   return new TextEncoder().encode(secret)
 }

@@ -31,9 +31,9 @@ type TokenOptions = Parties & {
 export const mint = async (options: TokenOptions, secret: string, now: number): Promise<string> => {
   const { sub, role, ttl, issuer, audience } = options
   if (parseId(String(sub)) === undefined)
-    throw new Error(`A token needs the id of a row, not ${sub}`)
+    throw new Error(`a token needs the id of a row, not ${sub}`)
   if (!Number.isInteger(ttl) || ttl < 1 || ttl > longestLife)
-    throw new Error(`A token lives 1 second to 24 hours, not ${ttl} seconds`)
+    throw new Error(`a token lives 1 second to 24 hours, not ${ttl} seconds`)
   const issuedAt = Math.floor(now / 1000)
   const token = new SignJWT({ role })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })

@@ -14,11 +14,11 @@ export const addMonths = (day: string, months: number): string => {
   return moved.toISOString().slice(0, 10)
 }
 
-/** How many months callers are told before something that they use ends. */
+/** How many months before its end something that callers use is announced to end. */
 export const noticeMonths = 6
 
-/** The first day on which something may end whose callers are told from a day on. */
-export const soonestEnd = (told: string): string => addMonths(told, noticeMonths)
+/** The first day on which something may end that is announced from a day on. */
+export const soonestEnd = (announced: string): string => addMonths(announced, noticeMonths)
 
 const day = 24 * 3_600_000
 

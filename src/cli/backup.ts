@@ -30,23 +30,23 @@ const string = { type: 'string' } as const
 const options = { force: { type: 'boolean' }, every: string, keep: string, to: string } as const
 type Values = { readonly [Name in 'every' | 'keep' | 'to']?: string | undefined }
 
-const limits = { shortest: 1000, longest: 168 * 3_600_000, mostKept: 100_000 }
+const limits = { shortest: 1000, longest: 168 * 3_600_000, mostBackups: 100_000 }
 
 const seriesOf = ({ every = '', keep, to }: Values) => {
   const interval = duration(every) ?? 0
   if (interval < limits.shortest || interval > limits.longest)
     throw new UsageError(`--every must be such as 30m or 1h, from 1s to 168h, not ${every}`)
-  const kept = wholeOption('keep', keep, 0)
-  if (kept < 1 || kept > limits.mostKept)
+  const count = wholeOption('keep', keep, 0)
+  if (count < 1 || count > limits.mostBackups)
     throw new UsageError(
-      `--keep must be how many backups stay, from 1 to ${limits.mostKept}: --every 1h --keep 48`,
+      `--keep must be how many backups stay, from 1 to ${limits.mostBackups}: --every 1h --keep 48`,
     )
   if (to === undefined) throw new UsageError('--to must name the folder of the backups')
   const folder = resolve(to)
   // It is not made: where a disk is not mounted, the backups would land beside the store.
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     throw new Error(`there is no folder ${folder}: make it, or mount its disk`)
-  return { every: interval, keep: kept, folder }
+  return { every: interval, keep: count, folder }
 }
 
 /** Aborts at the first signal that ends a program. */

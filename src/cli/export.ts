@@ -38,7 +38,8 @@ const taskOf = (args: readonly string[], content: Content) => {
   if (format === undefined)
     throw new UsageError(`${file} must end in .ndjson or .csv, or --format must be given`)
   if (!isFormat(format)) throw new UsageError(`--format must be ndjson or csv, not ${format}`)
-  if (values.raw && format !== 'csv') throw new UsageError('--raw is for CSV')
+  if (values.raw && format !== 'csv')
+    throw new UsageError('--raw is for CSV: leave it out, or give --format csv')
   return { plural, kind, file, writer: values.raw ? rawCsv : writers[format] }
 }
 

@@ -26,7 +26,7 @@ const lifetime = (text: string): number => {
 const string = { type: 'string' } as const
 
 /** The viewer, role and life that the options name; the option for the viewer is called like its entity. */
-const ordered = (args: readonly string[], { viewers: { entity, roles } }: Content) => {
+const wantedIn = (args: readonly string[], { viewers: { entity, roles } }: Content) => {
   const given: Readonly<Record<string, string | undefined>> = readArgs(
     args,
     { [entity]: string, role: string, ttl: string },
@@ -42,21 +42,21 @@ const ordered = (args: readonly string[], { viewers: { entity, roles } }: Conten
 }
 
 /** Tokens of a new secret fit no service that is running: most likely the settings are not those of the service. */
-const tellOfSecret = (file: string): void =>
+const warnOfSecret = (file: string): void =>
   console.error(
     `duet: the secret ${file} is new: the token fits only a service that is started with the same settings`,
   )
 
 const run = async (args: readonly string[], content: Content): Promise<void> => {
-  const order = ordered(args, content)
+  const wanted = wantedIn(args, content)
   const config = loadConfig(process.env, content.settings)
-  const secret = authSecret(config, tellOfSecret)
+  const secret = authSecret(config, warnOfSecret)
   if (secret === undefined)
     throw new ConfigError(
       'tokens are made with DUET_AUTH_SECRET; with a JWKS, your identity provider makes them',
     )
   const { DUET_AUTH_ISSUER: issuer, DUET_AUTH_AUDIENCE: audience } = config.values
-  const token = await mint({ ...order, issuer, audience }, secret, Date.now())
+  const token = await mint({ ...wanted, issuer, audience }, secret, Date.now())
   process.stdout.write(`${token}\n`)
 }
 

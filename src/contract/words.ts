@@ -90,7 +90,7 @@ const comparePatterns =
       : format('pattern')(before, after, at)
   }
 
-/** What was announced for values; one that is gone is told as gone. */
+/** What was announced for values; one that is gone is reported as gone. */
 const sunsetChanges = (before: Sunsets, after: Sunsets, schema: JsonObject, at: Place) => {
   const list = Array.isArray(schema.enum) ? schema.enum : listInPattern(schema.pattern)?.values
   const there = (list ?? []).map(written)

@@ -47,8 +47,8 @@ export const pageBehind = (
   after: Key | null,
 ): Promise<Rows> => {
   const columns = join(Object.keys(table.columns).map(name), comma)
-  const order = join(table.key.map(name), comma)
+  const keys = join(table.key.map(name), comma)
   // The limit is in the text: a planner that knows it walks the index and sorts nothing.
-  const page = sql`select ${columns} ${restOf(table, after)} order by ${order} limit ${number(table.page)}`
+  const page = sql`select ${columns} ${restOf(table, after)} order by ${keys} limit ${number(table.page)}`
   return query(queryOf(page, dialect))
 }

@@ -41,7 +41,7 @@ const patient = { patience: 60_000 }
 const code = (of: string) => ({ code: of })
 
 test('callers take turns: one who asks once does not wait behind all that another asked before', async () => {
-  const lane = createSlowLane({ places: 1, waiting: 20, ...patient })
+  const lane = createSlowLane({ slots: 1, waiting: 20, ...patient })
   const first = hold(lane, callerNamed('first'))
   const order: string[] = []
   const ask = (name: string) => lane.run(async () => void order.push(name), callerNamed(name).asked)
@@ -51,8 +51,8 @@ test('callers take turns: one who asks once does not wait behind all that anothe
   assert.deepEqual(order, ['many', 'one', 'two', 'many', 'many'])
 })
 
-test('as many run at a time as there are places', async () => {
-  const lane = createSlowLane({ places: 2, waiting: 10, ...patient })
+test('as many run at a time as there are slots', async () => {
+  const lane = createSlowLane({ slots: 2, waiting: 10, ...patient })
   const begun: string[] = []
   const ask = (name: string) => {
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -74,8 +74,8 @@ test('as many run at a time as there are places', async () => {
   await Promise.all([a?.done, c?.done])
 })
 
-test('a caller holds at most half the places, and all of them together no more than there are', async () => {
-  const lane = createSlowLane({ places: 1, waiting: 5, ...patient })
+test('a caller holds at most half the slots, and all of them together no more than there are', async () => {
+  const lane = createSlowLane({ slots: 1, waiting: 5, ...patient })
   const [one, two, three] = ['one', 'two', 'three'].map(callerNamed) as [
     ReturnType<typeof callerNamed>,
     ReturnType<typeof callerNamed>,
@@ -93,8 +93,8 @@ test('a caller holds at most half the places, and all of them together no more t
   await Promise.all(again.map(({ done }) => done))
 })
 
-test('one who waits too long is refused, and its place is free', async () => {
-  const lane = createSlowLane({ places: 1, waiting: 1, patience: 1 })
+test('one who waits too long is refused, and its slot is free', async () => {
+  const lane = createSlowLane({ slots: 1, waiting: 1, patience: 1 })
   const first = hold(lane, callerNamed('first'))
   await assert.rejects(hold(lane, callerNamed('second')).done, code('OVERLOADED'))
   await assert.rejects(hold(lane, callerNamed('third')).done, code('OVERLOADED'))
@@ -103,7 +103,7 @@ test('one who waits too long is refused, and its place is free', async () => {
 })
 
 test('one who hangs up while waiting is not begun; one who hangs up while it runs is told to stop', async () => {
-  const lane = createSlowLane({ places: 1, waiting: 5, ...patient })
+  const lane = createSlowLane({ slots: 1, waiting: 5, ...patient })
   const [running, waiting, gone] = ['running', 'waiting', 'gone'].map(callerNamed) as [
     ReturnType<typeof callerNamed>,
     ReturnType<typeof callerNamed>,
@@ -129,8 +129,8 @@ test('one who hangs up while waiting is not begun; one who hangs up while it run
   await lane.run(async () => {}, callerNamed('last').asked)
 })
 
-test('work that fails gives its place back', async () => {
-  const lane = createSlowLane({ places: 1, waiting: 0, ...patient })
+test('work that fails gives its slot back', async () => {
+  const lane = createSlowLane({ slots: 1, waiting: 0, ...patient })
   const { asked } = callerNamed('one')
   const fail = () => lane.run(() => Promise.reject(new Error('broken')), asked)
   for (let time = 0; time < 3; time++) await assert.rejects(fail(), /broken/)

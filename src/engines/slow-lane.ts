@@ -6,7 +6,7 @@ type OnStop = (stop: () => void) => void
 
 export type SlowLane = {
   /**
-   * Runs work when its turn comes; `onStop` tells it when nobody waits for it any more. Throws `OVERLOADED` where the lane or the
+   * Runs work when its turn comes; `onStop` reports to it when nobody waits for it any more. Throws `OVERLOADED` where the lane or the
    * caller's half of it is full, or where its turn does not come in time, and `CLIENT_CLOSED_REQUEST` where the client is gone.
    */
   readonly run: <Result>(work: (onStop: OnStop) => Promise<Result>, asked: Asked) => Promise<Result>
@@ -14,7 +14,7 @@ export type SlowLane = {
 
 export type SlowLaneLimits = {
   /** How many run at a time. */
-  readonly places: number
+  readonly slots: number
   /** How many may wait. */
   readonly waiting: number
   /** The longest wait, in milliseconds. */
@@ -61,12 +61,12 @@ const createTurns = () => {
   }
 }
 
-/** How many places of the lane each caller holds, running or waiting. */
+/** How many slots of the lane each caller holds, running or waiting. */
 const createShares = (size: number) => {
   const held = new Map<string, number>()
   let all = 0
   return {
-    /** Takes a place; throws where the lane or the caller's half of it is full. */
+    /** Takes a slot; throws where the lane or the caller's half of it is full. */
     take: (caller: string) => {
       const own = held.get(caller) ?? 0
       if (all >= size) throw laneFull()
@@ -98,8 +98,8 @@ const watchFor = ({ onGone }: Asked) => {
   return { onStop, isGone: () => isGone, forget: () => forget?.() }
 }
 
-/** The places in which slow reads run; the others wait for one. */
-const createPlaces = ({ places, patience }: Pick<SlowLaneLimits, 'places' | 'patience'>) => {
+/** The slots in which slow reads run; the others wait for one. */
+const createSlots = ({ slots, patience }: Pick<SlowLaneLimits, 'slots' | 'patience'>) => {
   const turns = createTurns()
   let running = 0
   const wait = (caller: string, onStop: OnStop): Promise<void> => {
@@ -116,12 +116,12 @@ const createPlaces = ({ places, patience }: Pick<SlowLaneLimits, 'places' | 'pat
   }
   return {
     enter: async (caller: string, onStop: OnStop): Promise<void> => {
-      if (running >= places) return wait(caller, onStop)
+      if (running >= slots) return wait(caller, onStop)
       running++
     },
     leave: () => {
       const next = turns.next()
-      // The place goes to the next one.
+      // The slot goes to the next one.
       if (next) next.begin()
       else running--
     },
@@ -129,9 +129,9 @@ const createPlaces = ({ places, patience }: Pick<SlowLaneLimits, 'places' | 'pat
 }
 
 /** A lane in which nobody is yet. */
-export const createSlowLane = ({ places, waiting, patience }: SlowLaneLimits): SlowLane => {
-  const shares = createShares(places + waiting)
-  const { enter, leave } = createPlaces({ places, patience })
+export const createSlowLane = ({ slots, waiting, patience }: SlowLaneLimits): SlowLane => {
+  const shares = createShares(slots + waiting)
+  const { enter, leave } = createSlots({ slots, patience })
   const run: SlowLane['run'] = async (work, asked) => {
     const caller = asked.caller?.() ?? ''
     shares.take(caller)

@@ -28,7 +28,7 @@ export type Serving = {
   readonly readTimeout: number
   /** How many writes may wait before more are refused. */
   readonly queue: number
-  /** Whether it tells what changes, where it can. */
+  /** Whether it reports changes, where it can. */
   readonly isWatched?: boolean
   /** Called at failures that the service survives. */
   readonly onProblem?: (message: string) => void
@@ -51,7 +51,7 @@ type Figures = {
 export type Engine = PlanReader &
   Writer & {
     readonly dialect: Dialect
-    /** Tells what changes, so that answers can be cached; absent where it cannot, or nobody asks. */
+    /** Reports changes, so that answers can be cached; absent where it cannot, or nobody asks. */
     readonly changes?: Changes
     /** Settles when the store can be used; rejects with what is wrong. */
     readonly ready: () => Promise<void>
@@ -69,7 +69,7 @@ export type Store = {
   readonly dialect: Dialect
   /**
    * Takes it for this process where only one may serve it, and waits so many milliseconds for another to release it, or for a
-   * server that takes sessions; `onWait` is told the reason before it waits. Gives the function that releases it. Throws
+   * server that takes sessions; `onWait` gets the reason before it waits. Gives the function that releases it. Throws
    * StoreInUseError, and what the last try to connect threw.
    */
   readonly hold: (wait: number, onWait: (reason: string) => void) => Promise<() => void>

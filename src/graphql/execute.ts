@@ -92,10 +92,10 @@ export const failure = (
   }
 }
 
-/** How many faults of variables are told; one more says how many follow. */
+/** How many faults of variables are reported; one more says how many follow. */
 const mostFaults = 20
 
-/** Variables with longer JSON are told one fault: graphql-js prints the whole value into each, which takes its time. */
+/** Variables with longer JSON get one fault: graphql-js prints the whole value into each, which takes its time. */
 const printable = 2048
 
 const firstOf = (faults: readonly GraphQLError[]): readonly GraphQLError[] => {

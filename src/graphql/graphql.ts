@@ -89,10 +89,10 @@ const replyOf = (
     Vary: 'Accept, Authorization',
     ...(isSafe(c.req.method) && acceptQuery(bodyTypes)),
   }
-  const told = { code: codeOf(result), operation: { name: result.name, hash } }
+  const facts = { code: codeOf(result), operation: { name: result.name, hash } }
   return tag === undefined
-    ? { status, headers: { ...headers, 'Cache-Control': 'no-store' }, body, ...told }
-    : cacheable(c, { status, headers, body, ...told }, tag, viewer)
+    ? { status, headers: { ...headers, 'Cache-Control': 'no-store' }, body, ...facts }
+    : cacheable(c, { status, headers, body, ...facts }, tag, viewer)
 }
 
 /** The request under its key, in a scope of this API: the REST API knows the same key as another one. */
@@ -143,7 +143,7 @@ const requestOf = (
   countCreation: entity => edge.limiter?.countCreation(c, viewer, entity),
 })
 
-/** Whether a request is a mutation, told without reading bodies that cannot be one; the faults of others are found in their turn. */
+/** Whether a request is a mutation, known without reading bodies that cannot be one; the faults of others are found in their turn. */
 const isWrite = (endpoint: Endpoint, c: Http, bodyLimit: number): boolean => {
   const body = c.get('body')
   if (c.req.method !== 'POST' || !body || !mayMutate(body)) return false

@@ -20,7 +20,7 @@ const failPlainly: Fail = (error, requestId, c) => {
   return { status, headers, body }
 }
 
-/** An API that cannot be opened: each request is told so. */
+/** An API that cannot be opened: each request is refused with the reason. */
 const closed = (edge: Edge, cause: unknown): GraphqlApi => {
   const refuse = () => {
     throw cause

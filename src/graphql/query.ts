@@ -145,13 +145,13 @@ export const runQuery = (querying: Querying, asked: Asked): Queried | Promise<Qu
   const { core, variables, viewer, isTagged } = querying
   const { members, prepared, slots } = readyFor(querying)
   const make = (answers: readonly Answer[]) => madeOf(querying, members, answers)
-  const told = (made: Made): Queried =>
+  const orError = (made: Made): Queried =>
     'missing' in made ? { error: missingOf(members, made.missing, variables) } : made
-  if (!prepared) return after(make([]), told)
+  if (!prepared) return after(make([]), orError)
   const values = [viewer.id, ...slots.valuesOf(variables)]
   // Introspection may depend on variables that are in no slot.
   const found = members.some(({ kind }) => kind === 'introspection')
     ? after(read(core.reader, prepared, values, asked), make)
     : readAs(core.reader, prepared, values, { by: isTagged ? 'tagged' : '', make }, asked)
-  return after(found, told)
+  return after(found, orError)
 }

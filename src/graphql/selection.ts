@@ -126,7 +126,7 @@ const existsFor = (entity: Entity, filters: readonly Filter[]): Root['exists'] =
     return references ? [{ entity: references.entity, slot }] : []
   })
 
-/** The conditions, order and page of a root, which differ between one row and a list. */
+/** The conditions, sort order and page of a root, which differ between one row and a list. */
 const rowsOf = (
   { core: { model }, schema, slots, variables }: Selecting,
   kind: 'one' | 'list',

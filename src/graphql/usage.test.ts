@@ -28,7 +28,7 @@ const counted = (schema: GraphQLSchema, text: string, variables: object = {}): s
   const uses: [Used, unknown][] = []
   const viewer = { id: 7, role: 'user' }
   const count = countingOperations(schema, {
-    ...{ tell: () => {}, firstTold: () => undefined, flush: async () => {} },
+    ...{ announce: () => {}, firstAnnounced: () => undefined, flush: async () => {} },
     count: (used, by) => void uses.push([used, by]),
   })
   const operation = getOperation(

@@ -39,9 +39,9 @@ export type Edge = {
   /** Collects what requests do in the store; absent where nobody asks. */
   readonly collect?: Collect | undefined
   /** Whether each answer says in `Server-Timing` where its time went. */
-  readonly tellsTiming?: boolean
+  readonly sendsTiming?: boolean
   /** What is to be said of the position of a request; undefined where all is well. */
-  readonly standing?: ((position: string) => string | undefined) | undefined
+  readonly positionStatus?: ((position: string) => string | undefined) | undefined
 }
 
 /** How an API prints an error. */

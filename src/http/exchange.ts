@@ -54,7 +54,7 @@ const admit = ({ edge }: Serving, exchange: Exchange): Viewer | Promise<Viewer> 
   })
 }
 
-/** Makes the reply of a request; throws the error that its caller is told. */
+/** Makes the reply of a request; throws the error that its caller gets. */
 type Answer = () => Reply | Promise<Reply>
 
 const respond = (
@@ -135,7 +135,7 @@ const withBody = (
   const { c, requestId } = exchange
   const answered = (viewer: Viewer) => {
     const answer = () => serving.handle(c, viewer, requestId)
-    // Who lacks the right is told so without the body.
+    // Refused for a lacking right without waiting for the body.
     if (!others && !serving.isOpenTo(viewer)) return inTurn(serving, exchange, answer)
     return after(receiveBody(c), () => {
       const since = performance.now()

@@ -54,7 +54,7 @@ const smallAnswer = 4096
 
 /**
  * The reply, whose bytes are counted until its client has taken them. Where too many wait already, the reply to a read is an error
- * instead; what was written is told in any case.
+ * instead; what was written is reported in any case.
  */
 export const affordable = (serving: Serving, exchange: Exchange, reply: Reply): Reply => {
   const { c } = exchange
@@ -74,13 +74,13 @@ const everyone = corsHeaders('*', undefined)
 /** Adds the headers of every response. The reply's headers are its own: a copy would cost as much as a small read. */
 const complete = (
   { headers, body }: Reply,
-  { origins, standing }: Edge,
+  { origins, positionStatus }: Edge,
   { c, requestId, rate }: Exchange,
 ): void => {
   headers['X-Request-Id'] = requestId
   headers['X-Content-Type-Options'] = 'nosniff'
   const position = header(c, 'duet-position')
-  const status = position && standing?.(position)
+  const status = position && positionStatus?.(position)
   if (status) headers['Duet-Position-Status'] = status
   // A page brings a policy of its own.
   headers['Content-Security-Policy'] ??= notAPage
@@ -106,7 +106,7 @@ export const finish = ({ edge }: Serving, exchange: Exchange, reply: Reply): Res
   edge.active.ended(facts.method)
   const event = eventOf(exchange, reply, status)
   if (requests.hasSubscribers) Object.assign(facts, event)
-  if (edge.tellsTiming) headers['Server-Timing'] = serverTiming(event)
+  if (edge.sendsTiming) headers['Server-Timing'] = serverTiming(event)
   edge.observe(event)
   return new Response(body, { status, headers })
 }

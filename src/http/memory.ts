@@ -50,7 +50,7 @@ export type Part = Pick<Account, 'take' | 'give'>
 
 /**
  * An account of which each caller may take as much as stays free, as in switches with a shared buffer: one caller gets half, two get
- * a third each. So whoever comes next finds room, however many addresses one attacker has.
+ * a third each. So the next caller finds room, however many addresses one attacker has.
  */
 type SharedAccount = Account & { readonly of: (caller: string) => Part }
 

@@ -98,7 +98,7 @@ test('requests that wait for others of their connection let nobody rest', async 
   assert.deepEqual(asked, ['/1', '/2'])
 })
 
-test('at the end all are read, whoever waits', async t => {
+test('at the end all are read, also those that wait', async t => {
   const { state, pacing, open } = await paced(t)
   const all = await Promise.all([open(), open(), open()])
   state.waiting = 1000

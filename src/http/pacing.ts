@@ -47,7 +47,7 @@ export const createPacing = ({ entered }: Pick<Queue, 'entered'>): Pacing => {
   return {
     answering: ({ env }) => {
       const { incoming, outgoing } = env
-      // Whoever asks while others rest goes behind them.
+      // A connection that asks while others rest goes behind them.
       if (!incoming || !outgoing || (resting.size === 0 && entered() < mostWaiting)) return
       // Not earlier: what Node does with a request that has been answered makes it read the connection.
       outgoing.once('close', () => rest(incoming.socket))

@@ -1,6 +1,6 @@
 /**
  * The pipelined requests of one connection: safe ones go side by side, any other waits for those before it, and those behind it for it
- * (RFC 9112, section 9.3.2). Node tells of a request as soon as it has come, whatever became of those before.
+ * (RFC 9112, section 9.3.2). Node hands over a request as soon as it has come, whatever became of those before.
  */
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'

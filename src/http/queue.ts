@@ -26,7 +26,7 @@ export type QueueLimits = {
   readonly size: number
 }
 
-/** No queue: whoever enters is run at once. */
+/** No queue: each request is run at once. */
 export const noQueue: Queue = {
   enter: ({ run }) => run(),
   keepPlace: () => true,
@@ -100,9 +100,9 @@ const createMeter = (most: number) => {
   return {
     cost: () => (count < enough ? 0 : time / count),
     add: (milliseconds: number, requests: number) => {
-      const kept = Math.max(0, 1 - requests / lately)
-      time = time * kept + Math.min(milliseconds, most)
-      count = count * kept + requests
+      const decay = Math.max(0, 1 - requests / lately)
+      time = time * decay + Math.min(milliseconds, most)
+      count = count * decay + requests
     },
   }
 }

@@ -74,7 +74,7 @@ const bodyBytes = (c: Http, limit: number): Uint8Array | Promise<Uint8Array> => 
 
 const announcedLength = (c: Http): number => Number(header(c, 'content-length') ?? 0)
 
-/** Whether a request has a body whose length is told and within the limit; without a socket, whether it has any. */
+/** Whether a request has a body whose length is declared and within the limit; without a socket, whether it has any. */
 export const hasKnownBody = (c: Http, limit: number): boolean => {
   if (!c.env?.incoming) return c.req.raw.body !== null && announcedLength(c) <= limit
   const length = announcedLength(c)

@@ -1,4 +1,4 @@
-/** What each request does in the store, collected from the diagnostics channels for whoever asks where the time went. */
+/** What each request does in the store, collected from the diagnostics channels for those who ask where the time went. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { jobs, onEnd, reads } from '#channels.ts'
 import type { RequestEvent, Work } from '#observe.ts'

@@ -77,7 +77,7 @@ const instrumentsOf = (registry: Registry) => {
 
 type Instruments = ReturnType<typeof instrumentsOf>
 
-/** The reads and writes of the store, whoever asked for them. */
+/** The reads and writes of the store, by any caller. */
 const measureStore = ({ duration, counter }: Instruments, system: string) => {
   const operations = duration({
     name: 'db_client_operation_duration_seconds',
@@ -108,7 +108,7 @@ const measureStore = ({ duration, counter }: Instruments, system: string) => {
 /** The codes of errors that an operator has an alarm for. */
 const alarming = ['INTERNAL', 'OVERLOADED', 'UNAVAILABLE', 'TIMEOUT']
 
-/** Requests and what else is told by events. */
+/** Requests and what else is counted by events. */
 const measureEvents = ({ duration, counter }: Instruments): Observe => {
   const requests = requestSeries(
     duration({

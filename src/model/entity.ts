@@ -34,7 +34,7 @@ export type Listing = {
   readonly paging: Paging
   /** The size of a page where the caller does not give it. */
   readonly limit: number
-  /** The fields a caller may sort by: with `sort` and `order`, or as a signed list (`-price,name`). */
+  /** The fields a caller may sort by: with a field and a direction, or as a signed list (`-price,name`). */
   readonly sort?: {
     readonly style: 'field and order' | 'signed list'
     readonly fields: readonly string[]

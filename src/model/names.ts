@@ -4,7 +4,7 @@
 export const columnName = (field: string): string =>
   field.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 
-/** A name as one of its kind: `a thing`, `an order`. */
+/** A name as one of its kind: `a thing`, `an item`. */
 export const withArticle = (name: string): string => `${/^[aeio]/i.test(name) ? 'an' : 'a'} ${name}`
 
 /** An entity's name with a capital letter, for types and sentences. */

@@ -9,7 +9,7 @@ export type Version = (typeof versions)[number]
 /** The version for new programs. */
 export const newest: Version = versions.at(-1) ?? versions[0]
 
-/** A reason, such as `Use fullName.`, and where it is known the day from which callers were told. */
+/** A reason, such as `Use fullName.`, and where it is known the day of its announcement. */
 type Deprecation = string | { readonly reason: string; readonly on: string }
 
 /** The versions that have a part of the model, all unless it says otherwise. Days are written `2027-08-01`. */

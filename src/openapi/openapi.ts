@@ -11,7 +11,7 @@ import { parameter, sharedParameters } from '#openapi/parameters.ts'
 import { type Parts, partsOf } from '#openapi/parts.ts'
 import { headers } from '#openapi/responses.ts'
 import { marksOf, type Schemas } from '#openapi/schemas.ts'
-import type { Standing } from '#rest/deprecation.ts'
+import type { Lifecycle } from '#rest/deprecation.ts'
 import { type Route, routesOf } from '#rest/routes.ts'
 
 /** The operations of a path by method, and the parameters of all of them. */
@@ -56,13 +56,13 @@ With an Idempotency-Key a POST may be sent again without a second effect.
 New members and links may appear without notice: ignore those you do not know.`
 
 /** What a document says first of a version that comes to its end. */
-const noticeOf = ({ version, state, from, end }: Standing): string => {
+const noticeOf = ({ version, state, from, end }: Lifecycle): string => {
   if (state === 'withdrawn') return `Version ${version} ended on ${end}: use version ${newest}.`
   const until = end === undefined ? '' : ` and ends on ${end}`
   return `Version ${version} is deprecated since ${from}${until}: use version ${newest}.`
 }
 
-const infoOf = ({ version }: Parts, ending: Standing | undefined): Schema => ({
+const infoOf = ({ version }: Parts, ending: Lifecycle | undefined): Schema => ({
   title: `Duet, version ${version}`,
   version: String(version),
   description: ending ? `${noticeOf(ending)}\n\n${about}` : about,
@@ -75,7 +75,7 @@ const securitySchemes = {
     scheme: 'bearer',
     bearerFormat: 'JWT',
     description:
-      'A JSON Web Token, from whoever runs the service; `bin/duet token` makes one with its secret.',
+      'A JSON Web Token, from the operator of the service; `bin/duet token` makes one with its secret.',
   },
 } as const
 
@@ -103,7 +103,7 @@ const operationsOf = (
   parts: Parts,
   routes: readonly Route[],
   shared: Map<string, Schema>,
-  ending: Standing | undefined,
+  ending: Lifecycle | undefined,
 ): readonly Operation[] => {
   const all = operationsIn(parts, routes, shared)
   if (!ending) return all
@@ -123,7 +123,7 @@ const usedIn = (text: string, kind: string, shared: Schemas): Schemas =>
     Object.entries(shared).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)),
   )
 
-const documentOf = (parts: Parts, ending: Standing | undefined): OpenApi => {
+const documentOf = (parts: Parts, ending: Lifecycle | undefined): OpenApi => {
   const routes = routesOf(parts.model).filter(({ lifetime }) => isIn(lifetime, parts.version))
   const shared = new Map<string, Schema>()
   const operations = operationsOf(parts, routes, shared, ending)
@@ -148,15 +148,15 @@ const documentOf = (parts: Parts, ending: Standing | undefined): OpenApi => {
 
 /**
  * The document of a content for a version, with a model of an operator's settings or of the usual ones; of a version that
- * is deprecated or withdrawn it says so, where it is told where that one stands. Throws a plain
+ * its lifecycle says is deprecated or withdrawn it says so. Throws a plain
  * error of one sentence that names an operation or error code that cannot be described.
  */
 export const openApiOf = async (
   content: Content,
   version: Version,
   model?: Model,
-  standing?: Standing,
+  lifecycle?: Lifecycle,
 ): Promise<OpenApi> => {
-  const isEnding = standing?.version === version && standing.state !== 'offered'
-  return documentOf(await partsOf(content, version, model), isEnding ? standing : undefined)
+  const isEnding = lifecycle?.version === version && lifecycle.state !== 'offered'
+  return documentOf(await partsOf(content, version, model), isEnding ? lifecycle : undefined)
 }

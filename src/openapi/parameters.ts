@@ -204,5 +204,5 @@ export const listParameters = (resource: Resource, style: Style): readonly Schem
   ]
 }
 
-/** Whether callers can be told that a version is going: the settings can say so of the oldest. */
+/** Whether the end of a version can be announced: the settings can do so of the oldest. */
 export const isOld = (version: Version): boolean => version === versions[0]

@@ -34,11 +34,11 @@ export const mountOpenApi = (
 ): void => {
   const texts = new Map<Version, { key: string; text: Promise<string> }>()
   const textOf = (version: Version): Promise<string> => {
-    const standing = notices?.standing()
-    const key = JSON.stringify(standing ?? null)
+    const lifecycle = notices?.lifecycle()
+    const key = JSON.stringify(lifecycle ?? null)
     const known = texts.get(version)
     if (known?.key === key) return known.text
-    const text = openApiOf(content, version, model, standing).then(document =>
+    const text = openApiOf(content, version, model, lifecycle).then(document =>
       JSON.stringify(document),
     )
     texts.set(version, { key, text })

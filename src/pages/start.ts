@@ -189,13 +189,13 @@ ${linkList(graphqlLinks(options))}
 ${linkList([...docsLinks(options), ...restLinks(options)])}
 <h3>Try it</h3>
 <pre><code>${restCurl(origin, options)}</code></pre>
-<p class="small">Lists take filters, an order and a page size in the query string.</p>
+<p class="small">Lists take filters, a sort order and a page size in the query string.</p>
 </section>
 <section class="wide">
 <h2>With a token</h2>
 <p>${
       options.development
-        ? html`Public reads need none. For the rest, whoever runs this service makes one, in the folder and with the settings it was started with; send it as <code>Authorization: Bearer …</code>:`
+        ? html`Public reads need none. For the rest, the operator of this service makes one, in the folder and with the settings it was started with; send it as <code>Authorization: Bearer …</code>:`
         : html`Public reads need none. For the rest, ask the operator of this service for one and send it as <code>Authorization: Bearer …</code>.`
     }</p>
 ${options.development ? html`<pre><code>${tokenCurl(origin, options)}</code></pre>` : ''}

@@ -66,7 +66,7 @@ const keyOf = ({ number, first }: Known, slots: readonly SqlValue[], by: string)
 const remembered = 65_536
 
 /**
- * Whether a key was asked for before, as far as a table of numbers tells, in which a later key may take the place of an
+ * Whether a key was asked for before, as far as a table of numbers says, in which a later key may take the place of an
  * earlier one. What is asked for once only is not worth its room: to hold it costs as much as a small read.
  */
 const createMemoryOfKeys = () => {
@@ -124,7 +124,7 @@ export type AnswerCache = <Value>(
   make: () => Made<Value> | Promise<Made<Value>>,
 ) => Value | Promise<Value>
 
-/** A cache of answers from a store that tells what changes. */
+/** A cache of answers from a store that reports changes. */
 export const answerCache = (changes: Changes, budget: Budget): AnswerCache => {
   const entries = createEntries(budget)
   const wasAskedFor = createMemoryOfKeys()

@@ -199,8 +199,8 @@ test('rows are counted by their bytes where there may be many, and long texts th
     const { work } = prepare(made, sqlite, 2, { objects: 10_000, bytes: 999 }, { isAtOnce })
     const steps = work([2, ...limits])
     return roots.map(() => {
-      const { bytes, characters, gathered } = steps.next([]).value as Query
-      return [bytes, characters, gathered !== undefined]
+      const { bytes, characters, columnar } = steps.next([]).value as Query
+      return [bytes, characters, columnar !== undefined]
     })
   }
   const free = [undefined, undefined, false]

@@ -1,4 +1,4 @@
-/** What the answers of a plan depend on, as cells of a store that tells what changes. */
+/** What the answers of a plan depend on, as cells of a store that reports changes. */
 import { columnName } from '#model/names.ts'
 import { tablesIn } from '#read/condition.ts'
 import {
@@ -99,7 +99,7 @@ const cellsOf = (
 /** The cells that an answer depends on, by the values of its slots and, where they are at hand, the rows that it was made of. */
 export type Depends = (slots: readonly SqlValue[], results: Results | undefined) => Int32Array
 
-/** What the answers of a plan depend on; undefined where it reads a table that the store tells nothing of. */
+/** What the answers of a plan depend on; undefined where it reads a table whose changes the store does not report. */
 export const dependsOf = (plan: ReadPlan, changes: Changes): Depends | undefined => {
   const sources = levelsOf(plan).map(linked => sourceOf(linked, changes))
   if (sources.includes(undefined)) return undefined

@@ -78,18 +78,18 @@ type Step = Linked & {
   /** The column of the level above with the ids that lead to this one; null for a root. */
   readonly key: number | null
   readonly statement: Statement
-  /** Its text with the rows gathered, where they may hold long texts. */
-  readonly gathered: string | undefined
+  /** Its columnar text, where its rows may hold long texts. */
+  readonly columnar: string | undefined
 }
 
-const gatheredText = (
+const columnarText = (
   level: Level,
   query: Sql,
-  { gathered, placeholder }: Dialect,
+  { columnar, placeholder }: Dialect,
 ): string | undefined => {
-  if (!gathered || !hasRows(level) || level.longText === 0) return undefined
+  if (!columnar || !hasRows(level) || level.longText === 0) return undefined
   const columns = level.fields.map(({ name }) => columnName(name))
-  return statement(gathered(query, columns), placeholder).text
+  return statement(columnar(query, columns), placeholder).text
 }
 
 const stepOf = (linked: Linked, dialect: Dialect): Step => {
@@ -98,18 +98,18 @@ const stepOf = (linked: Linked, dialect: Dialect): Step => {
     ...linked,
     key: linked.above && indexOf(linked.above, keyOf(linked.level)),
     statement: statement(query, dialect.placeholder),
-    gathered: gatheredText(linked.level, query, dialect),
+    columnar: columnarText(linked.level, query, dialect),
   }
 }
 
 /** Compiles a plan to a statement for each level; each takes the ids that the level above found. */
 export const perLevel = (plan: ReadPlan, dialect: Dialect, limits: ReadLimits): Fetch => {
   const steps = levelsOf(plan).map(linked => stepOf(linked, dialect))
-  const queryOf = ({ level, statement, gathered }: Step, run: Counted, text: number): Query => {
+  const queryOf = ({ level, statement, columnar }: Step, run: Counted, text: number): Query => {
     const query = { text: statement.text, values: valuesOf(statement, run) }
     const bounds = boundsOf(level, text, run, limits)
-    const isCounted = bounds.bytes !== undefined && gathered !== undefined
-    return isCounted ? { ...query, ...bounds, gathered } : { ...query, ...bounds }
+    const isCounted = bounds.bytes !== undefined && columnar !== undefined
+    return isCounted ? { ...query, ...bounds, columnar } : { ...query, ...bounds }
   }
   const work: Fetch['work'] = function* (slots) {
     const results: Results = new Map()

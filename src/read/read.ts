@@ -123,14 +123,14 @@ export type PlanReader = Reader & {
     slots: readonly SqlValue[],
     asked: Asked,
   ) => Promise<readonly Answer[]>
-  /** The same reader without a word to the channel of reads, where this one tells of all that is asked of it. */
+  /** The same reader, which publishes nothing, where this one publishes all that is asked of it. */
   readonly plain?: PlanReader
 }
 
 /** A reader with a cache of what is made of its answers; without one each read is run. */
 export type CachedReader = PlanReader & { readonly cache?: AnswerCache | undefined }
 
-/** The same reader with a cache of so many bytes; without one where nothing tells what changes. */
+/** The same reader with a cache of so many bytes; without one where nothing reports changes. */
 export const cachedReader = (
   reader: PlanReader,
   changes: Changes | undefined,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Deprecation, shortNotice, standingOn } from './deprecation.ts'
+import { type Deprecation, lifecycleOn, shortNotice } from './deprecation.ts'
 
 const usual: Deprecation = {
   version: 1,
@@ -9,11 +9,11 @@ const usual: Deprecation = {
   header: 'true',
   holds: 'sunset',
 }
-const kept: Deprecation = { ...usual, holds: 'notice' }
+const withNotice: Deprecation = { ...usual, holds: 'notice' }
 
-/** The state and the end of a version on a day, where callers were first told on another. */
-const on = (deprecation: Deprecation, today: string, told?: string) => {
-  const { state, end } = standingOn(deprecation, today, told)
+/** The state and the end of a version on a day, announced first on another. */
+const on = (deprecation: Deprecation, today: string, announced?: string) => {
+  const { state, end } = lifecycleOn(deprecation, today, announced)
   return [state, end]
 }
 
@@ -31,17 +31,17 @@ test('a version is offered the day before, deprecated from the day on, and withd
 })
 
 test('where the notice holds, a version goes on until callers were told for six months', () => {
-  for (const [today, told, state, end] of [
-    // Told in time.
+  for (const [today, announced, state, end] of [
+    // Announced in time.
     ['2027-07-31', '2027-01-01', 'deprecated', '2027-08-01'],
     ['2027-08-01', '2027-02-01', 'withdrawn', '2027-08-01'],
-    // Told a month late.
+    // Announced a month late.
     ['2027-08-01', '2027-03-01', 'deprecated', '2027-09-01'],
     ['2027-08-31', '2027-03-01', 'deprecated', '2027-09-01'],
     ['2027-09-01', '2027-03-01', 'withdrawn', '2027-09-01'],
-    // Never told before: today is the first day.
+    // Never announced before: today is the first day.
     ['2027-08-01', undefined, 'deprecated', '2028-02-01'],
-    // What an earlier deprecation told does not count for this one.
+    // The announcement of an earlier deprecation does not count for this one.
     ['2027-06-01', '2020-01-01', 'deprecated', '2027-08-01'],
     // The same day of a month that does not have it is the month's last.
     ['2027-08-01', '2027-08-31', 'deprecated', '2028-02-29'],
@@ -50,12 +50,16 @@ test('where the notice holds, a version goes on until callers were told for six 
     ['2028-08-28', '2028-02-29', 'deprecated', '2028-08-29'],
     ['2028-08-29', '2028-02-29', 'withdrawn', '2028-08-29'],
   ] as const)
-    assert.deepEqual(on(kept, today, told), [state, end], `${today} told ${told}`)
-  // Where the sunset holds, it holds however late callers were told.
+    assert.deepEqual(
+      on(withNotice, today, announced),
+      [state, end],
+      `${today} announced ${announced}`,
+    )
+  // Where the sunset holds, it holds however late it was announced.
   assert.deepEqual(on(usual, '2027-08-01', '2027-07-01'), ['withdrawn', '2027-08-01'])
 })
 
-test('an operator is told how many days of notice are missing, and what to do', () => {
+test('an operator learns how many days of notice are missing, and what to do', () => {
   assert.equal(shortNotice(usual, '2027-07-20', '2027-01-01'), undefined)
   assert.equal(shortNotice(usual, '2026-12-01'), undefined)
   assert.equal(shortNotice(usual, '2027-02-01'), undefined)
@@ -71,15 +75,15 @@ test('an operator is told how many days of notice are missing, and what to do', 
   )
   assert.match(shortNotice(usual, '2027-09-01') ?? '', /told for 0 days of the 182 /)
   assert.equal(
-    shortNotice(kept, '2027-07-20', '2027-07-01'),
+    shortNotice(withNotice, '2027-07-20', '2027-07-01'),
     'version 1 was to end on 2027-08-01, when callers will have been told for 31 days of the 184 that 6 months have: it goes on until 2028-01-01, as DUET_NOTICE=kept says',
   )
   assert.match(
-    shortNotice(kept, '2027-12-31', '2027-07-01') ?? '',
+    shortNotice(withNotice, '2027-12-31', '2027-07-01') ?? '',
     /was to end on 2027-08-01, when callers had been told for 31 days .* it goes on until 2028-01-01,/,
   )
   assert.match(
-    shortNotice(kept, '2028-01-01', '2027-07-01') ?? '',
+    shortNotice(withNotice, '2028-01-01', '2027-07-01') ?? '',
     /when callers had been told for 31 days .* it went on until 2028-01-01,/,
   )
 })

@@ -16,18 +16,18 @@ import type { Usage } from '#write/usage.ts'
 /** The days of a version's end, as the operator decided; days are written `2027-01-31` and begin at 00:00 UTC. */
 export type Deprecation = {
   readonly version: Version
-  /** The day from which callers are told. */
+  /** The day from which the deprecation is announced. */
   readonly from: string
   /** The day from which the version is not served any more; undefined where that is not decided. */
   readonly sunset: string | undefined
   /** What the header `Deprecation` says: `true`, or the date of RFC 9745. */
   readonly header: 'true' | 'date'
-  /** What holds where callers were told for less than six months: the sunset, or the six months. */
+  /** What holds where the announcement is younger than six months: the sunset, or the six months. */
   readonly holds: 'sunset' | 'notice'
 }
 
-/** Where a version stands: its days, and whether it is deprecated or withdrawn today. */
-export type Standing = {
+/** The lifecycle of a version: its days, and whether it is deprecated or withdrawn today. */
+export type Lifecycle = {
   readonly version: Version
   readonly state: 'offered' | 'deprecated' | 'withdrawn'
   readonly from: string
@@ -35,29 +35,29 @@ export type Standing = {
   readonly end: string | undefined
 }
 
-/** The day on which a version ends of whose deprecation callers are told since a day. */
-const endOf = ({ from, sunset, holds }: Deprecation, told: string): string | undefined => {
+/** The day on which a version ends whose deprecation is announced since a day. */
+const endOf = ({ from, sunset, holds }: Deprecation, announced: string): string | undefined => {
   if (sunset === undefined || holds === 'sunset') return sunset
-  const soonest = soonestEnd(told > from ? told : from)
+  const soonest = soonestEnd(announced > from ? announced : from)
   return sunset > soonest ? sunset : soonest
 }
 
-/** Where a version stands on a day; `told` is the first day on which callers were told. */
-export const standingOn = (
+/** The lifecycle of a version as it is on a day; `announced` is the first day on which the deprecation was announced. */
+export const lifecycleOn = (
   deprecation: Deprecation,
   today: string,
-  told: string = today,
-): Standing => {
+  announced: string = today,
+): Lifecycle => {
   const { version, from } = deprecation
-  const end = endOf(deprecation, told)
+  const end = endOf(deprecation, announced)
   const isOver = end !== undefined && today >= end
   const state = isOver ? 'withdrawn' : today >= from ? 'deprecated' : 'offered'
   return { version, state, from, end }
 }
 
 /**
- * A sentence for the operator where callers are told for too few days before the version ends, in the past tense of what
- * is over; undefined where they are told for long enough, or no end is decided.
+ * A sentence for the operator where the deprecation is announced for too few days before the version ends, in the past tense of what
+ * is over; undefined where that is long enough, or no end is decided.
  */
 export const shortNotice = (
   deprecation: Deprecation,
@@ -69,10 +69,10 @@ export const shortNotice = (
   const soonest = soonestEnd(first)
   if (sunset === undefined || sunset >= soonest) return undefined
   const days = `${Math.max(0, daysBetween(first, sunset))} days of the ${daysBetween(first, soonest)}`
-  const told = `callers ${today < sunset ? 'will have been' : 'had been'} told for ${days} that ${noticeMonths} months have`
+  const notice = `callers ${today < sunset ? 'will have been' : 'had been'} told for ${days} that ${noticeMonths} months have`
   return holds === 'sunset'
-    ? `version ${version} ${today < sunset ? 'ends' : 'ended'} on ${sunset}, and ${told}: set DUET_V${version}_SUNSET to ${soonest} or a later day, or DUET_NOTICE to kept`
-    : `version ${version} was to end on ${sunset}, when ${told}: it ${today < soonest ? 'goes' : 'went'} on until ${soonest}, as DUET_NOTICE=kept says`
+    ? `version ${version} ${today < sunset ? 'ends' : 'ended'} on ${sunset}, and ${notice}: set DUET_V${version}_SUNSET to ${soonest} or a later day, or DUET_NOTICE to kept`
+    : `version ${version} was to end on ${sunset}, when ${notice}: it ${today < soonest ? 'goes' : 'went'} on until ${soonest}, as DUET_NOTICE=kept says`
 }
 
 /** The structured date of RFC 9745, and the HTTP date (RFC 9110, section 5.6.7) of RFC 8594. */
@@ -82,25 +82,25 @@ const httpDateOf = (day: string): string => new Date(day).toUTCString()
 const aboutVersions = `<${versionsPath}>; rel="deprecation"; type="text/html"`
 
 /** What the answers of a deprecated version carry. */
-type Notice = { readonly standing: Standing; readonly headers: Readonly<Record<string, string>> }
+type Notice = { readonly lifecycle: Lifecycle; readonly headers: Readonly<Record<string, string>> }
 
-const noticeOf = (deprecation: Deprecation, standing: Standing): Notice => ({
-  standing,
+const noticeOf = (deprecation: Deprecation, lifecycle: Lifecycle): Notice => ({
+  lifecycle,
   headers: {
-    Deprecation: deprecation.header === 'true' ? 'true' : dateOf(standing.from),
-    ...(standing.end !== undefined && { Sunset: httpDateOf(standing.end) }),
+    Deprecation: deprecation.header === 'true' ? 'true' : dateOf(lifecycle.from),
+    ...(lifecycle.end !== undefined && { Sunset: httpDateOf(lifecycle.end) }),
   },
 })
 
-/** The notice of today, made anew when the day or the first day of telling changes. */
+/** The notice of today, made anew when the day or the first day of its announcement changes. */
 const noticeNow = (deprecation: Deprecation, now: () => number, usage: Usage) => {
-  let known: { day: number; told: string | undefined; notice: Notice } | undefined
+  let known: { day: number; announced: string | undefined; notice: Notice } | undefined
   return (): Notice => {
     const day = dayNumber(now())
-    const told = usage.firstTold(deprecation.version)
-    if (known?.day === day && known.told === told) return known.notice
-    const notice = noticeOf(deprecation, standingOn(deprecation, dayNumbered(day), told))
-    known = { day, told, notice }
+    const announced = usage.firstAnnounced(deprecation.version)
+    if (known?.day === day && known.announced === announced) return known.notice
+    const notice = noticeOf(deprecation, lifecycleOn(deprecation, dayNumbered(day), announced))
+    known = { day, announced, notice }
     return notice
   }
 }
@@ -108,8 +108,8 @@ const noticeNow = (deprecation: Deprecation, now: () => number, usage: Usage) =>
 export type Notices = {
   /** The version whose end is decided. */
   readonly version: Version
-  /** Where it stands now. */
-  readonly standing: () => Standing
+  /** Its lifecycle today. */
+  readonly lifecycle: () => Lifecycle
   /** Counts a request of this version, and throws `VERSION_WITHDRAWN` when it has ended. */
   readonly admit: (version: Version, viewer: Viewer) => void
   /** Adds the notice to an answer of this version; `successor` is the same request in the newest one. */
@@ -128,16 +128,16 @@ export const createNotices = (
   const admit = (asked: Version, viewer: Viewer) => {
     if (asked !== version) return
     usage.count({ api: apiOf(version) }, viewer)
-    const { state, end } = present().standing
+    const { state, end } = present().lifecycle
     if (state !== 'withdrawn') return
     const message = `Version ${version} of the API ended on ${end}; use version ${newest}`
     throw new ApiError('VERSION_WITHDRAWN', message)
   }
   const announce = (c: Http, reply: Reply, successor: Successor): Reply => {
     if (reply.headers['API-Version'] !== number || !isBelowApi(c.req.path)) return reply
-    const { standing, headers } = present()
-    if (standing.state === 'offered') return reply
-    if (standing.state === 'deprecated') usage.tell(version)
+    const { lifecycle, headers } = present()
+    if (lifecycle.state === 'offered') return reply
+    if (lifecycle.state === 'deprecated') usage.announce(version)
     const target = successor(c)
     const { Link } = reply.headers
     const next = target === undefined ? '' : `<${target}>; rel=successor-version, `
@@ -145,7 +145,7 @@ export const createNotices = (
     reply.headers.Link = `${next}${aboutVersions}${Link === undefined ? '' : `, ${Link}`}`
     return reply
   }
-  return { version, standing: () => present().standing, admit, announce }
+  return { version, lifecycle: () => present().lifecycle, admit, announce }
 }
 
 /** How the answers of a route carry notices: what prints its errors, and what is put around its handler. */

@@ -1,4 +1,4 @@
-/** Query parameters that a lenient version ignores, told to developers, who may have misspelt one. */
+/** Query parameters that a lenient version ignores, shown to developers, who may have misspelt one. */
 import { after } from '#base/after.ts'
 import { parametersIn } from '#base/parameters.ts'
 import { parametersOf as queryOf } from '#http/request.ts'
@@ -22,7 +22,7 @@ export const parametersOf = (
 const most = 10
 
 /** The same, with the names of the parameters that it ignores in the header `Duet-Ignored`, percent-encoded. */
-export const tellingIgnored = (
+export const reportingIgnored = (
   serve: Serve,
   { version }: Mount,
   parameters: readonly string[],

@@ -32,7 +32,7 @@ import { styleOf } from '#rest/style.ts'
 
 const newestFirst: readonly Sort[] = [{ field: 'id', descending: true }]
 
-/** The part of a list request that decides the plan: members, order and filters, without the page. */
+/** The part of a list request that decides the plan: members, sort order and filters, without the page. */
 type ListShape = {
   readonly fields: readonly string[] | null
   readonly sort: readonly Sort[]

@@ -13,7 +13,7 @@ import { judge, type Rule } from '#model/policy.ts'
 import { isIn, type Lifetime, newest, type Version, versions } from '#model/version.ts'
 import type { Viewer } from '#model/viewer.ts'
 import { announcing, type Notices } from '#rest/deprecation.ts'
-import { parametersOf, tellingIgnored } from '#rest/ignored.ts'
+import { parametersOf, reportingIgnored } from '#rest/ignored.ts'
 import { serveList } from '#rest/list.ts'
 import { type Mount, noSuchPath, type Serve } from '#rest/mount.ts'
 import { serveOne } from '#rest/one.ts'
@@ -137,7 +137,7 @@ type RestOptions = {
   readonly extras: readonly ExtraRoute[]
   /** Absent where no version is deprecated. */
   readonly notices: Notices | undefined
-  /** Whether callers are told which of their query parameters are ignored. */
+  /** Whether answers say which query parameters are ignored. */
   readonly development: boolean
 }
 
@@ -158,7 +158,7 @@ export const mountRest = (
           const mount = { core, edge, prefix, version }
           const serve = counted(endpoint.serve(mount), mount, endpoint)
           const parameters = endpoint.parameters?.(mount) ?? []
-          served.set(version, development ? tellingIgnored(serve, mount, parameters) : serve)
+          served.set(version, development ? reportingIgnored(serve, mount, parameters) : serve)
         }
       if (served.size === 0) continue
       const { fail, around } = announcing(notices, successorIn(core, group, notices))

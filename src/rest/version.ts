@@ -147,7 +147,7 @@ export const versionOf = (c: Http): Named => {
   return named === undefined ? byAccept(accepted) : explicitly(named, accepted)
 }
 
-/** The version in whose shape an error is told: the request's own, or the newest of those it names. */
+/** The version in whose shape an error is answered: the request's own, or the newest of those it names. */
 export const errorVersionOf = (c: Http): Version => {
   try {
     return versionOf(c).version

@@ -2,7 +2,7 @@
 import type { Scalar } from '#model/field.ts'
 import type { Part, Sql } from '#sql/sql.ts'
 
-/** The parts of a query for the rows of some ids. Their order does not matter. */
+/** The parts of a query for the rows of some ids, in any order. */
 export type ByIds = {
   readonly table: Sql
   /** The columns to return, each of the table's alias `t`. */
@@ -42,7 +42,7 @@ export type Dialect = {
   /** For a database behind a network; null where a call costs next to nothing, so that each level has its own statement. */
   readonly singleStatement: SingleStatement | null
   /** A query whose only row has each of these columns of another query as one JSON list; null where that brings nothing. */
-  readonly gathered: ((query: Sql, columns: readonly string[]) => Sql) | null
+  readonly columnar: ((query: Sql, columns: readonly string[]) => Sql) | null
   readonly byIds: (query: ByIds) => Sql
   readonly childrenOf: (query: ChildrenOf) => Sql
   /** A query for the names of a table's columns and whether each is never null, without rows where there is no such table. */
@@ -53,7 +53,7 @@ export type Dialect = {
   readonly contains: (table: string, column: string, needle: Sql, indexed: boolean) => Sql
   /** `order by` terms for one column: null after every value ascending, before it descending. */
   readonly ordered: (column: Sql, nullable: boolean, descending: boolean) => Sql
-  /** A bound value where nothing else tells its type. */
+  /** A bound value where nothing else gives its type. */
   readonly typed: (value: Part, scalar: Scalar) => Sql
   /** The whole days from 1970 to a moment, in UTC; before 1970 they are negative. */
   readonly day: (time: Sql) => Sql

@@ -14,7 +14,7 @@ export type Query = {
   /** The most characters of the rows where they are read at once; above it the read ends with `TooLong`. */
   readonly characters?: number
   /** The text of the same query with each column as one JSON list: their lengths cost less to count than the rows. */
-  readonly gathered?: string
+  readonly columnar?: string
   /** Whether it is of the quick lane, so that it may share a connection with others. */
   readonly isQuick?: boolean
   /**
@@ -50,14 +50,14 @@ export type Reader = {
   /** Runs work whose queries all see the same snapshot. It is started again where its server was lost. */
   readonly snapshot: <Result>(begin: () => Work<Result>, asked?: Asked) => Result | Promise<Result>
   /** What is to be said of a position: its write may be lost, or nobody knows; undefined where all is well. Absent where nothing gets lost. */
-  readonly standing?: (after: Position) => 'lost' | 'unknown' | undefined
+  readonly positionStatus?: (after: Position) => 'lost' | 'unknown' | undefined
 }
 
-/** Tells whether rows are as they were. Each cell stands for the rows of a table, or for those with a value in a column. */
+/** Knows whether rows are as they were. Each cell stands for the rows of a table, or for those with a value in a column. */
 export type Changes = {
   /** The cell of a whole table; undefined where it does not know it. */
   readonly cellOf: (table: string) => number | undefined
-  /** Gives the cell of the rows with a value in a column, undefined for some values; undefined for a column that it does not tell by. */
+  /** Gives the cell of the rows with a value in a column, undefined for some values; undefined for a column that it does not watch. */
   readonly cellsBy: (
     table: string,
     column: string,

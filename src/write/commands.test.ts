@@ -184,7 +184,7 @@ test('a channel that is listened to is told the statements of a write and what c
   ])
 })
 
-test('a thing may be made by whoever one of its fields names, and by nobody else', () => {
+test('a thing may be made by the viewer that one of its fields names, and by nobody else', () => {
   const stepFor = (values: Readonly<Record<string, number | null>>) => {
     const made = create(writing, 'note', new Map(Object.entries(values)))
     const [, step] = made.steps

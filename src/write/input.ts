@@ -166,23 +166,26 @@ export const inputValues = (
   return values
 }
 
-/** How many faults are told; one more says how many follow. */
+/** How many faults are reported; one more says how many follow. */
 const mostFaults = 20
 
-/** The faults as callers are told them: the first ones, with their texts cut. */
-const toldOf = (faults: readonly FieldFault[]): readonly FieldFault[] => {
-  const told = faults.slice(0, mostFaults).map(({ field, message }) => ({
+/** The faults as callers see them: the first ones, with their texts cut. */
+const reportOf = (faults: readonly FieldFault[]): readonly FieldFault[] => {
+  const reported = faults.slice(0, mostFaults).map(({ field, message }) => ({
     field: clipped(field, 100),
     message: clipped(message, 200),
   }))
-  const rest = faults.length - told.length
-  if (rest === 0) return told
-  return [...told, { field: '', message: `and ${rest} more ${rest === 1 ? 'fault' : 'faults'}` }]
+  const rest = faults.length - reported.length
+  if (rest === 0) return reported
+  return [
+    ...reported,
+    { field: '', message: `and ${rest} more ${rest === 1 ? 'fault' : 'faults'}` },
+  ]
 }
 
 /** The error for single fields at fault; its message names the first of them. */
 export const invalid = (faults: readonly FieldFault[]): ApiError => {
-  const details = toldOf(faults)
+  const details = reportOf(faults)
   const sentences = details.map(({ field, message }) => `${field} ${message}`.trim())
   return new ApiError('VALIDATION_ERROR', sentences.join('; '), { details })
 }

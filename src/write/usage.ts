@@ -1,4 +1,4 @@
-/** Who still uses what is deprecated, and since when callers are told: counted in memory, written to the store now and then. */
+/** Who still uses what is deprecated, and since when it is announced: counted in memory, written to the store now and then. */
 import { addMonths, dayNumber, dayNumbered } from '#base/dates.ts'
 import { callerOf, type Viewer } from '#model/viewer.ts'
 import type { Dialect } from '#sql/dialect.ts'
@@ -13,15 +13,15 @@ export type Used = {
   readonly member?: string
 }
 
-/** The first day on which callers were told that a version is deprecated, by version. */
-export type Told = ReadonlyMap<number, string>
+/** The first day on which the deprecation of a version was announced to callers, by version. */
+export type Announced = ReadonlyMap<number, string>
 
 export type Usage = {
   readonly count: (used: Used, viewer: Viewer) => void
-  /** Remembers that callers of a version are told from today on, unless they were told before. */
-  readonly tell: (version: number) => void
-  /** The first day on which callers of a version were told, by any process of the store. */
-  readonly firstTold: (version: number) => string | undefined
+  /** Remembers that the deprecation of a version is announced from today on, unless it was before. */
+  readonly announce: (version: number) => void
+  /** The first day on which any process of the store announced the deprecation of a version. */
+  readonly firstAnnounced: (version: number) => string | undefined
   /** Adds what was counted to the store; rejects where it cannot, and the next one tries again. */
   readonly flush: () => Promise<void>
 }
@@ -31,13 +31,13 @@ type Options = {
   readonly dialect: Dialect
   readonly now: () => number
   /** What the store remembers. */
-  readonly told?: Told
+  readonly announced?: Announced
   /** The most counts in memory; what comes above it is not counted before the next flush. */
   readonly most?: number
 }
 
 /** How long the store keeps counts, in months. */
-const keptFor = 13
+const retention = 13
 
 /** The most counts in one write, so that other writes run in between. */
 const batch = 200
@@ -62,7 +62,7 @@ export const usesSince = (day: string): Sql =>
     group by api, member, viewer order by api, member, uses desc, viewer`
 
 /** Of two processes that were first on different days the earlier day stays. */
-const telling = (version: number, day: string): Sql =>
+const announcement = (version: number, day: string): Sql =>
   sql`insert into version_notices as v (version, first_day) values (${version}, ${day})
     on conflict (version) do update set first_day =
       case when excluded.first_day < v.first_day then excluded.first_day else v.first_day end
@@ -80,23 +80,25 @@ const perform = async ({ writer, dialect }: Options, pieces: readonly Sql[]) => 
   return outcome.rows
 }
 
-/** The days on which versions were first told of, in memory and in the store. */
-const createTold = (options: Options) => {
-  const told = new Map(options.told)
+/** The days on which deprecations were first announced, in memory and in the store. */
+const createAnnounced = (options: Options) => {
+  const announced = new Map(options.announced)
   const unwritten = new Set<number>()
-  const tell = (version: number) => {
-    if (told.has(version)) return
-    told.set(version, dayNumbered(dayNumber(options.now())))
+  const announce = (version: number) => {
+    if (announced.has(version)) return
+    announced.set(version, dayNumbered(dayNumber(options.now())))
     unwritten.add(version)
   }
   const flush = async () => {
     for (const version of unwritten) {
-      const [[row] = []] = await perform(options, [telling(version, told.get(version) ?? '')])
-      told.set(version, String(row?.[0]))
+      const [[row] = []] = await perform(options, [
+        announcement(version, announced.get(version) ?? ''),
+      ])
+      announced.set(version, String(row?.[0]))
       unwritten.delete(version)
     }
   }
-  return { tell, flush, first: (version: number) => told.get(version) }
+  return { announce, flush, first: (version: number) => announced.get(version) }
 }
 
 /** The counts since the last flush. */
@@ -110,11 +112,11 @@ const createCounts = (options: Options) => {
   }
   /** Once a day, with the first counts of it. */
   const clearing = (day: number): readonly Sql[] => {
-    const oldest = addMonths(dayNumbered(day), -keptFor)
+    const oldest = addMonths(dayNumbered(day), -retention)
     return day === cleared ? [] : [sql`delete from version_uses where day < ${oldest}`]
   }
   const flush = async () => {
-    // In one order in all processes, so that none waits for another in a circle.
+    // Sorted alike in all processes, so that none waits for another in a circle.
     const waiting = [...counts].sort(([one], [other]) => (one < other ? -1 : 1))
     counts = new Map()
     try {
@@ -135,17 +137,17 @@ const createCounts = (options: Options) => {
 /** The usage of a store's deprecated parts, as this process counts it. */
 export const createUsage = (options: Options): Usage => {
   const { now } = options
-  const told = createTold(options)
+  const announced = createAnnounced(options)
   const counts = createCounts(options)
   let last = Promise.resolve()
   const flush = async () => {
-    await told.flush()
+    await announced.flush()
     await counts.flush()
   }
   return {
     count: (used, viewer) => counts.add(keyOf(dayNumber(now()), used, viewer), 1),
-    tell: told.tell,
-    firstTold: told.first,
+    announce: announced.announce,
+    firstAnnounced: announced.first,
     flush: () => {
       last = last.then(flush, flush)
       return last

@@ -74,7 +74,7 @@ const errorOf = (
   }
 }
 
-/** Performs a job, and tells of it where somebody listens. */
+/** Performs a job, and publishes it on the channel of writes. */
 const perform = (writer: Writer, job: Job): Outcome | Promise<Outcome> => {
   if (!jobs.hasSubscribers) return writer.write(job)
   return traced(

@@ -356,7 +356,7 @@ const contentOf = async (world: World, { user, post, comment, product }: Scene) 
 
 const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
 
-/** The rows of QUERY: whoever may GET a list may ask for it so, and nobody else. */
+/** The rows of QUERY: those who may GET a list may ask for it so, and nobody else. */
 const queried = Object.fromEntries(
   routesOf(usualModel)
     .filter(({ kind }) => kind === 'list')

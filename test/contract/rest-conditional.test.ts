@@ -96,7 +96,7 @@ for (const path of reads) {
     ])
       assert.equal((await read(path, { 'If-None-Match': sent })).text, text, sent)
   })
-  test(`the ETag of ${path} is the same whoever asks`, async () => {
+  test(`the ETag of ${path} is the same for every caller`, async () => {
     const tag = await tagOf(path)
     for (const as of [1, 3, 4, 99]) assert.equal(await tagOf(path, as), tag)
     if (isPrivate(path)) return

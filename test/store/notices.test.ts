@@ -1,4 +1,4 @@
-/** What the store remembers of deprecated versions: since when callers are told, and who still uses them. */
+/** What the store remembers of deprecated versions: since when they are announced, and who still uses them. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -33,8 +33,13 @@ before(async () => {
 after(() => world.close())
 
 /** The usage of another process on the same store. */
-const another = (told?: ReadonlyMap<number, string>) =>
-  createUsage({ writer: world.engine, dialect: world.engine.dialect, now, ...(told && { told }) })
+const another = (announced?: ReadonlyMap<number, string>) =>
+  createUsage({
+    writer: world.engine,
+    dialect: world.engine.dialect,
+    now,
+    ...(announced && { announced }),
+  })
 
 const usesOf = (api: string) =>
   world
@@ -43,7 +48,7 @@ const usesOf = (api: string) =>
       rows.map(row => row.map(value => (typeof value === 'string' ? value : Number(value)))),
     )
 
-test('the first day on which callers were told outlives a restart, and the notice counts from it', async () => {
+test('the first day of an announcement outlives a restart, and the notice counts from it', async () => {
   const late = 'Fri, 10 Sep 2027 00:00:00 GMT'
   const first = await world.ask('GET /api/products')
   assert.equal(first.headers.get('sunset'), late)
@@ -51,7 +56,7 @@ test('the first day on which callers were told outlives a restart, and the notic
   await world.close()
   clock = Date.parse('2027-08-15T00:00:00Z')
   world = await open()
-  assert.equal(world.core.usage.firstTold(1), '2027-03-10')
+  assert.equal(world.core.usage.firstAnnounced(1), '2027-03-10')
   const again = await world.ask('GET /api/products')
   assert.deepEqual([again.status, again.headers.get('sunset')], [200, late])
   clock = Date.parse('2027-09-09T23:59:59.999Z')
@@ -61,24 +66,24 @@ test('the first day on which callers were told outlives a restart, and the notic
   assert.equal((await world.ask('GET /api/v2/products')).status, 200)
 })
 
-test('of the days on which several processes began to tell, the first one stays', async () => {
+test('of the days on which several processes began to announce, the first one stays', async () => {
   const [early, later] = [another(), another()]
   clock = Date.parse('2027-04-02T00:00:00Z')
-  early.tell(2)
+  early.announce(2)
   clock = Date.parse('2027-04-03T00:00:00Z')
-  later.tell(2)
-  early.tell(2)
+  later.announce(2)
+  early.announce(2)
   await later.flush()
   await early.flush()
   await later.flush()
   const rows = await world.rows('select first_day from version_notices where version = 2')
   assert.deepEqual(rows, [['2027-04-02']])
-  assert.equal(early.firstTold(2), '2027-04-02')
+  assert.equal(early.firstAnnounced(2), '2027-04-02')
   const third = another()
   clock = Date.parse('2027-05-01T00:00:00Z')
-  third.tell(2)
+  third.announce(2)
   await third.flush()
-  assert.equal(third.firstTold(2), '2027-04-02')
+  assert.equal(third.firstAnnounced(2), '2027-04-02')
 })
 
 test('uses are counted by day, member and caller, and the counts of several processes add up', async () => {
@@ -113,7 +118,7 @@ test('counts that cannot be written stay, and more than fit into one write are w
     },
     most: 450,
   })
-  usage.tell(3)
+  usage.announce(3)
   for (let id = 1; id <= 500; id++) usage.count({ api: 'many' }, { id, role: 'user' })
   await assert.rejects(usage.flush(), /the store is away/)
   isBroken = false
@@ -121,7 +126,7 @@ test('counts that cannot be written stay, and more than fit into one write are w
   await usage.flush()
   const sums = 'select count(*), sum(n) from version_uses where api = ?1'
   assert.deepEqual((await world.rows(sums, 'many')).flat().map(Number), [450, 451])
-  assert.equal(usage.firstTold(3), '2027-05-02')
+  assert.equal(usage.firstAnnounced(3), '2027-05-02')
 })
 
 test('counts older than thirteen months are deleted', async () => {

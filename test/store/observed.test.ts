@@ -12,7 +12,7 @@ import type { RequestEvent } from '#observe.ts'
 import { issuer, viewers } from '../support/tokens.ts'
 import { createWorld } from '../world.ts'
 
-const world = await createWorld({ edge: { tellsTiming: true } })
+const world = await createWorld({ edge: { sendsTiming: true } })
 after(world.close)
 
 /** The event of the only request that `work` sends. */

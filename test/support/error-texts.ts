@@ -61,6 +61,30 @@ export const writtenTexts = (): readonly ErrorText[] =>
     .sort()
     .flatMap(textsIn)
 
+// Of graphql-js, of JavaScript, and those that callers get.
+const forOperators = new RegExp(`new (?!Api|GraphQL|Type)(\\w*Error)\\(\\s*${literal}`, 'g')
+
+/** The texts of errors that no caller gets: of settings, commands, the start, the store, and of faults of the program. */
+export const operatorTexts = (): readonly (ErrorText & { readonly error: string })[] =>
+  globSync(sources, { cwd: root })
+    .filter(path => !path.endsWith('.test.ts'))
+    .sort()
+    .flatMap(path =>
+      [...readFileSync(`${root}/${path}`, 'utf8').matchAll(forOperators)].map(
+        ([, error = '', ...texts]) => ({
+          error,
+          text: shown(...texts),
+          from: path.replaceAll('\\', '/'),
+        }),
+      ),
+    )
+
+/** What is wrong and what to do about it; undefined for a text that names no remedy. */
+export const remedyIn = (text: string): readonly [fault: string, remedy: string] | undefined => {
+  const [, fault = '', remedy = ''] = /^(.*?)[:;] (.*)$/.exec(text) ?? []
+  return /\p{L}{2}.* /u.test(fault) && /\p{L}{2}/u.test(remedy) ? [fault, remedy] : undefined
+}
+
 const operations = [
   '{',
   '{ nothing }',

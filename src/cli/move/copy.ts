@@ -15,11 +15,11 @@ const copyTable = async (source: Side, target: Target, table: MovedTable): Promi
   for (let last = rows.at(-1); last; last = rows.at(-1)) {
     const next = keyOf(table, last)
     // The next page is read while the target writes.
-    const [isKept, following] = await Promise.all([
+    const [isWritten, following] = await Promise.all([
       target.put(table, after, rows),
       pageBehind(source, table, next),
     ])
-    if (isKept) {
+    if (isWritten) {
       shown.step(rows.length)
       after = next
       rows = following

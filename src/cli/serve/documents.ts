@@ -83,7 +83,9 @@ const storedIn = ({ values }: Config): Stored | undefined => {
   if (folder === undefined) return undefined
   const documents = documentsIn(folder)
   if (documents.length > 0) return { documents, only }
-  throw new ConfigError(`DUET_DOCUMENTS has no .graphql or .json file: ${folder}`)
+  throw new ConfigError(
+    `DUET_DOCUMENTS has no .graphql or .json file in ${folder}: put the documents there, or name another folder`,
+  )
 }
 
 /** What GraphQL is served with; throws a ConfigError where the folder or a file of it cannot be read. */

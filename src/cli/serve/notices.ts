@@ -6,7 +6,7 @@ import type { Store } from '#engines/store.ts'
 import type { Observe } from '#observe.ts'
 import { createNotices, type Deprecation, type Notices, shortNotice } from '#rest/deprecation.ts'
 import { queryWith } from '#sql/engine.ts'
-import type { Told, Usage } from '#write/usage.ts'
+import type { Announced, Usage } from '#write/usage.ts'
 
 /** The deprecation that the settings say; undefined where they say none. */
 export const deprecationOf = ({ values }: Config): Deprecation | undefined => {
@@ -16,8 +16,8 @@ export const deprecationOf = ({ values }: Config): Deprecation | undefined => {
   return { version: 1, from, sunset, header, holds: notice === 'kept' ? 'notice' : 'sunset' }
 }
 
-/** Since when callers were told that versions are deprecated, as the store remembers it. */
-export const toldIn = async (store: Store): Promise<Told> => {
+/** Since when the deprecations of versions are announced, as the store remembers it. */
+export const announcedIn = async (store: Store): Promise<Announced> => {
   const query = queryWith('select version, first_day from version_notices')
   const rows = await closing(store.session('reading'), session => session.query(query))
   return new Map(rows.map(([version, day]) => [Number(version), String(day)]))
@@ -33,7 +33,7 @@ export const noticesOf = (
   const deprecation = deprecationOf(config)
   if (!deprecation) return undefined
   const today = dayNumbered(dayNumber(now()))
-  const message = shortNotice(deprecation, today, usage.firstTold(deprecation.version))
+  const message = shortNotice(deprecation, today, usage.firstAnnounced(deprecation.version))
   if (message !== undefined) observe({ kind: 'notice', message })
   return createNotices(deprecation, now, usage)
 }

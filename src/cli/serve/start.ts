@@ -10,7 +10,7 @@ import { keepHeapSmall } from '#cli/serve/heap.ts'
 import { hello } from '#cli/serve/hello.ts'
 import { listen } from '#cli/serve/listen.ts'
 import { measured, metricsOf, serveMetrics } from '#cli/serve/metrics.ts'
-import { deprecationOf, noticesOf, toldIn } from '#cli/serve/notices.ts'
+import { announcedIn, deprecationOf, noticesOf } from '#cli/serve/notices.ts'
 import type { Program } from '#cli/serve/prepare.ts'
 import { modelFor, storeOf } from '#cli/store.ts'
 import { version } from '#cli/version.ts'
@@ -27,8 +27,8 @@ import { createPacing, type Pacing } from '#http/pacing.ts'
 import { createQueue } from '#http/queue.ts'
 import { collecting } from '#http/work.ts'
 import type { Observe } from '#observe.ts'
+import { publishing } from '#read/publishing.ts'
 import { cachedReader } from '#read/read.ts'
-import { telling } from '#read/telling.ts'
 import { usualRateLimit } from '#settings.ts'
 import { startPurging } from '#write/purge.ts'
 import { createUsage, startFlushing } from '#write/usage.ts'
@@ -74,7 +74,7 @@ const edgeOf = (
     urlLimit: values.DUET_MAX_URL,
     publicMaxAge: values.DUET_PUBLIC_MAX_AGE,
     collect: development || values.DUET_SLOW !== undefined ? collecting() : undefined,
-    tellsTiming: development,
+    sendsTiming: development,
   }
 }
 
@@ -139,7 +139,7 @@ const openService = async ({ config, content }: Program, onFatal: () => void) =>
     writer: engine,
     dialect: engine.dialect,
     now: Date.now,
-    ...(deprecationOf(config) && { told: await toldIn(store) }),
+    ...(deprecationOf(config) && { announced: await announcedIn(store) }),
   })
   const usage = measured(counted, metrics)
   const limiter = limiterOf({ config, content }, engine)
@@ -154,7 +154,7 @@ const coreOf = (config: Config, service: Service): Core => {
   return {
     model,
     dialect: engine.dialect,
-    reader: cachedReader(telling(engine), engine.changes, memory.cached),
+    reader: cachedReader(publishing(engine), engine.changes, memory.cached),
     writer: engine,
     limits: limitsOf(config),
     cursorKey: keys.cursor,

@@ -43,7 +43,7 @@ export const dialect: Dialect = {
   columnType,
   columnsOf: table => sql`select attname, attnotnull::int from pg_attribute
     where attrelid = to_regclass(${table}) and attnum > 0 and not attisdropped`,
-  gathered: null,
+  columnar: null,
   singleStatement: {
     // One long text for each column: sending a tree row by row costs more than finding the rows.
     aggregate: (column, scalar) =>

@@ -8,7 +8,7 @@ import type { PostgresServing } from '#engines/postgres/options.ts'
 import { createCluster } from '#engines/postgres/read/cluster.ts'
 import { discovering } from '#engines/postgres/read/discovery.ts'
 import { createReader } from '#engines/postgres/read/reader.ts'
-import type { Found } from '#engines/postgres/read/replicas.ts'
+import type { ReplicaSource } from '#engines/postgres/read/replicas.ts'
 import { createServer, type Server, type ServerOptions } from '#engines/postgres/read/server.ts'
 import { createRateCounts } from '#engines/postgres/write/rates.ts'
 import { createWriter } from '#engines/postgres/write/writer.ts'
@@ -31,7 +31,11 @@ const serverOptions = (options: PostgresServing, hosts: Hosts, what: string): Se
 })
 
 /** Where the replicas are, by the settings; undefined where there are none. */
-const replicasOf = (options: PostgresServing, hosts: Hosts, primary: Server): Found | undefined => {
+const replicasOf = (
+  options: PostgresServing,
+  hosts: Hosts,
+  primary: Server,
+): ReplicaSource | undefined => {
   const { url, replicas } = options
   if ('patroni' in replicas)
     return {
@@ -80,11 +84,11 @@ export const openPostgres = (options: PostgresServing): Engine => {
   const hosts = createHosts(options.url, options.onProblem)
   const primary = createServer(serverOptions(options, hosts, 'the database'))
   const writer = createWriter(options, hosts)
-  const found = replicasOf(options, hosts, primary)
-  const cluster = createCluster({ hosts, primary, found, write: writer.query })
+  const source = replicasOf(options, hosts, primary)
+  const cluster = createCluster({ hosts, primary, source, write: writer.query })
   const reader = createReader(primary, cluster)
   const lane = createSlowLane({
-    places: options.pool * serversOf(options),
+    slots: options.pool * serversOf(options),
     waiting: usualWaiting,
     patience: options.readTimeout,
   })
@@ -115,7 +119,7 @@ export const openPostgres = (options: PostgresServing): Engine => {
     snapshot: (begin, asked) => withCallerErrors(reader.snapshot(begin, asked)),
     slowly: (begin, asked) =>
       withCallerErrors(inLane(async within => reader.snapshot(begin, within), asked)),
-    standing: cluster.standing,
+    positionStatus: cluster.positionStatus,
     write: job => withCallerErrors(writer.write(job)),
     ready: () => checkReady(primary),
     readOnly: () => null,

@@ -4,7 +4,7 @@
  * changes: what was read when that number was not yet settled, and has no later one in its cells, is as it was.
  */
 import { type Connection, dataVersion, replacing } from '#engines/sqlite/connection.ts'
-import { cellsBy, cellsOfKeys, type Key, keysOf, tellKeys } from '#engines/sqlite/keys.ts'
+import { cellsBy, cellsOfKeys, type Key, keysOf, reportKeys } from '#engines/sqlite/keys.ts'
 import { type Changes, queryWith } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
@@ -72,7 +72,7 @@ const lookingForOthers = (values: Int32Array, connection: Connection) => {
     try {
       look()
     } catch {
-      // The next group looks again, and tells what is wrong with the store.
+      // The next group looks again, and reports what is wrong with the store.
     }
     if (!isNoticed) lookSoon()
   }
@@ -90,7 +90,7 @@ export const countCommits = (all: Cells, connection: Connection) => {
   const written = { job: new Set<number>(), group: new Set<number>() }
   const base = firstKey(all)
   const anyReplaces = connection.query(definitions).some(([text]) => replacing.test(String(text)))
-  tellKeys(connection, keys, cell => void written.job.add(base + cell))
+  reportKeys(connection, keys, cell => void written.job.add(base + cell))
   return {
     /** Takes down that the job that is being run writes a table. One that came later is not known to readers either. */
     wrote: (table: string, replaces: boolean) => {

@@ -88,7 +88,7 @@ const upTo = (rows: Iterable<Row>, most: number, fail: (most: number) => Error):
 }
 
 /** The rows from the texts of their columns, each a list of values. */
-const ungathered = ([first, ...others]: readonly string[]): Rows => {
+const rowsOfColumns = ([first, ...others]: readonly string[]): Rows => {
   const columns = others.map(text => JSON.parse(text) as SqlValue[])
   return (JSON.parse(first ?? '[]') as SqlValue[]).map((value, at) => {
     const row = [value]
@@ -218,8 +218,8 @@ const preparing = (
   }
 }
 
-/** The rows of a gathered query; undefined where they hold more than is wanted, or than fits in a list. */
-const gatheredRows = (
+/** The rows of a columnar query; undefined where they hold more than is wanted, or than fits in a list. */
+const columnarRows = (
   { statement }: Prepared,
   values: readonly SQLInputValue[],
   most: number,
@@ -227,7 +227,7 @@ const gatheredRows = (
   try {
     const lists = statement.get(...values) as unknown as readonly string[]
     const length = lists.reduce((sum, list) => sum + list.length, 0)
-    return length > most ? undefined : ungathered(lists)
+    return length > most ? undefined : rowsOfColumns(lists)
   } catch (error) {
     if (errorCode(error) !== TOOBIG) throw error
     return undefined
@@ -236,10 +236,10 @@ const gatheredRows = (
 
 /** The rows of a query by its statement. */
 const rowsOf = (prepare: Prepare, { statement }: Prepared, query: Query): Rows => {
-  const { values, gathered, bytes, characters } = query
+  const { values, columnar, bytes, characters } = query
   const bound = values.map(bindable)
   const most = characters ?? bytes ?? 0
-  const lists = gathered === undefined ? undefined : gatheredRows(prepare(gathered), bound, most)
+  const lists = columnar === undefined ? undefined : columnarRows(prepare(columnar), bound, most)
   if (lists) return lists
   // With setReturnArrays a row is an array; the types of node:sqlite do not know this.
   const found =

@@ -39,7 +39,7 @@ export const dialect: Dialect = {
   },
   columnsOf: table => sql`select name, "notnull" from pragma_table_info(${table})`,
   singleStatement: null,
-  gathered: (query, columns) => {
+  columnar: (query, columns) => {
     const lists = columns.map(column => sql`json_group_array(${name(column)})`)
     return sql`select ${join(lists, comma)} from (${query})`
   },

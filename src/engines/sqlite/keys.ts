@@ -1,4 +1,4 @@
-/** Columns by whose values rows are asked for, and which of those values a write touches: by triggers, so that cascades tell theirs too. */
+/** Columns by whose values rows are asked for, and which of those values a write touches: by triggers, so that cascades report theirs too. */
 import { hashOf } from '#base/hash.ts'
 import type { Connection } from '#engines/sqlite/connection.ts'
 import { queryWith } from '#sql/engine.ts'
@@ -11,7 +11,7 @@ export type Key = { readonly table: string; readonly column: string; readonly ty
 export const cellsOfKeys = 65_536
 
 // The ids, the references, and texts that an index begins with, compared to the byte: a comparison goes by the collation of the
-// column, of which only the definition of its table tells. One that names any has no such text.
+// column, which only the definition of its table shows. One that names any has no such text.
 const keyColumns =
   queryWith(`select t.name, c.name, c.type from pragma_table_list t, pragma_table_info(t.name) c
   where t.schema = 'main' and t.type = 'table'
@@ -55,7 +55,7 @@ export const cellsBy = (
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
-/** The triggers on a table: they tell the values of its keys, before and after an update. */
+/** The triggers on a table: they report the values of its keys, before and after an update. */
 const triggersOn = (table: string, first: number, columns: readonly string[]): string => {
   const valuesOf = (row: string) => columns.map(column => `${row}.${quoted(column)}`).join()
   const on = (event: string, rows: readonly string[]) =>
@@ -64,15 +64,15 @@ const triggersOn = (table: string, first: number, columns: readonly string[]): s
   return [on('insert', ['new']), on('update', ['old', 'new']), on('delete', ['old'])].join('\n')
 }
 
-/** Makes the connection tell the cells of the keys of each row that it writes, in whatever way. */
-export const tellKeys = (
+/** Makes the connection report the cells of the keys of each row that it writes, in whatever way. */
+export const reportKeys = (
   { database, run }: Connection,
   keys: readonly Key[],
-  tell: (cell: number) => void,
+  report: (cell: number) => void,
 ): void => {
   database.function('duet_wrote', { varargs: true }, (first, count, ...values) => {
     for (let at = 0; at < values.length; at++)
-      tell(cellOf(Number(first) + (at % Number(count)), values[at]))
+      report(cellOf(Number(first) + (at % Number(count)), values[at]))
     return null
   })
   for (const [first, { table }] of keys.entries()) {

@@ -61,7 +61,7 @@ const lockedDescriptor = (file: string): number | undefined => {
       closeSync(descriptor)
       throw cause
     }
-    // Between opening and locking, `restore` may have put another file in its place.
+    // Between opening and locking, `restore` may have replaced the file.
     if (opened(descriptor) === fileAt(file)) return descriptor
     closeSync(descriptor)
   }

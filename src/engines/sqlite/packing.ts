@@ -1,6 +1,6 @@
 /**
  * Jobs as they go to the writer thread and as they come out there. A text or a plan is sent once and then named by a number:
- * to copy the texts of an order's statements from thread to thread took a tenth of all that an order costs.
+ * to copy the texts of a large job's statements from thread to thread took a tenth of all that such a job costs.
  */
 import type { Sent, SentStatement, SentStep } from '#engines/sqlite/protocol.ts'
 import type { ReadPlan } from '#read/plan.ts'

@@ -94,7 +94,7 @@ export type Task =
   | { readonly kind: 'end'; readonly number: number }
 
 /** What the thread answers to a task. */
-export type Told =
+export type TaskReply =
   | { readonly kind: 'ready' }
   | { readonly kind: 'answers'; readonly answers: readonly Answer[] }
   | { readonly kind: 'rows'; readonly rows: Rows }
@@ -104,7 +104,7 @@ export type Told =
       readonly message: string
       readonly retryAfter: number | undefined
     }
-  /** A damaged page was met; what was asked is told of too. */
+  /** A damaged page was met; the task gets its own reply too. */
   | { readonly kind: 'damaged'; readonly message: string }
   /** A fault of the program or of the store. */
   | { readonly kind: 'failed'; readonly message: string }

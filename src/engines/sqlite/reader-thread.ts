@@ -4,7 +4,7 @@ import { tookTooLong } from '#engines/slow-lane.ts'
 import { connect, endRead } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { goAfterOthers } from '#engines/sqlite/priority.ts'
-import type { ReaderSetup, Task, Told } from '#engines/sqlite/protocol.ts'
+import type { ReaderSetup, Task, TaskReply } from '#engines/sqlite/protocol.ts'
 import { ApiError, type ErrorCode } from '#errors.ts'
 import { type Answer, type Prepared, prepare } from '#read/read.ts'
 import { drive, type Query, queryWith, type Rows } from '#sql/engine.ts'
@@ -16,7 +16,7 @@ const { file, digits, limits, readTimeout, stopped } = workerData as ReaderSetup
 goAfterOthers()
 const connection = connect(file, {
   readOnly: true,
-  onDamage: message => port.postMessage({ kind: 'damaged', message } satisfies Told),
+  onDamage: message => port.postMessage({ kind: 'damaged', message } satisfies TaskReply),
 })
 const plans = new Map<number, Prepared>()
 const begin = queryWith('begin')
@@ -78,7 +78,7 @@ const query = (query: Query): Rows => {
   return ask(query)
 }
 
-const perform = (asked: Task): Told => {
+const perform = (asked: Task): TaskReply => {
   switch (asked.kind) {
     case 'read':
       return { kind: 'answers', answers: read(asked) }
@@ -92,7 +92,7 @@ const perform = (asked: Task): Told => {
   }
 }
 
-const failure = (error: unknown): Told => {
+const failure = (error: unknown): TaskReply => {
   if (error instanceof ApiError) {
     const { code, message, retryAfter } = error
     return { kind: 'refused', code: code as ErrorCode, message, retryAfter }
@@ -101,7 +101,7 @@ const failure = (error: unknown): Told => {
   return { kind: 'failed', message }
 }
 
-const tell = (told: Told): void => port.postMessage(told)
+const reply = (message: TaskReply): void => port.postMessage(message)
 
 port.on('message', (asked: Task | 'close') => {
   if (asked === 'close') {
@@ -111,9 +111,9 @@ port.on('message', (asked: Task | 'close') => {
   }
   task = asked.number
   try {
-    tell(perform(asked))
+    reply(perform(asked))
   } catch (error) {
-    tell(failure(error))
+    reply(failure(error))
   }
 })
-tell({ kind: 'ready' })
+reply({ kind: 'ready' })

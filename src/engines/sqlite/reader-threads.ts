@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { tookTooLong } from '#engines/slow-lane.ts'
 import { createPlanNumbers } from '#engines/sqlite/plan-numbers.ts'
-import type { ReaderSetup, Task, Told } from '#engines/sqlite/protocol.ts'
+import type { ReaderSetup, Task, TaskReply } from '#engines/sqlite/protocol.ts'
 import { ApiError } from '#errors.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import type { Answer } from '#read/read.ts'
@@ -38,24 +38,26 @@ const grace = 1000
 
 const lost = () => new ApiError('UNAVAILABLE', 'The read was lost; try again', { retryAfter: 1 })
 
-/** A function that settles what was asked by what the thread told. */
+/** A function that takes a reply of the wanted kind, and throws for any other. */
 const settling =
-  <Kind extends Told['kind']>(kind: Kind) =>
-  (told: Told): Told & { kind: Kind } => {
-    if (told.kind === 'refused') {
-      const { code, message, retryAfter } = told
+  <Kind extends TaskReply['kind']>(kind: Kind) =>
+  (reply: TaskReply): TaskReply & { kind: Kind } => {
+    if (reply.kind === 'refused') {
+      const { code, message, retryAfter } = reply
       throw new ApiError(code, message, { retryAfter })
     }
-    if (told.kind === kind) return told as Told & { kind: Kind }
-    throw new Error(told.kind === 'failed' ? told.message : `a reader told ${told.kind}`)
+    if (reply.kind === kind) return reply as TaskReply & { kind: Kind }
+    throw new Error(
+      reply.kind === 'failed' ? reply.message : `a reader thread replied ${reply.kind}`,
+    )
   }
 
 const asAnswers = settling('answers')
 const asRows = settling('rows')
 
-type Waiting = PromiseWithResolvers<Told>
+type Waiting = PromiseWithResolvers<TaskReply>
 
-/** A worker to which one task at a time is told; `onEnd` says why it ended before it was closed. */
+/** A worker to which one task at a time is sent; `onEnd` says why it ended before it was closed. */
 const startWorker = (
   setup: ReaderSetup,
   onEnd: (why: string) => void,
@@ -72,10 +74,10 @@ const startWorker = (
     if (isAlive) onEnd(why)
     isAlive = false
   }
-  worker.on('message', (told: Told) => {
+  worker.on('message', (reply: TaskReply) => {
     // It is no answer; that comes too.
-    if (told.kind === 'damaged') onDamage(told.message)
-    else waiting.resolve(told)
+    if (reply.kind === 'damaged') onDamage(reply.message)
+    else waiting.resolve(reply)
   })
   worker.on('error', (error: Error) => lose(error.message))
   worker.on('exit', code => {
@@ -87,7 +89,7 @@ const startWorker = (
     lose('it did not answer in time', tookTooLong())
     worker.terminate()
   }
-  const tell = async (task: Task): Promise<Told> => {
+  const send = async (task: Task): Promise<TaskReply> => {
     await ready
     if (!isAlive) throw lost()
     waiting = Promise.withResolvers()
@@ -104,7 +106,7 @@ const startWorker = (
     worker.postMessage('close')
     await exited.promise
   }
-  return { tell, isAlive: () => isAlive, close }
+  return { send, isAlive: () => isAlive, close }
 }
 
 /** Starts a reader thread. */
@@ -114,7 +116,7 @@ export const startReaderThread = ({
   ...options
 }: ReaderOptions): ReaderThread => {
   const stopped = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
-  const { tell, isAlive, close } = startWorker(
+  const { send, isAlive, close } = startWorker(
     { ...options, stopped },
     why => onProblem?.(`a reader thread ended: ${why}; another is started when it is needed`),
     onDamage,
@@ -128,7 +130,7 @@ export const startReaderThread = ({
       const { number: known, isNew, dropPlans } = planNumber(plan)
       const sent = { plan: known, made: isNew ? plan : null, dropPlans }
       try {
-        const { answers } = asAnswers(await tell({ kind: 'read', number, ...sent, slots }))
+        const { answers } = asAnswers(await send({ kind: 'read', number, ...sent, slots }))
         // To receive a long text takes some milliseconds, and so does what is made of it: others come in between.
         const length = answers.reduce((sum, { text }) => sum + text.length, 0)
         if (length > longText) await nextTurn()
@@ -138,9 +140,9 @@ export const startReaderThread = ({
         number++
       }
     },
-    query: async query => asRows(await tell({ kind: 'query', number, query })).rows,
+    query: async query => asRows(await send({ kind: 'query', number, query })).rows,
     end: async () => {
-      if (isAlive()) await tell({ kind: 'end', number })
+      if (isAlive()) await send({ kind: 'end', number })
       number++
     },
     stop,

@@ -17,12 +17,12 @@ const begin = queryWith('begin')
 type SqliteReader = Reader & {
   /** Ends the open snapshot: a read after it sees all that was committed. */
   readonly renewSnapshot: () => void
-  /** Tells what changes from snapshot to snapshot, with the cells that the writer is to number; undefined unless asked for. */
+  /** Reports what changes from snapshot to snapshot, with the cells that the writer is to number; undefined unless asked for. */
   readonly watch: (Changes & { readonly cells: Cells }) | undefined
   readonly close: () => void
 }
 
-/** Opens the file for reading; `onDamage` is called when a read meets a damaged page. `isWatched`: it tells what changes. */
+/** Opens the file for reading; `onDamage` is called when a read meets a damaged page. `isWatched`: it reports what changes. */
 export const openReader = (
   file: string,
   onDamage: (message: string) => void,

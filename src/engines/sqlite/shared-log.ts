@@ -15,16 +15,16 @@ const hasLog = (descriptor: number): boolean => {
 /** The bytes that every connection of SQLite locks while it is open, and that the last one must have alone to remove the log. */
 const sharedBytes = { offset: 0x4000_0002, length: 510 }
 
-type Kept = { readonly descriptor: number; isLocked: boolean }
+type OpenFile = { readonly descriptor: number; isLocked: boolean }
 
 // None is ever closed: with any descriptor of a file, a process loses all of SQLite's locks on it.
-const kept = new Map<string, Kept>()
+const openFiles = new Map<string, OpenFile>()
 
-const descriptorOf = (file: string): Kept | undefined => {
-  const known = kept.get(file)
+const descriptorOf = (file: string): OpenFile | undefined => {
+  const known = openFiles.get(file)
   if (known || statSync(file, { throwIfNoEntry: false }) === undefined) return known
   const opened = { descriptor: openSync(file, 'r+'), isLocked: false }
-  kept.set(file, opened)
+  openFiles.set(file, opened)
   return opened
 }
 
@@ -62,13 +62,13 @@ const emptyLog = ({ query, run }: Connection): string | undefined => {
 
 /**
  * Gives a function that checkpoints a log of more than `most` bytes, to be called after each commit. Its other program seems
- * dead then, so `tell` gets a sentence, which also says where the log could not be emptied.
+ * dead then, so `warn` gets a sentence, which also says where the log could not be emptied.
  */
 export const boundLog = (
   connection: Connection,
   file: string,
   most: number,
-  tell: (message: string) => void,
+  warn: (message: string) => void,
 ): (() => void) => {
   const log = logOf(file)
   let next = most
@@ -78,7 +78,7 @@ export const boundLog = (
     const fault = emptyLog(connection)
     // Not at each commit: it would cost each of them the patience.
     next = fault === undefined ? most : size + most / 8
-    tell(
+    warn(
       fault === undefined
         ? `${log} reached ${size} bytes, and no other program checkpointed it as DUET_WAL=shared promises: Duet did; start that program again`
         : `${log} has ${size} bytes, no other program checkpoints it, and Duet cannot: ${fault}`,

@@ -20,7 +20,7 @@ export const openSlowReader = (
 ): SlowReader => {
   const { file, digits, limits, readTimeout, onProblem, readers = spareCores() } = options
   const setup = { file, digits, limits, readTimeout, onProblem, onDamage }
-  const lane = createSlowLane({ places: readers, waiting: usualWaiting, patience: readTimeout })
+  const lane = createSlowLane({ slots: readers, waiting: usualWaiting, patience: readTimeout })
   const all = new Set<ReaderThread>()
   const idle: ReaderThread[] = []
   const take = (): ReaderThread => {

@@ -30,8 +30,8 @@ export const sqliteStore = ({ migrations, ...options }: Options): Store => {
     keep()
     return applied
   }
-  /** Does it with the log kept. */
-  const kept = <Result>(work: () => Result): Result => {
+  /** Does it once the log outlives its last connection. */
+  const withLog = <Result>(work: () => Result): Result => {
     keep()
     return work()
   }
@@ -43,14 +43,14 @@ export const sqliteStore = ({ migrations, ...options }: Options): Store => {
       return holdWhenFree(file, wait, onWait)
     },
     migrate: async () => migrate(),
-    pending: async () => kept(() => pendingMigrations(file, migrations)),
-    secret: async name => kept(() => secretOf(file, name)),
+    pending: async () => withLog(() => pendingMigrations(file, migrations)),
+    secret: async name => withLog(() => secretOf(file, name)),
     session: async purpose =>
-      kept(() =>
+      withLog(() =>
         purpose === 'reading'
           ? sqliteSession(connect(file, { readOnly: true }), 'begin')
           : sqliteSession(connect(file, { sync, sharesLog }), 'begin immediate'),
       ),
-    open: serving => kept(() => openSqlite({ ...serving, ...options })),
+    open: serving => withLog(() => openSqlite({ ...serving, ...options })),
   }
 }

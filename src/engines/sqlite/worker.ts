@@ -185,9 +185,9 @@ const drain = (first: Batch | 'close'): void => {
       take(next.message as Batch | 'close')
     }
     if (queue.length === 0) break
-    const told = runGroup(queue)
-    reply(told)
-    if (told.kind === 'unknown' || told.kind === 'gone') {
+    const result = runGroup(queue)
+    reply(result)
+    if (result.kind === 'unknown' || result.kind === 'gone') {
       hasStopped = true
       return
     }

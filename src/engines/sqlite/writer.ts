@@ -2,11 +2,11 @@
 import { Worker } from 'node:worker_threads'
 import { createBatcher } from '#engines/sqlite/batching.ts'
 import type { Cells } from '#engines/sqlite/changes.ts'
+import { createDelivery } from '#engines/sqlite/delivery.ts'
 import type { Disk } from '#engines/sqlite/disk.ts'
 import { fileAt, gone } from '#engines/sqlite/lock.ts'
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
 import type { Reply, WriterSetup } from '#engines/sqlite/protocol.ts'
-import { createTelling } from '#engines/sqlite/telling.ts'
 import { tooManyWrites } from '#engines/store.ts'
 import { ApiError } from '#errors.ts'
 import type { Job, Outcome } from '#write/job.ts'
@@ -34,7 +34,7 @@ const createWaiters = () => {
     waiters.delete(id)
     return waiter
   }
-  const telling = createTelling(([id, outcome]) => take(id)?.resolve(outcome))
+  const delivery = createDelivery(([id, outcome]) => take(id)?.resolve(outcome))
   const reject = (ids: readonly number[], error: () => unknown) => {
     for (const id of ids) take(id)?.reject(error())
   }
@@ -45,11 +45,11 @@ const createWaiters = () => {
       waiters.set(id, waiter)
       return waiter.promise
     },
-    resolve: telling.add,
+    resolve: delivery.add,
     reject,
     /** Rejects all but those whose outcomes are known. */
     rejectAll: (error: ApiError) => {
-      telling.flush()
+      delivery.flush()
       reject([...waiters.keys()], () => error)
     },
   }

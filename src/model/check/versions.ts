@@ -141,7 +141,7 @@ const isReversible = (form: Form, { values = [] }: Field): boolean =>
   form === 'as text' || (form !== 'as seconds' && wordsIn(form, values)?.length === values.length)
 
 /** Whether values are in the same order before and after the form is written. */
-const keepsOrder = (form: Form, { values = [] }: Field): boolean => {
+const sortsAlike = (form: Form, { values = [] }: Field): boolean => {
   if (typeof form === 'string') return form === 'as seconds'
   const former = (word: string) => otherWord(form, word)
   const sorted = values.toSorted()
@@ -163,7 +163,7 @@ const formUseFault = (
     return 'is written there in a form that cannot be turned back, and callers may give it: use another form, or let only the service set it'
   if (uses.length > 0 && !isReversible(form, field))
     return 'is written there in a form that cannot be turned back, and a filter compares it: use another form, or give the filter since: 2'
-  if ((isRanged || sorts.some(sort => sort.field === key)) && !keepsOrder(form, field))
+  if ((isRanged || sorts.some(sort => sort.field === key)) && !sortsAlike(form, field))
     return 'is written there in a form of another order, and lists are sorted or ranged by it: use another form, or give the sort or filter since: 2'
   return undefined
 }

@@ -1,4 +1,4 @@
-/** The roles of the library: whoever may do everything is no admin here, and there is one in between. */
+/** The roles of the library: the role that may do everything is no admin here, and there is one in between. */
 import { withRole } from '#model/policy.ts'
 import { defineRoles } from '#model/viewer.ts'
 

@@ -26,10 +26,10 @@ const asking: SessionOptions = {
   silenceLimit: waits.round,
 }
 
-type Found = { readonly url: string; readonly timeline: number }
+type Primary = { readonly url: string; readonly timeline: number }
 
 /** The server as a primary; undefined where it is a standby, or cannot be reached for the reason that is added to `errors`. */
-const askServer = async (url: string, errors: unknown[]): Promise<Found | undefined> => {
+const askServer = async (url: string, errors: unknown[]): Promise<Primary | undefined> => {
   try {
     const connection = await connectTo(url, asking)
     const [row] = await connection.query(timeline).finally(connection.end)
@@ -41,8 +41,8 @@ const askServer = async (url: string, errors: unknown[]): Promise<Found | undefi
 }
 
 /** The primary with the highest timeline: an older one that still takes sessions was replaced. */
-const newestOf = async (url: string, errors: unknown[] = []): Promise<Found | undefined> => {
-  let newest: Found | undefined
+const newestOf = async (url: string, errors: unknown[] = []): Promise<Primary | undefined> => {
+  let newest: Primary | undefined
   const { promise: some, resolve } = Promise.withResolvers<void>()
   const asked = serversIn(url).map(async one => {
     const found = await askServer(one, errors)
@@ -59,7 +59,7 @@ const noPrimary = (url: string) =>
     `${labelOf(url)} has no primary now: none of its servers takes writes, or none can be reached`,
   )
 
-/** What is told where no primary was found: that the user or the database is refused; it lasts only where every server says so, since one may be a standby with rules of its own. */
+/** The error where no primary was found: that the user or the database is refused; it lasts only where every server says so, since one may be a standby with rules of its own. */
 const noneFound = (url: string, errors: readonly unknown[]): unknown => {
   const refusal = errors.find(isLasting)
   if (refusal === undefined) return noPrimary(url)
@@ -67,7 +67,7 @@ const noneFound = (url: string, errors: readonly unknown[]): unknown => {
   return isEvery ? refusal : new UnreachableError((refusal as Error).message)
 }
 
-const wasReplaced = (found: Found, { timeline }: Found) =>
+const wasReplaced = (found: Primary, { timeline }: Primary) =>
   `${labelOf(found.url)} takes writes on timeline ${found.timeline}, but timeline ${timeline} was there already, so it is not used: find out which writes are lost, then start this process again`
 
 /** Opens a connection to the server of a URL, or to the primary among several. Throws an UnreachableError with the remedy. */
@@ -89,8 +89,8 @@ export const primaryWithin = async (
   onWait: (reason: string) => void,
 ): Promise<void> => {
   const passes = (error: unknown) => error instanceof UnreachableError && !isLasting(error)
-  const tell = (error: unknown) => onWait((error as Error).message)
-  const connection = await withPatience({ wait, pause: betweenTries, passes, onWait: tell }, () =>
+  const report = (error: unknown) => onWait((error as Error).message)
+  const connection = await withPatience({ wait, pause: betweenTries, passes, onWait: report }, () =>
     connect(options),
   )
   await connection.end()
@@ -126,27 +126,27 @@ export const fixedOn = (url: string, role?: Role): Hosts => ({
 
 /**
  * Looks for the primary of a URL at once, and again at every doubt; a URL of one server without a wish is that server.
- * `onProblem` is told of a primary that is not used.
+ * `onProblem` gets the reason for a primary that is not used.
  */
 export const createHosts = (url: string, onProblem?: (problem: string) => void): Hosts => {
   if (!seeksPrimary(url)) return fixedOn(url)
-  let current: Found = { url: serversIn(url)[0] ?? url, timeline: 0 }
+  let current: Primary = { url: serversIn(url)[0] ?? url, timeline: 0 }
   let search: Promise<void> | undefined
   let isClosed = false
   const cuts: (() => void)[] = []
-  const settle = (found: Found) => {
+  const settle = (found: Primary) => {
     const hasMoved = current.timeline > 0 && found.url !== current.url
     current = found
     if (hasMoved) for (const cut of cuts) cut()
   }
   const seek = async () => {
-    let hasTold = false
+    let isReported = false
     for (let pause = waits.firstPause; !isClosed; pause = Math.min(pause * 2, waits.longestPause)) {
       const found = await newestOf(url)
       // Never back: a primary of an older timeline has been replaced, whatever it says.
       if (found && found.timeline >= current.timeline) return settle(found)
-      if (found && !hasTold) onProblem?.(wasReplaced(found, current))
-      hasTold ||= found !== undefined
+      if (found && !isReported) onProblem?.(wasReplaced(found, current))
+      isReported ||= found !== undefined
       // Spread, so that not all processes ask at the same moment.
       await sleep(pause * (0.75 + Math.random() / 2), undefined, { ref: false })
     }

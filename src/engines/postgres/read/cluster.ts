@@ -1,8 +1,8 @@
 /** The primary and its replicas, asked each second how far they have come: where a read may go, and what became of a position. */
 import type { Hosts } from '#engines/postgres/connection/hosts.ts'
 import { endsWithin } from '#engines/postgres/connection/within.ts'
-import { type Place, placeOf } from '#engines/postgres/read/position.ts'
-import { createReplicas, type Found } from '#engines/postgres/read/replicas.ts'
+import { type LogPosition, logPositionOf } from '#engines/postgres/read/position.ts'
+import { createReplicas, type ReplicaSource } from '#engines/postgres/read/replicas.ts'
 import type { Server } from '#engines/postgres/read/server.ts'
 import { createTimelines } from '#engines/postgres/read/timelines.ts'
 import type { Position, Query, Rows } from '#sql/engine.ts'
@@ -17,7 +17,7 @@ type Parts = {
   readonly hosts: Hosts
   readonly primary: Server
   /** Where the replicas are; undefined where there are none. */
-  readonly found: Found | undefined
+  readonly source: ReplicaSource | undefined
   /** Writes to the primary. */
   readonly write: (query: Query) => Promise<Rows>
 }
@@ -26,17 +26,17 @@ export type Cluster = {
   /** The replica for a read; undefined where the primary must answer. Throws `MALFORMED_REQUEST` for what is no position. */
   readonly choose: (after: Position | undefined) => Promise<Server | undefined> | Server | undefined
   /** What is to be said of a position: its write may be lost, or nobody knows; undefined where all is well. */
-  readonly standing: (after: Position) => 'lost' | 'unknown' | undefined
+  readonly positionStatus: (after: Position) => 'lost' | 'unknown' | undefined
   /** How far each replica is behind, in seconds; NaN for one that does not answer. */
   readonly lags: () => ReadonlyMap<string, number>
   readonly close: () => Promise<void>
 }
 
 /** Watches them. */
-export const createCluster = ({ hosts, primary, found, write }: Parts): Cluster => {
+export const createCluster = ({ hosts, primary, source, write }: Parts): Cluster => {
   const ask = (query: Query) => primary.pipelined.query(query)
   const timelines = createTimelines(ask, write, () => replicas?.forget())
-  const replicas = found && createReplicas(found, timelines)
+  const replicas = source && createReplicas(source, timelines)
   const refresh = async () => {
     const lsn = await timelines.refresh()
     replicas?.noteWritten(lsn)
@@ -50,30 +50,30 @@ export const createCluster = ({ hosts, primary, found, write }: Parts): Cluster 
   check()
   hosts.onMove(() => void refresh().catch(() => {}))
 
-  const isNewer = ({ timeline = 0 }: Place) => timeline > (timelines.current() ?? 0)
+  const isNewer = ({ timeline = 0 }: LogPosition) => timeline > (timelines.current() ?? 0)
   let lastLook = Number.NEGATIVE_INFINITY
   /** Looks for the primary that gave a position on a timeline which is not known yet; not more than once in a while. */
-  const lookFor = async (place: Place): Promise<undefined> => {
-    if (!isNewer(place) || performance.now() - lastLook < interval) return
+  const lookFor = async (wanted: LogPosition): Promise<undefined> => {
+    if (!isNewer(wanted) || performance.now() - lastLook < interval) return
     await refresh().catch(() => {})
-    if (!isNewer(place)) return
+    if (!isNewer(wanted)) return
     lastLook = performance.now()
     hosts.doubt()
     await hosts.find(newerWait).catch(() => {})
   }
   return {
     choose: after => {
-      const place = after === undefined ? undefined : placeOf(after)
-      const standing = place && timelines.standing(place)
+      const wanted = after === undefined ? undefined : logPositionOf(after)
+      const status = wanted && timelines.positionStatus(wanted)
       // What was carried over from an earlier system is on each replica that shows the present timeline.
-      if (!place || standing === 'held')
-        return replicas?.choose(place && timelines.isEarlier(place) ? undefined : place)
-      return standing === 'unknown' ? lookFor(place) : undefined
+      if (!wanted || status === 'held')
+        return replicas?.choose(wanted && timelines.isEarlier(wanted) ? undefined : wanted)
+      return status === 'unknown' ? lookFor(wanted) : undefined
     },
-    standing: after => {
+    positionStatus: after => {
       try {
-        const standing = timelines.standing(placeOf(after))
-        return standing === 'held' || timelines.current() === undefined ? undefined : standing
+        const status = timelines.positionStatus(logPositionOf(after))
+        return status === 'held' || timelines.current() === undefined ? undefined : status
       } catch {
         return undefined
       }

@@ -1,6 +1,6 @@
 /** Chooses the replica for a read: the one with the fewest open queries of those that are up and have replayed enough. */
 import { labelOf } from '#engines/postgres/connection/label.ts'
-import { lsnOf, type Place } from '#engines/postgres/read/position.ts'
+import { type LogPosition, lsnOf } from '#engines/postgres/read/position.ts'
 import { createServer, type Server, type ServerOptions } from '#engines/postgres/read/server.ts'
 import { replayed, type Timelines } from '#engines/postgres/read/timelines.ts'
 
@@ -72,7 +72,7 @@ const waitsFor = async ({ refresh }: Replica, lsn: bigint): Promise<boolean> => 
   }
 }
 
-export type Found = {
+export type ReplicaSource = {
   /** Gives the URLs of those that there are now. */
   readonly find: () => Promise<readonly string[]>
   /** The options of the one with a URL. */
@@ -80,13 +80,15 @@ export type Found = {
 }
 
 export type Replicas = {
-  /** The replica for a read that must see a place, or any state; undefined where the primary must answer. */
-  readonly choose: (place: Place | undefined) => Promise<Server | undefined> | Server | undefined
+  /** The replica for a read that must see a position, or any state; undefined where the primary must answer. */
+  readonly choose: (
+    wanted: LogPosition | undefined,
+  ) => Promise<Server | undefined> | Server | undefined
   /** Looks which there are now, and how far each has come. */
   readonly check: () => Promise<void>
-  /** Tells how far the primary has come. */
+  /** Notes how far the primary has come. */
   readonly noteWritten: (lsn: bigint) => void
-  /** Tells that it writes on another timeline: what it had come to before says nothing any more. */
+  /** Notes that it writes on another timeline: what it had come to before says nothing any more. */
   readonly forget: () => void
   /** How far each is behind, in seconds; NaN for one that does not answer. */
   readonly lags: () => ReadonlyMap<string, number>
@@ -118,7 +120,7 @@ const createLag = () => {
 }
 
 /** Opens those that have come, and closes those that have gone. */
-const follow = async (replicas: Map<string, Replica>, { find, optionsOf }: Found) => {
+const follow = async (replicas: Map<string, Replica>, { find, optionsOf }: ReplicaSource) => {
   const urls = await find()
   for (const [url, { server }] of replicas)
     if (!urls.includes(url)) {
@@ -129,7 +131,10 @@ const follow = async (replicas: Map<string, Replica>, { find, optionsOf }: Found
 }
 
 /** The replicas of a primary; `current` gives the timeline that one must show to be used. */
-export const createReplicas = (found: Found, { current }: Pick<Timelines, 'current'>): Replicas => {
+export const createReplicas = (
+  source: ReplicaSource,
+  { current }: Pick<Timelines, 'current'>,
+): Replicas => {
   const replicas = new Map<string, Replica>()
   const lag = createLag()
   const best = (): Replica | undefined => {
@@ -145,14 +150,14 @@ export const createReplicas = (found: Found, { current }: Pick<Timelines, 'curre
     return chosen
   }
   return {
-    choose: place => {
+    choose: wanted => {
       const replica = best()
-      if (!replica || !place || replica.known().lsn >= place.lsn) return replica?.server
-      return waitsFor(replica, place.lsn).then(reached => (reached ? replica.server : undefined))
+      if (!replica || !wanted || replica.known().lsn >= wanted.lsn) return replica?.server
+      return waitsFor(replica, wanted.lsn).then(reached => (reached ? replica.server : undefined))
     },
     check: async () => {
       // While nobody can say which there are, those that were there are.
-      await follow(replicas, found).catch(() => {})
+      await follow(replicas, source).catch(() => {})
       const least = lag.leastOf()
       for (const { checkLag, refresh } of replicas.values())
         (least === undefined ? refresh() : checkLag(least)).catch(() => {})

@@ -3,7 +3,7 @@
  * does a move to another system, such as a major upgrade, which has a log of its own.
  */
 import { earlierTimelines, timelineAt } from '#engines/postgres/connection/timeline.ts'
-import { lsnOf, type Place } from '#engines/postgres/read/position.ts'
+import { type LogPosition, lsnOf } from '#engines/postgres/read/position.ts'
 import { type Query, queryWith, type Rows } from '#sql/engine.ts'
 
 type Ask = (query: Query) => Promise<Rows>
@@ -20,13 +20,13 @@ const list = queryWith('select system, timeline, began from timelines order by t
 
 const add = `insert into timelines (system, timeline, began) values ($1, $2, $3) on conflict do nothing`
 
-/** The query that tells how far a replica has replayed, and the newest timeline that it shows. */
+/** The query for how far a replica has replayed, and the newest timeline that it shows. */
 export const replayed = queryWith(
   `select pg_last_wal_replay_lsn()::text, (select max(timeline) from timelines where system = (${system}))`,
 )
 
 /** What became of the write of a position: the primary's log has it, was cut off before it, or nobody knows. */
-export type Standing = 'held' | 'lost' | 'unknown'
+export type PositionStatus = 'held' | 'lost' | 'unknown'
 
 /** A timeline that the store has recorded; `began` is an LSN of the one before, and null where nobody knows. */
 export type Timeline = {
@@ -50,16 +50,16 @@ const after = (timelines: readonly Timeline[], number: number): readonly Timelin
   return end < 0 ? later : later.slice(0, end + 1)
 }
 
-/** What became of a place, by the timelines of the store in order. */
-export const standingOf = (
-  { timeline, lsn }: Place,
+/** What became of a position, by the timelines of the store in order. */
+export const positionStatusOf = (
+  { timeline, lsn }: LogPosition,
   here: Here | undefined,
   recorded: readonly Timeline[],
-): Standing => {
+): PositionStatus => {
   if (timeline === undefined) return 'held'
   if (here === undefined || timeline > here.current) return 'unknown'
   const isOurs = ({ system, number }: Timeline) => system === here.system || number <= here.earlier
-  // Two systems count from 1 where nobody said which came first: a place may be on either.
+  // Two systems count from 1 where nobody said which came first: a position may be on either.
   if (recorded.some(one => one.number === timeline && !isOurs(one))) return 'unknown'
   if (timeline === here.current) return 'held'
   const later = after(recorded.filter(isOurs), timeline)
@@ -70,9 +70,9 @@ export const standingOf = (
 export type Timelines = {
   /** The primary's; undefined until it was first asked. */
   readonly current: () => number | undefined
-  readonly standing: (place: Place) => Standing
-  /** Whether a place is in the log of an earlier system, which says nothing of how far the present one has come. */
-  readonly isEarlier: (place: Place) => boolean
+  readonly positionStatus: (position: LogPosition) => PositionStatus
+  /** Whether a position is in the log of an earlier system, which says nothing of how far the present one has come. */
+  readonly isEarlier: (position: LogPosition) => boolean
   /** Asks the primary; gives the LSN that it has come to. */
   readonly refresh: () => Promise<bigint>
 }
@@ -102,7 +102,7 @@ export const createTimelines = (ask: Ask, write: Ask, onChange: () => void): Tim
   }
   return {
     current: () => known?.current,
-    standing: place => standingOf(place, known, recorded),
+    positionStatus: position => positionStatusOf(position, known, recorded),
     isEarlier: ({ timeline }) => timeline !== undefined && timeline <= (known?.earlier ?? 0),
     refresh: async () => {
       const [row = []] = await ask(here)

@@ -71,7 +71,7 @@ export const ddl: Ddl = {
   checkOf: (column, { scalar }) => (scalar === 'flag' ? `check (${column} in (0, 1))` : ''),
   // Free space on each page: a changed row can stay on its page, and its indexes need no new entries (HOT).
   tableEnd: 'with (fillfactor = 90)',
-  // Every order ends with the id, and so does every index that serves one.
+  // Every sort order ends with the id, and so does every index that serves one.
   indexTerms: ({ terms, unique }) => {
     const columns = terms.map(({ column, descending }) => `${column}${descending ? ' desc' : ''}`)
     return unique ? columns : [...columns, 'id']

@@ -1,4 +1,4 @@
-/** Tells the channel of reads also of what is asked of a reader directly, past `read()`, as routes of a content do. */
+/** Publishes on the channel of reads also what is asked of a reader directly, past `read()`, as routes of a content do. */
 import { type ReadFacts, reads, traced } from '#channels.ts'
 import type { PlanReader } from '#read/read.ts'
 import type { Query, Rows, Work } from '#sql/engine.ts'
@@ -35,8 +35,8 @@ const factsOf = (texts: readonly string[], lane: ReadFacts['lane']): ReadFacts =
   statements: () => texts,
 })
 
-/** Runs work as `run` does, and tells of it. */
-const tell = <Result>(
+/** Runs work as `run` does, and publishes it. */
+const publish = <Result>(
   lane: ReadFacts['lane'],
   begin: () => Work<Result>,
   run: (begin: () => Work<Result>) => Result | Promise<Result>,
@@ -53,7 +53,7 @@ const tell = <Result>(
   )
 }
 
-const tellQuery = (
+const publishQuery = (
   query: Query,
   run: () => Rows | Promise<Rows>,
 ): ReturnType<PlanReader['query']> => {
@@ -64,11 +64,11 @@ const tellQuery = (
   })
 }
 
-/** The same reader, which tells of direct reads where somebody listens; `plain` is the one that does not. */
-export const telling = (plain: PlanReader): PlanReader => ({
+/** The same reader, which publishes direct reads where somebody subscribes; `plain` is the one that does not. */
+export const publishing = (plain: PlanReader): PlanReader => ({
   ...plain,
   plain,
-  query: (query, asked) => tellQuery(query, () => plain.query(query, asked)),
-  snapshot: (begin, asked) => tell('quick', begin, begun => plain.snapshot(begun, asked)),
-  slowly: async (begin, asked) => tell('slow', begin, begun => plain.slowly(begun, asked)),
+  query: (query, asked) => publishQuery(query, () => plain.query(query, asked)),
+  snapshot: (begin, asked) => publish('quick', begin, begun => plain.snapshot(begun, asked)),
+  slowly: async (begin, asked) => publish('slow', begin, begun => plain.slowly(begun, asked)),
 })

@@ -8,7 +8,7 @@ import { dialect } from '#engines/sqlite/dialect.ts'
 import { queryWith, type Rows, TooLong } from '#sql/engine.ts'
 import { sql, statement } from '#sql/sql.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'duet-gathered-'))
+const folder = mkdtempSync(join(tmpdir(), 'duet-columnar-'))
 let connection: Connection
 before(() => {
   connection = connect(join(folder, 'store.db'))
@@ -19,25 +19,25 @@ after(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Puts rows in place of those that were there. */
+/** Replaces the rows. */
 const put = (rows: Rows) => {
   connection.run('delete from texts')
   for (const row of rows)
     connection.query(queryWith('insert into texts values (?1, ?2, ?3)', ...row))
 }
 
-const gathered = dialect.gathered?.(sql`select * from texts order by id desc limit 5000`, [
+const columnar = dialect.columnar?.(sql`select * from texts order by id desc limit 5000`, [
   'id',
   'text',
   'n',
 ])
-assert.ok(gathered)
-const { text } = statement(gathered, dialect.placeholder)
+assert.ok(columnar)
+const { text } = statement(columnar, dialect.placeholder)
 
 /** The rows of the lists, or, from `otherwise`, those that were read one by one. */
 const read = (most: { readonly bytes?: number; readonly characters?: number }, otherwise = '') => {
   const plain = otherwise || "select 'read one by one'"
-  return connection.query({ text: plain, values: [], gathered: text, bytes: 1e9, ...most })
+  return connection.query({ text: plain, values: [], columnar: text, bytes: 1e9, ...most })
 }
 
 test('the lists of a query hold its rows in order, with each text and number as it is', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { onEnd, type ReadFacts, reads } from '#channels.ts'
+import { publishing } from '#read/publishing.ts'
 import type { PlanReader } from '#read/read.ts'
-import { telling } from '#read/telling.ts'
 import type { Query, Rows, Work } from '#sql/engine.ts'
 
 const query = (text: string, isQuick = true): Query => ({ text, values: [], isQuick })
@@ -38,10 +38,10 @@ const plain = {
   slowly: async begin => run(begin),
 } as Pick<PlanReader, 'query' | 'snapshot' | 'slowly'> as PlanReader
 
-const reader = telling(plain)
+const reader = publishing(plain)
 
-/** What the channel tells while `work` runs. */
-const told = async (work: () => unknown) => {
+/** What the channel publishes while `work` runs. */
+const published = async (work: () => unknown) => {
   const all: unknown[] = []
   const end = onEnd(reads, ({ levels, lane, statements, rows }: ReadFacts) =>
     all.push({ levels, lane, statements: statements(), rows }),
@@ -53,17 +53,17 @@ const told = async (work: () => unknown) => {
   return all
 }
 
-test('the channel is told the lane, the statement and the rows of a single query', async () => {
-  assert.deepEqual(await told(() => reader.query(query('abc'))), [
+test('the channel has the lane, the statement and the rows of a single query', async () => {
+  assert.deepEqual(await published(() => reader.query(query('abc'))), [
     { levels: 1, lane: 'quick', statements: ['abc'], rows: 3 },
   ])
-  assert.deepEqual(await told(() => reader.query(query('ab', false))), [
+  assert.deepEqual(await published(() => reader.query(query('ab', false))), [
     { levels: 1, lane: 'slow', statements: ['ab'], rows: 2 },
   ])
 })
 
-test('it is told of a query that fails, without rows', async () => {
-  assert.deepEqual(await told(() => reader.query(query('?'))), [
+test('it has a query that fails, without rows', async () => {
+  assert.deepEqual(await published(() => reader.query(query('?'))), [
     { levels: 1, lane: 'quick', statements: ['?'], rows: undefined },
   ])
 })
@@ -83,31 +83,31 @@ function* mended(): Work<number> {
   return 0
 }
 
-test('it is told all statements of a snapshot and their rows together, in either lane', async () => {
+test('it has all statements of a snapshot and their rows together, in either lane', async () => {
   const statements = ['ab', 'abc']
-  assert.deepEqual(await told(() => reader.snapshot(twice)), [
+  assert.deepEqual(await published(() => reader.snapshot(twice)), [
     { levels: 2, lane: 'quick', statements, rows: 5 },
   ])
-  assert.deepEqual(await told(() => reader.slowly(twice)), [
+  assert.deepEqual(await published(() => reader.slowly(twice)), [
     { levels: 2, lane: 'slow', statements, rows: 5 },
   ])
 })
 
-test('work that catches what a query throws goes on, and both statements are told', async () => {
-  assert.deepEqual(await told(() => reader.snapshot(mended)), [
+test('work that catches what a query throws goes on, and both statements are published', async () => {
+  assert.deepEqual(await published(() => reader.snapshot(mended)), [
     { levels: 2, lane: 'quick', statements: ['?', 'abcd'], rows: 4 },
   ])
 })
 
-test('work that an engine begins again is told of once, by its last run', async () => {
-  const again = telling({
+test('work that an engine begins again is published once, by its last run', async () => {
+  const again = publishing({
     ...plain,
     snapshot: begin => {
       run(begin)
       return run(begin)
     },
   })
-  assert.deepEqual(await told(() => again.snapshot(twice)), [
+  assert.deepEqual(await published(() => again.snapshot(twice)), [
     { levels: 2, lane: 'quick', statements: ['ab', 'abc'], rows: 5 },
   ])
 })
