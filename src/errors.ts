@@ -51,6 +51,7 @@ export const machineErrors = defineErrors({
   METHOD_NOT_ALLOWED: { status: 405, title: 'The path exists, the method does not' },
   UNSUPPORTED_VERSION: { status: 400, title: 'No such version of the API' },
   NOT_ACCEPTABLE: { status: 406, title: 'No representation fits the Accept header' },
+  REQUEST_TIMEOUT: { status: 408, title: 'The request did not come whole in time' },
   CONFLICT: { status: 409, title: 'The change conflicts with what is stored' },
   IDEMPOTENCY_IN_FLIGHT: { status: 409, title: 'The first request with this key still runs' },
   VERSION_WITHDRAWN: { status: 410, title: 'The version of the API has ended' },
