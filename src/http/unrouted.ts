@@ -60,8 +60,11 @@ export const unrouted = (
     const allow = allowedAt(path)
     if (allow === undefined) throw absent(c)
     if (method === 'OPTIONS') return options(c, allow)
-    const message = `${method} is not possible at ${path}; there are ${allow}${elsewhere(c)}`
-    throw new ApiError('METHOD_NOT_ALLOWED', message, { headers: { Allow: allow } })
+    throw new ApiError(
+      'METHOD_NOT_ALLOWED',
+      `${method} is not possible at ${path}; there are ${allow}${elsewhere(c)}`,
+      { headers: { Allow: allow } },
+    )
   })
   return exchange({ ...edge, authenticate: () => anonymous }, fail, handle)
 }

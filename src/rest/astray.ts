@@ -23,7 +23,7 @@ const meantBy = (segment: string, words: readonly string[]): string | undefined 
 }
 
 /** Finds the path that somebody meant, near to one of these patterns or to one below the API's prefix; undefined where there is none. */
-export const nearestPath = (patterns: readonly string[]) => {
+const nearestPath = (patterns: readonly string[]) => {
   const known = [...new Set(patterns)].map(path => path.split('/'))
   const meant = (path: string): string | undefined => {
     const asked = path.split('/')

@@ -111,10 +111,12 @@ export type Target = {
 
 /** The error where `If-Match` does not hold, by the reason why it never did where there is one. */
 export const changedSince = (what: string, mismatch?: string): ApiError =>
-  new ApiError(
-    'PRECONDITION_FAILED',
-    mismatch ?? `The ${what} was changed since: read it again, then repeat the change`,
-  )
+  mismatch === undefined
+    ? new ApiError(
+        'PRECONDITION_FAILED',
+        `The ${what} was changed since: read it again, then repeat the change`,
+      )
+    : new ApiError('PRECONDITION_FAILED', mismatch)
 
 const verbs = { update: 'change', delete: 'delete' } as const
 
