@@ -11,7 +11,7 @@ import { inWords } from '../src/model/policy.ts'
 import { resourceIn } from '../src/model/resource.ts'
 import { memberNames } from '../src/rest/members.ts'
 import { settings } from '../src/settings.ts'
-import { metTexts, operatorTexts, remedyIn, writtenTexts } from '../test/support/error-texts.ts'
+import { operatorTexts, remedyIn } from '../test/support/error-texts.ts'
 import { createWorld } from '../test/world.ts'
 import { linesOf, threatCells, threatsInWords } from './reliability.mjs'
 import { threats } from './reliability-rows.mjs'
@@ -71,21 +71,13 @@ function settingsTable() {
   return table(['Setting', 'Unless set', 'What it is'], rows)
 }
 
-/** Each code with the message of a bad request in the tests, or where there is none, one in the sources. */
-async function errorsTable() {
-  const world = await createWorld()
-  const texts = [...(await metTexts(world)), ...writtenTexts()]
-  await world.close()
-  const example = wanted =>
-    texts.find(({ code, text }) => code === wanted && text.length <= 120)?.text
+/** Each code with an example, as the page about errors shows them. */
+function errorsTable() {
   return table(
     ['Code', 'Status', 'What it says', 'For example'],
-    [...mergeErrors(machineErrors, content.errors).values()].map(kind => [
-      code(kind.code),
-      kind.status,
-      kind.title,
-      example(kind.code) ?? kind.title,
-    ]),
+    [...mergeErrors(machineErrors, content.errors).values()].map(
+      ({ code: name, status, title, example = title }) => [code(name), status, title, example],
+    ),
   )
 }
 

@@ -24,14 +24,14 @@ import { graphiqlPage } from '#pages/graphiql.ts'
 import { send } from '#pages/page.ts'
 import { mountReference, type ReferenceOptions } from '#pages/reference.ts'
 import { mountStart } from '#pages/start.ts'
+import { astray } from '#rest/astray.ts'
 import { announcing, type Notices } from '#rest/deprecation.ts'
 import { differencesOf } from '#rest/differences.ts'
 import { fail, failIn } from '#rest/fail.ts'
-import { noSuchPath } from '#rest/mount.ts'
 import { mountRest } from '#rest/rest.ts'
 import { routesOf } from '#rest/routes.ts'
 import { successorAmong } from '#rest/successor.ts'
-import { noSuchVersion, versionHeader } from '#rest/version.ts'
+import { versionHeader } from '#rest/version.ts'
 
 export type AppOptions = {
   readonly content: Content
@@ -185,7 +185,10 @@ export const createApp = (
       allowedAt,
       edge,
       announced,
-      path => noSuchVersion(path) ?? noSuchPath(path),
+      astray(
+        core.model,
+        app.routes.map(({ path }) => path),
+      ),
       (c, allow) => ({ ...versionHeader(c), ...queriedAt(c.req.path, allow) }),
     ),
   )

@@ -8,6 +8,8 @@ export type ErrorKind<Code extends string = string> = {
   readonly status: number
   /** The message where a throw gives none. */
   readonly title: string
+  /** A message that callers may meet, for the pages about errors; absent where it is the title. */
+  readonly example?: string
 }
 
 type Described = Readonly<Record<string, Omit<ErrorKind, 'code'>>>
@@ -19,12 +21,12 @@ type Described = Readonly<Record<string, Omit<ErrorKind, 'code'>>>
 export const defineErrors = <const Table extends Described>(
   table: Table,
 ): { readonly [Code in keyof Table & string]: ErrorKind<Code> } => {
-  const kinds = Object.entries(table).map(([code, { status, title }]) => {
+  const kinds = Object.entries(table).map(([code, { status, title, ...more }]) => {
     if (!/^[A-Z][A-Z0-9_]*$/.test(code))
       throw new Error(`The error code ${code} is not in capitals: write it like NOT_FOUND`)
     if (!Number.isInteger(status) || status < 400 || status > 599)
       throw new Error(`The error code ${code} has the status ${status}: give it one of 400 to 599`)
-    return [code, { code, status, title }]
+    return [code, { code, status, title, ...more }]
   })
   return Object.fromEntries(kinds)
 }
@@ -44,41 +46,163 @@ export const mergeErrors = (
 
 /** The machine's own codes, the same for every content. */
 export const machineErrors = defineErrors({
-  MALFORMED_REQUEST: { status: 400, title: 'The request cannot be understood' },
-  UNAUTHENTICATED: { status: 401, title: 'A valid token is needed' },
-  FORBIDDEN: { status: 403, title: 'The token does not give this right' },
-  NOT_FOUND: { status: 404, title: 'No such thing' },
-  METHOD_NOT_ALLOWED: { status: 405, title: 'The path exists, the method does not' },
-  UNSUPPORTED_VERSION: { status: 400, title: 'No such version of the API' },
-  NOT_ACCEPTABLE: { status: 406, title: 'No representation fits the Accept header' },
-  CONFLICT: { status: 409, title: 'The change conflicts with what is stored' },
-  IDEMPOTENCY_IN_FLIGHT: { status: 409, title: 'The first request with this key still runs' },
+  MALFORMED_REQUEST: {
+    status: 400,
+    title: 'The request cannot be understood',
+    example: 'The path has a malformed escape',
+  },
+  UNAUTHENTICATED: {
+    status: 401,
+    title: 'A valid token is needed',
+    example: 'A token is needed to read things',
+  },
+  FORBIDDEN: {
+    status: 403,
+    title: 'The token does not give this right',
+    example: 'This token gives no right to change this thing',
+  },
+  NOT_FOUND: { status: 404, title: 'No such thing', example: 'Thing 9 not found' },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    title: 'The path exists, the method does not',
+    example: 'DELETE is not possible at /api/things; there are GET, HEAD, OPTIONS',
+  },
+  UNSUPPORTED_VERSION: {
+    status: 400,
+    title: 'No such version of the API',
+    example: 'Version 99 of the API not found; offered: 1, 2',
+  },
+  NOT_ACCEPTABLE: {
+    status: 406,
+    title: 'No representation fits the Accept header',
+    example: 'Answers are application/graphql-response+json or application/json',
+  },
+  REQUEST_TIMEOUT: {
+    status: 408,
+    title: 'The request did not come whole in time',
+    example: 'The request did not come whole in time; send it again, without a pause in it',
+  },
+  CONFLICT: {
+    status: 409,
+    title: 'The change conflicts with what is stored',
+    example: 'Cannot change things: its conditions do not hold any more',
+  },
+  IDEMPOTENCY_IN_FLIGHT: {
+    status: 409,
+    title: 'The first request with this key still runs',
+    example: 'The first request with this Idempotency-Key is still running; try again in a moment',
+  },
   VERSION_WITHDRAWN: { status: 410, title: 'The version of the API has ended' },
-  PRECONDITION_FAILED: { status: 412, title: 'The If-Match header does not hold' },
-  PAYLOAD_TOO_LARGE: { status: 413, title: 'The body is too large' },
-  URI_TOO_LONG: { status: 414, title: 'The URL is too long' },
-  UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'The body is of a type that is not read here' },
-  HEADERS_TOO_MANY: { status: 431, title: 'The request has too many headers' },
-  VALIDATION_ERROR: { status: 422, title: 'Some values are not valid' },
-  IDEMPOTENCY_KEY_REUSED: { status: 422, title: 'The key was used for another request' },
-  RATE_LIMITED: { status: 429, title: 'Too many requests of one caller in a minute' },
+  PRECONDITION_FAILED: {
+    status: 412,
+    title: 'The If-Match header does not hold',
+    example: 'The thing was changed since: read it again, then repeat the change',
+  },
+  PAYLOAD_TOO_LARGE: {
+    status: 413,
+    title: 'The body is too large',
+    example: 'The body is above 1048576 bytes',
+  },
+  URI_TOO_LONG: {
+    status: 414,
+    title: 'The URL is too long',
+    example: 'The URL is longer than 4096 characters',
+  },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    title: 'The body is of a type that is not read here',
+    example: 'The body must be application/json in UTF-8; send Content-Type: application/json',
+  },
+  HEADERS_TOO_MANY: {
+    status: 431,
+    title: 'The request has too many headers',
+    example: 'The request has more than 100 headers',
+  },
+  VALIDATION_ERROR: {
+    status: 422,
+    title: 'Some values are not valid',
+    example: 'limit must be a whole number',
+  },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 422,
+    title: 'The key was used for another request',
+    example: 'This Idempotency-Key was used for another request; take a new key for a new request',
+  },
+  RATE_LIMITED: {
+    status: 429,
+    title: 'Too many requests of one caller in a minute',
+    example: 'More than 600 requests in a minute; try again in 12 s',
+  },
   CLIENT_CLOSED_REQUEST: { status: 499, title: 'The client hung up before it was answered' },
-  INTERNAL: { status: 500, title: 'A fault of the server' },
-  NOT_IMPLEMENTED: { status: 501, title: 'The request needs what is not implemented here' },
-  HTTP_VERSION_NOT_SUPPORTED: { status: 505, title: 'The version of HTTP is not spoken here' },
-  OVERLOADED: { status: 503, title: 'More work is waiting than can be done soon' },
-  UNAVAILABLE: { status: 503, title: 'A dependency is unavailable' },
+  INTERNAL: {
+    status: 500,
+    title: 'A fault of the server',
+    example: 'The server failed to answer; its log has the reason under this request id',
+  },
+  NOT_IMPLEMENTED: {
+    status: 501,
+    title: 'The request needs what is not implemented here',
+    example: 'A body in another Transfer-Encoding than chunked is not read here; send it plain',
+  },
+  HTTP_VERSION_NOT_SUPPORTED: {
+    status: 505,
+    title: 'The version of HTTP is not spoken here',
+    example: 'Only HTTP/1.1 and HTTP/1.0 are spoken here',
+  },
+  OVERLOADED: {
+    status: 503,
+    title: 'More work is waiting than can be done soon',
+    example: 'All connections to the database are busy; try again',
+  },
+  UNAVAILABLE: {
+    status: 503,
+    title: 'A dependency is unavailable',
+    example: 'This service sends no mail: its operator has set none up',
+  },
   // The first of these two is the code after which clients that know Apollo's protocol send the text.
   PERSISTED_QUERY_NOT_FOUND: { status: 400, title: 'No document is stored under this id' },
-  PERSISTED_QUERY_ONLY: { status: 400, title: 'Only stored documents are served' },
+  PERSISTED_QUERY_ONLY: {
+    status: 400,
+    title: 'Only stored documents are served',
+    example:
+      'Only stored documents are served here: have the operator put this one into the folder that DUET_DOCUMENTS names',
+  },
   // Codes of GraphQL, the last two also of REST; the status is for `application/graphql-response+json`.
-  GRAPHQL_PARSE_FAILED: { status: 400, title: 'The document does not parse' },
-  GRAPHQL_VALIDATION_FAILED: { status: 400, title: 'The document does not fit the schema' },
-  BAD_USER_INPUT: { status: 400, title: 'Some values are not valid' },
-  DEPTH_LIMIT: { status: 400, title: 'The operation nests too deep' },
-  QUERY_TOO_COMPLEX: { status: 400, title: 'The operation asks too much' },
-  RESPONSE_TOO_LARGE: { status: 400, title: 'The answer would be too large' },
-  TIMEOUT: { status: 503, title: 'Reading took too long' },
+  GRAPHQL_PARSE_FAILED: {
+    status: 400,
+    title: 'The document does not parse',
+    example: 'Syntax Error: Expected Name, found <EOF>.',
+  },
+  GRAPHQL_VALIDATION_FAILED: {
+    status: 400,
+    title: 'The document does not fit the schema',
+    example: 'Cannot query field "nothing" on type "Query".',
+  },
+  BAD_USER_INPUT: {
+    status: 400,
+    title: 'Some values are not valid',
+    example: 'name must be 1 to 200 characters; email must be an email address',
+  },
+  DEPTH_LIMIT: {
+    status: 400,
+    title: 'The operation nests too deep',
+    example: 'The operation is 18 levels deep, at most 8 are allowed',
+  },
+  QUERY_TOO_COMPLEX: {
+    status: 400,
+    title: 'The operation asks too much',
+    example: 'The document has 20481 characters, at most 20000 are allowed',
+  },
+  RESPONSE_TOO_LARGE: {
+    status: 400,
+    title: 'The answer would be too large',
+    example: 'The answer would be too large; use `limit` on the lists in it',
+  },
+  TIMEOUT: {
+    status: 503,
+    title: 'Reading took too long',
+    example: 'Reading took too long; ask for less',
+  },
 })
 
 export type ErrorCode = keyof typeof machineErrors

@@ -99,12 +99,21 @@ test('every title is a sentence', () => {
   assertSentences([...known.values()].map(({ code, title }) => ({ code, text: title, from: code })))
 })
 
-test('every error text that a bad request meets is a sentence', async t => {
+/** A text of the sources as a pattern, with anything for the values that are put in. */
+const patternOf = (text: string) => new RegExp(`^${text.split('…').map(RegExp.escape).join('.+')}$`)
+
+test('every error text that a bad request meets is a sentence, and every example is such a text', async t => {
   const world = await createWorld()
   t.after(() => world.close())
   const texts = await metTexts(world)
   assert.ok(texts.length > 400, `${texts.length} texts`)
   assertSentences(texts)
+  const written = writtenTexts().map(({ code, text }) => ({ code, pattern: patternOf(text) }))
+  for (const { code, example } of known.values()) {
+    const isMet = texts.some(met => met.code === code && met.text === example)
+    const isWritten = written.some(one => one.code === code && one.pattern.test(example ?? ''))
+    assert.ok(example === undefined || isMet || isWritten, `${code}: ${example}`)
+  }
 })
 
 const bad: readonly (readonly [text: string, code: string | undefined, fault: RegExp])[] = [

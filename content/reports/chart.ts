@@ -141,16 +141,14 @@ const described = (drawing: Drawing): string => {
   return `Stacked bars from ${rangeOf(report)}, one for each ${report.by}. In all: ${totals}. The highest is ${labelOf(peak?.number ?? 0, report.by)}.`
 }
 
+/** One line of text, so that its entries stand as far apart in any font. */
 const legend = (drawing: Drawing): string => {
-  let x = margin.left
-  const entries = drawing.series.map(one => {
-    const words = `${one.measure.label}: ${totalOf(drawing, one)}`
-    const mark = `<rect x="${number(x)}" y="58" width="12" height="12" rx="2" fill="${one.colour}"/>`
-    const entry = `${mark}${text(x + 19, 69, words)}`
-    x += 19 + words.length * letter + 16
-    return entry
+  const entries = drawing.series.map((one, index) => {
+    const mark = `<tspan${index === 0 ? '' : ' dx="28"'} fill="${one.colour}" font-size="17">■</tspan>`
+    const words = String(html`${one.measure.label}: ${totalOf(drawing, one)}`)
+    return `${mark}<tspan dx="7">${words}</tspan>`
   })
-  return entries.join('')
+  return `<text x="${margin.left}" y="69" font-size="13" fill="${ink.text}">${entries.join('')}</text>`
 }
 
 const heightOf = (value: number, { top }: Scale): number =>

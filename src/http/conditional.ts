@@ -42,6 +42,9 @@ export const isNotModified = (header: string | undefined, tag: string): boolean 
 
 const ours = /^"([a-z_]+)-(\d+)-(\d+)-[\w-]+"$/
 
+/** Whether a tag is that of a row with a revision, as `revisionTag` makes it. */
+export const isOfRow = (tag: string): boolean => ours.test(tag)
+
 /**
  * The tags that an `If-Match` header allows: strong comparison, so weak tags match nothing. `any` for `*`; undefined without a
  * header. A header that is no list of tags matches nothing either.
@@ -66,4 +69,33 @@ export const allowedRevisions = (
     return isOf && Number.isSafeInteger(Number(revision)) ? [Number(revision)] : []
   })
   return [...new Set(revisions)]
+}
+
+/**
+ * Why an `If-Match` header that allows nothing matches no state that a thing ever had, with the remedy; undefined where a tag in it
+ * may be of an earlier state.
+ */
+export const mismatchOf = (
+  header: string,
+  what: string,
+  mayBeOf: (tag: string) => boolean,
+): string | undefined => {
+  const tags = tagsOf(header) ?? []
+  if (tags.length === 0)
+    return `If-Match is no quoted ETag; send the ETag of the ${what} as it was answered, with its quotes`
+  if (tags.every(({ weak }) => weak))
+    return `If-Match has a weak ETag, which matches nothing; send the ETag of the ${what} without W/`
+  if (tags.some(({ weak, tag }) => !weak && mayBeOf(tag))) return undefined
+  return `If-Match has the ETag of another resource; read the ${what}, and send the ETag that it has`
+}
+
+/** What an `If-Match` header demands of a thing: its revisions, as `allowedRevisions` has them, and why it is none that there ever was. */
+export const demanded = (
+  header: string | undefined,
+  what: string,
+  of: { readonly table: string; readonly id: number },
+) => {
+  const revisions = allowedRevisions(header, of)
+  const isNone = header !== undefined && revisions?.length === 0
+  return { revisions, mismatch: isNone ? mismatchOf(header, what, () => false) : undefined }
 }

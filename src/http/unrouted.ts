@@ -9,6 +9,12 @@ import { anonymous } from '#model/viewer.ts'
 /** The path that stands for the server as a whole: the `*` of `OPTIONS *`, which has all methods (RFC 9110, section 9.3.7). */
 export const wholeServer = '/*'
 
+/** What is told of a request that no route takes: the error for its path, and what is added where only its method is wrong. */
+export type Astray = {
+  readonly absent: (c: Http) => ApiError
+  readonly elsewhere: (c: Http) => string
+}
+
 export type Known = { readonly method: string; readonly path: string }
 
 const patternOf = (path: string): RegExp =>
@@ -35,7 +41,7 @@ export const unrouted = (
   allowedAt: (path: string) => string | undefined,
   edge: Edge,
   { fail, around }: { readonly fail: Fail; readonly around: (handle: Handle) => Handle },
-  explain: (path: string) => ApiError,
+  { absent, elsewhere }: Astray,
   headersFor: (c: Http, allow: string) => Readonly<Record<string, string>>,
 ) => {
   const options = (c: Http, allow: string): Reply => ({
@@ -52,10 +58,13 @@ export const unrouted = (
   const handle = around((c: Http) => {
     const { path, method } = c.req
     const allow = allowedAt(path)
-    if (allow === undefined) throw explain(path)
+    if (allow === undefined) throw absent(c)
     if (method === 'OPTIONS') return options(c, allow)
-    const message = `${method} is not possible at ${path}; there are ${allow}`
-    throw new ApiError('METHOD_NOT_ALLOWED', message, { headers: { Allow: allow } })
+    throw new ApiError(
+      'METHOD_NOT_ALLOWED',
+      `${method} is not possible at ${path}; there are ${allow}${elsewhere(c)}`,
+      { headers: { Allow: allow } },
+    )
   })
   return exchange({ ...edge, authenticate: () => anonymous }, fail, handle)
 }

@@ -31,6 +31,7 @@ export const everywhere: readonly string[] = [
   'MALFORMED_REQUEST',
   'UNSUPPORTED_VERSION',
   'UNAUTHENTICATED',
+  'REQUEST_TIMEOUT',
   'URI_TOO_LONG',
   'HEADERS_TOO_MANY',
   'RATE_LIMITED',

@@ -41,11 +41,12 @@ ${bar(errorsPath)}
 <section class="wide">
 <h2>Codes</h2>
 ${table(
-  ['Code', 'Status', 'Meaning'],
-  sorted.map(({ code: name, status, title }) => [
+  ['Code', 'Status', 'What it says', 'For example'],
+  sorted.map(({ code: name, status, title, example = title }) => [
     html`<a id="${name}" href="#${name}">${code(name)}</a>`,
     status,
     title,
+    example,
   ]),
 )}
 </section>

@@ -43,6 +43,8 @@ type Link = {
   readonly href: string
   readonly text: string
   readonly note: string
+  /** Whether a browser, which sends no token, would be refused there. */
+  readonly isClosed?: boolean
 }
 
 const graphiqlLink: Link = {
@@ -96,10 +98,15 @@ const probeLinks: readonly Link[] = [
 // British, for a list without a comma before its last word.
 const lists = once(() => new Intl.ListFormat('en-GB'))
 
-/** The features of a list, in a few words. */
-const noteOf = ({ policy, rest: { listing } }: Entity, model: Model): string => {
+const needsToken = ({ policy }: Entity, model: Model): boolean => {
   const rule = policy.enter ?? policy.read
-  if (!rule || judge(rule, anonymous, model) !== 'yes') return 'asks for a token'
+  return !rule || judge(rule, anonymous, model) !== 'yes'
+}
+
+/** The features of a list, in a few words. */
+const noteOf = (entity: Entity, model: Model): string => {
+  const { listing } = entity.rest
+  if (needsToken(entity, model)) return 'asks for a token'
   if (listing.paging === 'cursor') return 'newest first, page by cursor'
   const filters = Object.values(listing.filters ?? {})
   return lists().format([
@@ -115,7 +122,8 @@ const restLinks = ({ model, rest: prefix }: StartOptions): readonly Link[] =>
     .filter(({ rest }) => rest.list)
     .map(entity => {
       const href = `${prefix}/${entity.plural}`
-      return { rel: entity.plural, href, text: href, note: noteOf(entity, model) }
+      const isClosed = needsToken(entity, model)
+      return { rel: entity.plural, href, text: href, note: noteOf(entity, model), isClosed }
     })
 
 const pluralsOf = (model: Model, isShown: (entity: Entity) => boolean): string => {
@@ -214,8 +222,8 @@ ${linkList(probeLinks)}
 
 const linkList = (links: readonly Link[]) =>
   html`<ul class="links">${links.map(
-    ({ href, text, note }) =>
-      html`\n<li><a href="${href}">${text}</a> <span class="note">${note}</span></li>`,
+    ({ href, text, note, isClosed }) =>
+      html`\n<li>${isClosed ? html`<span>${text}</span>` : html`<a href="${href}">${text}</a>`} <span class="note">${note}</span></li>`,
   )}
 </ul>`
 

@@ -29,6 +29,9 @@ export const pathId = (c: Http, parameter: string, entity: string): number => {
   return id
 }
 
-/** The error for a path that leads nowhere, which says where the paths are listed. */
-export const noSuchPath = (path: string): ApiError =>
-  new ApiError('NOT_FOUND', `Path ${path} not found; ${docsPath} lists the paths of the REST API`)
+/** The error for a path that leads nowhere, with what may have been meant, and where the paths are listed. */
+export const noSuchPath = (path: string, hint = '; '): ApiError =>
+  new ApiError(
+    'NOT_FOUND',
+    `Path ${path} not found${hint}${docsPath} lists the paths of the REST API`,
+  )

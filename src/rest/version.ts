@@ -31,7 +31,9 @@ const inPath = (path: string): string | undefined => inRestPath.exec(path)?.[1]
 const unsupported = (named: string, status: number) =>
   new ApiError(
     'UNSUPPORTED_VERSION',
-    `Version ${named.slice(0, 20)} of the API not found; ${offered}`,
+    named === ''
+      ? `The version of the API that the request names is empty; ${offered}`
+      : `Version ${named.slice(0, 20)} of the API not found; ${offered}`,
     { status },
   )
 
@@ -39,8 +41,7 @@ const unsupported = (named: string, status: number) =>
 export const noSuchVersion = (path: string): ApiError | undefined => {
   const named = inPath(path)
   if (named === undefined || numbered(named)) return undefined
-  const message = `Version ${named.slice(0, 20)} of the API not found; ${offered}`
-  return new ApiError('UNSUPPORTED_VERSION', message, { status: 404 })
+  return unsupported(named, 404)
 }
 
 const vendor = /^application\/vnd\.duet\.v(.*)\+json$/

@@ -1,7 +1,7 @@
 /** POST, PUT, PATCH and DELETE of plain resources, and the actions: checked, written, answered with what was made. */
 import type { JsonObject } from '#base/object.ts'
 import { ApiError } from '#errors.ts'
-import { allowedRevisions } from '#http/conditional.ts'
+import { demanded } from '#http/conditional.ts'
 import type { Reply } from '#http/reply.ts'
 import { type Http, header, jsonBody, noBody, plainBytes, queryString } from '#http/request.ts'
 import { entityOf } from '#model/model.ts'
@@ -186,10 +186,10 @@ const targetOf = (c: Http, mount: Mount, route: Route): Target => {
     field: route.below.field,
     id: pathId(c, 'parentId', route.below.entity),
   }
-  const revisions = entity.fields.revision
-    ? allowedRevisions(header(c, 'if-match'), { table: entity.table, id })
-    : undefined
-  return { entity: route.entity, id, ...(below && { below }), revisions }
+  const precondition = entity.fields.revision
+    ? demanded(header(c, 'if-match'), route.entity, { table: entity.table, id })
+    : {}
+  return { entity: route.entity, id, ...(below && { below }), ...precondition }
 }
 
 /** PUT and PATCH. */
@@ -255,8 +255,8 @@ const preconditionOf = (c: Http, writing: Writing, action: Action, id: number) =
   const entity = guardedBy(action, writing.model)
   if (entity === null) return []
   const { table } = entityOf(writing.model, entity)
-  const revisions = allowedRevisions(header(c, 'if-match'), { table, id })
-  return revisionSteps(writing, { entity, id, revisions }, action.rule)
+  const precondition = demanded(header(c, 'if-match'), entity, { table, id })
+  return revisionSteps(writing, { entity, id, ...precondition }, action.rule)
 }
 
 /** An action on one thing. */

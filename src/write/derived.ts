@@ -105,14 +105,18 @@ export type Target = {
   readonly below?: { readonly field: string; readonly id: number }
   /** The revisions that `If-Match` lists, or any; undefined without such a header. */
   readonly revisions?: readonly number[] | 'any' | undefined
+  /** Why these revisions are none that there ever was. */
+  readonly mismatch?: string | undefined
 }
 
-/** The error where `If-Match` does not hold. */
-export const changedSince = (what: string): ApiError =>
-  new ApiError(
-    'PRECONDITION_FAILED',
-    `The ${what} was changed since: read it again, then repeat the change`,
-  )
+/** The error where `If-Match` does not hold, by the reason why it never did where there is one. */
+export const changedSince = (what: string, mismatch?: string): ApiError =>
+  mismatch === undefined
+    ? new ApiError(
+        'PRECONDITION_FAILED',
+        `The ${what} was changed since: read it again, then repeat the change`,
+      )
+    : new ApiError('PRECONDITION_FAILED', mismatch)
 
 const verbs = { update: 'change', delete: 'delete' } as const
 
@@ -134,7 +138,7 @@ const targetGuard = (writing: Writing, target: Target, operation: keyof typeof v
     const [row] = rows
     if (!row) return notFound(target.entity, target.id)
     if (!row[0]) return refusal(viewer, `change this ${target.entity}`)
-    return changedSince(target.entity)
+    return changedSince(target.entity, target.mismatch)
   }
   return { entity, where: and([id, ...parent, mine, current]), explain, refused }
 }
@@ -152,7 +156,7 @@ const revisionCondition = (table: string, revisions: Target['revisions']): Sql =
  */
 export const revisionSteps = (
   writing: Writing,
-  { entity, id, revisions }: Target,
+  { entity, id, revisions, mismatch }: Target,
   rule: Rule | undefined,
 ): readonly GuardedStep[] => {
   if (revisions === undefined || revisions === 'any') return []
@@ -161,7 +165,7 @@ export const revisionSteps = (
   const check = sql`with found as (select ${column(table, 'revision')} from ${name(table)}
       where ${column(table, 'id')} = ${id} and ${mine}${writing.dialect.lockClause})
     select 1 where not exists (select 1 from found where not (${revisionCondition('found', revisions)}))`
-  return [{ sql: check, refused: () => changedSince(entity) }]
+  return [{ sql: check, refused: () => changedSince(entity, mismatch) }]
 }
 
 /** The assignments of an update, including the fields that it resets. */

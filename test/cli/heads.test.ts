@@ -41,6 +41,13 @@ test('a request with 101 headers is refused with 431', async () => {
   })
 })
 
+test('what Node cannot read is refused with the error of the API', async () => {
+  const malformed = await ask('GET /api/posts', 'Host: a', 'No Header: 1')
+  assert.deepEqual(malformed, { status: 400, code: 'MALFORMED_REQUEST' })
+  const tooLong = await ask('GET /api/posts', 'Host: a', `X: ${'a'.repeat(17_000)}`)
+  assert.deepEqual(tooLong, { status: 431, code: 'HEADERS_TOO_MANY' })
+})
+
 test('a request with two Host headers is refused with 400', async () => {
   assert.deepEqual(await ask('GET /api/posts', 'Host: a', 'hOsT: a'), {
     status: 400,

@@ -196,6 +196,14 @@ test('a picture is replaced and removed under its ETag, and left alone under any
     refuses(await under(wrong, gif), 412, 'PRECONDITION_FAILED')
     refuses(await under(wrong), 412, 'PRECONDITION_FAILED')
   }
+  const ofUser = (await world.ask('GET /api/users/2', { as: 2 })).headers.get('etag') ?? ''
+  for (const [wrong, sentence] of [
+    ['x', /is no quoted ETag/],
+    [`W/${drawn}`, /weak ETag, which/],
+    [ofUser, /of another resource; read the avatar/],
+    [drawn, /avatar was changed since/],
+  ] as const)
+    assert.match((await under(wrong, gif)).json.error.message, sentence)
   assert.deepEqual((await bytesAt(path)).bytes, png)
   assert.equal((await under(`"x", ${await tagNow()}`, gif)).status, 204)
   assert.equal((await under('*', png)).status, 204)

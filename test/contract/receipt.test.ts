@@ -60,13 +60,18 @@ test('a refunded order keeps its receipt, which says when', async () => {
   assert.ok(json.refundedAt >= json.paidAt)
 })
 
-test('an order that was not paid has none', async () => {
-  for (const actions of [[], ['cancel']])
-    refuses(
-      await world.ask(`GET /api/orders/${await order(...actions)}/receipt`, { as: 2 }),
-      404,
-      'NOT_FOUND',
-    )
+test('an order that was not paid has none, which says in what state it is', async () => {
+  for (const [actions, state] of [
+    [[], 'pending: pay it first'],
+    [['cancel'], 'cancelled: only what was paid has a receipt'],
+  ] as const) {
+    const id = await order(...actions)
+    const answer = await world.ask(`GET /api/orders/${id}/receipt`, { as: 2 })
+    refuses(answer, 404, 'NOT_FOUND')
+    assert.match(answer.json.error.message, new RegExp(`not found; order ${id} is ${state}$`))
+    const stranger = await world.ask(`GET /api/orders/${id}/receipt`, { as: 3 })
+    assert.equal(stranger.json.error.message, `Order ${id} not found`)
+  }
 })
 
 test('a receipt is for its customer and for admins; for others it is not there', async () => {

@@ -90,6 +90,54 @@ test('a path that is nothing is 404 by every method, OPTIONS too', async () => {
       refuses(await world.ask(`${method} ${path}`, { as: 1 }), 404, 'NOT_FOUND')
 })
 
+const messageOf = async (line: string) => {
+  const { json } = await world.ask(line, { as: 1, ...(line.startsWith('POST') && { body: {} }) })
+  return json.error?.message ?? json.detail
+}
+
+test('a misspelt path is told the one that it is near to, and no other is told any', async () => {
+  for (const [path, meant] of [
+    ['/api/user', '/api/users'],
+    ['/api/prodcuts/3', '/api/products/3'],
+    ['/api/v2/user/1/post', '/api/v2/users/1/posts'],
+    ['/api/users/1/actions/promote-to-admn', '/api/users/1/actions/promote-to-admin'],
+    ['/api/users/', '/api/users'],
+    ['/products', '/api/products'],
+    ['/grapql', '/graphql'],
+  ])
+    assert.equal(
+      await messageOf(`GET ${path}`),
+      `Path ${path} not found; did you mean ${meant}? /docs lists the paths of the REST API`,
+    )
+  for (const path of [
+    '/nosuch',
+    '/api/x',
+    '/api/users//posts',
+    `/api/user${'/a'.repeat(200)}`,
+    '/api//',
+  ])
+    assert.equal(
+      await messageOf(`GET ${path}`),
+      `Path ${path} not found; /docs lists the paths of the REST API`,
+    )
+})
+
+test('a POST to a collection says below which parent its things are created', async () => {
+  for (const [path, place] of [
+    ['/api/posts', '/api/users/{userId}/posts'],
+    ['/api/v2/posts', '/api/v2/users/{userId}/posts'],
+    ['/api/comments', '/api/posts/{postId}/comments'],
+  ]) {
+    const message = await messageOf(`POST ${path}`)
+    assert.ok(
+      message.includes(`; ${path?.split('/').at(-1)} are created by POST ${place}`),
+      message,
+    )
+  }
+  assert.doesNotMatch(await messageOf('POST /api/customers'), /created/)
+  assert.doesNotMatch(await messageOf('DELETE /api/posts'), /created/)
+})
+
 test('a method in a header or a parameter is no method', async () => {
   const headers = { 'X-HTTP-Method-Override': 'DELETE', 'X-Method-Override': 'DELETE' }
   assert.equal(
@@ -318,6 +366,18 @@ test('an unknown version is 404 by path, 406 by Accept, 400 by header and by que
     refuses(await read(`/api/posts/1?version=${version}`), 400, 'UNSUPPORTED_VERSION')
   }
   refuses(await read('/api/posts/1?version'), 400, 'UNSUPPORTED_VERSION')
+})
+
+test('an empty version is 400 by header and by query, and is told as such', async () => {
+  for (const [path, headers] of [
+    ['/api/users', { 'API-Version': '' }],
+    ['/api/users?version=', {}],
+  ] as const) {
+    const answer = await world.ask(`GET ${path}`, { headers })
+    refuses(answer, 400, 'UNSUPPORTED_VERSION')
+    const said = 'The version of the API that the request names is empty; offered: 1, 2'
+    assert.equal(answer.json.error.message, said)
+  }
 })
 
 test('two different versions in one request are 400', async () => {

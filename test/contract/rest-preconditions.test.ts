@@ -208,3 +208,32 @@ test('a user is made an admin under the ETag of the user alone', async () => {
   refuses(await act(path, tag, 1), 412, 'PRECONDITION_FAILED')
   assert.equal((await act(path, await tagOf('/api/users/3'), 1)).status, 200)
 })
+
+/** What is wrong with an `If-Match`, by the sentence that says it. */
+const wrongTags = (tag: string, foreign: string): Record<string, readonly string[]> => {
+  const stale = tag.replace(/\d+(?=-[\w-]{16}"$)/, '99')
+  return {
+    'is no quoted ETag; send the ETag': [tag.slice(1, -1), 'abc', `${tag} ${tag}`, '', ',', '*, *'],
+    'has a weak ETag, which matches nothing; send': [`W/${tag}`, `W/"x", W/${tag}`],
+    'has the ETag of another resource; read the': [foreign, `W/${tag}, ${foreign}`, '"x"'],
+    'was changed since: read it again': [stale, `${foreign}, ${stale}`],
+  }
+}
+
+test('a 412 says whether If-Match is malformed, weak, of another resource, or out of date', async () => {
+  const { path: order, tag: orderTag } = await newOrder()
+  const foreign = await tagOf('/api/users/3')
+  const rows = [
+    ['PATCH /api/users/2', await tagOf('/api/users/2'), 'user'],
+    ['DELETE /api/posts/3', await tagOf('/api/posts/3'), 'post'],
+    [`POST ${order}/pay`, orderTag, 'order'],
+  ] as const
+  for (const [line, tag, what] of rows)
+    for (const [sentence, headers] of Object.entries(wrongTags(tag, foreign)))
+      for (const header of headers) {
+        const refused = await send(line, header, line.startsWith('PATCH') ? {} : undefined)
+        refuses(refused, 412, 'PRECONDITION_FAILED')
+        assert.ok(refused.json.error.message.includes(sentence), `${header}: ${refused.text}`)
+        assert.ok(refused.json.error.message.includes(what), refused.text)
+      }
+})

@@ -71,8 +71,25 @@ describe('in a browser', { skip: skipped }, () => {
     const { page } = visited
     for (const operation of ['updateUser', 'deleteUser'])
       await page.click(`${opened(operation)} .opblock-summary-control`)
-    await page.waitForSelector(`${opened('deleteUser')} .responses-table`)
+    await page.click(`${opened('deleteUser')} .responses-table .folded button >> nth=0`)
     await assertLegible(page)
+    await assertClean(visited)
+  })
+
+  test('the reference shows what succeeds, and what fails when it is opened', async () => {
+    const visited = await open('/docs', '.opblock')
+    const { page } = visited
+    await page.click(`${opened('createUser')} .opblock-summary-control`)
+    await page.waitForSelector('.responses-table .folded')
+    const whole = page.locator('.responses-table .response:not(.folded)')
+    const statuses = () => whole.evaluateAll(rows => rows.map(row => row.getAttribute('data-code')))
+    assert.deepEqual(await statuses(), ['201'])
+    const conflict = page.locator('.folded', { hasText: '409' }).locator('button')
+    await conflict.click()
+    await until('the failure is open', async () => (await whole.count()) === 2)
+    assert.deepEqual(await statuses(), ['201', '409'])
+    await conflict.click()
+    await until('the failure is folded', async () => (await whole.count()) === 1)
     await assertClean(visited)
   })
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { Hono } from 'hono'
+import { html } from 'hono/html'
 import { content } from '#content/index.ts'
 import { ApiError, machineErrors, mergeErrors } from '#errors.ts'
 import { preferred } from '#http/accept.ts'
@@ -172,7 +173,7 @@ describe('assets', () => {
 })
 
 describe('the start page', () => {
-  test('it links to both APIs, to every list and to the state of the service', async () => {
+  test('it links to both APIs, to every list that anybody may read and to the state of the service', async () => {
     const body = await (await get('/')).text()
     for (const href of [
       '/graphql',
@@ -181,15 +182,16 @@ describe('the start page', () => {
       '/api/v2/openapi.json',
       '/docs/versions',
       '/docs/errors',
-      '/api/v2/users',
       '/api/v2/posts',
       '/api/v2/products',
-      '/api/v2/orders',
       '/healthz',
       '/readyz',
     ]) {
       assert.ok(body.includes(`href="${href}"`), href)
     }
+    for (const closed of ['/api/v2/users', '/api/v2/orders'])
+      assert.ok(body.includes(`<li><span>${closed}</span> <span class="note">asks for a token<`))
+    assert.doesNotMatch(body, /href="\/api\/v2\/(users|orders)"/)
   })
 
   test('it names all that each API has, and nothing that has no path', async () => {
@@ -355,15 +357,13 @@ describe('the page about versions', () => {
 })
 
 describe('the page about errors', () => {
-  test('it has every code of the machine and the content, with its status, under its name', async () => {
+  test('it has every code of the machine and the content, with its status and an example, under its name', async () => {
     const body = await (await get('/docs/errors')).text()
-    for (const { code, status, title } of reference.errors.errors)
-      assert.ok(
-        body.includes(
-          `<a id="${code}" href="#${code}"><code>${code}</code></a></th><td>${status}</td><td>${title}</td>`,
-        ),
-        code,
-      )
+    for (const { code, status, title, example = title } of reference.errors.errors) {
+      const name = `<a id="${code}" href="#${code}"><code>${code}</code></a>`
+      const shown = String(html`<td>${status}</td><td>${title}</td><td>${example}</td>`)
+      assert.ok(body.includes(`${name}</th>${shown}`), code)
+    }
   })
 
   test('it shows an error as each API prints it, as text', async () => {

@@ -39,7 +39,7 @@ h1 { margin: 0; font-size: 1.75rem; line-height: 1.2; letter-spacing: -0.02em; }
 .state { padding: 0.25rem 0.8rem; border-radius: 99px; border: 1px solid; font-weight: 600; font-size: 0.875rem; }
 .paid { color: #11623b; background: #e5f5ec; }
 .refunded { color: #8a4b08; background: #fdf1df; }
-dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); gap: 1rem 2rem; margin: 1.5rem 0 2rem; }
+dl { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 1rem 2rem; margin: 1.5rem 0 2rem; }
 dt { color: #566275; font-size: 0.8125rem; }
 dd { margin: 0; overflow-wrap: anywhere; }
 table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
@@ -66,18 +66,15 @@ export const receiptPolicy = {
   'Referrer-Policy': 'no-referrer',
 }
 
-const moment = once(
-  () =>
-    new Intl.DateTimeFormat('en', {
-      dateStyle: 'medium',
-      timeStyle: 'short',
-      hourCycle: 'h23',
-      timeZone: 'UTC',
-    }),
+const day = once(() => new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' }))
+
+const hour = once(
+  () => new Intl.DateTimeFormat('en', { timeStyle: 'short', hourCycle: 'h23', timeZone: 'UTC' }),
 )
 
+/** A moment on two lines, as the customer beside it is. */
 const time = (at: string) =>
-  html`<time datetime="${at}">${moment().format(Date.parse(at))} UTC</time>`
+  html`<time datetime="${at}">${day().format(Date.parse(at))}<br>${hour().format(Date.parse(at))} UTC</time>`
 
 /** An amount with its currency's sign; `Intl` takes its digits as they are. */
 const moneyOf = (currency: string, digits: number) => {

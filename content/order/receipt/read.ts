@@ -1,10 +1,10 @@
 /** The receipt of an order that was paid: as JSON, or as a page to print. */
 import { after } from '#base/after.ts'
-
 import { order } from '#content/order/entity.ts'
 import { receiptForm } from '#content/order/receipt/form.ts'
 import { receiptPage, receiptPolicy } from '#content/order/receipt/page.ts'
 import { prepareFor } from '#core.ts'
+import { ApiError } from '#errors.ts'
 import { preferred } from '#http/accept.ts'
 import { askedBy } from '#http/asked.ts'
 import { header } from '#http/request.ts'
@@ -46,6 +46,16 @@ const selection = {
 
 const withReceipt = ['{"status":"paid"}', '{"status":"refunded"}']
 
+/** The error where an order was never paid, told to those who may read the order; `state` is the JSON of its status. */
+const noReceipt = (id: number, state: string): ApiError => {
+  const { status } = JSON.parse(state) as { readonly status: string }
+  const remedy = status === 'pending' ? 'pay it first' : 'only what was paid has a receipt'
+  return new ApiError(
+    'NOT_FOUND',
+    `Receipt ${receiptNumber(id)} not found; order ${id} is ${status}: ${remedy}`,
+  )
+}
+
 const forms = [...jsonTypes, 'text/html']
 
 const described: ExtraRoute['described'] = {
@@ -69,8 +79,8 @@ const serve = ({ core, edge }: Mount): Serve => {
     const answers = read(core.reader, prepared, [viewer.id, id], askedBy(edge, c, viewer))
     return after(answers, ([found, state]) => {
       if (!found || found.text === 'null') throw notFound('order', id)
-      // An order that was never paid has no receipt.
-      if (!withReceipt.includes(state?.text ?? '')) throw notFound('receipt', receiptNumber(id))
+      const status = state?.text ?? '{}'
+      if (!withReceipt.includes(status)) throw noReceipt(id, status)
       // Put in as text, so that no amount goes through a floating-point number.
       const text = `{"number":"${receiptNumber(id)}",${found.text.slice(1)}`
       if (preferred(header(c, 'accept') ?? '', forms) !== 'text/html')

@@ -5,7 +5,7 @@ import { identicon } from '#content/user/avatar/identicon.ts'
 import { user } from '#content/user/entity.ts'
 import { userPrecheck } from '#content/user/steps.ts'
 import { ApiError } from '#errors.ts'
-import { allowedTags } from '#http/conditional.ts'
+import { allowedTags, isOfRow, mismatchOf } from '#http/conditional.ts'
 import { notFound } from '#model/model.ts'
 import { versions } from '#model/version.ts'
 import { tagOf } from '#rest/represent.ts'
@@ -38,6 +38,13 @@ const allowed = (id: number, ifMatch: string | undefined) => {
   }
 }
 
+/** The error where `If-Match` does not name the picture that there is. */
+const otherPicture = (ifMatch: string | undefined) =>
+  changedSince(
+    'avatar',
+    mismatchOf(ifMatch ?? '*', 'avatar', tag => !isOfRow(tag)),
+  )
+
 const put: Action = {
   ...common,
   method: 'PUT',
@@ -69,7 +76,7 @@ const put: Action = {
           where user_id = ${id} and ${stored} returning id`
     const steps = [
       ...targetSteps(writing, { entity: 'user', id }, 'update'),
-      { sql: keep, refused: () => changedSince('avatar') },
+      { sql: keep, refused: () => otherPicture(ifMatch) },
     ]
     return commandOf(writing, { name: 'put avatar', steps, status: 204 })
   },
@@ -84,7 +91,7 @@ const remove: Action = {
     const step: GuardedStep = {
       sql: sql`delete from avatars where user_id = ${id} and ${allowed(id, ifMatch).stored} returning id`,
       explain: sql`select id from avatars where user_id = ${id}`,
-      refused: ([row]) => (row ? changedSince('avatar') : notFound('avatar', id)),
+      refused: ([row]) => (row ? otherPicture(ifMatch) : notFound('avatar', id)),
     }
     const steps = [...targetSteps(writing, { entity: 'user', id }, 'update'), step]
     return commandOf(writing, { name: 'remove avatar', steps, status: 204 })

@@ -1,10 +1,11 @@
 /** The HTTP server: its sockets, their limits, and its end. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
-import { type AddressInfo, Server as TcpServer } from 'node:net'
+import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { listenerFor } from '#cli/serve/listener.ts'
 import { createStalled } from '#cli/serve/stalled.ts'
+import { longestHead, refuseUnparsed } from '#cli/serve/unparsed.ts'
 import type { Config } from '#config.ts'
 import type { App } from '#http/request.ts'
 
@@ -99,7 +100,7 @@ export const listen = async (
     requestTimeout: 30_000,
     connectionsCheckingInterval: 1000,
     keepAliveTimeout: 65_000,
-    maxHeaderSize: 16_384,
+    maxHeaderSize: longestHead,
     insecureHTTPParser: false,
   }
   const server = createServer(options, listenerFor(app, config.host))
@@ -109,6 +110,7 @@ export const listen = async (
     if (socket.timeout === look && !isOver(socket)) socket.setTimeout(look)
     else socket.destroy()
   })
+  server.on('clientError', (error, socket) => refuseUnparsed(error, socket as Socket))
   server.maxConnections = config.values.DUET_MAX_CONNECTIONS
   return { url: urlOf(address, config, socket), close: limit => closeGently(server, limit) }
 }

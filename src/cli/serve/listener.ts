@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { ApiError } from '#errors.ts'
-import { notAPage } from '#http/reply.ts'
+import { notAPage, type Reply } from '#http/reply.ts'
 import type { App } from '#http/request.ts'
 import { wholeServer } from '#http/unrouted.ts'
 import { versions } from '#model/version.ts'
@@ -26,14 +26,17 @@ const unread = (error: unknown): ApiError =>
       )
     : new ApiError('INTERNAL', undefined, { cause: error })
 
-const refuse = (error: unknown): Response => {
+/** The reply to what does not reach the app, in the shape of all errors. */
+export const refusalOf = (error: ApiError): Reply => {
   const id = randomUUID()
-  const { status, headers, body } = failIn(versions[0], unread(error), id)
+  const { headers, ...reply } = failIn(versions[0], error, id)
   const more = { 'X-Request-Id': id, 'X-Content-Type-Options': 'nosniff' }
-  return new Response(body, {
-    status,
-    headers: { ...headers, ...more, 'Content-Security-Policy': notAPage },
-  })
+  return { ...reply, headers: { ...headers, ...more, 'Content-Security-Policy': notAPage } }
+}
+
+const refuse = (error: unknown): Response => {
+  const { body, ...reply } = refusalOf(unread(error))
+  return new Response(body, reply)
 }
 
 /** The listener of a server for its requests; a request that cannot be read is refused as any other is. */

@@ -18,6 +18,32 @@ const chosenDocument = () => {
 const asked = new URLSearchParams(location.search).get('version')
 select.value = (options.find(({ value }) => value === asked) ?? options.at(-1)).value
 
+/** Shows what fails folded, since every operation repeats it: a click on its status and meaning opens it. */
+const foldFailures = () => ({
+  wrapComponents: {
+    response:
+      (Response, { React }) =>
+      props => {
+        const [isOpen, setOpen] = React.useState(false)
+        const { code, response } = props
+        const whole = React.createElement(Response, props)
+        if (/^[23]/.test(code)) return whole
+        const toggle = React.createElement(
+          'button',
+          { type: 'button', 'aria-expanded': isOpen, onClick: () => setOpen(!isOpen) },
+          // It is Markdown: a line for each code.
+          response.get('description').replaceAll(/^\* |`/gm, ''),
+        )
+        const cells = [
+          React.createElement('td', { key: 'code', className: 'response-col_status' }, code),
+          React.createElement('td', { key: 'text', colSpan: 2 }, toggle),
+        ]
+        const row = React.createElement('tr', { className: 'response folded' }, cells)
+        return React.createElement(React.Fragment, null, row, isOpen ? whole : null)
+      },
+  },
+})
+
 // A token is kept by Swagger UI in memory alone: it is gone when the page is left.
 const ui = window.SwaggerUIBundle({
   dom_id: '#reference',
@@ -27,6 +53,7 @@ const ui = window.SwaggerUIBundle({
   deepLinking: true,
   displayRequestDuration: true,
   defaultModelsExpandDepth: 0,
+  plugins: [foldFailures],
   syntaxHighlight: { theme: 'tomorrow-night' },
 })
 
