@@ -218,6 +218,10 @@ const readsIn = (view: View, subject: Subject, shared: () => Shared) =>
           for (const text of textsFor(route, rows, filter, scale)) {
             const query = new URLSearchParams({ limit: '100', [name]: text })
             const answer = await ask(`GET ${path}?${query}`, admin)
+            if (version === 2 && fields[filter.field]?.values && text === 'nothing') {
+              assert.equal(answer.status, 422, `${path}?${query}`)
+              continue
+            }
             const kept = rows.filter(row => passes(shown(row), filter, text, scale))
             assert.deepEqual(answer.json.data, objects(route, kept), `${path}?${query}`)
             if (rest.listing.paging !== 'cursor')
