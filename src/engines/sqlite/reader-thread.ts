@@ -6,7 +6,7 @@ import { dialect } from '#engines/sqlite/dialect.ts'
 import { goAfterOthers } from '#engines/sqlite/priority.ts'
 import type { ReaderSetup, Task, TaskReply } from '#engines/sqlite/protocol.ts'
 import { ApiError, type ErrorCode } from '#errors.ts'
-import { type Answer, type Prepared, prepare } from '#read/read.ts'
+import { type Answer, type Prepared, prepare } from '#read/prepare.ts'
 import { drive, type Query, queryWith, type Rows } from '#sql/engine.ts'
 
 const port = parentPort

@@ -10,7 +10,7 @@ import type { Batch, Reply, Sent, WriterSetup } from '#engines/sqlite/protocol.t
 import { boundLog } from '#engines/sqlite/shared-log.ts'
 import { machineErrors } from '#errors.ts'
 import type { ReadPlan } from '#read/plan.ts'
-import { type Prepared, prepare } from '#read/read.ts'
+import { type Prepared, prepare } from '#read/prepare.ts'
 import { drive, queryWith } from '#sql/engine.ts'
 import type { Job, Outcome } from '#write/job.ts'
 import { perform } from '#write/perform.ts'
