@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { OpenStore } from '#cli/row-sources.ts'
 import type { Content } from '#content.ts'
+import { createTimelines } from '#engines/postgres/read/timelines.ts'
 import { postgresStore } from '#engines/postgres/store.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import type { Store } from '#engines/store.ts'
@@ -40,8 +41,13 @@ export const postgresOf = (url: string, content?: Content, pool = 40): Store =>
     migrations: historyFor('postgres', content),
   })
 
+/** Migrates, and records the timeline as the first service would, which takes a connection of each service on a copy. */
 const migrate = async (url: string, content?: Content): Promise<void> => {
-  await postgresOf(url, content).migrate()
+  const store = postgresOf(url, content)
+  await store.migrate()
+  const { query, close } = await store.session('filling')
+  await createTimelines(query, query, () => {}).refresh()
+  await close()
 }
 
 /** Changes a store directly in one transaction, past any service on it. */
