@@ -34,15 +34,15 @@ export const runsOnPostgres = file => onBoth.test(file) && !Object.hasOwn(onSqli
 
 /** Those that take longest, by `npm test -- --slowest`: each has a process of its own, and they begin in this order, so that at the end no processor waits for one. */
 export const longest = [
-  'test/store/serve.test.ts',
   'test/generated/kinds.test.ts',
-  'test/field-example.test.ts',
-  'test/postgres/faults.test.ts',
-  'test/generated/models.test.ts',
+  'test/store/serve.test.ts',
   'test/contract/differential.test.ts',
-  'test/postgres/replicas.test.ts',
+  'test/generated/models.test.ts',
+  'test/field-example.test.ts',
   'test/postgres/processes.test.ts',
+  'test/postgres/faults.test.ts',
   'test/store/race.test.ts',
+  'test/postgres/replicas.test.ts',
   'test/pages/browser.test.ts',
 ]
 

@@ -28,11 +28,16 @@ export const alone = {
 
 const canShare = file => !longest.includes(file) && !Object.hasOwn(alone, file)
 
-/** Groups of files, one for each process to start: those that share one take longest and begin first, the others in their order. */
+/** How many of the longest begin before those that share a process, which take longer than the rest. */
+const first = 4
+
+/** Groups of files, one for each process to start, in the order in which they begin. */
 export const processesOf = files => {
   const kinds = Map.groupBy(files.filter(canShare), roomOf)
   const shared = [...kinds].flatMap(([{ most }, some]) => inParts(some, most))
-  return [...shared, ...files.filter(file => !canShare(file)).map(file => [file])]
+  const single = files.filter(file => !canShare(file)).map(file => [file])
+  const early = single.filter(([file]) => longest.slice(0, first).includes(file))
+  return [...early, ...shared, ...single.filter(group => !early.includes(group))]
 }
 
 /** Parts of about the same size; neighbours, which often take as long, go to different ones. */
