@@ -2,36 +2,10 @@
  * Jobs as they go to the writer thread and as they come out there. A text or a plan is sent once and then named by a number:
  * to copy the texts of a large job's statements from thread to thread took a tenth of all that such a job costs.
  */
+import { createNumbers } from '#engines/sqlite/numbers.ts'
 import type { Sent, SentStatement, SentStep } from '#engines/sqlite/protocol.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import type { Idempotency, Job, JobStatement, Step } from '#write/job.ts'
-
-/** The most texts or plans that the writer keeps; then it forgets them all. */
-const most = 500
-
-/** Numbers for things, in the order in which they are first met. */
-const createNumbers = <Thing>() => {
-  const numbers = new Map<Thing, number>()
-  let met: Thing[] = []
-  return {
-    size: () => numbers.size,
-    clear: () => numbers.clear(),
-    of: (thing: Thing): number => {
-      const known = numbers.get(thing)
-      if (known !== undefined) return known
-      met.push(thing)
-      const number = numbers.size
-      numbers.set(thing, number)
-      return number
-    },
-    /** The things that were first met since this was last asked. */
-    takeMet: (): readonly Thing[] => {
-      const some = met
-      met = []
-      return some
-    },
-  }
-}
 
 type Packed = Pick<Sent, 'steps' | 'idempotency'>
 
@@ -54,7 +28,7 @@ export const createPacker = (): ((id: number, job: Job) => Sent) => {
   const texts = createNumbers<string>()
   const plans = createNumbers<ReadPlan>()
   return (id, job) => {
-    const isAnew = texts.size() >= most || plans.size() >= most
+    const isAnew = texts.isFull() || plans.isFull()
     if (isAnew) for (const numbers of [texts, plans]) numbers.clear()
     const statements = packed(job, texts.of)
     const answer = job.answer && ([plans.of(job.answer.plan), job.answer.values] as const)

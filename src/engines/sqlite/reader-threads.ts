@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { tookTooLong } from '#engines/slow-lane.ts'
-import { createPlanNumbers } from '#engines/sqlite/plan-numbers.ts'
+import { createNumbers } from '#engines/sqlite/numbers.ts'
 import type { ReaderSetup, Task, TaskReply } from '#engines/sqlite/protocol.ts'
 import { ApiError } from '#errors.ts'
 import type { ReadPlan } from '#read/plan.ts'
@@ -121,14 +121,17 @@ export const startReaderThread = ({
     why => onProblem?.(`a reader thread ended: ${why}; another is started when it is needed`),
     onDamage,
   )
-  const planNumber = createPlanNumbers()
+  const plans = createNumbers<ReadPlan>()
   // Of the read that it does now, so that a late stop ends no other.
   let number = 1
   const stop = () => void Atomics.store(stopped, 0, number)
   return {
     read: async (plan, slots) => {
-      const { number: known, isNew, dropPlans } = planNumber(plan)
-      const sent = { plan: known, made: isNew ? plan : null, dropPlans }
+      const dropPlans = plans.isFull() && !plans.has(plan)
+      if (dropPlans) plans.clear()
+      const known = plans.of(plan)
+      const [made = null] = plans.takeMet()
+      const sent = { plan: known, made, dropPlans }
       try {
         const { answers } = asAnswers(await send({ kind: 'read', number, ...sent, slots }))
         // To receive a long text takes some milliseconds, and so does what is made of it: others come in between.
