@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { onEnd, type ReadFacts, reads } from '#channels.ts'
 import { publishing } from '#read/publishing.ts'
 import type { PlanReader } from '#read/read.ts'
-import type { Query, Rows, Work } from '#sql/engine.ts'
+import { drive, type Query, type Rows, type Work } from '#sql/engine.ts'
 
 const query = (text: string, isQuick = true): Query => ({ text, values: [], isQuick })
 
@@ -15,21 +15,7 @@ const answer = ({ text }: Query): Rows => {
   return Array.from(text, letter => [letter])
 }
 
-const run = <Result>(begin: () => Work<Result>): Result => {
-  const work = begin()
-  let step = work.next()
-  while (!step.done) {
-    let rows: Rows
-    try {
-      rows = answer(step.value)
-    } catch (error) {
-      step = work.throw(error)
-      continue
-    }
-    step = work.next(rows)
-  }
-  return step.value
-}
+const run = <Result>(begin: () => Work<Result>): Result => drive(begin(), answer)
 
 /** A reader of which only these are asked. */
 const plain = {
