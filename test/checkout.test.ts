@@ -138,41 +138,11 @@ test('a start under an old Node hands its arguments over to the pinned one', () 
   assert.notEqual(pid, ppid)
 })
 
-for (const [name, before, size] of [
-  ['a recent Node', [], 'max'],
-  ['an old Node', ['-r', './old.cjs'], 'max'],
-  ['a least size of young objects', ['--min-semi-space-size=20'], 'min'],
-] as const)
-  test(`a service under ${name} gets the settings of memory that the operator left open`, {
-    skip: process.platform !== 'linux' && 'NOT TESTED: only Linux has them',
-  }, async () => {
-    const start = spawn(process.execPath, [...before, 'bin/duet', 'serve'], {
-      cwd: whole,
-      env: { ...env, MALLOC_ARENA_MAX: '7' },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    const closed = once(start, 'close')
-    let said = ''
-    start.stdout.setEncoding('utf8').on('data', text => {
-      said += text
-    })
-    await until('it says how it was started', () => said.split('\n').length > 2)
-    start.kill('SIGTERM')
-    await closed
-    const [pid, options, set] = JSON.parse(said.split('\n')[1] ?? '')
-    assert.equal(pid === start.pid, name !== 'an old Node')
-    assert.equal(options.includes('--max-semi-space-size=16'), size === 'max')
-    assert.equal(options.includes('--min-semi-space-size=20'), size === 'min')
-    assert.deepEqual([set.MALLOC_ARENA_MAX, set.MALLOC_MMAP_THRESHOLD_], ['7', '131072'])
-  })
-
-test('a service whose settings do not survive is started anew once, and served', {
-  skip: process.platform !== 'linux' && 'NOT TESTED: only Linux has them',
-}, async () => {
-  fs.writeFileSync(join(whole, 'forget.cjs'), 'delete process.env.MALLOC_ARENA_MAX')
-  const start = spawn(process.execPath, ['-r', './forget.cjs', 'bin/duet', 'serve'], {
+/** How a service was started in the end, in its own words, and by which process; it is ended then. */
+const serviceStarted = async (before: readonly string[], more: NodeJS.ProcessEnv = {}) => {
+  const start = spawn(process.execPath, [...before, 'bin/duet', 'serve'], {
     cwd: whole,
-    env,
+    env: { ...env, ...more },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const closed = once(start, 'close')
@@ -183,7 +153,30 @@ test('a service whose settings do not survive is started anew once, and served',
   await until('it says how it was started', () => said.split('\n').length > 2)
   start.kill('SIGTERM')
   await closed
-  const [, , set] = JSON.parse(said.split('\n')[1] ?? '')
+  const [pid, options, set] = JSON.parse(said.split('\n')[1] ?? '')
+  return { from: start.pid, pid, options, set }
+}
+
+for (const [name, before, size] of [
+  ['a recent Node', [], 'max'],
+  ['an old Node', ['-r', './old.cjs'], 'max'],
+  ['a least size of young objects', ['--min-semi-space-size=20'], 'min'],
+] as const)
+  test(`a service under ${name} gets the settings of memory that the operator left open`, {
+    skip: process.platform !== 'linux' && 'NOT TESTED: only Linux has them',
+  }, async () => {
+    const { from, pid, options, set } = await serviceStarted(before, { MALLOC_ARENA_MAX: '7' })
+    assert.equal(pid === from, name !== 'an old Node')
+    assert.equal(options.includes('--max-semi-space-size=16'), size === 'max')
+    assert.equal(options.includes('--min-semi-space-size=20'), size === 'min')
+    assert.deepEqual([set.MALLOC_ARENA_MAX, set.MALLOC_MMAP_THRESHOLD_], ['7', '131072'])
+  })
+
+test('a service whose settings do not survive is started anew once, and served', {
+  skip: process.platform !== 'linux' && 'NOT TESTED: only Linux has them',
+}, async () => {
+  fs.writeFileSync(join(whole, 'forget.cjs'), 'delete process.env.MALLOC_ARENA_MAX')
+  const { set } = await serviceStarted(['-r', './forget.cjs'])
   assert.equal(set.DUET_STARTED_ANEW, undefined)
 })
 
@@ -377,7 +370,10 @@ test('a test file that stays alive after its time is ended and named', () => {
     { cwd: dir, env: { ...process.env, DUET_TEST_FILE_SECONDS: '0.2' }, encoding: 'utf8' },
   )
   assert.equal(status, 1)
-  assert.match(stderr, /stays\.ts is still alive 0\.2 s after its (start|last test), held by: .*Timeout/)
+  assert.match(
+    stderr,
+    /stays\.ts is still alive 0\.2 s after its (start|last test), held by: .*Timeout/,
+  )
 })
 
 test("the CI run is README's test command, and fails with any step of it", () => {
