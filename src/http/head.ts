@@ -19,10 +19,13 @@ export const routedPath = (request: Request, options?: { readonly env?: Bindings
 /** Encoded dots, or a segment of dots, which clients resolve before they send a path (RFC 3986, section 5.2.4). */
 const dots = /^[^?]*(%2e|\/\.\.?([/?]|$))/i
 
-/** Headers of which Node takes the first without a word, and another reader might take the last. */
-const single = ['Host', 'Authorization'] as const
+/** Headers of which Node takes the first without a word, and another reader might take the last; each with its name in lower case. */
+const single = [
+  ['Host', 'host'],
+  ['Authorization', 'authorization'],
+] as const
 
-/** How often a header is there; most names are told apart by their length. */
+/** How often a header is there, by its name in lower case; most names are told apart by their length. */
 const times = (rawHeaders: readonly string[], name: string): number => {
   let found = 0
   for (let at = 0; at < rawHeaders.length; at += 2)
@@ -31,8 +34,8 @@ const times = (rawHeaders: readonly string[], name: string): number => {
 }
 
 const checkSingle = (rawHeaders: readonly string[]): void => {
-  for (const name of single)
-    if (times(rawHeaders, name.toLowerCase()) > 1)
+  for (const [name, lower] of single)
+    if (times(rawHeaders, lower) > 1)
       throw new ApiError('MALFORMED_REQUEST', `The request has two ${name} headers; send one`)
 }
 

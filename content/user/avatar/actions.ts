@@ -9,7 +9,7 @@ import { allowedTags, isOfRow, mismatchOf } from '#http/conditional.ts'
 import { notFound } from '#model/model.ts'
 import { versions } from '#model/version.ts'
 import { tagOf } from '#rest/represent.ts'
-import { comma, join, sql } from '#sql/sql.ts'
+import { comma, join, type Sql, sql } from '#sql/sql.ts'
 import type { Action } from '#write/action.ts'
 import { changedSince, targetSteps } from '#write/derived.ts'
 import { commandOf, type GuardedStep } from '#write/steps.ts'
@@ -27,15 +27,20 @@ const common = {
   ownTag: true,
 } as const
 
-/** Which pictures `If-Match` lets a write take the place of: stored ones, as a condition on their row, and the one that is drawn. */
-const allowed = (id: number, ifMatch: string | undefined) => {
+/** Which stored pictures `If-Match` lets a write take the place of, as a condition on their row. */
+const isAllowed = (ifMatch: string | undefined): Sql => {
   const tags = allowedTags(ifMatch)
-  if (tags === undefined || tags === 'any') return { stored: sql`true`, drawn: true }
+  if (tags === undefined || tags === 'any') return sql`true`
   const digests = tags.map(tag => tag.slice(1, -1))
-  return {
-    stored: tags.length > 0 ? sql`avatars.digest in (${join(digests, comma)})` : sql`false`,
-    drawn: versions.some(version => tags.includes(tagOf(identicon(id), undefined, version))),
-  }
+  return tags.length > 0 ? sql`avatars.digest in (${join(digests, comma)})` : sql`false`
+}
+
+/** Whether `If-Match` lets a write take the place of the picture that is drawn where none is stored. */
+const isDrawnAllowed = (id: number, ifMatch: string | undefined): boolean => {
+  const tags = allowedTags(ifMatch)
+  if (tags === undefined || tags === 'any') return true
+  const drawn = identicon(id)
+  return versions.some(version => tags.includes(tagOf(drawn, undefined, version)))
 }
 
 /** The error where `If-Match` does not name the picture that there is. */
@@ -65,8 +70,8 @@ const put: Action = {
         'The body must be a PNG, JPEG, WebP or GIF picture',
       )
     const digest = hash('sha256', bytes, 'base64url').slice(0, 22)
-    const { stored, drawn } = allowed(id, ifMatch)
-    const keep = drawn
+    const stored = isAllowed(ifMatch)
+    const keep = isDrawnAllowed(id, ifMatch)
       ? sql`insert into avatars (user_id, type, digest, created_at, bytes)
           values (${id}, ${type}, ${digest}, ${now}, ${bytes})
           on conflict (user_id) do update set type = excluded.type, digest = excluded.digest,
@@ -89,7 +94,7 @@ const remove: Action = {
   described: { operationId: 'removeUserAvatar', summary: 'Remove the picture of a user' },
   command: (writing, { id, ifMatch }) => {
     const step: GuardedStep = {
-      sql: sql`delete from avatars where user_id = ${id} and ${allowed(id, ifMatch).stored} returning id`,
+      sql: sql`delete from avatars where user_id = ${id} and ${isAllowed(ifMatch)} returning id`,
       explain: sql`select id from avatars where user_id = ${id}`,
       refused: ([row]) => (row ? otherPicture(ifMatch) : notFound('avatar', id)),
     }
