@@ -14,7 +14,7 @@ import { settings } from '../src/settings.ts'
 import { operatorTexts, remedyIn } from '../test/support/error-texts.ts'
 import { createWorld } from '../test/world.ts'
 import { linesOf, threatCells, threatsInWords } from './reliability.mjs'
-import { threats } from './reliability-rows.mjs'
+import { threats } from './reliability-rows/index.mjs'
 import { sizingRows } from './sizing.mjs'
 
 const model = modelOf(content, { switches: { signup: true }, currency: { code: 'USD', digits: 2 } })

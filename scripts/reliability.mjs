@@ -1,7 +1,7 @@
 // The tables of docs/reliability.md: each threat with its tests, which must be there, and what they found last.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { kinds, threats } from './reliability-rows.mjs'
+import { kinds, threats } from './reliability-rows/index.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = name => readFileSync(`${root}${name}`, 'utf8')
@@ -69,7 +69,7 @@ const check = () => {
   for (const some of Object.values(threats))
     if (numbersOf(some) !== inOrder(some))
       faults.push(`The rows ${numbersOf(some)} are not in order without a gap`)
-  if (faults.length > 0) throw new Error(`Mend scripts/reliability-rows.mjs:\n${faults.join('\n')}`)
+  if (faults.length > 0) throw new Error(`Mend scripts/reliability-rows/:\n${faults.join('\n')}`)
 }
 
 /** The tests of a row, by their files, each title as the test last had it. */

@@ -1,0 +1,169 @@
+// GraphQL.
+export const graphql = [
+  [
+    'D1',
+    'Deep nesting, through fragments too',
+    [
+      'test/contract/graphql-limits.test.ts: … … are served, … are …',
+      'src/graphql/limits.test.ts: depth, aliases and root fields are counted as a plain count of the written-out operation has them',
+    ],
+  ],
+  [
+    'D2',
+    'Long documents, many tokens or comments',
+    [
+      'test/contract/graphql-limits.test.ts: … … are served, … are …',
+      'test/contract/graphql-limits.test.ts: each limit is a setting',
+    ],
+  ],
+  [
+    'D3',
+    'One field under many aliases',
+    ['test/contract/graphql-limits.test.ts: … … are served, … are …'],
+    'Those in fragments are counted where they are spread.',
+  ],
+  [
+    'D4',
+    'Many directives, known or not',
+    ['test/contract/graphql-limits.test.ts: … … are served, … are …'],
+  ],
+  [
+    'D5',
+    'A document that asks for more rows than anybody reads',
+    [
+      'test/contract/graphql-limits.test.ts: 10,000 of them are served and 10,001 refused, with the way out, and never cut short',
+      'test/contract/graphql-limits.test.ts: objects are not read further than the limit allows',
+    ],
+    'In part: objects are counted while they are read, not before, as lists without a limit are whole by the specification ([limits](graphql.md#limits)).',
+  ],
+  [
+    'D6',
+    'A request that runs for long',
+    [
+      'test/store/lanes.test.ts: a read that runs until its time is up is 503 TIMEOUT, and the next one is served',
+      'test/store/connection.test.ts: a scan that takes too long is stopped and answered 503, and the next read is served',
+      'test/postgres/faults.test.ts: a service with a locked database answers while it is locked, and writes nothing late',
+    ],
+    'In part: a few times each, not a hundred.',
+  ],
+  [
+    'D7',
+    'Many operations in one request',
+    ['test/contract/graphql-http.test.ts: …, …'],
+    'A list of operations is no request: 400.',
+  ],
+  [
+    'D8',
+    'Fragments in a circle, or a bomb of them',
+    [
+      'test/contract/graphql-limits.test.ts: fragments that double … times are refused',
+      'test/contract/graphql-limits.test.ts: fragments in a circle are refused',
+      'src/graphql/limits.test.ts: a bomb of fragments, which would never end if it were written out, is measured',
+    ],
+  ],
+  [
+    'D9',
+    'Documents that are slow to validate',
+    [
+      'test/contract/graphql-limits.test.ts: fields of one name are too many where comparing them all is too much',
+      'test/contract/graphql-limits.test.ts: …: refused',
+      'test/nightly/hold.test.ts: no request of at most 1 MiB holds the event loop for more than … ms on …',
+    ],
+    'In part: how long others wait beside a stream of such documents is not measured.',
+  ],
+  [
+    'D10',
+    'Nesting that exhausts the stack',
+    [
+      'test/contract/graphql-limits.test.ts: … … deep are refused',
+      'test/contract/graphql-limits.test.ts: variables … deep are refused',
+      'src/http/json.test.ts: 32 levels are read and 33 are not',
+    ],
+  ],
+  [
+    'D11',
+    'Introspection and suggestions that tell the schema',
+    [
+      'test/contract/graphql.test.ts: introspection is refused while it is off, at any place; __typename is served',
+      'test/contract/graphql.test.ts: being off hides every name: near misses are reported without a suggestion',
+      'test/contract/graphql.test.ts: deeper than graphql-js allows is refused even while it is on',
+    ],
+    'In part: some 1,200 near misses, not 5,000.',
+  ],
+  [
+    'D12',
+    'Errors that show the inside',
+    [
+      'test/http/store-calls.test.ts: whatever the store throws below any operation is 500 with the id of the request, and tells nothing more',
+      'test/contract/graphql.test.ts: errors of a store that is broken show no SQL, path, stack or table, in either API',
+      'test/contract/graphql.test.ts: errors of the server hide their reason, give the request id, and are observed',
+      'test/contract/bad-input.test.ts: … with … is … …',
+    ],
+  ],
+  [
+    'D13',
+    'A mutation by GET or QUERY',
+    [
+      'test/contract/graphql-http.test.ts: GET refuses a mutation with 405 and Allow, way …',
+      'test/contract/query-method.test.ts: a mutation by QUERY is refused with 405, also under a key, and nothing is written',
+    ],
+  ],
+  [
+    'D14',
+    'A form of a foreign page as a request',
+    [
+      'test/contract/graphql-http.test.ts: … is refused with 415 for …',
+      'test/contract/graphql-http.test.ts: GET with the Content-Type … is …',
+      'test/contract/graphql-http.test.ts: a body without a type is refused with 415',
+    ],
+  ],
+  [
+    'D15',
+    'Odd character sets',
+    ['test/contract/graphql-http.test.ts: … is refused with 415 for …'],
+  ],
+  [
+    'D16',
+    'Deviations from GraphQL over HTTP',
+    ['test/contract/graphql-http.test.ts: graphql-http has 61 audits'],
+    'All 61 pass.',
+  ],
+  [
+    'D17',
+    'A query for each row',
+    [
+      'test/contract/differential.test.ts: asks the store once, in one moment, with one statement a level at the most',
+      'test/contract/differential.test.ts: of ten users, their posts, comments and authors is a statement a level, or one for them all',
+    ],
+  ],
+  [
+    'D18',
+    'Distinct documents fill the memory',
+    [
+      'src/graphql/document.test.ts: a thousand small documents are kept, of large ones as many as fit into the memory for them',
+      'src/graphql/document.test.ts: what is derived from operations is kept while it fits into the memory for it',
+      'src/graphql/document.test.ts: bad documents never push a good one out',
+      'src/graphql/document.test.ts: documents, their faults and what is derived from them are in the account of memory, and never above it',
+      'test/nightly/documents.test.ts: … documents that are new each time take at most … MiB more in the mean than 200 usual requests',
+    ],
+    'In part: with tens of thousands of documents, not a million.',
+  ],
+  [
+    'D19',
+    'A detour through the graph to what is closed',
+    [
+      'test/contract/policy.test.ts: every path of the schema is walked: there are many, and some are seven levels long',
+      'test/contract/policy.test.ts: every path of the schema to a user’s … is closed to anonymous and open to any token',
+      'test/contract/policy.test.ts: in fragments, under aliases, merged and conditional, shows anonymous no closed field',
+    ],
+  ],
+  [
+    'D20',
+    'Guesses by the hundred in one request',
+    [
+      'test/contract/rate-limit.test.ts: the sign-ups of one address without a token are limited, each one of an operation too, and those of an admin not',
+      'test/contract/rate-limit.test.ts: an operation with n mutations counts n, and is refused before the first where that is above the limit',
+      'test/contract/graphql-limits.test.ts: … … are served, … are …',
+    ],
+  ],
+]

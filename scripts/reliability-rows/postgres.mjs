@@ -1,0 +1,113 @@
+// PostgreSQL.
+export const postgres = [
+  [
+    'B1',
+    'The database server crashes, or another takes its place',
+    [
+      'test/postgres/failover.test.ts: goes on with the other when that is promoted, and leaves one that takes no more writes at once',
+      'test/postgres/failover.test.ts: does not go back to the old one, even when it says that it takes writes and the new one is gone',
+      'test/postgres/failover.test.ts: makes the service look for another primary again and again before it is given up',
+      'test/nightly/cluster.test.ts: … rounds, …: nothing acknowledged is lost, nothing is done twice',
+      'test/postgres/faults.test.ts: a service outlives crashes of the server, and loses nothing that was acknowledged',
+      'test/nightly/postgres-faults.test.ts: outlives … crashes of the server (…)',
+      'test/nightly/postgres-faults.test.ts: loses what was acknowledged where commits do not wait, and the rounds show it',
+    ],
+    'In part: 40 crashes in a night, not 150.',
+  ],
+  [
+    'B2',
+    'Sessions are ended under load',
+    [
+      'test/postgres/faults.test.ts: a service hardly notices sessions that are ended',
+      'test/nightly/postgres-faults.test.ts: hardly notices that … sessions are ended',
+      'src/engines/postgres/connection/pool.test.ts: a session that is ended in the very turn in which it is made fails its work, and nothing else',
+    ],
+  ],
+  [
+    'B3',
+    'The reply to a commit is lost',
+    [
+      'test/postgres/faults.test.ts: a service that lost the reply to a commit says so, and does nothing twice',
+      'test/nightly/postgres-faults.test.ts: does nothing twice where the replies to … commits are lost',
+    ],
+  ],
+  [
+    'B4',
+    'The network swallows everything in silence',
+    [
+      'test/postgres/faults.test.ts: a service with a silent wire answers while it is silent',
+      'test/nightly/postgres-faults.test.ts: answers while its wire is silent, however long',
+    ],
+  ],
+  [
+    'B5',
+    'The database is away, at the start or later',
+    [
+      'test/postgres/faults.test.ts: a service without its database says so until it is back',
+      'test/postgres/faults.test.ts: a service without the right to its database does not start, and says why',
+      'test/nightly/postgres-faults.test.ts: reports the database as unavailable until it is back, however long',
+    ],
+    'In part: it is away for seconds, not for five minutes.',
+  ],
+  [
+    'B6',
+    'All connections are taken',
+    [
+      'test/postgres/faults.test.ts: a service with a locked database answers while it is locked, and writes nothing late',
+    ],
+  ],
+  [
+    'B7',
+    'Bad requests take up connections',
+    ['test/http/store-calls.test.ts: a request that is bad by itself asks nothing of the store'],
+  ],
+  [
+    'B8',
+    'Transactions lock each other out',
+    [
+      'test/postgres/faults.test.ts: a service tries again what was locked crosswise',
+      'test/nightly/postgres-faults.test.ts: tries again what was locked crosswise … times',
+    ],
+    'In part: until the service has lost in 100 deadlocks, which is less than 10,000 crossing writes.',
+  ],
+  [
+    'B9',
+    'The two databases behave differently',
+    [
+      'test/postgres/equal/rounds.ts: … generated requests have the same answers, to the letter',
+      'test/generated/compare.ts: the generated model … is served alike by the engines and the reference',
+      'test/engines.test.ts: every contract test runs on PostgreSQL too, a new one as well',
+    ],
+  ],
+  [
+    'B10',
+    'What the driver and the server do with odd values',
+    [
+      'test/postgres/traps.test.ts: a number of eight bytes, which the driver gives as text, is a number in an answer',
+      'test/postgres/traps.test.ts: the longest texts that are indexed are stored, and longer ones refused',
+      'test/postgres/traps.test.ts: a page or an offset of … is empty',
+      'test/postgres/traps.test.ts: texts that PostgreSQL cannot keep are refused before it sees them',
+    ],
+  ],
+  [
+    'B11',
+    'An update is lost, or two contradict each other, across processes',
+    [
+      'test/contract/rest-preconditions.test.ts: of twenty writers of … with one ETag exactly one wins',
+      'test/postgres/processes.test.ts: pays of an order at the same moment, over both: exactly one takes effect, 50 times',
+    ],
+    'In part: races for one row are tried, and no history of many writes over several processes is checked for contradictions.',
+  ],
+  [
+    'B12',
+    'PostgreSQL is upgraded to a new major version while it is served',
+    [
+      'test/nightly/upgrade.test.ts: takes writes while it is copied, and again where a switch fails after they were ended',
+      'test/nightly/upgrade.test.ts: is carried to a newer one without a restart: nothing acknowledged is lost, nothing is done twice',
+      'test/nightly/upgrade.test.ts: keeps its counts, and takes no write on the older one any more',
+      'test/nightly/upgrade.test.ts: answers a position from before as held, and one beyond the end of the older log as lost',
+      'src/engines/postgres/read/timelines.test.ts: a position in the log of an earlier system is held up to where that was left, whatever the log of the next one says',
+      'src/engines/postgres/read/timelines.test.ts: nobody knows of a position that may be of either of two systems',
+    ],
+  ],
+]

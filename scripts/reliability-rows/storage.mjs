@@ -1,0 +1,229 @@
+// Storage: crashes, power and disks.
+export const storage = [
+  [
+    'A1',
+    'The process is killed in the middle of writes',
+    [
+      'test/store/serve.test.ts: four times kill -9 under writes lose no acknowledged write',
+      'test/nightly/kill.test.ts: … times kill -9 under writes lose no acknowledged write',
+    ],
+    'In part: some 200 kills in a night, under 16 writers, not a thousand under 32.',
+  ],
+  [
+    'A2',
+    'The power fails',
+    [
+      'test/nightly/powercut.test.ts: … power cuts lose no acknowledged write and leave nothing half done',
+      'test/nightly/powercut.test.ts: a writer that does not wait for the disk loses acknowledged writes in the same simulation',
+      'test/store/connection.test.ts: … is … on every connection: …',
+    ],
+    'In part: 3,000 cuts, not 10,000, and a store that is never synced is not among the controls.',
+  ],
+  [
+    'A3',
+    'An answer leaves before its write is on the disk',
+    [
+      'test/nightly/powercut.test.ts: … power cuts lose no acknowledged write and leave nothing half done',
+    ],
+    'In part: some 200 acknowledged writes, not a thousand. The recording has the answers too, in their order among writes and syncs.',
+  ],
+  [
+    'A4',
+    'A sync fails, and nobody knows whether the commit is on the disk',
+    [
+      'test/nightly/faults.test.ts: … rounds of … end the service within a second, and keys heal what was in doubt',
+      'test/nightly/faults.test.ts: a writer that takes a failed commit for undone and goes on is wrong: the row comes back',
+      'test/store/writer.test.ts: after a commit that fails no write is acknowledged, and nothing more is written',
+    ],
+    'In part: 20 rounds, not a hundred.',
+  ],
+  [
+    'A5',
+    'A write to the disk fails or is torn',
+    [
+      'test/nightly/faults.test.ts: … rounds of … end the service within a second, and keys heal what was in doubt',
+      'test/nightly/powercut.test.ts: … power cuts lose no acknowledged write and leave nothing half done',
+    ],
+    'In part: 20 rounds, not 200. The power cuts tear writes between sectors.',
+  ],
+  [
+    'A6',
+    'A second fault while the service recovers from the first',
+    [
+      'test/store/serve.test.ts: kill -9 amid the restart after a kill -9 loses no acknowledged write either',
+      'test/nightly/kill.test.ts: … times kill -9 amid the restart after a kill -9 lose no acknowledged write either',
+    ],
+  ],
+  [
+    'A7',
+    'The disk is full',
+    [
+      'test/store/writer.test.ts: a full disk refuses writes, keeps what is there, and takes writes again when there is room',
+      'test/store/problems.test.ts: a service on a disk with too little room says that it is read-only, and still reads',
+      'test/nightly/faults.test.ts: a disk that is full keeps all that was acknowledged and takes writes when there is room',
+      'test/nightly/faults.test.ts: below the least room writes are refused before the disk is full',
+    ],
+    'In part: the disk is filled once in each, not twenty times.',
+  ],
+  [
+    'A8',
+    'The disk is slow',
+    [
+      'test/nightly/group.test.ts: with 3 ms more for each sync 64 callers write ten times what one does',
+      'test/store/writer.test.ts: a full queue is 503 with Retry-After in both APIs, and reads are served meanwhile',
+    ],
+    'In part: missed: with 3 ms more for each sync the slowest reads take far more than twice their time without load (see *found last*); the test prints it and does not assert it. Syncs of 200 ms are not tried.',
+  ],
+  [
+    'A9',
+    'Bytes of the file change by themselves',
+    [
+      'test/cli/backup.test.ts: what is no good backup is refused, and the store stays as it was',
+      'test/cli/backup.test.ts: a store that is damaged beyond reading is replaced with --force only',
+      'test/store/damage.test.ts: damaged pages cost what is on them: the rest is served, nothing crashes, and the service says that it is not well',
+      'test/store/damage.test.ts: a store that cannot be read from its beginning is refused with a line, by serve and by backup',
+      'test/store/damage.test.ts: a damaged byte in the log costs the writes from there on, and none before',
+      'test/nightly/damage.test.ts: … changed bytes of a store crash nothing, hold nobody up, and bring no row of another table',
+      'test/nightly/damage.test.ts: … changed bytes of the log each cost the writes from there on, and none before',
+    ],
+    'In part: a byte of the schema that makes the name of a column another one is a 500 for what asks for it, and `/readyz` stays well. A byte within a row that stays readable garbles what is answered of that row, and is found by `backup` at the latest where it breaks the form of its page, else by nobody: SQLite has no checksums of pages.',
+  ],
+  [
+    'A10',
+    'A long read keeps the log of the store from being carried over',
+    [
+      'test/store/connection.test.ts: a scan that takes too long is stopped and answered 503, and the next read is served',
+      'test/store/serve.test.ts: SIGTERM under load loses nothing that was acknowledged, and the log is carried over into the store',
+      'test/nightly/log.test.ts: while … reads hold their snapshots until they are cut off, each beside … writes, the log stays below 128 MiB, and below 64 after',
+    ],
+    'That is 500 writes a second. What bounds the log is the time of a read (`DUET_READ_TIMEOUT`) and the rate of writes: no size is enforced while a read holds it.',
+  ],
+  [
+    'A11',
+    'Another program holds the lock for writing',
+    [
+      'test/store/writer.test.ts: while another program writes, a write that waited long enough is OVERLOADED and the service lives on',
+      'test/cli/import.test.ts: a store takes an import while it is served, and the service shows the rows',
+    ],
+    'In part: the lock is held for seconds, not again and again during an hour of load.',
+  ],
+  [
+    'A12',
+    'A second service on one file, or the file taken away from below the first',
+    [
+      'test/store/serve.test.ts: a second service on one store refuses with a line that says what to do, and the first goes on',
+      'test/store/serve.test.ts: the lock of a service that was killed is not left behind',
+      'test/store/serve.test.ts: when its file is replaced, a service acknowledges no further write, says so and ends with 1',
+      'test/store/serve.test.ts: when its file is deleted, a service without any request ends with 1',
+      'test/checkout.test.ts: the pinned Node is the one that package.json names',
+    ],
+    'The pinned Node brings the SQLite it was tested with.',
+  ],
+  [
+    'A13',
+    'A backup while writes go on',
+    [
+      'test/cli/backups.test.ts: a series keeps the newest backups, survives one that fails, and ends on SIGTERM with 0',
+      'test/cli/backup.test.ts: backups of a store under writes are consistent, and the writes go on',
+      'test/nightly/backup.test.ts: … backups under writes are each consistent, and each has more than the one before',
+    ],
+    'In part: how long writes wait beside a backup is not asserted.',
+  ],
+  [
+    'A14',
+    'A backup that is interrupted',
+    [
+      'test/cli/backups.test.ts: a series that is ended amid a backup leaves nothing of it',
+      'test/cli/backup.test.ts: five backups ended by kill -9 leave no half file under the final name',
+      'test/nightly/backup.test.ts: … backups ended by kill -9 leave no half file under the final name',
+    ],
+  ],
+  [
+    'A15',
+    'A backup that cannot be restored',
+    [
+      'test/cli/backups.test.ts: a backup is tried aside: it says what is in it, and touches no store',
+      'test/cli/backup.test.ts: a restored store has every row of the backup, and is served again',
+      'test/cli/backup.test.ts: a backup is restored where there is no store, or an empty one',
+      'test/generic/commands.test.ts: a backup has all that the store has',
+    ],
+    'In part: the time of a restore is not measured.',
+  ],
+  [
+    'A16',
+    'The disk is lost, with a continuous copy elsewhere',
+    [
+      'test/store/shared-log.test.ts: with DUET_WAL=shared a program that was away finds all of the log, across a restart too',
+      'test/store/shared-log.test.ts: above DUET_WAL_MAX Duet checkpoints the log all the same and says so, or says what is in the way',
+    ],
+    'In part: with a stand-in for Litestream, which did not run here.',
+  ],
+  [
+    'A17',
+    'The thread that writes dies',
+    [
+      'test/store/writer.test.ts: a writer that dies rejects what waits with UNAVAILABLE, says so once, and hangs nobody',
+    ],
+    'In part: it dies once, not 200 times.',
+  ],
+  [
+    'A18',
+    'In a common commit the failure of one write spoils the others',
+    [
+      'test/store/writer.test.ts: of jobs that commit together, just those fail that would fail alone, and leave nothing',
+      'test/store/writer.test.ts: without a savepoint for each job the same property does not hold',
+    ],
+    'In part: 100 random groups, not 10,000.',
+  ],
+  [
+    'A19',
+    'A read after a write does not show it',
+    [
+      'test/nightly/answers.test.ts: of … answers from the cache none is older than it may be (DUET_SEED=…)',
+      'test/nightly/answers.test.ts: changes that are told only after the commit let older answers through, and the race finds them',
+      'test/store/writer.test.ts: what is written through one API is read through the other at once',
+      'test/contract/rest-deletes.test.ts: what one API writes the other reads at once, fifty times over',
+      'test/postgres/replicas.test.ts: a write is seen by the very next read that names it, 200 times',
+    ],
+  ],
+  [
+    'A20',
+    'A migration is interrupted, or begun by several at once',
+    [
+      'test/store/migrate.test.ts: a migration that fails leaves nothing of itself and nothing of those before it',
+      'test/store/migrate.test.ts: of several that migrate one store at once, one applies and the others find it done',
+      'test/postgres/migrate.test.ts: a migration outside a transaction that was broken off is run again, and what it left half done is made anew',
+      'test/postgres/migrate.test.ts: a store in PostgreSQL that is empty is migrated once by … processes that start at once',
+    ],
+    'In part: migrations fail by their statements there, and not by kill -9.',
+  ],
+  [
+    'A21',
+    'The clock jumps',
+    [
+      'src/auth/authenticate.test.ts: a token that was verified is refused at its first use after exp and the skew, for 1,000 tokens',
+      'src/auth/authenticate.test.ts: a token that was verified is refused where the clock has gone back before its nbf',
+      "test/store/clock.test.ts: where the clock is …, ids ascend, times are the clock's, and a walk by cursors goes on where it was",
+      'test/store/clock.test.ts: where the clock is …, a token counts by its times, and no longer than it should',
+      'test/store/clock.test.ts: a pay that is sent again with its key after the clock went back a day has its one effect',
+    ],
+    'The clock of the service is moved, not that of the machine.',
+  ],
+  [
+    'A22',
+    'A slow leak of memory',
+    [
+      'test/nightly/abuse.test.ts: … minutes of mixed abuse lose nothing, and take … MiB in the mean after two minutes and no more in the end than then',
+    ],
+    'In part: it lasts minutes, not hours.',
+  ],
+  [
+    'A23',
+    'Memory runs out',
+    [
+      'test/nightly/abuse.test.ts: … minutes of mixed abuse find a service with a heap of 256 MiB alive, in … MiB in the mean after two minutes',
+      'test/store/lanes.test.ts: a thread that read very much is ended without a word, and another serves the next read',
+    ],
+    'In part: no test has the process itself die of it, wanted are twenty such deaths; they are as when it is killed.',
+  ],
+]

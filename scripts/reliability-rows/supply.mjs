@@ -1,0 +1,55 @@
+// The tests and the packages.
+export const supply = [
+  [
+    'I1',
+    'Tests that notice nothing',
+    [
+      'test/store/race.test.ts: without its guard the same transition happens more than once, and the invariants fail',
+      'test/openapi/traffic.test.ts: a document that lacks … does not hold for …',
+      'test/nightly/field-example.test.ts: of all tests those that CONTRIBUTING names fail with an added field, and no other',
+    ],
+    'In part: [mutation testing](mutation.md) was done once, in four rooms, on samples in three of them.',
+  ],
+  [
+    'I2',
+    'Branches that no test takes',
+    [],
+    'Not shown: `npm test -- --experimental-test-coverage` prints the coverage, and no test holds it to a figure.',
+  ],
+  [
+    'I3',
+    'Tests that fail by chance',
+    [
+      'test/checkout.test.ts: a test file that stays alive after its time is ended and named',
+      'test/checkout.test.ts: a test run in which no test ran fails',
+    ],
+    'In part: random tests print their seed; the suite is not run twenty times in a row by itself.',
+  ],
+  [
+    'I4',
+    'Packages with known faults',
+    [
+      'test/checkout.test.ts: what callers reach is not older than the mends of its known faults',
+      'test/nightly/install.test.ts: no package of the service has a known fault that is high',
+      'test/checkout.test.ts: the pinned Node is the one that package.json names',
+    ],
+    'In part: versions are exact, and `npm audit` is asked each night; where the registry answers none, as on the machine of the last run, that test is skipped and says so.',
+  ],
+  [
+    'I5',
+    'Install scripts, and a lock that drifts',
+    [
+      'test/checkout.test.ts: the lock file is complete',
+      "test/checkout.test.ts: a lock file without another platform's package is refused",
+      'test/nightly/install.test.ts: an install without scripts and without packages for development serves',
+      'test/nightly/install.test.ts: a package that is not the one of the lock file is not installed',
+    ],
+    'In part: a service has 54 packages, of which 30 were planned at most.',
+  ],
+  [
+    'I6',
+    'An install without a network',
+    ['test/nightly/install.test.ts: what is installed starts and answers without a network'],
+    'In part: out of a checkout with its packages, not out of a packed archive; `npm ci` itself needs a registry or its cache.',
+  ],
+]
