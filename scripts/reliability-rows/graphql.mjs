@@ -84,9 +84,9 @@ export const graphql = [
     'D11',
     'Introspection and suggestions that tell the schema',
     [
-      'test/contract/graphql.test.ts: introspection is refused while it is off, at any place; __typename is served',
-      'test/contract/graphql.test.ts: being off hides every name: near misses are reported without a suggestion',
-      'test/contract/graphql.test.ts: deeper than graphql-js allows is refused even while it is on',
+      'test/contract/graphql-schema.test.ts: introspection is refused while it is off, at any place; __typename is served',
+      'test/contract/graphql-schema.test.ts: being off hides every name: near misses are reported without a suggestion',
+      'test/contract/graphql-schema.test.ts: deeper than graphql-js allows is refused even while it is on',
     ],
     'In part: some 1,200 near misses, not 5,000.',
   ],
@@ -95,8 +95,8 @@ export const graphql = [
     'Errors that show the inside',
     [
       'test/http/store-calls.test.ts: whatever the store throws below any operation is 500 with the id of the request, and tells nothing more',
-      'test/contract/graphql.test.ts: errors of a store that is broken show no SQL, path, stack or table, in either API',
-      'test/contract/graphql.test.ts: errors of the server hide their reason, give the request id, and are observed',
+      'test/contract/graphql-errors.test.ts: errors of a store that is broken show no SQL, path, stack or table, in either API',
+      'test/contract/graphql-errors.test.ts: errors of the server hide their reason, give the request id, and are observed',
       'test/contract/bad-input.test.ts: … with … is … …',
     ],
   ],

@@ -132,7 +132,7 @@ export const load = [
     'An error that nobody expected',
     [
       'test/http/store-calls.test.ts: whatever the store throws below any operation is 500 with the id of the request, and tells nothing more',
-      'test/contract/graphql.test.ts: errors of the server hide their reason, give the request id, and are observed',
+      'test/contract/graphql-errors.test.ts: errors of the server hide their reason, give the request id, and are observed',
       'test/store/problems.test.ts: a snapshot that ends under its reads is their failure alone, and the next one is read',
       'test/store/problems.test.ts: a group whose transaction ends under it is written not at all, and the next one is written',
     ],

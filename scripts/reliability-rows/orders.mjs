@@ -132,7 +132,7 @@ export const orders = [
     'C16',
     'Many pays in one GraphQL operation',
     [
-      'test/contract/graphql.test.ts: stop at the one that fails, and keep what is done',
+      'test/contract/graphql-mutations.test.ts: stop at the one that fails, and keep what is done',
       'test/contract/rate-limit.test.ts: an operation with n mutations counts n, and is refused before the first where that is above the limit',
     ],
   ],

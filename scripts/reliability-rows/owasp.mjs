@@ -94,7 +94,7 @@ export const owasp = [
     'What other services answer (API10)',
     [
       'src/auth/keys.test.ts: accept no forged token and break nothing, 1,000 times',
-      'test/contract/graphql.test.ts: errors of a store that is broken show no SQL, path, stack or table, in either API',
+      'test/contract/graphql-errors.test.ts: errors of a store that is broken show no SQL, path, stack or table, in either API',
       'test/contract/verify-email.test.ts: a mail server that fails and never speaks is given up',
     ],
   ],

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { serverAudits } from 'graphql-http'
-import { type Answered, createWorld, type World } from '../world.ts'
+import { codeOf } from '../graphql.ts'
+import { createWorld, type World } from '../world.ts'
 
 const graphqlJson = 'application/graphql-response+json'
 const json = 'application/json'
@@ -20,8 +21,6 @@ const post = (raw: string | Uint8Array<ArrayBuffer>, headers: Record<string, str
   world.ask('POST /graphql', { raw, headers: { 'Content-Type': json, ...headers } })
 
 const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
-
-const codeOf = ({ json }: Answered) => json?.errors?.[0]?.extensions?.code
 
 describe('the audits of graphql-http', () => {
   const fetchFn = (url: string, init: RequestInit) => world.app.request(url, init)

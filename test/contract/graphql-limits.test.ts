@@ -3,9 +3,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { getIntrospectionQuery } from 'graphql'
 import type { Query } from '#sql/engine.ts'
-import { type Answered, createWorld, type World, type WorldOptions } from '../world.ts'
-
-const codeOf = ({ json }: Answered): string | undefined => json.errors?.[0].extensions.code
+import { codeOf } from '../graphql.ts'
+import { createWorld, type World, type WorldOptions } from '../world.ts'
 
 let world: World
 before(async () => {

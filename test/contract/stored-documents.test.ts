@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import type { StoredDocument } from '#graphql/stored.ts'
-import { type Answered, createWorld, onPostgres, type World } from '../world.ts'
+import { codeOf } from '../graphql.ts'
+import { createWorld, onPostgres, type World } from '../world.ts'
 
 const graphqlJson = 'application/graphql-response+json'
 
@@ -44,8 +45,6 @@ const get = (parameters: Record<string, string>, headers: Headers = {}, as?: num
     headers,
     ...(as !== undefined && { as }),
   })
-
-const codeOf = ({ json }: Answered) => json?.errors?.[0]?.extensions?.code
 
 describe('a document by its id', () => {
   const ids = [

@@ -1,0 +1,126 @@
+/** Errors of GraphQL: their codes, paths and places, and nothing from inside. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { codeOf, errorOf, scene } from '../graphql.ts'
+import { createWorld } from '../world.ts'
+
+describe('errors', () => {
+  const { scene: here, ask } = scene()
+
+  test('errors of rights name the path and place of the member, at any depth', async () => {
+    const query = `{
+  posts {
+    comments { author { mail: email } }
+  }
+}`
+    const answered = await ask(query, { as: 'anonymous' })
+    assert.deepEqual(answered.json, {
+      errors: [
+        {
+          message: 'A token is needed to read the email of a user',
+          locations: [{ line: 3, column: 25 }],
+          path: ['posts', 'comments', 'author', 'mail'],
+          extensions: { code: 'UNAUTHENTICATED' },
+        },
+      ],
+    })
+  })
+  test('errors of a schema name every fault with its location', async () => {
+    const answered = await ask('{ nothing users { id nix } posts { id } }')
+    assert.deepEqual(
+      answered.json.errors.map((e: { locations: unknown }) => e.locations),
+      [[{ line: 1, column: 3 }], [{ line: 1, column: 22 }]],
+    )
+    for (const error of answered.json.errors)
+      assert.deepEqual(error.extensions, { code: 'GRAPHQL_VALIDATION_FAILED' })
+  })
+  test('errors of a schema are at most eleven', async () => {
+    const answered = await ask(`{ ${Array.from({ length: 300 }, (_, n) => `f${n}`).join(' ')} }`)
+    assert.equal(answered.json.errors.length, 11)
+  })
+  test('errors of variables name the variable and its member', async () => {
+    const query = 'mutation($i: CreateUserInput!) { createUser(input: $i) { id } }'
+    const answered = await ask(query, { variables: { i: { name: 1, nix: true } } })
+    assert.equal(answered.json.errors.length, 3)
+    for (const { extensions } of answered.json.errors) {
+      assert.equal(extensions.code, 'BAD_USER_INPUT')
+      assert.equal(extensions.details.length, 1)
+    }
+    assert.ok(!('data' in answered.json))
+  })
+  test('errors of a store that is broken show no SQL, path, stack or table, in either API', async t => {
+    const world = await createWorld()
+    t.after(() => world.close())
+    await world.change('alter table comments rename to lost_rows')
+    const body = { text: 'x' }
+    const answers = [
+      await world.ask('GET /api/posts/1/comments', { as: 1 }),
+      await world.ask('POST /api/posts/1/comments', { as: 1, body }),
+      await world.gql('{ posts { comments { id } } }', { as: 1 }),
+      await world.gql(
+        'mutation { createPost(input: {authorId: 1, title: "A", content: "B"}) { comments { id } } }',
+        { as: 1 },
+      ),
+    ]
+    for (const { text } of answers) {
+      assert.match(text, /"code":"INTERNAL"/)
+      assert.doesNotMatch(text, /select |delete |insert |sqlite|postgres|no such|relation/i)
+      assert.doesNotMatch(text, /lost_rows|_id\b|node_modules|\.ts\b|\bat \w+ \(/)
+    }
+    const bugs = world.events.flatMap(event => (event.kind === 'bug' ? [String(event.error)] : []))
+    assert.equal(bugs.length, answers.length)
+    for (const bug of bugs) assert.match(bug, /comments/)
+  })
+  test('errors of the server hide their reason, give the request id, and are observed', async t => {
+    const { reader } = here.world.core
+    t.after(() => Object.assign(here.world.core, { reader }))
+    const broken = () => {
+      throw new Error('SQLITE_CORRUPT: /secret/duet.db')
+    }
+    Object.assign(here.world.core, { reader: { query: broken, snapshot: broken } })
+    for (const accept of ['application/json', 'application/graphql-response+json']) {
+      const answered = await ask('{ users { id } }', {
+        headers: { 'X-Request-Id': 'r-1', Accept: accept },
+      })
+      assert.doesNotMatch(answered.text, /CORRUPT|secret/)
+      assert.deepEqual(errorOf(answered).extensions, { code: 'INTERNAL', requestId: 'r-1' })
+      assert.equal(answered.status, accept === 'application/json' ? 200 : 500)
+    }
+    const bug = here.world.events.find(event => event.kind === 'bug')
+    assert.match(String(bug?.kind === 'bug' && bug.error), /CORRUPT/)
+  })
+})
+
+describe('a variable that is null where its argument may not be', () => {
+  const { ask, all } = scene()
+  for (const [name, query, variables, field] of [
+    ['of a root', 'query($id: ID = "1") { user(id: $id) { id } }', { id: null }, 'id'],
+    ['of @skip', 'query($b: Boolean = true) { users { id @skip(if: $b) } }', { b: null }, 'b'],
+    [
+      'of @include on a root',
+      'query($b: Boolean = true) { users @include(if: $b) { id } }',
+      { b: null },
+      'b',
+    ],
+    [
+      'of an input',
+      'mutation($n: String = "x") { createUser(input: {name: $n, email: "q@example.org"}) { id } }',
+      { n: null },
+      'n',
+    ],
+    [
+      'of a later mutation',
+      'mutation($id: ID = "1") { a: createUser(input: {name: "A", email: "a1@example.org"}) { id } b: deleteUser(id: $id) }',
+      { id: null },
+      'id',
+    ],
+  ] as const)
+    test(`${name} is BAD_USER_INPUT, and nothing is done`, async () => {
+      const before = await all()
+      const answered = await ask(query, { variables })
+      assert.equal(codeOf(answered), 'BAD_USER_INPUT')
+      assert.equal(errorOf(answered).extensions.details[0].field, field)
+      assert.ok(!('data' in answered.json))
+      assert.equal(await all(), before)
+    })
+})
