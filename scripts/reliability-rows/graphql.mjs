@@ -152,9 +152,9 @@ export const graphql = [
     'D19',
     'A detour through the graph to what is closed',
     [
-      'test/contract/policy.test.ts: every path of the schema is walked: there are many, and some are seven levels long',
-      'test/contract/policy.test.ts: every path of the schema to a user’s … is closed to anonymous and open to any token',
-      'test/contract/policy.test.ts: in fragments, under aliases, merged and conditional, shows anonymous no closed field',
+      'test/contract/policy-fields.test.ts: every path of the schema is walked: there are many, and some are seven levels long',
+      'test/contract/policy-fields.test.ts: every path of the schema to a user’s … is closed to anonymous and open to any token',
+      'test/contract/policy-fields.test.ts: in fragments, under aliases, merged and conditional, shows anonymous no closed field',
     ],
   ],
   [
