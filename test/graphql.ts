@@ -34,3 +34,7 @@ export const scene = () => {
     ).text
   return { scene, ask, all }
 }
+
+/** So many texts, each made by its number, as one. */
+export const times = (count: number, make: (n: number) => string, between = ' ') =>
+  Array.from({ length: count }, (_, n) => make(n)).join(between)

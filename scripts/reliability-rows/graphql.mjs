@@ -31,8 +31,8 @@ export const graphql = [
     'D5',
     'A document that asks for more rows than anybody reads',
     [
-      'test/contract/graphql-limits.test.ts: 10,000 of them are served and 10,001 refused, with the way out, and never cut short',
-      'test/contract/graphql-limits.test.ts: objects are not read further than the limit allows',
+      'test/contract/graphql-answer-limits.test.ts: 10,000 of them are served and 10,001 refused, with the way out, and never cut short',
+      'test/contract/graphql-answer-limits.test.ts: objects are not read further than the limit allows',
     ],
     'In part: objects are counted while they are read, not before, as lists without a limit are whole by the specification ([limits](graphql.md#limits)).',
   ],
@@ -56,8 +56,8 @@ export const graphql = [
     'D8',
     'Fragments in a circle, or a bomb of them',
     [
-      'test/contract/graphql-limits.test.ts: fragments that double … times are refused',
-      'test/contract/graphql-limits.test.ts: fragments in a circle are refused',
+      'test/contract/graphql-bombs.test.ts: fragments that double … times are refused',
+      'test/contract/graphql-bombs.test.ts: fragments in a circle are refused',
       'src/graphql/limits.test.ts: a bomb of fragments, which would never end if it were written out, is measured',
     ],
   ],
@@ -66,7 +66,7 @@ export const graphql = [
     'Documents that are slow to validate',
     [
       'test/contract/graphql-limits.test.ts: fields of one name are too many where comparing them all is too much',
-      'test/contract/graphql-limits.test.ts: …: refused',
+      'test/contract/graphql-bombs.test.ts: …: refused',
       'test/nightly/hold.test.ts: no request of at most 1 MiB holds the event loop for more than … ms on …',
     ],
     'In part: how long others wait beside a stream of such documents is not measured.',
@@ -75,8 +75,8 @@ export const graphql = [
     'D10',
     'Nesting that exhausts the stack',
     [
-      'test/contract/graphql-limits.test.ts: … … deep are refused',
-      'test/contract/graphql-limits.test.ts: variables … deep are refused',
+      'test/contract/graphql-bombs.test.ts: … … deep are refused',
+      'test/contract/graphql-bombs.test.ts: variables … deep are refused',
       'src/http/json.test.ts: 32 levels are read and 33 are not',
     ],
   ],
@@ -104,7 +104,7 @@ export const graphql = [
     'D13',
     'A mutation by GET or QUERY',
     [
-      'test/contract/graphql-http.test.ts: GET refuses a mutation with 405 and Allow, way …',
+      'test/contract/graphql-get.test.ts: GET refuses a mutation with 405 and Allow, way …',
       'test/contract/query-method.test.ts: a mutation by QUERY is refused with 405, also under a key, and nothing is written',
     ],
   ],
@@ -113,7 +113,7 @@ export const graphql = [
     'A form of a foreign page as a request',
     [
       'test/contract/graphql-http.test.ts: … is refused with 415 for …',
-      'test/contract/graphql-http.test.ts: GET with the Content-Type … is …',
+      'test/contract/graphql-get.test.ts: GET with the Content-Type … is …',
       'test/contract/graphql-http.test.ts: a body without a type is refused with 415',
     ],
   ],
