@@ -1,0 +1,243 @@
+/** Fields that no API or database could serve, each with the sentence that says so. */
+import {
+  bytes,
+  choice,
+  fixed,
+  flag,
+  folded,
+  id,
+  int,
+  money,
+  reference,
+  revision,
+  text,
+  time,
+} from '#model/field.ts'
+import { anyone, nobody, self } from '#model/policy.ts'
+import { areTold, book, withField } from '../../../test/support/model-faults.ts'
+
+areTold([
+  [
+    'a field that is not named in camel case',
+    'book.sub_title is not named like createdAt: begin with a small letter and use only letters and digits',
+    withField('sub_title', text({ max: 9 })),
+  ],
+  [
+    'a field with a word of SQL as its name',
+    'book.order has a name that databases reserve: give it another one',
+    withField('order', int({ min: 0, max: 9 })),
+  ],
+  [
+    'a field that every object has',
+    'book.constructor has a name that databases reserve: give it another one',
+    withField('constructor', int({ min: 0, max: 9 })),
+  ],
+  [
+    'an entity without id',
+    'book has no id: add id: id() to its fields',
+    { fields: (({ id: _, ...rest }) => rest)(book.fields) },
+  ],
+  [
+    'an id that is a number',
+    'book.id must be made with id() and without other options',
+    withField('id', int({ min: 0, max: 9 })),
+  ],
+  [
+    'an id that may be null',
+    'book.id must be made with id() and without other options',
+    withField('id', { ...id(), nullable: true }),
+  ],
+  [
+    'a revision that is a text',
+    'book.revision must be made with revision(), since each write raises it',
+    withField('revision', { ...text({ max: 9 }), ...fixed, initial: { value: '' } }),
+  ],
+  [
+    'a revision that is unique',
+    'book.revision must be made with revision(), since each write raises it',
+    withField('revision', { ...revision(), unique: 'CONFLICT' }),
+  ],
+  [
+    'a unique field without an error for a second row',
+    "book.note is unique: true, which is no error for a second row: make it unique: 'CONFLICT', or one of the content's own errors",
+    withField('note', { ...text({ max: 9, nullable: true }), unique: true as never }),
+  ],
+  [
+    'a text with fewer than no characters',
+    'book.note goes from -1 to 9: give whole numbers, the least first',
+    withField('note', text({ min: -1, max: 9 })),
+  ],
+  [
+    'a second id',
+    'book.otherId is made with id(), which is for the id of the row itself: use reference()',
+    withField('otherId', id()),
+  ],
+  [
+    'a revision that callers may set',
+    'book.revision must be made with revision(), since each write raises it',
+    withField('revision', int({ min: 0, max: 9 })),
+  ],
+  [
+    'a reference to what is no entity',
+    'book.writerId refers to writer, which is not an entity: name one of author, book',
+    withField('writerId', reference('writer')),
+  ],
+  [
+    'a reference to its own entity that may not be null',
+    'book.partOfId refers to its own entity and may not be null, so that no first book can be made: make it nullable',
+    withField('partOfId', reference('book')),
+  ],
+  [
+    'a reference that becomes null and may not',
+    "book.writerId is set to null when its row is deleted and may not be null: make it nullable or choose onDelete: 'cascade'",
+    withField('writerId', reference('author', { onDelete: 'set null' })),
+  ],
+  [
+    'a folded copy of what is not there',
+    'book.key is folded from subtitle, which is not a field: name one of text',
+    withField('key', folded('subtitle')),
+  ],
+  [
+    'a folded copy of a number',
+    'book.key is folded from inPrint, which is not a text of its own: name one that is',
+    withField('key', folded('inPrint')),
+  ],
+  [
+    'a folded copy of what may be null',
+    'book.key is folded from note, which may be null: make both nullable',
+    { fields: { ...book.fields, note: text({ max: 9, nullable: true }), key: folded('note') } },
+  ],
+  [
+    'a field that is reset by what is not there',
+    'book.seen is reset by text, which is not another field: name one whose change takes it back',
+    withField('seen', flag({ initial: { value: 0 }, resetBy: 'text' })),
+  ],
+  [
+    'a field that is reset to nothing',
+    'book.seen is reset by title to nothing: give it an initial value',
+    withField('seen', flag({ resetBy: 'title' })),
+  ],
+  [
+    'an initial text that is too long',
+    'book.mood has the initial value "good", which its own rule refuses: give one that it takes, as it is stored',
+    withField('mood', text({ max: 3, initial: { value: 'good' } })),
+  ],
+  [
+    'an initial text that would be trimmed',
+    'book.mood has the initial value " good", which its own rule refuses: give one that it takes, as it is stored',
+    withField('mood', text({ max: 9, trimmed: true, initial: { value: ' good' } })),
+  ],
+  [
+    'an initial number that is too large',
+    'book.size has the initial value 6, which its own rule refuses: give one that it takes, as it is stored',
+    withField('size', int({ min: 0, max: 5, initial: { value: 6 } })),
+  ],
+  [
+    'an initial amount that is no whole number of minor units',
+    'book.price has the initial value 1.5, which its own rule refuses: give one that it takes, as it is stored',
+    withField('price', money({ max: 5, initial: { value: 1.5 } })),
+  ],
+  [
+    'an initial choice that there is not',
+    'book.mood has the initial value "bad", which its own rule refuses: give one that it takes, as it is stored',
+    withField('mood', { ...choice(['good']), initial: { value: 'bad' } }),
+  ],
+  [
+    'an initial time that is no number',
+    'book.at has the initial value "2026", which its own rule refuses: give one that it takes, as it is stored',
+    withField('at', { ...time(), initial: { value: '2026' } }),
+  ],
+  [
+    'an initial flag that is neither 0 nor 1',
+    'book.seen has the initial value 2, which its own rule refuses: give one that it takes, as it is stored',
+    withField('seen', { ...flag(), initial: { value: 2 } }),
+  ],
+  [
+    'an initial reference',
+    'book.writerId has the initial value 1, which its own rule refuses: give one that it takes, as it is stored',
+    withField('writerId', { ...reference('author'), initial: { value: 1 } }),
+  ],
+  [
+    'an initial null that may not be',
+    'book.mood is null at first and may not be null: give it another initial value',
+    withField('mood', text({ max: 9, initial: { value: null } })),
+  ],
+  [
+    "a number that is 'now' at first",
+    "book.size is not a time, so it cannot be 'now' at first",
+    withField('size', { ...int({ min: 0, max: 5 }), initial: 'now' }),
+  ],
+  [
+    "a number that is 'viewer' at first",
+    "book.size is not a reference, so it cannot be 'viewer' at first",
+    withField('size', { ...int({ min: 0, max: 5 }), initial: 'viewer' }),
+  ],
+  [
+    "a field that is 'viewer' at first where anonymous callers create",
+    'book.writerId is the viewer at first, and anonymous callers may create it: let only callers with a token create it, or make the field nullable',
+    {
+      ...withField('writerId', reference('author', { initial: 'viewer' })),
+      policy: { ...book.policy, create: anyone },
+    },
+  ],
+  [
+    'a field that only its owner may read',
+    'book.note has a self rule as readableBy, and whose a row is decides about rows only: use anyone, signedIn, withRole() or nobody',
+    withField('note', text({ max: 9, readableBy: self('authorId') })),
+  ],
+  [
+    'a field that only its owner may set',
+    'book.note has a self rule as settableBy, and whose a row is decides about rows only: use anyone, signedIn, withRole() or nobody',
+    withField('note', text({ max: 9, settableBy: self('authorId') })),
+  ],
+  [
+    'bytes that an API shows',
+    'book.cover is bytes, which no API shows or takes: leave its options as bytes() has them',
+    withField('cover', bytes({ rest: true })),
+  ],
+  [
+    'a range that ends before it begins',
+    'book.size goes from 5 to 0: give whole numbers, the least first',
+    withField('size', int({ min: 5, max: 0, initial: { value: null }, nullable: true })),
+  ],
+  [
+    'a range beyond exact numbers',
+    'book.size goes from 0 to 1152921504606847000: give whole numbers, the least first',
+    withField('size', int({ min: 0, max: 2 ** 60, nullable: true })),
+  ],
+  [
+    'amounts beyond exact numbers',
+    'book.price goes up to 9007199254740991, and amounts are exact up to 9007199254740: give a smaller max',
+    withField('price', money({ max: Number.MAX_SAFE_INTEGER, nullable: true })),
+  ],
+  [
+    'a choice of nothing',
+    'book.mood is a choice of nothing: give it values',
+    withField('mood', choice([], { nullable: true })),
+  ],
+  [
+    'a choice with a value twice',
+    'book.mood has the value good twice: leave one out',
+    withField('mood', choice(['good', 'good'], { nullable: true })),
+  ],
+  [
+    'a choice with NUL in a value',
+    'book.mood has the value "go\\u0000od", and not every database stores NUL or a lone surrogate: give another value',
+    withField('mood', choice(['go\0od'], { nullable: true })),
+  ],
+  [
+    'a choice with a lone surrogate in a value',
+    'book.mood has the value "\\ud800", and not every database stores NUL or a lone surrogate: give another value',
+    withField('mood', choice(['\ud800'], { nullable: true })),
+  ],
+  [
+    'an input that nobody may set',
+    "book.mood is in the GraphQL API as input only, and nobody may set it: make it graphql: 'hidden'",
+    withField('mood', text({ max: 9, nullable: true, graphql: 'input', settableBy: nobody })),
+  ],
+  [
+    'texts too long for a row',
+    'book has texts of up to 2000060 bytes together, more than the 2000000 of a row: let them be shorter',
+    withField('story', text({ max: 500_000, nullable: true })),
+  ],
+])

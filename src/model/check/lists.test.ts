@@ -1,0 +1,127 @@
+/** Lists, indexes and sets that no database could serve, each with the sentence that says so. */
+import { bytes, webUrl } from '#model/field.ts'
+import { areTold, withField } from '../../../test/support/model-faults.ts'
+
+areTold([
+  [
+    'a filter by what is not there',
+    'the filter mood of book is about mood, which is not a field: name one of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
+    { listing: { filters: { mood: { kind: 'equals', field: 'mood' } } } },
+  ],
+  [
+    'a filter by bytes',
+    'the filter cover of book is of the kind equals and about cover, which is bytes: name one that is id, text, int, money, time, flag',
+    {
+      ...withField('cover', bytes()),
+      listing: { filters: { cover: { kind: 'equals', field: 'cover' } } },
+    },
+  ],
+  [
+    'a lower bound of a text',
+    'the filter from of book is of the kind at least and about title, which is text: name one that is int, money, time',
+    { listing: { filters: { from: { kind: 'at least', field: 'title' } } } },
+  ],
+  [
+    'a search in a text that is not folded',
+    "the filter search of book is of the kind contains and about title, which is not folded: name a field made with folded('title')",
+    { listing: { filters: { search: { kind: 'contains', field: 'title' } } } },
+  ],
+  [
+    'a filter with the name of a parameter of pages',
+    'the filter limit of book has a name that every list uses, or that is not a word: give it another one',
+    { listing: { filters: { limit: { kind: 'equals', field: 'title' } } } },
+  ],
+  [
+    'a GraphQL filter by what is not there',
+    'the GraphQL filter mood of book is not a field: name one of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
+    { graphql: { filters: ['mood'] } },
+  ],
+  [
+    'GraphQL filters without a list',
+    'book has GraphQL filters and no list at the root: leave them out, or give it graphql.type and graphql.roots',
+    { graphql: { roots: false } },
+  ],
+  [
+    'GraphQL mutations without a type',
+    'book has GraphQL mutations and no type: leave them out, or give it graphql.type',
+    { graphql: { type: false, filters: [] } },
+  ],
+  [
+    'a sort by what is not there',
+    'the sort of book by mood does not name a field: name some of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
+    { listing: { sort: { style: 'field and order', fields: ['mood'] } } },
+  ],
+  [
+    'a signed sort where the order has a parameter',
+    'the sort of book by -title does not name a field: name some of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
+    { listing: { sort: { style: 'field and order', fields: ['-title'] } } },
+  ],
+  [
+    'a sort of a list that goes by cursors',
+    "the list of book goes by cursors, newest first, and has a sort: leave the sort out, or choose paging: 'page'",
+    { listing: { paging: 'cursor', sort: { style: 'signed list', fields: ['title'] } } },
+  ],
+  [
+    'a sort that is there twice',
+    'the sort of book by title is there twice: leave one out',
+    { listing: { sort: { style: 'signed list', fields: ['title', 'title'] } } },
+  ],
+  [
+    'a limit above the largest page',
+    'the list of book has the limit 101: give one of 1 to 100',
+    { listing: { limit: 101 } },
+  ],
+  [
+    'a count by what may be null',
+    'book is counted by editorId, which may be null: count by fields that always have a value',
+    { counted: ['editorId'] },
+  ],
+  [
+    'a count by what is not there',
+    'book is counted by mood, which is not a field: name some of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
+    { counted: ['mood'] },
+  ],
+  [
+    'a count that is there twice',
+    'book is counted by genre twice: leave one out',
+    { counted: ['genre', 'genre'] },
+  ],
+  [
+    'an index of what is not there',
+    'in book, the index of mood names mood, which is not a field: name some of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
+    { indexes: [['mood']] },
+  ],
+  [
+    'an index with a field twice',
+    'in book, the index of title, -title names a field twice: leave one out',
+    { indexes: [['title', '-title']] },
+  ],
+  [
+    'an index that a reference brings already',
+    'book has one index for the field authorId and for the index of authorId: leave one of them out',
+    { indexes: [['authorId']] },
+  ],
+  [
+    'a sort by a text too long for an index',
+    'in book, the sort by page needs an index of up to 8192 bytes a row, more than the 2600 that every database takes: let its text be shorter',
+    {
+      ...withField('page', webUrl({ nullable: true })),
+      listing: { sort: { style: 'signed list', fields: ['page'] } },
+    },
+  ],
+  [
+    'an index with too long a name',
+    'book has an index with a name of more than 63 letters, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb_by_created_at_in_print_genre_title: use shorter names',
+    { table: 'b'.repeat(40), indexes: [['createdAt', 'inPrint', 'genre', 'title']] },
+  ],
+  [
+    'a set of one field',
+    'book has a set of one field, title: make it unique instead',
+    { sets: [['title']] },
+  ],
+  [
+    'a set of what is not there',
+    'in book, the set of title, mood names mood, which is not a field: name some of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
+    { sets: [['title', 'mood']] },
+  ],
+])

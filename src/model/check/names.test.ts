@@ -1,0 +1,92 @@
+/** Names that clash or that a database refuses, each with the sentence that says so. */
+import { reference } from '#model/field.ts'
+import { newest } from '#model/version.ts'
+import { areTold, author, changed, former, withMood } from '../../../test/support/model-faults.ts'
+
+areTold([
+  [
+    'two entities with one table',
+    'author and book have one table, authors: give one of them another',
+    { table: 'authors' },
+  ],
+  [
+    'two entities with one plural',
+    'author and book have one plural, authors: give one of them another',
+    { plural: 'authors' },
+  ],
+  [
+    "a table of Duet's own",
+    'book has the table replies: use at most 40 small letters, digits and _, and no name that a database or Duet itself uses',
+    { table: 'replies' },
+  ],
+  [
+    'a table that a database reserves',
+    'book has the table order: use at most 40 small letters, digits and _, and no name that a database or Duet itself uses',
+    { table: 'order' },
+  ],
+  [
+    'a table with a capital letter',
+    'book has the table Books: use at most 40 small letters, digits and _, and no name that a database or Duet itself uses',
+    { table: 'Books' },
+  ],
+  [
+    'a table that is named as those of a database are',
+    'book has the table pg_books: use at most 40 small letters, digits and _, and no name that a database or Duet itself uses',
+    { table: 'pg_books' },
+  ],
+  [
+    'a plural that begins with a digit',
+    'book has the plural 1books: use letters and digits, such as lineItems',
+    { plural: '1books' },
+  ],
+  [
+    'a plural that is no name',
+    'book has the plural the-books: use letters and digits, such as lineItems',
+    { plural: 'the-books' },
+  ],
+  [
+    'a plural that is a version',
+    'book has the plural v1, whose path is that of a version of the REST API: give it another one',
+    { plural: 'v1' },
+  ],
+  [
+    'an entity called as a type of GraphQL',
+    "query cannot name an entity: use letters and digits, such as lineItem, and no type of GraphQL's own",
+    {},
+    { query: changed(author, { table: 'queries', plural: 'queries', relations: {} }) },
+  ],
+  [
+    'a plural that is a version of two digits',
+    'book has the plural v10, whose path is that of a version of the REST API: give it another one',
+    { plural: 'v10' },
+  ],
+  [
+    'a field that differs until the newest version, after one that is right',
+    `book.mood differs until version ${newest}, which is not a former version: name one of ${former}`,
+    withMood({ until: { 1: { name: 'humour' }, [newest]: { name: 'temper' } } }),
+  ],
+  [
+    'a plural that is an entity',
+    'author and the list of book have one name in a GraphQL query, author: give one of them another',
+    { plural: 'author' },
+  ],
+  [
+    'references in a circle',
+    'left refers to right refers to left, so that no table can be made first: make one of these references an int',
+    {},
+    {
+      left: changed(author, {
+        table: 'lefts',
+        plural: 'lefts',
+        relations: {},
+        fields: { ...author.fields, rightId: reference('right', { nullable: true }) },
+      }),
+      right: changed(author, {
+        table: 'rights',
+        plural: 'rights',
+        relations: {},
+        fields: { ...author.fields, leftId: reference('left', { nullable: true }) },
+      }),
+    },
+  ],
+])

@@ -1,0 +1,99 @@
+/** Relations and rules that lead nowhere, each with the sentence that says so. */
+import { many, one } from '#model/entity.ts'
+import { reference } from '#model/field.ts'
+import { anyone, nobody, self } from '#model/policy.ts'
+import { areTold, author, book, changed, closed } from '../../../test/support/model-faults.ts'
+
+areTold([
+  [
+    'a relation to what is no entity',
+    'book.writer leads to writer, which is not an entity: name one of author, book',
+    { relations: { ...book.relations, writer: one('writer', 'authorId') } },
+  ],
+  [
+    'a relation by what is not there',
+    'book.author keys on writerId, which is not a field there: name a reference to author',
+    { relations: { ...book.relations, author: one('author', 'writerId') } },
+  ],
+  [
+    'a relation by what refers to something else',
+    'book.author keys on authorId, which is not a reference to book: name one that is',
+    { relations: { ...book.relations, author: one('book', 'authorId') } },
+  ],
+  [
+    'a relation by what is no reference',
+    'book.author keys on title, which is not a reference to author: name one that is',
+    { relations: { ...book.relations, author: one('author', 'title') } },
+  ],
+  [
+    'a relation with the name of a field',
+    'book.title is a relation and a field: rename one of them',
+    { relations: { ...book.relations, title: one('author', 'authorId') } },
+  ],
+  [
+    'a relation that is not named in camel case',
+    'book.the-author is not named like lineItems: begin with a small letter and use only letters and digits',
+    { relations: { ...book.relations, 'the-author': one('author', 'authorId') } },
+  ],
+  [
+    'a list of what nobody may read',
+    'book.note leads to notes, which nobody may read: give them a read rule, or make it graphql: false and rest: false',
+    {
+      fields: { ...book.fields, noteId: reference('note', { nullable: true }) },
+      relations: { note: one('note', 'noteId') },
+    },
+    { note: changed(closed, { rest: { list: false, one: false }, graphql: { roots: false } }) },
+  ],
+  [
+    'a list with pages that is oldest first',
+    'shelf.notes is oldest first and a list with pages, which are newest first: make it graphql: false and rest: false',
+    {},
+    {
+      shelf: changed(author, {
+        table: 'shelves',
+        plural: 'shelves',
+        relations: { notes: many('note', 'shelfId', { oldestFirst: true }) },
+      }),
+      note: changed(closed, {
+        policy: { read: anyone },
+        fields: { ...author.fields, shelfId: reference('shelf') },
+      }),
+    },
+  ],
+  [
+    'a rule about what is not there',
+    'the update rule of book names writerId, which is not a field: name one of its own, or one over relations to one row',
+    { policy: { ...book.policy, update: self('writerId') } },
+  ],
+  [
+    'a rule through a relation that is not there',
+    'the update rule of book names writer.id, which is not a field: name one of its own, or one over relations to one row',
+    { policy: { ...book.policy, update: self('writer.id') } },
+  ],
+  [
+    'a rule about no field',
+    'the update rule of book is self() of no field: name the field that says whose a row is',
+    { policy: { ...book.policy, update: self() } },
+  ],
+  [
+    'a create rule about another row',
+    'the create rule of book names author.id and can never hold: a new row is judged by its own values: name a field of its own',
+    { policy: { ...book.policy, create: self('author.id') } },
+  ],
+  [
+    'a create rule about the id',
+    'the create rule of book names id and can never hold: a new row is judged by its own values: name a field of its own',
+    { policy: { ...book.policy, create: self('id') } },
+  ],
+  [
+    'a create rule about what nobody sets',
+    "the create rule of book names editorId and can never hold: nobody may set that: let it be initial: 'viewer'",
+    {
+      fields: {
+        ...book.fields,
+        editorId: reference('author', { settableBy: nobody, nullable: true }),
+      },
+      policy: { ...book.policy, create: self('editorId') },
+    },
+  ],
+])

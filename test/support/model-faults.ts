@@ -1,0 +1,115 @@
+/** A model without faults, and what changes it: for the tests of the rules that refuse a model. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { modelFaults } from '#model/check/faults.ts'
+import { type Entity, entity, type Link, many, one } from '#model/entity.ts'
+import {
+  choice,
+  created,
+  type Field,
+  flag,
+  id,
+  int,
+  reference,
+  revision,
+  text,
+} from '#model/field.ts'
+import { anyone, self, signedIn } from '#model/policy.ts'
+import { versions } from '#model/version.ts'
+import { admin } from './roles.ts'
+
+export const former = versions.slice(0, -1).join(', ')
+
+export const author: Entity = entity({
+  table: 'authors',
+  plural: 'authors',
+  description: '',
+  fields: { id: id(), name: text({ max: 10 }), born: int({ min: 0, max: 9, nullable: true }) },
+  relations: { books: many('book', 'authorId') },
+  policy: { read: anyone },
+  rest: { list: true, one: true, listing: { paging: 'page', limit: 10 } },
+})
+export const book: Entity = entity({
+  table: 'books',
+  plural: 'books',
+  description: '',
+  fields: {
+    id: id(),
+    title: text({ max: 10 }),
+    genre: choice(['novel', 'poems']),
+    authorId: reference('author'),
+    editorId: reference('author', { nullable: true }),
+    inPrint: flag({ initial: { value: 1 } }),
+    createdAt: created(),
+    revision: revision(),
+  },
+  relations: { author: one('author', 'authorId'), editor: one('author', 'editorId') },
+  policy: { read: anyone, create: self('authorId'), update: signedIn, delete: admin },
+  links: { self: '/books/{id}', editor: '/authors/{editorId}' },
+  rest: {
+    list: true,
+    one: true,
+    listing: { paging: 'page', limit: 10 },
+    writes: ['create', 'replace', 'update', 'delete'],
+    nested: ['one', 'create'],
+  },
+  graphql: { filters: ['authorId', 'inPrint'], mutations: ['create', 'update', 'delete'] },
+})
+
+export type Changes = Partial<Omit<Entity, 'rest' | 'graphql'>> & {
+  readonly rest?: Partial<Entity['rest']>
+  readonly graphql?: Partial<Entity['graphql']>
+  readonly listing?: Partial<Entity['rest']['listing']>
+}
+
+/** The entity with other members. */
+export const changed = (of: Entity, { rest, graphql, listing, ...own }: Changes): Entity => ({
+  ...of,
+  ...own,
+  rest: { ...of.rest, ...rest, listing: { ...of.rest.listing, ...rest?.listing, ...listing } },
+  graphql: { ...of.graphql, ...graphql },
+})
+
+/** The faults of the two with other books, and further entities. */
+export const faultsOf = (changes: Changes, others: Readonly<Record<string, Entity>> = {}) => [
+  ...modelFaults({ author, book: changed(book, changes), ...others }),
+]
+/** Books with another field. */
+export const withField = (key: string, field: Field): Changes => ({
+  fields: { ...book.fields, [key]: field },
+})
+export const glad = { value: 'glad' } as const
+/** A choice that is glad at first, with other options. */
+export const withMood = (options: Parameters<typeof choice<'glad' | 'sad'>>[1]): Changes =>
+  withField('mood', choice(['glad', 'sad'], { initial: glad, ...options }))
+export const sunset = '2027-08-01'
+/** Books with other links, the same in each row. */
+export const linked = (all: Readonly<Record<string, Link>>): Changes => ({
+  links: { by: null, all },
+})
+/** The options of a text that REST hides. */
+export const hiddenInRest = { max: 9, rest: false, nullable: true } as const
+
+/** An entity that nobody may read. */
+export const closed = changed(author, {
+  table: 'notes',
+  plural: 'notes',
+  relations: {},
+  policy: {},
+})
+
+/** What is wrong, the sentence that tells it, the changes of books, and further entities. */
+export type Fault = readonly [
+  what: string,
+  sentence: string,
+  changes: Changes,
+  others?: Record<string, Entity>,
+]
+
+/** A test for each fault that it is told first, by its sentence. */
+export const areTold = (faults: readonly Fault[]): void => {
+  for (const [what, sentence, changes, others] of faults)
+    test(`${what} is told in one sentence with its remedy`, () => {
+      assert.equal(faultsOf(changes, others)[0], sentence)
+    })
+}
