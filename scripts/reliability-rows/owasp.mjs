@@ -63,7 +63,7 @@ export const owasp = [
     'Requests that the service is made to send (API7)',
     [
       'src/auth/authenticate.test.ts: keys that a token brings or names are not used and not fetched',
-      'src/auth/keys.test.ts: a server of key sets that is away answers …, which is not followed',
+      'src/auth/key-server.test.ts: a server of key sets that is away answers …, which is not followed',
       'test/contract/rest-values.test.ts: an image is an absolute http or https URL of at most 2,048 characters without credentials, or null',
     ],
     'Only the key set and the mail server of the settings are ever called; no URL of a caller is.',

@@ -201,8 +201,8 @@ export const storage = [
     'A21',
     'The clock jumps',
     [
-      'src/auth/authenticate.test.ts: a token that was verified is refused at its first use after exp and the skew, for 1,000 tokens',
-      'src/auth/authenticate.test.ts: a token that was verified is refused where the clock has gone back before its nbf',
+      'src/auth/verified.test.ts: a token that was verified is refused at its first use after exp and the skew, for 1,000 tokens',
+      'src/auth/verified.test.ts: a token that was verified is refused where the clock has gone back before its nbf',
       "test/store/clock.test.ts: where the clock is …, ids ascend, times are the clock's, and a walk by cursors goes on where it was",
       'test/store/clock.test.ts: where the clock is …, a token counts by its times, and no longer than it should',
       'test/store/clock.test.ts: a pay that is sent again with its key after the clock went back a day has its one effect',

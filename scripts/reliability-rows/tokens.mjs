@@ -31,16 +31,16 @@ export const tokens = [
     'Clocks that differ',
     [
       'src/auth/token.test.ts: a token with … is refused',
-      'src/auth/authenticate.test.ts: a token that was verified is refused at its first use after exp and the skew, for 1,000 tokens',
+      'src/auth/verified.test.ts: a token that was verified is refused at its first use after exp and the skew, for 1,000 tokens',
     ],
   ],
   [
     'E5',
     'A remembered token outlives its end',
     [
-      'src/auth/authenticate.test.ts: a token that was verified is refused at its first use after exp and the skew, for 1,000 tokens',
-      'src/auth/authenticate.test.ts: the memory of verified tokens holds at most 10,000 tokens of 25,000, the newest 5,000 among them',
-      'src/auth/authenticate.test.ts: a token that was verified is still answered at once after 10,000 tokens that failed',
+      'src/auth/verified.test.ts: a token that was verified is refused at its first use after exp and the skew, for 1,000 tokens',
+      'src/auth/verified.test.ts: the memory of verified tokens holds at most 10,000 tokens of 25,000, the newest 5,000 among them',
+      'src/auth/verified.test.ts: a token that was verified is still answered at once after 10,000 tokens that failed',
     ],
   ],
   [
@@ -58,7 +58,7 @@ export const tokens = [
     'E7',
     'Keys change while the service runs',
     [
-      'src/auth/keys.test.ts: a key set from a server is rotated three times: every key counts while it is in the set, and within 5 minutes not after',
+      'src/auth/key-server.test.ts: a key set from a server is rotated three times: every key counts while it is in the set, and within 5 minutes not after',
       'src/auth/keys.test.ts: a key set in a file is read again 5 seconds later: a new key counts, a removed one does not',
     ],
   ],
@@ -66,17 +66,17 @@ export const tokens = [
     'E8',
     'A flood of keys that nobody knows',
     [
-      'src/auth/keys.test.ts: a key set from a server is fetched at most 3 times in a minute of 10,000 unknown kids, and good tokens go on',
+      'src/auth/key-server.test.ts: a key set from a server is fetched at most 3 times in a minute of 10,000 unknown kids, and good tokens go on',
     ],
   ],
   [
     'E9',
     'The server of the keys is away, slow, huge or leads elsewhere',
     [
-      'src/auth/keys.test.ts: a server of key sets that is away for 59 minutes leaves the known keys working, remembered or not, and nobody waits',
-      'src/auth/keys.test.ts: a server of key sets that is away answers without end, which is cut off after 64 KiB',
-      'src/auth/keys.test.ts: a server of key sets that is away answers …, which is not followed',
-      'src/auth/keys.test.ts: a server of key sets that is away is given up where it drips its answer',
+      'src/auth/key-server.test.ts: a server of key sets that is away for 59 minutes leaves the known keys working, remembered or not, and nobody waits',
+      'src/auth/key-server.test.ts: a server of key sets that is away answers without end, which is cut off after 64 KiB',
+      'src/auth/key-server.test.ts: a server of key sets that is away answers …, which is not followed',
+      'src/auth/key-server.test.ts: a server of key sets that is away is given up where it drips its answer',
     ],
   ],
   [

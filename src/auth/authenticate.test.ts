@@ -1,9 +1,10 @@
-/** The form of an `Authorization` header, and the cache of verified tokens. */
+/** The form of an `Authorization` header, and what is refused of a token before its key is asked. */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
 import { anonymous } from '#model/viewer.ts'
+import { badAlg, badSignature, user, worldOf } from '../../test/support/authenticator.ts'
 import {
   base64url,
   claims,
@@ -13,29 +14,13 @@ import {
   type Json,
   secret,
   signToken,
-  start,
-  viewers,
 } from '../../test/support/tokens.ts'
-import { createAuthenticator } from './authenticate.ts'
-import { createVerified } from './verified.ts'
 
-const user = { id: 7, role: 'user' }
 const badForm =
   'Authorization must be Bearer, one space and a signed token, such as `bin/duet token` makes'
 const badSpelling = 'The token is not in its usual spelling'
-const badAlg = 'The token is signed in a way that is not accepted here'
-const badSignature =
-  'The signature does not fit: the token was made with another key, or changed since'
 const badHeader = 'The header of the token is not a JSON object'
 const tooLarge = 'The token is larger than 8 KiB'
-
-/** An authenticator with the secret, whose clock moves only when it is set. */
-const world = (seconds = start) => {
-  const clock = { seconds }
-  const authenticate = createAuthenticator({ secret }, viewers, () => clock.seconds * 1000)
-  const send = async (authorization: string) => authenticate(authorization)
-  return { clock, authenticate, send, ask: (token: string) => send(`Bearer ${token}`) }
-}
 
 /**
  * A valid token of exactly this many characters, a multiple of 4 apart from 0 to 3 that the header
@@ -53,7 +38,7 @@ const tokenOfSize = (size: number): string => {
 
 describe('no header', () => {
   test('no header is anonymous, at once', () =>
-    assert.equal(world().authenticate(undefined), anonymous))
+    assert.equal(worldOf().authenticate(undefined), anonymous))
 })
 
 describe('the form of the header', () => {
@@ -62,7 +47,7 @@ describe('the form of the header', () => {
 
   for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR'])
     test(`the scheme ${scheme} is accepted`, async () =>
-      assert.deepEqual(await world().send(`${scheme} ${token}`), user))
+      assert.deepEqual(await worldOf().send(`${scheme} ${token}`), user))
 
   const refusals: readonly (readonly [string, string, string])[] = [
     ['an empty header', '', badForm],
@@ -127,21 +112,21 @@ describe('the form of the header', () => {
     ['half a signature', `Bearer ${token.slice(0, -22)}`, badSpelling],
   ]
   for (const [name, header, why] of refusals)
-    test(`${name} is refused`, () => assert.rejects(world().send(header), isRefused(why)))
+    test(`${name} is refused`, () => assert.rejects(worldOf().send(header), isRefused(why)))
 
   test('a token of 8 KiB is accepted, and with one character more it is refused', async () => {
-    assert.deepEqual(await world().ask(tokenOfSize(8_192)), user)
-    await assert.rejects(world().ask(tokenOfSize(8_193)), isRefused(tooLarge))
+    assert.deepEqual(await worldOf().ask(tokenOfSize(8_192)), user)
+    await assert.rejects(worldOf().ask(tokenOfSize(8_193)), isRefused(tooLarge))
   })
 
   test('a header of 1 MB is refused for its size', async () => {
-    const { send } = world()
+    const { send } = worldOf()
     const huge = `Bearer ${'a'.repeat(1e6)}`
     await assert.rejects(send(huge), isRefused(tooLarge))
   })
 
   test('a header whose bytes are random is refused, 2,000 times', async () => {
-    const { send } = world()
+    const { send } = worldOf()
     let state = 1
     const random = (below: number) => {
       state = (state * 48_271) % 2_147_483_647
@@ -163,8 +148,8 @@ describe('algorithms, where a secret is set', () => {
   for (const alg of [...none.split(' '), 'none ', '', 'null', '__proto__', 'constructor']) {
     const parts = [base64url({ alg }), base64url(claims())].join('.')
     test(`alg "${alg}" is refused, signed or not`, async () => {
-      await assert.rejects(world().ask(`${parts}.`), isRefused(badForm))
-      await assert.rejects(world().ask(hs256({}, { alg })), isRefused(badAlg))
+      await assert.rejects(worldOf().ask(`${parts}.`), isRefused(badForm))
+      await assert.rejects(worldOf().ask(hs256({}, { alg })), isRefused(badAlg))
     })
   }
 
@@ -172,22 +157,22 @@ describe('algorithms, where a secret is set', () => {
     'HS384 HS512 hs256 RS256 RS512 PS256 ES256 ES384 ES256K EdDSA Ed25519 ML-DSA-44 dir A256KW'
   for (const alg of others.split(' '))
     test(`alg ${alg} is refused`, () =>
-      assert.rejects(world().ask(hs256({}, { alg })), isRefused(badAlg)))
+      assert.rejects(worldOf().ask(hs256({}, { alg })), isRefused(badAlg)))
 
   for (const alg of [null, 256, true, ['HS256'], { alg: 'HS256' }])
     test(`alg ${JSON.stringify(alg)} is refused`, () =>
-      assert.rejects(world().ask(hs256({}, { alg })), isRefused(badAlg)))
+      assert.rejects(worldOf().ask(hs256({}, { alg })), isRefused(badAlg)))
 
   for (const hash of ['sha384', 'sha512'])
     test(`a signature by ${hash} under the name HS256 is refused`, () =>
       assert.rejects(
-        world().ask(signToken({ alg: 'HS256' }, claims(), hmac(secret, hash))),
+        worldOf().ask(signToken({ alg: 'HS256' }, claims(), hmac(secret, hash))),
         isRefused(badSignature),
       ))
 
   test('an alg that the header only inherits is none', () =>
     assert.rejects(
-      world().ask(signToken('{"__proto__":{"alg":"HS256"}}', claims(), hmac(secret))),
+      worldOf().ask(signToken('{"__proto__":{"alg":"HS256"}}', claims(), hmac(secret))),
       isRefused(badAlg),
     ))
 
@@ -203,7 +188,7 @@ describe('algorithms, where a secret is set', () => {
   ]
   for (const header of crits)
     test(`${JSON.stringify(header)} is refused`, () =>
-      assert.rejects(world().ask(hs256({}, header)), isRefused(extension)))
+      assert.rejects(worldOf().ask(hs256({}, header)), isRefused(extension)))
 })
 
 describe('keys that a token brings or names', () => {
@@ -229,7 +214,7 @@ describe('keys that a token brings or names', () => {
       { kid: '__proto__' },
       { kid: 'k'.repeat(5_000) },
     ]
-    const { ask } = world()
+    const { ask } = worldOf()
     for (const header of headers) {
       const forged = signToken({ alg: 'HS256', ...header }, claims(), hmac(own))
       await assert.rejects(ask(forged), isRefused(badSignature))
@@ -241,7 +226,7 @@ describe('keys that a token brings or names', () => {
   for (const kid of [null, 1, ['a'], {}])
     test(`kid ${JSON.stringify(kid)} is refused`, () =>
       assert.rejects(
-        world().ask(hs256({}, { kid })),
+        worldOf().ask(hs256({}, { kid })),
         isRefused('The kid of the token is not a string'),
       ))
 })
@@ -250,7 +235,7 @@ describe('the spelling of a token', () => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
   test('the spelling of a token is one: other last characters for the same bytes are refused, for 1,000 tokens', async () => {
-    const { ask } = world()
+    const { ask } = worldOf()
     for (let id = 1; id <= 1_000; id++) {
       const token = hs256({ sub: String(id) })
       // 32 bytes leave 2 unused bits in the last character: 4 spellings.
@@ -276,128 +261,7 @@ describe('the spelling of a token', () => {
       })
       const input = parts.join('.')
       const token = `${input}.${hmac(secret)(input).toString('base64url')}`
-      await assert.rejects(world().ask(token), isRefused(badSpelling))
+      await assert.rejects(worldOf().ask(token), isRefused(badSpelling))
     }
-  })
-})
-
-describe('a token that was verified', () => {
-  const expired = 'The token has expired'
-
-  test('a token that was verified is answered at once from then on, by the same viewer', async () => {
-    const { authenticate } = world()
-    const header = `Bearer ${hs256()}`
-    const first = authenticate(header)
-    assert.ok(first instanceof Promise)
-    const viewer = await first
-    assert.equal(authenticate(header), viewer)
-    assert.deepEqual(viewer, user)
-  })
-
-  test('a token that was verified is refused at its first use after exp and the skew, for 1,000 tokens', async () => {
-    const { clock, ask, authenticate } = world()
-    const tokens = Array.from({ length: 1_000 }, (_, at) =>
-      hs256({ sub: String(at + 1), exp: start + 60 }),
-    )
-    await Promise.all(tokens.map(ask))
-    clock.seconds = start + 64.999
-    for (const token of tokens) assert.ok(!(authenticate(`Bearer ${token}`) instanceof Promise))
-    clock.seconds = start + 65
-    for (const token of tokens) await assert.rejects(ask(token), isRefused(expired))
-    await assert.rejects(ask(tokens[0] ?? ''), isRefused(expired))
-  })
-
-  test('a token that was verified is refused where the clock has gone back before its nbf', async () => {
-    const { clock, ask } = world()
-    const token = hs256({ nbf: start })
-    await ask(token)
-    clock.seconds = start - 5
-    assert.deepEqual(await ask(token), user)
-    clock.seconds = start - 5.001
-    await assert.rejects(ask(token), isRefused('The token is not valid yet'))
-  })
-
-  test('a token that was verified does not vouch for one that differs in a character', async () => {
-    const { ask } = world()
-    const token = hs256()
-    await ask(token)
-    await assert.rejects(ask(token.replace(/.$/, last => (last === 'A' ? 'E' : 'A'))), {
-      code: 'UNAUTHENTICATED',
-    })
-  })
-
-  test('a token that was verified does not vouch for itself where another secret is set', async () => {
-    await world().ask(hs256())
-    const other = createAuthenticator(
-      { secret: [...secret].reverse().join('') },
-      viewers,
-      () => start * 1000,
-    )
-    await assert.rejects(async () => other(`Bearer ${hs256()}`), isRefused(badSignature))
-  })
-
-  test('a token that was verified is still answered at once after 10,000 tokens that failed', async () => {
-    const { send, ask, authenticate } = world()
-    const header = `Bearer ${hs256()}`
-    await send(header)
-    const forged = signToken({ alg: 'RS256' }, claims(), hmac(secret))
-    const failures = Array.from({ length: 10_001 }, (_, at) =>
-      ask(`${forged.slice(0, -4)}${1000 + at}`),
-    )
-    const settled = await Promise.allSettled(failures)
-    assert.ok(settled.every(({ status }) => status === 'rejected'))
-    assert.ok(!(authenticate(header) instanceof Promise))
-  })
-})
-
-describe('the memory of verified tokens', () => {
-  const grant = { viewer: anonymous, from: -Infinity, until: 10_000 }
-  const key = { alg: 'HS256', key: {} as CryptoKey, until: Infinity }
-
-  test('the memory of verified tokens holds at most 10,000 tokens of 25,000, the newest 5,000 among them', () => {
-    const verified = createVerified(() => 0)
-    let most = 0
-    for (let at = 1; at <= 25_000; at++) {
-      verified.add(`Bearer ${at}`, grant, key)
-      most = Math.max(most, verified.size())
-    }
-    assert.equal(most, 10_000)
-    for (let at = 20_001; at <= 25_000; at++)
-      assert.equal(verified.viewerOf(`Bearer ${at}`), anonymous)
-    assert.equal(verified.viewerOf('Bearer 15000'), undefined)
-  })
-
-  test('the memory of verified tokens keeps a token that is in use, however many others come', () => {
-    const verified = createVerified(() => 0)
-    verified.add('in use', grant, key)
-    for (let at = 1; at <= 100_000; at++) {
-      verified.add(`Bearer ${at}`, grant, key)
-      if (at % 1_000 === 0) assert.equal(verified.viewerOf('in use'), anonymous)
-    }
-  })
-
-  test('the memory of verified tokens begins and ends at the times of the token', () => {
-    let time = 0
-    const verified = createVerified(() => time)
-    verified.add('a', { ...grant, from: 100 }, key)
-    time = 99
-    assert.equal(verified.viewerOf('a'), undefined)
-    time = 100
-    assert.equal(verified.viewerOf('a'), anonymous)
-    time = 9_999
-    assert.equal(verified.viewerOf('a'), anonymous)
-    time = 10_000
-    assert.equal(verified.viewerOf('a'), undefined)
-  })
-
-  test('believes a key until its time and again when that is put off', () => {
-    let time = 0
-    const leased = { ...key, until: 100 }
-    const verified = createVerified(() => time)
-    verified.add('a', grant, leased)
-    time = 100
-    assert.equal(verified.viewerOf('a'), undefined)
-    leased.until = 200
-    assert.equal(verified.viewerOf('a'), anonymous)
   })
 })
