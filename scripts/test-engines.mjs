@@ -7,13 +7,16 @@ const onBoth = /^test\/(contract|generic|store|cli|model)\/.*\.test\.ts$/
 export const onSqliteOnly = {
   'test/cli/backup.test.ts': 'backup and restore are for a file; a database has tools of its own',
   'test/cli/backups.test.ts': 'backup and restore are for a file; a database has tools of its own',
-  'test/cli/commands.test.ts': 'usage, settings, tokens and ports do not depend on the store',
+  'test/cli/failures.test.ts': 'what commands say of files does not depend on the store',
   'test/cli/formulas.test.ts': 'CSV does not depend on the store',
   'test/cli/hang-ups.test.ts': 'sockets do not depend on the store',
   'test/cli/heads.test.ts': 'heads of requests do not depend on the store',
   'test/cli/memory.test.ts': 'bodies, answers and connections do not depend on the store',
   'test/cli/mail.test.ts': 'mail does not depend on the store',
   'test/cli/move.test.ts': 'goes from one engine to the other by itself',
+  'test/cli/start.test.ts': 'settings and ports do not depend on the store',
+  'test/cli/token.test.ts': 'tokens do not depend on the store',
+  'test/cli/usage.test.ts': 'usage does not depend on the store',
   'test/model/field.test.ts':
     'SQLite drafts; test/postgres/migrate.test.ts has those of PostgreSQL',
   'test/store/answers.test.ts': 'answers are cached on SQLite only',

@@ -141,7 +141,7 @@ export const load = [
     'H14',
     'A start with wrong settings',
     [
-      'test/cli/commands.test.ts: wrong settings are reported all at once, a line each, before anything is touched',
+      'test/cli/start.test.ts: wrong settings are reported all at once, a line each, before anything is touched',
       'src/config.test.ts: …=… is refused by name, without its value',
       'src/config.test.ts: no value gets into a message: it may be a secret put into the wrong place',
     ],
