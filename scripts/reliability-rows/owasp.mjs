@@ -25,7 +25,7 @@ export const owasp = [
     [
       'test/contract/policy-made-up.test.ts: members that the caller may not set are refused by every input of GraphQL, and nothing changes',
       'test/contract/policy-made-up.test.ts: … is set by an admin, and by nobody else',
-      'test/contract/rest-values.test.ts: a … takes none of … from a caller',
+      'test/contract/rest-bodies.test.ts: a … takes none of … from a caller',
       'src/write/input.test.ts: whatever an input holds, it is either stored by the fields’ names or told by its own',
     ],
     'In part: a thousand random inputs, not 5,000.',
@@ -54,7 +54,7 @@ export const owasp = [
     'Flows that are overused (API6)',
     [
       'test/contract/rate-limit.test.ts: the sign-ups of one address without a token are limited, each one of an operation too, and those of an admin not',
-      'test/contract/verify-email.test.ts: an address gets five messages in an hour at most',
+      'test/contract/verify-email-mail.test.ts: an address gets five messages in an hour at most',
     ],
     'In part: comments and orders have the limit of all requests only, not one of their own.',
   ],
@@ -73,8 +73,8 @@ export const owasp = [
     'Headers and settings (API8)',
     [
       'test/contract/rest-http.test.ts: an answer that is no page loads nothing and is in no frame',
-      'test/contract/rest-http.test.ts: every origin may read by default, without credentials, and sees the headers of the contract',
-      'test/contract/rest-http.test.ts: where origins are listed, just those may read, and Vary says Origin',
+      'test/contract/rest-origins.test.ts: every origin may read by default, without credentials, and sees the headers of the contract',
+      'test/contract/rest-origins.test.ts: where origins are listed, just those may read, and Vary says Origin',
       'test/contract/rest-conditional.test.ts: GET … says who may keep it and what it depends on',
       'test/http/answers.test.ts: an answer of whatever route is in no frame, is what its type says, and names no program',
     ],
@@ -95,7 +95,7 @@ export const owasp = [
     [
       'src/auth/keys.test.ts: accept no forged token and break nothing, 1,000 times',
       'test/contract/graphql-errors.test.ts: errors of a store that is broken show no SQL, path, stack or table, in either API',
-      'test/contract/verify-email.test.ts: a mail server that fails and never speaks is given up',
+      'test/contract/verify-email-mail.test.ts: a mail server that fails and never speaks is given up',
     ],
   ],
 ]

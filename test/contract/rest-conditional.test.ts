@@ -1,7 +1,7 @@
 /** HEAD, ETags and 304, caching, and pictures. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { refuses } from '../rest.ts'
+import { readsOf, refuses } from '../rest.ts'
 import { createWorld, type World } from '../world.ts'
 
 let world: World
@@ -27,8 +27,7 @@ const reads = [
 ]
 const isPrivate = (path: string) => /^\/api\/users(\/2)?$/.test(path)
 
-const read = (path: string, headers: Record<string, string> = {}, as: number | 'anonymous' = 2) =>
-  world.ask(`GET ${path}`, { as, headers })
+const read = readsOf(() => world)
 const tagOf = async (path: string, as = 2) => (await read(path, {}, as)).headers.get('etag') ?? ''
 const without = (headers: Headers, ...names: string[]) =>
   Object.fromEntries([...headers].filter(([name]) => !names.includes(name)))

@@ -1,7 +1,7 @@
 /** Deletes with their dependent rows; and each API at once reads the writes of the other. */
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, test } from 'node:test'
-import { refuses } from '../rest.ts'
+import { refuses, requestsTo } from '../rest.ts'
 import { createWorld, type World } from '../world.ts'
 
 let world: World
@@ -10,11 +10,7 @@ beforeEach(async () => {
 })
 afterEach(() => world.close())
 
-type As = number | 'anonymous'
-const post = (path: string, body: unknown, as: As = 1) => world.ask(`POST ${path}`, { as, body })
-const patch = (path: string, body: unknown, as: As = 1) => world.ask(`PATCH ${path}`, { as, body })
-const remove = (path: string, as: As = 1) => world.ask(`DELETE ${path}`, { as })
-const get = (path: string, as: As = 1) => world.ask(`GET ${path}`, { as })
+const { post, patch, remove, get } = requestsTo(() => world)
 const totalOf = async (path: string) => (await get(path)).json.pagination.total
 const idsOf = async (path: string) =>
   (await get(path)).json.data.map((row: { id: number }) => row.id)

@@ -1,7 +1,7 @@
-/** What the REST API owes HTTP: methods, other origins, request ids, versions, tokens. */
+/** What the REST API owes HTTP: methods, request ids, tokens. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { refuses } from '../rest.ts'
+import { reads, readsOf, refuses } from '../rest.ts'
 import { createWorld, type World } from '../world.ts'
 
 let world: World
@@ -10,23 +10,7 @@ before(async () => {
 })
 after(() => world.close())
 
-const reads = [
-  '/api/users',
-  '/api/users/2',
-  '/api/users/2/posts',
-  '/api/users/2/posts/3',
-  '/api/users/2/avatar',
-  '/api/posts',
-  '/api/posts/1',
-  '/api/posts/1/comments',
-  '/api/posts/1/comments/1',
-  '/api/comments/1',
-  '/api/comments/1/likes',
-  '/api/products?search=%C3%A9',
-  '/api/products/4',
-]
-const read = (path: string, headers: Record<string, string> = {}, as: number | 'anonymous' = 2) =>
-  world.ask(`GET ${path}`, { as, headers })
+const read = readsOf(() => world)
 
 const methodsAt = {
   '/api/users': 'GET, HEAD, QUERY, POST, OPTIONS',
@@ -152,125 +136,6 @@ test('a method in a header or a parameter is no method', async () => {
   assert.equal((await read('/api/products/1')).status, 200)
 })
 
-const exposed =
-  'ETag, Link, Location, API-Version, Deprecation, Sunset, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Idempotency-Replayed, Duet-Position, Duet-Position-Status, Duet-Ignored, Server-Timing'
-
-test('every origin may read by default, without credentials, and sees the headers of the contract', async () => {
-  for (const path of [...reads, '/api/posts/99', '/api/nothing', '/api/posts?limit=x'])
-    for (const origin of ['https://app.example.org', 'null', undefined]) {
-      const { headers } = await read(path, origin === undefined ? {} : { Origin: origin })
-      assert.equal(headers.get('access-control-allow-origin'), '*')
-      assert.equal(headers.get('access-control-expose-headers'), exposed)
-      assert.equal(headers.get('access-control-allow-credentials'), null)
-    }
-})
-
-test('a preflight request is answered without a token', async () => {
-  const { status, headers, text } = await world.ask('OPTIONS /api/users/2', {
-    headers: {
-      Origin: 'https://app.example.org',
-      'Access-Control-Request-Method': 'PATCH',
-      'Access-Control-Request-Headers': 'authorization,content-type,if-match',
-    },
-  })
-  assert.equal(status, 204)
-  assert.equal(text, '')
-  assert.equal(headers.get('access-control-allow-origin'), '*')
-  assert.match(headers.get('access-control-allow-methods') ?? '', /\bPATCH\b/)
-  for (const name of [
-    'Authorization',
-    'Content-Type',
-    'If-Match',
-    'If-None-Match',
-    'API-Version',
-    'Idempotency-Key',
-  ])
-    assert.ok(headers.get('access-control-allow-headers')?.includes(name), name)
-})
-
-const listed = ['https://app.example.org', 'http://localhost:5173']
-
-/** Two hundred that look like a listed one and are others. */
-const foreignOrigins = (): readonly string[] => {
-  const schemes = ['https://', 'http://', 'ws://', 'file://', 'https:', '']
-  const hosts = [
-    ...[
-      'app.example.org',
-      'APP.example.org',
-      'app.example.org.',
-      'app.example.org/',
-      '.app.example.org',
-    ],
-    ...[
-      'app.example.org:443',
-      'app.example.org:80',
-      'app.example.org:8443',
-      'app.example.org?',
-      'app.example.org#',
-    ],
-    ...[
-      'evil-app.example.org',
-      'app-example.org',
-      'appXexample.org',
-      'example.org',
-      'app.example.or',
-    ],
-    ...[
-      'app.example.org.evil.com',
-      'evil.com/app.example.org',
-      'evil.com?app.example.org',
-      'evil.com#app.example.org',
-    ],
-    ...[
-      'app.example.org@evil.com',
-      'evil.com@app.example.org',
-      'x.app.example.org',
-      'app.example.organ',
-    ],
-    ...[
-      'localhost',
-      'localhost:5174',
-      'localhost:51730',
-      'localhost:05173',
-      'LOCALHOST:5173',
-      '127.0.0.1:5173',
-      '[::1]:5173',
-    ],
-    ...[
-      'app.example.org, https://app.example.org',
-      'app.example.org https://evil.com',
-      'app%2eexample.org',
-      '*',
-      'null',
-    ],
-  ]
-  const all = schemes.flatMap(scheme => hosts.map(host => `${scheme}${host}`))
-  return all.filter(origin => !listed.includes(origin))
-}
-
-test('where origins are listed, just those may read, and Vary says Origin', async () => {
-  const other = await createWorld({ edge: { origins: listed } })
-  const foreign = foreignOrigins()
-  assert.ok(foreign.length >= 200, `${foreign.length}`)
-  for (const origin of [...listed, ...foreign, undefined])
-    for (const line of [
-      'GET /api/posts/1',
-      'GET /api/posts/99',
-      'GET /api/users',
-      'OPTIONS /api/posts',
-    ]) {
-      const { headers } = await other.ask(line, {
-        headers: origin === undefined ? {} : { Origin: origin },
-      })
-      const isListed = origin !== undefined && listed.includes(origin)
-      const allowed = headers.get('access-control-allow-origin')
-      assert.equal(allowed, isListed ? origin : null, `${origin} ${line}`)
-      assert.match(headers.get('vary') ?? '', /\bOrigin\b/)
-      assert.equal(headers.get('access-control-allow-credentials'), null)
-    }
-  await other.close()
-})
-
 test('a sane request id comes back, in the header and in the error', async () => {
   for (const id of ['abc', 'a'.repeat(128), '0a:b/c+d=e@f.g_h-i', crypto.randomUUID()]) {
     const answer = await read('/api/posts/99', { 'X-Request-Id': id })
@@ -303,122 +168,6 @@ test('every answer carries its own request id', async () => {
   )
   assert.equal(new Set(ids).size, lines.length)
   assert.ok(!ids.includes(null))
-})
-
-const vendor = (version: string) => ({ Accept: `application/vnd.duet.v${version}+json` })
-
-test('version 1 can be named by path, Accept, API-Version and query, each alone or all together', async () => {
-  const plain = await read('/api/posts/1')
-  const named: [string, Record<string, string>][] = [
-    ['/api/posts/1', { 'API-Version': '1' }],
-    ['/api/posts/1?version=1', {}],
-    ['/api/posts/1', { Accept: '*/*' }],
-    ['/api/posts/1', { Accept: 'application/json' }],
-    ['/api/posts/1', { Accept: 'text/html, application/vnd.other.v9+json' }],
-    ['/api/posts/1?version=1', { 'API-Version': '1', Accept: 'application/json' }],
-  ]
-  for (const [path, headers] of named) {
-    const answer = await read(path, headers)
-    assert.equal(answer.text, plain.text)
-    assert.equal(answer.headers.get('api-version'), '1')
-    assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8')
-  }
-  const all = await read('/api/v1/posts/1?version=1', { 'API-Version': '1', ...vendor('1') })
-  assert.equal(all.status, 200)
-})
-
-test('a version named by Accept is answered with its media type', async () => {
-  for (const path of ['/api/posts/1', '/api/posts', '/api/v1/users/2'])
-    for (const accept of [
-      'application/vnd.duet.v1+json',
-      'text/html, application/vnd.duet.v1+json; q=0.9',
-    ]) {
-      const answer = await read(path, { Accept: accept })
-      assert.equal(
-        answer.headers.get('content-type'),
-        'application/vnd.duet.v1+json; charset=utf-8',
-      )
-      assert.equal(answer.status, 200)
-    }
-})
-
-test('an unknown version is 404 by path, 406 by Accept, 400 by header and by query', async () => {
-  for (const version of ['99', '0', '10', '999999999999']) {
-    refuses(await read(`/api/v${version}/posts/1`), 404, 'UNSUPPORTED_VERSION')
-    refuses(await read(`/api/v${version}/nothing`), 404, 'UNSUPPORTED_VERSION')
-  }
-  for (const version of ['99', '0', '01', '1.0', '1e0', '0x1', '-1', 'x', '', '999999999999'])
-    refuses(await read('/api/posts/1', vendor(version)), 406, 'UNSUPPORTED_VERSION')
-  for (const version of [
-    '99',
-    '0',
-    '01',
-    '1.0',
-    '1e0',
-    '-1',
-    'x',
-    '',
-    'v1',
-    '1, 1',
-    '999999999999',
-  ]) {
-    refuses(await read('/api/posts/1', { 'API-Version': version }), 400, 'UNSUPPORTED_VERSION')
-    refuses(await read(`/api/posts/1?version=${version}`), 400, 'UNSUPPORTED_VERSION')
-  }
-  refuses(await read('/api/posts/1?version'), 400, 'UNSUPPORTED_VERSION')
-})
-
-test('an empty version is 400 by header and by query, and is told as such', async () => {
-  for (const [path, headers] of [
-    ['/api/users', { 'API-Version': '' }],
-    ['/api/users?version=', {}],
-  ] as const) {
-    const answer = await world.ask(`GET ${path}`, { headers })
-    refuses(answer, 400, 'UNSUPPORTED_VERSION')
-    const said = 'The version of the API that the request names is empty; offered: 1, 2'
-    assert.equal(answer.json.error.message, said)
-  }
-})
-
-test('two different versions in one request are 400', async () => {
-  const asked: [string, Record<string, string>][] = [
-    ['/api/v1/posts/1', { 'API-Version': '2' }],
-    ['/api/v1/posts/1', vendor('2')],
-    ['/api/v1/posts/1?version=2', {}],
-    ['/api/posts/1?version=1&version=2', {}],
-    ['/api/posts/1?version=1', { 'API-Version': '2' }],
-    ['/api/posts/1', { 'API-Version': '1', ...vendor('2') }],
-    ['/api/posts/1?version=2', vendor('1')],
-  ]
-  for (const [path, headers] of asked) refuses(await read(path, headers), 400, 'MALFORMED_REQUEST')
-})
-
-test('the path comes before the method, the method before the token, the token before the version', async () => {
-  const bad = { Authorization: 'Bearer nonsense', 'API-Version': '9' }
-  refuses(await world.ask('PUT /api/nothing', { headers: bad }), 404, 'NOT_FOUND')
-  refuses(await world.ask('PUT /api/posts', { headers: bad }), 405, 'METHOD_NOT_ALLOWED')
-  refuses(await world.ask('GET /api/posts', { headers: bad }), 401, 'UNAUTHENTICATED')
-  refuses(await read('/api/users', { 'API-Version': '9' }, 'anonymous'), 400, 'UNSUPPORTED_VERSION')
-})
-
-test('every answer of the REST API says its version', async () => {
-  const lines = [
-    'GET /api/posts',
-    'GET /api/posts/99',
-    'GET /api/nothing',
-    'PUT /api/posts',
-    'OPTIONS /api/posts',
-    'HEAD /api/posts',
-    'DELETE /api/comments/1/likes',
-    'GET /api/users/1/avatar',
-    'GET /api/users/%zz',
-    'GET /api/v99/posts',
-  ]
-  for (const line of lines) {
-    assert.equal((await world.ask(line, { as: 2 })).headers.get('api-version'), '1', line)
-    const newer = line.replace('/api', '/api/v2')
-    assert.equal((await world.ask(newer, { as: 2 })).headers.get('api-version'), '2', newer)
-  }
 })
 
 test('a bad token is refused on public reads too, and the challenge says so', async () => {
