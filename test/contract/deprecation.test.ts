@@ -1,91 +1,13 @@
-/** A deprecated version: its answers say so from a day on, and on another it ends. */
+/** A deprecated version: from a day on its answers say so, and so do its pages and its document. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { mint } from '#auth/token.ts'
-import { createLimiter } from '#http/limit/limiter.ts'
-import { noQueue } from '#http/queue.ts'
-import type { Field } from '#model/field.ts'
-import { entityOf, type Model } from '#model/model.ts'
-import type { Deprecation } from '#rest/deprecation.ts'
+import { test } from 'node:test'
 import { refuses } from '../rest.ts'
-import { demo } from '../support/library/demo.ts'
-import { library } from '../support/library/index.ts'
-import {
-  type Answered,
-  type Asking,
-  createWorld,
-  secret,
-  usualModel,
-  type World,
-} from '../world.ts'
+import { type Answered, type Asking, createWorld } from '../world.ts'
+import { deprecatedWorld, deprecation, tells, tellsNothing } from './deprecated.ts'
 
-const deprecation: Deprecation = {
-  version: 1,
-  from: '2027-01-01',
-  sunset: '2027-08-01',
-  header: 'true',
-  holds: 'sunset',
-}
-
-let clock = 0
-const setClock = (moment: string) => {
-  clock = Date.parse(moment)
-}
-const now = () => clock
-
-/** The guard that a request runs into before anything else, where a test sets one up. */
-let guard: 'none' | 'limit' | 'queue' = 'none'
-const strict = createLimiter({ limit: 0, now })
-
-let world: World
-before(async () => {
-  setClock('2027-03-01T12:00:00Z')
-  world = await createWorld({
-    now,
-    deprecation,
-    edge: {
-      limiter: {
-        ...strict,
-        checkAddress: () => {},
-        count: (c, viewer) => (guard === 'limit' ? strict.count(c, viewer) : undefined),
-      },
-      queue: { ...noQueue, enter: ({ run, shed }) => (guard === 'queue' ? shed() : run()) },
-      urlLimit: 300,
-      bodyLimit: 2000,
-    },
-  })
-})
-after(() => world.close())
+const { ask, setClock, setGuard, now } = deprecatedWorld()
 
 type Headers = Record<string, string>
-
-/** Sends a request with a token of this moment; user 1 is an admin. */
-const ask = async (line: string, { as, headers, ...rest }: Asking = {}) => {
-  const role = as === 1 ? 'admin' : 'user'
-  const token = typeof as === 'number' && (await mint({ sub: as, role, ttl: 60 }, secret, clock))
-  return world.ask(line, {
-    ...rest,
-    headers: { ...(token && { Authorization: `Bearer ${token}` }), ...headers },
-  })
-}
-
-const about = '</docs/versions>; rel="deprecation"; type="text/html"'
-
-/** Asserts that an answer tells of the deprecation; `successor` is the same request in version 2, null where it has none. */
-const tells = (answer: Answered, successor: string | null, what = answer.text) => {
-  const link = successor === null ? about : `<${successor}>; rel=successor-version, ${about}`
-  assert.equal(answer.headers.get('api-version'), '1', what)
-  assert.equal(answer.headers.get('deprecation'), 'true', what)
-  assert.equal(answer.headers.get('sunset'), 'Sun, 01 Aug 2027 00:00:00 GMT', what)
-  const links = answer.headers.get('link') ?? ''
-  assert.ok(links === link || links.startsWith(`${link}, <`), `${what} ${links}`)
-}
-
-const tellsNothing = ({ headers }: Answered, what = '') => {
-  assert.equal(headers.get('deprecation'), null, what)
-  assert.equal(headers.get('sunset'), null, what)
-  assert.doesNotMatch(headers.get('link') ?? '', /successor-version|deprecation/, what)
-}
 
 test('the day before says nothing, the day itself does, from 00:00 UTC on and without a restart', async () => {
   setClock('2026-12-31T23:59:59.999Z')
@@ -170,9 +92,9 @@ test('answers of the rate limit and of a full queue have them too', async () => 
     ['limit', 429, 'RATE_LIMITED'],
     ['queue', 503, 'OVERLOADED'],
   ] as const) {
-    guard = set
+    setGuard(set)
     const answers = [await ask('GET /api/products'), await ask('GET /api/v2/products')]
-    guard = 'none'
+    setGuard('none')
     const [old, next] = answers as [Answered, Answered]
     refuses(old, status, code)
     tells(old, '/api/v2/products')
@@ -260,69 +182,6 @@ test('the document of a version says from the day of its deprecation on that it 
   assert.equal(json.paths['/products'].get.deprecated, undefined)
 })
 
-test('from the day of its sunset on, version 1 is 410 in its own shape, for requests that name no version too', async () => {
-  for (const moment of [
-    '2027-08-01T00:00:00.000Z',
-    '2027-08-02T00:00:00Z',
-    '2031-01-01T00:00:00Z',
-  ]) {
-    setClock(moment)
-    for (const [path, headers] of [
-      ['/api/products', {}],
-      ['/api/v1/products', {}],
-      ['/api/products?version=1', {}],
-      ['/api/products', { 'API-Version': '1' }],
-      ['/api/products', { Accept: 'application/vnd.duet.v1+json' }],
-    ] as [string, Headers][]) {
-      const answer = await ask(`GET ${path}`, { headers })
-      refuses(answer, 410, 'VERSION_WITHDRAWN')
-      tells(answer, '/api/v2/products', path)
-      assert.match(
-        answer.json.error.message,
-        /^Version 1 of the API ended on 2027-08-01; use version 2$/,
-      )
-    }
-  }
-  const write = await ask('POST /api/posts/1/comments', { as: 2, body: { text: 'late' } })
-  refuses(write, 410, 'VERSION_WITHDRAWN')
-  tells(write, '/api/v2/posts/1/comments')
-})
-
-test('the documents of a version that has ended stay, and are deprecated too', async () => {
-  setClock('2027-08-01T00:00:00Z')
-  const document = await ask('GET /api/v1/openapi.json')
-  assert.equal(document.status, 200)
-  tells(document, '/api/v2/openapi.json', 'the document of version 1')
-  const { get } = document.json.paths['/products']
-  assert.ok('410' in get.responses)
-  const { VersionWithdrawn } = document.json.components.responses
-  assert.deepEqual(VersionWithdrawn['x-codes'], ['VERSION_WITHDRAWN'])
-  const next = await ask('GET /api/v2/openapi.json')
-  assert.ok(!('410' in next.json.paths['/products'].get.responses))
-  tellsNothing(next)
-})
-
-test('path, method and token come before the end of a version, and version 2 goes on', async () => {
-  setClock('2027-08-01T00:00:00Z')
-  refuses(await ask('GET /api/nothing'), 404, 'NOT_FOUND')
-  refuses(await ask('PUT /api/v1/posts'), 405, 'METHOD_NOT_ALLOWED')
-  refuses(
-    await ask('GET /api/users', { headers: { Authorization: 'Bearer no' } }),
-    401,
-    'UNAUTHENTICATED',
-  )
-  refuses(await ask('GET /api/users'), 410, 'VERSION_WITHDRAWN')
-  assert.equal((await ask('OPTIONS /api/products')).status, 204)
-  for (const [path, headers] of [
-    ['/api/v2/products', {}],
-    ['/api/products', { 'API-Version': '2' }],
-  ] as [string, Headers][]) {
-    const answer = await ask(`GET ${path}`, { headers })
-    assert.equal(answer.status, 200)
-    tellsNothing(answer)
-  }
-})
-
 test('the date of RFC 9745 stands in the place of true where the operator says so, and an undecided end is left out', async () => {
   setClock('2027-02-28T12:00:00Z')
   const other = await createWorld({
@@ -335,94 +194,4 @@ test('the date of RFC 9745 stands in the place of true where the operator says s
   assert.equal(Number(headers.get('deprecation')?.slice(1)) * 1000, Date.parse(deprecation.from))
   assert.equal(headers.get('sunset'), null)
   assert.match(headers.get('link') ?? '', /^<\/api\/v2\/posts>; rel=successor-version, /)
-})
-
-test('requests that name a deprecated member are counted once each, by caller, wherever they name it', async () => {
-  setClock('2027-02-28T12:00:00Z')
-  const { entities } = usualModel
-  const product = entityOf(usualModel, 'product')
-  const { fields, rest } = product
-  const { listing } = rest
-  const model: Model = {
-    ...usualModel,
-    entities: {
-      ...entities,
-      product: {
-        ...product,
-        fields: {
-          ...fields,
-          image: { ...(fields.image as Field), deprecated: 'Use pictures.' },
-          price: { ...(fields.price as Field), last: 1, sunset: '2027-12-01' },
-        },
-        rest: {
-          ...rest,
-          lifetimes: { ...rest.lifetimes, delete: { deprecated: 'Set the stock to 0.' } },
-          listing: {
-            ...listing,
-            filters: {
-              ...listing.filters,
-              category: { kind: 'equals', field: 'category', deprecated: 'Use search.' },
-            },
-          },
-        },
-      },
-    },
-  }
-  const other = await createWorld({ now, model })
-  const as = async (id: number) => ({
-    Authorization: `Bearer ${await mint({ sub: id, role: id === 1 ? 'admin' : 'user', ttl: 60 }, secret, clock)}`,
-  })
-  const [admin, ben] = [await as(1), await as(2)]
-  const newProduct = { name: 'Bowl', category: 'kitchen', image: null, price: 1 }
-  for (const [line, headers, body] of [
-    ['GET /api/products?fields=id,image,image&sort=-price&min_price=1', ben],
-    ['GET /api/v1/products?category=office', ben],
-    ['GET /api/v1/products/1?fields=price', {}],
-    ['GET /api/v2/products?fields=image&category=office', ben],
-    ['GET /api/products?fields=id,name&sort=name', ben],
-    ['POST /api/products', admin, newProduct],
-    ['PATCH /api/v2/products/1', admin, { image: null }],
-    ['PATCH /api/v2/products/1', admin, { stock: 1 }],
-    ['DELETE /api/products/5', admin],
-  ] as [string, Headers, object?][]) {
-    const answer = await other.ask(line, { headers, ...(body && { body }) })
-    assert.ok(answer.status < 300, `${line} ${answer.text}`)
-  }
-  await other.core.usage.flush()
-  const rows = await other.rows('select api, member, viewer, n from version_uses order by 1, 2, 3')
-  await other.close()
-  assert.deepEqual(rows, [
-    ['v1', 'DELETE:/products/:id', 'viewer 1', 1],
-    ['v1', 'product.image', 'viewer 1', 1],
-    ['v1', 'product.image', 'viewer 2', 1],
-    ['v1', 'product.price', 'anonymous', 1],
-    ['v1', 'product.price', 'viewer 1', 1],
-    ['v1', 'product.price', 'viewer 2', 1],
-    ['v1', 'product?category', 'viewer 2', 1],
-    ['v2', 'product.image', 'viewer 1', 1],
-    ['v2', 'product.image', 'viewer 2', 1],
-    ['v2', 'product?category', 'viewer 2', 1],
-  ])
-})
-
-test('what a content deprecates is counted in both APIs by its name there', async () => {
-  setClock('2027-02-28T12:00:00Z')
-  const other = await createWorld({ now, content: library, rows: demo })
-  for (const path of [
-    '/api/books?fields=title,donor&donor=x&sort=-pages',
-    '/api/v2/books?shelf=3&fields=title',
-  ])
-    assert.equal((await other.ask(`GET ${path}`)).status, 200)
-  for (let times = 0; times < 2; times++)
-    await other.gql('{ authors { name biography } books(authorId: "1") { title language } }')
-  await other.core.usage.flush()
-  const rows = await other.rows('select api, member, n from version_uses order by 1, 2')
-  await other.close()
-  assert.deepEqual(rows, [
-    ['graphql', 'Author.biography', 2],
-    ['graphql', 'Query.books(authorId)', 2],
-    ['v1', 'book.donor', 1],
-    ['v1', 'book?sort=-pages', 1],
-    ['v2', 'book?shelf', 1],
-  ])
 })
