@@ -1,179 +1,51 @@
 /** The writes of both APIs, on every content: who may and who may not, what is kept, and what is refused. */
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, test } from 'node:test'
-import type { Field } from '#model/field.ts'
+import { describe, test } from 'node:test'
 import { entityOf } from '#model/model.ts'
-import type { Policy } from '#model/policy.ts'
 import { isIn } from '#model/version.ts'
 import type { Viewer } from '#model/viewer.ts'
 import type { Route } from '#rest/routes.ts'
 import { refuses } from '../rest.ts'
-import { taken } from '../support/taken.ts'
-import type { Answered } from '../world.ts'
-import { bodyFor } from './bodies.ts'
 import { type Subject, subjects } from './contents.ts'
-import {
-  memberName,
-  type Reference,
-  type Row,
-  referenceOver,
-  rowsOf,
-  type View,
-  verdict,
-  views,
-} from './reference.ts'
-import {
-  anonymous,
-  asOf,
-  callersOf,
-  type Filled,
-  filled,
-  isHeld,
-  named,
-  nameOf,
-  pathOf,
-  targetFor,
-} from './subject.ts'
+import { createsAreJudged } from './creates.ts'
+import { refusedTo } from './reading.ts'
+import { memberName, type Row, type View, verdict, views } from './reference.ts'
+import { anonymous, asOf, isHeld, named, nameOf, pathOf, targetFor } from './subject.ts'
+import { type Write, writingOf } from './writing.ts'
 
-type Write = 'create' | 'replace' | 'update' | 'delete'
-
-const refusedTo = (answer: Answered, { role }: Viewer): void =>
-  role === 'anonymous' ? refuses(answer, 401, 'UNAUTHENTICATED') : refuses(answer, 403, 'FORBIDDEN')
-
-const writesIn = (subject: Subject, { version, prefix }: View) =>
-  describe(`the writes of ${subject.name} in version ${version}`, () => {
-    const { admin, someone, barred, callers } = callersOf(subject)
-    let it: Filled
-    let reference: Reference
-    let n = 0
-    before(async () => {
-      it = await filled(subject)
-    })
-    beforeEach(async () => {
-      reference = await it.reference()
-    })
-    after(() => it.world.close())
-
-    const now = async () => referenceOver(it.model, await rowsOf(it.world))
-    const routesOf = (...kinds: readonly Route['kind'][]) =>
-      it.routes.filter(({ kind, lifetime }) => kinds.includes(kind) && isIn(lifetime, version))
-    const ruleOf = (entity: string, kind: Write): Policy[keyof Policy] =>
-      entityOf(it.model, entity).policy[kind === 'replace' ? 'update' : kind]
-    const ask = (line: string, viewer: Viewer, body?: unknown, headers = {}) =>
-      it.world.ask(line, { ...asOf(viewer), headers, ...(body !== undefined && { body }) })
-
-    /** What the path of a create gives: a parent, or the viewer itself where its own things stand below viewers. */
-    const givenFor = ({ below, entity }: Route, viewer: Viewer): Record<string, number> => {
-      if (!below) return {}
-      const rule = ruleOf(entity, 'create')
-      const isOwn = rule?.kind === 'self' && rule.fields.includes(below.field)
-      return { [below.field]: isOwn ? (viewer.id ?? 1) : 1 + (n % 7) }
-    }
-
-    const bodyOf = (
-      route: Route,
-      mode: Exclude<Write, 'delete'>,
-      viewer: Viewer,
-      given = givenFor(route, viewer),
-    ) => bodyFor({ ...it, reference, entity: route.entity, version, mode, viewer, given, n: n++ })
-
-    /** A create: its path with the parent, and a body. */
-    const newFor = (route: Route, viewer: Viewer, given = givenFor(route, viewer)) => ({
-      path: pathOf(route, prefix, { parentId: given[route.below?.field ?? ''] }),
-      body: bodyOf(route, 'create', viewer, given),
-    })
-
-    /** The field that this version calls so. */
-    const fieldNamed = (entity: string, member: string): Field | undefined => {
-      const { fields } = entityOf(it.model, entity)
-      const own = Object.entries(fields).find(
-        ([key, field]) => memberName(key, field, version) === member,
-      )
-      return own?.[1]
-    }
-    const fieldOf = (entity: string, member: string): Field =>
-      fieldNamed(entity, member) ?? assert.fail(`${entity} has no member ${member}`)
-
-    /** Whether the object says what the body says. */
-    const agrees = (entity: string, answer: Answered, body: Record<string, unknown>): void => {
-      for (const [member, value] of Object.entries(body)) {
-        const field = fieldOf(entity, member)
-        if (!field.rest) continue
-        const isAsGiven = field.until[version]?.form !== undefined
-        const expected = isAsGiven ? value : taken(field.rule, value)
-        assert.deepEqual(answer.json[member], expected, answer.text)
-      }
-    }
-
-    test('a thing is made by those who may, and by no others', async () => {
-      for (const route of routesOf('create'))
-        for (const viewer of [...callers, barred]) {
-          const rule = ruleOf(route.entity, 'create')
-          reference = await now()
-          const { path, body } = newFor(route, viewer)
-          const answer = await ask(`POST ${path}`, viewer, body)
-          const about = `${nameOf(route)} by ${named(viewer)}: ${JSON.stringify(body)} ${answer.text}`
-          if (verdict(rule, viewer, it.model) === 'no' || viewer === barred) {
-            assert.ok([401, 403].includes(answer.status), about)
-            refusedTo(answer, viewer)
-            continue
-          }
-          assert.equal(answer.status, 201, about)
-          agrees(route.entity, answer, body)
-          const rows = (await now()).rowsIn(route.entity)
-          const made = rows.at(-1) as Row
-          assert.deepEqual(
-            answer.json,
-            (await now()).objectOf(route.entity, made, { version, prefix }),
-            about,
-          )
-          const { plural, rest } = entityOf(it.model, route.entity)
-          const location = rest.one ? `${prefix}/${plural}/${made.id}` : null
-          assert.equal(answer.headers.get('location'), location)
-        }
-    })
-
-    test('nobody makes a thing in the name of somebody else, but an admin', async () => {
-      for (const route of routesOf('create')) {
-        const rule = ruleOf(route.entity, 'create')
-        const key = rule?.kind === 'self' ? rule.fields[0] : undefined
-        const field = entityOf(it.model, route.entity).fields[key ?? '']
-        const owner = key && memberName(key, field, version)
-        if (owner === undefined) continue
-        const isInPath = route.below?.field === key
-        const own = bodyOf(route, 'create', someone(2))
-        if (!isInPath && !(owner in own)) continue
-        const body = isInPath ? own : { ...own, [owner]: 3 }
-        const path = pathOf(route, prefix, { parentId: isInPath ? 3 : 1 })
-        refuses(await ask(`POST ${path}`, someone(2), body), 403, 'FORBIDDEN')
-        assert.equal((await ask(`POST ${path}`, admin, body)).status, 201, nameOf(route))
-      }
-    })
-
-    test('a thing is made below what is there only, and refers to what is there only', async () => {
-      for (const route of routesOf('create')) {
-        if (verdict(ruleOf(route.entity, 'create'), admin, it.model) !== 'yes') continue
-        const { path, body } = newFor(route, admin)
-        if (route.below) {
-          refuses(
-            await ask(`POST ${pathOf(route, prefix, { parentId: 999 })}`, admin, body),
-            404,
-            'NOT_FOUND',
-          )
-          refuses(
-            await ask(`POST ${pathOf(route, prefix, { parentId: 999 })}`, admin, {}),
-            404,
-            'NOT_FOUND',
-          )
-        }
-        for (const member of Object.keys(body))
-          if (fieldOf(route.entity, member).references)
-            refuses(await ask(`POST ${path}`, admin, { ...body, [member]: 999 }), 404, 'NOT_FOUND')
-      }
-    })
+const writesIn = (subject: Subject, view: View) =>
+  describe(`the writes of ${subject.name} in version ${view.version}`, () => {
+    const writing = writingOf(subject, view)
+    const {
+      version,
+      prefix,
+      admin,
+      someone,
+      barred,
+      callers,
+      it,
+      reference,
+      now,
+      readAgain,
+      routesOf,
+      ruleOf,
+      ask,
+      bodyOf,
+      newFor,
+      fieldNamed,
+      agrees,
+    } = writing
+    createsAreJudged(writing)
 
     const rowFor = ({ entity }: Route, kind: Write, viewer: Viewer, mine: boolean) =>
-      targetFor({ ...it, reference, entity, rule: ruleOf(entity, kind), viewer, mine })
+      targetFor({
+        ...it(),
+        reference: reference(),
+        entity,
+        rule: ruleOf(entity, kind),
+        viewer,
+        mine,
+      })
 
     const pathTo = (route: Route, row: Row): string =>
       pathOf(route, prefix, {
@@ -192,7 +64,7 @@ const writesIn = (subject: Subject, { version, prefix }: View) =>
               const answer = await ask(`${route.method} ${pathTo(route, row)}`, viewer, body)
               const about = `${nameOf(route)} ${row.id} by ${named(viewer)}: ${answer.text}`
               const rule = ruleOf(route.entity, kind)
-              if (!reference.may(route.entity, row, rule, viewer) || viewer === barred) {
+              if (!reference().may(route.entity, row, rule, viewer) || viewer === barred) {
                 assert.ok([401, 403].includes(answer.status), about)
                 refusedTo(answer, viewer)
                 continue
@@ -201,7 +73,7 @@ const writesIn = (subject: Subject, { version, prefix }: View) =>
               agrees(route.entity, answer, body)
               const kept = (await now()).byId(route.entity, row.id) as Row
               assert.equal(kept.revision, Number(row.revision) + 1, about)
-              reference = await now()
+              await readAgain()
             }
       })
 
@@ -212,10 +84,10 @@ const writesIn = (subject: Subject, { version, prefix }: View) =>
             .map(mine => rowFor(route, 'update', viewer, mine))
             .find(
               row =>
-                row && reference.may(route.entity, row, ruleOf(route.entity, 'update'), viewer),
+                row && reference().may(route.entity, row, ruleOf(route.entity, 'update'), viewer),
             )
-          for (const [key, field] of Object.entries(entityOf(it.model, route.entity).fields)) {
-            const isClosed = verdict(field.settableBy, viewer, it.model) === 'no'
+          for (const [key, field] of Object.entries(entityOf(it().model, route.entity).fields)) {
+            const isClosed = verdict(field.settableBy, viewer, it().model) === 'no'
             const member = memberName(key, field, version)
             if (!row || !member || !field.rest || field.immutable || !isClosed) continue
             const answer = await ask(`PATCH ${pathTo(route, row)}`, viewer, { [member]: row[key] })
@@ -235,7 +107,7 @@ const writesIn = (subject: Subject, { version, prefix }: View) =>
     test('an unknown member is named, and so is each one that is at fault', async () => {
       for (const route of routesOf('create', 'replace', 'update')) {
         const kind = route.kind as Exclude<Write, 'delete'>
-        const row = reference.rowsIn(route.entity)[0] as Row
+        const row = reference().rowsIn(route.entity)[0] as Row
         const { path, body } =
           kind === 'create'
             ? newFor(route, admin)
@@ -246,13 +118,13 @@ const writesIn = (subject: Subject, { version, prefix }: View) =>
         const keys = Object.keys(bad)
         if (keys.length === 0) continue
         refuses(await ask(`${route.method} ${path}`, admin, bad), 422, 'VALIDATION_ERROR', keys)
-        const none = await it.world.ask(`${route.method} ${path}`, {
+        const none = await it().world.ask(`${route.method} ${path}`, {
           ...asOf(admin),
           raw: '[]',
           headers: { 'Content-Type': 'application/json' },
         })
         assert.ok([400, 422].includes(none.status), none.text)
-        const text = await it.world.ask(`${route.method} ${path}`, {
+        const text = await it().world.ask(`${route.method} ${path}`, {
           ...asOf(admin),
           raw: 'x',
           headers: { 'Content-Type': 'text/plain' },
@@ -264,7 +136,7 @@ const writesIn = (subject: Subject, { version, prefix }: View) =>
     test('a change asks for the revision that its caller saw, where he says so', async () => {
       for (const route of routesOf('replace', 'update')) {
         const row = rowFor(route, 'update', someone(2), false)
-        if (!row || !entityOf(it.model, route.entity).fields.revision) continue
+        if (!row || !entityOf(it().model, route.entity).fields.revision) continue
         const path = pathTo(route, row)
         const { headers } = await ask(`GET ${path}`, admin)
         const tag = headers.get('etag') ?? ''
@@ -282,7 +154,7 @@ const writesIn = (subject: Subject, { version, prefix }: View) =>
 
     test('what is sent back as it was read leaves the thing as it was', async () => {
       for (const route of routesOf('replace', 'update'))
-        for (const row of reference.rowsIn(route.entity)) {
+        for (const row of reference().rowsIn(route.entity)) {
           const path = pathTo(route, row)
           const { json, text } = await ask(`GET ${path}`, admin)
           const mayBeGiven = (member: string): boolean => {
@@ -290,7 +162,7 @@ const writesIn = (subject: Subject, { version, prefix }: View) =>
             return (
               field !== undefined &&
               !field.immutable &&
-              verdict(field.settableBy, admin, it.model) === 'yes'
+              verdict(field.settableBy, admin, it().model) === 'yes'
             )
           }
           const members = Object.entries(json).filter(([member]) => mayBeGiven(member))
@@ -315,7 +187,7 @@ const writesIn = (subject: Subject, { version, prefix }: View) =>
 
     test('a second thing with what is unique is refused with the error of that field', async () => {
       for (const route of routesOf('create')) {
-        const { fields, sets } = entityOf(it.model, route.entity)
+        const { fields, sets } = entityOf(it().model, route.entity)
         const uniques = Object.values(fields).flatMap(({ unique }) => (unique ? [unique] : []))
         if (uniques.length + sets.length === 0) continue
         const { path, body } = newFor(route, admin)
@@ -329,10 +201,10 @@ const writesIn = (subject: Subject, { version, prefix }: View) =>
 
     test('a create that is sent twice with one key is done once', async () => {
       for (const route of routesOf('create')) {
-        if (verdict(ruleOf(route.entity, 'create'), admin, it.model) !== 'yes') continue
+        if (verdict(ruleOf(route.entity, 'create'), admin, it().model) !== 'yes') continue
         const { path, body } = newFor(route, admin)
         const headers = { 'Idempotency-Key': `key-${route.path}` }
-        reference = await now()
+        await readAgain()
         const first = await ask(`POST ${path}`, admin, body, headers)
         assert.equal(first.status, 201, `${nameOf(route)} ${first.text}`)
         const count = (await now()).rowsIn(route.entity).length
@@ -354,7 +226,7 @@ const writesIn = (subject: Subject, { version, prefix }: View) =>
             viewer,
             method === 'POST' ? {} : undefined,
           )
-          if (verdict(rule, viewer, it.model) === 'no') refusedTo(answer, viewer)
+          if (verdict(rule, viewer, it().model) === 'no') refusedTo(answer, viewer)
           else
             assert.ok(
               answer.status === 404 || answer.status === 415 || answer.status === 422,
@@ -367,22 +239,22 @@ const writesIn = (subject: Subject, { version, prefix }: View) =>
       // What others refer to comes last.
       const routes = routesOf('delete').toSorted(
         (a, b) =>
-          Number(a.entity === it.model.viewers.entity) -
-          Number(b.entity === it.model.viewers.entity),
+          Number(a.entity === it().model.viewers.entity) -
+          Number(b.entity === it().model.viewers.entity),
       )
       for (const route of routes)
         for (const viewer of [...callers, barred])
           for (const mine of [false, true]) {
-            reference = await now()
+            await readAgain()
             const row = rowFor(route, 'delete', viewer, mine)
             if (!row) continue
             const rule = ruleOf(route.entity, 'delete')
             const answer = await ask(`DELETE ${pathTo(route, row)}`, viewer)
             const about = `${nameOf(route)} ${row.id} by ${named(viewer)}: ${answer.text}`
-            if (!reference.may(route.entity, row, rule, viewer) || viewer === barred) {
+            if (!reference().may(route.entity, row, rule, viewer) || viewer === barred) {
               assert.ok([401, 403].includes(answer.status), about)
               refusedTo(answer, viewer)
-            } else if (answer.status === 409) assert.ok(isHeld(it.model, route.entity), about)
+            } else if (answer.status === 409) assert.ok(isHeld(it().model, route.entity), about)
             else {
               assert.equal(answer.status, 204, about)
               assert.equal((await now()).byId(route.entity, row.id), undefined, about)
@@ -393,7 +265,7 @@ const writesIn = (subject: Subject, { version, prefix }: View) =>
     })
 
     test('no request of all these was a bug', () => {
-      const bugs = it.world.events.filter(event => event.kind === 'bug')
+      const bugs = it().world.events.filter(event => event.kind === 'bug')
       assert.deepEqual(
         bugs.map(({ error }) => (error as Error).stack),
         [],

@@ -1,0 +1,174 @@
+/** The tests of the lists of a content: pages, orders, filters, chosen members. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Filter } from '#model/entity.ts'
+import { entityOf } from '#model/model.ts'
+import type { Route } from '#rest/routes.ts'
+import { refuses } from '../rest.ts'
+import { type Reading, refusedTo } from './reading.ts'
+import {
+  filtersIn,
+  isNoWord,
+  passes,
+  type Row,
+  sorted,
+  sortsOf,
+  verdict,
+  written,
+} from './reference.ts'
+import { named, nameOf, pathOf } from './subject.ts'
+
+/** The tests of its lists. */
+export const listsAreRead = ({
+  version,
+  prefix,
+  view,
+  admin,
+  callers,
+  it,
+  reference,
+  ask,
+  routesOf,
+  rulesOf,
+  parentsOf,
+  isThere,
+  eachList,
+  objects,
+  checkEnvelope,
+}: Reading): void => {
+  test('each list has a page of what each viewer may see, or refuses them', async () => {
+    for (const route of routesOf('list'))
+      for (const viewer of callers)
+        for (const parentId of parentsOf(route)) {
+          const answer = await ask(`GET ${pathOf(route, prefix, { parentId })}`, viewer)
+          const about = `${nameOf(route)} of ${parentId} for ${named(viewer)}: ${answer.text}`
+          const { paging, limit } = entityOf(it().model, route.entity).rest.listing
+          if (verdict(rulesOf(route).enter, viewer, it().model) === 'no') {
+            refusedTo(answer, viewer)
+            continue
+          }
+          const parentRule = route.below && entityOf(it().model, route.below.entity).policy.read
+          if (route.below && verdict(parentRule, viewer, it().model) === 'no') {
+            refusedTo(answer, viewer)
+            continue
+          }
+          if (!isThere(route, parentId, viewer)) {
+            refuses(answer, 404, 'NOT_FOUND')
+            continue
+          }
+          const rows = reference().listed(route, parentId, viewer)
+          assert.equal(answer.status, 200, about)
+          assert.deepEqual(answer.json.data, objects(route, rows.slice(0, limit)), about)
+          checkEnvelope(answer, paging, limit, rows.length)
+        }
+  })
+
+  test('the pages of a list hold each row once, in its order', async () => {
+    await eachList(async (route, path, rows) => {
+      const found: unknown[] = []
+      const { paging } = entityOf(it().model, route.entity).rest.listing
+      let next: string | null = `${path}?limit=3`
+      for (let page = 2; next !== null; page++) {
+        const { json, status, text } = await ask(`GET ${next}`, admin)
+        assert.equal(status, 200, text)
+        found.push(...json.data)
+        const cursor = version === 1 ? json.nextCursor : json.pagination.nextCursor
+        const goesOn = paging === 'cursor' ? cursor !== null : json.pagination.hasNext
+        const where = paging === 'cursor' ? `cursor=${cursor}` : `page=${page}`
+        next = goesOn ? `${path}?limit=3&${where}` : null
+      }
+      assert.deepEqual(found, objects(route, rows), path)
+    })
+  })
+
+  test('the link to the next page leads to it', async () => {
+    await eachList(async (route, path, rows) => {
+      const { headers } = await ask(`GET ${path}?limit=2`, admin)
+      const next = /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1]
+      assert.equal(next !== undefined, rows.length > 2, path)
+      if (next === undefined) return
+      const { json } = await ask(`GET ${next}`, admin)
+      assert.deepEqual(json.data, objects(route, rows.slice(2, 4)), next)
+    })
+  })
+
+  test('a list is in the order that is asked for', async () => {
+    await eachList(async (route, path, rows) => {
+      const entity = entityOf(it().model, route.entity)
+      if (entity.rest.listing.paging === 'cursor') return
+      for (const { query, signed } of sortsOf(entity, entity.rest.listing, version)) {
+        const { json, text } = await ask(`GET ${path}?limit=100&${query}`, admin)
+        assert.deepEqual(json.data, objects(route, sorted(rows, [signed])), `${query} ${text}`)
+      }
+    })
+  })
+
+  /** Texts for a filter: those that rows have, and some that none has. */
+  const textsFor = (route: Route, rows: readonly Row[], { kind, field }: Filter, scale: number) => {
+    const of = entityOf(it().model, route.entity).fields[field]
+    const scalar = of?.scalar
+    if (kind === 'above zero') return ['true']
+    const own = [...new Set(rows.map(row => row[field] ?? null))].flatMap(value => {
+      if (value === null) return []
+      return String(scalar === 'money' ? Number(value) / scale : written(of, value, version))
+    })
+    if (kind !== 'contains')
+      return [...own.slice(0, 4), ...(scalar === 'text' ? ['nothing'] : ['999'])]
+    return [
+      ...own.slice(0, 3).map(text => text.slice(1, 6)),
+      '%',
+      '_',
+      'É',
+      '日本',
+      'nothing',
+      ' 1',
+    ]
+  }
+
+  test('a filter keeps just the rows that it names', async () => {
+    await eachList(async (route, path, rows) => {
+      const entity = entityOf(it().model, route.entity)
+      const { rest, fields } = entity
+      for (const [name, filter] of filtersIn(entity, version)) {
+        const field = fields[filter.field]
+        if (fields[filter.field]?.scalar === 'flag') continue
+        const isMoney = fields[filter.field]?.scalar === 'money'
+        const scale = isMoney ? 10 ** it().model.settings.currency.digits : 1
+        const shown = (row: Row) => {
+          const value = row[filter.field] ?? null
+          return filter.kind === 'equals' ? written(field, value, version) : value
+        }
+        for (const text of textsFor(route, rows, filter, scale)) {
+          const query = new URLSearchParams({ limit: '100', [name]: text })
+          const answer = await ask(`GET ${path}?${query}`, admin)
+          if (version > 1 && isNoWord(field, filter, text, version)) {
+            refuses(answer, 422, 'VALIDATION_ERROR', [name])
+            continue
+          }
+          const kept = rows.filter(row => passes(shown(row), filter, text, scale))
+          assert.deepEqual(answer.json.data, objects(route, kept), `${path}?${query}`)
+          if (rest.listing.paging !== 'cursor')
+            assert.equal(answer.json.pagination.total, kept.length)
+        }
+      }
+    })
+  })
+
+  test('the chosen members are there and no others; an unknown one is refused', async () => {
+    await eachList(async (route, path, rows) => {
+      const entity = entityOf(it().model, route.entity)
+      if (!entity.rest.selectable) return
+      const [row = { id: 0 }] = reference().rowsIn(route.entity)
+      const all = Object.keys(reference().objectOf(route.entity, row, view))
+      const names = all.filter((_, index) => index % 2 === 0)
+      const { json } = await ask(`GET ${path}?limit=100&fields=${names.join()}`, admin)
+      const expected = objects(route, rows).map(object =>
+        Object.fromEntries(Object.entries(object).filter(([key]) => names.includes(key))),
+      )
+      assert.deepEqual(json.data, expected, path)
+      refuses(await ask(`GET ${path}?fields=id,unheardOf`, admin), 422, 'VALIDATION_ERROR', [
+        'fields',
+      ])
+    })
+  })
+}

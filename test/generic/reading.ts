@@ -1,0 +1,109 @@
+/** What the tests of the reads of a content share, in one of its versions. */
+import assert from 'node:assert/strict'
+import type { Listing } from '#model/entity.ts'
+import { entityOf } from '#model/model.ts'
+import { isIn } from '#model/version.ts'
+import type { Viewer } from '#model/viewer.ts'
+import type { Route } from '#rest/routes.ts'
+import { refuses } from '../rest.ts'
+import type { Answered } from '../world.ts'
+import type { Subject } from './contents.ts'
+import { type Reference, type Row, type View, verdict } from './reference.ts'
+import { asOf, callersOf, type Filled, pathOf } from './subject.ts'
+
+/** How reading or writing is refused: 401 without a token, 403 with one. */
+export const refusedTo = (answer: Answered, { role }: Viewer): void =>
+  role === 'anonymous' ? refuses(answer, 401, 'UNAUTHENTICATED') : refuses(answer, 403, 'FORBIDDEN')
+
+/** A world that all versions of a content are asked in, since nothing is written. */
+export type Shared = { readonly it: Filled; readonly reference: Reference }
+
+/** What asks a content in a version, and what the reference says that it should answer. */
+export const readingOf = (view: View, subject: Subject, shared: () => Shared) => {
+  const { version, prefix } = view
+  const { admin, callers } = callersOf(subject)
+  const it = () => shared().it
+  const reference = () => shared().reference
+
+  const ask = (line: string, viewer: Viewer, headers = {}) =>
+    it().world.ask(line, { ...asOf(viewer), headers })
+  const routesOf = (kind: Route['kind']) =>
+    it().routes.filter(route => route.kind === kind && isIn(route.lifetime, version))
+  const rulesOf = ({ entity }: Route) => {
+    const { policy } = entityOf(it().model, entity)
+    return { enter: policy.enter ?? policy.read, read: policy.read }
+  }
+
+  /** The parents that a nested list is asked of: some, and one that is not there. */
+  const parentsOf = ({ below }: Route) => (below ? [1, 2, 5, 999] : [undefined])
+
+  const isThere = ({ below }: Route, parent: number | undefined, viewer: Viewer): boolean => {
+    if (!below) return true
+    const { read } = entityOf(it().model, below.entity).policy
+    return reference()
+      .seen(below.entity, read, viewer)
+      .some(({ id }) => id === parent)
+  }
+
+  /** Asks a list of every parent as an admin, who sees all of it(). */
+  const eachList = async (check: (route: Route, path: string, rows: readonly Row[]) => unknown) => {
+    for (const route of routesOf('list'))
+      for (const parentId of parentsOf(route))
+        if (
+          isThere(route, parentId, admin) &&
+          verdict(rulesOf(route).enter, admin, it().model) === 'yes'
+        )
+          await check(
+            route,
+            pathOf(route, prefix, { parentId }),
+            reference().listed(route, parentId, admin),
+          )
+  }
+
+  const objects = (route: Route, rows: readonly Row[]) =>
+    rows.map(row => reference().objectOf(route.entity, row, view))
+
+  /** Checks what stands beside the first page of a list of so many. */
+  const checkEnvelope = (
+    { json }: Answered,
+    paging: Listing['paging'],
+    limit: number,
+    total: number,
+  ) => {
+    const hasNext = total > limit
+    const pages = { page: 1, total, totalPages: Math.ceil(total / limit), hasPrev: false }
+    const { data, ...beside } = json
+    const nextCursor = version === 1 ? beside.nextCursor : beside.pagination.nextCursor
+    if (paging !== 'cursor') {
+      const more = version === 1 ? {} : { nextCursor: null }
+      assert.deepEqual(beside, { pagination: { ...pages, limit, hasNext, ...more } })
+      return
+    }
+    assert.equal(typeof nextCursor, hasNext ? 'string' : 'object')
+    assert.deepEqual(
+      beside,
+      version === 1 ? { nextCursor } : { pagination: { limit, hasNext, nextCursor } },
+    )
+  }
+
+  return {
+    version,
+    prefix,
+    view,
+    subject,
+    admin,
+    callers,
+    it,
+    reference,
+    ask,
+    routesOf,
+    rulesOf,
+    parentsOf,
+    isThere,
+    eachList,
+    objects,
+    checkEnvelope,
+  }
+}
+
+export type Reading = ReturnType<typeof readingOf>
