@@ -1,8 +1,11 @@
-// Writes through the whole service but for its sockets, by one caller and by 64, and reads beside them; prints what it measured.
+// Writes through the whole service but for its sockets, by one caller and by 64; prints how many each second, and how many of the 64 shared a commit, in the median.
 import { createWorld } from '../world.ts'
 
 const seconds = 4
-const world = await createWorld({ engine: { sync: 'full' } })
+let groups: number[] = []
+const world = await createWorld({
+  engine: { sync: 'full', onCommit: writes => void groups.push(writes) },
+})
 
 /** Writes in a second by so many callers, each one after another. */
 const rateOf = async (callers: number, label: string): Promise<number> => {
@@ -20,26 +23,10 @@ const rateOf = async (callers: number, label: string): Promise<number> => {
   return count / seconds
 }
 
-/** The 99th percentile of a small read's time, one each 5 ms. */
-const readsUntil = async (isOver: () => boolean): Promise<number> => {
-  const times: number[] = []
-  while (!isOver()) {
-    const begun = performance.now()
-    await world.ask('GET /api/products?limit=1')
-    times.push(performance.now() - begun)
-    await new Promise(resolve => setTimeout(resolve, 5))
-  }
-  return times.sort((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? 0
-}
-
 await rateOf(16, 'warm')
 const one = await rateOf(1, 'one')
-const idleUntil = performance.now() + seconds * 1000
-const idle = await readsUntil(() => performance.now() > idleUntil)
-let isDone = false
-const reading = readsUntil(() => isDone)
+groups = []
 const many = await rateOf(64, 'many')
-isDone = true
-const busy = await reading
-process.stdout.write(`${JSON.stringify({ one, many, idle, busy })}\n`)
+const usual = groups.sort((a, b) => a - b)[Math.floor(groups.length / 2)]
+process.stdout.write(`${JSON.stringify({ one, many, usual })}\n`)
 await world.close()

@@ -5,7 +5,7 @@ import { checkInvariants } from '../store/invariants.ts'
 import { prepareOrders } from '../store/racer.ts'
 import { longest } from '../support/wait.ts'
 
-const kills = Number(process.env.DUET_TEST_ROUNDS ?? 200)
+const kills = Number(process.env.DUET_TEST_ROUNDS ?? 500)
 const perRound = 30
 const { fresh } = folderOf('kill-pays')
 

@@ -1,5 +1,6 @@
+import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { folderOf } from '../duet.ts'
+import { folderOf, type Service } from '../duet.ts'
 import { killRounds } from '../store/kill-rounds.ts'
 
 const rounds = Number(process.env.DUET_TEST_ROUNDS ?? 200)
@@ -13,4 +14,20 @@ test(`${rounds} times kill -9 amid the restart after a kill -9 lose no acknowled
   const { file, settings } = folderOf('kill-restart').fresh()
   const kills = Math.ceil(rounds / 5)
   t.diagnostic(`${await killRounds(kills, file, settings, 5)} writes were acknowledged`)
+})
+
+const starved = `--max-old-space-size=64 --import=${new URL('../support/glutton.mjs', import.meta.url)}`
+
+/** Ends as V8 ends a process whose heap is full. */
+const dieOfMemory = async (service: Service) => {
+  await service.end('SIGUSR2')
+  assert.equal(service.child.signalCode, 'SIGABRT')
+  assert.match(service.stderr(), /heap out of memory/)
+}
+
+const deaths = Math.ceil(rounds / 10)
+test(`${deaths} deaths by memory under writes lose no acknowledged write`, async t => {
+  const { file, settings } = folderOf('memory').fresh()
+  const little = { ...settings, NODE_OPTIONS: starved }
+  t.diagnostic(`${await killRounds(deaths, file, little, 0, dieOfMemory)} writes were acknowledged`)
 })

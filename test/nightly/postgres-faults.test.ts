@@ -21,12 +21,17 @@ describe('a service on PostgreSQL, for long', { skip: noPostgres }, () => {
 
   const { workloadWith, wiredWorkload } = workloadsOn(() => server)
 
-  for (const how of ['immediate', 'kill'] as const)
-    test(`outlives ${rounds} crashes of the server (${how})`, async t => {
+  for (const [how, planned] of [
+    ['immediate', 5],
+    ['kill', 2.5],
+  ] as const) {
+    const crashes = Math.ceil(rounds * planned)
+    test(`outlives ${crashes} crashes of the server (${how})`, async t => {
       const workload = await workloadWith()
-      t.diagnostic(JSON.stringify(await crashRounds(workload, server, Array(rounds).fill(how))))
+      t.diagnostic(JSON.stringify(await crashRounds(workload, server, Array(crashes).fill(how))))
       await workload.service.end()
     })
+  }
 
   // The control: what the rounds look for is there where nobody waits for the disk.
   test('loses what was acknowledged where commits do not wait, and the rounds show it', async () => {
@@ -62,9 +67,9 @@ describe('a service on PostgreSQL, for long', { skip: noPostgres }, () => {
     await workload.service.end()
   })
 
-  test(`tries again what was locked crosswise ${rounds * 5} times`, async t => {
+  test(`tries again what was locked crosswise ${rounds * 5} times, in ${rounds * 500} writes`, async t => {
     const workload = await crossableWorkload(server)
-    t.diagnostic(JSON.stringify(await crossing(workload, rounds * 5)))
+    t.diagnostic(JSON.stringify(await crossing(workload, rounds * 5, rounds * 500)))
     await workload.service.end()
   })
 

@@ -41,14 +41,15 @@ const killedStart = async (settings: Settings, usual: number) => {
 }
 
 /**
- * Rounds of writes that end in SIGKILL at a random moment, and after each so many restarts that end so too; fails where an
- * acknowledged write is not there.
+ * Rounds of writes that end in SIGKILL at a random moment, or as `die` has it, and after each so many restarts that end so too;
+ * fails where an acknowledged write is not there.
  */
 export const killRounds = async (
   rounds: number,
   file: string,
   settings: Settings,
   killedStarts = 0,
+  die: (service: Service) => Promise<unknown> = service => service.end('SIGKILL'),
 ) => {
   const acknowledged = new Set<string>()
   const begun = performance.now()
@@ -60,7 +61,7 @@ export const killRounds = async (
       writeOn(service, `r${round}w${index}`, email => acknowledged.add(email)),
     )
     await until('enough writes are acknowledged', () => acknowledged.size >= enough)
-    await service.end('SIGKILL')
+    await die(service)
     await Promise.all(writing)
     for (let number = 0; number < killedStarts; number++) await killedStart(settings, usual)
     service = await serve(settings)

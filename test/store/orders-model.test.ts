@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { transitions } from '#content/order/entity.ts'
+import { rounds } from '../support/rounds.ts'
 import { type Answered, createWorld, onPostgres, type World } from '../world.ts'
 import { checkInvariants } from './invariants.ts'
 
@@ -209,7 +210,7 @@ const beginModel = async ({ world }: Real): Promise<Model> => {
 }
 
 // A run takes twice as long on PostgreSQL.
-const runs = Number(process.env.DUET_TEST_RUNS ?? (onPostgres ? 20 : 50))
+const runs = Number(process.env.DUET_TEST_RUNS ?? rounds(onPostgres ? 20 : 50, 2000))
 
 test('orders, stock and replays are as a model has them after any steps, restarts among them', async t => {
   const real: Real = {
@@ -230,5 +231,5 @@ test('orders, stock and replays are as a model has them after any steps, restart
     { numRuns: runs },
   )
   assert.ok(orders > runs)
-  t.diagnostic(`${orders} orders`)
+  t.diagnostic(`${runs} runs, ${orders} orders`)
 })

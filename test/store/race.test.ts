@@ -5,6 +5,7 @@ import type { SqlValue } from '#sql/sql.ts'
 import type { Job, Step } from '#write/job.ts'
 import { folderOf, serve } from '../duet.ts'
 import { onPostgres, placed } from '../stores.ts'
+import { isPlanned, rounds } from '../support/rounds.ts'
 import { createWorld } from '../world.ts'
 import { checkInvariants, doubles } from './invariants.ts'
 import { assertOneEffect, paysOf, prepareOrders, raceAll } from './racer.ts'
@@ -17,7 +18,8 @@ const atOnce = 1
 
 // A pay is a transaction of its own on PostgreSQL; the night races as many there.
 const paid = onPostgres ? 60 : 200
-const ended = onPostgres ? 20 : 60
+const ended = rounds(onPostgres ? 20 : 60, 2000)
+const enders = isPlanned ? 50 : 20
 
 test('of 20 pays of an order at the same moment exactly one takes effect, each time', async t => {
   const { rows, settings } = await freshStore()
@@ -67,11 +69,11 @@ test('of 20 pays of an order at the same moment exactly one takes effect, each t
 test('of pays and cancels at the same moment one takes effect, and the stock is right after either', async t => {
   const { rows, settings } = await freshStore()
   const service = await serve({ ...settings, ...refusesNone })
-  const workload = await prepareOrders(service, 500)
+  const workload = await prepareOrders(service, 3 * ended)
   const orders = await workload.placeMany(ended)
   const ends = new Map<string, number>()
   const races = orders.map(order =>
-    Array.from({ length: 20 }, (_, index) => ({
+    Array.from({ length: enders }, (_, index) => ({
       // Whichever comes first in the list has the better chance.
       path: `/api/orders/${order}/${(index + order) % 2 === 0 ? 'pay' : 'cancel'}`,
     })),
@@ -91,7 +93,7 @@ test('of pays and cancels at the same moment one takes effect, and the stock is 
   await service.end()
   await checkInvariants(rows, workload.stock)
   assert.equal((ends.get('paid') ?? 0) + (ends.get('cancelled') ?? 0), ended)
-  t.diagnostic(JSON.stringify(Object.fromEntries(ends)))
+  t.diagnostic(`of ${enders} each: ${JSON.stringify(Object.fromEntries(ends))}`)
 })
 
 const step = (store: Store, text: string, values: readonly SqlValue[]): Step => ({

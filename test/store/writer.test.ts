@@ -9,6 +9,7 @@ import { drive } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import type { Job, Outcome, Step } from '#write/job.ts'
 import { perform } from '#write/perform.ts'
+import { isPlanned, rounds } from '../support/rounds.ts'
 import { createWorld, type World, type WorldOptions } from '../world.ts'
 
 const worlds: World[] = []
@@ -130,7 +131,8 @@ const someDeeds = fc.array(
   { minLength: 1, maxLength: 60 },
 )
 
-test('of jobs that commit together, just those fail that would fail alone, and leave nothing', async () => {
+test('of jobs that commit together, just those fail that would fail alone, and leave nothing', async t => {
+  const groups = rounds(100, 10_000)
   const { world } = await worldWithWriter({ rows: {} })
   await fc.assert(
     fc.asyncProperty(someDeeds, async list => {
@@ -145,8 +147,9 @@ test('of jobs that commit together, just those fail that would fail alone, and l
       )
       assert.deepEqual(keysIn(world.file), keys)
     }),
-    { numRuns: 100 },
+    { numRuns: groups },
   )
+  t.diagnostic(`${groups} groups`)
 })
 
 test('without a savepoint for each job the same property does not hold', async () => {
@@ -225,7 +228,7 @@ const answeredInTurns = async (milliseconds: number) => {
 test('callers whose writes commit together are answered a few in each turn of the event loop, unless commits take long', async () => {
   const quick = await answeredInTurns(1)
   assert.ok(Math.max(...quick) <= 10, `${quick}`)
-  const slow = await answeredInTurns(100)
+  const slow = await answeredInTurns(10)
   assert.ok(Math.max(...slow) >= 20, `${slow}`)
 })
 
@@ -236,11 +239,16 @@ const rejection = (code: string) => (error: unknown) => {
   return true
 }
 
-test('more writes than may wait are refused at once with OVERLOADED; those before and after are done', async () => {
-  const { world, fatal } = await worldWithWriter({ rows: {}, engine: { queue: 10 } })
+test('more writes than may wait are refused at once with OVERLOADED; those before and after are done', async t => {
+  const [queue, writes] = isPlanned ? [2000, 10_000] : [10, 50]
+  const groups: number[] = []
+  const { world, fatal } = await worldWithWriter({
+    rows: {},
+    engine: { queue, onCommit: count => void groups.push(count) },
+  })
   const order: string[] = []
   const all = await Promise.allSettled(
-    Array.from({ length: 50 }, async (_, index) => {
+    Array.from({ length: writes }, async (_, index) => {
       const settled = world.engine.write(job(insertUser(`u${index}`)))
       await settled.then(
         () => order.push('done'),
@@ -251,13 +259,15 @@ test('more writes than may wait are refused at once with OVERLOADED; those befor
   )
   assert.deepEqual(
     all.map(({ status }) => status),
-    [...Array(10).fill('fulfilled'), ...Array(40).fill('rejected')],
+    [...Array(queue).fill('fulfilled'), ...Array(writes - queue).fill('rejected')],
   )
   for (const result of all) if (result.status === 'rejected') rejection('OVERLOADED')(result.reason)
-  assert.equal(order.indexOf('done'), 40)
+  assert.equal(order.indexOf('done'), writes - queue)
   assert.equal((await world.engine.write(job(insertUser('later')))).kind, 'done')
-  assert.equal(keysIn(world.file).length, 11)
+  assert.equal(keysIn(world.file).length, queue + 1)
+  assert.ok(Math.max(...groups) <= 500)
   assert.deepEqual(fatal, [])
+  t.diagnostic(`${queue} of ${writes} done, in groups of at most ${Math.max(...groups)}`)
 })
 
 test('a full queue is 503 with Retry-After in both APIs, and reads are served meanwhile', async () => {
@@ -285,7 +295,13 @@ test('a full queue is 503 with Retry-After in both APIs, and reads are served me
   assert.equal(read.status, 200)
 })
 
-test('a writer that dies rejects what waits with UNAVAILABLE, says so once, and hangs nobody', async () => {
+test('a writer that dies rejects what waits with UNAVAILABLE, says so once, and hangs nobody', async t => {
+  const deaths = rounds(1, 200)
+  for (let death = 0; death < deaths; death++) await outliveWriter()
+  t.diagnostic(`${deaths} deaths`)
+})
+
+const outliveWriter = async () => {
   const { world, writer, fatal } = await worldWithWriter({
     rows: { product: [{ name: 'P', category: 'c', price: 1 }] },
   })
@@ -304,7 +320,9 @@ test('a writer that dies rejects what waits with UNAVAILABLE, says so once, and 
   assert.deepEqual(fatal, ['the writer ended'])
   assert.equal((await world.ask('GET /api/products/1')).status, 200)
   assert.deepEqual(keysIn(world.file), [])
-})
+  worlds.splice(worlds.indexOf(world), 1)
+  await world.close()
+}
 
 test('after a commit that fails no write is acknowledged, and nothing more is written', async () => {
   const { world, fatal } = await worldWithWriter({ rows: {} })

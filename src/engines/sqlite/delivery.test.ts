@@ -55,6 +55,14 @@ test('after a commit that took long all are delivered at once, and those that wa
   assert.deepEqual(delivered(), [])
 })
 
+test('after a commit that took so long that very many may wait they are delivered in turns', () => {
+  const { add, turn, delivered } = deliveryInTurns()
+  add(group(1, 100), 200)
+  assert.deepEqual(delivered(), numbers(1, 25))
+  turn()
+  assert.deepEqual(delivered(), numbers(26, 44))
+})
+
 test('all that wait are delivered at once where nothing is delivered later', () => {
   const { add, flush, turn, delivered } = deliveryInTurns()
   add(group(1, 20), 1)

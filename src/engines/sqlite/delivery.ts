@@ -13,6 +13,12 @@ const atOnce = { least: 8, part: 1 / 4 }
 /** The longest commit, in milliseconds, that is quick: after a longer one all are delivered, as what they write next is then to share the next one. */
 const quick = 4
 
+/**
+ * The shortest commit that is slow, in milliseconds: after it very many may have waited, and are delivered in turns again. The writer then
+ * waits for what they write next, which takes little of the time of such commits.
+ */
+export const slow = 40
+
 type Delivery = {
   /** Adds the outcomes of a group, whose commit took so many `milliseconds`: the first of them are delivered in this turn, unless others wait. */
   readonly add: (outcomes: readonly JobOutcome[], milliseconds: number) => void
@@ -45,7 +51,7 @@ export const createDelivery = (
   return {
     add: (outcomes, milliseconds) => {
       waiting = [...waiting, ...outcomes]
-      if (milliseconds > quick) deliverSome(waiting.length)
+      if (milliseconds > quick && milliseconds < slow) deliverSome(waiting.length)
       else if (!isScheduled) turn()
     },
     flush: () => deliverSome(waiting.length),

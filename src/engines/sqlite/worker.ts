@@ -2,6 +2,7 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { countCommits } from '#engines/sqlite/changes.ts'
 import { BUSY, type Connection, connect, errorCode } from '#engines/sqlite/connection.ts'
+import { slow } from '#engines/sqlite/delivery.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { fileAt, gone } from '#engines/sqlite/lock.ts'
 import { createUnpacker } from '#engines/sqlite/packing.ts'
@@ -48,6 +49,10 @@ const undo = queryWith('rollback to job')
  */
 const groupSize = { least: 20, flushes: 4, most: 500 }
 let flush = 0
+
+/** After a slow flush those that it answered write again in a moment: where they were more than a few, the next group waits for them for this part of its time. */
+const gathering = { few: 8, part: 1 / 10 }
+let lastGroup = 0
 
 /** A job with its number and the read that answers it. */
 type Ready = { readonly id: number; readonly job: Job; readonly prepared: Prepared | undefined }
@@ -162,6 +167,9 @@ const end = (): void => {
   port.close()
 }
 
+const still = new Int32Array(new SharedArrayBuffer(4))
+const pause = (milliseconds: number) => void Atomics.wait(still, 0, 0, milliseconds)
+
 /** After an unknown outcome, or where the file is gone, nothing more is written, whatever still arrives. */
 let hasStopped = false
 
@@ -177,14 +185,22 @@ const drain = (first: Batch | 'close'): void => {
     }
     for (const sent of message) queue.push(readyOf(sent))
   }
-  take(first)
-  for (;;) {
+  const takeSent = () => {
     while (queue.length < groupSize.most) {
       const next = receiveMessageOnPort(port)
       if (!next) break
       take(next.message as Batch | 'close')
     }
+  }
+  take(first)
+  for (;;) {
+    takeSent()
     if (queue.length === 0) break
+    if (flush >= slow && lastGroup > gathering.few && !isLast) {
+      pause(flush * gathering.part)
+      takeSent()
+    }
+    lastGroup = queue.length
     const result = runGroup(queue)
     reply(result)
     if (result.kind === 'unknown' || result.kind === 'gone') {

@@ -147,8 +147,8 @@ export const crossableWorkload = async (server: Postgres): Promise<Workload> => 
   return startWorkload(database)
 }
 
-/** Orders of two products that are placed and cancelled while another program crosses them, until the service lost so often. */
-export const crossing = async (workload: Workload, losses: number) => {
+/** Orders of two products that are placed and cancelled while another program crosses them, until the service lost so often and wrote so much. */
+export const crossing = async (workload: Workload, losses: number, atLeast = 0) => {
   const pair = [workload.product, await otherProduct(workload)]
   const other = crossWith(workload, pair)
   const deadlocks = async () => {
@@ -165,12 +165,15 @@ export const crossing = async (workload: Workload, losses: number) => {
     const ended = await workload.send(`POST /api/orders/${placed.json.id}/cancel`)
     assert.equal(ended.status, 200, ended.text)
   }
+  let writes = 0
+  for (; writes < atLeast; writes += 80) await inLanes(4, Array(40).keys(), placeAndCancel)
   await until(`the service lost in ${losses} deadlocks`, async () => {
     await inLanes(4, Array(40).keys(), placeAndCancel)
+    writes += 80
     return (await deadlocks()) - other.lost() >= losses
   })
   await other.end()
   await checkOrders(workload.database.rows, workload.stock)
   assertWell(workload)
-  return { deadlocks: await deadlocks(), lostByTheOther: other.lost() }
+  return { writes, deadlocks: await deadlocks(), lostByTheOther: other.lost() }
 }

@@ -1,0 +1,3 @@
+import { asPlanned } from './planned.ts'
+
+asPlanned(['store/writer.test.ts', 'store/money.test.ts', 'store/orders-model.test.ts'])
