@@ -12,7 +12,9 @@ if (process.env.NODE_TEST_CONTEXT && isMainThread && seconds > 0) {
   const endIn = (seconds, since) =>
     setTimeout(() => {
       const held = process.getActiveResourcesInfo().join(', ')
-      console.error(`${process.argv[1]} is still alive ${seconds} s after ${since}, held by: ${held}`)
+      console.error(
+        `${process.argv[1]} is still alive ${seconds} s after ${since}, held by: ${held}`,
+      )
       process.exit(1)
     }, seconds * 1000).unref()
   endIn(seconds, 'its start')
