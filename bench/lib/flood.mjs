@@ -1,7 +1,8 @@
 /**
  * Sends requests at a fixed rate over many connections, whether or not those before are answered, and tells what became of them.
  * It reads {"url","token","seconds","pid","groups":[{"name","rate","connections","requests"}]} from its input. A group without a `rate`
- * sends its next request on each connection when the last is answered. Sockets are used directly: at ten times what a service can
+ * sends its next request on each connection when the last is answered. With `retries`, a request that is refused is sent again at once, so often;
+ * with `patience`, answers that took longer, in milliseconds, are counted as late. Sockets are used directly: at ten times what a service can
  * serve, a client library would need more than the core it has. With the `pid` of the server it tells the processor time that this took meanwhile, in
  * milliseconds, and in any case how busy it was itself: latencies are no shorter than what it is late by.
  */
@@ -22,6 +23,7 @@ class Line {
   sentAt = 0
   isBusy = false
   isGreeted = false
+  retries = 0
 
   constructor(group) {
     this.group = group
@@ -40,6 +42,7 @@ class Line {
 
   send(bytes) {
     this.isBusy = true
+    this.bytes = bytes
     this.sentAt = clock()
     this.socket.write(bytes)
   }
@@ -70,17 +73,26 @@ class Group {
   due = 0
   unsent = 0
   bare = 0
+  late = 0
   #next = 0
   #free = []
 
-  constructor({ name, rate, connections, requests }) {
-    Object.assign(this, { name, rate })
+  constructor({
+    name,
+    rate,
+    connections,
+    requests,
+    retries = 0,
+    patience = Number.POSITIVE_INFINITY,
+  }) {
+    Object.assign(this, { name, rate, retries, patience })
     this.requests = requests.map(bytesOf)
     this.lines = Array.from({ length: connections }, () => new Line(this))
     this.#free = [...this.lines]
   }
 
   send(line) {
+    line.retries = this.retries
     line.send(this.requests[this.#next++ % this.requests.length])
   }
 
@@ -104,6 +116,8 @@ class Group {
       this.times.refused.push(milliseconds)
       if (!/\r\nretry-after: *\d/i.test(head)) this.bare++
     } else if (status >= 200 && status < 300) this.times.ok.push(milliseconds)
+    if (milliseconds > this.patience) this.late++
+    if (status === 503 && !isOver && line.retries-- > 0) return line.send(line.bytes)
     if (this.rate !== undefined) this.#free.unshift(line)
     else if (!isOver && clock() < ends) this.send(line)
   }
@@ -115,6 +129,8 @@ class Group {
       statuses: this.statuses,
       unsent: this.unsent,
       withoutRetryAfter: this.bare,
+      late: this.late,
+      unanswered: this.lines.filter(line => line.isBusy).length,
       ok: ok.length,
       goodput: ok.length / seconds,
       ...percentiles(ok),

@@ -10,11 +10,14 @@ import { until } from '../../test/support/wait.ts'
 
 const ask = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
 
+/** The longest rest, in milliseconds on the clock of the test. */
+const longest = 200
+
 /** A server that answers at once and tells what it was asked; as many as the test says wait beside. */
 const paced = async (t: test.TestContext, queue?: Queue) => {
-  const state = { waiting: 0 }
+  const state = { waiting: 0, now: 0 }
   const asked: string[] = []
-  const pacing = createPacing(queue ?? { entered: () => state.waiting })
+  const pacing = createPacing(queue ?? { entered: () => state.waiting }, longest, () => state.now)
   const server = createServer((incoming, outgoing) => {
     asked.push(incoming.url ?? '')
     pacing.answering({ env: { incoming, outgoing } } as Http)
@@ -72,6 +75,25 @@ test('connections are read again in the order in which they were answered, and w
   state.waiting = 63
   await Promise.all(again)
   assert.deepEqual(asked.slice(3), ['/a2', '/b2', '/c2'])
+})
+
+test('a connection rests no longer than a request may wait, however many others do', async t => {
+  const { state, asked, open } = await paced(t)
+  const [busy, later, other] = [await open(), await open(), await open()]
+  state.waiting = 64
+  await busy.ask('/1')
+  state.now = 1
+  await later.ask('/later')
+  const second = busy.ask('/2')
+  const third = later.ask('/3')
+  state.now = longest
+  await other.ask('/other')
+  assert.deepEqual(asked.slice(2), ['/other'])
+  state.now = longest + 1
+  await second
+  assert.deepEqual(asked.slice(2), ['/other', '/2'])
+  state.waiting = 0
+  await third
 })
 
 test('a connection with nothing to say holds nobody up, nor one that has hung up', async t => {

@@ -17,10 +17,16 @@ const mostWaiting = 64
  * Keeps thousands of busy connections from having as many requests in memory, where each collection of garbage copies all that they
  * hold and takes longer than answering them. A connection rests from its answer on until its turn comes to be read again, in the
  * order in which they were answered: so many in a turn of the event loop as there is room for in the queue, where those that wait
- * for others of their connection do not count. One that has nothing to say by then no longer rests.
+ * for others of their connection do not count. One that has nothing to say by then no longer rests. None rests for longer than a
+ * request may wait, in milliseconds: what it has sent is then judged by the queue, as else nobody would refuse it, however long it takes.
  */
-export const createPacing = ({ entered }: Pick<Queue, 'entered'>): Pacing => {
-  const resting = new Set<Socket>()
+export const createPacing = (
+  { entered }: Pick<Queue, 'entered'>,
+  longest: number,
+  now: () => number = () => performance.now(),
+): Pacing => {
+  /** When each began to rest. */
+  const resting = new Map<Socket, number>()
   let isOver = false
   let isScheduled = false
   const schedule = () => {
@@ -31,8 +37,9 @@ export const createPacing = ({ entered }: Pick<Queue, 'entered'>): Pacing => {
   const wake = () => {
     isScheduled = false
     let room = isOver ? resting.size : mostWaiting - entered()
-    for (const socket of resting) {
-      if (room-- <= 0) break
+    const late = now() - longest
+    for (const [socket, since] of resting) {
+      if (room-- <= 0 && since >= late) break
       resting.delete(socket)
       socket.resume()
     }
@@ -41,7 +48,7 @@ export const createPacing = ({ entered }: Pick<Queue, 'entered'>): Pacing => {
   const rest = (socket: Socket) => {
     if (isOver || socket.destroyed) return
     socket.pause()
-    resting.add(socket)
+    resting.set(socket, now())
     schedule()
   }
   return {

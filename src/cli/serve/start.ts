@@ -62,12 +62,13 @@ const edgeOf = (
   { values, development }: Config,
   own: Pick<Edge, 'authenticate' | 'observe' | 'limiter' | 'memory'>,
 ): Edge & { readonly pacing: Pacing } => {
-  const queue = createQueue({ wait: values.DUET_QUEUE_WAIT, size: values.DUET_QUEUE_SIZE })
+  const wait = values.DUET_QUEUE_WAIT
+  const queue = createQueue({ wait, size: values.DUET_QUEUE_SIZE })
   return {
     ...own,
     callerOf: callersBehind(values.DUET_TRUSTED_PROXIES),
     queue,
-    pacing: createPacing(queue),
+    pacing: createPacing(queue, wait),
     active: createActive(),
     origins: originsOf(values.DUET_CORS_ORIGINS) as '*' | readonly string[],
     bodyLimit: values.DUET_MAX_BODY,
