@@ -12,6 +12,7 @@ import { encoders, inForm } from '#read/encode.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import { checkInput } from '#write/input.ts'
 import { subjects } from '../generic/contents.ts'
+import { anyCharacter } from '../support/characters.ts'
 import { taken } from '../support/taken.ts'
 import { modelAsUsual } from '../world.ts'
 
@@ -37,7 +38,7 @@ const sample = entity({
 })
 
 const texts = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.string({ unit: anyCharacter, maxLength: 40 }),
   fc.emailAddress(),
   fc.webUrl(),
   fc.stringMatching(/^\d{10,17}$/),
