@@ -59,7 +59,7 @@ export const load = [
     'A burst of writes',
     [
       'test/store/writer.test.ts: more writes than may wait are refused at once with OVERLOADED; those before and after are done',
-      'test/store/writer.test.ts: writes of one moment share their commits, and so their waits for the disk',
+      'test/store/group-commit.test.ts: writes of one moment share their commits, and so their waits for the disk',
     ],
     'In part: 50 writes at once, not 10,000.',
   ],

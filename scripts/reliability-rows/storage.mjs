@@ -170,8 +170,8 @@ export const storage = [
     'A18',
     'In a common commit the failure of one write spoils the others',
     [
-      'test/store/writer.test.ts: of jobs that commit together, just those fail that would fail alone, and leave nothing',
-      'test/store/writer.test.ts: without a savepoint for each job the same property does not hold',
+      'test/store/group-commit.test.ts: of jobs that commit together, just those fail that would fail alone, and leave nothing',
+      'test/store/group-commit.test.ts: without a savepoint for each job the same property does not hold',
     ],
     'In part: 100 random groups, not 10,000.',
   ],
