@@ -17,19 +17,23 @@ export const onSqliteOnly = {
   'test/cli/start.test.ts': 'settings and ports do not depend on the store',
   'test/cli/token.test.ts': 'tokens do not depend on the store',
   'test/cli/usage.test.ts': 'usage does not depend on the store',
+  'test/model/drafts.test.ts':
+    'SQLite drafts; test/postgres/migrate.test.ts has those of PostgreSQL',
   'test/model/field.test.ts':
     'SQLite drafts; test/postgres/migrate.test.ts has those of PostgreSQL',
   'test/store/answers.test.ts': 'answers are cached on SQLite only',
   'test/store/connection.test.ts': 'the pragmas and limits of a SQLite connection',
   'test/store/damage.test.ts': 'the bytes of a SQLite file',
   'test/store/draft.test.ts': 'drafts for both engines by itself',
+  'test/store/end.test.ts': 'what a SQLite file has at the end',
+  'test/store/group-commit.test.ts': 'the group commit of SQLite',
   'test/store/migrate.test.ts':
     'migrations of a file; test/postgres/migrate.test.ts has the others',
   'test/store/serve.test.ts': 'the lock of a SQLite file, and kills that its log has to survive',
   'test/store/migration-safety.test.ts': 'reads the migrations of both engines by itself',
   'test/store/problems.test.ts': 'the disk below a SQLite file',
   'test/store/shared-log.test.ts': 'the log of a SQLite file',
-  'test/store/writer.test.ts': 'the writer thread of SQLite and its group commit',
+  'test/store/writer.test.ts': 'the writer thread of SQLite',
 }
 
 /** Whether a test file is run again on PostgreSQL. */

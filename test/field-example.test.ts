@@ -6,6 +6,7 @@ import { named, testsThatTell } from './support/field-example.ts'
 /** Tests about fields and migrations that a new field must not break. */
 const silent = [
   'test/model/field.test.ts',
+  'test/model/drafts.test.ts',
   'test/store/draft.test.ts',
   'test/store/connection.test.ts',
 ]

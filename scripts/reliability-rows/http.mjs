@@ -17,7 +17,7 @@ export const http = [
     [
       'test/cli/memory.test.ts: a connection whose client takes nothing of an answer is ended, one that reads slowly is not',
       'src/cli/serve/stalled.test.ts: a connection whose client takes nothing is ended after 30 to 35 s, whenever it stopped',
-      'test/store/serve.test.ts: idle and slow connections do not keep a service from its end beyond the limit',
+      'test/store/end.test.ts: idle and slow connections do not keep a service from its end beyond the limit',
     ],
     'In part: the timeouts of headers and bodies are those of Node and not waited for.',
   ],

@@ -59,7 +59,7 @@ export const load = [
     'A burst of writes',
     [
       'test/store/writer.test.ts: more writes than may wait are refused at once with OVERLOADED; those before and after are done',
-      'test/store/writer.test.ts: writes of one moment share their commits, and so their waits for the disk',
+      'test/store/group-commit.test.ts: writes of one moment share their commits, and so their waits for the disk',
     ],
     'In part: 50 writes at once, not 10,000.',
   ],
@@ -78,10 +78,10 @@ export const load = [
     'H8',
     'An end under load',
     [
-      'test/store/serve.test.ts: SIGTERM under load loses nothing that was acknowledged, and the log is carried over into the store',
+      'test/store/end.test.ts: SIGTERM under load loses nothing that was acknowledged, and the log is carried over into the store',
       'test/store/restart.test.ts: SIGTERM cuts none of 16 busy keep-alive clients: they are told that an answer is the last',
-      'test/store/serve.test.ts: on SIGTERM a running request is finished, no new one is taken, and the end is exit 0',
-      'test/store/serve.test.ts: a second Ctrl-C a second later ends it at once, with exit 1',
+      'test/store/end.test.ts: on SIGTERM a running request is finished, no new one is taken, and the end is exit 0',
+      'test/store/end.test.ts: a second Ctrl-C a second later ends it at once, with exit 1',
       'test/postgres/processes.test.ts: SIGTERM to the first ends all with exit code 0, cuts none of 16 busy clients and loses nothing acknowledged',
       'test/nightly/term.test.ts: … times SIGTERM under load cuts nobody, loses no acknowledged write, and carries the log over',
     ],
@@ -90,8 +90,8 @@ export const load = [
     'H9',
     'Slow clients hold up the end',
     [
-      'test/store/serve.test.ts: idle and slow connections do not keep a service from its end beyond the limit',
-      'test/store/serve.test.ts: idle connections alone do not keep a service from its end',
+      'test/store/end.test.ts: idle and slow connections do not keep a service from its end beyond the limit',
+      'test/store/end.test.ts: idle connections alone do not keep a service from its end',
     ],
   ],
   [

@@ -93,7 +93,7 @@ export const storage = [
     'A long read keeps the log of the store from being carried over',
     [
       'test/store/connection.test.ts: a scan that takes too long is stopped and answered 503, and the next read is served',
-      'test/store/serve.test.ts: SIGTERM under load loses nothing that was acknowledged, and the log is carried over into the store',
+      'test/store/end.test.ts: SIGTERM under load loses nothing that was acknowledged, and the log is carried over into the store',
       'test/nightly/log.test.ts: while … reads hold their snapshots until they are cut off, each beside … writes, the log stays below 128 MiB, and below 64 after',
     ],
     'That is 500 writes a second. What bounds the log is the time of a read (`DUET_READ_TIMEOUT`) and the rate of writes: no size is enforced while a read holds it.',
@@ -170,8 +170,8 @@ export const storage = [
     'A18',
     'In a common commit the failure of one write spoils the others',
     [
-      'test/store/writer.test.ts: of jobs that commit together, just those fail that would fail alone, and leave nothing',
-      'test/store/writer.test.ts: without a savepoint for each job the same property does not hold',
+      'test/store/group-commit.test.ts: of jobs that commit together, just those fail that would fail alone, and leave nothing',
+      'test/store/group-commit.test.ts: without a savepoint for each job the same property does not hold',
     ],
     'In part: 100 random groups, not 10,000.',
   ],

@@ -1,70 +1,13 @@
+/** What an input becomes: the values that are stored, or its faults. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { ApiError } from '#errors.ts'
 import { entity } from '#model/entity.ts'
-import {
-  choice,
-  created,
-  email,
-  fixed,
-  flag,
-  folded,
-  id,
-  int,
-  money,
-  reference,
-  revision,
-  text,
-  webUrl,
-} from '#model/field.ts'
-import { anyone } from '#model/policy.ts'
-import { anonymous, type Viewer } from '#model/viewer.ts'
+import { money } from '#model/field.ts'
+import { anonymous } from '#model/viewer.ts'
 import { checkInput, initialValue, inputValues, type Mode, type Use } from '#write/input.ts'
-import { admin, roles } from '../../test/support/roles.ts'
-
-const thing = entity({
-  table: 'things',
-  plural: 'things',
-  description: '',
-  fields: {
-    id: id(),
-    name: text({ max: 5, trimmed: true }),
-    mail: email({ nullable: true }),
-    size: int({ min: 0, max: 9, nullable: true }),
-    price: money({ max: 100, initial: { value: 0 } }),
-    state: choice(['new', 'old'], { settableBy: admin, initial: { value: 'new' } }),
-    done: flag({ ...fixed, initial: { value: 0 } }),
-    link: webUrl({ nullable: true }),
-    ownerId: reference('thing', { initial: 'viewer' }),
-    createdAt: created({ until: { 1: { name: 'created_at' } } }),
-    nameKey: folded('name'),
-    revision: revision(),
-  },
-  policy: { read: anyone },
-  rest: { list: true, one: true, listing: { paging: 'page', limit: 10 } },
-})
-
-const ben: Viewer = { id: 2, role: 'user' }
-const ada: Viewer = { id: 1, role: 'admin' }
-const dollars = { switches: { signup: true }, currency: { code: 'USD', digits: 2 } }
-const viewers = { entity: 'user', barred: { field: 'state', value: 'old' }, roles }
-const model = { settings: dollars, viewers }
-const use = (mode: Mode, more: Partial<Use> = {}): Use => ({
-  mode,
-  viewer: ben,
-  model,
-  now: 1000,
-  what: 'thing',
-  ...more,
-})
-const check = (input: object, mode: Mode = 'create', more: Partial<Use> = {}) => {
-  const { values, faults } = checkInput(thing, input as Record<string, unknown>, use(mode, more))
-  return {
-    values: Object.fromEntries(values),
-    faults: Object.fromEntries(faults.map(({ field, message }) => [field, message])),
-  }
-}
+import { ada, check, dollars, model, thing, use } from '../../test/support/inputs.ts'
 
 test('a creation gets what it gives, and the initial values of the rest', () => {
   assert.deepEqual(check({ name: ' Éa ', price: 19.99 }), {

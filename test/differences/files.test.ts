@@ -1,4 +1,4 @@
-/** What `npm run contract` and `duet contract` say about the files of a contract. */
+/** What `npm run contract` says about the files of a contract. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -6,16 +6,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { JsonObject } from '#base/object.ts'
-import { contract } from '#cli/contract.ts'
 import { content } from '#content/index.ts'
 import { diffFiles } from '#contract/contract.ts'
 import { diffOpenApi } from '#contract/openapi.ts'
 import { versions } from '#model/version.ts'
 import { openApiOf } from '#openapi/openapi.ts'
-import { command } from '../commands.ts'
-import { type Change, changed } from './document.ts'
+import type { Change } from './document.ts'
+import { type Files, filesWith, name, page } from './files.ts'
 
-type Files = Readonly<Record<string, string>>
 type Checkout = {
   readonly root: string
   readonly files: Files
@@ -38,14 +36,8 @@ const temporary = mkdtempSync(join(tmpdir(), 'duet-contract-'))
 after(() => rmSync(temporary, { recursive: true, force: true }))
 
 const today = '2026-11-22'
-const name = 'v1.openapi.json'
 const state = '/components/schemas/Thing/properties/state/enum'
 const lent: Change = [state, ['new', 'used', 'sold', 'lent']]
-const page: Change = ['/components/parameters/Page/name', 'sheet']
-
-const filesWith = (...changes: readonly Change[]): Files => ({
-  [name]: `${JSON.stringify(changed(changes), null, 2)}\n`,
-})
 
 const isGitThere = spawnSync('git', ['--version']).status === 0
 const needsGit = { skip: isGitThere ? false : 'NOT TESTED: there is no git' }
@@ -252,60 +244,4 @@ test('a field of the content that was announced to go may be removed on its suns
   const gone = await documentWith(rest, filters)
   assert.deepEqual(classesOf(announced, gone, '2027-07-31'), ['breaking removed-before-sunset'])
   assert.deepEqual(classesOf(announced, gone, '2027-08-01'), ['compatible removed-after-sunset'])
-})
-
-const write = (file: string, text: string): string => {
-  writeFileSync(join(temporary, file), text)
-  return join(temporary, file)
-}
-const one = write('one.json', filesWith()[name] ?? '')
-const schema = write('a.graphql', 'type Query { a: Int }')
-
-test('duet contract diff compares two files, and tells by its exit code whether something is breaking', async () => {
-  const two = write('two.json', filesWith(page)[name] ?? '')
-  const more = write('b.graphql', 'type Query { a: Int b: Int }')
-  const [breaking, compatible, bare] = await Promise.all([
-    command(['contract', 'diff', one, two]),
-    command(['contract', 'diff', schema, more, '--json']),
-    command(['contract']),
-  ])
-  assert.deepEqual([breaking.code, compatible.code, bare.code], [1, 0, 2])
-  assert.match(breaking.stdout, /^breaking: 2\n {2}parameter-removed: the parameter page is gone /)
-  assert.match(breaking.stdout, /\n2 breaking, 0 risky, 2 compatible\n$/)
-  assert.deepEqual(JSON.parse(compatible.stdout), [
-    {
-      class: 'compatible',
-      rule: 'field-added',
-      path: 'Query.b',
-      message: 'Field Query.b was added',
-      hits: 'callers who read it',
-      names: ['b'],
-    },
-  ])
-  assert.equal(bare.stdout, `${contract.help}\n`)
-})
-
-test('duet contract refuses a wrong command line and files that it cannot compare, with what they lack', async () => {
-  const cases = [
-    [['diff', one, schema], 2, /both \.json, or both \.graphql/],
-    [['diff', one], 2, /NEW is missing/],
-    [['diff', one, '-'], 2, /NEW must be a file that ends in \.json or \.graphql, not -/],
-    [['compare'], 2, /there is no contract compare/],
-    [['diff', one, one, one], 2, /unexpected argument/],
-    [['diff', one, write('old.json', '{"swagger":"2.0"}')], 1, /old\.json is no OpenAPI 3\.1/],
-    [
-      ['diff', one, write('older.json', '{"openapi":"3.0.3"}')],
-      1,
-      /older\.json is no OpenAPI 3\.1/,
-    ],
-    [['diff', one, write('broken.json', '{')], 1, /broken\.json is not JSON/],
-    [['diff', schema, write('c.graphql', 'type {')], 1, /c\.graphql is no GraphQL schema/],
-    [['diff', one, join(temporary, 'none.json')], 1, /there is no such file: .*none\.json/],
-  ] as const
-  for (const [args, code, message] of cases) {
-    const told = await command(['contract', ...args])
-    assert.deepEqual([told.code, told.stdout], [code, ''])
-    assert.match(told.stderr, /^duet: [^\n]+\n$/)
-    assert.match(told.stderr, message)
-  }
 })

@@ -27,7 +27,7 @@ const row = (
 
 const { shape } = document.components.schemas.Thing.properties
 
-export const at = (member: string, key: string) => `/properties/${member}/${key}`
+const at = (member: string, key: string) => `/properties/${member}/${key}`
 
 /** A pattern of words with commas between. */
 const listed = (words: string) => `^(${words})(,(${words}))*$`

@@ -1,50 +1,17 @@
-/** What a model owes its content and its databases: viewers, switches, names, and filters of wrong values. */
+/** What a content owes its model: viewers, switches, routes and actions. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { test } from 'node:test'
 import { defineContent, modelOf } from '#content.ts'
-import { isReserved } from '#model/check/names.ts'
-import { type Entity, entity, many, one } from '#model/entity.ts'
-import { flag, id, int, reference, revision, time } from '#model/field.ts'
+import { type Entity, many } from '#model/entity.ts'
+import { time } from '#model/field.ts'
 import { checkViewers, defineModel, type Viewers } from '#model/model.ts'
-import { anyone, self, signedIn, whileOpen } from '#model/policy.ts'
+import { self, signedIn, whileOpen } from '#model/policy.ts'
 import { type Lifetime, versions } from '#model/version.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import type { Action } from '#write/action.ts'
 import { editor, roles } from '../support/roles.ts'
-import { engines } from './compare.ts'
 import { member } from './models.ts'
-import { type Service, serveModel } from './serve.ts'
-
-const thing: Entity = entity({
-  table: 'things',
-  plural: 'things',
-  description: '',
-  fields: {
-    id: id(),
-    featured: flag({ initial: { value: 0 } }),
-    at: time({ nullable: true }),
-    ownerId: reference('member', { nullable: true }),
-    revision: revision(),
-  },
-  relations: { owner: one('member', 'ownerId') },
-  policy: { read: anyone, create: signedIn, update: self('ownerId') },
-  links: { self: '/things/{id}', owner: '/members/{ownerId}' },
-  rest: {
-    list: true,
-    one: true,
-    writes: ['create'],
-    listing: {
-      paging: 'page',
-      limit: 10,
-      filters: {
-        featured: { kind: 'equals', field: 'featured' },
-        from: { kind: 'at least', field: 'at' },
-      },
-    },
-  },
-  graphql: { filters: ['at'], mutations: [] },
-  sets: [['featured', 'at']],
-})
+import { thing } from './thing.ts'
 
 const viewers: Viewers = { entity: 'member', barred: { field: 'status', value: 'barred' }, roles }
 
@@ -222,81 +189,6 @@ test('a rule while a switch is open that the content does not give is told in on
       "the model is wrong: the create rule of thing holds while shop is open, which is not a switch: let the content's switches give it",
   })
 })
-
-// Words that one of the databases gives a meaning, but not such a one that no column may have it.
-const words =
-  'abort action after before begin by cascade conflict current database day each end exclude explain filter first following generated glob groups hour ignore indexed instead key last match materialized no nulls of others partition plan pragma preceding query range recursive regexp reindex release rename replace restrict row rows savepoint second temp ties trigger unbounded vacuum value view virtual without year name type level role state status text time date number position timestamp overlay substring trim coalesce least greatest nullif none operator character bit boolean interval'.split(
-    ' ',
-  )
-
-for (const on of engines)
-  describe(`on ${on}`, () => {
-    let service: Service
-    before(async () => {
-      service = await serveModel({ thing, member }, on)
-      await service.ask({ line: 'POST /api/members', as: 'admin', body: { name: 'Ada' } })
-    })
-    after(() => service.close())
-
-    test('a word of SQL is refused as a name or a table can be made with it', async () => {
-      const fields = Object.fromEntries(
-        words
-          .filter(word => !isReserved(word))
-          .map(word => [word, int({ min: 0, max: 9, nullable: true })]),
-      )
-      const worded = { ...thing, fields: { ...thing.fields, ...fields } }
-      const { close, ask } = await serveModel({ member, thing: worded }, on)
-      assert.equal((await ask({ line: 'GET /api/things', as: 'user' })).status, 200)
-      await close()
-    })
-
-    test('a filter of a value that its field never has is refused by name', async () => {
-      for (const [query, status] of [
-        ['featured=true', 200],
-        ['featured=false', 200],
-        ['featured=1', 422],
-        ['from=today', 422],
-        ['from=2026-01-31T09:30:00.000Z', 200],
-      ] as const)
-        assert.equal(
-          (await service.ask({ line: `GET /api/things?${query}`, as: 'user' })).status,
-          status,
-          query,
-        )
-      const query = '{ things(at: "today") { id } }'
-      const { text } = await service.ask({ line: 'POST /graphql', as: 'user', body: { query } })
-      assert.match(text, /Argument \\"at\\" must be an ISO 8601 time/)
-      assert.match(text, /"code":"BAD_USER_INPUT"/)
-    })
-
-    test('two rows with what is unique together are a conflict that names the fields', async () => {
-      const body = { featured: true, at: '2026-01-31T09:30:00.000Z' }
-      const ask = () => service.ask({ line: 'POST /api/things', as: 'user', body })
-      assert.equal((await ask()).status, 201)
-      const { status, text } = await ask()
-      assert.equal(status, 409)
-      assert.match(text, /"message":"This featured is in use already together with at"/)
-      const { details } = JSON.parse(text).error
-      assert.deepEqual(
-        details.map(({ field }: { field: string }) => field),
-        ['featured', 'at'],
-      )
-    })
-
-    test('what is null has no link and no type that says otherwise', async () => {
-      const { text } = await service.ask({ line: 'POST /api/things', as: 'user', body: {} })
-      assert.deepEqual(JSON.parse(text)._links, {
-        self: { href: `/api/things/${JSON.parse(text).id}` },
-      })
-      const query =
-        '{ things { owner { id } } __type(name: "Thing") { fields { name type { kind } } } }'
-      const answer = await service.ask({ line: 'POST /graphql', as: 'user', body: { query } })
-      const { data } = JSON.parse(answer.text)
-      assert.equal(data.things[0].owner, null)
-      const owner = data.__type.fields.find(({ name }: { name: string }) => name === 'owner')
-      assert.equal(owner.type.kind, 'OBJECT')
-    })
-  })
 
 test('entities may stand before what they refer to', () => {
   const list = { ...member, relations: { things: many('thing', 'ownerId') } }
