@@ -61,7 +61,7 @@ export const load = [
       'test/store/writer.test.ts: more writes than may wait are refused at once with OVERLOADED; those before and after are done',
       'test/store/group-commit.test.ts: writes of one moment share their commits, and so their waits for the disk',
     ],
-    'In part: 50 writes at once, not 10,000.',
+    'At night 10,000 writes at once, to a queue for 2,000.',
   ],
   [
     'H7',

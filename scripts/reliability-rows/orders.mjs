@@ -16,7 +16,7 @@ export const orders = [
     [
       'test/store/race.test.ts: of pays and cancels at the same moment one takes effect, and the stock is right after either',
     ],
-    'In part: 60 orders with 20 requests each, not 2,000 with 50.',
+    'At night 2,000 orders with 50 requests each.',
   ],
   [
     'C3',
@@ -24,7 +24,7 @@ export const orders = [
     [
       'test/store/orders-model.test.ts: orders, stock and replays are as a model has them after any steps, restarts among them',
     ],
-    'In part: 50 random runs, not 2,000.',
+    'At night 2,000 random runs.',
   ],
   [
     'C4',
@@ -33,7 +33,7 @@ export const orders = [
       'test/contract/keys.test.ts: a pay whose answer was lost is answered again byte for byte, also when the order moved on since',
       'test/nightly/kill-pays.test.ts: … times kill -9 amid pays: with its key each is paid once, and its answer stays the same',
     ],
-    'In part: 50 answers are lost on purpose and those of 200 kills, not 5,000.',
+    'At night 5,000 answers are lost on purpose, and those of 500 kills.',
   ],
   [
     'C5',
@@ -51,7 +51,7 @@ export const orders = [
       'test/contract/keys.test.ts: twenty requests with one key at the same moment have one effect and one answer',
       'test/postgres/processes.test.ts: one key at the same moment to both: one effect, and the same answer from each',
     ],
-    'In part: 25 times, not a thousand.',
+    'At night a thousand times.',
   ],
   [
     'C7',
@@ -90,7 +90,7 @@ export const orders = [
     [
       'test/nightly/kill-pays.test.ts: … times kill -9 amid pays: with its key each is paid once, and its answer stays the same',
     ],
-    'In part: 200 kills, not 500. Both are in one transaction.',
+    'Both are in one transaction.',
   ],
   [
     'C12',
@@ -109,7 +109,7 @@ export const orders = [
       'test/store/money.test.ts: quantities that are no whole number from 1 to 1000 order nothing',
       'src/model/money.test.ts: a decimal number of any length and exponent is exact to its last minor unit',
     ],
-    'In part: 30 random orders in each currency, not 100,000.',
+    'At night 100,000 random orders.',
   ],
   [
     'C14',
@@ -117,7 +117,7 @@ export const orders = [
     [
       'test/store/money.test.ts: fifty buyers of ten pieces get ten, at the price of that moment, and the others are refused',
     ],
-    'In part: once, not a thousand times.',
+    'At night a thousand times.',
   ],
   [
     'C15',
@@ -126,7 +126,7 @@ export const orders = [
       'test/contract/rest-preconditions.test.ts: of twenty writers of … with one ETag exactly one wins',
       'test/generic/writes.test.ts: a change asks for the revision that its caller saw, where he says so',
     ],
-    'In part: once for each path, not a thousand times.',
+    'At night a thousand times for each path.',
   ],
   [
     'C16',

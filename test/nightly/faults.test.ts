@@ -182,6 +182,7 @@ const smallDisk = (megabytes: number) => {
   const remove = () => {
     spawnSync('umount', ['-l', place])
     rmSync(place, { recursive: true, force: true })
+    process.off('exit', remove)
   }
   process.on('exit', remove)
   return { place, remove }

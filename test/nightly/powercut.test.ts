@@ -122,6 +122,7 @@ const simulate = async (
       sum.unreadable++
     }
   }
+  for (; done < deeds.length; done++) promised.hear(deeds[done] as Deed)
   const of = (kind: Deed['kind']) => deeds.filter(deed => deed.kind === kind).length
   const promises = promised.emails.size + promised.paid.size
   const told = `${of('write')} writes, ${of('sync')} syncs, ${promises} promises`
