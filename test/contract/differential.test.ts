@@ -19,6 +19,7 @@ import {
   vocabularyOf,
 } from '../operations.ts'
 import { library } from '../support/library/index.ts'
+import { rounds } from '../support/rounds.ts'
 import {
   createWorld,
   modelAsUsual,
@@ -188,16 +189,16 @@ const largeRows = (): NonNullable<WorldOptions['rows']> => {
 
 const small: Shape = { ids: 6, levels: 5, width: 3, whole: true }
 
-differential('a small world', 1050, small, {})
+differential('a small world', rounds(350, 5000), small, {})
 differential(
   'a large world in pages',
-  350,
+  rounds(120, 1500),
   { ids: 220, levels: 5, width: 4, whole: false },
   { rows: largeRows() },
 )
 differential(
   'a large world in whole lists',
-  50,
+  rounds(20, 200),
   { ids: 40, levels: 2, width: 3, whole: true },
   { rows: largeRows() },
 )
@@ -206,7 +207,7 @@ const other = sideOf(modelAsUsual(library))
 
 differential(
   'another content',
-  300,
+  rounds(100, 1500),
   { ids: 12, levels: 4, width: 4, whole: true },
   { content: library, model: other.model, rows: {}, also: fillWith(other.model) },
   other,
@@ -295,7 +296,7 @@ describe('a generated operation', () => {
         )
         most = Math.max(most, texts.length)
       }),
-      { seed, numRuns: onPostgres ? 50 : 200, endOnFailure: true },
+      { seed, numRuns: onPostgres ? 50 : rounds(100, 1000), endOnFailure: true },
     )
     t.diagnostic(`at most ${most} statements`)
     assert.ok(onPostgres || most > 5)

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { content } from '#content/index.ts'
 import { modelOf } from '#content.ts'
 import { refuses } from '../rest.ts'
+import { rounds } from '../support/rounds.ts'
 import { createWorld, type World } from '../world.ts'
 import { categories, contains, rows, type Thing, things, where } from './rest-filter-rows.ts'
 import { folded, needles, words } from './searches.ts'
@@ -215,7 +216,7 @@ test('hundreds of random searches equal the plain definition', async () => {
     fc.asyncProperty(needles, async search => {
       assert.deepEqual(await kept({ search }), contains(search))
     }),
-    { numRuns: 500 },
+    { numRuns: rounds(200, 500) },
   )
 })
 
@@ -245,7 +246,7 @@ test('filters are all true at once, in any mixture and under any sort', async ()
         where(fits(asked as Record<string, string>)),
       )
     }),
-    { numRuns: 300 },
+    { numRuns: rounds(100, 1000) },
   )
 })
 

@@ -1,4 +1,4 @@
 /** Generated requests: a service on SQLite and one on PostgreSQL give the same answers, to the letter. */
 import { requestsAnsweredAlike } from './equal/rounds.ts'
 
-requestsAnsweredAlike(1000)
+requestsAnsweredAlike(500)

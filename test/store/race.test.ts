@@ -16,9 +16,9 @@ const { freshStore } = folderOf('race')
 const refusesNone = { DUET_QUEUE_WAIT: '60000', DUET_PG_POOL: '20' }
 const atOnce = 1
 
-// A pay is a transaction of its own on PostgreSQL; the night races as many there.
-const paid = onPostgres ? 60 : 200
-const ended = rounds(onPostgres ? 20 : 60, 2000)
+// A pay is a transaction of its own on PostgreSQL.
+const paid = rounds(onPostgres ? 30 : 60, 200)
+const ended = rounds(onPostgres ? 15 : 30, 2000)
 const enders = isPlanned ? 50 : 20
 
 test('of 20 pays of an order at the same moment exactly one takes effect, each time', async t => {

@@ -1,0 +1,3 @@
+import { asPlanned } from './planned.ts'
+
+asPlanned(['contract/differential.test.ts', 'contract/rest-filters.test.ts'])
