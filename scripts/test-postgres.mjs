@@ -14,14 +14,14 @@ export async function testServer() {
   if (given) return { env: own, end: () => dropAll(given, run) }
   try {
     const { startPostgres } = await import('../test/postgres/tools/server.ts')
-    // Its many small databases last for a test each, and need no care meanwhile.
+    // Its many small databases last for a test each, and need no care meanwhile; nobody follows it.
     const server = await startPostgres({
-      settings: { autovacuum: 'off' },
+      settings: { autovacuum: 'off', wal_keep_size: 0 },
       keepsEmpty: true,
     })
     const env = {
       ...own,
-      DUET_TEST_POSTGRES_URL: server.url,
+      DUET_TEST_POSTGRES_URL: bySocket(server),
       DUET_TEST_POSTGRES_EMPTY: join(server.folder, 'empty'),
     }
     return { env, pid: server.pid, end: server.end }
@@ -30,6 +30,13 @@ export async function testServer() {
     console.error(`test: what needs PostgreSQL is skipped, as none could be started: ${why}`)
     return { env: { ...own, DUET_TEST_NO_POSTGRES: why }, end: async () => {} }
   }
+}
+
+/** Its address by the socket in its folder, which takes half of what a loopback connection takes. */
+function bySocket({ url, folder }) {
+  const address = new URL(url)
+  address.searchParams.set('host', folder)
+  return address.href
 }
 
 async function dropAll(connectionString, run) {

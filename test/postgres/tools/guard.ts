@@ -1,9 +1,17 @@
 /** A program of a test with a folder of its own; both go when the test's process goes, however it went. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, closeSync, existsSync, mkdtempSync, openSync, readFileSync } from 'node:fs'
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  statfsSync,
+} from 'node:fs'
 import { connect, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
+import { freemem, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { until } from '../../support/wait.ts'
 
@@ -37,10 +45,24 @@ fi
 rm -rf "$2" || { sleep 1; rm -rf "$2"; }
 `
 
-/** A new folder and its watchdog, which ends the program with the signal `bySignal`. */
-export const guarded = (name: string, bySignal: 'QUIT' | 'TERM'): Guard => {
+/** So much memory has to be free for files in it, in bytes. */
+const muchMemory = 8 * 2 ** 30
+
+/** A folder whose files are in memory, where there is enough of it. */
+const memory = (): string | undefined => {
+  const folder = '/dev/shm'
+  if (!existsSync(folder)) return undefined
+  const { bavail, bsize } = statfsSync(folder)
+  return bavail * bsize > muchMemory && freemem() > muchMemory ? folder : undefined
+}
+
+/**
+ * A new folder and its watchdog, which ends the program with the signal `bySignal`; `inMemory`: for data that need not
+ * survive the machine, and whose many small files cost a disk more than the program.
+ */
+export const guarded = (name: string, bySignal: 'QUIT' | 'TERM', inMemory = false): Guard => {
   const owner = ownerOfServers()
-  const folder = mkdtempSync(join(tmpdir(), `duet-${name}-`))
+  const folder = mkdtempSync(join((inMemory && memory()) || tmpdir(), `duet-${name}-`))
   if (owner) chownSync(folder, owner.uid, owner.gid)
   const dog = spawn('/bin/sh', ['-c', watchdog, 'sh', bySignal, folder], {
     cwd: '/',
@@ -146,6 +168,7 @@ export const listening = async (running: Running, port: number): Promise<void> =
 /** The same address on another port of this machine. */
 export const urlAt = (url: string, port: number): string => {
   const moved = new URL(url)
+  moved.searchParams.delete('host') // a socket
   moved.host = `127.0.0.1:${port}`
   return moved.href
 }

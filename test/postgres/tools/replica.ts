@@ -25,7 +25,8 @@ export const noReplica: string | false =
 
 /** Copies the primary and follows it from then on, on a port of its own unless told otherwise. */
 export const startReplica = async (primary: Postgres, at?: Address): Promise<Replica> => {
-  const guard = guarded('replica', 'QUIT')
+  const isDurable = primary.settings.fsync !== 'off'
+  const guard = guarded('replica', 'QUIT', !isDurable)
   const data = join(guard.folder, 'data')
   const copy = ['-d', primary.url, '-D', data, '-R', '-X', 'stream', '-c', 'fast', '--no-sync']
   await toItsEnd(guard, join(primary.binaries, 'pg_basebackup'), copy)

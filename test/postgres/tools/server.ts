@@ -53,7 +53,7 @@ export const startPostgres = async ({
   keepsEmpty = false,
 }: Options = {}) => {
   if (noPostgres || binaries === undefined) throw new Error(String(noPostgres))
-  const guard = guarded('postgres', 'QUIT')
+  const guard = guarded('postgres', 'QUIT', !durable)
   const empty = process.env.DUET_TEST_POSTGRES_EMPTY
   if (empty !== undefined && binaries === usualBinaries) await copy(guard, empty, 'data')
   else await toItsEnd(guard, join(binaries, 'initdb'), ['-D', 'data', ...made])
@@ -62,7 +62,7 @@ export const startPostgres = async ({
     max_connections: 300,
     // So much is kept for a replica that was away.
     wal_keep_size: '512MB',
-    // In the folder and not in /dev/shm, where a killed server would leave it behind.
+    // In the folder, which goes with the server, and not beside it, where a killed one would leave it behind.
     dynamic_shared_memory_type: 'mmap',
     ...(durable ? durably : quickly),
     ...settings,
