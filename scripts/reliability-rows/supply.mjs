@@ -20,8 +20,8 @@ export const supply = [
     'I3',
     'Tests that fail by chance',
     [
-      'test/checkout.test.ts: a test file that stays alive after its time is ended and named',
-      'test/checkout.test.ts: a test run in which no test ran fails',
+      'test/scripts.test.ts: a test file that stays alive after its time is ended and named',
+      'test/scripts.test.ts: a test run in which no test ran fails',
     ],
     'In part: random tests print their seed; the suite is not run twenty times in a row by itself.',
   ],
@@ -39,8 +39,8 @@ export const supply = [
     'I5',
     'Install scripts, and a lock that drifts',
     [
-      'test/checkout.test.ts: the lock file is complete',
-      "test/checkout.test.ts: a lock file without another platform's package is refused",
+      'test/scripts.test.ts: the lock file is complete',
+      "test/scripts.test.ts: a lock file without another platform's package is refused",
       'test/nightly/install.test.ts: an install without scripts and without packages for development serves',
       'test/nightly/install.test.ts: a package that is not the one of the lock file is not installed',
     ],

@@ -1,3 +1,7 @@
 import { asPlanned } from './planned.ts'
 
-asPlanned(['contract/differential.test.ts', 'contract/rest-filters.test.ts'])
+asPlanned([
+  'contract/differential.test.ts',
+  'contract/one-read.test.ts',
+  'contract/rest-filters.test.ts',
+])

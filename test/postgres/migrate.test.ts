@@ -7,27 +7,21 @@ import { after, describe, test } from 'node:test'
 import { entities } from '#content/index.ts'
 import { definitionsOf } from '#engines/ddl.ts'
 import { lackOf, migrationsFor } from '#engines/draft.ts'
-import { type Migration, machineMigrations, outsideMark } from '#engines/migrations.ts'
+import { machineMigrations } from '#engines/migrations.ts'
 import { ddl } from '#engines/postgres/schema/ddl.ts'
 import { postgresDrafting } from '#engines/postgres/schema/draft.ts'
-import { commandConnection, migratePostgres, secretOn } from '#engines/postgres/schema/migrate.ts'
+import { commandConnection, secretOn } from '#engines/postgres/schema/migrate.ts'
 import { text } from '#model/field.ts'
 import { defineModel, type Entities } from '#model/model.ts'
 import { command } from '../commands.ts'
 import { duet, type Settings, serve } from '../duet.ts'
-import { historyFor } from '../history.ts'
 import type { Told } from '../support/command-host.ts'
-import { inTime, until } from '../support/wait.ts'
+import { inTime } from '../support/wait.ts'
 import { secret } from '../world.ts'
 import { catalogOf } from './catalog.ts'
 import { ask, connected } from './tools/ask.ts'
 import { freshDatabase, noDatabase } from './tools/database.ts'
-
-const known = historyFor('postgres')
-const names = known.map(({ name }) => name)
-
-const migrate = (url: string, migrations: readonly Migration[] = known) =>
-  migratePostgres(commandConnection(url, true), migrations)
+import { appliedIn, known, migrate, migrated, names, rowsOf } from './tools/migrating.ts'
 
 const settingsOf = (url: string): Settings => ({
   DUET_DATABASE_URL: url,
@@ -36,27 +30,12 @@ const settingsOf = (url: string): Settings => ({
   DUET_HOST: '127.0.0.1',
 })
 
-const migrated = async (): Promise<string> => {
-  const { url } = await freshDatabase()
-  await migrate(url)
-  return url
-}
-
 /** A new database with a default of its own for a setting. */
 const databaseWith = async (setting: string): Promise<string> => {
   const { url } = await freshDatabase()
   await ask(url, `alter database ${new URL(url).pathname.slice(1)} set ${setting}`)
   return url
 }
-
-const rowsOf = async (url: string, sql: string): Promise<readonly unknown[]> => {
-  const client = await connected(url)
-  const { rows } = await client.query({ text: sql, rowMode: 'array' })
-  await client.end()
-  return rows.map(row => (row.length === 1 ? row[0] : row))
-}
-
-const appliedIn = (url: string) => rowsOf(url, 'select name from migrations order by ctid')
 
 /** A database made of what the model itself defines. */
 const defined = async (model: Entities): Promise<string> => {
@@ -314,84 +293,5 @@ describe('the extension that searches use', { skip: noDatabase }, () => {
       message:
         'the migration 0001-strange failed: this PostgreSQL has no extension of_no_one: install the package that has it (postgresql-contrib), then run duet migrate again',
     })
-  })
-})
-
-describe('a migration outside a transaction', { skip: noDatabase }, () => {
-  const statement = (name: string, of: string) =>
-    `create index concurrently if not exists ${name} on ${of} (created_at desc);\n`
-  const indexes: Migration = {
-    name: '0999-indexes',
-    text: outsideMark + statement('users_late', 'users') + statement('posts_late', 'posts'),
-  }
-  const all = [...known, indexes]
-  const valid = (url: string) =>
-    rowsOf(
-      url,
-      "select indexrelid::regclass || ' ' || indisvalid from pg_index where indexrelid::regclass::text ~ '_late' order by 1",
-    )
-
-  /** A transaction that has a row of posts, so that an index on them has to wait. */
-  const held = async (url: string) => {
-    const holder = await connected(url)
-    await holder.query('begin; lock table posts in row exclusive mode')
-    return holder
-  }
-
-  test('a migration outside a transaction runs statement by statement, once, also where two programs begin at once', async () => {
-    const url = await migrated()
-    const holder = await held(url)
-    const runs = Promise.all([migrate(url, all), migrate(url, all)])
-    await until('both indexes are begun', async () => (await valid(url)).length === 2)
-    await holder.end()
-    assert.deepEqual((await runs).flat(), [indexes.name])
-    assert.deepEqual(await valid(url), ['posts_late true', 'users_late true'])
-    assert.deepEqual(await appliedIn(url), [...names, indexes.name])
-  })
-
-  test('a migration outside a transaction that was broken off is run again, and what it left half done is made anew', async () => {
-    const url = await migrated()
-    const holder = await held(url)
-    const run = migrate(url, all)
-    const refused = assert.rejects(run, /^Error: the migration 0999-indexes failed: /)
-    await until('both indexes are begun', async () => (await valid(url)).length === 2)
-    await ask(
-      url,
-      "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query ~ '^create index concurrently'",
-    )
-    await refused
-    await holder.end()
-    assert.deepEqual(await valid(url), ['posts_late false', 'users_late true'])
-    assert.deepEqual(await appliedIn(url), names)
-    assert.deepEqual(await migrate(url, all), [indexes.name])
-    assert.deepEqual(await valid(url), ['posts_late true', 'users_late true'])
-  })
-
-  test('a migration outside a transaction fills rows in batches, each committed by itself, and stops where all are filled', async () => {
-    const url = await migrated()
-    await ask(
-      url,
-      "insert into users (name, email, email_key, created_at) select 'u', 'u', n::text, 1 from generate_series(1, 2500) n",
-    )
-    const add = { name: '0998-add', text: 'alter table users add column nick text;' }
-    const fill = {
-      name: '0999-fill',
-      text: `${outsideMark}do $$
-begin
-  loop
-    update users set nick = name || txid_current()
-      where id in (select id from users where nick is null limit 1000);
-    exit when not found;
-    commit;
-  end loop;
-end
-$$;
-`,
-    }
-    assert.deepEqual(await migrate(url, [...known, add, fill]), [add.name, fill.name])
-    assert.deepEqual(
-      await rowsOf(url, 'select count(*)::int from users group by nick order by 1'),
-      [500, 1000, 1000],
-    )
   })
 })

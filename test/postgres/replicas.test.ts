@@ -1,82 +1,34 @@
 /** Replicas as callers see them: which server answers a read, when a write is visible, and the loss of a replica. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
-import { type Service, type Settings, serve } from '../duet.ts'
+import { describe, test } from 'node:test'
+import { serve } from '../duet.ts'
 import { valuesIn } from '../support/prometheus.ts'
-import { pause, until } from '../support/wait.ts'
-import { createWorld, secret } from '../world.ts'
+import { until } from '../support/wait.ts'
+import { createWorld } from '../world.ts'
 import { type Client, clientOf } from './rounds/client.ts'
 import { ask as askServer, connected } from './tools/ask.ts'
 import { freePort } from './tools/guard.ts'
-import { noReplica, type Replica, startReplica } from './tools/replica.ts'
-import { type Postgres, startPostgres } from './tools/server.ts'
+import { noReplica } from './tools/replica.ts'
+import { replicated } from './tools/replicated.ts'
+import type { Postgres } from './tools/server.ts'
 
 const skip = noReplica
 const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 )
-let primary: Postgres
-let replica: Replica
-let service: Service
-let client: Client
-
-const settingsWith = (...replicas: readonly string[]): Settings => ({
-  DUET_DATABASE_URL: primary.url,
-  DUET_AUTH_SECRET: secret,
-  ...(replicas.length > 0 && { DUET_REPLICA_URLS: replicas.join() }),
-})
-
-before(async () => {
-  if (skip) return
-  // A commit is in the log when it is answered, as in production; and a replica waits for no read with what it is sent.
-  primary = await startPostgres({
-    durable: true,
-    settings: { fsync: 'off', max_standby_streaming_delay: '0' },
-  })
-  const first = await serve(settingsWith(), '--migrate')
-  await first.end()
-  replica = await startReplica(primary)
-  service = await serve({ ...settingsWith(replica.url), DUET_METRICS_PORT: '0' })
-  client = clientOf(service)
-  await until('the replica is used', isUsed)
-})
-after(async () => {
-  if (skip) return
-  await service?.end()
-  await replica?.end()
-  await primary?.end()
-})
-
-let names = 0
-/** Renames the user 2; gives the name and the position. */
-const rename = async (by = client) => {
-  const name = `Name ${++names}`
-  const written = await by.ask('PATCH /api/users/2', { as: 1, body: { name } })
-  assert.equal(written.status, 200, written.text)
-  return { name, position: written.headers.get('duet-position') ?? '' }
-}
-
-const nameOf = async (headers: Record<string, string> = {}, by = client) =>
-  (await by.ask('GET /api/users/2', { as: 1, headers })).json.name
-
-/** Whether reads are answered by the replica: while it is held up, they do not see what was just written. */
-const isUsed = (): Promise<boolean> =>
-  inThePast(async () => {
-    const { name } = await rename()
-    return (await nameOf()) !== name
-  })
-
-/** Does something while the replica stays where it is. */
-async function inThePast<Result>(work: () => Promise<Result>): Promise<Result> {
-  await replica.pauseReplay()
-  try {
-    return await work()
-  } finally {
-    await replica.resumeReplay()
-    await replica.caughtUp()
-  }
-}
+const {
+  settingsWith,
+  rename,
+  nameOf,
+  isUsed,
+  inThePast,
+  whileReading,
+  primary,
+  replica,
+  service,
+  client,
+} = replicated()
 
 test('reads go to the replica: without a position they may be as old as it is', {
   skip,
@@ -242,51 +194,16 @@ test("a position that nobody has come to is the primary's to answer", { skip }, 
   for (const { json } of answers) assert.equal(json.name, name)
 })
 
-/** Reads of every kind, one after another in some lanes, until `work` is done; fails where one is not answered. */
-const whileReading = async (work: (more: () => Promise<void>) => unknown): Promise<number> => {
-  let reads = 0
-  let isOver = false
-  const failures: string[] = []
-  const lane = async () => {
-    for (let number = 0; !isOver; number++) {
-      const answered = await [
-        () => client.ask('GET /api/users/2', { as: 1 }),
-        () => client.ask('GET /api/users?search=e', { as: 1 }),
-        () => client.gql('{ users { name posts { comments { text } } } }', { as: 1 }),
-        () => client.ask('POST /api/reports/generate', { as: 1, body: { type: 'sales' } }),
-        () => client.ask('GET /api/users/1/avatar'),
-      ][number % 5]?.()
-      reads++
-      if (answered?.status !== 200 || answered.json?.errors) failures.push(answered?.text ?? '')
-      // The replica comes and goes in its own time, and needs the processor too.
-      await pause(10)
-    }
-  }
-  const more = () => {
-    const enough = reads + 80
-    return until('80 more reads are answered', () => reads >= enough)
-  }
-  const lanes = Array.from({ length: 8 }, lane)
-  try {
-    await work(more)
-  } finally {
-    isOver = true
-    await Promise.all(lanes)
-  }
-  assert.deepEqual([...new Set(failures)], [], `${failures.length} of ${reads} reads`)
-  return reads
-}
-
 for (const mode of ['fast', 'immediate'] as const)
   test(`a replica that is stopped (${mode}) under load fails no read, and is taken back when it is there`, {
     skip,
   }, async t => {
     const reads = await whileReading(async more => {
       await more()
-      await replica.stop(mode)
+      await replica().stop(mode)
       await more()
-      await replica.start()
-      await until('it is connected to', async () => Number(await sessionsOn(replica)) > 0)
+      await replica().start()
+      await until('it is connected to', async () => Number(await sessionsOn(replica())) > 0)
       await more()
     })
     await until('the replica is used', isUsed)
@@ -303,16 +220,16 @@ test('reads that a replica cancels for what it is sent are answered by the prima
   assert.equal((await client.ask('POST /api/orders', { as: 2, body: order })).status, 201)
   // Enough for a report to take a while.
   await askServer(
-    primary.url,
+    primary().url,
     `insert into orders (customer_id, status, amount, currency, created_at)
       select (select min(id) from customers), 'paid', 100, 'USD', n * 60000 from generate_series(1, 20000::bigint) as n`,
   )
-  await replica.caughtUp()
-  const session = await connected(primary.url)
+  await replica().caughtUp()
+  const session = await connected(primary().url)
   t.after(() => session.end())
   const cancelled = () =>
     askServer(
-      replica.url,
+      replica().url,
       'select (sum(confl_lock) + sum(confl_snapshot))::int from pg_stat_database_conflicts',
     )
   const reads = await whileReading(() =>
@@ -341,7 +258,7 @@ test('a service whose replica is not there starts, says so, and reads from the p
 describe('a replica that is far behind', { skip }, () => {
   /** The lag that the metrics have for the replica, in seconds. */
   const lag = async () => {
-    const [, address = ''] = / with metrics on (\S+)/.exec(service.stderr()) ?? []
+    const [, address = ''] = / with metrics on (\S+)/.exec(service().stderr()) ?? []
     const values = valuesIn(await (await fetch(address)).text())
     const [found] = [...values].filter(([key]) => key.startsWith('duet_replica_lag_seconds{'))
     return found?.[1] ?? Number.NaN
@@ -360,7 +277,7 @@ describe('a replica that is far behind', { skip }, () => {
     await until('the replica is used', isUsed)
     await until('it is not behind any more', async () => (await lag()) === 0)
     await until('both are told', () =>
-      /10 s behind.*replica 1 can be used again/s.test(service.stdout()),
+      /10 s behind.*replica 1 can be used again/s.test(service().stdout()),
     )
   })
 })
