@@ -1,6 +1,6 @@
-/** Checks that the contract tests run on both engines, and which test files share a process. */
+/** Checks that the contract tests run on both engines, which test files share a process, and which run again at night. */
 import assert from 'node:assert/strict'
-import { existsSync, globSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 
 type Engines = {
@@ -47,4 +47,15 @@ test('each test file runs in one process, and those of a folder share few', () =
   assert.ok(processes.length < files.length / 3)
   for (const [first = '', ...others] of processes.filter(({ length }) => length > 1))
     for (const file of others) assert.equal(file.startsWith('test/'), first.startsWith('test/'))
+})
+
+test('each test file whose rounds are more at night is run at night', () => {
+  const textOf = (file: string) => readFileSync(new URL(file, root), 'utf8')
+  const nightly = globSync('test/nightly/planned-*.test.ts', { cwd: root }).map(textOf)
+  const known = nightly.flatMap(text => [...text.matchAll(/'(\S+\.test\.ts)'/g)])
+  const files = globSync('test/**/*.test.ts', { cwd: root })
+  assert.deepEqual(
+    known.map(([, file]) => `test/${file}`).toSorted(),
+    files.filter(file => /^import .*\/support\/rounds\.ts'$/m.test(textOf(file))).toSorted(),
+  )
 })

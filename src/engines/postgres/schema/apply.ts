@@ -18,6 +18,12 @@ const lockTimeout = 500
 const pause = 1000
 const tries = 60
 
+/**
+ * Takes the lock of the transaction of a migration. One of a program that was killed goes on until its statement is done, when the
+ * server finds the program gone: the next program waits for that.
+ */
+export const waitForOthers = 'select pg_advisory_xact_lock(7308332019274)'
+
 const then = 'then run duet migrate again'
 
 const absent = (extension: string) =>
@@ -50,7 +56,7 @@ const makeExtensions = async (
 
 const applyInside = async (connection: Connection, text: string, record: Query): Promise<void> => {
   await connection.run(
-    `begin isolation level read committed; set local lock_timeout = ${lockTimeout}`,
+    `begin isolation level read committed; set local lock_timeout = ${lockTimeout}; ${waitForOthers}`,
   )
   try {
     await makeExtensions(connection, statementsOf(text))

@@ -12,7 +12,7 @@ import type { Connection } from '#engines/postgres/connection/connection.ts'
 import { connect } from '#engines/postgres/connection/hosts.ts'
 import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
-import { apply } from '#engines/postgres/schema/apply.ts'
+import { apply, waitForOthers } from '#engines/postgres/schema/apply.ts'
 import type { Secret } from '#engines/store.ts'
 import { driveBy, queryWith, type Work } from '#sql/engine.ts'
 
@@ -95,6 +95,7 @@ const migrateOn = async (
   migrations: readonly Migration[],
 ): Promise<readonly string[]> => {
   const drive = <Result>(work: Work<Result>) => driveBy(work, connection.query)
+  await connection.run(`begin isolation level read committed; ${waitForOthers}; commit`)
   const applied = await drive(appliedIn(dialect))
   const pending = missingOf(migrations, applied)
   if (pending.length === 0 && applied.every(({ checksum }) => checksum !== null)) return []
