@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createApp } from '#app.ts'
 import { createAuthenticator } from '#auth/authenticate.ts'
-import { mint } from '#auth/token.ts'
 import { putRows } from '#cli/fill.ts'
 import type { OpenStore } from '#cli/row-sources.ts'
 import { announcedIn } from '#cli/serve/notices.ts'
@@ -31,7 +30,8 @@ import { publishing } from '#read/publishing.ts'
 import { cachedReader } from '#read/read.ts'
 import { createNotices, type Deprecation } from '#rest/deprecation.ts'
 import { createUsage } from '#write/usage.ts'
-import { checkTraffic } from './openapi/traffic.ts'
+import { type Asks, askingOf, secret } from './asking.ts'
+import { epoch, type Rows, small } from './small-world.ts'
 import {
   changeIn,
   filledDatabase,
@@ -43,52 +43,8 @@ import {
 } from './stores.ts'
 import { longest, until } from './support/wait.ts'
 
+export { type Answered, type Asking, secret } from './asking.ts'
 export { filling, onPostgres } from './stores.ts'
-
-export const secret = 'kX9vQ2mT7pLwZ4rB8nYc5hJd1sGf6aEu3oNi0tRq'
-
-type Rows = Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>
-
-/** People: 1 Ada (admin), 2 Ben, 3 Cleo, 4 Dan (suspended). Ben wrote posts 1 to 3, Cleo 4; see the rest below. */
-const small: Rows = {
-  user: [
-    { name: 'Ada', email: 'ada@example.org', age: 36, role: 'admin', emailVerified: true },
-    { name: 'Ben', email: 'ben@example.org', age: 28, emailVerified: true },
-    { name: 'Cleo', email: 'Cleo@Example.org' },
-    { name: 'Dan', email: 'dan@example.org', age: 28, status: 'suspended' },
-  ],
-  post: [
-    { authorId: 2, title: 'First', content: 'one' },
-    { authorId: 2, title: 'Second', content: 'two' },
-    { authorId: 2, title: 'Third', content: 'three' },
-    { authorId: 3, title: 'Fourth', content: 'four' },
-  ],
-  comment: [
-    { postId: 1, authorId: 3, text: 'a' },
-    { postId: 1, authorId: 1, text: 'b' },
-    { postId: 4, authorId: 2, text: 'c' },
-  ],
-  like: [
-    { userId: 2, commentId: 1 },
-    { userId: 3, commentId: 1 },
-  ],
-  product: [
-    { name: 'Desk lamp', category: 'lighting', price: 79.9, stock: 12 },
-    { name: 'Lantern', category: 'lighting', price: 14.5, stock: 0 },
-    { name: 'Notebook', category: 'office', price: 9.95, stock: 230 },
-    { name: 'CAFÉ bowl 100%', category: 'kitchen', price: 14.5, stock: 31 },
-    {
-      name: 'Snow_globe',
-      category: 'decor',
-      price: 14.5,
-      stock: 3,
-      image: 'https://images.example.org/globe.jpg',
-    },
-  ],
-}
-
-/** When the small world begins; its n-th row of all was made n minutes later. */
-const epoch = Date.UTC(2026, 0, 1)
 
 export type WorldOptions = {
   /** What it serves; with another content than the usual one it begins without rows. */
@@ -135,27 +91,10 @@ export const modelAsUsual = (content: Content): Model =>
 
 export const usualModel: Model = modelAsUsual(usualContent)
 
-export type Asking = {
-  as?: number | 'anonymous'
-  /** The role of its token, where it is not the usual one. */
-  role?: string
-  headers?: Record<string, string>
-  body?: unknown
-  raw?: string | Uint8Array<ArrayBuffer>
-}
-
-export type Answered = {
-  readonly status: number
-  readonly headers: Headers
-  readonly text: string
-  // biome-ignore lint/suspicious/noExplicitAny: an answer may be anything; the assertion says what it is.
-  readonly json: any
-}
-
 /** A message as a developer sees it. */
 type Letter = Event & { readonly kind: 'mail' }
 
-export type World = {
+export type World = Asks & {
   readonly app: App
   readonly engine: Engine
   readonly core: Core
@@ -168,15 +107,6 @@ export type World = {
   readonly events: Event[]
   /** The messages that would have been sent; a sign-up's is there soon after its answer. */
   readonly letters: Letter[]
-  /** A token for user `id`; Ada's (1) has the role that may do everything. */
-  readonly token: (id: number, role?: string) => Promise<string>
-  /** Sends a request such as 'GET /api/users/1' as a user by id (or anonymous), with a JSON body or a raw one. */
-  readonly ask: (line: string, asking?: Asking) => Promise<Answered>
-  /** POSTs a GraphQL operation. */
-  readonly gql: (
-    query: string,
-    asking?: Asking & { variables?: unknown; operationName?: string },
-  ) => Promise<Answered>
   readonly close: () => Promise<void>
 }
 
@@ -284,49 +214,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     ready: async () => null,
     notices: options.deprecation && createNotices(options.deprecation, now, core.usage),
   })
-  const tokens = new Map<string, Promise<string>>()
-  const { superuser, default: usual } = content.viewers.roles
-  const token = (id: number, role: string = id === 1 ? superuser : usual) => {
-    const key = `${id} ${role}`
-    const made = tokens.get(key) ?? mint({ sub: id, role, ttl: 3600 }, secret, now())
-    tokens.set(key, made)
-    return made
-  }
-  const ask = async (line: string, asking: Asking = {}): Promise<Answered> => {
-    const [method = 'GET', path = '/'] = line.split(/ (.*)/s)
-    const headers: Record<string, string> = { ...asking.headers }
-    if (typeof asking.as === 'number')
-      headers.Authorization ??= `Bearer ${await token(asking.as, asking.role)}`
-    const body = asking.raw ?? (asking.body === undefined ? undefined : JSON.stringify(asking.body))
-    if (asking.body !== undefined) headers['Content-Type'] ??= 'application/json'
-    const response = await app.request(path, {
-      method,
-      headers,
-      ...(body !== undefined && { body }),
-    })
-    const text = await response.text()
-    await checkTraffic(content, model, line, {
-      status: response.status,
-      headers: response.headers,
-      text,
-    })
-    const isJson = /json/.test(response.headers.get('content-type') ?? '')
-    return {
-      status: response.status,
-      headers: response.headers,
-      text,
-      json: isJson && text !== '' ? JSON.parse(text) : undefined,
-    }
-  }
-  const gql: World['gql'] = (query, { variables, operationName, ...asking } = {}) =>
-    ask('POST /graphql', {
-      ...asking,
-      body: {
-        query,
-        ...(variables !== undefined && { variables }),
-        ...(operationName && { operationName }),
-      },
-    })
+  const { token, ask, gql } = askingOf({ app, content, model, now })
   const look = lookInto(store)
   const close = async () => {
     await mail.close(0)

@@ -224,3 +224,6 @@ export const storage = [
       'test/nightly/abuse.test.ts: … minutes of mixed abuse find a service with a heap of 256 MiB alive, in … MiB in the mean after two minutes',
       'test/store/lane-threads.test.ts: a thread that read very much is ended without a word, and another serves the next read',
       'test/nightly/kill.test.ts: … deaths by memory under writes lose no acknowledged write',
+    ],
+  ],
+]

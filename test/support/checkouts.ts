@@ -70,7 +70,10 @@ function install(dir: string) {
 }
 
 // Without it a test run inside a test run does nothing.
-export const { NODE_TEST_CONTEXT: _, DUET_HANDED_OVER_BY: __, ...env } = process.env
+const { NODE_TEST_CONTEXT: _, DUET_HANDED_OVER_BY: __, ...outer } = process.env
+
+/** The environment of what runs in a copy. */
+export const env = outer
 
 /** Runs Node in a copy. */
 export function run(dir: string, ...args: string[]) {

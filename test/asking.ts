@@ -1,0 +1,99 @@
+/** How tests ask a service: as whom, with which body, and what is answered. */
+import { mint } from '#auth/token.ts'
+import type { Content } from '#content.ts'
+import type { App } from '#http/request.ts'
+import type { Model } from '#model/model.ts'
+import { checkTraffic } from './openapi/traffic.ts'
+
+/** The key of the tokens in tests. */
+export const secret = 'kX9vQ2mT7pLwZ4rB8nYc5hJd1sGf6aEu3oNi0tRq'
+
+/** Who asks, with what. */
+export type Asking = {
+  as?: number | 'anonymous'
+  /** The role of its token, where it is not the usual one. */
+  role?: string
+  headers?: Record<string, string>
+  body?: unknown
+  raw?: string | Uint8Array<ArrayBuffer>
+}
+
+/** What a test sees of an answer. */
+export type Answered = {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: an answer may be anything; the assertion says what it is.
+  readonly json: any
+}
+
+/** What asks a service. */
+export type Asks = {
+  /** A token for user `id`; Ada's (1) has the role that may do everything. */
+  readonly token: (id: number, role?: string) => Promise<string>
+  /** Sends a request such as 'GET /api/users/1' as a user by id (or anonymous), with a JSON body or a raw one. */
+  readonly ask: (line: string, asking?: Asking) => Promise<Answered>
+  /** POSTs a GraphQL operation. */
+  readonly gql: (
+    query: string,
+    asking?: Asking & { variables?: unknown; operationName?: string },
+  ) => Promise<Answered>
+}
+
+/** What asks this service, in whose documents each answer has to be described. */
+export const askingOf = ({
+  app,
+  content,
+  model,
+  now,
+}: {
+  readonly app: App
+  readonly content: Content
+  readonly model: Model
+  readonly now: () => number
+}): Asks => {
+  const tokens = new Map<string, Promise<string>>()
+  const { superuser, default: usual } = content.viewers.roles
+  const token = (id: number, role: string = id === 1 ? superuser : usual) => {
+    const key = `${id} ${role}`
+    const made = tokens.get(key) ?? mint({ sub: id, role, ttl: 3600 }, secret, now())
+    tokens.set(key, made)
+    return made
+  }
+  const ask = async (line: string, asking: Asking = {}): Promise<Answered> => {
+    const [method = 'GET', path = '/'] = line.split(/ (.*)/s)
+    const headers: Record<string, string> = { ...asking.headers }
+    if (typeof asking.as === 'number')
+      headers.Authorization ??= `Bearer ${await token(asking.as, asking.role)}`
+    const body = asking.raw ?? (asking.body === undefined ? undefined : JSON.stringify(asking.body))
+    if (asking.body !== undefined) headers['Content-Type'] ??= 'application/json'
+    const response = await app.request(path, {
+      method,
+      headers,
+      ...(body !== undefined && { body }),
+    })
+    const text = await response.text()
+    await checkTraffic(content, model, line, {
+      status: response.status,
+      headers: response.headers,
+      text,
+    })
+    const isJson = /json/.test(response.headers.get('content-type') ?? '')
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      json: isJson && text !== '' ? JSON.parse(text) : undefined,
+    }
+  }
+  const gql: Asks['gql'] = (query, { variables, operationName, ...asking } = {}) =>
+    ask('POST /graphql', {
+      ...asking,
+      body: {
+        query,
+        ...(variables !== undefined && { variables }),
+        ...(operationName && { operationName }),
+      },
+    })
+  return { token, ask, gql }
+}
