@@ -27,8 +27,8 @@ export const owasp = [
       'test/contract/policy-made-up.test.ts: … is set by an admin, and by nobody else',
       'test/contract/rest-bodies.test.ts: a … takes none of … from a caller',
       'src/write/input.test.ts: whatever an input holds, it is either stored by the fields’ names or told by its own',
+      'test/nightly/inputs.test.ts: 5,000 bodies with a member that is not the caller’s are refused, and change nothing',
     ],
-    'In part: a thousand random inputs, not 5,000.',
   ],
   [
     'F4',
@@ -56,7 +56,7 @@ export const owasp = [
       'test/contract/rate-limit.test.ts: the sign-ups of one address without a token are limited, each one of an operation too, and those of an admin not',
       'test/contract/verify-email-mail.test.ts: an address gets five messages in an hour at most',
     ],
-    'In part: comments and orders have the limit of all requests only, not one of their own.',
+    'Deliberate: comments and orders have the limit of all requests only ([rate limits](operations.md#rate-limits)).',
   ],
   [
     'F7',

@@ -44,12 +44,15 @@ export const supply = [
       'test/nightly/install.test.ts: an install without scripts and without packages for development serves',
       'test/nightly/install.test.ts: a package that is not the one of the lock file is not installed',
     ],
-    'In part: a service has 54 packages, of which 30 were planned at most.',
+    'Deliberate: a service has 54 packages, more than the 30 that were planned, and [0010](../decisions/0010-dependencies.md) says what for.',
   ],
   [
     'I6',
     'An install without a network',
-    ['test/nightly/install.test.ts: what is installed starts and answers without a network'],
-    'In part: out of a checkout with its packages, not out of a packed archive; `npm ci` itself needs a registry or its cache.',
+    [
+      'test/nightly/install.test.ts: what is installed starts and answers without a network',
+      'test/nightly/install.test.ts: a packed archive, unpacked and installed out of the cache of npm, starts and answers without a network',
+    ],
+    '`npm ci` needs a registry or the cache of npm.',
   ],
 ]

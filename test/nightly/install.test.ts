@@ -1,7 +1,7 @@
 /** The packages of the project, installed as an operator does it: without their scripts, by their hashes, and audited. */
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
-import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
 import { folderOf, plain, serveBy } from '../duet.ts'
@@ -62,6 +62,26 @@ test('what is installed starts and answers without a network', {
   const settings = { ...fresh().settings, DUET_PORT: '0' }
   const run = [...alone, process.execPath, '-e', readiness]
   const { stdout, stderr } = await inside(folder, 'unshare', run, settings)
+  assert.equal(stdout, 'answered 200\n', stderr)
+})
+
+test('a packed archive, unpacked and installed out of the cache of npm, starts and answers without a network', {
+  skip: !mayBeAlone && 'NOT TESTED: no program may be cut off from the network here',
+}, async () => {
+  const away = folderOf('packed').folder
+  const packed = await inside(folder, 'npm', ['pack', '--pack-destination', away, '--json'])
+  assert.equal(packed.failed, false, packed.stderr)
+  const [archive] = readdirSync(away)
+  await inside(away, 'tar', ['-xzf', archive ?? ''])
+  const unpacked = join(away, 'package')
+  // An archive of npm never has the lock file, which goes beside it.
+  copyFileSync(join(folder, 'package-lock.json'), join(unpacked, 'package-lock.json'))
+  const offline = [...alone, 'npm', 'ci', '--offline', '--omit=dev', '--no-audit']
+  const installed = await inside(unpacked, 'unshare', offline)
+  assert.equal(installed.failed, false, installed.stderr)
+  const settings = { ...fresh().settings, DUET_PORT: '0' }
+  const run = [...alone, process.execPath, '-e', readiness]
+  const { stdout, stderr } = await inside(unpacked, 'unshare', run, settings)
   assert.equal(stdout, 'answered 200\n', stderr)
 })
 

@@ -63,7 +63,8 @@ describe('a service on PostgreSQL, for long', { skip: noPostgres }, () => {
 
   test('reports the database as unavailable until it is back, however long', async () => {
     const { workload, proxy } = await wiredWorkload()
-    await away(workload, proxy.faults, 60)
+    // A minute and more.
+    await away(workload, proxy.faults, 1200)
     await workload.service.end()
   })
 

@@ -1,0 +1,95 @@
+/** Spellings of a path that a proxy, a router or a check of rights could each take for another one. */
+
+const changes: readonly ((path: string) => string)[] = [
+  path => path,
+  path => `${path}/`,
+  path => `${path}//`,
+  path => `/${path}`,
+  path => `//${path}`,
+  path => path.replace('/api', '/api/'),
+  path => path.replace('/api', '/API'),
+  path => path.replace('/api', '/Api'),
+  path => path.replace('/api', '/api/v1'),
+  path => path.replace('/api', '/api/v2'),
+  path => path.replace('/api', '/api/v0'),
+  path => path.replace('/api', '/./api'),
+  path => path.replace('/api', '/x/../api'),
+  path => path.replace('/api', '/api/.'),
+  path => path.replace('/api', '/api/x/..'),
+  path => path.replace('/api', '/%2e/api'),
+  path => path.replace('/api', '/x/%2e%2e/api'),
+  path => path.replace('/api', '/x/%2E./api'),
+  path => path.replace('/api', '/..;/api'),
+  path => path.replace('/api', '/;/api'),
+  path => path.replace('/api', '/api;x=1'),
+  path => path.replace('/api', '/%61pi'),
+  path => path.replace('/api', '/ap%69'),
+  path => path.replace('/api', '/%2561pi'),
+  path => path.replace('/api/', '/api%2f'),
+  path => path.replace('/api/', '/api%2F'),
+  path => path.replace('/api/', '/api%252f'),
+  path => path.replace('/api/', '/api%5c'),
+  path => path.replace('/api/', '/healthz/../api/'),
+  path => path.replace('/api/', '/docs/..%2fapi/'),
+  path => path.replace(/\/(\w+)$/, '%2f$1'),
+  path => path.replace(/\/(\w+)$/, '//$1'),
+  path => path.replace(/\/(\w+)$/, '/./$1'),
+  path => path.replace(/\/(\w+)$/, '/x/../$1'),
+  path => path.replace(/\/(\w+)$/, '/%2e/$1'),
+  path => path.replace(/\/(\w+)$/, '/0$1'),
+  path => path.replace(/\/(\w+)$/, '/+$1'),
+  path => path.replace(/\/(\w+)$/, '/%20$1'),
+  path => path.replace(/\/(\w+)$/, '/$1%20'),
+  path => path.replace(/\/(\w+)$/, '/$1.0'),
+  path => path.replace(/\/(\w+)$/, '/$1e0'),
+  path => path.replace(/\/(\w)$/, '/%3$1'),
+  path => `${path};a=b`,
+  path => `${path}.json`,
+  path => `${path}.html`,
+  path => `${path}%00`,
+  path => `${path}%00.css`,
+  path => `${path}%0a`,
+  path => `${path}%0d%0aX-Role:%20admin`,
+  path => `${path}%23`,
+  path => `${path}%3f`,
+  path => `${path}%3fa=b`,
+  path => `${path}%2f..`,
+  path => `${path}/.`,
+  path => `${path}/x/..`,
+  path => `${path}/..`,
+  path => `${path}/%2e%2e/1`,
+  path => `${path}%zz`,
+  path => `${path}%`,
+  path => `${path}%f`,
+  path => `${path}%ff`,
+  path => `${path}%c0%af`,
+  path => `${path}%ef%bc%8f`,
+  path => `${path}%e2%80%8b`,
+  path => `${path}\u00a0`,
+  path => `${path}?`,
+  path => `${path}?_method=DELETE`,
+  path => `${path}?version=1`,
+  path => `${path}?id=2`,
+  path => `${path}?x=/../`,
+  path => `${path}?%00`,
+  path => `http://a${path}`,
+  path => `http://a/x/..${path}`,
+  path => `HTTP://other.example.org${path}`,
+  path => path.toUpperCase(),
+  path => path.replace(/\/(\w)(\w+)\//, (_, first, rest) => `/${first.toUpperCase()}${rest}/`),
+]
+
+/** All spellings of these paths. */
+export const spellings = (paths: readonly string[]): readonly string[] => [
+  ...new Set(paths.flatMap(path => changes.map(change => change(path)))),
+]
+
+/** Whether an escape in it stands for no byte, or the bytes of it for no text. */
+export const isMalformed = (path: string): boolean => {
+  try {
+    decodeURIComponent(path.split('?')[0] ?? '')
+    return false
+  } catch {
+    return true
+  }
+}
