@@ -120,15 +120,11 @@ export const filledDatabase = async (
 ): Promise<Filled> => {
   const known = of.shared === undefined ? undefined : shared.get(of.shared)
   if (known !== undefined) return { store: postgresOf(known), drop: async () => {} }
-  const { url, drop, secrets } = await reusedDatabase(nameOf(of), async url => {
+  const { url, drop, secret } = await reusedDatabase(nameOf(of), async url => {
     await migrate(url, of.other?.content)
     if (of.isUsual) await fill(postgresOf(url))
   })
-  const made = postgresOf(url, of.other?.content, of.pool)
-  // What fills another world may set keys of its own.
-  const store: Store = of.isUsual
-    ? { ...made, secret: async name => secrets.get(name) ?? made.secret(name) }
-    : made
+  const store: Store = { ...postgresOf(url, of.other?.content, of.pool), secret }
   if (!of.isUsual) await fill(store)
   if (of.shared === undefined) return { store, drop }
   shared.set(of.shared, url)

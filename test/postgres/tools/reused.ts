@@ -35,8 +35,8 @@ end $$`
 
 type Kept = Database & { readonly pool: Pool }
 
-/** One that is used anew; its keys by their names, which a world would have to connect for. */
-type Reused = Database & { readonly secrets: ReadonlyMap<string, Uint8Array> }
+/** One that is used anew; its keys, which a world would have to connect for. */
+type Reused = Database & { readonly secret: (name: string) => Promise<Uint8Array> }
 
 const poolOf = (url: string): Pool => {
   const pool = new Pool({ connectionString: url, max: 1, allowExitOnIdle: true })
@@ -77,10 +77,10 @@ export const reusedDatabase = async (
 
 const given = async (kept: Kept, free: Kept[]): Promise<Reused> => {
   await kept.pool.query(restore)
-  const { rows } = await kept.pool.query('select name, value from public.secrets')
-  return {
-    url: kept.url,
-    drop: async () => void free.push(kept),
-    secrets: new Map(rows.map(({ name, value }) => [name, value])),
+  const secret = async (name: string) => {
+    const found = 'select value from public.secrets where name = $1'
+    const { rows } = await kept.pool.query(found, [name])
+    return rows[0].value
   }
+  return { url: kept.url, drop: async () => void free.push(kept), secret }
 }
