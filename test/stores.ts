@@ -28,8 +28,8 @@ const timeouts = {
   tries: longest,
 }
 
-/** PostgreSQL settings for the services of tests: a connection for each write of a burst, which would be refused on a busy machine. */
-export const postgresOf = (url: string, content?: Content, pool = 40): Store =>
+/** PostgreSQL settings for the services of tests: as many connections as usual, for which a burst of writes waits on a busy machine too. */
+export const postgresOf = (url: string, content?: Content, pool = 10): Store =>
   postgresStore({
     url,
     replicas: [],
