@@ -87,8 +87,9 @@ async function main() {
     fs.rmSync(counts, { recursive: true })
   }
   const ran = begun.reduce((sum, { result }) => sum + result.ran, 0)
-  if (ran === 0) console.error('No test ran: no test file, or none in them that fits.')
-  const isGood = ran > 0 && begun.every(({ result }) => result.success) && !stop.signal.aborted
+  const isWell = begun.every(({ result }) => result.success) && !stop.signal.aborted
+  if (ran === 0 && isWell) console.error('No test ran: no test file, or none in them that fits.')
+  const isGood = ran > 0 && isWell
   process.exit(isGood ? 0 : 1)
 }
 
