@@ -120,8 +120,8 @@ export const badCallers: readonly BadRequest[] = [
     [`Bearer ${token({ iat: now - 60, exp: now - 10 })}`, 'The token has expired'],
   ),
   ...tokens(
-    [`Bearer ${token({ nbf: now + 60 })}`, 'The token is not valid yet'],
-    [`Bearer ${token({ iat: now + 60 })}`, 'The token was issued in the future'],
+    [`Bearer ${token({ nbf: now + 3600 })}`, 'The token is not valid yet'],
+    [`Bearer ${token({ iat: now + 3600 })}`, 'The token was issued in the future'],
   ),
   ...tokens(
     [`Bearer ${token({ exp: now + 90_000 })}`, 'The token lives longer than 24 hours'],

@@ -62,6 +62,25 @@ test('a request that does not come whole in time is 408', async t => {
   assert.deepEqual({ status, code }, { status: 408, code: 'REQUEST_TIMEOUT' })
 })
 
+test('a request that came whole while the process stood still is answered', async t => {
+  const options = { headersTimeout: 50, requestTimeout: 50, connectionsCheckingInterval: 20 }
+  const server = createServer(options, (_, response) => void response.end('fine'))
+  server.on('clientError', refuseUnparsed)
+  t.after(() => server.close())
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  await once(server, 'connection')
+  const timeouts = once(server, 'clientError')
+  setImmediate(() => {
+    socket.write(`${head}Connection: close\r\n\r\n`)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500)
+  })
+  assert.match(await text(socket), /^HTTP\/1\.1 200 [\s\S]+fine$/)
+  const [{ code }] = await timeouts
+  assert.equal(code, 'ERR_HTTP_REQUEST_TIMEOUT')
+})
+
 test('the requests before it on its connection are answered first', async t => {
   const listener: RequestListener = ({ socket }, response) => {
     // Both have come whole before what follows them is read.

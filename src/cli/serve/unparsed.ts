@@ -73,11 +73,29 @@ const refuse = (socket: Socket, error: ParserError): void => {
   else endWith(socket, responseTo(error))
 }
 
+/**
+ * Node looks at the time before it reads what has come: where the process itself stood still, a whole request may be there and is
+ * answered, as its client was not slow.
+ */
+const refuseLate = (socket: Socket, error: ParserError): void => {
+  const { bytesWritten } = socket
+  const before = answerOn(socket)
+  // What has come is read before that.
+  setImmediate(() => {
+    const now = answerOn(socket)
+    const isThere = now !== before && now?.req.complete === true
+    const isAnswered = before === null && socket.bytesWritten > bytesWritten
+    if (isThere || isAnswered) refused.delete(socket)
+    else refuse(socket, error)
+  })
+}
+
 const refused = new WeakSet<Socket>()
 
 /** The listener of a server for `clientError`, which Node emits for each piece that comes after the first one too. */
 export const refuseUnparsed = (error: ParserError, socket: Socket): void => {
   if (refused.has(socket)) return
   refused.add(socket)
-  refuse(socket, error)
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') refuseLate(socket, error)
+  else refuse(socket, error)
 }
