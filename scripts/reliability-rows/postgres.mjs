@@ -8,7 +8,7 @@ export const postgres = [
       'test/postgres/failover.test.ts: does not go back to the old one, even when it says that it takes writes and the new one is gone',
       'test/postgres/failover.test.ts: makes the service look for another primary again and again before it is given up',
       'test/nightly/cluster.test.ts: … rounds, …: nothing acknowledged is lost, nothing is done twice',
-      'test/postgres/faults.test.ts: a service outlives crashes of the server, and loses nothing that was acknowledged',
+      'test/postgres/faults.test.ts: a service outlives a crash of the server, and loses nothing that was acknowledged',
       'test/nightly/postgres-faults.test.ts: outlives … crashes of the server (…)',
       'test/nightly/postgres-faults.test.ts: loses what was acknowledged where commits do not wait, and the rounds show it',
     ],

@@ -83,8 +83,8 @@ export const compareModel = async (
 /** The engines there are; without a PostgreSQL a test is skipped that says so. */
 export const engines = noDatabase ? (['sqlite'] as const) : (['sqlite', 'postgres'] as const)
 
-/** Tests for so many generated models, or DUET_TEST_ROUNDS; DUET_SEED makes the same ones again. */
-export const modelsServedAlike = (usual: number): void => {
+/** Tests for so many generated models, or DUET_TEST_ROUNDS, with so many requests each; DUET_SEED makes the same ones again. */
+export const modelsServedAlike = (usual: number, requests: number): void => {
   const seed = Number(process.env.DUET_SEED ?? Date.now() % 1_000_000)
   test('PostgreSQL is among the engines', { skip: noDatabase }, () => {})
   for (let n = 0; n < Number(process.env.DUET_TEST_ROUNDS ?? usual); n++)
@@ -92,6 +92,6 @@ export const modelsServedAlike = (usual: number): void => {
       t.diagnostic(`DUET_SEED=${seed}`)
       const draw = drawn(seed * 1000 + n)
       const entities = modelBy(draw)
-      await compareModel(entities, draw, mixed(draw, entities, 150), engines)
+      await compareModel(entities, draw, mixed(draw, entities, requests), engines)
     })
 }

@@ -1,4 +1,4 @@
 /** Generated models: both engines, graphql-js and a reference in memory answer generated requests alike. */
 import { modelsServedAlike } from './compare.ts'
 
-modelsServedAlike(10)
+modelsServedAlike(10, 100)

@@ -1,4 +1,4 @@
 /** Generated requests in both versions of both contents; test/nightly/versions.test.ts sends more. */
 import { versionsAnswerAlike } from './versions.ts'
 
-versionsAnswerAlike(500)
+versionsAnswerAlike(250)

@@ -1,4 +1,4 @@
 /** Many generated models, as test/generated/models.test.ts has a few. */
 import { modelsServedAlike } from '../generated/compare.ts'
 
-modelsServedAlike(200)
+modelsServedAlike(200, 150)
