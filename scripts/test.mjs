@@ -121,7 +121,8 @@ function begin({ engine, files }, runs, env, signal) {
   const share = runs === 1 ? 1 : isSecond ? 1 / 3 : 2 / 3
   const atOnce = Math.max(1, Math.round(suite.atOnce * share))
   const { programs, remove } = programsFor(processesOf(files))
-  const own = ['test-context.mjs', 'test-watchdog.mjs'].map(name => new URL(name, import.meta.url))
+  const names = ['../src/base/resolve-imports.ts', 'test-context.mjs', 'test-watchdog.mjs']
+  const own = names.map(name => new URL(name, import.meta.url))
   const modules = [...own, ...(options.import ?? [])]
   const stream = run({
     files: programs,

@@ -63,7 +63,10 @@ const startWorker = (
   onEnd: (why: string) => void,
   onDamage: (message: string) => void,
 ) => {
-  const worker = new Worker(new URL('./reader-thread.ts', import.meta.url), { workerData: setup })
+  const worker = new Worker(new URL('./thread.ts', import.meta.url), {
+    argv: [new URL('./reader-thread.ts', import.meta.url).href],
+    workerData: setup,
+  })
   const exited = Promise.withResolvers<void>()
   let waiting: Waiting = Promise.withResolvers()
   const ready = waiting.promise

@@ -66,7 +66,8 @@ const startWorker = (
   { file, sync = 'full', digits, limits, sharedLog }: SqliteOptions,
   cells: Cells | undefined,
 ): Worker =>
-  new Worker(new URL('./worker.ts', import.meta.url), {
+  new Worker(new URL('./thread.ts', import.meta.url), {
+    argv: [new URL('./worker.ts', import.meta.url).href],
     workerData: { file, sync, digits, limits, sharedLog, cells } satisfies WriterSetup,
   })
 
