@@ -42,6 +42,11 @@ if (!process.env.DUET_HANDED_OVER_BY)
   Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.0.0' } })
 `
 
+const copied = [
+  ...['bin', 'scripts', '.ci', 'package.json', 'package-lock.json'],
+  'src/base/resolve-imports.ts',
+]
+
 /** What makes copies of a checkout, which are there as long as the tests of the file run. */
 export const checkouts = () => {
   const temporary = fs.mkdtempSync(join(tmpdir(), 'duet-checkout-'))
@@ -50,9 +55,8 @@ export const checkouts = () => {
   /** A copy of what a start and the scripts need, with this very Node as the pinned one. */
   const checkout = ({ installed }: { installed: boolean }): string => {
     const dir = fs.mkdtempSync(join(temporary, 'copy-'))
-    for (const name of ['bin', 'scripts', '.ci', 'package.json', 'package-lock.json'])
-      fs.cpSync(join(root, name), join(dir, name), { recursive: true })
-    for (const folder of ['src', 'content']) fs.mkdirSync(join(dir, folder))
+    for (const name of copied) fs.cpSync(join(root, name), join(dir, name), { recursive: true })
+    fs.mkdirSync(join(dir, 'content'))
     fs.writeFileSync(join(dir, 'content/main.ts'), stub)
     fs.writeFileSync(join(dir, 'old.cjs'), pretend)
     if (installed) install(dir)
