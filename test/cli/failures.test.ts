@@ -82,7 +82,7 @@ test('a content that is wrong is one line without a stack; a bug in one shows wh
   const root = fileURLToPath(new URL('../..', import.meta.url))
   cpSync(join(root, 'bin'), join(checkout, 'bin'), { recursive: true })
   mkdirSync(join(checkout, 'content'))
-  for (const name of ['scripts', 'node_modules'])
+  for (const name of ['scripts', 'src', 'node_modules'])
     symlinkSync(join(root, name), join(checkout, name))
   const run = (main: string) => {
     writeFileSync(join(checkout, 'content/main.ts'), main)
