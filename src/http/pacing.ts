@@ -48,7 +48,7 @@ export const createPacing = (
   const rest = (socket: Socket) => {
     if (isOver || socket.destroyed) return
     socket.pause()
-    resting.set(socket, now())
+    if (!resting.has(socket)) resting.set(socket, now())
     schedule()
   }
   return {

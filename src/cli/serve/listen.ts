@@ -1,7 +1,7 @@
 /** The HTTP server: its sockets, their limits, and its end. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
-import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net'
+import { type AddressInfo, Server as TcpServer } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { listenerFor } from '#cli/serve/listener.ts'
 import { createStalled } from '#cli/serve/stalled.ts'
@@ -110,7 +110,7 @@ export const listen = async (
     if (socket.timeout === look && !isOver(socket)) socket.setTimeout(look)
     else socket.destroy()
   })
-  server.on('clientError', (error, socket) => refuseUnparsed(error, socket as Socket))
+  refuseUnparsed(server)
   server.maxConnections = config.values.DUET_MAX_CONNECTIONS
   return { url: urlOf(address, config, socket), close: limit => closeGently(server, limit) }
 }

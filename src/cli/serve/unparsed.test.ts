@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type RequestListener, type ServerOptions } from 'node:http'
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
@@ -8,14 +8,20 @@ import { refuseUnparsed } from '#cli/serve/unparsed.ts'
 
 type Refusing = { readonly options?: ServerOptions; readonly listener?: RequestListener }
 
-/** A server that refuses what cannot be read, and what a client of it hears that sends this. */
-const hearing = async (t: TestContext, sent: string, { options = {}, listener }: Refusing = {}) => {
-  const server = createServer(options, listener ?? ((_, response) => void response.end('fine')))
-  server.on('clientError', refuseUnparsed)
+const fine: RequestListener = (_, response) => void response.end('fine')
+
+/** A client of a server that refuses what cannot be read. */
+const connected = async (t: TestContext, server: Server) => {
+  refuseUnparsed(server)
   t.after(() => server.close())
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  return connect((server.address() as AddressInfo).port, '127.0.0.1')
+}
+
+/** A server that refuses what cannot be read, and what a client of it hears that sends this. */
+const hearing = async (t: TestContext, sent: string, { options = {}, listener }: Refusing = {}) => {
+  const socket = await connected(t, createServer(options, listener ?? fine))
   socket.write(sent)
   const heard = await text(socket)
   return { heard, answers: heard.split(/(?=HTTP\/1\.1 \d)/) }
@@ -62,23 +68,45 @@ test('a request that does not come whole in time is 408', async t => {
   assert.deepEqual({ status, code }, { status: 408, code: 'REQUEST_TIMEOUT' })
 })
 
-test('a request that came whole while the process stood still is answered', async t => {
-  const options = { headersTimeout: 50, requestTimeout: 50, connectionsCheckingInterval: 20 }
-  const server = createServer(options, (_, response) => void response.end('fine'))
-  server.on('clientError', refuseUnparsed)
-  t.after(() => server.close())
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
-  await once(server, 'connection')
+const hasty = { headersTimeout: 50, requestTimeout: 50, connectionsCheckingInterval: 20 }
+
+/** The answers that a client hears that sends the first part, and the second when the server is about to stand still for long. */
+const heardAfterStop = async (t: TestContext, listener: RequestListener, parts: string[]) => {
+  const server = createServer(hasty, listener)
+  const socket = await connected(t, server)
   const timeouts = once(server, 'clientError')
+  const [first = '', second = ''] = parts
+  const begun = once(server, first ? 'request' : 'connection')
+  socket.write(first)
+  await begun
   setImmediate(() => {
-    socket.write(`${head}Connection: close\r\n\r\n`)
+    socket.write(second)
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500)
   })
-  assert.match(await text(socket), /^HTTP\/1\.1 200 [\s\S]+fine$/)
+  const heard = await text(socket)
   const [{ code }] = await timeouts
   assert.equal(code, 'ERR_HTTP_REQUEST_TIMEOUT')
+  return heard.match(/HTTP\/1\.1 \d+/g)
+}
+
+const post = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nConnection: close\r\n'
+const atItsEnd: RequestListener = (request, response) => {
+  request.on('error', () => {}).once('end', () => response.end('fine'))
+  request.resume()
+}
+
+test('a request that came whole while the process stood still is answered, and so is one whose body did', async t => {
+  const get = `${head}Connection: close\r\n\r\n`
+  assert.deepEqual(await heardAfterStop(t, fine, ['', get]), ['HTTP/1.1 200'])
+  assert.deepEqual(await heardAfterStop(t, atItsEnd, [`${post}\r\n`, 'ab']), ['HTTP/1.1 200'])
+})
+
+test('a request of which a part came while the process stood still is refused, one that expects 100 too', async t => {
+  const expecting = `${post}Expect: 100-continue\r\n\r\n`
+  assert.deepEqual(await heardAfterStop(t, fine, ['', head]), ['HTTP/1.1 408'])
+  const [first, ...others] = (await heardAfterStop(t, atItsEnd, ['', expecting])) ?? []
+  assert.equal(first, 'HTTP/1.1 100')
+  assert.ok(!others.includes('HTTP/1.1 200'))
 })
 
 test('the requests before it on its connection are answered first', async t => {

@@ -1,5 +1,5 @@
 /** What Node's own parser of HTTP could not read: answered once on its connection, which then ends. */
-import { type ServerResponse, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { refusalOf } from '#cli/serve/listener.ts'
 import { ApiError } from '#errors.ts'
@@ -73,29 +73,34 @@ const refuse = (socket: Socket, error: ParserError): void => {
   else endWith(socket, responseTo(error))
 }
 
+const refused = new WeakSet<Socket>()
+
+/** The newest request of each connection. */
+const newest = new WeakMap<Socket, IncomingMessage>()
+
 /**
  * Node looks at the time before it reads what has come: where the process itself stood still, a whole request may be there and is
- * answered, as its client was not slow.
+ * answered, as its client was not slow. Nothing less is: Node looks at the time of each request only once.
  */
 const refuseLate = (socket: Socket, error: ParserError): void => {
-  const { bytesWritten } = socket
-  const before = answerOn(socket)
+  const before = newest.get(socket)
+  const wasComplete = before?.complete === true
   // What has come is read before that.
   setImmediate(() => {
-    const now = answerOn(socket)
-    const isThere = now !== before && now?.req.complete === true
-    const isAnswered = before === null && socket.bytesWritten > bytesWritten
-    if (isThere || isAnswered) refused.delete(socket)
+    const now = newest.get(socket)
+    if (now?.complete && (now !== before || !wasComplete)) refused.delete(socket)
     else refuse(socket, error)
   })
 }
 
-const refused = new WeakSet<Socket>()
-
-/** The listener of a server for `clientError`, which Node emits for each piece that comes after the first one too. */
-export const refuseUnparsed = (error: ParserError, socket: Socket): void => {
-  if (refused.has(socket)) return
-  refused.add(socket)
-  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') refuseLate(socket, error)
-  else refuse(socket, error)
+/** Refuses what the server cannot read, once on a connection: Node emits `clientError` for each piece that comes after the first one too. */
+export const refuseUnparsed = (server: Server): void => {
+  server.prependListener('request', request => void newest.set(request.socket, request))
+  server.on('clientError', (error: ParserError, stream) => {
+    const socket = stream as Socket
+    if (refused.has(socket)) return
+    refused.add(socket)
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') refuseLate(socket, error)
+    else refuse(socket, error)
+  })
 }

@@ -1,9 +1,9 @@
 /** The reader threads as the main thread sees them: started when they are needed, each does one thing at a time. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { Worker } from 'node:worker_threads'
 import { tookTooLong } from '#engines/slow-lane.ts'
 import { createNumbers } from '#engines/sqlite/numbers.ts'
 import type { ReaderSetup, Task, TaskReply } from '#engines/sqlite/protocol.ts'
+import { startThread } from '#engines/sqlite/start-thread.ts'
 import { ApiError } from '#errors.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import type { Answer } from '#read/read.ts'
@@ -63,10 +63,7 @@ const startWorker = (
   onEnd: (why: string) => void,
   onDamage: (message: string) => void,
 ) => {
-  const worker = new Worker(new URL('./thread.ts', import.meta.url), {
-    argv: [new URL('./reader-thread.ts', import.meta.url).href],
-    workerData: setup,
-  })
+  const worker = startThread(new URL('./reader-thread.ts', import.meta.url), setup)
   const exited = Promise.withResolvers<void>()
   let waiting: Waiting = Promise.withResolvers()
   const ready = waiting.promise

@@ -50,9 +50,13 @@ const undo = queryWith('rollback to job')
 const groupSize = { least: 20, flushes: 4, most: 500 }
 let flush = 0
 
-/** After a slow flush those that it answered write again in a moment: where they were more than a few, the next group waits for them for this part of its time. */
-const gathering = { few: 8, part: 1 / 10 }
+/**
+ * Callers who were just answered mostly write again at once: after a slow flush the next group waits for them for a part of its time,
+ * but for no more than so many milliseconds since the answers, and not where they were only a few.
+ */
+const gathering = { few: 8, part: 1 / 10, most: 50 }
 let lastGroup = 0
+let repliedAt = Number.NEGATIVE_INFINITY
 
 /** A job with its number and the read that answers it. */
 type Ready = { readonly id: number; readonly job: Job; readonly prepared: Prepared | undefined }
@@ -170,6 +174,15 @@ const end = (): void => {
 const still = new Int32Array(new SharedArrayBuffer(4))
 const pause = (milliseconds: number) => void Atomics.wait(still, 0, 0, milliseconds)
 
+/** Waits for what those who were just answered write next; true where it did. */
+const waitForWriters = (): boolean => {
+  if (flush < slow || lastGroup <= gathering.few) return false
+  const since = performance.now() - repliedAt
+  const left = Math.min(flush * gathering.part, gathering.most) - since
+  if (left > 0) pause(left)
+  return left > 0
+}
+
 /** After an unknown outcome, or where the file is gone, nothing more is written, whatever still arrives. */
 let hasStopped = false
 
@@ -196,13 +209,11 @@ const drain = (first: Batch | 'close'): void => {
   for (;;) {
     takeSent()
     if (queue.length === 0) break
-    if (flush >= slow && lastGroup > gathering.few && !isLast) {
-      pause(flush * gathering.part)
-      takeSent()
-    }
-    lastGroup = queue.length
+    if (!isLast && queue.length < groupSize.most && waitForWriters()) takeSent()
     const result = runGroup(queue)
     reply(result)
+    lastGroup = result.kind === 'outcomes' ? result.outcomes.length : 0
+    repliedAt = performance.now()
     if (result.kind === 'unknown' || result.kind === 'gone') {
       hasStopped = true
       return

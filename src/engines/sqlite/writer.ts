@@ -1,5 +1,5 @@
 /** The writer as the main thread sees it: jobs go to the writer thread, and its replies settle them. */
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { createBatcher } from '#engines/sqlite/batching.ts'
 import type { Cells } from '#engines/sqlite/changes.ts'
 import { createDelivery } from '#engines/sqlite/delivery.ts'
@@ -7,6 +7,7 @@ import type { Disk } from '#engines/sqlite/disk.ts'
 import { fileAt, gone } from '#engines/sqlite/lock.ts'
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
 import type { Reply, WriterSetup } from '#engines/sqlite/protocol.ts'
+import { startThread } from '#engines/sqlite/start-thread.ts'
 import { tooManyWrites } from '#engines/store.ts'
 import { ApiError } from '#errors.ts'
 import type { Job, Outcome } from '#write/job.ts'
@@ -66,10 +67,14 @@ const startWorker = (
   { file, sync = 'full', digits, limits, sharedLog }: SqliteOptions,
   cells: Cells | undefined,
 ): Worker =>
-  new Worker(new URL('./thread.ts', import.meta.url), {
-    argv: [new URL('./worker.ts', import.meta.url).href],
-    workerData: { file, sync, digits, limits, sharedLog, cells } satisfies WriterSetup,
-  })
+  startThread(new URL('./worker.ts', import.meta.url), {
+    file,
+    sync,
+    digits,
+    limits,
+    sharedLog,
+    cells,
+  } satisfies WriterSetup)
 
 type Parts = {
   readonly options: SqliteOptions

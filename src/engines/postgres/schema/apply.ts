@@ -55,10 +55,10 @@ const makeExtensions = async (
 }
 
 const applyInside = async (connection: Connection, text: string, record: Query): Promise<void> => {
-  await connection.run(
-    `begin isolation level read committed; set local lock_timeout = ${lockTimeout}; ${waitForOthers}`,
-  )
   try {
+    await connection.run(
+      `begin isolation level read committed; set local lock_timeout = ${lockTimeout}; ${waitForOthers}`,
+    )
     await makeExtensions(connection, statementsOf(text))
     await connection.run(text)
     await connection.query(record)
@@ -99,7 +99,7 @@ const retryWhileLocked = async (work: () => Promise<void>): Promise<void> => {
       if (!isLockTimeout(error)) throw error
       if (number === tries)
         throw new Error(
-          'a table that it changes was locked at each try: end the transactions that lock it (pg_stat_activity lists them), then run duet migrate again',
+          'a table that it changes was locked at each try, or a migration of a program that is gone was still at work: end those transactions (pg_stat_activity lists them), then run duet migrate again',
           { cause: error },
         )
       await sleep(pause)
