@@ -1,7 +1,7 @@
 /** HEAD, ETags and 304, caching, and pictures. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { readsOf, refuses } from '../rest.ts'
+import { reads, readsOf, refuses } from '../rest.ts'
 import { createWorld, type World } from '../world.ts'
 
 let world: World
@@ -10,21 +10,6 @@ before(async () => {
 })
 after(() => world.close())
 
-const reads = [
-  '/api/users',
-  '/api/users/2',
-  '/api/users/2/posts',
-  '/api/users/2/posts/3',
-  '/api/users/2/avatar',
-  '/api/posts',
-  '/api/posts/1',
-  '/api/posts/1/comments',
-  '/api/posts/1/comments/1',
-  '/api/comments/1',
-  '/api/comments/1/likes',
-  '/api/products?search=%C3%A9',
-  '/api/products/4',
-]
 const isPrivate = (path: string) => /^\/api\/users(\/2)?$/.test(path)
 
 const read = readsOf(() => world)

@@ -1,4 +1,6 @@
 /** The users and products of the tests of lists. */
+import assert from 'node:assert/strict'
+import type { World } from '../world.ts'
 
 export const ages = [30, null, 30, 25, null, 41, 25, 30, null, 41, 18, 30]
 export const names = [
@@ -36,3 +38,16 @@ export const product = Array.from({ length: 130 }, (_, index) => ({
 /** So many numbers from the first on. */
 export const from = (first: number, count: number) =>
   Array.from({ length: count }, (_, n) => first + n)
+
+/** What reads lists of a world as its first user: an answer, the body of one that is 200, and the ids in it. */
+export const listsOf = (world: () => World) => {
+  const get = (path: string) => world().ask(`GET ${path}`, { as: 1 })
+  const list = async (path: string) => {
+    const answer = await get(path)
+    assert.equal(answer.status, 200, answer.text)
+    return answer.json
+  }
+  const idsOf = async (path: string): Promise<number[]> =>
+    (await list(path)).data.map((row: { id: number }) => row.id)
+  return { get, list, idsOf }
+}

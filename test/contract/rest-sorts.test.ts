@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { refuses } from '../rest.ts'
 import { createWorld, type World } from '../world.ts'
-import { ages, from, names, product, user } from './rest-list-rows.ts'
+import { ages, from, listsOf, names, product, user } from './rest-list-rows.ts'
 
 let world: World
 before(async () => {
@@ -11,14 +11,7 @@ before(async () => {
 })
 after(() => world.close())
 
-const get = (path: string) => world.ask(`GET ${path}`, { as: 1 })
-const list = async (path: string) => {
-  const answer = await get(path)
-  assert.equal(answer.status, 200, answer.text)
-  return answer.json
-}
-const idsOf = async (path: string): Promise<number[]> =>
-  (await list(path)).data.map((row: { id: number }) => row.id)
+const { get, list, idsOf } = listsOf(() => world)
 
 const sorted = (by: (index: number) => string | number | null, descending: boolean) =>
   from(0, 12)

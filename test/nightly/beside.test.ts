@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
 import { folderOf, type Service, serveAlone } from '../duet.ts'
 import { issuer, setOf } from '../support/tokens.ts'
-import { type Asked, flood, type Group, line, sent } from './crowd/flood.ts'
+import { type Asked, flood, type Group, line, probes, sent } from './crowd/flood.ts'
 import { operations } from './hold/documents.ts'
 import { seedMany } from './seed-many.ts'
 
@@ -52,13 +52,6 @@ const usual = (): Group & { readonly name: 'others' } => ({
     return { method: 'GET', path: `/api/posts/${n + 1}`, headers: from(`192.0.2.${n}`, token) }
   }),
 })
-
-const probes = {
-  name: 'probes',
-  rate: 10,
-  connections: 10,
-  requests: [{ method: 'GET', path: '/healthz' }],
-} as const
 
 /** What one caller sends so often in a second, whatever becomes of it, on some connections. */
 const greedy = (rate: number, requests: readonly Asked[]): Group & { readonly name: 'greedy' } => ({

@@ -4,7 +4,7 @@ import { after, before, type TestContext, test } from 'node:test'
 import { mint } from '#auth/token.ts'
 import { folderOf, type Service, type Settings, serveAlone } from '../duet.ts'
 import { secret } from '../world.ts'
-import { flood, type Group, inVain, line, sent, type Told } from './crowd/flood.ts'
+import { flood, type Group, inVain, line, probes, sent, type Told } from './crowd/flood.ts'
 import { seedMany } from './seed-many.ts'
 
 const seconds = Number(process.env.DUET_TEST_CROWD_SECONDS ?? 20)
@@ -50,13 +50,6 @@ const reads = (): Group & { readonly name: 'reads' } => ({
     return { method: 'GET', path, headers: [authorization] }
   }),
 })
-
-const probes = {
-  name: 'probes',
-  rate: 10,
-  connections: 10,
-  requests: [{ method: 'GET', path: '/healthz' }],
-} as const
 
 /** How many of the trees it can serve in a second, with what else the machine does now. */
 const peakOf = async ({ url }: Service): Promise<number> => {

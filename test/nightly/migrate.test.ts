@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { waitForOthers } from '#engines/postgres/schema/apply.ts'
 import { connect } from '#engines/sqlite/connection.ts'
 import { migrateSqlite } from '#engines/sqlite/migrate.ts'
 import { folderOf, start } from '../duet.ts'
@@ -113,6 +114,7 @@ test(`${fewer} migrations of a database that are ended by kill -9 leave whole mi
 const appliedIn = async (url: string): Promise<readonly string[]> => {
   const client = await connected(url)
   try {
+    await client.query(waitForOthers)
     const there = await client.query("select to_regclass('migrations') as name")
     if (there.rows[0]?.name === null) return []
     const { rows } = await client.query('select name from migrations')

@@ -13,9 +13,10 @@ import { until } from '../support/wait.ts'
 import { secret } from '../world.ts'
 import { tokenOf } from './rounds/client.ts'
 import { ask } from './tools/ask.ts'
-import { answersWithout, freePair, keptAlive } from './tools/connections.ts'
+import { answersWithout, keptAlive } from './tools/connections.ts'
 import { freshDatabase, noDatabase } from './tools/database.ts'
 import { childrenOf, isAlive } from './tools/family.ts'
+import { freePort } from './tools/guard.ts'
 
 const skip = noDatabase
 let url = ''
@@ -66,7 +67,7 @@ describe('two processes', { skip }, () => {
   let service: Service
   let metricsPort = 0
   before(async () => {
-    metricsPort = await freePair()
+    metricsPort = await freePort(2)
     const socket = boundSocket()
     service = await serveTwo({ DUET_METRICS_PORT: String(metricsPort) }, socket)
     assert.equal(service.port, socket.port)

@@ -27,6 +27,14 @@ export type Group = {
   readonly patience?: number
 }
 
+/** Somebody who asks whether the service lives. */
+export const probes = {
+  name: 'probes',
+  rate: 10,
+  connections: 10,
+  requests: [{ method: 'GET', path: '/healthz' }],
+} as const
+
 export type Told = {
   readonly name: string
   /** How many had which status; 0 is a connection that was closed without an answer. */

@@ -1,25 +1,9 @@
 /** Connections to a service of several processes, as clients keep them. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import type { Service } from '../../duet.ts'
 import { inTime, until } from '../../support/wait.ts'
-
-/** A port that is free, with the one after it, below those that the system gives to clients. */
-export const freePair = async (): Promise<number> => {
-  const [first, second] = [createServer(), createServer()]
-  const port = 20_000 + 2 * Math.floor(Math.random() * 5000)
-  try {
-    await once(first.listen(port, '127.0.0.1'), 'listening')
-    await once(second.listen(port + 1, '127.0.0.1'), 'listening')
-    return port
-  } catch {
-    return freePair()
-  } finally {
-    first.close()
-    second.close()
-  }
-}
 
 /** A connection that asks again and again. */
 export const keptAlive = async (service: Service) => {

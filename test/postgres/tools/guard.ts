@@ -133,21 +133,28 @@ export const installed = (name: string): string | undefined =>
     .map(folder => join(folder, name))
     .find(file => existsSync(file))
 
+/** Whether nobody listens on a port. */
+const isFree = async (port: number): Promise<boolean> => {
+  const server = createServer()
+  const free = await new Promise<boolean>(resolve => {
+    server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true))
+  })
+  if (!free) return false
+  server.close()
+  await once(server, 'close')
+  return true
+}
+
 /**
  * A free port that stays ours while its server is down: below the range from which systems hand
- * out ports by themselves.
+ * out ports by themselves. With `count`, the first of so many in a row.
  */
-export const freePort = async (): Promise<number> => {
+export const freePort = async (count = 1): Promise<number> => {
   for (;;) {
-    const port = 15_000 + Math.floor(Math.random() * 15_000)
-    const server = createServer()
-    const free = await new Promise<boolean>(resolve => {
-      server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true))
-    })
-    if (!free) continue
-    server.close()
-    await once(server, 'close')
-    return port
+    const first = 15_000 + Math.floor(Math.random() * 15_000)
+    let free = 0
+    while (free < count && (await isFree(first + free))) free++
+    if (free === count) return first
   }
 }
 

@@ -18,11 +18,14 @@ const lockTimeout = 500
 const pause = 1000
 const tries = 60
 
+/** The locks of migrations: of the program that runs them, and of each one's transaction. Any numbers that no other program is likely to take. */
+export const locks = { program: 7_308_332_019_273, transaction: 7_308_332_019_274 }
+
 /**
  * Takes the lock of the transaction of a migration. One of a program that was killed goes on until its statement is done, when the
  * server finds the program gone: the next program waits for that.
  */
-export const waitForOthers = 'select pg_advisory_xact_lock(7308332019274)'
+export const waitForOthers = `select pg_advisory_xact_lock(${locks.transaction})`
 
 const then = 'then run duet migrate again'
 

@@ -12,7 +12,7 @@ import type { Connection } from '#engines/postgres/connection/connection.ts'
 import { connect } from '#engines/postgres/connection/hosts.ts'
 import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
-import { apply, waitForOthers } from '#engines/postgres/schema/apply.ts'
+import { apply, locks, waitForOthers } from '#engines/postgres/schema/apply.ts'
 import type { Secret } from '#engines/store.ts'
 import { driveBy, queryWith, type Work } from '#sql/engine.ts'
 
@@ -28,9 +28,6 @@ export const commandConnection = (url: string, prepare: boolean): ConnectionOpti
 const migrationsTable =
   'create table if not exists migrations (name text primary key, applied_at bigint not null, checksum text)'
 
-// Any number that no other program is likely to take.
-const lockKey = 7_308_332_019_273
-
 /** Milliseconds between two tries to take the lock. */
 const retryEvery = 100
 
@@ -42,7 +39,7 @@ const tryLock = async (guard: Connection): Promise<boolean> => {
   await guard.run(
     'begin isolation level read committed; set local idle_in_transaction_session_timeout = 0; set local statement_timeout = 0',
   )
-  const [row] = await guard.query(queryWith('select pg_try_advisory_xact_lock($1)', lockKey))
+  const [row] = await guard.query(queryWith('select pg_try_advisory_xact_lock($1)', locks.program))
   const isTaken = row?.[0] === 1
   // In this isolation level a statement's snapshot lasts until the next one, or the end of the transaction.
   await guard.run(isTaken ? 'select 1' : 'rollback')
