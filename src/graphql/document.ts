@@ -136,6 +136,9 @@ const readStacks = (error: Error): number => {
   return all.filter(({ stack }) => stack !== undefined).length
 }
 
+/** Reads a document that is not cached; may throw instead. */
+export type ReadNew = (read: () => Document) => Document
+
 /** A cache of documents for a schema, in the memory of an account: gives the document, or throws its faults. */
 export const documentCache = (
   schema: GraphQLSchema,
@@ -170,11 +173,7 @@ export const documentCache = (
     )
     return { document: { operations }, weight: documentWeight(source, tokens) }
   }
-  return (source: string): Document => {
-    const known = good.get(source)
-    if (known) return known
-    const fault = bad.get(source)
-    if (fault) throw fault
+  const read = (source: string): Document => {
     try {
       const { document, weight } = analyse(source)
       return good.set(source, document, weight)
@@ -184,6 +183,13 @@ export const documentCache = (
         bad.set(source, fault, faultWeight(source, limits, readStacks(fault)))
       throw error
     }
+  }
+  return (source: string, readNew: ReadNew = run => run()): Document => {
+    const known = good.get(source)
+    if (known) return known
+    const fault = bad.get(source)
+    if (fault) throw fault
+    return readNew(() => read(source))
   }
 }
 

@@ -10,7 +10,7 @@ import { after, attempt } from '#base/after.ts'
 import type { Core } from '#core.ts'
 import { ApiError, type ErrorLocation } from '#errors.ts'
 import type { Variables } from '#graphql/arguments.ts'
-import { GraphqlErrors, getOperation, type Operation } from '#graphql/document.ts'
+import { GraphqlErrors, getOperation, type Operation, type ReadNew } from '#graphql/document.ts'
 import { type Entry, entriesOf } from '#graphql/errors.ts'
 import { runMutation } from '#graphql/mutation.ts'
 import type { Params } from '#graphql/params.ts'
@@ -52,6 +52,7 @@ export type Request = {
   readonly asked: Asked
   /** Counts so much further work against the caller's rate limit; gives the headers that say what is left. */
   readonly count: (work: number) => Counted | Promise<Counted>
+  readonly readNew: ReadNew
   /** Counts a row of an entity that will be created; throws above the limit of the caller's address. */
   readonly countCreation: (entity: string) => void
 }
@@ -156,7 +157,7 @@ const isMutation = ({ node }: Operation): boolean => node.operation === Operatio
 const run = (endpoint: Endpoint, request: Request): Result | Promise<Result> => {
   const { core, observe, schema, documents, introspection } = endpoint
   const { params, viewer, method, requestId, keyed, asked } = request
-  const operation = getOperation(documents.find(params), params.operationName)
+  const operation = getOperation(documents.find(params, request.readNew), params.operationName)
   const mutates = isMutation(operation)
   if (mutates && method !== 'POST')
     throw new ApiError('METHOD_NOT_ALLOWED', 'A mutation must be sent by POST', {
@@ -186,5 +187,8 @@ export const executeRequest = (endpoint: Endpoint, request: Request): Result | P
   )
 
 /** Whether a request asks for a mutation; throws where its document has no such operation. */
-export const asksForMutation = ({ documents }: Endpoint, params: Params): boolean =>
-  isMutation(getOperation(documents.find(params), params.operationName))
+export const asksForMutation = (
+  { documents }: Endpoint,
+  params: Params,
+  readNew: ReadNew,
+): boolean => isMutation(getOperation(documents.find(params, readNew), params.operationName))

@@ -3,7 +3,7 @@ import { after } from '#base/after.ts'
 import { graphqlPath } from '#base/paths.ts'
 import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
-import { documentCache } from '#graphql/document.ts'
+import { documentCache, type ReadNew } from '#graphql/document.ts'
 import {
   asksForMutation,
   type Endpoint,
@@ -126,6 +126,12 @@ const answer = (
   })
 }
 
+/** Reads new documents within the share of the processor that a caller has. */
+const readNewFor =
+  ({ limiter }: Edge, c: Http, viewer: Viewer): ReadNew =>
+  read =>
+    limiter ? limiter.readNew(c, viewer, read) : read()
+
 const requestOf = (
   edge: Edge,
   c: Http,
@@ -140,16 +146,18 @@ const requestOf = (
   keyed: keyedOf(c, viewer, params),
   asked: askedBy(edge, c, viewer),
   count: work => edge.limiter?.count(c, viewer, work),
+  readNew: readNewFor(edge, c, viewer),
   countCreation: entity => edge.limiter?.countCreation(c, viewer, entity),
 })
 
 /** Whether a request is a mutation, known without reading bodies that cannot be one; the faults of others are found in their turn. */
-const isWrite = (endpoint: Endpoint, c: Http, bodyLimit: number): boolean => {
+const isWrite = (endpoint: Endpoint, edge: Edge, c: Http, viewer: Viewer): boolean => {
   const body = c.get('body')
   if (c.req.method !== 'POST' || !body || !mayMutate(body)) return false
   try {
-    const params = paramsOf(c, bodyLimit)
-    return !(params instanceof Promise) && asksForMutation(endpoint, params)
+    const params = paramsOf(c, edge.bodyLimit)
+    if (params instanceof Promise) return false
+    return asksForMutation(endpoint, params, readNewFor(edge, c, viewer))
   } catch {
     return false
   }
@@ -206,7 +214,7 @@ export const openGraphql = (core: Core, edge: Edge, options: GraphqlOptions): Gr
     fail,
     (c, viewer, requestId) => answer(endpoint, edge, c, viewer, requestId),
     graphqlPath,
-    { isWrite: c => isWrite(endpoint, c, edge.bodyLimit) },
+    { isWrite: (c, viewer) => isWrite(endpoint, edge, c, viewer) },
   )
   return { serve, serveSchema: schemaHandler(edge, fail, endpoint) }
 }

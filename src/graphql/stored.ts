@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { clipped } from '#base/clipped.ts'
 import { ApiError } from '#errors.ts'
-import type { Document } from '#graphql/document.ts'
+import type { Document, ReadNew } from '#graphql/document.ts'
 import type { Params } from '#graphql/params.ts'
 
 /** A document that an operator stored: its text, the ids it is given, and where it is from. */
@@ -18,12 +18,14 @@ export type Stored = { readonly documents: readonly StoredDocument[]; readonly o
 /** The documents of requests, whether they are named by an id or sent. */
 export type Documents = {
   /** The document of a request; throws its faults, and `PERSISTED_QUERY_NOT_FOUND` or `PERSISTED_QUERY_ONLY`. */
-  readonly find: (params: Params) => Document
+  readonly find: (params: Params, readNew: ReadNew) => Document
   /** The SHA-256 of its text in hexadecimal digits; empty where the id names none. */
   readonly digest: (params: Params) => string
 }
 
 type Known = { readonly from: string; readonly digest: string; readonly document: Document }
+
+type Read = (text: string, readNew?: ReadNew) => Document
 
 const digestOf = (text: string): string => hash('sha256', text)
 
@@ -31,7 +33,7 @@ const faultOf = (from: string, error: unknown): string =>
   `DUET_DOCUMENTS: ${from} cannot be served: ${(error as Error).message}`
 
 /** The stored documents by text and by id; throws a plain error with a sentence for each that is not valid, or whose id is another's. */
-const index = (stored: readonly StoredDocument[], read: (text: string) => Document) => {
+const index = (stored: readonly StoredDocument[], read: Read) => {
   const byText = new Map<string, Known>()
   const byId = new Map<string, Known>()
   const faults: string[] = []
@@ -70,13 +72,10 @@ const notStored = (id: string, only: boolean): ApiError => {
  * The documents of requests: stored ones, each also by the SHA-256 of its text, and those that `read` makes of a text. Throws a plain
  * error where a stored one has faults.
  */
-export const documentsWith = (
-  { documents, only }: Stored,
-  read: (text: string) => Document,
-): Documents => {
+export const documentsWith = ({ documents, only }: Stored, read: Read): Documents => {
   const { byText, byId } = index(documents, read)
   return {
-    find: ({ query, documentId }) => {
+    find: ({ query, documentId }, readNew) => {
       if (documentId !== undefined) {
         const known = byId.get(documentId)
         if (!known) throw notStored(documentId, only)
@@ -84,7 +83,7 @@ export const documentsWith = (
       }
       const known = byText.get(query)
       if (known) return known.document
-      if (!only) return read(query)
+      if (!only) return read(query, readNew)
       throw new ApiError(
         'PERSISTED_QUERY_ONLY',
         'Only stored documents are served here: have the operator put this one into the folder that DUET_DOCUMENTS names',

@@ -62,4 +62,4 @@ export type Serving = {
 }
 
 /** Whether a request may change something, by its head and its body, where that is received already. */
-export type IsWrite = (c: Http) => boolean
+export type IsWrite = (c: Http, viewer: Viewer) => boolean

@@ -101,7 +101,7 @@ const inTurn = (
 ): Promise<Response> =>
   new Promise(resolve => {
     const { edge } = serving
-    const isWrite = serving.isWrite(exchange.c)
+    const isWrite = serving.isWrite(exchange.c, exchange.viewer)
     const waited = () => {
       exchange.wait = performance.now() - since
       if (!isWrite) edge.pacing?.answering(exchange.c)

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { getIntrospectionQuery } from 'graphql'
+import { createLimiter } from '#http/limit/limiter.ts'
 import { codeOf, times } from '../graphql.ts'
 import { createWorld, type World } from '../world.ts'
 
@@ -199,4 +200,30 @@ describe('at the limit and one above it', () => {
     ])
       assert.equal(codeOf(await ask(query)), 'GRAPHQL_PARSE_FAILED', query)
   })
+})
+
+test('documents that are new take of the time of their caller: known ones and other callers are served on', async () => {
+  const clock = { now: Date.UTC(2026, 5, 1), taken: 0 }
+  // Each that is read seems to take 700 ms.
+  const processor = () => {
+    clock.taken += 700
+    return clock.taken
+  }
+  const limiter = createLimiter({ limit: 6000, now: () => clock.now, processor })
+  const limited = await createWorld({ edge: { limiter } })
+  after(limited.close)
+  const asked = (n: number, as = 2) => limited.gql(`{ posts(limit: ${n}) { id } }`, { as })
+  for (const n of [1, 2, 3]) assert.equal((await asked(n)).status, 200)
+  const refused = await asked(4)
+  assert.equal(refused.status, 429)
+  assert.equal(codeOf(refused), 'RATE_LIMITED')
+  assert.equal(refused.headers.get('retry-after'), '1')
+  assert.match(refused.json.errors[0].message, /what differs as variables/)
+  const birthday = 'mutation { updateUser(id: 2, input: { age: 77 }) { age } }'
+  assert.equal(codeOf(await limited.gql(birthday, { as: 2 })), 'RATE_LIMITED')
+  assert.equal(codeOf(await limited.gql('{ posts { nothing } }', { as: 2 })), 'RATE_LIMITED')
+  assert.equal((await asked(3)).status, 200)
+  assert.equal((await asked(5, 3)).status, 200)
+  clock.now += 10_000
+  assert.equal((await limited.gql(birthday, { as: 2 })).json.data.updateUser.age, 77)
 })

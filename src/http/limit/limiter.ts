@@ -1,4 +1,4 @@
-/** The rate limit: how many requests of one caller are served in a minute, and the headers that say how many are left. */
+/** The rate limit: how many requests of one caller are served in a minute, by windows that are whole minutes, and the headers that say how many are left. */
 import { after } from '#base/after.ts'
 import { graphqlPath, restPath } from '#base/paths.ts'
 import type { RateCounts } from '#base/rate-counts.ts'
@@ -7,12 +7,9 @@ import type { Http } from '#http/request.ts'
 import { anonymous, type Viewer } from '#model/viewer.ts'
 import { callersBehind } from './caller.ts'
 import { type Counts, createCounts } from './counts.ts'
+import { createTimes, type TimeOptions } from './time.ts'
 
-export type LimiterOptions = {
-  /** The most requests of a caller in a minute. */
-  readonly limit: number
-  /** Milliseconds since 1970; windows are whole minutes of it. */
-  readonly now: () => number
+export type LimiterOptions = TimeOptions & {
   /** The counts that all processes of a store share; without it, this process counts by itself. */
   readonly rateCounts?: RateCounts | undefined
   /** How many rows of an entity may be created from one address without a token; counted in this process alone. */
@@ -38,6 +35,8 @@ export type Limiter = {
   readonly checkAddress: (c: Http) => void
   /** Counts the creation of a row by a viewer without a token; throws `RATE_LIMITED` above the limit of its entity. */
   readonly countCreation: (c: Http, viewer: Viewer, entity: string) => void
+  /** Reads what a caller may have sent for the first time; throws `RATE_LIMITED` where such took too much of the processor. */
+  readonly readNew: <Result>(c: Http, viewer: Viewer, read: () => Result) => Result
   readonly close: () => void
 }
 
@@ -117,5 +116,7 @@ export const createLimiter = (options: LimiterOptions): Limiter => {
       { retryAfter: seconds },
     )
   }
-  return { count, checkAddress, countCreation, close: end }
+  const withinTime = createTimes(options)
+  const readNew: Limiter['readNew'] = (c, viewer, read) => withinTime(countedFor(c, viewer), read)
+  return { count, checkAddress, countCreation, readNew, close: end }
 }

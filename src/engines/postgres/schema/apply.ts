@@ -72,11 +72,19 @@ const applyInside = async (connection: Connection, text: string, record: Query):
   }
 }
 
-/** Drops the invalid index that an interrupted `create index concurrently` left, so that it can be made again. */
+/**
+ * Drops the invalid index that an interrupted `create index concurrently` left, so that it can be made again. One that the server still
+ * makes, for a program that was killed, is waited for: to drop it would be a deadlock.
+ */
 const dropBroken = async (connection: Connection, statement: string): Promise<void> => {
   const [, index] =
     /^create (?:unique )?index concurrently if not exists (\w+)/i.exec(statement) ?? []
   if (index === undefined) return
+  const making = queryWith(
+    'select 1 from pg_stat_progress_create_index where index_relid = to_regclass($1)',
+    index,
+  )
+  while ((await connection.query(making)).length > 0) await sleep(pause)
   const broken = await connection.query(
     queryWith(
       'select 1 from pg_index where indexrelid = to_regclass($1) and not indisvalid',
