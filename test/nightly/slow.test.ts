@@ -4,8 +4,10 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
+import { mint } from '#auth/token.ts'
 import { folderOf, type Service, serve } from '../duet.ts'
 import { until } from '../support/wait.ts'
+import { secret } from '../world.ts'
 import { seedMany } from './seed-many.ts'
 
 const count = 1000
@@ -19,7 +21,7 @@ let service: Service
 before(async () => {
   const { settings } = folderOf('slow').fresh()
   await seedMany(settings, 100)
-  service = await serve(settings)
+  service = await serve({ ...settings, DUET_QUEUE_WAIT: '1000' })
 })
 after(() => service?.end())
 
@@ -47,6 +49,22 @@ const kinds = [
   ],
 ] as const
 
+/** Asks for others until no more is open than before; gives how many were served, and how many told to come again. */
+const othersServed = async (before: number) => {
+  const told = { served: 0, again: 0 }
+  await until('they are ended', async () => {
+    const answer = await fetch(`${service.url}/api/products/1`)
+    await answer.body?.cancel()
+    if (answer.headers.has('retry-after')) told.again++
+    else {
+      assert.equal(answer.status, 200)
+      told.served++
+    }
+    return open() <= before + 1
+  })
+  return told
+}
+
 for (const [name, first] of kinds)
   test(`${count} connections that are slow with ${name} are all ended, and others are served meanwhile`, {
     skip,
@@ -56,16 +74,46 @@ for (const [name, first] of kinds)
     const begun = performance.now()
     const all = Array.from({ length: count }, () => slowly(first))
     await until('they are connected', () => open() >= before + count / 2)
-    let served = 0
-    await until('they are ended', async () => {
-      const answer = await fetch(`${service.url}/api/products/1`)
-      await answer.body?.cancel()
-      assert.equal(answer.status, 200)
-      served++
-      return open() <= before + 1
-    })
+    const { served, again } = await othersServed(before)
     const seconds = ((performance.now() - begun) / 1000).toFixed(1)
     t.diagnostic(`all are ended after ${seconds} s; ${served} others served meanwhile`)
+    assert.equal(again, 0)
     for (const { answer } of all) assert.match(answer(), /^HTTP\/1\.1 408 /)
     for (const { socket } of all) socket.destroy()
   })
+
+/** Writes a post of 300 KB. */
+const posted = async (token: string): Promise<void> => {
+  const { status } = await fetch(`${service.url}/api/users/1/posts`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ title: 'long', content: '€'.repeat(100_000) }),
+  })
+  assert.equal(status, 201)
+}
+
+/** Asks for an answer of some megabytes and takes nothing of it. */
+const unread = (): Socket => {
+  const socket = connect(service.port, '127.0.0.1').on('error', () => {})
+  socket.pause()
+  socket.write('GET /api/posts?limit=20 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+  return socket
+}
+
+test(`${count} connections whose clients take nothing of large answers are all ended, and others are served meanwhile`, {
+  skip,
+}, async t => {
+  const token = await mint({ sub: 1, role: 'user', ttl: 3600 }, secret, Date.now())
+  for (let n = 0; n < 20; n++) await posted(token)
+  const before = open()
+  const begun = performance.now()
+  const all = Array.from({ length: count }, unread)
+  await until('they are connected', () => open() >= before + 20)
+  const { served, again } = await othersServed(before)
+  const seconds = ((performance.now() - begun) / 1000).toFixed(1)
+  t.diagnostic(
+    `all are ended after ${seconds} s; ${served} others served meanwhile, ${again} told to come again`,
+  )
+  assert.ok(served > 9 * again)
+  for (const socket of all) socket.destroy()
+})
