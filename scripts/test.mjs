@@ -106,7 +106,8 @@ function runsOf({ DUET_TEST_STORE: only, DUET_TEST_NO_POSTGRES: noPostgres }) {
     .map(file => file.replaceAll('\\', '/'))
     .sort(longFirst)
   if (only) return [{ engine: only, files }]
-  const again = noPostgres ? [] : suite.onPostgres(files)
+  // Each run has a report of its own, and the first takes the branches of both engines.
+  const again = noPostgres || hasCoverage ? [] : suite.onPostgres(files)
   const runs = [
     { engine: 'sqlite', files },
     { engine: 'postgres', files: again },
@@ -135,6 +136,8 @@ function begin({ engine, files }, runs, env, signal) {
     signal,
     only: options['test-only'] === true,
     coverage: hasCoverage,
+    coverageIncludeGlobs: ['{src,content}/**/*.ts'],
+    coverageExcludeGlobs: ['**/*.test.ts'],
     testNamePatterns: options['test-name-pattern'] ?? [],
     testSkipPatterns: options['test-skip-pattern'] ?? [],
   })

@@ -151,7 +151,7 @@ test('a socket that systemd handed over to an old Node is handed on to the pinne
 })
 
 test('compiled code is stored in the checkout, else in the folder of the user, and nowhere that others may write', () => {
-  const { NODE_COMPILE_CACHE: _, ...rest } = env
+  const { NODE_COMPILE_CACHE: _, NODE_DISABLE_COMPILE_CACHE: __, ...rest } = env
   const dir = checkout({ installed: false })
   const home = join(dir, 'home')
   const started = () => {

@@ -33,7 +33,6 @@ export const orders = [
       'test/contract/keys.test.ts: a pay whose answer was lost is answered again byte for byte, also when the order moved on since',
       'test/nightly/kill-pays.test.ts: … times kill -9 amid pays: with its key each is paid once, and its answer stays the same',
     ],
-    'In part: tried with 5,000 answers that are lost on purpose, and those of 200 kills so far; a night has 500.',
   ],
   [
     'C5',
@@ -90,7 +89,7 @@ export const orders = [
     [
       'test/nightly/kill-pays.test.ts: … times kill -9 amid pays: with its key each is paid once, and its answer stays the same',
     ],
-    'In part: tried with 200 kills so far; a night has 500. Both are in one transaction.',
+    'Both are in one transaction.',
   ],
   [
     'C12',

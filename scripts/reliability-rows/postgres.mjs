@@ -98,7 +98,6 @@ export const postgres = [
       'test/nightly/history.test.ts: … operations on 50 posts, their comments and pairs of products have an order',
       'test/nightly/history.test.ts: writes over what was read, whatever came between, lose updates, and the history shows it',
     ],
-    'In part: tried with a history of 20,000 operations so far; a night has 100,000, and 200,000 were planned.',
   ],
   [
     'B12',

@@ -36,7 +36,6 @@ export const storage = [
       'test/nightly/faults.test.ts: a writer that takes a failed commit for undone and goes on is wrong: the row comes back',
       'test/store/writer.test.ts: after a commit that fails no write is acknowledged, and nothing more is written',
     ],
-    'In part: tried with 20 rounds so far; a night has a hundred.',
   ],
   [
     'A5',
@@ -45,7 +44,7 @@ export const storage = [
       'test/nightly/faults.test.ts: … rounds of … end the service within a second, and keys heal what was in doubt',
       'test/nightly/powercut.test.ts: … power cuts lose no acknowledged write and leave nothing half done',
     ],
-    'In part: tried with 20 rounds so far; a night has 200. The power cuts tear writes between sectors.',
+    'The power cuts tear writes between sectors.',
   ],
   [
     'A6',
@@ -64,7 +63,6 @@ export const storage = [
       'test/nightly/faults.test.ts: a disk that is full keeps all that was acknowledged and takes writes when there is room, … times',
       'test/nightly/faults.test.ts: below the least room writes are refused before the disk is full, … times',
     ],
-    'In part: tried with 4 fills so far; a night has 20.',
   ],
   [
     'A8',
@@ -228,6 +226,5 @@ export const storage = [
       'test/store/lane-threads.test.ts: a thread that read very much is ended without a word, and another serves the next read',
       'test/nightly/kill.test.ts: … deaths by memory under writes lose no acknowledged write',
     ],
-    'In part: tried with 3 deaths so far; a night has 20.',
   ],
 ]

@@ -13,8 +13,8 @@ export const supply = [
   [
     'I2',
     'Branches that no test takes',
-    [],
-    'Not shown: `npm test -- --experimental-test-coverage` prints the coverage, and no test holds it to a figure.',
+    ['test/nightly/coverage.test.ts: the usual tests take nearly all branches of src and content'],
+    'In part: 95 % of all branches are held; all those of tokens and orders were planned, of whose files each takes 88 % to all.',
   ],
   [
     'I3',

@@ -20,7 +20,7 @@ import {
 } from './history/clients.ts'
 import type { Deed, Operation } from './history/deeds.ts'
 
-const operations = Number(process.env.DUET_TEST_ROUNDS ?? 100_000)
+const operations = Number(process.env.DUET_TEST_ROUNDS ?? 200_000)
 const seed = Number(process.env.DUET_TEST_SEED ?? Date.now() % 1_000_000)
 const stock = 1_000_000
 

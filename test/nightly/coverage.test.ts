@@ -1,0 +1,36 @@
+/** The branches of the code that the usual tests take. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { plain } from '../duet.ts'
+
+const script = fileURLToPath(new URL('../../scripts/test.mjs', import.meta.url))
+
+/** Per cent of all branches. */
+const least = 95
+
+/** Runs all usual tests and counts what they take; gives what it printed. */
+const counted = () =>
+  new Promise<{ readonly code: number | null; readonly stdout: string }>(resolve => {
+    // Counting makes them slower.
+    const env = { ...plain, DUET_TEST_PATIENCE: '3' }
+    const child = spawn(process.execPath, [script, '--experimental-test-coverage'], {
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    process.once('exit', () => child.kill())
+    let stdout = ''
+    child.stdout.setEncoding('utf8').on('data', text => {
+      stdout += text
+    })
+    child.once('close', code => resolve({ code, stdout }))
+  })
+
+test('the usual tests take nearly all branches of src and content', async t => {
+  const { code, stdout } = await counted()
+  assert.equal(code, 0, stdout.slice(-20_000))
+  const [, lines, branches] = /all files +\| +([\d.]+) \| +([\d.]+) \|/.exec(stdout) ?? []
+  t.diagnostic(`${branches} % of branches, ${lines} % of lines`)
+  assert.ok(Number(branches) >= least, `${branches} % of branches`)
+})
