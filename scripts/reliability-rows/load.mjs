@@ -116,11 +116,12 @@ export const load = [
     'Life taken for readiness',
     [
       'test/postgres/faults.test.ts: a service without its database says so until it is back',
+      'test/nightly/postgres-faults.test.ts: reports the database as unavailable until it is back, after five minutes',
       'test/cli/hang-ups.test.ts: probes are answered while nothing else is',
       'test/deploy.test.ts: all ask on one port, for their life at /healthz and for readiness at /readyz',
       'test/nightly/crowd.test.ts: at … times what it can serve a service goes on serving, and all its probes are answered',
     ],
-    'In part: how fast probes are under load is measured by the bench (bench/README.md), and the database is away for seconds, not minutes.',
+    'In part: how fast probes are under load is measured by the bench (bench/README.md), not asserted.',
   ],
   [
     'H12',

@@ -45,9 +45,8 @@ export const postgres = [
     [
       'test/postgres/faults.test.ts: a service without its database says so until it is back',
       'test/postgres/faults.test.ts: a service without the right to its database does not start, and says why',
-      'test/nightly/postgres-faults.test.ts: reports the database as unavailable until it is back, however long',
+      'test/nightly/postgres-faults.test.ts: reports the database as unavailable until it is back, after five minutes',
     ],
-    'In part: it is away for seconds, not for five minutes.',
   ],
   [
     'B6',

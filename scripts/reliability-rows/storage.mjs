@@ -7,7 +7,6 @@ export const storage = [
       'test/store/serve.test.ts: kill -9 under writes, twice, loses no acknowledged write',
       'test/nightly/kill.test.ts: … times kill -9 under writes lose no acknowledged write',
     ],
-    'In part: some 200 kills in a night, under 16 writers, not a thousand under 32.',
   ],
   [
     'A2',

@@ -3,17 +3,17 @@ import { test } from 'node:test'
 import { folderOf, type Service } from '../duet.ts'
 import { killRounds } from '../store/kill-rounds.ts'
 
-const rounds = Number(process.env.DUET_TEST_ROUNDS ?? 200)
+const rounds = Number(process.env.DUET_TEST_ROUNDS ?? 1000)
 
 test(`${rounds} times kill -9 under writes lose no acknowledged write`, async t => {
   const { file, settings } = folderOf('kill').fresh()
   t.diagnostic(`${await killRounds(rounds, file, settings)} writes were acknowledged`)
 })
 
-test(`${rounds} times kill -9 amid the restart after a kill -9 lose no acknowledged write either`, async t => {
+const restarts = Math.ceil(rounds / 25)
+test(`${restarts} times kill -9 amid the restart after a kill -9 lose no acknowledged write either`, async t => {
   const { file, settings } = folderOf('kill-restart').fresh()
-  const kills = Math.ceil(rounds / 5)
-  t.diagnostic(`${await killRounds(kills, file, settings, 5)} writes were acknowledged`)
+  t.diagnostic(`${await killRounds(restarts, file, settings, 5)} writes were acknowledged`)
 })
 
 const starved = `--max-old-space-size=64 --import=${new URL('../support/glutton.mjs', import.meta.url)}`
@@ -25,7 +25,7 @@ const dieOfMemory = async (service: Service) => {
   assert.match(service.stderr(), /heap out of memory/)
 }
 
-const deaths = Math.ceil(rounds / 10)
+const deaths = Math.ceil(rounds / 50)
 test(`${deaths} deaths by memory under writes lose no acknowledged write`, async t => {
   const { file, settings } = folderOf('memory').fresh()
   const little = { ...settings, NODE_OPTIONS: starved }

@@ -4,7 +4,7 @@ import { connect } from '#engines/sqlite/connection.ts'
 import { type Service, type Settings, serve, start } from '../duet.ts'
 import { pause, until } from '../support/wait.ts'
 
-const writers = 16
+const writers = 32
 
 /** Posts users until the service is gone; gives the address of each that was acknowledged to `acknowledge`. */
 const writeOn = async ({ url }: Service, name: string, acknowledge: (email: string) => void) => {
