@@ -68,11 +68,11 @@ export const graphql = [
       'test/contract/graphql-limits.test.ts: fields of one name are too many where comparing them all is too much',
       'test/contract/graphql-bombs.test.ts: …: refused',
       'test/nightly/hold.test.ts: no request of at most 1 MiB holds the event loop for more than … ms on …',
-      'src/http/limit/time.test.ts: two seconds may be taken at once, and a millisecond more is refused until it is given back',
+      'src/http/limit/time.test.ts: a second may be taken at once, and a millisecond more is refused until it is given back',
       'test/contract/graphql-limits.test.ts: documents that are new take of the time of their caller: known ones and other callers are served on',
       'test/nightly/beside.test.ts: beside a stream of documents that are slow to validate all others are served',
     ],
-    'In part: others wait as before at the median; for the two seconds of processor that a caller has at once, one in a hundred waits for some of its documents (see *found last*).',
+    'In part: others wait as before at the median; while a caller uses up the second of processor that it has at once, they wait for some of its documents (see *found last*).',
   ],
   [
     'D10',

@@ -15,7 +15,7 @@ export type TimeOptions = {
 export type WithinTime = <Result>(caller: string, work: () => Result) => Result
 
 /** What a caller may take at once, in milliseconds: a program sends all its documents anew when the service was restarted. */
-const atOnce = 2000
+const atOnce = 1000
 
 /** Callers whose time is remembered: those who took any lately. */
 const mostCallers = 10_000
