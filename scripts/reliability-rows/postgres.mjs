@@ -12,7 +12,6 @@ export const postgres = [
       'test/nightly/postgres-faults.test.ts: outlives … crashes of the server (…)',
       'test/nightly/postgres-faults.test.ts: loses what was acknowledged where commits do not wait, and the rounds show it',
     ],
-    'In part: tried with 40 crashes so far; a night has 150.',
   ],
   [
     'B2',
@@ -67,7 +66,6 @@ export const postgres = [
       'test/postgres/faults.test.ts: a service tries again what was locked crosswise',
       'test/nightly/postgres-faults.test.ts: tries again what was locked crosswise … times, in … writes',
     ],
-    'In part: tried with 1,000 writes so far; a night has 10,000.',
   ],
   [
     'B9',

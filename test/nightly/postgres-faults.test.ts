@@ -63,8 +63,7 @@ describe('a service on PostgreSQL, for long', { skip: noPostgres }, () => {
 
   test('reports the database as unavailable until it is back, after five minutes', async () => {
     const { workload, proxy } = await wiredWorkload()
-    // Twenty in a second.
-    await away(workload, proxy.faults, 6000)
+    await away(workload, proxy.faults, 5, 300)
     await workload.service.end()
   })
 

@@ -12,14 +12,16 @@ import type { Faults } from '../tools/proxy.ts'
 import type { Postgres } from '../tools/server.ts'
 import { assertWell, type Database, freshOn, password, type Workload } from './workload.ts'
 
-/** Refuses all connections for so many requests: callers get Retry-After, and the log stays short. */
-export const away = async (workload: Workload, faults: Faults, requests: number) => {
+/** Refuses all connections for so many requests, and so many seconds at least: callers get Retry-After, and the log stays short. */
+export const away = async (workload: Workload, faults: Faults, requests: number, seconds = 0) => {
   const log = () => workload.service.stdout().trim().split('\n')
   // On a busy machine a connection may have come too late before, which was told as well.
   const earlier = workload.service.stdout() === '' ? 0 : log().length
   faults.refuse()
   faults.cut()
-  for (let asked = 0; asked < requests; asked++) {
+  const begun = performance.now()
+  const isOver = () => performance.now() - begun >= seconds * 1000
+  for (let asked = 0; asked < requests || !isOver(); asked++) {
     await pause(50)
     const answers = await Promise.all([
       workload.send(`GET /api/products/${workload.product}`),
