@@ -130,7 +130,7 @@ export const machineErrors = defineErrors({
   },
   RATE_LIMITED: {
     status: 429,
-    title: 'Too many requests of one caller in a minute',
+    title: 'Too many requests of one caller, or too much work for them',
     example: 'More than 600 requests in a minute; try again in 12 s',
   },
   CLIENT_CLOSED_REQUEST: { status: 499, title: 'The client hung up before it was answered' },

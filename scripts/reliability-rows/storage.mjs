@@ -17,7 +17,6 @@ export const storage = [
       'test/nightly/powercut.test.ts: on a disk that is never synced power cuts damage the store in the same simulation',
       'test/store/connection.test.ts: … is … on every connection: …',
     ],
-    'In part: tried with 3,000 cuts so far; a night has 10,000.',
   ],
   [
     'A3',

@@ -52,6 +52,7 @@ export type Request = {
   readonly asked: Asked
   /** Counts so much further work against the caller's rate limit; gives the headers that say what is left. */
   readonly count: (work: number) => Counted | Promise<Counted>
+  /** Reads a new document within its caller's share of the processor. */
   readonly readNew: ReadNew
   /** Counts a row of an entity that will be created; throws above the limit of the caller's address. */
   readonly countCreation: (entity: string) => void

@@ -57,26 +57,30 @@ describe('a migration outside a transaction', { skip: noDatabase }, () => {
     assert.deepEqual(await valid(url), ['posts_late true', 'users_late true'])
   })
 
-  test('an index that the server still makes for a program that is gone is waited for', async () => {
-    const url = await migrated()
-    const holder = await held(url)
-    const killed = await connected(url)
-    killed.on('error', () => {})
-    killed.query(statement('posts_late', 'posts')).catch(() => {})
-    await until('its index is begun', async () => (await valid(url)).length === 1)
-    killed.connection.stream.destroy()
-    const run = migrate(url, all)
-    await until('the next one came to that index', async () => {
-      const [others] = await rowsOf(
-        url,
-        "select count(*)::int from pg_stat_activity where datname = current_database() and query ~ 'drop index|pg_stat_progress_create_index' and pid <> pg_backend_pid()",
-      )
-      return Number(others) > 0
+  for (const table of ['users', 'posts'])
+    test(`an index that the server still makes for a program that is gone is waited for, after one on ${table}`, async () => {
+      const url = await migrated()
+      const first = statement(`${table}_first_late`, table)
+      const second = statement('posts_late', 'posts')
+      await ask(url, first)
+      const holder = await held(url)
+      const killed = await connected(url)
+      killed.on('error', () => {})
+      killed.query(second).catch(() => {})
+      await until('its index is begun', async () => (await valid(url)).length === 2)
+      killed.connection.stream.destroy()
+      const run = migrate(url, [...known, { ...indexes, text: outsideMark + first + second }])
+      await until('the next one came to that index', async () => {
+        const [others] = await rowsOf(
+          url,
+          "select count(*)::int from pg_stat_activity where datname = current_database() and query ~ '^(drop|create) index|pg_stat_progress_create_index' and pid <> pg_backend_pid()",
+        )
+        return Number(others) > 1
+      })
+      await holder.end()
+      assert.deepEqual(await run, [indexes.name])
+      assert.deepEqual(await valid(url), [`${table}_first_late true`, 'posts_late true'].sort())
     })
-    await holder.end()
-    assert.deepEqual(await run, [indexes.name])
-    assert.deepEqual(await valid(url), ['posts_late true', 'users_late true'])
-  })
 
   test('a migration outside a transaction fills rows in batches, each committed by itself, and stops where all are filled', async () => {
     const url = await migrated()

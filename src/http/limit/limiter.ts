@@ -35,7 +35,7 @@ export type Limiter = {
   readonly checkAddress: (c: Http) => void
   /** Counts the creation of a row by a viewer without a token; throws `RATE_LIMITED` above the limit of its entity. */
   readonly countCreation: (c: Http, viewer: Viewer, entity: string) => void
-  /** Reads what a caller may have sent for the first time; throws `RATE_LIMITED` where such took too much of the processor. */
+  /** Reads what is new to this process; throws `RATE_LIMITED` where that of its caller took too much of the processor. */
   readonly readNew: <Result>(c: Http, viewer: Viewer, read: () => Result) => Result
   readonly close: () => void
 }

@@ -1,9 +1,9 @@
-/** How much of the processor a caller may take with what it sends for the first time, beyond the number of its requests. */
+/** How much of the processor a caller may take with what is new to this process, beyond the number of its requests. */
 import { lru } from '#base/lru.ts'
 import { ApiError } from '#errors.ts'
 
 export type TimeOptions = {
-  /** The most requests of a caller in a minute: for each it has a millisecond of the processor. */
+  /** The most requests of a caller in a minute. */
   readonly limit: number
   /** Milliseconds since 1970. */
   readonly now: () => number
@@ -20,7 +20,10 @@ const atOnce = 1000
 /** Callers whose time is remembered: those who took any lately. */
 const mostCallers = 10_000
 
-const ofThread = (): number => {
+/** Milliseconds for each request that a caller may send. */
+const perRequest = 2
+
+const processorOfThread = (): number => {
   const microseconds = Object.values(process.threadCpuUsage())
   return microseconds.reduce((sum, one) => sum + one, 0) / 1000
 }
@@ -33,8 +36,12 @@ const usedUp = (seconds: number): ApiError =>
   )
 
 /** Time for each caller, as in a bucket that leaks: what was taken is given back as time passes. */
-export const createTimes = ({ limit, now, processor = ofThread }: TimeOptions): WithinTime => {
-  const perSecond = limit / 60
+export const createTimes = ({
+  limit,
+  now,
+  processor = processorOfThread,
+}: TimeOptions): WithinTime => {
+  const perSecond = (limit * perRequest) / 60
   const callers = lru<{ readonly taken: number; readonly at: number }>(mostCallers)
   /** What a caller has taken and not been given back; a clock that was set back gives nothing back. */
   const takenBy = (caller: string): number => {
@@ -47,6 +54,7 @@ export const createTimes = ({ limit, now, processor = ofThread }: TimeOptions): 
     const took = (milliseconds: number) =>
       callers.set(caller, { taken: taken + milliseconds, at: now() })
     if (taken > atOnce) {
+      // Counted from now on where the clock was set back, and kept among the callers that are remembered.
       took(0)
       throw usedUp(Math.ceil((taken - atOnce) / perSecond))
     }

@@ -72,19 +72,27 @@ const applyInside = async (connection: Connection, text: string, record: Query):
   }
 }
 
-/**
- * Drops the invalid index that an interrupted `create index concurrently` left, so that it can be made again. One that the server still
- * makes, for a program that was killed, is waited for: to drop it would be a deadlock.
- */
-const dropBroken = async (connection: Connection, statement: string): Promise<void> => {
-  const [, index] =
-    /^create (?:unique )?index concurrently if not exists (\w+)/i.exec(statement) ?? []
-  if (index === undefined) return
+/** Waits while the server makes an index on the table of another, for a program that was killed: each would wait for the other. */
+const waitForIndexes = async (connection: Connection, table: string): Promise<void> => {
   const making = queryWith(
-    'select 1 from pg_stat_progress_create_index where index_relid = to_regclass($1)',
-    index,
+    'select 1 from pg_stat_progress_create_index where relid = to_regclass($1)',
+    table,
   )
-  while ((await connection.query(making)).length > 0) await sleep(pause)
+  for (let number = 1; (await connection.query(making)).length > 0; number++) {
+    if (number === tries)
+      throw new Error(
+        `an index on ${table} is still being made (pg_stat_progress_create_index tells how far it is): wait for its end, then run duet migrate again`,
+      )
+    await sleep(pause)
+  }
+}
+
+/** Drops the invalid index that an interrupted `create index concurrently` left, so that it can be made again. */
+const dropBroken = async (connection: Connection, statement: string): Promise<void> => {
+  const [, index, table] =
+    /^create (?:unique )?index concurrently if not exists (\w+)\s+on (\w+)/i.exec(statement) ?? []
+  if (index === undefined || table === undefined) return
+  await waitForIndexes(connection, table)
   const broken = await connection.query(
     queryWith(
       'select 1 from pg_index where indexrelid = to_regclass($1) and not indisvalid',
