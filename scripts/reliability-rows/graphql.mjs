@@ -149,7 +149,6 @@ export const graphql = [
       'src/graphql/document.test.ts: documents, their faults and what is derived from them are in the account of memory, and never above it',
       'test/nightly/documents.test.ts: … documents that are new each time take at most … MiB more in the mean than 200 usual requests',
     ],
-    'In part: with 60,000 documents, not a million: a night is too short.',
   ],
   [
     'D19',

@@ -10,7 +10,7 @@ import { secret } from '../world.ts'
 import { times } from './hold/shape.ts'
 import { seedMany } from './seed-many.ts'
 
-const count = 60_000
+const count = 1_000_000
 /** MiB: 39 to 47 on a machine with room, 42 to 58 beside other work, which leaves V8 later with its collections. */
 const mostMore = 64
 const clients = 8

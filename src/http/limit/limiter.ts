@@ -1,4 +1,4 @@
-/** The rate limit: how many requests of one caller are served in a minute, by windows that are whole minutes, and the headers that say how many are left. */
+/** The rate limit: how many requests of one caller are served in each minute of the clock, and the headers that say how many are left. */
 import { after } from '#base/after.ts'
 import { graphqlPath, restPath } from '#base/paths.ts'
 import type { RateCounts } from '#base/rate-counts.ts'
