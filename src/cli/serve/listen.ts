@@ -56,7 +56,9 @@ const lastRequest = 200
  */
 const closeGently = async (server: Server, limit: number): Promise<void> => {
   const forced = setTimeout(() => server.closeAllConnections(), limit)
-  const idle = setTimeout(() => server.closeIdleConnections(), lastRequest)
+  // What arrived while the process stood still is read before any connection is taken for idle.
+  const close = () => void setImmediate().then(() => server.closeIdleConnections())
+  const idle = setTimeout(close, lastRequest)
   // The sockets are read once more first: a connection or a request that has arrived is still answered.
   await setImmediate()
   // The method of an HTTP server would close the idle connections at once.
