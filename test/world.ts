@@ -217,11 +217,14 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
   const { token, ask, gql } = askingOf({ app, content, model, now })
   const look = lookInto(store)
   const close = async () => {
-    await mail.close(0)
-    await look.close()
-    await engine.close()
-    await drop()
-    rmSync(folder, { recursive: true, force: true })
+    try {
+      await mail.close(0)
+      await look.close()
+      await engine.close()
+      await drop()
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
   }
   // A busy machine may take longer than a service has to say that it is ready.
   const isReady = () =>

@@ -171,6 +171,8 @@ test('what was taken on before a close is written, and what comes after is refus
   await Promise.all([closed, late])
   assert.equal(keysIn(world.file).length, 20)
   release(world)
+  // Its engine is closed already, its folder is not removed.
+  await assert.rejects(world.close())
 })
 
 test('an answer is of its own request, also when the writer forgets its plans between two of a group', async () => {
