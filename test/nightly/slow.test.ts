@@ -95,12 +95,12 @@ const posted = async (token: string): Promise<void> => {
   assert.equal(status, 201)
 }
 
-/** Asks for an answer of 18 MB, more than the buffers of two sockets, and takes nothing of it until all is over; `taken` is then what had come. */
+/** Asks for an answer of 18 MB, more than the buffers of two sockets, and takes nothing of it until what this gives is called, which gives what had come. */
 const unread = () => {
   const socket = connect(service.port, '127.0.0.1').on('error', () => {})
   socket.setEncoding('latin1').pause()
   socket.write(`GET /api/posts?limit=${posts} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
-  const taken = async () => {
+  return async () => {
     let text = ''
     socket.on('data', more => {
       text += more
@@ -109,7 +109,6 @@ const unread = () => {
     if (!socket.closed) await once(socket, 'close')
     return text
   }
-  return taken
 }
 
 test(`${count} connections whose clients take nothing of large answers are all ended, and others are served after the first are refused`, {

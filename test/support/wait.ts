@@ -35,3 +35,7 @@ export const inTime = async <Result>(what: string, work: Promise<Result>): Promi
 
 /** Lets time pass where only that is needed: a pause that turns out longer must change nothing. */
 export const pause = (ms: number): Promise<void> => sleep(ms)
+
+/** Holds the thread for so many milliseconds, as on a busy machine: nothing of it goes on meanwhile. */
+export const standStill = (milliseconds: number): void =>
+  void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)

@@ -6,10 +6,7 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { listen } from '#cli/serve/listen.ts'
 import { loadConfig } from '#config.ts'
-
-/** Nothing of this process goes on meanwhile, as on a busy machine. */
-const standStill = (milliseconds: number) =>
-  void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
+import { standStill } from '../../../test/support/wait.ts'
 
 test('a request that came while a draining process stood still is answered, however long its connection was idle', async () => {
   const app = { fetch: () => new Response('answered') }

@@ -5,6 +5,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { refuseUnparsed } from '#cli/serve/unparsed.ts'
+import { standStill } from '../../../test/support/wait.ts'
 
 type Refusing = { readonly options?: ServerOptions; readonly listener?: RequestListener }
 
@@ -61,14 +62,13 @@ test('extensions of chunks that are too long are 413', async t => {
   assert.equal(errorIn(answers[0]).code, 'PAYLOAD_TOO_LARGE')
 })
 
+const hasty = { headersTimeout: 50, requestTimeout: 50, connectionsCheckingInterval: 20 }
+
 test('a request that does not come whole in time is 408', async t => {
-  const options = { headersTimeout: 50, requestTimeout: 50, connectionsCheckingInterval: 20 }
-  const { answers } = await hearing(t, head, { options })
+  const { answers } = await hearing(t, head, { options: hasty })
   const { status, code } = errorIn(answers[0])
   assert.deepEqual({ status, code }, { status: 408, code: 'REQUEST_TIMEOUT' })
 })
-
-const hasty = { headersTimeout: 50, requestTimeout: 50, connectionsCheckingInterval: 20 }
 
 /** The answers that a client hears that sends the first part, and the second when the server is about to stand still for long. */
 const heardAfterStop = async (t: TestContext, listener: RequestListener, parts: string[]) => {
@@ -81,7 +81,7 @@ const heardAfterStop = async (t: TestContext, listener: RequestListener, parts: 
   await begun
   setImmediate(() => {
     socket.write(second)
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500)
+    standStill(500)
   })
   const heard = await text(socket)
   const [{ code }] = await timeouts
