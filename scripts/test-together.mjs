@@ -1,5 +1,5 @@
 // Test files that share a process: to start one and to load the service takes longer than most of their tests.
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, before, suite } from 'node:test'
@@ -51,7 +51,7 @@ const ending = '.together.mjs'
 /** Whether a program stands for several files. */
 export const isShared = program => program.endsWith(ending)
 
-/** The programs of the processes, and the function that removes those that were made for it. */
+/** The programs of the processes; those that are made for it are in the temporary folder. */
 export const programsFor = groups => {
   const folder = mkdtempSync(join(tmpdir(), 'duet-together-'))
   const programOf = (files, n) => {
@@ -65,8 +65,7 @@ export const programsFor = groups => {
     )
     return program
   }
-  const programs = groups.map(programOf)
-  return { programs, remove: () => rmSync(folder, { recursive: true, force: true }) }
+  return groups.map(programOf)
 }
 
 /** Runs each file as a suite: its hooks are its own, and a fault of it leaves the others. */

@@ -12,6 +12,7 @@ import { ableNode, handOver } from './hand-over.mjs'
 import { recentEnough } from './pinned-node.mjs'
 import { noteFigures } from './reliability.mjs'
 import { longFirst, runsOnPostgres } from './test-engines.mjs'
+import { ownFolder } from './test-folder.mjs'
 import { testServer } from './test-postgres.mjs'
 import { countedIn, usedBy } from './test-processor.mjs'
 import { isShared, processesOf, programsFor } from './test-together.mjs'
@@ -63,6 +64,7 @@ if (recentEnough()) await main()
 else handOver(ableNode(), process.argv.slice(1))
 
 async function main() {
+  const removeFolder = await ownFolder()
   const server = await testServer()
   const env = { ...process.env, ...server.env, ...compileCache() }
   env.DUET_TEST_FILE_SECONDS = String(suite.secondsPerFile)
@@ -80,12 +82,11 @@ async function main() {
   const database = usedBy(server.pid)
   await server.end()
   if (!stop.signal.aborted) for (const save of saves) save()
-  for (const { remove } of begun) remove()
   if (counts) {
     const ofDatabase = { engine: 'postgres', file: 'the database', seconds: database }
     printSlowest(begun, [...countedIn(env.DUET_TEST_PROCESSOR), ofDatabase])
-    fs.rmSync(counts, { recursive: true })
   }
+  await removeFolder()
   const ran = begun.reduce((sum, { result }) => sum + result.ran, 0)
   const isWell = begun.every(({ result }) => result.success) && !stop.signal.aborted
   if (ran === 0 && isWell) console.error('No test ran: no test file, or none in them that fits.')
@@ -121,7 +122,7 @@ function begin({ engine, files }, runs, env, signal) {
   // A third of the processes for a third of the files, so that neither run goes on alone for long.
   const share = runs === 1 ? 1 : isSecond ? 1 / 3 : 2 / 3
   const atOnce = Math.max(1, Math.round(suite.atOnce * share))
-  const { programs, remove } = programsFor(processesOf(files))
+  const programs = programsFor(processesOf(files))
   const names = ['../src/base/resolve-imports.ts', 'test-context.mjs', 'test-watchdog.mjs']
   const own = names.map(name => new URL(name, import.meta.url))
   const modules = [...own, ...(options.import ?? [])]
@@ -155,7 +156,7 @@ function begin({ engine, files }, runs, env, signal) {
     if (nesting === 0 && files.includes(name))
       result.files.push({ file: name, seconds: details.duration_ms / 1000 })
   })
-  return { engine, stream, result, remove }
+  return { engine, stream, result }
 }
 
 async function shown(stream) {

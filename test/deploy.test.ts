@@ -10,7 +10,8 @@ import { fileURLToPath } from 'node:url'
 import { serversIn, targetIn } from '#base/hosts.ts'
 import { settings } from '#settings.ts'
 import { folderOf } from './duet.ts'
-import { freePort, installed } from './postgres/tools/guard.ts'
+import { installed } from './support/guard.ts'
+import { freePort } from './support/ports.ts'
 import { at, parseYaml, type Yaml } from './yaml.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))

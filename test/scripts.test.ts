@@ -1,10 +1,11 @@
 /** Checks that the scripts of a checkout report faults. */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { checkouts, env, root, run } from './support/checkouts.ts'
+import { until } from './support/wait.ts'
 
 const checkout = checkouts()
 
@@ -69,6 +70,27 @@ test('a test file that stays alive after its time is ended and named', () => {
     stderr,
     /stays\.ts is still alive 0\.2 s after its (start|last test), held by: .*Timeout/,
   )
+})
+
+test('a test run that is killed leaves nothing in the temporary folder', async () => {
+  const dir = checkout({ installed: true })
+  const guard = 'test/support/guard.ts'
+  fs.cpSync(join(root, guard), join(dir, guard))
+  fs.writeFileSync(
+    join(dir, 'content/a.test.ts'),
+    `import fs from 'node:fs'
+    import os from 'node:os'
+    fs.mkdtempSync(os.tmpdir() + '/left-')
+    setInterval(() => {}, 1000)`,
+  )
+  const temporary = join(dir, 'temporary')
+  fs.mkdirSync(temporary)
+  const left = () => fs.globSync('**/left-*', { cwd: temporary })
+  const own = { ...env, TMPDIR: temporary }
+  const running = spawn(process.execPath, ['scripts/test.mjs'], { cwd: dir, env: own })
+  await until('the test has made its folder', () => left().length > 0)
+  running.kill('SIGKILL')
+  await until('nothing is left', () => fs.readdirSync(temporary).length === 0)
 })
 
 test("the CI run is README's test command, and fails with any step of it", () => {

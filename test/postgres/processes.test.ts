@@ -8,6 +8,7 @@ import { duet, folderOf, type Service, type Settings, serve, serveOn } from '../
 import { assertOneEffect, openLine, paysOf, prepareOrders, race, raceAll } from '../store/racer.ts'
 import { type BoundSocket, boundSocket } from '../support/bound-socket.ts'
 import { busyClient } from '../support/busy-client.ts'
+import { freePort } from '../support/ports.ts'
 import { valuesIn } from '../support/prometheus.ts'
 import { until } from '../support/wait.ts'
 import { secret } from '../world.ts'
@@ -16,7 +17,6 @@ import { ask } from './tools/ask.ts'
 import { answersWithout, keptAlive } from './tools/connections.ts'
 import { freshDatabase, noDatabase } from './tools/database.ts'
 import { childrenOf, isAlive } from './tools/family.ts'
-import { freePort } from './tools/guard.ts'
 
 const skip = noDatabase
 let url = ''

@@ -1,6 +1,7 @@
 /** Three members of an etcd, of which one leads. */
 import { join } from 'node:path'
-import { freePort, guarded, installed, type Running } from '../../postgres/tools/guard.ts'
+import { guarded, installed, type Running } from '../../support/guard.ts'
+import { freePort } from '../../support/ports.ts'
 import { until } from '../../support/wait.ts'
 
 export type Etcd = {

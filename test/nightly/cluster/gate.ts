@@ -1,7 +1,7 @@
 /** A network to a port of this machine that can be shut: it then swallows all that is sent, and closes nothing. */
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
-import { freePort } from '../../postgres/tools/guard.ts'
+import { freePort } from '../../support/ports.ts'
 
 export type Gate = {
   readonly port: number

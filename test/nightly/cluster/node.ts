@@ -2,7 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { postgresBinaries } from '../../postgres/tools/binaries.ts'
-import { freePort, guarded, installed, type Running } from '../../postgres/tools/guard.ts'
+import { guarded, installed, type Running } from '../../support/guard.ts'
+import { freePort } from '../../support/ports.ts'
 import { startGate } from './gate.ts'
 
 /** Why there is no Patroni here; false if there is. */

@@ -1,7 +1,8 @@
 /** An nginx before a service of a test, which keeps its connections to it. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort, guarded, installed, listening } from '../../postgres/tools/guard.ts'
+import { guarded, installed } from '../../support/guard.ts'
+import { freePort, listening } from '../../support/ports.ts'
 
 const program = installed('nginx')
 

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { command } from '../../commands.ts'
 import { type Service, type Settings, serve } from '../../duet.ts'
+import { freePort } from '../../support/ports.ts'
 import { type Sending, startLoad, type Tally } from '../../support/steady-load.ts'
 import { until } from '../../support/wait.ts'
 import { secret } from '../../world.ts'
 import { ask } from '../tools/ask.ts'
 import { freshDatabase } from '../tools/database.ts'
-import { freePort } from '../tools/guard.ts'
 import { startHaproxy } from '../tools/haproxy.ts'
 import { tokenOf } from './client.ts'
 

@@ -1,7 +1,8 @@
 /** A HAProxy before several services of a test: it sends requests to those that say they are ready. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort, guarded, installed, listening } from './guard.ts'
+import { guarded, installed } from '../../support/guard.ts'
+import { freePort, listening } from '../../support/ports.ts'
 
 export type Haproxy = {
   readonly url: string

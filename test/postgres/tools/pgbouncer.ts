@@ -1,7 +1,8 @@
 /** A PgBouncer in transaction mode before a test's server: each transaction may get another session. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { freePort, guarded, installed, listening, urlAt } from './guard.ts'
+import { guarded, installed } from '../../support/guard.ts'
+import { freePort, listening, urlAt } from '../../support/ports.ts'
 
 export type Pgbouncer = {
   readonly port: number

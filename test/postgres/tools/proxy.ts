@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import { pipeline } from 'node:stream/promises'
 import { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort, urlAt } from './guard.ts'
+import { freePort, urlAt } from '../../support/ports.ts'
 import { conversation } from './protocol.ts'
 
 export type Faults = {

@@ -1,10 +1,10 @@
 /** A streaming replica of a test's server, whose replay can be held up. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { guarded } from '../../support/guard.ts'
 import { until } from '../../support/wait.ts'
 import { ask } from './ask.ts'
 import { postgresBinaries } from './binaries.ts'
-import { guarded } from './guard.ts'
 import { type Address, noPostgres, type Postgres, postmaster, toItsEnd } from './server.ts'
 
 export type Replica = Postgres & {

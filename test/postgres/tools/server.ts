@@ -1,9 +1,10 @@
 /** A real PostgreSQL of a test's own, which it may stop, kill and start again. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Guard, guarded, type Running } from '../../support/guard.ts'
+import { freePort } from '../../support/ports.ts'
 import { longest, pause, until } from '../../support/wait.ts'
 import { postgresBinaries } from './binaries.ts'
-import { freePort, type Guard, guarded, type Running } from './guard.ts'
 
 export type ServerSettings = Readonly<Record<string, string | number>>
 
