@@ -151,11 +151,11 @@ export const folderOf = (name: string) => {
     const settings = { DUET_DATABASE_URL: `sqlite:${file}`, DUET_AUTH_SECRET: secret }
     return { file, rows: lookAtFile(file), settings }
   }
-  /** The same on the engine of the run, with a look into it; \`bare\`: without even its tables. */
+  /** The same on the engine of the run, with looks into it; \`bare\`: without even its tables. */
   const freshStore = async ({ bare = false } = {}) => {
     const { file } = fresh()
-    const { url, rows } = await ownStore(file, bare)
-    return { rows, file, settings: { DUET_DATABASE_URL: url, DUET_AUTH_SECRET: secret } }
+    const { url, ...looks } = await ownStore(file, bare)
+    return { ...looks, file, settings: { DUET_DATABASE_URL: url, DUET_AUTH_SECRET: secret } }
   }
   return { folder, fresh, freshStore }
 }

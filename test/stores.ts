@@ -168,8 +168,8 @@ export const notMade = onPostgres
   ? /the store lacks the migration .*; run duet migrate first/
   : /there is no store .*DUET_DATABASE_URL/
 
-/** A store of its own for services and commands: what their settings name it, and a look into it. */
-export type OwnStore = { readonly url: string; readonly rows: Look }
+/** A store of its own for services and commands: what their settings name it, and what reads and changes it past them. */
+export type OwnStore = { readonly url: string; readonly rows: Look; readonly change: Look }
 
 /** Connects for one query only: the service or command under test must find no other connections. */
 const lookOnce =
@@ -183,15 +183,17 @@ const lookOnce =
     }
   }
 
+const storeAt = (file: string) => sqliteStore({ file, migrations: historyFor('sqlite') })
+
 /** A look into a file. */
-export const lookAtFile = (file: string): Look =>
-  lookOnce(sqliteStore({ file, migrations: historyFor('sqlite') }))
+export const lookAtFile = (file: string): Look => lookOnce(storeAt(file))
 
 /** A store that nobody has filled: on SQLite `file`, not there yet; on PostgreSQL a database, with its tables or bare. */
 export const ownStore = async (file: string, bare: boolean): Promise<OwnStore> => {
-  if (!onPostgres) return { url: `sqlite:${file}`, rows: lookAtFile(file) }
+  const looks = (store: Store) => ({ rows: lookOnce(store), change: changeIn(store) })
+  if (!onPostgres) return { url: `sqlite:${file}`, ...looks(storeAt(file)) }
   const { url } = await freshDatabase(
     bare ? {} : { template: await templateFor('migrated', migrate) },
   )
-  return { url, rows: lookOnce(postgresOf(url)) }
+  return { url, ...looks(postgresOf(url)) }
 }

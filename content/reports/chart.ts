@@ -40,7 +40,12 @@ const line = (x1: number, y1: number, x2: number, y2: number, stroke: string): s
 
 /** The format of each kind of value: its unit, its least step, its decimals, and a value in full. */
 const writersOf = ({ code, digits }: Currency) => {
-  const style = { style: 'currency', currency: code } as const
+  const style = {
+    style: 'currency',
+    currency: code,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  } as const
   const money = new Intl.NumberFormat('en', style)
   const plain = new Intl.NumberFormat('en')
   return {

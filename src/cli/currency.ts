@@ -1,27 +1,38 @@
 /** The currency of a store: amounts are stored in its minor units, so under one with other decimals all would be other amounts. */
 import type { ContentStore } from '#cli/row-sources.ts'
-import { currencyOf } from '#model/money.ts'
+import type { Currency } from '#model/model.ts'
 import { queryOf } from '#sql/query.ts'
 import { name, sql } from '#sql/sql.ts'
 
 /** Where the store remembers it: beside its keys, which a backup and a move take along. */
 const key = 'currency'
 
-const rememberedIn = async ({ session, dialect }: ContentStore) => {
+/** Those of a store that remembers only a code, which was made with the decimals of `Intl`. */
+const formerDigits = (currency: string): number =>
+  new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
+    .maximumFractionDigits ?? 2
+
+/** What a store remembers of its currency, such as `USD 2`. */
+const rememberedIn = async ({ session, dialect }: ContentStore): Promise<string | undefined> => {
   const [row] = await session.query(
     queryOf(sql`select value from secrets where name = ${key}`, dialect),
   )
-  return row?.[0] instanceof Uint8Array ? currencyOf(new TextDecoder().decode(row[0])) : undefined
+  return row?.[0] instanceof Uint8Array ? new TextDecoder().decode(row[0]) : undefined
 }
 
-const remember = ({ session, dialect }: ContentStore, code: string) =>
+const remember = ({ session, dialect }: ContentStore, text: string) =>
   session.query(
     queryOf(
-      sql`insert into secrets (name, value) values (${key}, ${new TextEncoder().encode(code)})
+      sql`insert into secrets (name, value) values (${key}, ${new TextEncoder().encode(text)})
         on conflict (name) do update set value = excluded.value`,
       dialect,
     ),
   )
+
+const currencyIn = (remembered: string): Currency => {
+  const [code = '', digits] = remembered.split(' ')
+  return { code, digits: digits === undefined ? formerDigits(code) : Number(digits) }
+}
 
 /** Whether any row may have an amount. */
 const hasAmounts = async (
@@ -46,11 +57,18 @@ export const checkCurrency = async (store: ContentStore, remembers: boolean): Pr
   )
   if (tables.length === 0) return
   const { code, digits } = settings.currency
-  const before = await rememberedIn(store)
-  if (before && before.digits !== digits && (await hasAmounts(store, tables)))
+  const remembered = await rememberedIn(store)
+  const before = remembered === undefined ? undefined : currencyIn(remembered)
+  if (before && before.digits !== digits && (await hasAmounts(store, tables))) {
+    if (before.code === code)
+      throw new Error(
+        `the store has amounts in ${code} with ${before.digits} decimals, and this release counts ${digits}: each would be another amount; export them with the release that made the store, and import them into a new one`,
+      )
     throw new Error(
       `the store has amounts in ${before.code}, with ${before.digits} decimals, and ${code} has ${digits}: each would be another amount; set the currency back to ${before.code}, or name another store`,
     )
+  }
   // A store that takes no writes now is served for reading all the same; the next start remembers.
-  if (remembers && before?.code !== code) await remember(store, code).catch(() => {})
+  const now = `${code} ${digits}`
+  if (remembers && remembered !== now) await remember(store, now).catch(() => {})
 }

@@ -90,6 +90,14 @@ test('a currency has its own number of decimals', () => {
   assert.deepEqual(currencyOf('USD'), { code: 'USD', digits: 2 })
   assert.deepEqual(currencyOf('JPY'), { code: 'JPY', digits: 0 })
   assert.deepEqual(currencyOf('KWD'), { code: 'KWD', digits: 3 })
+  // People use it without decimals, and so does Intl.
+  assert.deepEqual(currencyOf('HUF'), { code: 'HUF', digits: 2 })
   assert.equal(currencyOf('XYZ'), undefined)
   assert.equal(currencyOf('usd'), undefined)
+})
+
+test('every currency with other than two decimals is one that there is', () => {
+  const all = Intl.supportedValuesOf('currency').map(code => currencyOf(code)?.digits)
+  const counted = [0, 2, 3].map(digits => all.filter(one => one === digits).length)
+  assert.deepEqual(counted, [16, all.length - 16 - 7, 7])
 })

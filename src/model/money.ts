@@ -32,12 +32,23 @@ export const formatMinor = (minor: number | bigint, digits: number): string => {
   return `${sign}${padded.slice(0, -digits)}${fraction && `.${fraction}`}`
 }
 
-/** The currency of an ISO 4217 code, with its own number of decimals; undefined for an unknown code. */
-export const currencyOf = (code: string): Currency | undefined => {
-  if (!Intl.supportedValuesOf('currency').includes(code)) return undefined
-  const options = new Intl.NumberFormat('en', {
-    style: 'currency',
-    currency: code,
-  }).resolvedOptions()
-  return { code, digits: options.maximumFractionDigits ?? 2 }
+/**
+ * The currencies of ISO 4217 that do not have two decimals, by how many they have. Those of `Intl` are what people use, which a
+ * newer Node may have otherwise, and each stored amount would be another one.
+ */
+const otherDecimals = {
+  0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF',
+  3: 'BHD IQD JOD KWD LYD OMR TND',
 }
+
+const decimals = new Map(
+  Object.entries(otherDecimals).flatMap(([count, codes]) =>
+    codes.split(' ').map(code => [code, Number(count)] as const),
+  ),
+)
+
+/** The currency of an ISO 4217 code, with its own number of decimals; undefined for an unknown code. */
+export const currencyOf = (code: string): Currency | undefined =>
+  Intl.supportedValuesOf('currency').includes(code)
+    ? { code, digits: decimals.get(code) ?? 2 }
+    : undefined

@@ -26,3 +26,18 @@ test('a store with amounts is opened under no currency with other decimals, and 
   // Of as many decimals.
   assert.match((await under('BHD', 'export', 'products')).stdout, /"price":5,/)
 })
+
+test('a store that remembers no decimals has those with which it was made', async () => {
+  const { settings, change } = await freshStore()
+  const inForints = (...args: readonly string[]) =>
+    command(args, { ...settings, DUET_CURRENCY: 'HUF' })
+  assert.equal((await inForints('import', 'products', file)).code, 0)
+  const remembers = (text: string) =>
+    change(`update secrets set value = ?1 where name = 'currency'`, new TextEncoder().encode(text))
+  await remembers('HUF')
+  const { code, stderr } = await inForints('export', 'products')
+  assert.equal(code, 1)
+  assert.match(stderr, /in HUF with 0 decimals, and this release counts 2: .* export them with/)
+  await remembers('HUF 2')
+  assert.match((await inForints('export', 'products')).stdout, /"price":5,/)
+})
