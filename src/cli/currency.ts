@@ -7,7 +7,7 @@ import { name, sql } from '#sql/sql.ts'
 /** Where the store remembers it: beside its keys, which a backup and a move take along. */
 const key = 'currency'
 
-/** Those of a store that remembers only a code, which was made with the decimals of `Intl`. */
+/** How amounts were counted before stores remembered it: as `Intl` does. */
 const formerDigits = (currency: string): number =>
   new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
     .maximumFractionDigits ?? 2
@@ -29,9 +29,10 @@ const remember = ({ session, dialect }: ContentStore, text: string) =>
     ),
   )
 
-const currencyIn = (remembered: string): Currency => {
-  const [code = '', digits] = remembered.split(' ')
-  return { code, digits: digits === undefined ? formerDigits(code) : Number(digits) }
+/** The currency that was remembered; with amounts of which nothing is remembered, `code`. */
+const currencyIn = (remembered: string | undefined, code: string): Currency => {
+  const [known = '', digits] = (remembered ?? code).split(' ')
+  return { code: known, digits: digits === undefined ? formerDigits(known) : Number(digits) }
 }
 
 /** Whether any row may have an amount. */
@@ -58,8 +59,10 @@ export const checkCurrency = async (store: ContentStore, remembers: boolean): Pr
   if (tables.length === 0) return
   const { code, digits } = settings.currency
   const remembered = await rememberedIn(store)
-  const before = remembered === undefined ? undefined : currencyIn(remembered)
-  if (before && before.digits !== digits && (await hasAmounts(store, tables))) {
+  const now = `${code} ${digits}`
+  if (remembered === now) return
+  const before = currencyIn(remembered, code)
+  if (before.digits !== digits && (await hasAmounts(store, tables))) {
     if (before.code === code)
       throw new Error(
         `the store has amounts in ${code} with ${before.digits} decimals, and this release counts ${digits}: each would be another amount; export them with the release that made the store, and import them into a new one`,
@@ -69,6 +72,5 @@ export const checkCurrency = async (store: ContentStore, remembers: boolean): Pr
     )
   }
   // A store that takes no writes now is served for reading all the same; the next start remembers.
-  const now = `${code} ${digits}`
-  if (remembers && remembered !== now) await remember(store, now).catch(() => {})
+  if (remembers) await remember(store, now).catch(() => {})
 }

@@ -27,17 +27,22 @@ test('a store with amounts is opened under no currency with other decimals, and 
   assert.match((await under('BHD', 'export', 'products')).stdout, /"price":5,/)
 })
 
-test('a store that remembers no decimals has those with which it was made', async () => {
+test('amounts of a store that remembers no decimals have those with which they were made', async () => {
   const { settings, change } = await freshStore()
   const inForints = (...args: readonly string[]) =>
     command(args, { ...settings, DUET_CURRENCY: 'HUF' })
   assert.equal((await inForints('import', 'products', file)).code, 0)
+  const refused = async () => {
+    const { code, stderr } = await inForints('export', 'products')
+    assert.equal(code, 1)
+    assert.match(stderr, /in HUF with 0 decimals, and this release counts 2: .* export them with/)
+  }
   const remembers = (text: string) =>
     change(`update secrets set value = ?1 where name = 'currency'`, new TextEncoder().encode(text))
   await remembers('HUF')
-  const { code, stderr } = await inForints('export', 'products')
-  assert.equal(code, 1)
-  assert.match(stderr, /in HUF with 0 decimals, and this release counts 2: .* export them with/)
+  await refused()
   await remembers('HUF 2')
   assert.match((await inForints('export', 'products')).stdout, /"price":5,/)
+  await change(`delete from secrets where name = 'currency'`)
+  await refused()
 })
