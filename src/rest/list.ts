@@ -72,7 +72,8 @@ const listRoot = (
 
 const shapeKey = ({ fields, sort, filters }: ListShape): string =>
   [
-    fields?.join(),
+    // No member is not every member: where the parameters are at fault, none is chosen.
+    fields === null ? '*' : fields.join(),
     sort.map(({ field, descending }) => `${descending ? '-' : ''}${field}`),
     filters.map(({ field, is }) => `${field} ${is}`),
   ].join('|')

@@ -137,19 +137,20 @@ export const cursorEnvelope = (
   }
 }
 
-/** The members that `fields` names, null without it. An unknown name or none at all is a fault. */
+/** The members that `fields` names, null without it. An unknown name or none at all is a fault, and then none is chosen. */
 export const fieldsOf = (query: Query, known: readonly string[]): readonly string[] | null => {
   const text = query.get('fields')
   if (text === undefined) return null
   const names = text.split(',').map(name => name.trim())
   const unknown = names.filter(name => !known.includes(name))
+  if (unknown.length === 0) return names
   if (text === '') query.fault('fields', `must name some of ${known.join(', ')}`)
   else if (unknown.includes(''))
     query.fault('fields', `has a comma with no name beside it; there are ${known.join(', ')}`)
-  else if (unknown.length > 0)
+  else
     query.fault(
       'fields',
       `names ${unknown.join(', ')}, unknown here; there are ${known.join(', ')}`,
     )
-  return names
+  return []
 }
