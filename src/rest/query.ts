@@ -9,6 +9,7 @@ import { invalid } from '#write/input.ts'
 
 /** The parameters of a request, and the faults found in them so far. */
 export type Query = {
+  /** Its value; undefined where none is given, or one that no database takes. */
   readonly get: (name: string) => string | undefined
   /** A whole number; undefined where none is given. */
   readonly whole: (name: string) => number | undefined
@@ -53,9 +54,9 @@ export const parseQuery = (text: string): Query => {
     const values = parameters.getAll(name)
     if (values.length > 1) fault(name, 'must be given once')
     const [value] = values
-    if (value !== undefined && !isStorable(value))
-      fault(name, 'must not contain NUL or lone surrogates')
-    return value
+    if (value === undefined || isStorable(value)) return value
+    fault(name, 'must not contain NUL or lone surrogates')
+    return undefined
   }
   const whole = (name: string) => {
     const value = get(name)
