@@ -3,6 +3,7 @@ import { type ExecutionResult, execute, type FieldNode, Kind, OperationTypeNode 
 import { after } from '#base/after.ts'
 import { prepareFor } from '#core.ts'
 import { createSlots, type Slots, type Variables } from '#graphql/arguments.ts'
+import { GraphqlErrors } from '#graphql/document.ts'
 import type { Schema } from '#graphql/schema.ts'
 import {
   type Collected,
@@ -55,7 +56,7 @@ const prepareQuery = (execution: Execution, collected: Collected): Ready => {
   return { members: membersOf(collected, schema), prepared, slots }
 }
 
-/** The value of `__schema` or `__type`, which graphql-js executes by itself. */
+/** The value of `__schema` or `__type`, which graphql-js executes by itself; throws the first fault of its arguments, as other fields do. */
 const introspect = (
   { schema, operation, variables }: Execution,
   nodes: readonly FieldNode[],
@@ -67,12 +68,13 @@ const introspect = (
     variableDefinitions: node.variableDefinitions ?? [],
     selectionSet: { kind: Kind.SELECTION_SET, selections: nodes },
   } as const
-  const result = execute({
+  const { data, errors = [] } = execute({
     schema: schema.schema,
     document: { kind: Kind.DOCUMENT, definitions: [definition, ...fragments.values()] },
     variableValues: { ...variables.coerced },
   }) as ExecutionResult
-  return JSON.stringify(Object.values(result.data ?? { none: null })[0])
+  if (errors.length > 0) throw new GraphqlErrors('BAD_USER_INPUT', errors.slice(0, 1))
+  return JSON.stringify(Object.values(data ?? {})[0])
 }
 
 /** The error of a root whose argument names a row that does not exist. */

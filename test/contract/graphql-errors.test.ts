@@ -103,6 +103,24 @@ describe('a variable that is null where its argument may not be', () => {
       'b',
     ],
     [
+      'of the root of introspection',
+      'query($n: String = "User") { posts { id } __type(name: $n) { name } }',
+      { n: null },
+      'n',
+    ],
+    [
+      'of @include below the root of introspection',
+      'query($b: Boolean = true) { __schema { queryType @include(if: $b) { name } } }',
+      { b: null },
+      'b',
+    ],
+    [
+      'of an argument of every type of the schema',
+      'query($b: Boolean = true) { __schema { types { fields(includeDeprecated: $b) { name } } } }',
+      { b: null },
+      'b',
+    ],
+    [
       'of an input',
       'mutation($n: String = "x") { createUser(input: {name: $n, email: "q@example.org"}) { id } }',
       { n: null },
@@ -119,6 +137,7 @@ describe('a variable that is null where its argument may not be', () => {
       const before = await all()
       const answered = await ask(query, { variables })
       assert.equal(codeOf(answered), 'BAD_USER_INPUT')
+      assert.equal(answered.json.errors.length, 1)
       assert.equal(errorOf(answered).extensions.details[0].field, field)
       assert.ok(!('data' in answered.json))
       assert.equal(await all(), before)
