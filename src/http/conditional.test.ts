@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { allowedRevisions, bodyTag, isNotModified, revisionTag } from '#http/conditional.ts'
+import { tableForm } from '#model/names.ts'
 
 const mark = { table: 'users', id: 7, revision: 3 }
 const tag = revisionTag(mark, '{"id":7}')
@@ -53,6 +55,17 @@ test('If-Match names the revisions of this very thing', () => {
   assert.deepEqual(allowedRevisions(`"x",, ${tag},`, of), [3])
   assert.equal(allowedRevisions('*', of), 'any')
   assert.equal(allowedRevisions(undefined, of), undefined)
+})
+
+test('If-Match names the revision of a thing in a table of any name that a table may have', () => {
+  const tables = fc.stringMatching(new RegExp(`^${tableForm}$`))
+  fc.assert(
+    fc.property(tables, table => {
+      const sent = revisionTag({ ...mark, table }, '{}')
+      assert.deepEqual(allowedRevisions(sent, { table, id: 7 }), [3])
+    }),
+    { examples: [['mp3_files'], ['a1']] },
+  )
 })
 
 test('If-Match with a weak tag, another thing’s tag or a tag of somebody else allows no revision', () => {

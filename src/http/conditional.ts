@@ -1,5 +1,6 @@
 /** Conditional requests: ETags made and compared (RFC 9110, sections 8.8.3 and 13). */
 import { hash } from 'node:crypto'
+import { tableForm } from '#model/names.ts'
 
 const digestOf = (text: string): string => hash('sha1', text, 'base64url')
 
@@ -40,7 +41,7 @@ export const isNotModified = (header: string | undefined, tag: string): boolean 
   return tagsOf(header)?.some(({ tag: sent }) => sent === tag) ?? false
 }
 
-const ours = /^"([a-z_]+)-(\d+)-(\d+)-[\w-]+"$/
+const ours = new RegExp(`^"(${tableForm})-(\\d+)-(\\d+)-[\\w-]+"$`)
 
 /** Whether a tag is that of a row with a revision, as `revisionTag` makes it. */
 export const isOfRow = (tag: string): boolean => ours.test(tag)

@@ -9,3 +9,6 @@ export const withArticle = (name: string): string => `${/^[aeio]/i.test(name) ? 
 
 /** An entity's name with a capital letter, for types and sentences. */
 export const typeName = (entity: string): string => entity.charAt(0).toUpperCase() + entity.slice(1)
+
+/** How the name of a table is written, as the source of a regular expression. */
+export const tableForm = '[a-z][a-z0-9_]*'

@@ -1,6 +1,6 @@
 /** Faults of names: duplicates, words that databases or GraphQL reserve, and references in a circle. */
 import type { Checked, Faults } from '#model/check/checked.ts'
-import { columnName, typeName } from '#model/names.ts'
+import { columnName, tableForm, typeName } from '#model/names.ts'
 
 /** Words that SQLite or PostgreSQL does not accept as the bare name of a column, and columns that each table has. */
 const reserved = new Set(
@@ -43,8 +43,10 @@ const graphqlTypes = [
 /** Whether GraphQL itself has a type of that name. */
 export const isGraphqlType = (name: string): boolean => graphqlTypes.includes(name)
 
+const tableName = new RegExp(`^${tableForm}$`)
+
 const isTableName = (table: string): boolean =>
-  /^[a-z][a-z0-9_]*$/.test(table) &&
+  tableName.test(table) &&
   table.length <= 40 &&
   !/^(sqlite|pg)_/.test(table) &&
   !reserved.has(table) &&
