@@ -120,6 +120,35 @@ const isWithinItself = (checked: Checked, from: string, seen: readonly string[])
   })
 }
 
+/** What the answers of an entity have within them at any depth: the entities by their paths, each once in a path. */
+const partsOf = function* (
+  entities: Checked['entities'],
+  from: Entity,
+  above: readonly string[] = [],
+  seen: readonly string[] = [],
+): Generator<readonly [path: string, name: string, entity: Entity]> {
+  for (const key of Object.keys(from.rest.embedded)) {
+    const name = own(from.relations, key)?.to ?? ''
+    const entity = own(entities, name)
+    if (!entity || seen.includes(name)) continue
+    const path = [...above, key]
+    yield [path.join('.'), name, entity]
+    yield* partsOf(entities, entity, path, [...seen, name])
+  }
+}
+
+/** The faults of embedded rows that only some readers of the object may read: others would be refused all of it, or each be shown another one. */
+const partFaults = function* ({ entities, name, self }: Checked, rule: Rule): Faults {
+  for (const [path, part, entity] of partsOf(entities, self, [], [name])) {
+    const { read } = entity.policy
+    if (!read) continue
+    // Two rules about owners differ by their paths, and often lead to the same owner.
+    if (isStricter(read, rule) && !(read.kind === 'self' && rule.kind === 'self'))
+      yield `rest.embedded of ${name} has ${path}, and fewer may read ${entity.plural} than ${name}, whose answers have them: leave it out, give ${name} an enter rule that is as strict, or change the read rule of ${part}`
+    yield* memberFaults({ entities, name: part, self: entity }, rule, name)
+  }
+}
+
 const embeddedFaults = function* (checked: Checked): Faults {
   const { entities, name, self } = checked
   for (const [key, { after }] of Object.entries(self.rest.embedded)) {
@@ -129,12 +158,11 @@ const embeddedFaults = function* (checked: Checked): Faults {
     if (!relation) yield `${subject}, which is not a relation: name one`
     if (!own(self.fields, after)?.rest)
       yield `${subject} after ${after}, which is not a field that the REST API shows: name one`
-    const rule = self.policy.enter ?? self.policy.read
     if (target && target.policy.read === undefined)
       yield `${subject}, and nobody may read ${target.plural}: give them a read rule`
-    else if (target && relation && rule)
-      yield* memberFaults({ entities, name: relation.to, self: target }, rule, name)
   }
+  const rule = self.policy.enter ?? self.policy.read
+  if (rule) yield* partFaults(checked, rule)
   if (isWithinItself(checked, name, []))
     yield `rest.embedded of ${name} leads back to ${name}: leave one of the relations out`
 }
