@@ -25,7 +25,7 @@ import {
   numberedPage,
 } from '#rest/paging.ts'
 import { parseQuery, type Query } from '#rest/query.ts'
-import { inVersion, isPublic, representAs } from '#rest/represent.ts'
+import { inVersion, isPublic, isPublicAbove, representAs } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
 import { sortOf } from '#rest/sorting.ts'
 import { styleOf } from '#rest/style.ts'
@@ -95,7 +95,7 @@ const plansOf = ({ core, prefix }: Mount, route: Route, resource: Resource) => {
 }
 
 /** Reads the query strings of a list: the shape, the page, and where its other pages are. */
-const queryReader = ({ core, prefix, version }: Mount, resource: Resource) => {
+const queryReader = ({ core, prefix, version }: Mount, route: Route, resource: Resource) => {
   const { entity } = resource
   const { isStrict } = styleOf(version)
   const parameters = [...listParameters(resource), 'version']
@@ -103,6 +103,7 @@ const queryReader = ({ core, prefix, version }: Mount, resource: Resource) => {
   const { digits } = core.model.settings.currency
   const byCursor = paging === 'cursor'
   const names = memberNames(resource)
+  const isAbovePublic = isPublicAbove(core.model, route)
   const shapeOf = (query: Query): ListShape => ({
     fields: entity.rest.selectable ? fieldsOf(query, names) : null,
     sort: byCursor ? newestFirst : sortOf(resource, query, isStrict),
@@ -118,13 +119,15 @@ const queryReader = ({ core, prefix, version }: Mount, resource: Resource) => {
     const from = page ? page.offset : afterOf(query, core.cursorKey, list)
     const address = { path, others: query.others() }
     const url = `${path}?${text}`
-    return { url, query, shape, key: shapeKey(shape), limit, page, list, from, address }
+    const by = [...shape.filters, ...shape.sort].map(({ field }) => field)
+    const open = isAbovePublic && isPublic(core.model, entity, route, by)
+    return { url, query, shape, key: shapeKey(shape), open, limit, page, list, from, address }
   }
 }
 
 /** The same with a cache: reading the query string each time took a fifth of a page. */
-const cachedQueryReader = (mount: Mount, resource: Resource) => {
-  const readQuery = queryReader(mount, resource)
+const cachedQueryReader = (mount: Mount, route: Route, resource: Resource) => {
+  const readQuery = queryReader(mount, route, resource)
   const known = lru<ReturnType<typeof readQuery>>(500)
   return (path: string, text: string) => {
     const key = `${path}?${text}`
@@ -174,16 +177,15 @@ const pageOf = (
 export const serveList = (mount: Mount, route: Route): Serve => {
   const { core, edge, version } = mount
   const resource = resourceOf(core.model, route.entity, version)
-  const open = isPublic(core.model, resource.entity)
   const planFor = plansOf(mount, route, resource)
-  const requestOf = cachedQueryReader(mount, resource)
+  const requestOf = cachedQueryReader(mount, route, resource)
   const bare: ListShape = { fields: [], sort: [], filters: [] }
   return (c, viewer, named) => {
     // The right comes before the parameters, whatever they ask for; chosen members have rules of their own.
     planFor(bare, '', viewer.role)
     const parent = route.below ? pathId(c, 'parentId', route.below.entity) : null
     const request = requestOf(c.req.path, parametersOf(c))
-    const { url, query, shape, key, limit, from } = request
+    const { url, query, shape, key, open, limit, from } = request
     // A missing parent is reported before faults of the parameters.
     if (!route.below) query.done()
     const values: Value[] = [viewer.id, limit, from, parent, 0]

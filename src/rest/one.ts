@@ -78,7 +78,7 @@ export const serveOne = (mount: Mount, route: Route): Serve => {
   const { core, edge, version } = mount
   const resource = resourceOf(core.model, route.entity, version)
   const { entity } = resource
-  const open = isPublic(core.model, entity)
+  const open = isPublic(core.model, entity, route)
   const planFor = plansOf(mount, route)
   const chosen = chosenMembers(resource)
   const shown: Making<Shown> = {

@@ -4,11 +4,12 @@ import type { Edge } from '#http/edge.ts'
 import type { Reply } from '#http/reply.ts'
 import { type Http, header } from '#http/request.ts'
 import type { Entity } from '#model/entity.ts'
-import type { Model } from '#model/model.ts'
-import { judge } from '#model/policy.ts'
+import { entityOf, fieldOf, type Model } from '#model/model.ts'
+import { judge, type Rule } from '#model/policy.ts'
 import type { Version } from '#model/version.ts'
 import { anonymous } from '#model/viewer.ts'
 import type { Answer } from '#read/read.ts'
+import type { Route } from '#rest/routes.ts'
 import type { Named } from '#rest/version.ts'
 
 type Facts = {
@@ -55,11 +56,25 @@ export const representAs = (
   return isKnown ? { status: 304, headers, body: null } : { status: 200, headers, body }
 }
 
-/** Whether anonymous may read an entity's rows, so that shared caches may store them. */
-export const isPublic = (model: Model, entity: Entity): boolean => {
-  const rule = entity.policy.enter ?? entity.policy.read
-  return rule !== undefined && judge(rule, anonymous, model) === 'yes'
-}
+/** Whether a rule lets anonymous through, whatever the row. */
+const isOpen = (model: Model, rule: Rule | undefined): boolean =>
+  rule !== undefined && judge(rule, anonymous, model) === 'yes'
+
+/** Whether anonymous may read an entity's rows where these fields choose or order them, so that shared caches may store them. */
+export const isPublic = (
+  model: Model,
+  entity: Entity,
+  { below }: Pick<Route, 'below'>,
+  by: readonly string[] = [],
+): boolean =>
+  isOpen(model, entity.policy.enter ?? entity.policy.read) &&
+  [...by, ...(below ? [below.field] : [])].every(field =>
+    isOpen(model, fieldOf(entity, field).readableBy),
+  )
+
+/** Whether anonymous may know of the row below which a path lies, where there is one. */
+export const isPublicAbove = (model: Model, { below }: Pick<Route, 'below'>): boolean =>
+  !below || isOpen(model, entityOf(model, below.entity).policy.read)
 
 /** The mark of an answer that has a revision. */
 export const markOf = (

@@ -6,7 +6,7 @@ import { admin } from '#content/roles.ts'
 import { deriveSchema } from '#graphql/schema.ts'
 import type { Field } from '#model/field.ts'
 import type { Model } from '#model/model.ts'
-import { anyone, type Rule } from '#model/policy.ts'
+import { anyone, type Rule, signedIn } from '#model/policy.ts'
 import { createWorld, usualModel, type World } from '../world.ts'
 import { codeOf, ids } from './policy-scene.ts'
 
@@ -153,6 +153,19 @@ const modelWith = (readableBy: Readonly<Record<string, Rule>>): Model => {
   return { ...usualModel, entities: { ...usualModel.entities, user: changed } }
 }
 
+test('a list of what anyone reads, below what not anyone reads, is private', async t => {
+  const { user } = usualModel.entities
+  if (!user) throw new Error('there are users')
+  const closed = { ...user, policy: { ...user.policy, read: signedIn } }
+  const entities = { ...usualModel.entities, user: closed }
+  const world = await createWorld({ model: { ...usualModel, entities } })
+  t.after(() => world.close())
+  assert.equal((await world.ask('GET /api/users/2/posts')).status, 401)
+  const { status, headers } = await world.ask('GET /api/users/2/posts', { as: 2 })
+  assert.deepEqual([status, headers.get('cache-control')], [200, 'private, no-cache'])
+  assert.match(headers.get('vary') ?? '', /Authorization/)
+})
+
 describe('a field that the viewer may not read', () => {
   let open: World
   let adminsOnly: World
@@ -195,6 +208,13 @@ describe('a field that the viewer may not read', () => {
         assert.equal((await adminsOnly.ask(line, { as: 1 })).status, 200, line)
       }
     })
+  test('a field that not anyone reads makes a list private that it sorts or filters', async () => {
+    const audience = async (path: string) =>
+      (await open.ask(`GET /api${path}`, { as: 2 })).headers.get('cache-control')
+    for (const path of keys.flatMap(uses).filter(path => /&(sort|role|status)=/.test(path)))
+      assert.equal(await audience(path), 'private, no-cache', path)
+    assert.equal(await audience('/users?fields=id&sort=name'), 'public, no-cache')
+  })
   test('a field that the viewer may not read closes the whole object, which has it', async () => {
     for (const path of ['/users', '/users/2']) {
       assert.equal((await open.ask(`GET /api${path}`)).status, 401)
