@@ -61,12 +61,16 @@ const selfPath = (path: SelfPath, columnOf: ColumnOf): Sql => {
     where ${selfPath(path.next, bare)})`
 }
 
-/** The owner of a row, looked up from the row: the cost does not grow with the number of rows that the viewer owns. */
-const ownerOf = (path: SelfPath, columnOf: ColumnOf): Sql => {
+/**
+ * The owner of a row, looked up from the row: the cost does not grow with the number of rows that the viewer owns. Each hop has a
+ * name of its own, since two of them may be to the same table.
+ */
+const ownerOf = (path: SelfPath, columnOf: ColumnOf, hop = 1): Sql => {
   if ('field' in path) return columnOf(path.field)
   const { table, by, next } = path
-  return sql`(select ${ownerOf(next, of(table))} from ${name(table)}
-    where ${column(table, 'id')} = ${columnOf(by)})`
+  const to = `${alias}${hop}`
+  return sql`(select ${ownerOf(next, of(to), hop + 1)} from ${name(table)} as ${name(to)}
+    where ${column(to, 'id')} = ${columnOf(by)})`
 }
 
 const anyOf = (conditions: readonly Sql[]): Sql => sql`(${join(conditions, sql` or `)})`

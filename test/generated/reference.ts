@@ -33,11 +33,27 @@ const rowsOf = ({ tables }: Reference, name: string): Table => tables.get(name) 
 
 // ---- Who may see and change what.
 
-const holds = (rule: Rule | undefined, row: Row, as: Viewer): boolean => {
-  if (rule?.kind === 'self') return as === 'admin' || row[rule.fields[0] ?? ''] === viewerIds[as]
-  return (
-    rule?.kind === 'anyone' || (rule?.kind === 'signed in' ? as !== 'anonymous' : as === 'admin')
-  )
+/** The value at the end of a path of relations to one row; null where one of them is to none. */
+const valueAt = (reference: Reference, name: string, row: Row, path: string): Value => {
+  const [head = '', ...rest] = path.split('.')
+  if (rest.length === 0) return row[head] ?? null
+  const { to = '', by = '' } = entityOf(reference.model, name).relations[head] ?? {}
+  const next = rowsOf(reference, to).get(Number(row[by]))
+  return next ? valueAt(reference, to, next, rest.join('.')) : null
+}
+
+const holds = (
+  reference: Reference,
+  name: string,
+  rule: Rule | undefined,
+  row: Row,
+  as: Viewer,
+): boolean => {
+  if (as === 'admin') return rule !== undefined
+  if (rule?.kind !== 'self')
+    return rule?.kind === 'anyone' || (rule?.kind === 'signed in' && as !== 'anonymous')
+  const viewer = viewerIds[as]
+  return viewer !== null && rule.fields.some(path => valueAt(reference, name, row, path) === viewer)
 }
 
 export const mayEnter = (rule: Rule | undefined, as: Viewer): boolean =>
@@ -45,7 +61,9 @@ export const mayEnter = (rule: Rule | undefined, as: Viewer): boolean =>
 
 export const seen = (reference: Reference, name: string, as: Viewer): readonly Row[] => {
   const { policy } = entityOf(reference.model, name)
-  return [...rowsOf(reference, name).values()].filter(row => holds(policy.read, row, as))
+  return [...rowsOf(reference, name).values()].filter(row =>
+    holds(reference, name, policy.read, row, as),
+  )
 }
 
 export const mayChange = (
@@ -56,7 +74,7 @@ export const mayChange = (
   as: Viewer,
 ): boolean | undefined => {
   const row = rowsOf(reference, name).get(id)
-  return row && holds(entityOf(reference.model, name).policy[operation], row, as)
+  return row && holds(reference, name, entityOf(reference.model, name).policy[operation], row, as)
 }
 
 // ---- Writes.
