@@ -58,13 +58,16 @@ export const recordChecksums = function* (
       )
 }
 
-/** Makes the keys that a store lacks. */
+/** Makes the keys that a migrated store lacks; writes nothing where it has them all. */
 export const makeSecrets = function* (dialect: Dialect): Work<void> {
+  const rows = yield queryWith('select name from secrets')
+  const present = new Set(rows.map(([name]) => name))
   for (const name of secrets)
-    yield queryOf(
-      sql`insert into secrets (name, value) values (${name}, ${randomBytes(32)}) on conflict do nothing`,
-      dialect,
-    )
+    if (!present.has(name))
+      yield queryOf(
+        sql`insert into secrets (name, value) values (${name}, ${randomBytes(32)}) on conflict do nothing`,
+        dialect,
+      )
 }
 
 /** A key of a store; throws where it was never migrated. */

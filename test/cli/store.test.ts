@@ -50,6 +50,22 @@ test('a store that is to be read must be there and up to date; one that is to be
   await session.close()
 })
 
+test('a store that lacks a key, as one does whose migration was killed at its end, gets it by the next', async () => {
+  const { settings, change, rows } = await freshStore()
+  const store = await named(settings.DUET_DATABASE_URL)
+  await store.migrate()
+  const cursor = await store.secret('cursor')
+  await change("delete from secrets where name = 'mail'")
+  assert.deepEqual(await store.pending(), [])
+  await assert.rejects(store.secret('mail'), {
+    message: 'the store has no mail key; run `duet migrate`',
+  })
+  assert.equal((await command(['migrate'], settings)).stdout, 'the store is up to date\n')
+  assert.equal((await store.secret('mail')).length, 32)
+  assert.deepEqual(await store.secret('cursor'), cursor)
+  assert.deepEqual(await rows('select name from secrets order by name'), [['cursor'], ['mail']])
+})
+
 test('a store without the column of a field is told with the field and the remedy', async () => {
   const store = await named((await freshStore()).settings.DUET_DATABASE_URL)
   await store.migrate()

@@ -7,10 +7,11 @@ import { fileURLToPath } from 'node:url'
 import { waitForOthers } from '#engines/postgres/schema/apply.ts'
 import { connect } from '#engines/sqlite/connection.ts'
 import { migrateSqlite } from '#engines/sqlite/migrate.ts'
+import { secrets } from '#engines/store.ts'
 import { folderOf, start } from '../duet.ts'
 import { historyFor } from '../history.ts'
 import { catalogOf } from '../postgres/catalog.ts'
-import { connected } from '../postgres/tools/ask.ts'
+import { ask, connected } from '../postgres/tools/ask.ts'
 import { freshDatabase, noDatabase } from '../postgres/tools/database.ts'
 import { postgresOf } from '../stores.ts'
 import { inTime, pause } from '../support/wait.ts'
@@ -64,6 +65,7 @@ const rowsOf = (file: string, text: string): readonly string[] => {
 }
 
 const tables = "select sql from sqlite_schema where name not like 'sqlite_%' order by name"
+const keys = 'select name from secrets where length(value) = 32 order by name'
 const recorded = "select count(*) from sqlite_schema where name = 'migrations'"
 
 test(`${rounds} migrations of a file that are ended by kill -9 leave all of it or nothing, and the next one ends it`, async t => {
@@ -81,11 +83,13 @@ test(`${rounds} migrations of a file that are ended by kill -9 leave all of it o
     if (!isMade && existsSync(file)) assert.deepEqual(rowsOf(file, tables), [])
     assert.deepEqual(migrateSqlite(file, historyFor('sqlite')), isMade ? [] : names)
     assert.deepEqual(rowsOf(file, tables), rowsOf(whole, tables))
+    assert.deepEqual(rowsOf(file, keys), [...secrets].sort())
     assert.deepEqual(rowsOf(file, 'pragma integrity_check'), ['ok'])
     return applied
   })
 })
 
+const keysOf = "select string_agg(name, ',' order by name) from secrets where length(value) = 32"
 const fewer = Math.ceil(rounds / 4)
 test(`${fewer} migrations of a database that are ended by kill -9 leave whole migrations, and the next one ends it`, {
   skip: noDatabase,
@@ -105,6 +109,7 @@ test(`${fewer} migrations of a database that are ended by kill -9 leave whole mi
     assert.deepEqual(applied, names.slice(0, applied.length))
     assert.deepEqual(await postgresOf(url).migrate(), names.slice(applied.length))
     assert.deepEqual(await catalogOf(url), expected)
+    assert.equal(await ask(url, keysOf), [...secrets].sort().join())
     await drops.get(url)?.()
     return applied
   })

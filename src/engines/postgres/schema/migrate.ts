@@ -95,11 +95,13 @@ const migrateOn = async (
   await connection.run(`begin isolation level read committed; ${waitForOthers}; commit`)
   const applied = await drive(appliedIn(dialect))
   const pending = missingOf(migrations, applied)
-  if (pending.length === 0 && applied.every(({ checksum }) => checksum !== null)) return []
-  if (applied.length === 0) await checkEncoding(connection)
-  await drive(makeMigrationsTable(dialect, migrationsTable))
-  for (const migration of pending) await apply(connection, migration)
-  await drive(recordChecksums(dialect, migrations, applied))
+  if (pending.length > 0 || applied.some(({ checksum }) => checksum === null)) {
+    if (applied.length === 0) await checkEncoding(connection)
+    await drive(makeMigrationsTable(dialect, migrationsTable))
+    for (const migration of pending) await apply(connection, migration)
+    await drive(recordChecksums(dialect, migrations, applied))
+  }
+  // A program that was killed after its last migration has left some out.
   await drive(makeSecrets(dialect))
   return pending.map(({ name }) => name)
 }
