@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import type { Client } from 'pg'
 import { mint } from '#auth/token.ts'
@@ -83,6 +84,15 @@ const fill = async (ask: Ask): Promise<void> => {
   await made('DELETE /api/users/7')
 }
 
+/** Stores a response that is longer than any row of the content may be. */
+const storeLong = (file: string): void => {
+  const database = new DatabaseSync(file)
+  database
+    .prepare("insert into replies values ('user 2', 'long', 'f', ?, 200, ?, null, null)")
+    .run(Date.now(), 'x'.repeat(2_500_000))
+  database.close()
+}
+
 const query = `query={ users { id name email age role posts { title comments { text author { name } } } } }`
 const paths = [
   '/api/users',
@@ -116,6 +126,7 @@ test('all of a store is on PostgreSQL after a move, and earlier ids, cursors, ta
   const restOfPosts = await ask(`GET /api/posts?limit=2&cursor=${cursor}`)
   const kept = await ask('POST /api/orders', keyed)
   await before.end()
+  storeLong(source.file)
 
   const secretive = new URL(target.url)
   secretive.password = 'not-to-be-told'
@@ -126,6 +137,7 @@ test('all of a store is on PostgreSQL after a move, and earlier ids, cursors, ta
   for (const line of lines.slice(1)) assert.match(line, /^\w+ +[\d,]+ {2}[0-9a-f]{12} {2}ok$/)
   assert.match(moved.stdout, /^users +5 /m)
   assert.match(moved.stdout, /^avatars +1 /m)
+  assert.match(moved.stdout, /^replies +2 /m)
   assert.match(last ?? '', /^moved .*duet\.db to postgres:\/\/[^@]+; set DUET_DATABASE_URL to /)
   assert.match(moved.stderr, /^moving users 5$/m)
   assert.doesNotMatch(moved.stdout + moved.stderr, /not-to-be-told/)

@@ -192,6 +192,22 @@ test('REST and GraphQL know one key as two', async () => {
   )
 })
 
+test('an answer of millions of bytes is stored under a key, and replayed byte for byte', async () => {
+  const content = '😀'.repeat(100_000) // 4 bytes each
+  const create = `mutation Long($content: String!) {
+    createPost(input: { title: "Long", content: $content, authorId: 3 }) { author { posts { content } } }
+  }`
+  const headers = await headersOf(3, freshKey())
+  for (let n = 0; n < 5; n++)
+    await world.ask('POST /api/users/3/posts', { as: 3, body: { title: 'Long', content } })
+  const long = () => world.gql(create, { headers, variables: { content } })
+  const first = await long()
+  assert.ok(Buffer.byteLength(first.text) > 2_400_000, first.text.slice(0, 500))
+  const again = await long()
+  assert.equal(again.headers.get('idempotency-replayed'), 'true')
+  assert.ok(again.text === first.text)
+})
+
 test('after a day a key counts no more and is dropped in small batches, and a paid order stays paid once', async () => {
   const { id } = (await place(2)).json
   const key = freshKey()

@@ -1,5 +1,6 @@
 /** One connection to a SQLite file: pragmas, limits, cached statements, and errors as the model knows them. */
 import { constants, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { columnarRows } from '#engines/sqlite/columnar.ts'
 import { ApiError } from '#errors.ts'
 import {
   ConstraintError,
@@ -87,29 +88,22 @@ const upTo = (rows: Iterable<Row>, most: number, fail: (most: number) => Error):
   return result
 }
 
-/** The rows from the texts of their columns, each a list of values. */
-const rowsOfColumns = ([first, ...others]: readonly string[]): Rows => {
-  const columns = others.map(text => JSON.parse(text) as SqlValue[])
-  return (JSON.parse(first ?? '[]') as SqlValue[]).map((value, at) => {
-    const row = [value]
-    for (const column of columns) row.push(column[at] as SqlValue)
-    return row
-  })
-}
-
-/** The result code for a value that is too long, as all texts of a column together may be. */
-const TOOBIG = 18
-
 /** How long a connection waits for one that has the file locked, in milliseconds. */
 export const busyTimeout = 5000
 
-const open = (file: string, sync: Durability, pages: number): DatabaseSync => {
+/** The most bytes of a row. */
+const usualLength = 2_000_000
+/** The same where SQLite alone sets it. */
+const mostLength = 1_000_000_000
+
+const open = (file: string, options: ConnectOptions): DatabaseSync => {
+  const { sync = 'full', sharesLog, takesResponses } = options
   try {
     const database = new DatabaseSync(file, {
       timeout: busyTimeout,
       enableForeignKeyConstraints: true,
       limits: {
-        length: 2_000_000,
+        length: takesResponses ? mostLength : usualLength,
         sqlLength: 100_000,
         attach: 0,
         likePatternLength: 300,
@@ -120,7 +114,7 @@ const open = (file: string, sync: Durability, pages: number): DatabaseSync => {
       },
     } as ConstructorParameters<typeof DatabaseSync>[1])
     database.exec(`pragma journal_mode = wal; pragma synchronous = ${sync};
-      pragma wal_autocheckpoint = ${pages}; pragma journal_size_limit = 67108864;
+      pragma wal_autocheckpoint = ${sharesLog ? 0 : usualPages}; pragma journal_size_limit = 67108864;
       pragma trusted_schema = off; pragma cache_size = -8000; pragma temp_store = memory`)
     return database
   } catch (cause) {
@@ -168,6 +162,8 @@ type ConnectOptions = {
   readonly sync?: Durability
   /** Whether another program makes the checkpoints of the log. */
   readonly sharesLog?: boolean
+  /** Whether it reads or writes stored responses, as the writer and a move do; each may be longer than any row of the content. */
+  readonly takesResponses?: boolean
   /** Called with each table that a statement may have written, and whether it may have replaced rows. */
   readonly onWrite?: (table: string, replaces: boolean) => void
   /** Called when a query meets a damaged page, or a file that is no database any more. */
@@ -218,28 +214,13 @@ const preparing = (
   }
 }
 
-/** The rows of a columnar query; undefined where they hold more than is wanted, or than fits in a list. */
-const columnarRows = (
-  { statement }: Prepared,
-  values: readonly SQLInputValue[],
-  most: number,
-): Rows | undefined => {
-  try {
-    const lists = statement.get(...values) as unknown as readonly string[]
-    const length = lists.reduce((sum, list) => sum + list.length, 0)
-    return length > most ? undefined : rowsOfColumns(lists)
-  } catch (error) {
-    if (errorCode(error) !== TOOBIG) throw error
-    return undefined
-  }
-}
-
 /** The rows of a query by its statement. */
-const rowsOf = (prepare: Prepare, { statement }: Prepared, query: Query): Rows => {
+const rowsOf = (database: DatabaseSync, prepare: Prepare, made: Prepared, query: Query): Rows => {
   const { values, columnar, bytes, characters } = query
+  const { statement } = made
   const bound = values.map(bindable)
   const most = characters ?? bytes ?? 0
-  const lists = columnar === undefined ? undefined : columnarRows(prepare(columnar), bound, most)
+  const lists = columnar && columnarRows(database, prepare(columnar).statement, bound, most)
   if (lists) return lists
   // With setReturnArrays a row is an array; the types of node:sqlite do not know this.
   const found =
@@ -253,12 +234,12 @@ const rowsOf = (prepare: Prepare, { statement }: Prepared, query: Query): Rows =
 /** Opens the file with the service's pragmas and limits. */
 export const connect = (file: string, options: ConnectOptions = {}): Connection => {
   checkLibrary()
-  const { sync = 'full', sharesLog, onWrite } = options
-  const database = open(file, sync, sharesLog ? 0 : usualPages)
+  const { onWrite } = options
+  const database = open(file, options)
   if (options.readOnly) database.exec('pragma query_only = on')
   const collect = onWrite && collectWrites(database)
   const prepare = preparing(database, collect)
-  const plain = (made: Prepared, query: Query): Rows => rowsOf(prepare, made, query)
+  const plain = (made: Prepared, query: Query): Rows => rowsOf(database, prepare, made, query)
   const noting = (made: Prepared, query: Query): Rows => {
     collect?.(made.writes)
     try {

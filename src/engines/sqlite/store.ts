@@ -49,7 +49,10 @@ export const sqliteStore = ({ migrations, ...options }: Options): Store => {
       withLog(() =>
         purpose === 'reading'
           ? sqliteSession(connect(file, { readOnly: true }), 'begin')
-          : sqliteSession(connect(file, { sync, sharesLog }), 'begin immediate'),
+          : sqliteSession(
+              connect(file, { sync, sharesLog, takesResponses: true }),
+              'begin immediate',
+            ),
       ),
     open: serving => withLog(() => openSqlite({ ...serving, ...options })),
   }

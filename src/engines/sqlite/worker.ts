@@ -25,6 +25,7 @@ const reply = (message: Reply): void => port.postMessage(message)
 const connection: Connection = connect(file, {
   sync,
   sharesLog: sharedLog !== undefined,
+  takesResponses: true,
   onDamage: message => reply({ kind: 'damaged', message }),
   ...(cells && { onWrite: (table, replaces) => counted?.wrote(table, replaces) }),
 })
