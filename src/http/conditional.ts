@@ -41,19 +41,23 @@ export const isNotModified = (header: string | undefined, tag: string): boolean 
   return tagsOf(header)?.some(({ tag: sent }) => sent === tag) ?? false
 }
 
-const ours = new RegExp(`^"(${tableForm})-(\\d+)-(\\d+)-[\\w-]+"$`)
+const ours = new RegExp(`^"(${tableForm})-(\\d+)-(\\d+)-[\\w-]{16,}"$`)
+
+/** What each tag of a service is like. Of tags that are all like this the longest head has fewer than a statement of SQLite takes values. */
+const likeOurs = /^"[\w-]{16,}"$/
 
 /** Whether a tag is that of a row with a revision, as `revisionTag` makes it. */
 export const isOfRow = (tag: string): boolean => ours.test(tag)
 
 /**
- * The tags that an `If-Match` header allows: strong comparison, so weak tags match nothing. `any` for `*`; undefined without a
- * header. A header that is no list of tags matches nothing either.
+ * The tags that an `If-Match` header allows, each once: strong comparison, so weak tags match nothing, and those that no service makes do
+ * not either. `any` for `*`; undefined without a header. A header that is no list of tags matches nothing.
  */
 export const allowedTags = (header: string | undefined): readonly string[] | 'any' | undefined => {
   if (header === undefined) return undefined
   if (header.trim() === '*') return 'any'
-  return (tagsOf(header) ?? []).flatMap(({ weak, tag }) => (weak ? [] : [tag]))
+  const allowed = (tagsOf(header) ?? []).filter(({ weak, tag }) => !weak && likeOurs.test(tag))
+  return [...new Set(allowed.map(({ tag }) => tag))]
 }
 
 /** The revisions that an `If-Match` header allows for one thing; `any` and undefined as `allowedTags` has them. */

@@ -21,7 +21,7 @@ export type Action = Lifetime & {
   readonly answers: string | null
   /** Only where the body is bytes instead of a JSON object: the most bytes it may have. */
   readonly bytes?: number
-  /** Whether the thing at its path has an ETag of its own, which its command compares with `ifMatch`. */
+  /** Whether the thing at its path has an ETag of its own, of 16 or more letters, digits, `-` and `_`, which its command compares with `ifMatch`. */
   readonly ownTag?: true
   /** Checks whether the row exists and the viewer may do this to it; run before the faults of a body are reported. */
   readonly precheck?: (writing: Writing, id: number) => Command

@@ -211,6 +211,20 @@ test('a picture is replaced and removed under its ETag, and left alone under any
   refuses(await under('"x"'), 404, 'NOT_FOUND')
 })
 
+test('a picture is left alone under a head full of tags that are not its own', async () => {
+  await put(png)
+  const repeated = Array(1200).fill(`"${'a'.repeat(8)}"`)
+  const equal = Array(1200).fill(`"${'a'.repeat(16)}"`)
+  const different = Array.from({ length: 1200 }, (_, n) => `"tag${n}"`)
+  // As many as there can be of those that might be a picture's: a head has 16 KiB.
+  const alike = Array.from({ length: 850 }, (_, n) => `"${String(n).padStart(16, '0')}"`)
+  for (const tags of [repeated, equal, different, alike]) {
+    refuses(await under(tags.join(), gif), 412, 'PRECONDITION_FAILED')
+    refuses(await under(tags.join()), 412, 'PRECONDITION_FAILED')
+  }
+  assert.equal((await under([...alike, await tagNow()].join())).status, 204)
+})
+
 test('a first picture is put under the ETag of the drawn one, in either version, and then not again', async () => {
   for (const where of [path, path.replace('/api', '/api/v2')]) {
     const drawn = await tagNow(where)
