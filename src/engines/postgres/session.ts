@@ -23,7 +23,12 @@ const foldCounts = `with added as (delete from counts where part >= 16 returning
   on conflict (entity, field, value, part) do update set n = c.n + excluded.n`
 
 const frames = {
-  reading: { begin: 'begin isolation level repeatable read, read only', end: 'commit' },
+  reading: {
+    // Whoever takes what is read may pause as long as it likes.
+    begin:
+      'begin isolation level repeatable read, read only; set local idle_in_transaction_session_timeout = 0',
+    end: 'commit',
+  },
   filling: {
     begin: `begin isolation level read committed; set local duet.counting = 'apart'; ${lockTables}`,
     end: `${foldCounts}; commit`,
