@@ -3,7 +3,9 @@ import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { queryWith } from '#sql/engine.ts'
 import { postgresOf } from '../stores.ts'
+import { ask } from './tools/ask.ts'
 import { freshDatabase, noDatabase } from './tools/database.ts'
+import { startProxy } from './tools/proxy.ts'
 
 describe('a session of a command', { skip: noDatabase }, () => {
   let url = ''
@@ -21,5 +23,34 @@ describe('a session of a command', { skip: noDatabase }, () => {
       await session.close()
     }
     assert.deepEqual(limits, ['0', '10s'])
+  })
+
+  test('a session that lost the reply to its commit says that the rows may be there, as they are', async () => {
+    const { through, faults } = await startProxy(Number(new URL(url).port))
+    const session = await postgresOf(through(url)).session('filling')
+    const filled = session.transaction(async () => {
+      await session.query(queryWith("insert into secrets values ('one', 'x')"))
+      faults.loseCommitReplies()
+    })
+    await assert.rejects(filled, {
+      message:
+        'the connection to the database was lost during the commit, so it is unknown whether this was written; look what is there before you run the command again',
+    })
+    await session.close()
+    assert.equal(faults.lost(), 1)
+    assert.equal(await ask(url, "select count(*)::int from secrets where name = 'one'"), 1)
+  })
+
+  test('a session that is cut before its commit tells what failed first, and writes nothing', async () => {
+    const { through, faults } = await startProxy(Number(new URL(url).port))
+    const session = await postgresOf(through(url)).session('filling')
+    const failed = session.transaction(async () => {
+      await session.query(queryWith("insert into secrets values ('two', 'x')"))
+      faults.cut()
+      throw new Error('the file ends in the middle of a row')
+    })
+    await assert.rejects(failed, { message: 'the file ends in the middle of a row' })
+    await session.close()
+    assert.equal(await ask(url, "select count(*)::int from secrets where name = 'two'"), 0)
   })
 })

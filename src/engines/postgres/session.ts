@@ -1,4 +1,6 @@
 /** A PostgreSQL session for CLI commands. */
+import type { Connection } from '#engines/postgres/connection/connection.ts'
+import { UnreachableError } from '#engines/postgres/connection/errors.ts'
 import { connect } from '#engines/postgres/connection/hosts.ts'
 import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
@@ -44,21 +46,38 @@ export const raiseIds = (table: string, least: Sql): Query =>
     dialect,
   )
 
+/** Commits; where the connection is lost meanwhile, the error says that nobody knows what became of it. */
+const committing =
+  ({ run, isOpen }: Connection) =>
+  async (text: string): Promise<void> => {
+    const isSent = isOpen()
+    try {
+      await run(text)
+    } catch (cause) {
+      if (!isSent || !(cause instanceof UnreachableError)) throw cause
+      throw new Error(
+        'the connection to the database was lost during the commit, so it is unknown whether this was written; look what is there before you run the command again',
+        { cause },
+      )
+    }
+  }
+
 /** Opens a session: for reading, with one snapshot for each transaction, or for filling the store while nobody else writes. */
 export const openSession = async (
   options: ConnectionOptions,
   purpose: keyof typeof frames,
 ): Promise<Session> => {
   const connection = await connect({ ...options, readOnly: purpose === 'reading' })
+  const { run } = connection
   const { begin, end } = frames[purpose]
   return {
     query: connection.query,
-    ...transactionsOf(connection.run, begin, end),
+    ...transactionsOf(run, begin, end, purpose === 'filling' ? committing(connection) : run),
     settleIds: async tables => {
       for (const table of tables)
         await connection.query(raiseIds(table, sql`(select max(id) from ${name(table)})`))
     },
-    analyze: () => connection.run('analyze'),
+    analyze: () => run('analyze'),
     close: connection.end,
   }
 }

@@ -5,14 +5,11 @@ import type { Session } from '#sql/engine.ts'
 
 /** A session on a connection, which it closes; `begin` is the statement that its transactions begin with. */
 export const sqliteSession = (
-  { database, run, query, close }: Connection,
+  { run, query, close }: Connection,
   begin: 'begin' | 'begin immediate',
 ): Session => ({
   query: async statement => query(statement),
-  ...transactionsOf(run, begin, 'commit', text => {
-    // A full disk ends a transaction by itself: the error of a rollback would hide the reason.
-    if (database.isTransaction) run(text)
-  }),
+  ...transactionsOf(run, begin, 'commit'),
   // Nothing to do: `autoincrement` continues above the highest id that was ever used.
   settleIds: async () => {},
   analyze: async () => run('pragma optimize = 0x10002'),
