@@ -14,30 +14,42 @@ import {
   statSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { fileAt, lock, opened } from '#engines/sqlite/lock.ts'
 
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
-
-const endings = ['', '-journal', '-wal', '-shm'] as const
+const endings = ['-journal', '-wal', '-shm', ''] as const
 
 const removePart = (part: string) => {
   for (const ending of endings) rmSync(`${part}${ending}`, { force: true })
 }
 
-const partOf = /\.(\d+)-[0-9a-f]{8}\.part(?:-journal|-wal|-shm)?$/
+// Earlier releases put the id of their process into the name.
+const nameOfPart = /\.(?:\d+-)?[0-9a-f]{8}\.part$/
 
-/** Removes the temporary files of processes that were killed while they wrote files whose names begin so. */
-export const removeStaleParts = (folder: string, start: string): void => {
-  for (const entry of readdirSync(folder)) {
-    const [, pid] = entry.startsWith(start) ? (partOf.exec(entry) ?? []) : []
-    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(folder, entry), { force: true })
+/** Locks an open part; false where another program has it. Where the file system has no locks nobody has it. */
+const lockPart = (descriptor: number): boolean => {
+  try {
+    return lock(descriptor)
+  } catch {
+    return true
   }
+}
+
+/** Removes a part that nobody writes. Where there are no locks, or it is somebody else's file, it stays: nobody knows. */
+const removeIfStale = (part: string): void => {
+  let descriptor: number | undefined
+  try {
+    descriptor = openSync(part, 'r+')
+    if (lock(descriptor)) removePart(part)
+  } catch {
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
+  }
+}
+
+/** Removes the temporary files of programs that were killed while they wrote files whose names begin so. */
+export const removeStaleParts = (folder: string, start: string): void => {
+  for (const entry of readdirSync(folder))
+    if (entry.startsWith(start) && nameOfPart.test(entry)) removeIfStale(join(folder, entry))
 }
 
 /** Waits until what was written to a file or a folder is on the disk. */
@@ -60,14 +72,23 @@ type Options = {
   readonly before?: () => void
 }
 
-/** Makes an empty file with that mode, whatever the umask takes off new ones; without it a usual one. */
-const makePart = (part: string, mode: number | undefined): void => {
-  const descriptor = openSync(part, 'wx', mode)
-  try {
-    // Where files have no modes of their own, they have the same already.
-    if (mode !== undefined && (fstatSync(descriptor).mode & 0o777) !== mode)
-      fchmodSync(descriptor, mode)
-  } finally {
+/** Gives an open file that mode, whatever the umask takes off new ones. */
+const setMode = (descriptor: number, mode: number): void => {
+  // Where files have no modes of their own, they have the same already.
+  if ((fstatSync(descriptor).mode & 0o777) !== mode) fchmodSync(descriptor, mode)
+}
+
+/** A file beside the target, locked for as long as it is open: one that is not is of a program that was killed. */
+type OpenPart = { readonly part: string; readonly descriptor: number }
+
+/** Makes an empty one with that mode; without it with a usual one. */
+const openPart = (target: string, mode: number | undefined): OpenPart => {
+  for (;;) {
+    const part = `${target}.${randomBytes(4).toString('hex')}.part`
+    const descriptor = openSync(part, 'wx', mode)
+    if (mode !== undefined) setMode(descriptor, mode)
+    if (lockPart(descriptor) && opened(descriptor) === fileAt(part)) return { part, descriptor }
+    // Another program met it before it was locked, and takes it away.
     closeSync(descriptor)
   }
 }
@@ -88,9 +109,8 @@ export const replaceFile = async (
   const target = present ? realpathSync(named) : named
   const folder = dirname(target)
   removeStaleParts(folder, basename(target))
-  const part = `${target}.${process.pid}-${randomBytes(4).toString('hex')}.part`
   // A file that nobody else may read stays one.
-  makePart(part, mode ?? (present && (present.mode & 0o777) | 0o600))
+  const { part, descriptor } = openPart(target, mode ?? (present && (present.mode & 0o777) | 0o600))
   try {
     await write(part)
     sync(part)
@@ -99,6 +119,8 @@ export const replaceFile = async (
   } catch (error) {
     removePart(part)
     throw error
+  } finally {
+    closeSync(descriptor)
   }
   sync(folder)
 }

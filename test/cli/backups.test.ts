@@ -5,17 +5,19 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   renameSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { before, test } from 'node:test'
 import { backUpEvery } from '#cli/series.ts'
+import { replaceFile } from '#engines/files.ts'
 import { command } from '../commands.ts'
-import { folderOf, type Settings, start } from '../duet.ts'
+import { duet, folderOf, type Settings, start } from '../duet.ts'
 import { until } from '../support/wait.ts'
 import { assertWhole, storeWithContent } from './backup-rounds.ts'
 
@@ -94,7 +96,10 @@ test('a series keeps the newest backups, survives one that fails, and ends on SI
 test('a restart makes no backup before its time, and what a killed one left is taken away', async () => {
   const to = newFolder()
   writeFileSync(join(to, 'duet-20261122T090000Z.db'), 'old')
-  writeFileSync(join(to, 'duet-20261122T090500Z.db.999999999-0123abcd.part'), 'half')
+  // In a container each process has the number of the one before.
+  for (const left of [`${process.pid}-0123abcd`, '999999999-0123abcd', '0123abcd'])
+    for (const ending of ['', '-journal'])
+      writeFileSync(join(to, `duet-20261122T090500Z.db.${left}.part${ending}`), 'half')
   writeFileSync(join(to, 'duet-notes.db'), 'of somebody else')
   const early = new AbortController()
   const first = seriesIn(to, early, '2026-11-22T09:59:59Z')
@@ -109,6 +114,18 @@ test('a restart makes no backup before its time, and what a killed one left is t
     'duet-20261122T100000Z.db',
     'duet-notes.db',
   ])
+})
+
+test('a backup leaves alone what another process is writing under the same name', async () => {
+  const to = join(newFolder(), 'store.db')
+  await replaceFile(to, async part => {
+    writeFileSync(part, 'by the other')
+    const { code, stderr } = await duet(['backup', to], settings)
+    assert.equal(code, 0, stderr)
+    assert.deepEqual(readdirSync(dirname(to)).toSorted(), ['store.db', basename(part)])
+  })
+  assert.deepEqual(readdirSync(dirname(to)), ['store.db'])
+  assert.equal(readFileSync(to, 'utf8'), 'by the other')
 })
 
 test('a series that is ended amid a backup leaves nothing of it', async () => {

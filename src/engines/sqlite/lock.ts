@@ -33,7 +33,8 @@ export const fileAt = (path: string): string | undefined => {
 export const gone = (file: string): string =>
   `the store ${file} was deleted, moved or replaced while it was served: what is written now would be lost`
 
-const opened = (descriptor: number): string => {
+/** Which file is open, as `fileAt` tells it. */
+export const opened = (descriptor: number): string => {
   const { dev, ino } = fstatSync(descriptor)
   return `${dev} ${ino}`
 }
@@ -42,7 +43,7 @@ const opened = (descriptor: number): string => {
 const locks = (): Locks => require('fs-native-extensions') as Locks
 
 /** Locks an open file; false where another process has locked it. */
-const lock = (descriptor: number): boolean => locks().tryLock(descriptor, lockedByte, 1)
+export const lock = (descriptor: number): boolean => locks().tryLock(descriptor, lockedByte, 1)
 
 /** Locks bytes of an open file as one of many; false where a program has locked one of them alone. */
 export const lockShared = (descriptor: number, offset: number, length: number): boolean =>
