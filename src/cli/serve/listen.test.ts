@@ -1,12 +1,13 @@
 /** The end of the HTTP server. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { listen } from '#cli/serve/listen.ts'
 import { loadConfig } from '#config.ts'
-import { standStill } from '../../../test/support/wait.ts'
+import { inTime, standStill, until } from '../../../test/support/wait.ts'
 
 test('a request that came while a draining process stood still is answered, however long its connection was idle', async () => {
   const app = { fetch: () => new Response('answered') }
@@ -23,4 +24,31 @@ test('a request that came while a draining process stood still is answered, howe
   standStill(300)
   assert.match(await text(socket), /^HTTP\/1\.1 200 .+connection: close.+answered$/is)
   await closed
+})
+
+test('a client that takes nothing of an answer loses its connection, also where that answer was made before the one ahead of it', async t => {
+  const first = Promise.withResolvers<Response>()
+  /** More than the buffers of two sockets. */
+  const body = 'x'.repeat(29_000_000)
+  let second: ServerResponse | undefined
+  const fetch = ({ url }: Request, env: { readonly outgoing: ServerResponse }) => {
+    if (url.endsWith('/first')) return first.promise
+    second = env.outgoing
+    return new Response(body)
+  }
+  const app = { fetch } as Parameters<typeof listen>[0]
+  const options = { isDraining: () => false, patience: 600 }
+  const server = await listen(app, loadConfig({ DUET_PORT: '0' }), options)
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+  socket.on('error', () => {}).pause()
+  t.after(() => {
+    socket.destroy()
+    return server.close(0)
+  })
+  for (const path of ['/first', '/second']) socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`)
+  await until('the second is answered', () => second?.writableEnded === true)
+  const { promise: closed, resolve } = Promise.withResolvers<void>()
+  second?.req.socket.once('close', () => resolve())
+  first.resolve(new Response('first'))
+  await inTime('its connection is closed', closed)
 })

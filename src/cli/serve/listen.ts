@@ -1,7 +1,7 @@
 /** The HTTP server: its sockets, their limits, and its end. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
-import { type AddressInfo, Server as TcpServer } from 'node:net'
+import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { listenerFor } from '#cli/serve/listener.ts'
 import { createStalled } from '#cli/serve/stalled.ts'
@@ -94,6 +94,11 @@ export const listen = async (
       const result = Reflect.apply(super.end, this, last)
       if (this.socket && this.socket.writableLength > 0) this.socket.setTimeout(look)
       return result
+    }
+    /** An answer behind others has its socket only when those are taken, perhaps long after its own end. */
+    override assignSocket(socket: Socket): void {
+      super.assignSocket(socket)
+      if (this.writableEnded && socket.writableLength > 0) socket.setTimeout(look)
     }
   }
   const options = {
