@@ -49,7 +49,7 @@ export const tooManyUnread = () =>
     },
   )
 
-/** Shorter answers fit into the buffers of their sockets, and are not counted. */
+/** Shorter answers fit into the buffers of their sockets, and are not counted where they go out at once. */
 const smallAnswer = 4096
 
 /**
@@ -61,7 +61,8 @@ export const affordable = (serving: Serving, exchange: Exchange, reply: Reply): 
   const outgoing = c.env?.outgoing
   if (reply.body === null || outgoing === undefined || outgoing.destroyed) return reply
   const bytes = Buffer.byteLength(reply.body)
-  if (bytes < smallAnswer || c.req.method === 'HEAD') return reply
+  // One behind others on its connection has no socket until those are taken.
+  if ((bytes < smallAnswer && outgoing.socket) || c.req.method === 'HEAD') return reply
   const { answers } = serving.edge.memory
   if (!isSafe(c.req.method)) answers.force(bytes)
   else if (!answers.take(bytes)) return refuse(serving, exchange, tooManyUnread())

@@ -1,7 +1,6 @@
 /** Requests that follow one another on a connection before the first is answered: over real sockets, in a queue that the test empties. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
 import { after, afterEach, before, test } from 'node:test'
 import { type Listening, listen } from '#cli/serve/listen.ts'
 import { loadConfig } from '#config.ts'
@@ -10,11 +9,12 @@ import { createMemory } from '#http/memory.ts'
 import { type Entry, noQueue, type Queue } from '#http/queue.ts'
 import { until } from '../support/wait.ts'
 import { createWorld, type World } from '../world.ts'
+import { answers, dial, nameOf, requestsOf } from './pipelined.ts'
 
 let world: World
 let server: Listening
 let draining: Listening
-let authorization: string
+let { head, withBody, chunked } = requestsOf('')
 /** The name of user 2, by either API. */
 let read: string
 let query: string
@@ -35,7 +35,7 @@ const memory = createMemory()
 
 before(async () => {
   world = await createWorld({ edge: { queue: held, active, memory } })
-  authorization = `Authorization: Bearer ${await world.token(2)}`
+  ;({ head, withBody, chunked } = requestsOf(await world.token(2)))
   read = head('GET /api/users/2')
   query = head(`GET /graphql?query=${encodeURIComponent('{ user(id: 2) { name } }')}`)
   const config = loadConfig({ DUET_PORT: '0' })
@@ -55,32 +55,6 @@ afterEach(() => {
   )
 })
 
-/** A connection, and all that was answered on it. */
-const dial = async (to = server) => {
-  const socket: Socket = connect(Number(new URL(to.url).port), '127.0.0.1')
-  const heard = { text: '' }
-  socket.setEncoding('utf8').on('data', text => {
-    heard.text += text
-  })
-  socket.on('error', () => {})
-  await once(socket, 'connect')
-  return { socket, heard }
-}
-
-const head = (line: string, ...more: readonly string[]) =>
-  `${[`${line} HTTP/1.1`, 'Host: a', authorization, ...more].join('\r\n')}\r\n\r\n`
-
-const typed = 'Content-Type: application/json'
-
-const withBody = (line: string, body: string) =>
-  `${head(line, typed, `Content-Length: ${Buffer.byteLength(body)}`)}${body}`
-
-const chunked = (line: string, body: string) =>
-  `${head(line, typed, 'Transfer-Encoding: chunked')}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
-
-const answers = ({ text }: { readonly text: string }) =>
-  [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status))
-
 const haveCome = (count: number) =>
   until('all have come', () => [...active.counts.values()].reduce((a, b) => a + b, 0) === count)
 
@@ -88,8 +62,6 @@ const inQueue = (count: number) =>
   until(`${count} are in the queue`, () => waiting.length === count)
 
 const runNext = () => waiting.shift()?.run()
-
-const nameOf = (text: string) => [...text.matchAll(/"name":"([^"]+)"/g)].map(([, name]) => name)
 
 const patch = (name: string) => JSON.stringify({ name })
 const mutation = (name: string) =>
@@ -110,7 +82,7 @@ let made = 0
 for (const [what, pair] of Object.entries(pairs))
   test(`a GET right behind ${what} waits for it, and shows what it wrote`, async () => {
     const name = `Ben ${++made}`
-    const { socket, heard } = await dial()
+    const { socket, heard } = await dial(server)
     socket.write(pair(name).join(''))
     await haveCome(2)
     await inQueue(1)
@@ -126,7 +98,7 @@ for (const [what, pair] of Object.entries(pairs))
   })
 
 test('safe requests of a connection go side by side; an unsafe one waits for them, and is followed by the next', async () => {
-  const { socket, heard } = await dial()
+  const { socket, heard } = await dial(server)
   const form = 'Content-Type: application/x-www-form-urlencoded'
   const asked = `${head('QUERY /api/posts', form, 'Content-Length: 7')}limit=1`
   const name = `Ben ${++made}`
@@ -148,7 +120,7 @@ test('safe requests of a connection go side by side; an unsafe one waits for the
 })
 
 test('connections do not wait for one another', async () => {
-  const [one, other] = [await dial(), await dial()]
+  const [one, other] = [await dial(server), await dial(server)]
   one.socket.write(withBody('PATCH /api/users/2', patch('Ben')))
   await inQueue(1)
   other.socket.write(read)
@@ -163,7 +135,7 @@ test('connections do not wait for one another', async () => {
 })
 
 test('the body of a request that waits for another is received, and counts until it is answered', async () => {
-  const { socket, heard } = await dial()
+  const { socket, heard } = await dial(server)
   socket.write(read + withBody('PATCH /api/users/2', patch('Ben').padEnd(50_000)) + read)
   await haveCome(3)
   await until('the body is received', () => memory.bodies.taken() >= 50_000)
@@ -183,7 +155,7 @@ test('a body whose length is not told, or too large for any, is received in its 
     [chunked, 200],
     [withBody, 413],
   ] as const) {
-    const { socket, heard } = await dial()
+    const { socket, heard } = await dial(server)
     const body = patch('Ben').padEnd(status === 200 ? 50_000 : 1_048_577)
     socket.write(read + send('PATCH /api/users/2', body))
     await haveCome(2)
@@ -199,7 +171,7 @@ test('a body whose length is not told, or too large for any, is received in its 
 })
 
 test('one that is refused in line is so in its turn: those before it stay alone', async () => {
-  const { socket, heard } = await dial()
+  const { socket, heard } = await dial(server)
   const bad = withBody('PATCH /api/users/2', patch('Never')).replace('Bearer ', 'Bearer bad')
   const name = `Ben ${++made}`
   socket.write(withBody('PATCH /api/users/2', patch('Ben')))
@@ -222,7 +194,7 @@ test('one that is refused in line is so in its turn: those before it stay alone'
 })
 
 test('of one connection at most 100 requests wait for others of it', async () => {
-  const { socket, heard } = await dial()
+  const { socket, heard } = await dial(server)
   socket.write(withBody('PATCH /api/users/2', patch('Ben')) + read.repeat(101))
   await inQueue(1)
   await until('one is refused', () => active.counts.get('GET') === 100)
@@ -236,7 +208,7 @@ test('of one connection at most 100 requests wait for others of it', async () =>
 })
 
 test('behind a request that is refused the next goes on', async () => {
-  const { socket, heard } = await dial()
+  const { socket, heard } = await dial(server)
   socket.write(withBody('PATCH /api/users/2', patch('Never')) + read)
   await inQueue(1)
   await haveCome(2)
@@ -249,11 +221,8 @@ test('behind a request that is refused the next goes on', async () => {
 })
 
 test('behind a body that is refused the next goes on', async () => {
-  const { socket, heard } = await dial()
-  const bad = head('PATCH /api/users/2', typed, 'Content-Length: 2').replace(
-    'Bearer ',
-    'Bearer bad',
-  )
+  const { socket, heard } = await dial(server)
+  const bad = head('PATCH /api/users/2', 'Content-Length: 2').replace('Bearer ', 'Bearer bad')
   socket.write(`${bad}{}${read}`)
   await inQueue(1)
   runNext()
@@ -264,7 +233,7 @@ test('behind a body that is refused the next goes on', async () => {
 
 test('where too many wait already, one that would have to wait in line is refused, and the others are served', async () => {
   hasPlaces = false
-  const { socket, heard } = await dial()
+  const { socket, heard } = await dial(server)
   socket.write(withBody('PATCH /api/users/2', patch('Ben')) + read)
   await inQueue(1)
   await until('one is left', () => active.counts.get('GET') === 0)
@@ -273,6 +242,27 @@ test('where too many wait already, one that would have to wait in line is refuse
   await until('both are answered', () => answers(heard).length === 2)
   assert.deepEqual(answers(heard), [200, 503])
   assert.match(heard.text, /\r\nretry-after: \d/i)
+  socket.destroy()
+})
+
+test('answers that wait for others on their connection are counted, however short, and those above the budget are 503', async () => {
+  const { socket, heard } = await dial(server)
+  socket.write(read.repeat(3))
+  await inQueue(3)
+  const [first, second, third] = waiting.splice(0)
+  second?.run()
+  await until('the second is answered', () => active.counts.get('GET') === 2)
+  const bytes = memory.answers.taken()
+  const others = memory.answers.budget - 2 * bytes + 1
+  memory.answers.force(others)
+  third?.run()
+  await until('the third is answered', () => active.counts.get('GET') === 1)
+  first?.run()
+  await until('all have come', () => answers(heard).length === 3)
+  assert.deepEqual(answers(heard), [200, 200, 503])
+  assert.match(heard.text, new RegExp(`\r\ncontent-length: ${bytes}\r\n`, 'i'))
+  await until('its bytes are given back', () => memory.answers.taken() === others)
+  memory.answers.give(others)
   socket.destroy()
 })
 
