@@ -95,7 +95,7 @@ export const machineErrors = defineErrors({
   VERSION_WITHDRAWN: { status: 410, title: 'The version of the API has ended' },
   PRECONDITION_FAILED: {
     status: 412,
-    title: 'The If-Match header does not hold',
+    title: 'If-Match or If-None-Match does not hold',
     example: 'The thing was changed since: read it again, then repeat the change',
   },
   PAYLOAD_TOO_LARGE: {

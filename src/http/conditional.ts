@@ -49,23 +49,30 @@ const likeOurs = /^"[\w-]{16,}"$/
 /** Whether a tag is that of a row with a revision, as `revisionTag` makes it. */
 export const isOfRow = (tag: string): boolean => ours.test(tag)
 
-/**
- * The tags that an `If-Match` header allows, each once: strong comparison, so weak tags match nothing, and those that no service makes do
- * not either. `any` for `*`; undefined without a header. A header that is no list of tags matches nothing.
- */
-export const allowedTags = (header: string | undefined): readonly string[] | 'any' | undefined => {
+/** The tags of a header that a service may have made, each once; `any` for `*`, and undefined without a header. */
+const likelyTags = (
+  header: string | undefined,
+  isCompared: (sent: { readonly weak: boolean }) => boolean,
+): readonly string[] | 'any' | undefined => {
   if (header === undefined) return undefined
   if (header.trim() === '*') return 'any'
-  const allowed = (tagsOf(header) ?? []).filter(({ weak, tag }) => !weak && likeOurs.test(tag))
-  return [...new Set(allowed.map(({ tag }) => tag))]
+  const sent = tagsOf(header) ?? []
+  const likely = sent.filter(one => isCompared(one) && likeOurs.test(one.tag))
+  return [...new Set(likely.map(({ tag }) => tag))]
 }
 
-/** The revisions that an `If-Match` header allows for one thing; `any` and undefined as `allowedTags` has them. */
-export const allowedRevisions = (
-  header: string | undefined,
-  of: { readonly table: string; readonly id: number },
-): readonly number[] | 'any' | undefined => {
-  const tags = allowedTags(header)
+/** The tags that an `If-Match` header allows: strong comparison, so weak tags match nothing. A header that is no list of tags matches nothing either. */
+export const allowedTags = (header: string | undefined) => likelyTags(header, ({ weak }) => !weak)
+
+/** The tags that an `If-None-Match` header excludes: weak comparison, so weak tags match too. A header that is no list of tags excludes nothing. */
+export const excludedTags = (header: string | undefined) => likelyTags(header, () => true)
+
+/** What a header with revisions lists: some, any, or undefined without such a header. */
+export type Revisions = readonly number[] | 'any' | undefined
+
+type Thing = { readonly table: string; readonly id: number }
+
+const revisionsIn = (tags: readonly string[] | 'any' | undefined, of: Thing): Revisions => {
   if (tags === undefined || tags === 'any') return tags
   const revisions = tags.flatMap(tag => {
     const [, table, id, revision] = ours.exec(tag) ?? []
@@ -75,6 +82,14 @@ export const allowedRevisions = (
   })
   return [...new Set(revisions)]
 }
+
+/** The revisions that an `If-Match` header allows for one thing. */
+export const allowedRevisions = (header: string | undefined, of: Thing): Revisions =>
+  revisionsIn(allowedTags(header), of)
+
+/** The revisions that an `If-None-Match` header excludes for one thing. */
+export const excludedRevisions = (header: string | undefined, of: Thing): Revisions =>
+  revisionsIn(excludedTags(header), of)
 
 /**
  * Why an `If-Match` header that allows nothing matches no state that a thing ever had, with the remedy; undefined where a tag in it
@@ -95,11 +110,7 @@ export const mismatchOf = (
 }
 
 /** What an `If-Match` header demands of a thing: its revisions, as `allowedRevisions` has them, and why it is none that there ever was. */
-export const demanded = (
-  header: string | undefined,
-  what: string,
-  of: { readonly table: string; readonly id: number },
-) => {
+export const demanded = (header: string | undefined, what: string, of: Thing) => {
   const revisions = allowedRevisions(header, of)
   const isNone = header !== undefined && revisions?.length === 0
   return { revisions, mismatch: isNone ? mismatchOf(header, what, () => false) : undefined }

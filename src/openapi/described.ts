@@ -132,7 +132,7 @@ const codesOf = (parts: Parts, declared: Declared): readonly string[] => {
 const parametersOf = ({ method, about, isGuarded }: Declared, path: string): readonly Schema[] => [
   ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => pathParameter(name, about)),
   ...(method === 'POST' ? [parameter('idempotencyKey')] : []),
-  ...(isGuarded ? [parameter('ifMatch')] : []),
+  ...(isGuarded ? [parameter('ifMatch'), parameter('ifNoneMatch')] : []),
   ...(method === 'GET' ? [parameter('ifNoneMatch'), parameter('position')] : []),
 ]
 

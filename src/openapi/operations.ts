@@ -180,13 +180,14 @@ const parametersOf = (parts: Parts, path: string, route: Route): readonly Schema
   const resource = resourceOf(model, route.entity, version)
   const { rest, fields } = resource.entity
   const { kind } = route
+  const guards = fields.revision ? [parameter('ifMatch'), parameter('ifNoneMatch')] : []
   const own = {
     list: () => listParameters(resource, style),
     one: () => (rest.selectable ? [fieldsParameter(resource)] : []),
     create: () => [parameter('idempotencyKey')],
-    replace: () => (fields.revision ? [parameter('ifMatch')] : []),
-    update: () => (fields.revision ? [parameter('ifMatch')] : []),
-    delete: () => (fields.revision ? [parameter('ifMatch')] : []),
+    replace: () => guards,
+    update: () => guards,
+    delete: () => guards,
   }[kind]()
   const isRead = kind === 'list' || kind === 'one'
   const reading = isRead ? [parameter('ifNoneMatch'), parameter('position')] : []

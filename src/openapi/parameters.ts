@@ -46,7 +46,7 @@ export const sharedParameters = (version: Version): Schemas => ({
   ),
   ifNoneMatch: inHeader(
     'If-None-Match',
-    'ETags of representations that the caller has: if one of them is current, the answer is 304.',
+    'ETags of representations that the caller has: if one of them is current, or for *, the answer to a read is 304, and a write is not done: 412.',
     text,
   ),
   ifMatch: inHeader(

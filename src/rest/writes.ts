@@ -1,7 +1,7 @@
 /** POST, PUT, PATCH and DELETE of plain resources, and the actions: checked, written, answered with what was made. */
 import type { JsonObject } from '#base/object.ts'
 import { ApiError } from '#errors.ts'
-import { demanded } from '#http/conditional.ts'
+import { demanded, excludedRevisions } from '#http/conditional.ts'
 import type { Reply } from '#http/reply.ts'
 import { type Http, header, jsonBody, noBody, plainBytes, queryString } from '#http/request.ts'
 import { entityOf } from '#model/model.ts'
@@ -179,6 +179,16 @@ export const serveCreate = (mount: Mount, route: Route): Serve => {
   }
 }
 
+/** What the headers of a request demand of a row. */
+const preconditionOf = (
+  c: Http,
+  what: string,
+  of: { readonly table: string; readonly id: number },
+) => ({
+  ...demanded(header(c, 'if-match'), what, of),
+  excluded: excludedRevisions(header(c, 'if-none-match'), of),
+})
+
 const targetOf = (c: Http, mount: Mount, route: Route): Target => {
   const entity = entityOf(mount.core.model, route.entity)
   const id = pathId(c, 'id', route.entity)
@@ -187,7 +197,7 @@ const targetOf = (c: Http, mount: Mount, route: Route): Target => {
     id: pathId(c, 'parentId', route.below.entity),
   }
   const precondition = entity.fields.revision
-    ? demanded(header(c, 'if-match'), route.entity, { table: entity.table, id })
+    ? preconditionOf(c, route.entity, { table: entity.table, id })
     : {}
   return { entity: route.entity, id, ...(below && { below }), ...precondition }
 }
@@ -250,13 +260,13 @@ const bodyOf = async (c: Http, { edge }: Mount, { bytes }: Action) => {
   return { body, hasBody: body !== noBody, bytes: noBytes }
 }
 
-/** The steps before an action that compare the revision of what it is about with `If-Match`. */
-const preconditionOf = (c: Http, writing: Writing, action: Action, id: number) => {
+/** The steps before an action that compare the revision of what it is about with `If-Match` and `If-None-Match`. */
+const stepsBefore = (c: Http, writing: Writing, action: Action, id: number) => {
   const entity = guardedBy(action, writing.model)
   if (entity === null) return []
   const { table } = entityOf(writing.model, entity)
-  const precondition = demanded(header(c, 'if-match'), entity, { table, id })
-  return revisionSteps(writing, { entity, id, ...precondition }, action.rule)
+  const target = { entity, id, ...preconditionOf(c, entity, { table, id }) }
+  return revisionSteps(writing, target, action.rule)
 }
 
 /** An action on one thing. */
@@ -270,13 +280,13 @@ export const serveAction = (mount: Mount, action: Action): Serve => {
     const id = action.about === null ? 0 : pathId(c, 'id', action.about)
     const { precheck } = action
     const check = precheck && (() => precheck(writing, id))
-    const before = preconditionOf(c, writing, action, id)
-    const ifMatch = header(c, 'if-match')
+    const before = stepsBefore(c, writing, action, id)
+    const [ifMatch, ifNoneMatch] = [header(c, 'if-match'), header(c, 'if-none-match')]
     const { command, idempotency } = await readThen(mount, check, async () => {
       const body = await bodyOf(c, mount, action)
       const { now, services } = core
       checkParameters(queryString(c), mount.version)
-      const given = { id, ...body, ifMatch, now: now(), services }
+      const given = { id, ...body, ifMatch, ifNoneMatch, now: now(), services }
       return {
         command: action.command({ ...writing, before }, given),
         idempotency:

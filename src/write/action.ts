@@ -21,7 +21,7 @@ export type Action = Lifetime & {
   readonly answers: string | null
   /** Only where the body is bytes instead of a JSON object: the most bytes it may have. */
   readonly bytes?: number
-  /** Whether the thing at its path has an ETag of its own, of 16 or more letters, digits, `-` and `_`, which its command compares with `ifMatch`. */
+  /** Whether the thing at its path has an ETag of its own, of 16 or more letters, digits, `-` and `_`, which its command compares with `ifMatch` and `ifNoneMatch`. */
   readonly ownTag?: true
   /** Checks whether the row exists and the viewer may do this to it; run before the faults of a body are reported. */
   readonly precheck?: (writing: Writing, id: number) => Command
@@ -31,7 +31,7 @@ export type Action = Lifetime & {
   readonly command: (writing: Writing, given: Given) => Command
 }
 
-/** The entity whose revision `If-Match` is compared with: that which an action is about, where it answers with it; else null. */
+/** The entity whose revision `If-Match` and `If-None-Match` are compared with: that which an action is about, where it answers with it; else null. */
 export const guardedBy = (
   { about, answers }: Pick<Action, 'about' | 'answers'>,
   model: Model,
@@ -45,8 +45,9 @@ export type Given = {
   /** False where the request had no body, which is not the same as an empty object. */
   readonly hasBody: boolean
   readonly bytes: Uint8Array
-  /** The `If-Match` header; where the action answers with what it is about, its revision is compared already. */
+  /** These headers; where the action answers with what it is about, its revision is compared already. */
   readonly ifMatch: string | undefined
+  readonly ifNoneMatch: string | undefined
   readonly now: number
   readonly services: Services
 }

@@ -107,6 +107,8 @@ export type Target = {
   readonly revisions?: readonly number[] | 'any' | undefined
   /** Why these revisions are none that there ever was. */
   readonly mismatch?: string | undefined
+  /** The revisions that `If-None-Match` lists, or any; undefined without such a header. */
+  readonly excluded?: readonly number[] | 'any' | undefined
 }
 
 /** The error where `If-Match` does not hold, by the reason why it never did where there is one. */
@@ -117,6 +119,13 @@ export const changedSince = (what: string, mismatch?: string): ApiError =>
         `The ${what} was changed since: read it again, then repeat the change`,
       )
     : new ApiError('PRECONDITION_FAILED', mismatch)
+
+/** The error where `If-None-Match` does not hold. */
+export const stillThat = (what: string): ApiError =>
+  new ApiError(
+    'PRECONDITION_FAILED',
+    `If-None-Match is * or has the ETag that the ${what} has now: leave the header out to change the ${what} all the same`,
+  )
 
 const verbs = { update: 'change', delete: 'delete' } as const
 
@@ -133,14 +142,16 @@ const targetGuard = (writing: Writing, target: Target, operation: keyof typeof v
     : []
   const mine = conditionOf(writing, target.entity, rule)
   const current = revisionCondition(of, target.revisions)
+  const other = exclusionCondition(of, target.excluded)
   const explain = sql`select ${mine}, ${current} from ${name(of)} where ${and([id, ...parent])}`
   const refused = (rows: Rows): ApiError => {
     const [row] = rows
     if (!row) return notFound(target.entity, target.id)
     if (!row[0]) return refusal(viewer, `change this ${target.entity}`)
+    if (row[1] && target.excluded !== undefined) return stillThat(target.entity)
     return changedSince(target.entity, target.mismatch)
   }
-  return { entity, where: and([id, ...parent, mine, current]), explain, refused }
+  return { entity, where: and([id, ...parent, mine, current, other]), explain, refused }
 }
 
 const revisionCondition = (table: string, revisions: Target['revisions']): Sql => {
@@ -150,22 +161,33 @@ const revisionCondition = (table: string, revisions: Target['revisions']): Sql =
     : sql`${column(table, 'revision')} in (${join(revisions, comma)})`
 }
 
+const exclusionCondition = (table: string, excluded: Target['excluded']): Sql => {
+  if (excluded === undefined) return sql`true`
+  return excluded === 'any' ? sql`false` : sql`not ${revisionCondition(table, excluded)}`
+}
+
 /**
- * The step before an action on a row that checks its revision, and holds the row as it is; none where any revision will do. A row that is
+ * The steps before an action on a row that check its revision, and hold the row as it is; none where any revision will do. A row that is
  * not there, or not the viewer's, passes: the action's own steps say so.
  */
 export const revisionSteps = (
   writing: Writing,
-  { entity, id, revisions, mismatch }: Target,
+  { entity, id, revisions, mismatch, excluded }: Target,
   rule: Rule | undefined,
 ): readonly GuardedStep[] => {
-  if (revisions === undefined || revisions === 'any') return []
   const { table } = entityOf(writing.model, entity)
   const mine = conditionOf(writing, entity, rule)
-  const check = sql`with found as (select ${column(table, 'revision')} from ${name(table)}
-      where ${column(table, 'id')} = ${id} and ${mine}${writing.dialect.lockClause})
-    select 1 where not exists (select 1 from found where not (${revisionCondition('found', revisions)}))`
-  return [{ sql: check, refused: () => changedSince(entity, mismatch) }]
+  const step = (condition: Sql, refused: () => ApiError): GuardedStep => ({
+    sql: sql`with found as (select ${column(table, 'revision')} from ${name(table)}
+        where ${column(table, 'id')} = ${id} and ${mine}${writing.dialect.lockClause})
+      select 1 where not exists (select 1 from found where not (${condition}))`,
+    refused,
+  })
+  const isAny = revisions === undefined || revisions === 'any'
+  const current = () =>
+    step(revisionCondition('found', revisions), () => changedSince(entity, mismatch))
+  const other = () => step(exclusionCondition('found', excluded), () => stillThat(entity))
+  return [...(isAny ? [] : [current()]), ...(excluded === undefined ? [] : [other()])]
 }
 
 /** The assignments of an update, including the fields that it resets. */
@@ -213,7 +235,7 @@ export const targetSteps = (
   target: Target,
   operation: keyof typeof verbs,
 ): readonly GuardedStep[] => {
-  const { revisions: _, ...anyRevision } = target
+  const { revisions: _, excluded: __, ...anyRevision } = target
   const { entity, where, explain, refused } = targetGuard(writing, anyRevision, operation)
   return [{ sql: sql`select id from ${name(entity.table)} where ${where}`, explain, refused }]
 }

@@ -246,6 +246,42 @@ test('of ten who put a picture under one ETag exactly one does, over a stored on
   }
 })
 
+const unless = (sent: string, raw?: Uint8Array<ArrayBuffer>, more: Record<string, string> = {}) =>
+  world.ask(`${raw ? 'PUT' : 'DELETE'} ${path}`, {
+    as: 2,
+    ...(raw && { raw }),
+    headers: { 'If-None-Match': sent, ...more },
+  })
+
+test('under If-None-Match a stored picture stays where its ETag or * is sent, and goes under any other', async () => {
+  await put(png)
+  const drawn = await tagNow('/api/users/3/avatar')
+  for (const sent of [await tagNow(), `"x", W/${await tagNow()}`, '*']) {
+    refuses(await unless(sent, gif), 412, 'PRECONDITION_FAILED')
+    refuses(await unless(sent), 412, 'PRECONDITION_FAILED')
+  }
+  const said = async (match: string) =>
+    (await unless('*', gif, { 'If-Match': match })).json.error.message
+  assert.match(
+    await said(await tagNow()),
+    /^If-None-Match is \* or has the ETag that the avatar has/,
+  )
+  assert.match(await said(drawn), /avatar was changed since/)
+  assert.deepEqual((await bytesAt(path)).bytes, png)
+  assert.equal((await unless('"x"', gif)).status, 204)
+  assert.equal((await unless(drawn)).status, 204)
+  refuses(await unless('*'), 404, 'NOT_FOUND')
+})
+
+test('where no picture is stored, If-None-Match: * puts the first, and of ten at once exactly one; the ETag of the drawn one puts none', async () => {
+  const drawn = await tagNow()
+  refuses(await unless(`W/${drawn}`, gif), 412, 'PRECONDITION_FAILED')
+  assert.equal(await tagNow(), drawn)
+  const pictures = Array.from({ length: 10 }, (_, n) => joined(png, latin(`first ${n}`)))
+  const answers = await Promise.all(pictures.map(raw => unless('*', raw)))
+  assert.deepEqual(answers.map(({ status }) => status).toSorted(), [204, ...Array(9).fill(412)])
+})
+
 test('a user that is deleted leaves no picture behind', async () => {
   const body = { name: 'Gone', email: 'gone@example.org' }
   const { id } = (await world.ask('POST /api/users', { as: 1, body })).json

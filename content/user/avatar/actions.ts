@@ -5,13 +5,13 @@ import { identicon } from '#content/user/avatar/identicon.ts'
 import { user } from '#content/user/entity.ts'
 import { userPrecheck } from '#content/user/steps.ts'
 import { ApiError } from '#errors.ts'
-import { allowedTags, isOfRow, mismatchOf } from '#http/conditional.ts'
+import { allowedTags, excludedTags, isOfRow, mismatchOf } from '#http/conditional.ts'
 import { notFound } from '#model/model.ts'
 import { versions } from '#model/version.ts'
 import { tagOf } from '#rest/represent.ts'
 import { comma, join, type Sql, sql } from '#sql/sql.ts'
-import type { Action } from '#write/action.ts'
-import { changedSince, targetSteps } from '#write/derived.ts'
+import type { Action, Given } from '#write/action.ts'
+import { changedSince, stillThat, targetSteps } from '#write/derived.ts'
 import { commandOf, type GuardedStep } from '#write/steps.ts'
 
 /** The largest picture, in bytes. */
@@ -27,28 +27,45 @@ const common = {
   ownTag: true,
 } as const
 
-/** Which stored pictures `If-Match` lets a write take the place of, as a condition on their row. */
-const isAllowed = (ifMatch: string | undefined): Sql => {
-  const tags = allowedTags(ifMatch)
-  if (tags === undefined || tags === 'any') return sql`true`
+type Preconditions = Pick<Given, 'id' | 'ifMatch' | 'ifNoneMatch'>
+
+/** Whether a stored picture is one of these, as a condition on its row. */
+const isStored = (tags: readonly string[]): Sql => {
   const digests = tags.map(tag => tag.slice(1, -1))
   return tags.length > 0 ? sql`avatars.digest in (${join(digests, comma)})` : sql`false`
 }
 
-/** Whether `If-Match` lets a write take the place of the picture that is drawn where none is stored. */
-const isDrawnAllowed = (id: number, ifMatch: string | undefined): boolean => {
+/** Which stored pictures `If-Match` lets a write take the place of. */
+const isMatched = ({ ifMatch }: Preconditions): Sql => {
   const tags = allowedTags(ifMatch)
-  if (tags === undefined || tags === 'any') return true
-  const drawn = identicon(id)
-  return versions.some(version => tags.includes(tagOf(drawn, undefined, version)))
+  return tags === undefined || tags === 'any' ? sql`true` : isStored(tags)
 }
 
-/** The error where `If-Match` does not name the picture that there is. */
-const otherPicture = (ifMatch: string | undefined) =>
-  changedSince(
-    'avatar',
-    mismatchOf(ifMatch ?? '*', 'avatar', tag => !isOfRow(tag)),
-  )
+/** Which stored pictures the headers let a write take the place of. */
+const isAllowed = (given: Preconditions): Sql => {
+  const tags = excludedTags(given.ifNoneMatch)
+  if (tags === 'any') return sql`false`
+  return sql`${isMatched(given)} and not ${isStored(tags ?? [])}`
+}
+
+/** Whether the headers let a write take the place of the picture that is drawn where none is stored. To `If-None-Match: *` it is none. */
+const isDrawnAllowed = ({ id, ifMatch, ifNoneMatch }: Preconditions): boolean => {
+  const [allowed = 'any', excluded = 'any'] = [allowedTags(ifMatch), excludedTags(ifNoneMatch)]
+  if (allowed === 'any' && excluded === 'any') return true
+  const drawn = identicon(id)
+  const tags = versions.map(version => tagOf(drawn, undefined, version))
+  const isIn = (listed: readonly string[]) => tags.some(tag => listed.includes(tag))
+  return (allowed === 'any' || isIn(allowed)) && (excluded === 'any' || !isIn(excluded))
+}
+
+/** The error where the headers do not let a write take the place of the picture that there is. */
+const refusedPicture = ({ ifMatch, ifNoneMatch }: Preconditions, wasMatched: boolean) =>
+  wasMatched && ifNoneMatch !== undefined
+    ? stillThat('avatar')
+    : changedSince(
+        'avatar',
+        mismatchOf(ifMatch ?? '*', 'avatar', tag => !isOfRow(tag)),
+      )
 
 const put: Action = {
   ...common,
@@ -62,7 +79,8 @@ const put: Action = {
     body: Object.fromEntries(pictureTypes.map(type => [type, { schema: picture }])),
   },
   precheck: userPrecheck,
-  command: (writing, { id, bytes, ifMatch, now }) => {
+  command: (writing, given) => {
+    const { id, bytes, now } = given
     const type = pictureType(bytes)
     if (!type)
       throw new ApiError(
@@ -70,8 +88,8 @@ const put: Action = {
         'The body must be a PNG, JPEG, WebP or GIF picture',
       )
     const digest = hash('sha256', bytes, 'base64url').slice(0, 22)
-    const stored = isAllowed(ifMatch)
-    const keep = isDrawnAllowed(id, ifMatch)
+    const stored = isAllowed(given)
+    const keep = isDrawnAllowed(given)
       ? sql`insert into avatars (user_id, type, digest, created_at, bytes)
           values (${id}, ${type}, ${digest}, ${now}, ${bytes})
           on conflict (user_id) do update set type = excluded.type, digest = excluded.digest,
@@ -81,7 +99,15 @@ const put: Action = {
           where user_id = ${id} and ${stored} returning id`
     const steps = [
       ...targetSteps(writing, { entity: 'user', id }, 'update'),
-      { sql: keep, refused: () => otherPicture(ifMatch) },
+      {
+        sql: keep,
+        explain: sql`select ${isMatched(given)} from avatars where user_id = ${id}`,
+        refused: ([row]) =>
+          refusedPicture(
+            given,
+            row ? !!row[0] : isDrawnAllowed({ ...given, ifNoneMatch: undefined }),
+          ),
+      } satisfies GuardedStep,
     ]
     return commandOf(writing, { name: 'put avatar', steps, status: 204 })
   },
@@ -92,11 +118,12 @@ const remove: Action = {
   method: 'DELETE',
   name: 'remove avatars',
   described: { operationId: 'removeUserAvatar', summary: 'Remove the picture of a user' },
-  command: (writing, { id, ifMatch }) => {
+  command: (writing, given) => {
+    const { id } = given
     const step: GuardedStep = {
-      sql: sql`delete from avatars where user_id = ${id} and ${isAllowed(ifMatch)} returning id`,
-      explain: sql`select id from avatars where user_id = ${id}`,
-      refused: ([row]) => (row ? otherPicture(ifMatch) : notFound('avatar', id)),
+      sql: sql`delete from avatars where user_id = ${id} and ${isAllowed(given)} returning id`,
+      explain: sql`select ${isMatched(given)} from avatars where user_id = ${id}`,
+      refused: ([row]) => (row ? refusedPicture(given, !!row[0]) : notFound('avatar', id)),
     }
     const steps = [...targetSteps(writing, { entity: 'user', id }, 'update'), step]
     return commandOf(writing, { name: 'remove avatar', steps, status: 204 })
