@@ -35,3 +35,8 @@ export const requestsOf = (token: string) => {
     `${head(line, typed, 'Transfer-Encoding: chunked')}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
   return { head, withBody, chunked }
 }
+
+/** The body that gives a user another name, by either API. */
+export const patch = (name: string) => JSON.stringify({ name })
+export const mutation = (name: string) =>
+  JSON.stringify({ query: `mutation { updateUser(id: 2, input: { name: "${name}" }) { name } }` })

@@ -9,7 +9,7 @@ import { createMemory } from '#http/memory.ts'
 import { type Entry, noQueue, type Queue } from '#http/queue.ts'
 import { until } from '../support/wait.ts'
 import { createWorld, type World } from '../world.ts'
-import { answers, dial, nameOf, requestsOf } from './pipelined.ts'
+import { answers, dial, mutation, nameOf, patch, requestsOf } from './pipelined.ts'
 
 let world: World
 let server: Listening
@@ -62,10 +62,6 @@ const inQueue = (count: number) =>
   until(`${count} are in the queue`, () => waiting.length === count)
 
 const runNext = () => waiting.shift()?.run()
-
-const patch = (name: string) => JSON.stringify({ name })
-const mutation = (name: string) =>
-  JSON.stringify({ query: `mutation { updateUser(id: 2, input: { name: "${name}" }) { name } }` })
 
 const pairs: Readonly<Record<string, (name: string) => readonly [string, string]>> = {
   'a PATCH': name => [withBody('PATCH /api/users/2', patch(name)), read],
@@ -266,22 +262,38 @@ test('answers that wait for others on their connection are counted, however shor
   socket.destroy()
 })
 
-test('while the service is draining nothing is done behind the last answer, also where its client has yet to take it', async () => {
-  // More than the buffers of two sockets.
-  await world.change('update posts set content = ?1 where id > 0', 'a'.repeat(1_990_000))
+for (const isLate of [false, true])
+  test(`while the service is draining nothing is done behind the last answer, also ${isLate ? 'of what comes after that was made' : 'where its client has yet to take it'}`, async () => {
+    // More than the buffers of two sockets.
+    await world.change('update posts set content = ?1 where id > 0', 'a'.repeat(1_990_000))
+    const { socket, heard } = await dial(draining)
+    socket.pause()
+    const ended = once(socket, 'close')
+    const never = withBody('PATCH /api/users/2', patch('Never'))
+    socket.write(head('GET /api/posts') + (isLate ? '' : never))
+    await haveCome(isLate ? 1 : 2)
+    await inQueue(1)
+    runNext()
+    await until('it is answered', () => active.counts.get('GET') === 0)
+    if (isLate) socket.write(never)
+    await inQueue(1)
+    runNext()
+    await until('both have ended', () => active.counts.get('PATCH') === 0)
+    socket.resume()
+    await ended
+    assert.deepEqual(answers(heard), [200])
+    assert.match(heard.text, /\r\nconnection: close/i)
+    assert.notEqual((await world.rows('select name from users where id = 2'))[0]?.[0], 'Never')
+  })
+
+test('while the service is draining the first of two is answered, also where the second was done before it', async () => {
   const { socket, heard } = await dial(draining)
-  socket.pause()
   const ended = once(socket, 'close')
-  socket.write(head('GET /api/posts') + withBody('PATCH /api/users/2', patch('Never')))
-  await haveCome(2)
-  await inQueue(1)
+  socket.write(read + read)
+  await inQueue(2)
+  waiting.pop()?.run()
+  await until('the second is answered', () => active.counts.get('GET') === 1)
   runNext()
-  await inQueue(1)
-  runNext()
-  await until('both have ended', () => active.counts.get('PATCH') === 0)
-  socket.resume()
   await ended
   assert.deepEqual(answers(heard), [200])
-  assert.match(heard.text, /\r\nconnection: close/i)
-  assert.notEqual((await world.rows('select name from users where id = 2'))[0]?.[0], 'Never')
 })
