@@ -197,7 +197,7 @@ describe('without a body', () => {
   })
 })
 
-test('the page that the link leads to is served, and lets no foreign code in', async t => {
+test('the page that the link leads to is served, names the newest version, and lets no foreign code in', async t => {
   const world = await createWorld()
   t.after(() => world.close())
   const page = await world.ask('GET /verify-email')
@@ -207,6 +207,7 @@ test('the page that the link leads to is served, and lets no foreign code in', a
     /default-src 'none'.*script-src 'self'/,
   )
   assert.equal(page.headers.get('referrer-policy'), 'no-referrer')
+  assert.match(page.text, /<form [^>]*data-rest="\/api\/v2"/)
   const script = /src="(\/assets\/verify-email\.js[^"]*)"/.exec(page.text)?.[1]
   assert.equal((await world.ask(`GET ${script}`)).status, 200)
 })

@@ -10,6 +10,16 @@ import { openBrowser, skipped, type Visit, visit } from '../support/browser.ts'
 import { until } from '../support/wait.ts'
 import { createWorld, type World } from '../world.ts'
 
+/** Version 1 ends on this day, to which the last test sets the clock. */
+const sunset = '2999-01-01'
+const deprecation = {
+  version: 1,
+  from: '2998-01-01',
+  sunset,
+  header: 'true',
+  holds: 'sunset',
+} as const
+
 const legibility = readFileSync(new URL('../support/legibility.js', import.meta.url), 'utf8')
 
 describe('in a browser', { skip: skipped }, () => {
@@ -17,9 +27,10 @@ describe('in a browser', { skip: skipped }, () => {
   let server: ReturnType<typeof serve>
   let browser: Browser
   let origin: string
+  let now = Date.now
 
   before(async () => {
-    world = await createWorld()
+    world = await createWorld({ deprecation, now: () => now() })
     server = serve({ fetch: world.app.fetch, port: 0, hostname: '127.0.0.1' })
     await once(server, 'listening')
     origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -150,6 +161,28 @@ describe('in a browser', { skip: skipped }, () => {
     await page.waitForSelector('[role="dialog"]')
     // A remark of a library in GraphiQL about its own dialog.
     const faults = visited.faults.filter(fault => !fault.startsWith('Warning: Missing `Desc'))
+    await assertClean({ ...visited, faults })
+  })
+
+  test('the link of a mail confirms its address also when version 1 has ended, and says why a code is refused', async () => {
+    now = () => Date.parse(sunset)
+    const body = { name: 'Zed', email: 'zed@example.org' }
+    const { json: made } = await world.ask('POST /api/v2/users', { body })
+    await until('the mail is written', () => world.letters.length > 0)
+    const [link = ''] = /\/verify-email#\S+/.exec(world.letters[0]?.text ?? '') ?? []
+    const visited = await open(link, 'form')
+    const { page } = visited
+    const answer = page.locator('#answer')
+    const confirm = async (says: string) => {
+      await page.click('button')
+      await until(`the page says: ${says}`, async () => (await answer.innerText()).includes(says))
+    }
+    await page.fill('[name=access]', await world.token(3))
+    await confirm('gives no right')
+    await page.fill('[name=access]', await world.token(made.id))
+    await confirm('the address is confirmed')
+    // Chromium tells of each answer that is an error.
+    const faults = visited.faults.filter(fault => !fault.includes('status of 403'))
     await assertClean({ ...visited, faults })
   })
 })

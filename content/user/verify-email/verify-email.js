@@ -7,15 +7,16 @@ for (const name of ['user', 'token']) form.elements[name].value = given.get(name
 form.addEventListener('submit', async event => {
   event.preventDefault()
   const { user, token, access } = Object.fromEntries(new FormData(form))
+  const url = `${form.dataset.rest}/users/${encodeURIComponent(user)}/verify-email`
   answer.textContent = 'One moment …'
   try {
-    const response = await fetch(`api/users/${encodeURIComponent(user)}/verify-email`, {
+    const response = await fetch(url, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${access}` },
       body: JSON.stringify({ token }),
     })
-    const { error } = await response.json()
-    answer.textContent = response.ok ? 'Thank you: the address is confirmed.' : error.message
+    const { detail } = await response.json()
+    answer.textContent = response.ok ? 'Thank you: the address is confirmed.' : detail
   } catch {
     answer.textContent = 'The service did not answer; try again in a moment.'
   }
