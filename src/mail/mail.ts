@@ -1,6 +1,6 @@
 /** Mail: letters that wait, are composed when their turn comes, and leave over SMTP. */
 import { lru } from '#base/lru.ts'
-import type { Mailer } from '#mail/letter.ts'
+import type { Letter, Mailer } from '#mail/letter.ts'
 import { createOutbox, type OutboxOptions } from '#mail/outbox.ts'
 import { type Deliver, reasonOf, smtp, type Waits } from '#mail/smtp.ts'
 import type { Observe } from '#observe.ts'
@@ -28,17 +28,38 @@ export type MailOptions = {
 const usualPace: Pace = { size: 1000, atOnce: 4, retryAfter: 15_000 }
 
 const hour = 3_600_000
-const mostAnHour = 5
-const mostAddresses = 10_000
+const mostToAddress = 5
+const mostToRecipient = 10
+const mostKnown = 10_000
 
-/** Whether one more message may go to an address: at most five an hour, so that nobody can flood another person's mailbox. */
-const createCap = () => {
-  const sent = lru<{ readonly since: number; count: number }>(mostAddresses)
-  return (address: string, now: number): boolean => {
-    const key = address.toLowerCase()
+/** How many messages a key got within an hour of its first one. */
+const createCount = (most: number) => {
+  const sent = lru<{ readonly since: number; readonly count: number }>(mostKnown)
+  const countOf = (key: string, now: number) => {
     const known = sent.get(key)
-    if (known && now - known.since < hour) return ++known.count <= mostAnHour
-    sent.set(key, { since: now, count: 1 })
+    return known && now - known.since < hour ? known : { since: now, count: 0 }
+  }
+  return {
+    isFull: (key: string, now: number): boolean => countOf(key, now).count >= most,
+    add: (key: string, now: number): void => {
+      const { since, count } = countOf(key, now)
+      sent.set(key, { since, count: count + 1 })
+    },
+  }
+}
+
+/**
+ * Whether one more letter may be sent: at most five an hour to an address, so that nobody can flood another person's mailbox, and
+ * ten to a recipient, who may change the address as often as they like.
+ */
+const createCap = () => {
+  const toAddress = createCount(mostToAddress)
+  const toRecipient = createCount(mostToRecipient)
+  return ({ recipient, address }: Letter, now: number): boolean => {
+    const [id, mailbox] = [String(recipient), address.toLowerCase()]
+    if (toRecipient.isFull(id, now) || toAddress.isFull(mailbox, now)) return false
+    toRecipient.add(id, now)
+    toAddress.add(mailbox, now)
     return true
   }
 }
@@ -72,8 +93,8 @@ export const createMail = ({ now, observe, delivery, pace }: MailOptions): Mail 
     canSend: deliver !== undefined,
     send: letter => {
       if (!deliver) return
-      const { recipient, address } = letter
-      if (isWithinCap(address, now())) outbox.put(letter)
+      const { recipient } = letter
+      if (isWithinCap(letter, now())) outbox.put(letter)
       else observe({ kind: 'mail failed', recipient, reason: 'too many', again: false })
     },
     close: outbox.close,

@@ -1,10 +1,11 @@
 /** The message that verifies an address, and failures of the mail server. */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
+import { mint } from '#auth/token.ts'
 import { silentServer } from '../mail-server.ts'
 import { refuses } from '../rest.ts'
 import { inTime, longest, until } from '../support/wait.ts'
-import { createWorld, type World } from '../world.ts'
+import { createWorld, secret, type World } from '../world.ts'
 import { failures, from, hour, newEmail, posted, signUp, tokenIn, verify } from './verifying.ts'
 
 describe('over SMTP', () => {
@@ -126,6 +127,32 @@ describe('over SMTP', () => {
       headers: { Authorization: `Bearer ${await world.token(3)}` },
     })
     await server.next().catch(() => assert.fail('none after an hour'))
+  })
+
+  test('a user gets ten messages in an hour at most, whatever addresses they give', async t => {
+    let now = Date.now()
+    const { server, world } = await posted(t, {}, { now: () => now })
+    const askAgain = async (address: string) => {
+      const headers = {
+        Authorization: `Bearer ${await mint({ sub: 3, role: 'user', ttl: 60 }, secret, now)}`,
+      }
+      const body = { email: address }
+      assert.equal((await world.ask('PATCH /api/users/3', { headers, body })).status, 200)
+      const asked = await world.ask('POST /api/users/3/verify-email', { headers })
+      assert.equal(asked.status, 202)
+    }
+    for (let asked = 1; asked <= 12; asked++) await askAgain(`victim+${asked}@example.org`)
+    await until('ten are sent', () => server.messages.length === 10)
+    assert.deepEqual(
+      failures(world).map(({ recipient, reason }) => [recipient, reason]),
+      [
+        [3, 'too many'],
+        [3, 'too many'],
+      ],
+    )
+    now += hour
+    await askAgain('after@example.org')
+    await until('one more is sent', () => server.messages.length === 11)
   })
 })
 
