@@ -293,7 +293,7 @@ export const serveAction = (mount: Mount, action: Action): Serve => {
           action.method === 'POST' ? idempotencyFor(c, mount, viewer, body.body) : undefined,
       }
     })
-    if (!planFor) return empty(named, await run(mount, command, null))
+    if (!planFor) return empty(named, await run(mount, command, null, idempotency))
     const reading = { plan: planFor(viewer.role).plan, values: [viewer.id] }
     return written(mount, entity, await run(mount, command, reading, idempotency), named)
   }

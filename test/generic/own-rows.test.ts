@@ -1,6 +1,7 @@
-/** The library's roles, and creating rows of one's own, where the owner is the viewer unless the input says otherwise. */
+/** The library's roles, its action that answers nothing, and creating rows of one's own, where the owner is the viewer unless the input says otherwise. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { refuses } from '../rest.ts'
 import { demo } from '../support/library/demo.ts'
 import { library } from '../support/library/index.ts'
 import { createWorld, type World } from '../world.ts'
@@ -26,6 +27,26 @@ describe('the roles of the library', () => {
     const { status, json } = await change('admin', {})
     assert.equal(status, 401)
     assert.equal(json.error.message, 'The claim role is neither reader nor shelver nor librarian')
+  })
+
+  test('let an action that answers nothing be done once, however often it is sent with its key', async () => {
+    const moveUp = (key: string, id = 2) =>
+      world.ask(`POST /api/v2/books/${id}/move-up`, {
+        as: 2,
+        role: 'shelver',
+        headers: { 'Idempotency-Key': key },
+      })
+    const shelf = async () => (await world.ask('GET /api/v2/books/2')).json.shelf
+    const before = await shelf()
+    const first = await moveUp('up')
+    const second = await moveUp('up')
+    assert.deepEqual([first.status, first.text, second.status, second.text], [204, '', 204, ''])
+    assert.equal(first.headers.get('idempotency-replayed'), null)
+    assert.equal(second.headers.get('idempotency-replayed'), 'true')
+    assert.equal(await shelf(), before + 1)
+    refuses(await moveUp('up', 1), 422, 'IDEMPOTENCY_KEY_REUSED')
+    await moveUp('up-again')
+    assert.equal(await shelf(), before + 2)
   })
 })
 

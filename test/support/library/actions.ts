@@ -1,4 +1,4 @@
-/** Returning a book, which is done once, and extending a loan. */
+/** Returning a book, which is done once, extending a loan, and moving a book. */
 import { ApiError } from '#errors.ts'
 import { columnName, notFound } from '#model/model.ts'
 import type { Rows } from '#sql/engine.ts'
@@ -9,6 +9,7 @@ import { noMembers } from '#write/input.ts'
 import { commandOf, type GuardedStep, type Writing } from '#write/steps.ts'
 import { errors } from './errors.ts'
 import { loan } from './loan.ts'
+import { shelver } from './roles.ts'
 
 const day = 86_400_000
 
@@ -74,4 +75,26 @@ const renew: Action = {
   },
 }
 
-export const actions: readonly Action[] = [giveBack, renew]
+/** The one action that answers nothing. */
+const moveUp: Action = {
+  method: 'POST',
+  name: 'move books',
+  rule: shelver,
+  path: '/books/:id/move-up',
+  about: 'book',
+  answers: null,
+  described: {
+    operationId: 'moveBookUp',
+    summary: 'Move a book one shelf up',
+    description: 'On the highest one it stays.',
+  },
+  command: (writing, { id, body }) => {
+    noMembers(body)
+    const moved = sql`update books set shelf = case when shelf < 500 then shelf + 1 else shelf end,
+      revision = revision + 1 where id = ${id} returning id`
+    const steps = [{ sql: moved, refused: () => notFound('book', id) }]
+    return commandOf(writing, { name: 'move book', steps, status: 204 })
+  },
+}
+
+export const actions: readonly Action[] = [giveBack, renew, moveUp]
