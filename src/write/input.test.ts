@@ -232,19 +232,53 @@ test('a field goes back to its initial value, or to null where it has none', () 
   assert.equal(initialValue(thing, 'createdAt'), null)
 })
 
-test('an import takes a price as a single-precision program wrote it, and no other fraction of a cent', () => {
+/** An import of a price in cents: what is stored, or the member at fault. */
+const importedPrice = (price: number, more: Partial<Use> = {}) => {
   const priced = entity({
     table: 'priced',
     plural: 'priced',
     description: '',
-    fields: { price: money({ max: 1000 }) },
+    fields: { price: money({ max: 100_000_000 }) },
     policy: {},
     rest: { list: false, one: false, listing: { paging: 'cursor', limit: 20 } },
   })
-  const use = { mode: 'import', viewer: anonymous, model, now: 0, what: 'priced' } as const
-  const checked = (price: number, more = {}) => checkInput(priced, { price }, { ...use, ...more })
-  assert.equal(checked(21.3500004).values.get('price'), 2135)
-  assert.equal(checked(123.790001).values.get('price'), 12_379)
-  assert.equal(checked(21.351).faults[0]?.field, 'price')
-  assert.equal(checked(21.3500004, { mode: 'create' }).faults[0]?.field, 'price')
+  const use = { mode: 'import', viewer: anonymous, model, now: 0, what: 'priced', ...more } as const
+  const { values, faults } = checkInput(priced, { price }, use)
+  return faults[0]?.field ?? values.get('price')
+}
+
+test('an import takes a price as a single-precision program wrote it, and no other fraction of a cent', () => {
+  const single = Math.fround(1234.56)
+  for (const [price, stored] of [
+    [21.3500004, 2135],
+    [123.790001, 12_379],
+    [9.64999962, 965],
+    [Math.fround(21.35), 2135],
+    [Number(single.toPrecision(8)), 123_456],
+    [Number(single.toFixed(6)), 123_456],
+    [single, 123_456],
+  ] as const)
+    assert.equal(importedPrice(price), stored, String(price))
+  for (const price of [21.351, 21.350001, 21.3500005, 0.001, 1e-7, 40_000.123, 1e-7 + 40_000])
+    assert.equal(importedPrice(price), 'price', String(price))
+  assert.equal(importedPrice(21.3500004, { mode: 'create' }), 'price')
+})
+
+test('an import refuses more decimals where single precision has one number for several amounts', () => {
+  for (const price of [200_000.123, 200_000.125, 1_000_000.001])
+    assert.equal(importedPrice(price), 'price', String(price))
+  assert.equal(importedPrice(200_000.12), 20_000_012)
+})
+
+test('an import takes every price up to 10,000 in all forms in which a single-precision program writes it', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: 1_000_000 }),
+      fc.integer({ min: 7, max: 17 }),
+      (cents, digits) => {
+        const single = Math.fround(cents / 100)
+        assert.equal(importedPrice(Number(single.toPrecision(digits))), cents)
+      },
+    ),
+  )
 })

@@ -24,9 +24,16 @@ export type Values = ReadonlyMap<string, SqlValue>
 
 type Stored = { readonly value: SqlValue } | { readonly fault: string }
 
-/** Whether a number is an amount in single precision: other programs write 21.35 as 21.3500004. */
-const isSingleOf = (value: number, minor: number, digits: number): boolean =>
-  Math.fround(value) === Math.fround(minor / 10 ** digits)
+/**
+ * Whether a number is an amount as a program in single precision writes it, in full or to some digit: 21.35 as 21.3500004. From some
+ * 130,000 on single precision has one number for several amounts in cents, so none of them is meant.
+ */
+const isSingleOf = (value: number, minor: number, digits: number): boolean => {
+  const [below, single, above] = [-1, 0, 1].map(step => Math.fround((minor + step) / 10 ** digits))
+  if (single === undefined || single === below || single === above) return false
+  const [, decimals = ''] = String(value).split('.')
+  return value === Number(single.toFixed(decimals.length))
+}
 
 const minorUnits = (value: number, { model, mode }: Use): Stored => {
   const { digits, code } = model.settings.currency
