@@ -63,6 +63,18 @@ test('an import may give ids, times and what else the service sets, but nothing 
   })
 })
 
+test('an import may give ids up to 2^52, so that there are some for later rows, and refer to any', () => {
+  const imported = (more: object) =>
+    check({ name: 'A', ownerId: 9, ...more }, 'import', { viewer: anonymous })
+  assert.equal(imported({ id: 2 ** 52 }).values.id, 2 ** 52)
+  for (const id of [2 ** 52 + 1, Number.MAX_SAFE_INTEGER])
+    assert.deepEqual(imported({ id }).faults, {
+      id: 'must be at most 4503599627370496, so that ids are left for later rows; take a lower one, or leave it out',
+    })
+  const ownerId = Number.MAX_SAFE_INTEGER
+  assert.equal(imported({ ownerId }).values.ownerId, ownerId)
+})
+
 test('all faults of an input are told at once, each by its member', () => {
   const { faults } = check({
     name: '',

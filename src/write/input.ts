@@ -55,10 +55,21 @@ const storing = {
   bytes: () => ({ fault: 'cannot be given as JSON' }),
 } satisfies Record<Scalar, (value: unknown, use: Use) => Stored>
 
+/** The highest id that a row may bring: the table's later ones are above it, and below 2^53. */
+const highestBrought = 2 ** 52
+
+const leavesNoIds = ({ scalar, references }: Field, value: unknown, { mode }: Use): boolean =>
+  mode === 'import' && scalar === 'id' && !references && Number(value) > highestBrought
+
 const storedValue = (field: Field, value: unknown, use: Use): Stored => {
   if (value === null) return field.nullable ? { value: null } : { fault: 'must not be null' }
   const checked = field.rule(value)
-  return 'fault' in checked ? checked : storing[field.scalar](checked.value, use)
+  if ('fault' in checked) return checked
+  if (leavesNoIds(field, checked.value, use))
+    return {
+      fault: `must be at most ${highestBrought}, so that ids are left for later rows; take a lower one, or leave it out`,
+    }
+  return storing[field.scalar](checked.value, use)
 }
 
 /** Why the caller may not give this member; undefined where the caller may. */
