@@ -1,4 +1,5 @@
 /** The head of a request: what two readers could take for two different requests is refused. */
+import type { IncomingMessage } from 'node:http'
 import { getPath } from 'hono/utils/url'
 import { ApiError } from '#errors.ts'
 import type { Http } from '#http/request.ts'
@@ -39,8 +40,20 @@ const checkSingle = (rawHeaders: readonly string[]): void => {
       throw new ApiError('MALFORMED_REQUEST', `The request has two ${name} headers; send one`)
 }
 
+type Framed = Pick<IncomingMessage, 'headers' | 'httpVersionMinor'>
+
+/** Whether a request names a Transfer-Encoding in HTTP/1.0, which has none: where its body ends is uncertain, and so is all that follows. */
+export const isMisframed = ({ httpVersionMinor, headers }: Framed): boolean =>
+  httpVersionMinor === 0 && headers['transfer-encoding'] !== undefined
+
 /** Node takes off the chunks, whatever else is named before them (RFC 9112, section 6.1). */
-const checkTransfer = (codings: string | undefined): void => {
+const checkTransfer = (incoming: Framed): void => {
+  const codings = incoming.headers['transfer-encoding']
+  if (isMisframed(incoming))
+    throw new ApiError(
+      'MALFORMED_REQUEST',
+      'HTTP/1.0 has no Transfer-Encoding; send a Content-Length instead, or HTTP/1.1',
+    )
   if (codings !== undefined && codings.toLowerCase() !== 'chunked')
     throw new ApiError(
       'NOT_IMPLEMENTED',
@@ -50,17 +63,19 @@ const checkTransfer = (codings: string | undefined): void => {
 
 /**
  * Throws for a request that two readers could take for two different ones: 505 for another version than HTTP/1 (RFC 9110, section 15.6.6); 431 for more than 100 headers, since
- * Node drops some without a sign; 400 for two `Host` headers (RFC 9112, section 3.2), or two tokens; 501 for a transfer coding; 404 for dots in the path that another
+ * Node drops some without a sign; 400 for two `Host` headers (RFC 9112, section 3.2), two tokens, or a transfer coding in HTTP/1.0; 501 for a transfer coding; 404 for dots in the path that another
  * reader would resolve.
  */
 export const checkHead = (c: Http): void => {
   if (isOtherHttp(c.env))
     throw new ApiError('HTTP_VERSION_NOT_SUPPORTED', 'Only HTTP/1.1 and HTTP/1.0 are spoken here')
-  const { rawHeaders = [], headers = {}, url = '' } = c.env?.incoming ?? {}
+  const { incoming } = c.env ?? {}
+  if (!incoming) return
+  const { rawHeaders, url = '' } = incoming
   if (rawHeaders.length > 2 * mostHeaders)
     throw new ApiError('HEADERS_TOO_MANY', `The request has more than ${mostHeaders} headers`)
   checkSingle(rawHeaders)
-  checkTransfer(headers['transfer-encoding'])
+  checkTransfer(incoming)
   if (dots.test(url)) throw new ApiError('NOT_FOUND', 'Path with dots for a segment not found')
 }
 

@@ -216,6 +216,21 @@ const unclear: readonly string[] = [
   ),
 ]
 
+const of10 = (line: string) =>
+  `${line} HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\n${chunked}\r\n\r\n0\r\n\r\n`
+
+test('a Transfer-Encoding in HTTP/1.0, which does not know it, is 400, and nothing behind it is done', async () => {
+  const body = '{"name":"Eve","email":"behind@example.org"}'
+  const made = `POST /api/users HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  const lines = ['POST /api/users', 'GET /api/posts', 'PUT /nothing', 'GET /healthz']
+  for (const line of lines) {
+    const { statuses, got } = await answersTo(of10(line) + made)
+    assert.deepEqual(statuses, [400], line)
+    assert.match(got, /^connection: close\r.+"code":"MALFORMED_REQUEST"/ims)
+  }
+  assert.deepEqual((await answersTo(made)).statuses, [201])
+})
+
 test('what two readers could take for different requests is 400, and nothing behind it is read', async () => {
   for (const bytes of unclear)
     assert.deepEqual((await answersTo(bytes)).statuses, [400], JSON.stringify(bytes))

@@ -1,8 +1,10 @@
 /** What a server does with each request that comes: the app answers it, also where its target is not that of a path. */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { ApiError } from '#errors.ts'
+import { isMisframed } from '#http/head.ts'
 import { notAPage, type Reply } from '#http/reply.ts'
 import type { App } from '#http/request.ts'
 import { wholeServer } from '#http/unrouted.ts'
@@ -42,7 +44,14 @@ const refuse = (error: unknown): Response => {
 /** The listener of a server for its requests; a request that cannot be read is refused as any other is. */
 export const listenerFor = (app: Pick<App, 'fetch'>, hostname: string) => {
   const answer = getRequestListener(app.fetch, { hostname, errorHandler: refuse })
+  /** Those that end with an answer to come (RFC 9112, section 6.1): what Node reads behind it may be no request at all. */
+  const ending = new WeakSet<Socket>()
   return (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    if (ending.has(incoming.socket)) return
+    if (isMisframed(incoming)) {
+      ending.add(incoming.socket)
+      outgoing.shouldKeepAlive = false
+    }
     const { url = '' } = incoming
     if (!url.startsWith('/')) incoming.url = readTarget(url)
     void answer(incoming, outgoing)
