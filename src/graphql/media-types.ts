@@ -5,14 +5,14 @@ export const json = 'application/json; charset=utf-8'
 const graphqlJson = 'application/graphql-response+json; charset=utf-8'
 
 /** The wildcards and the older type stand for `application/json`: clients that say no more expect it. */
-const typeOfRange: Readonly<Record<string, string>> = {
-  'application/graphql-response+json': graphqlJson,
-  'application/json': json,
-  'application/*': json,
-  '*/*': json,
-}
+const typeOfRange: ReadonlyMap<string, string> = new Map([
+  ['application/graphql-response+json', graphqlJson],
+  ['application/json', json],
+  ['application/*', json],
+  ['*/*', json],
+])
 
-const named = Object.keys(typeOfRange).filter(type => !type.includes('*'))
+const named = [...typeOfRange.keys()].filter(type => !type.includes('*'))
 
 const isUtf8 = ({ parameters: { charset } }: Range): boolean =>
   charset === undefined || /^utf-?8$/.test(charset)
@@ -21,11 +21,11 @@ const isUtf8 = ({ parameters: { charset } }: Range): boolean =>
 export const negotiate = (accept: string | undefined): string | undefined => {
   if (accept === undefined || accept === '') return json
   const fitting = rangesOf(accept).filter(
-    range => range.weight > 0 && isUtf8(range) && typeOfRange[range.value],
+    range => range.weight > 0 && isUtf8(range) && typeOfRange.has(range.value),
   )
   const best = fitting.filter(({ weight }) => weight === fitting[0]?.weight)
   const { value = '' } = best.find(({ value }) => named.includes(value)) ?? best[0] ?? {}
-  return typeOfRange[value]
+  return typeOfRange.get(value)
 }
 
 /** Whether a page is wanted: a browser prefers HTML; a client that lists JSON first does not want it. */

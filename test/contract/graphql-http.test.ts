@@ -56,6 +56,8 @@ describe('the media type of the answer', () => {
     [`${json};q=0`, 406],
     ['image/*', 406],
     ['application', 406],
+    ['constructor', 406],
+    ['__proto__', 406],
   ]
   for (const [accept, expected] of cases)
     test(`the media type of the answer is ${expected} for Accept: ${accept ?? '(none)'}`, async () => {
