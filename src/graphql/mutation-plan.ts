@@ -6,7 +6,6 @@ import { type Arguments, createSlots } from '#graphql/arguments.ts'
 import type { RootField } from '#graphql/schema.ts'
 import { collectFields, type Execution, itemsOf, locationOf, startOf } from '#graphql/selection.ts'
 import { entityOf, typeName } from '#model/model.ts'
-import { creatorRole } from '#model/viewer.ts'
 import { oneRow, VIEWER } from '#read/selection.ts'
 import { permit, type Writing } from '#write/steps.ts'
 import type { Reading } from '#write/write.ts'
@@ -50,9 +49,9 @@ const readingOf = (
   const type = schema.schema.getType(typeName(root.entity)) as GraphQLObjectType
   const items = itemsOf({ ...execution, slots }, type, nodes)
   const start = startOf(nodes[0] as FieldNode)
-  const selected = { ...oneRow(root.entity, items), written: true, key, ...start }
-  const role = root.kind === 'create' ? creatorRole(viewer, core.model.viewers.roles) : viewer.role
-  const { plan } = prepareFor(core, { encoding: 'graphql', roots: [selected] }, role)
+  const written = root.kind === 'create' ? 'created' : 'changed'
+  const selected = { ...oneRow(root.entity, items), written, key, ...start } as const
+  const { plan } = prepareFor(core, { encoding: 'graphql', roots: [selected] }, viewer.role)
   return { plan, values: [viewer.id, ...slots.valuesOf(variables)] }
 }
 

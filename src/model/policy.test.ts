@@ -51,7 +51,7 @@ test('a rule for a role that is not declared does not compile', () => {
 
 test('who made a row reads it in its own role, and without a token in the default one', () => {
   assert.deepEqual(
-    [anonymous, ben, eva].map(viewer => creatorRole(viewer, roles)),
+    [anonymous, ben, eva].map(({ role }) => creatorRole(role, roles)),
     ['user', 'user', 'editor'],
   )
 })

@@ -34,6 +34,6 @@ export const callerOf = ({ id, service }: Viewer): string | undefined => {
   return service === undefined ? undefined : `service ${service}`
 }
 
-/** The role in which a viewer reads the whole of what it has just created, also where it signs up without a token. */
-export const creatorRole = ({ role }: Viewer, roles: Roles): Role =>
+/** The role in which a viewer of a role reads the row that it has just created, also where it signs up without a token. */
+export const creatorRole = (role: Role, roles: Roles): Role =>
   role === anonymous.role ? roles.default : role

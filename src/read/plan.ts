@@ -5,7 +5,7 @@ import { longest } from '#model/field.ts'
 import { isIndexed } from '#model/indexes.ts'
 import { entityOf, fieldOf, type Model } from '#model/model.ts'
 import { judge, type Rule, refusal } from '#model/policy.ts'
-import type { Role } from '#model/viewer.ts'
+import { creatorRole, type Role } from '#model/viewer.ts'
 import { type Condition, selfCondition } from '#read/condition.ts'
 import type {
   CountLevel,
@@ -26,7 +26,13 @@ import type { Encoding, Item, Location, Page, Root, Selection } from '#read/sele
 
 export type { ReadPlan } from '#read/level.ts'
 
-type Context = { readonly model: Model; readonly role: Role; readonly encoding: Encoding }
+type Context = {
+  readonly model: Model
+  /** The role for the rows of a level, and the viewer's own one, which is another for what the viewer has just created. */
+  readonly role: Role
+  readonly ownRole: Role
+  readonly encoding: Encoding
+}
 
 const locationOf = (path: readonly string[], at: Location | undefined): ErrorLocation => ({
   path,
@@ -122,16 +128,21 @@ const partsOf = (
   }
 }
 
+/** What belongs to a new row is as new as that; what it refers to was there before, and may be anybody's. */
+const below = (context: Context, { kind }: Relation): Context =>
+  kind === 'one' ? { ...context, role: context.ownRole } : context
+
 const childPart = (
-  context: Context,
+  above: Context,
   entity: Entity,
   item: Item & { kind: 'relation' },
-  above: readonly string[],
+  pathAbove: readonly string[],
 ): Part => {
   const relation = entity.relations[item.relation]
   if (!relation) throw new Error(`${entity.plural} have no relation ${item.relation}`)
+  const context = below(above, relation)
   const target = entityOf(context.model, relation.to)
-  const path = [...above, item.key]
+  const path = [...pathAbove, item.key]
   const where = visible(context, target, target.policy.read, locationOf(path, item.at))
   const from = fromAbove(relation, item.page)
   const level = rowLevel(context, relation.to, item.items, path, { from, where })
@@ -193,6 +204,13 @@ const existsLevel = (
   return { kind: 'exists', entity: name, table: entity.table, where, slot }
 }
 
+/** The context of a root: a new row is read in the role of its creator. */
+const contextOf = (context: Context, { written }: Root): Context => {
+  const { model, ownRole } = context
+  if (written !== 'created') return context
+  return { ...context, role: creatorRole(ownRole, model.viewers.roles) }
+}
+
 const planRoot = (context: Context, root: Root): PlannedRoot => {
   const entity = entityOf(context.model, root.entity)
   const path = root.key === undefined ? [] : [root.key]
@@ -220,6 +238,7 @@ const planRoot = (context: Context, root: Root): PlannedRoot => {
 export const plan = (selection: Selection, model: Model, role: Role): ReadPlan => {
   if (selection.roots.length === 0) throw new ApiError('INTERNAL', 'The operation asks for nothing')
   const { encoding } = selection
-  const roots = selection.roots.map(root => planRoot({ model, role, encoding }, root))
+  const context = { model, role, ownRole: role, encoding }
+  const roots = selection.roots.map(root => planRoot(contextOf(context, root), root))
   return { encoding, roots }
 }

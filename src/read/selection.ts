@@ -83,8 +83,8 @@ export type Root = {
   readonly fetchOneMore: boolean
   /** Whether the number of all rows that fit the conditions is wanted. */
   readonly total: boolean
-  /** Whether the same request wrote its row: its writer may see it in the answer, whatever the rule for reads. */
-  readonly written?: boolean
+  /** What the same request did to its row: its writer may see it in the answer, whatever the rule for reads. */
+  readonly written?: 'created' | 'changed'
   /** The key in the answer and the location in the document, for errors. */
   readonly key?: string
   readonly at?: Location

@@ -33,17 +33,21 @@ const preparedOne = (
   route: Pick<Route, 'entity' | 'below'>,
   fields: readonly string[] | null,
   role: Role,
-  written = false,
+  written?: Root['written'],
 ): Prepared => {
   const resource = resourceOf(core.model, route.entity, version)
   const items = itemsOf(core.model, resource, prefix, fields)
-  const root = { ...oneRoot(route, items), written }
+  const root = { ...oneRoot(route, items), ...(written && { written }) }
   return prepareFor(core, { encoding: 'rest', roots: [root] }, role)
 }
 
 /** The plan that reads one thing of an entity whole, as writes answer with it. */
-export const wholeOne = (mount: Mount, entity: string, role: Role): Prepared =>
-  preparedOne(mount, { entity }, null, role, true)
+export const wholeOne = (
+  mount: Mount,
+  entity: string,
+  role: Role,
+  written: Root['written'],
+): Prepared => preparedOne(mount, { entity }, null, role, written)
 
 /** The plans of one thing by the chosen members and the role; made when first needed. */
 const plansOf = (mount: Mount, route: Route) => {

@@ -6,7 +6,7 @@ import type { Reply } from '#http/reply.ts'
 import { type Http, header, jsonBody, noBody, plainBytes, queryString } from '#http/request.ts'
 import { entityOf } from '#model/model.ts'
 import { resourceOf } from '#model/resource.ts'
-import { creatorRole, type Viewer } from '#model/viewer.ts'
+import type { Viewer } from '#model/viewer.ts'
 import type { Prepared } from '#read/read.ts'
 import { type Mount, pathId, type Serve } from '#rest/mount.ts'
 import { wholeOne } from '#rest/one.ts'
@@ -37,12 +37,12 @@ const bodyTypes = ['application/json']
 const patchTypes = ['application/json', 'application/merge-patch+json']
 
 /** The plans that writes answer with, by role; made when first needed. */
-const answers = (mount: Mount, entity: string) => {
+const answers = (mount: Mount, entity: string, written: 'created' | 'changed' = 'changed') => {
   const plans = new Map<string, Prepared>()
   return (role: Viewer['role']): Prepared => {
     const known = plans.get(role)
     if (known) return known
-    const made = wholeOne(mount, entity, role)
+    const made = wholeOne(mount, entity, role, written)
     plans.set(role, made)
     return made
   }
@@ -147,7 +147,7 @@ const written = (
 export const serveCreate = (mount: Mount, route: Route): Serve => {
   const { core, edge } = mount
   const entity = entityOf(core.model, route.entity)
-  const planFor = answers(mount, route.entity)
+  const planFor = answers(mount, route.entity, 'created')
   const useBy = useOf(mount, route.entity, 'create')
   const count = countingBody(mount, route.entity)
   return async (c, viewer, named) => {
@@ -170,10 +170,7 @@ export const serveCreate = (mount: Mount, route: Route): Serve => {
         return { idempotency, values: inputValues(entity, body, use) }
       },
     )
-    const reading = {
-      plan: planFor(creatorRole(viewer, core.model.viewers.roles)).plan,
-      values: [viewer.id],
-    }
+    const reading = { plan: planFor(viewer.role).plan, values: [viewer.id] }
     const done = await run(mount, create(writing, route.entity, values), reading, idempotency)
     return written(mount, route.entity, done, named)
   }
