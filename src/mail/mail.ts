@@ -50,7 +50,7 @@ const createCount = (most: number) => {
 
 /**
  * Whether one more letter may be sent: at most five an hour to an address, so that nobody can flood another person's mailbox, and
- * ten to a recipient, who may change the address as often as they like.
+ * ten to a recipient, whose address may change meanwhile.
  */
 const createCap = () => {
   const toAddress = createCount(mostToAddress)
