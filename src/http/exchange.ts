@@ -7,7 +7,7 @@ import { ApiError } from '#errors.ts'
 import type { Edge, Fail, Handle, IsWrite, Serving } from '#http/edge.ts'
 import { affordable, finish, overloaded, refuse, tooManyUnread } from '#http/finish.ts'
 import { checkHead, checkPath } from '#http/head.ts'
-import { goOn, hasEnded, mustWait, pipelineOf, placeIn, waitBehind } from '#http/pipeline.ts'
+import { goOn, isBehindEnd, mustWait, pipelineOf, takePlace, waitBehind } from '#http/pipeline.ts'
 import { begin, type Exchange } from '#http/progress.ts'
 import type { Reply } from '#http/reply.ts'
 import { type Http, hasHungUp, hasKnownBody, header, hungUp, receiveBody } from '#http/request.ts'
@@ -86,8 +86,8 @@ const run = (
   answer: Answer,
 ): Response | Promise<Response> => {
   const refused = (error: ApiError) => finish(serving, exchange, refuse(serving, exchange, error))
-  const { c, pipeline, place } = exchange
-  if (hasHungUp(c) || (pipeline && hasEnded(pipeline, place))) return refused(hungUp())
+  const { c, pipeline } = exchange
+  if (hasHungUp(c) || (pipeline && isBehindEnd(pipeline, c.env.outgoing))) return refused(hungUp())
   if (serving.edge.memory.answers.isFull()) return refused(tooManyUnread())
   return inContext(serving, exchange, () => respond(serving, exchange, answer))
 }
@@ -169,10 +169,10 @@ const mostWaiting = 100
 
 /** What a request waits for on its connection; undefined: for nothing, as most do; false: for so many others that it is refused. */
 const othersOf = ({ edge }: Serving, exchange: Exchange): Promise<void> | false | undefined => {
-  const { socket } = exchange.c.env?.incoming ?? {}
-  if (!socket) return undefined
-  const pipeline = pipelineOf(socket)
-  exchange.place = placeIn(pipeline)
+  const { incoming, outgoing } = exchange.c.env ?? {}
+  if (!incoming?.socket || !outgoing) return undefined
+  const pipeline = pipelineOf(incoming.socket)
+  takePlace(pipeline, outgoing)
   const isShared = isSafe(exchange.c.req.method)
   if (!mustWait(pipeline, isShared)) {
     exchange.pipeline = pipeline

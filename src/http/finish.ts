@@ -99,7 +99,7 @@ const complete = (
 export const finish = ({ edge }: Serving, exchange: Exchange, reply: Reply): Response => {
   const { c, facts } = exchange
   c.get('giveBack')?.()
-  if (exchange.pipeline) leave(exchange.pipeline, exchange.place, c.env.outgoing)
+  if (exchange.pipeline) leave(exchange.pipeline)
   const { headers, body } = reply
   // A client that is gone was not answered, whatever the answer would have been.
   const status = hasHungUp(c) ? hungUp().status : reply.status

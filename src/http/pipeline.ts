@@ -13,21 +13,37 @@ export type Pipeline = {
   readonly waiting: { readonly isSafe: boolean; readonly start: () => void }[]
   /** How many have come. */
   came: number
-  /** An answer that was given, and the place of its request: the first of those that end the connection, or else the latest. */
-  last: ServerResponse | undefined
-  lastPlace: number
+  /** The place of the first request with whose answer the connection ends. */
+  endsAt: number
 }
 
 const key = Symbol('pipeline')
+const place = Symbol('place')
+
+type PipelinedSocket = Socket & { [key]?: Pipeline }
+type PlacedAnswer = ServerResponse & { [place]?: number }
 
 /** The pipeline of a socket; made with its first request. */
-export const pipelineOf = (socket: Socket & { [key]?: Pipeline }): Pipeline => {
-  socket[key] ??= { going: 0, isAlone: false, waiting: [], came: 0, last: undefined, lastPlace: 0 }
+export const pipelineOf = (socket: PipelinedSocket): Pipeline => {
+  socket[key] ??= { going: 0, isAlone: false, waiting: [], came: 0, endsAt: Infinity }
   return socket[key]
 }
 
-/** The place of a request that comes now. */
-export const placeIn = (line: Pipeline): number => ++line.came
+/** Gives a request that comes now its place, by its answer. */
+export const takePlace = (line: Pipeline, answer: PlacedAnswer): void => {
+  answer[place] = ++line.came
+}
+
+/** Has the connection end with this answer: nothing behind it is done any more (RFC 9112, section 9.6). */
+export const endWith = (answer: PlacedAnswer): void => {
+  answer.shouldKeepAlive = false
+  const line = (answer.req.socket as PipelinedSocket)[key]
+  if (line) line.endsAt = Math.min(line.endsAt, answer[place] ?? Infinity)
+}
+
+/** Whether the connection ends with an answer to an earlier request than this one. Of those that go side by side a later one may be answered first. */
+export const isBehindEnd = (line: Pipeline, answer: PlacedAnswer | undefined): boolean =>
+  (answer?.[place] ?? 0) > line.endsAt
 
 const isFree = ({ going, isAlone }: Pipeline, isSafe: boolean): boolean =>
   isSafe ? !isAlone : going === 0
@@ -46,13 +62,9 @@ export const goOn = (line: Pipeline, isSafe: boolean): void => {
 export const waitBehind = ({ waiting }: Pipeline, isSafe: boolean): Promise<void> =>
   new Promise(start => void waiting.push({ isSafe, start }))
 
-/** Leaves the pipeline, having the answer that is given now; those go on that waited for that. */
-export const leave = (line: Pipeline, place: number, answer: ServerResponse | undefined): void => {
+/** Leaves the pipeline; those go on that waited for that. */
+export const leave = (line: Pipeline): void => {
   line.going--
-  if (!isLast(line.last)) {
-    line.last = answer
-    line.lastPlace = place
-  }
   if (line.going === 0) line.isAlone = false
   for (let next = line.waiting[0]; next && isFree(line, next.isSafe); next = line.waiting[0]) {
     line.waiting.shift()
@@ -60,12 +72,3 @@ export const leave = (line: Pipeline, place: number, answer: ServerResponse | un
     next.start()
   }
 }
-
-const isLast = (answer: ServerResponse | undefined): boolean => answer?.shouldKeepAlive === false
-
-/**
- * Whether the connection ends with an answer to a request before this place: then nothing more may be done there (RFC 9112, section 9.6).
- * Of requests that go side by side a later one may be answered first.
- */
-export const hasEnded = ({ last, lastPlace }: Pipeline, place: number): boolean =>
-  place > lastPlace && isLast(last)

@@ -22,8 +22,6 @@ export type Exchange = {
   code: string | undefined
   /** The pipeline of its connection, where it is in one. */
   pipeline: Pipeline | undefined
-  /** Its place there. */
-  place: number
 }
 
 /** A request that has just come; `route` is the pattern of its path, `work` what it does in the store where that is collected. */
@@ -41,7 +39,6 @@ export const begin = (c: Http, route: string | undefined, work: Work | undefined
     rate: undefined,
     code: undefined,
     pipeline: undefined,
-    place: 0,
   }
 }
 

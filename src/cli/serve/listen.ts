@@ -7,6 +7,7 @@ import { listenerFor } from '#cli/serve/listener.ts'
 import { createStalled } from '#cli/serve/stalled.ts'
 import { longestHead, refuseUnparsed } from '#cli/serve/unparsed.ts'
 import type { Config } from '#config.ts'
+import { endWith } from '#http/pipeline.ts'
 import type { App } from '#http/request.ts'
 
 export type Listening = {
@@ -87,7 +88,7 @@ export const listen = async (
   const { look, isOver } = createStalled(patience)
   class Answer<Asked extends IncomingMessage> extends ServerResponse<Asked> {
     override writeHead(...head: readonly unknown[]): this {
-      if (isDraining()) this.shouldKeepAlive = false
+      if (isDraining()) endWith(this)
       return Reflect.apply(super.writeHead, this, head)
     }
     override end(...last: readonly unknown[]): this {
