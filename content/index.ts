@@ -41,7 +41,7 @@ export const content = defineContent({
   served: async () => (await import('#content/served.ts')).served,
   errors,
   settings,
-  anonymousCreations: ({ DUET_SIGNUP_RATE }) => ({ user: DUET_SIGNUP_RATE }),
+  creationRates: ({ DUET_SIGNUP_RATE }) => ({ user: DUET_SIGNUP_RATE }),
   switches: ({ DUET_SIGNUP }) => ({ signup: DUET_SIGNUP === 'open' }),
   currency: ({ DUET_CURRENCY }) => DUET_CURRENCY,
   migrations: new URL('./migrations/', import.meta.url),

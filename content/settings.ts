@@ -10,7 +10,7 @@ export const settings = {
   DUET_SIGNUP_RATE: setting(
     whole(1, 1_000_000),
     '20',
-    'Most sign-ups without a token in a minute from one address, refused and repeated ones too; off with DUET_RATE_LIMIT=0',
+    'Most sign-ups of one caller in a minute, refused and repeated ones too, those of an admin apart; off with DUET_RATE_LIMIT=0',
   ),
   DUET_CURRENCY: setting(
     oneOf(Intl.supportedValuesOf('currency'), 'must be an ISO 4217 code, such as USD'),

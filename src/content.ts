@@ -50,8 +50,8 @@ type Parts<Own extends SettingTable> = {
   readonly settings?: Own
   /** The switches that rules name with `whileOpen`, by the values of the settings. */
   readonly switches?: (values: ValuesOf<Own>) => Readonly<Record<string, boolean>>
-  /** How many rows of an entity may be created in a minute from one address without a token; any number where it is not named. */
-  readonly anonymousCreations?: (values: ValuesOf<Own>) => Readonly<Record<string, number>>
+  /** How many rows of an entity one caller may create in a minute, the superuser apart; any number where it is not named. */
+  readonly creationRates?: (values: ValuesOf<Own>) => Readonly<Record<string, number>>
   /** The ISO 4217 code of the currency that fields of money are in; USD unless given. */
   readonly currency?: (values: ValuesOf<Own>) => string
   /** The folder of its migrations, with a folder for each engine in it. */
@@ -69,10 +69,10 @@ type Parts<Own extends SettingTable> = {
 }
 
 export type Content = Required<
-  Omit<Parts<SettingTable>, 'switches' | 'anonymousCreations' | 'currency' | 'demo' | 'seed'>
+  Omit<Parts<SettingTable>, 'switches' | 'creationRates' | 'currency' | 'demo' | 'seed'>
 > &
   Pick<Parts<SettingTable>, 'demo' | 'seed'> & {
-    /** How many rows of an entity may be created in a minute from one address without a token. */
+    /** How many rows of an entity one caller may create in a minute, the superuser apart. */
     readonly creationRates: (
       values: Readonly<Record<string, unknown>>,
     ) => Readonly<Record<string, number>>
@@ -113,7 +113,7 @@ const checkedServed = (actions: readonly Action[], load: () => Promise<Served>) 
 export const defineContent = <const Own extends SettingTable = Record<never, never>>(
   parts: Parts<Own>,
 ): Content => {
-  const { switches, anonymousCreations, currency, ...rest } = parts
+  const { switches, creationRates, currency, ...rest } = parts
   const { errors = {}, settings = {}, actions = [] } = parts
   const { served = async () => ({ routes: [], pages: [] }) } = parts
   mergeErrors(machineErrors, errors)
@@ -129,7 +129,7 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
     served: checkedServed(actions, served),
     errors,
     settings,
-    creationRates: values => anonymousCreations?.(values as ValuesOf<Own>) ?? {},
+    creationRates: values => creationRates?.(values as ValuesOf<Own>) ?? {},
     decide: values => ({
       switches: switches?.(values as ValuesOf<Own>) ?? {},
       currency: currencyNamed(currency?.(values as ValuesOf<Own>) ?? 'USD'),

@@ -163,7 +163,7 @@ export const graphql = [
     'D20',
     'Guesses by the hundred in one request',
     [
-      'test/contract/rate-limit.test.ts: the sign-ups of one address without a token are limited, each one of an operation too, and those of an admin not',
+      'test/contract/rate-limit.test.ts: the sign-ups of one caller are limited, each one of an operation too, and those of an admin not',
       'test/contract/rate-limit.test.ts: an operation with n mutations counts n, and is refused before the first where that is above the limit',
       'test/contract/graphql-limits.test.ts: … … are served, … are …',
     ],

@@ -53,7 +53,7 @@ export const owasp = [
     'F6',
     'Flows that are overused (API6)',
     [
-      'test/contract/rate-limit.test.ts: the sign-ups of one address without a token are limited, each one of an operation too, and those of an admin not',
+      'test/contract/rate-limit.test.ts: the sign-ups of one caller are limited, each one of an operation too, and those of an admin not',
       'test/contract/verify-email-mail.test.ts: an address gets five messages in an hour at most',
       'test/contract/verify-email-mail.test.ts: a user gets ten messages in an hour at most, whatever addresses they give',
     ],

@@ -43,8 +43,8 @@ export const isNotModified = (header: string | undefined, tag: string): boolean 
 
 const ours = new RegExp(`^"(${tableForm})-(\\d+)-(\\d+)-[\\w-]{16,}"$`)
 
-/** What each tag of a service is like. Of tags that are all like this the longest head has fewer than a statement of SQLite takes values. */
-const likeOurs = /^"[\w-]{16,}"$/
+/** The form of each tag that a service makes. The longest head has fewer tags of this form than a statement of SQLite takes values. */
+const formOfOurs = /^"[\w-]{16,}"$/
 
 /** Whether a tag is that of a row with a revision, as `revisionTag` makes it. */
 export const isOfRow = (tag: string): boolean => ours.test(tag)
@@ -57,7 +57,7 @@ const likelyTags = (
   if (header === undefined) return undefined
   if (header.trim() === '*') return 'any'
   const sent = tagsOf(header) ?? []
-  const likely = sent.filter(one => isCompared(one) && likeOurs.test(one.tag))
+  const likely = sent.filter(one => isCompared(one) && formOfOurs.test(one.tag))
   return [...new Set(likely.map(({ tag }) => tag))]
 }
 

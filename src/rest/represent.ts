@@ -60,7 +60,7 @@ export const representAs = (
 const isOpen = (model: Model, rule: Rule | undefined): boolean =>
   rule !== undefined && judge(rule, anonymous, model) === 'yes'
 
-/** Whether anonymous may read an entity's rows where these fields choose or order them, so that shared caches may store them. */
+/** Whether anonymous may read an entity's rows where these fields choose or sort them, so that shared caches may store them. */
 export const isPublic = (
   model: Model,
   entity: Entity,

@@ -55,7 +55,8 @@ const limiterOf = ({ config, content }: Program, { rateCounts }: Engine): Limite
   if (limit === 0) return undefined
   const proxies = values.DUET_TRUSTED_PROXIES
   const creations = content.creationRates(config.content)
-  return createLimiter({ limit, now: Date.now, rateCounts, proxies, creations })
+  const { superuser } = content.viewers.roles
+  return createLimiter({ limit, now: Date.now, rateCounts, proxies, creations, superuser })
 }
 
 const edgeOf = (

@@ -26,7 +26,7 @@ const foldCounts = `with added as (delete from counts where part >= 16 returning
 
 const frames = {
   reading: {
-    // Whoever takes what is read may pause as long as it likes.
+    // Whoever takes what is read may pause as long as they want.
     begin:
       'begin isolation level repeatable read, read only; set local idle_in_transaction_session_timeout = 0',
     end: 'commit',

@@ -4,7 +4,7 @@ import { graphqlPath, restPath } from '#base/paths.ts'
 import type { RateCounts } from '#base/rate-counts.ts'
 import { ApiError } from '#errors.ts'
 import type { Http } from '#http/request.ts'
-import { anonymous, type Viewer } from '#model/viewer.ts'
+import { anonymous, type Role, type Viewer } from '#model/viewer.ts'
 import { callersBehind } from './caller.ts'
 import { type Counts, createCounts } from './counts.ts'
 import { createTimes, type TimeOptions } from './time.ts'
@@ -12,8 +12,10 @@ import { createTimes, type TimeOptions } from './time.ts'
 export type LimiterOptions = TimeOptions & {
   /** The counts that all processes of a store share; without it, this process counts by itself. */
   readonly rateCounts?: RateCounts | undefined
-  /** How many rows of an entity may be created from one address without a token; counted in this process alone. */
+  /** How many rows of an entity one caller may create in a minute; counted in this process alone. */
   readonly creations?: Readonly<Record<string, number>> | undefined
+  /** The role whose creations are not counted. */
+  readonly superuser?: Role | undefined
   /** Addresses and networks whose `X-Forwarded-For` counts. */
   readonly proxies?: readonly string[] | undefined
 }
@@ -33,7 +35,7 @@ export type Limiter = {
   ) => RateHeaders | undefined | Promise<RateHeaders>
   /** Throws `RATE_LIMITED` where the address of a request has used up its limit, without counting the request. */
   readonly checkAddress: (c: Http) => void
-  /** Counts the creation of a row by a viewer without a token; throws `RATE_LIMITED` above the limit of its entity. */
+  /** Counts the creation of a row; throws `RATE_LIMITED` above the limit of its entity. */
   readonly countCreation: (c: Http, viewer: Viewer, entity: string) => void
   /** Reads what is new to this process; throws `RATE_LIMITED` where that of its caller took too much of the processor. */
   readonly readNew: <Result>(c: Http, viewer: Viewer, read: () => Result) => Result
@@ -79,7 +81,7 @@ const admit = (n: number, limit: number, seconds: number): RateHeaders => {
 
 /** A limiter; close it in the end. */
 export const createLimiter = (options: LimiterOptions): Limiter => {
-  const { limit, now, proxies } = options
+  const { limit, now, proxies, superuser } = options
   const countedFor = callersBehind(proxies)
   const { countsOf, end } = createWindows(options)
   const windowNow = () => Math.floor(now() / minute)
@@ -105,14 +107,14 @@ export const createLimiter = (options: LimiterOptions): Limiter => {
   )
   const countCreation: Limiter['countCreation'] = (c, viewer, entity) => {
     const rate = creations.get(entity)
-    if (!rate || viewer.role !== anonymous.role) return
+    if (!rate || viewer.role === superuser) return
     const window = windowNow()
     const n = rate.windows.countsOf(window).count(countedFor(c, viewer))
     if (Number(n) <= rate.most) return
     const seconds = secondsLeft(window)
     throw new ApiError(
       'RATE_LIMITED',
-      `One address may create ${rate.most} of these in a minute without a token; try again in ${seconds} s`,
+      `One caller may create ${rate.most} of these in a minute; try again in ${seconds} s`,
       { retryAfter: seconds },
     )
   }
