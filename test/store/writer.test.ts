@@ -201,6 +201,32 @@ test('an answer is of its own request, also when the writer forgets its plans be
   }
 })
 
+test('an answer whose read runs until its time is up is TIMEOUT, its write is undone, and those beside it are kept', async () => {
+  const { world } = await worldWithWriter({ engine: { readTimeout: 0 } })
+  await world.change(`with recursive n (i) as (select 1 union all select i + 1 from n where i < 200)
+    insert into comments (post_id, author_id, text, created_at) select 1, 2, 'x', 1 from n`)
+  const passing = (age: number, offset: number) =>
+    world.gql(
+      `mutation { updateUser(id: 2, input: {age: ${age}}) { age posts { comments(limit: 1, offset: ${offset}) { id } } } }`,
+      { as: 2 },
+    )
+  const rename = (name: string) => world.ask('PATCH /api/users/3', { as: 3, body: { name } })
+  const [before, slow, after] = await Promise.all([
+    rename('Before'),
+    passing(41, 2_000_000_000),
+    rename('After'),
+  ])
+  assert.deepEqual(slow.json.data, null)
+  assert.equal(slow.json.errors[0].extensions.code, 'TIMEOUT')
+  assert.deepEqual([before.status, after.status], [200, 200])
+  const { json } = await world.gql('{ two: user(id: 2) { age } three: user(id: 3) { name } }', {
+    as: 1,
+  })
+  assert.notEqual(json.data.two.age, 41)
+  assert.equal(json.data.three.name, 'After')
+  assert.equal((await passing(42, 0)).json.data.updateUser.age, 42)
+})
+
 test('what is written through one API is read through the other at once', async () => {
   const { world } = await worldWithWriter()
   const one = async (index: number) => {

@@ -8,7 +8,9 @@ import type { Query, Rows } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import type { Late, Outcome, Status, Step } from '#write/job.ts'
 
-export type WriterSetup = Required<Pick<SqliteOptions, 'file' | 'sync' | 'digits' | 'limits'>> &
+export type WriterSetup = Required<
+  Pick<SqliteOptions, 'file' | 'sync' | 'digits' | 'limits' | 'readTimeout'>
+> &
   Pick<SqliteOptions, 'sharedLog'> & {
     /** Numbered around each commit where somebody watches them. */
     readonly cells: Cells | undefined

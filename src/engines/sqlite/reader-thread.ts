@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { tookTooLong } from '#engines/slow-lane.ts'
 import { connect, endRead } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
+import { lookWhileReading } from '#engines/sqlite/interrupts.ts'
 import { goAfterOthers } from '#engines/sqlite/priority.ts'
 import type { ReaderSetup, Task, TaskReply } from '#engines/sqlite/protocol.ts'
 import { ApiError, type ErrorCode } from '#errors.ts'
@@ -23,7 +24,6 @@ const begin = queryWith('begin')
 
 let task = 0
 let deadline = Number.POSITIVE_INFINITY
-let calls = 0
 
 /** Throws where the read shall go on no longer: its client is gone, or its time is up. */
 const look = (): void => {
@@ -31,11 +31,7 @@ const look = (): void => {
   if (performance.now() > deadline) throw tookTooLong()
 }
 
-// Called for each row of a scan; looking at the clock each time would cost more than the row.
-connection.database.function('duet_interrupt_check', () => {
-  if ((++calls & 0x3f) === 0) look()
-  return 1
-})
+lookWhileReading(connection, look)
 
 const ask = (query: Query): Rows => {
   look()

@@ -1,9 +1,11 @@
 /** The single writer: a thread with the only writing connection, which commits jobs in groups. */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { tookTooLong } from '#engines/slow-lane.ts'
 import { countCommits } from '#engines/sqlite/changes.ts'
 import { BUSY, type Connection, connect, errorCode } from '#engines/sqlite/connection.ts'
-import { slow } from '#engines/sqlite/delivery.ts'
+import { slow as slowFlush } from '#engines/sqlite/delivery.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
+import { lookWhileReading } from '#engines/sqlite/interrupts.ts'
 import { fileAt, gone } from '#engines/sqlite/lock.ts'
 import { createUnpacker } from '#engines/sqlite/packing.ts'
 import { goAfterOthers } from '#engines/sqlite/priority.ts'
@@ -20,7 +22,7 @@ const port = parentPort
 if (!port) throw new Error('the writer runs as a worker thread')
 // Where cores are few, answers go out before the next writes are run.
 goAfterOthers()
-const { file, sync, digits, limits, sharedLog, cells } = workerData as WriterSetup
+const { file, sync, digits, limits, readTimeout, sharedLog, cells } = workerData as WriterSetup
 const reply = (message: Reply): void => port.postMessage(message)
 const connection: Connection = connect(file, {
   sync,
@@ -62,10 +64,30 @@ let repliedAt = Number.NEGATIVE_INFINITY
 /** A job with its number and the read that answers it. */
 type Ready = { readonly id: number; readonly job: Job; readonly prepared: Prepared | undefined }
 
+/** When the slow read that answers the present job must be done. */
+let deadline = Number.POSITIVE_INFINITY
+lookWhileReading(connection, () => {
+  if (performance.now() > deadline) throw tookTooLong()
+})
+
+/** So many rows are passed in a few dozen milliseconds; looking at the clock meanwhile would take longer than the rows. */
+const uncheckedRows = 100_000
+
+/** Prepares the read of an answer: one that may pass more rows has as long as any read, so that none holds up all other writes. */
+const prepareAnswer = (plan: ReadPlan): Prepared => {
+  const quick = prepare(plan, dialect, digits, { ...limits, quickRows: uncheckedRows })
+  let slow: Prepared | undefined
+  const work: Prepared['work'] = slots => {
+    if (quick.lane(slots) === 'quick') return quick.work(slots)
+    slow ??= prepare(plan, dialect, digits, limits, { interruptible: true })
+    deadline = performance.now() + readTimeout
+    return slow.work(slots)
+  }
+  return { ...quick, work }
+}
+
 const preparedOf = ({ answer }: Job): Prepared | undefined =>
-  answer
-    ? answers.getOrInsertComputed(answer.plan, plan => prepare(plan, dialect, digits, limits))
-    : undefined
+  answer ? answers.getOrInsertComputed(answer.plan, prepareAnswer) : undefined
 
 const readyOf = (sent: Sent): Ready => {
   const job = unpack(sent)
@@ -177,7 +199,7 @@ const pause = (milliseconds: number) => void Atomics.wait(still, 0, 0, milliseco
 
 /** Waits for what those who were just answered write next; true where it did. */
 const waitForWriters = (): boolean => {
-  if (flush < slow || lastGroup <= gathering.few) return false
+  if (flush < slowFlush || lastGroup <= gathering.few) return false
   const since = performance.now() - repliedAt
   const left = Math.min(flush * gathering.part, gathering.most) - since
   if (left > 0) pause(left)

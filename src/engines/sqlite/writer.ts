@@ -64,7 +64,7 @@ const refusal = (disk: Disk, waiting: number, { queue }: SqliteOptions): ApiErro
 }
 
 const startWorker = (
-  { file, sync = 'full', digits, limits, sharedLog }: SqliteOptions,
+  { file, sync = 'full', digits, limits, readTimeout, sharedLog }: SqliteOptions,
   cells: Cells | undefined,
 ): Worker =>
   startThread(new URL('./worker.ts', import.meta.url), {
@@ -72,6 +72,7 @@ const startWorker = (
     sync,
     digits,
     limits,
+    readTimeout,
     sharedLog,
     cells,
   } satisfies WriterSetup)
