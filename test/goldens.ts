@@ -73,7 +73,7 @@ export const goldens: readonly Golden[] = [
       'select coalesce(sum(n), 0) from counts where entity = ?1 and field = ?2 and value = ?3',
     ],
     postgres:
-      'with "l0" ("id", "price") as (select "t"."id", "t"."price" from "products" as "t" where "t"."category" = $1 order by "t"."price" desc, "t"."name", "t"."id" limit $2 + 0 offset $3), "l1" ("n") as (select coalesce(sum(n), 0) from counts where entity = $4 and field = $5 and value = $6) select 0, array_agg("id")::text, array_agg("price")::text from "l0" union all select 1, array_agg("n")::text, null from "l1"',
+      'with "L0" ("id", "price") as (select "t"."id", "t"."price" from "products" as "t" where "t"."category" = $1 order by "t"."price" desc, "t"."name", "t"."id" limit $2 + 0 offset $3), "L1" ("n") as (select coalesce(sum(n), 0) from counts where entity = $4 and field = $5 and value = $6) select 0, array_agg("id")::text, array_agg("price")::text from "L0" union all select 1, array_agg("n")::text, null from "L1"',
     answer: '[{"id":1,"price":79.9},{"id":2,"price":14.5}]',
   },
   {
@@ -104,7 +104,7 @@ export const goldens: readonly Golden[] = [
       `select "t"."id", "t"."name" from "products" as "t" where "t"."id" in (select rowid from "products_name_key_search" where "products_name_key_search" match '"' || replace(?1, '"', '""') || '"') and instr("t"."name_key", ?2) > 0 and "t"."price" <= ?3 order by "t"."id" limit ?4 + 0 offset ?5`,
       `select count(*) from "products" as "t" where "t"."id" in (select rowid from "products_name_key_search" where "products_name_key_search" match '"' || replace(?1, '"', '""') || '"') and instr("t"."name_key", ?2) > 0 and "t"."price" <= ?3`,
     ],
-    postgres: String.raw`with "l0" ("id", "name") as (select "t"."id", "t"."name" from "products" as "t" where "t"."name_key" like '%' || replace(replace(replace($1, '\', '\\'), '%', '\%'), '_', '\_') || '%' and "t"."price" <= $2 order by "t"."id" limit $3 + 0 offset $4), "l1" ("n") as (select count(*) from "products" as "t" where "t"."name_key" like '%' || replace(replace(replace($5, '\', '\\'), '%', '\%'), '_', '\_') || '%' and "t"."price" <= $6) select 0, array_agg("id")::text, json_agg("name")::text from "l0" union all select 1, array_agg("n")::text, null from "l1"`,
+    postgres: String.raw`with "L0" ("id", "name") as (select "t"."id", "t"."name" from "products" as "t" where "t"."name_key" like '%' || replace(replace(replace($1, '\', '\\'), '%', '\%'), '_', '\_') || '%' and "t"."price" <= $2 order by "t"."id" limit $3 + 0 offset $4), "L1" ("n") as (select count(*) from "products" as "t" where "t"."name_key" like '%' || replace(replace(replace($5, '\', '\\'), '%', '\%'), '_', '\_') || '%' and "t"."price" <= $6) select 0, array_agg("id")::text, json_agg("name")::text from "L0" union all select 1, array_agg("n")::text, null from "L1"`,
     answer: '[{"name":"CAFÉ bowl 100%"}]',
   },
   {
@@ -176,7 +176,7 @@ export const goldens: readonly Golden[] = [
       'select "t"."id", "t"."name" from json_each(?1) as "k" cross join "users" as "t" on "t"."id" = "k"."value" where true limit ?2 + 0',
     ],
     postgres:
-      'with "l0" ("id", "name") as (select "t"."id", "t"."name" from "users" as "t" where true order by "t"."id" limit $1 + 0 offset $2), "l1" ("id", "author_id", "title") as (select "t".* from (select "id" from "l0") as "k" ("id") cross join lateral (select "t"."id", "t"."author_id", "t"."title" from "posts" as "t" where "t"."author_id" = "k"."id" and true order by "t"."id" desc limit $3 offset $4) as "t" limit $5), "l2" ("id", "post_id", "text", "author_id") as (select "t"."id", "t"."post_id", "t"."text", "t"."author_id" from "comments" as "t" where "t"."post_id" = any (array(select "id" from "l1")) and true limit $6), "l3" ("id", "name") as (select "t"."id", "t"."name" from "users" as "t" where "t"."id" = any (array(select "author_id" from "l2")) and true limit $7) select 0, array_agg("id")::text, json_agg("name")::text, null, null from "l0" union all select 1, array_agg("id")::text, array_agg("author_id")::text, json_agg("title")::text, null from "l1" union all select 2, array_agg("id")::text, array_agg("post_id")::text, json_agg("text")::text, array_agg("author_id")::text from "l2" union all select 3, array_agg("id")::text, json_agg("name")::text, null, null from "l3"',
+      'with "L0" ("id", "name") as (select "t"."id", "t"."name" from "users" as "t" where true order by "t"."id" limit $1 + 0 offset $2), "L1" ("id", "author_id", "title") as (select "t".* from (select "id" from "L0") as "k" ("id") cross join lateral (select "t"."id", "t"."author_id", "t"."title" from "posts" as "t" where "t"."author_id" = "k"."id" and true order by "t"."id" desc limit $3 offset $4) as "t" limit $5), "L2" ("id", "post_id", "text", "author_id") as (select "t"."id", "t"."post_id", "t"."text", "t"."author_id" from "comments" as "t" where "t"."post_id" = any (array(select "id" from "L1")) and true limit $6), "L3" ("id", "name") as (select "t"."id", "t"."name" from "users" as "t" where "t"."id" = any (array(select "author_id" from "L2")) and true limit $7) select 0, array_agg("id")::text, json_agg("name")::text, null, null from "L0" union all select 1, array_agg("id")::text, array_agg("author_id")::text, json_agg("title")::text, null from "L1" union all select 2, array_agg("id")::text, array_agg("post_id")::text, json_agg("text")::text, array_agg("author_id")::text from "L2" union all select 3, array_agg("id")::text, json_agg("name")::text, null, null from "L3"',
     answer:
       '[{"name":"Ada","posts":[]},{"name":"Ben","posts":[{"title":"Third","comments":[]}]},{"name":"Cleo","posts":[{"title":"Fourth","comments":[{"text":"c","author":{"name":"Ben"}}]}]},{"name":"Dan","posts":[]}]',
   },
@@ -195,7 +195,7 @@ export const goldens: readonly Golden[] = [
       'select 1 from "users" as "t" where "t"."id" = ?1 and true',
     ],
     postgres:
-      'with "l0" ("id") as (select "t"."id" from "posts" as "t" where "t"."author_id" = $1 order by "t"."id" limit $2), "l1" ("n") as (select 1 from "users" as "t" where "t"."id" = $3 and true) select 0, array_agg("id")::text from "l0" union all select 1, array_agg("n")::text from "l1"',
+      'with "L0" ("id") as (select "t"."id" from "posts" as "t" where "t"."author_id" = $1 order by "t"."id" limit $2), "L1" ("n") as (select 1 from "users" as "t" where "t"."id" = $3 and true) select 0, array_agg("id")::text from "L0" union all select 1, array_agg("n")::text from "L1"',
     answer: '[{"id":4}]',
   },
 ]

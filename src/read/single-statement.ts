@@ -31,7 +31,8 @@ import {
 // This limit only protects memory: the limit of the answer is in characters, and stitch enforces it.
 const bytesPerCharacter = 4
 
-const cte = (index: number): Sql => name(`l${index}`)
+/** The name of a level's rows. It has a capital letter, as no table has: a later level may be of any table. */
+const cte = (index: number): Sql => name(`L${index}`)
 
 const result: ReadField = { name: 'n', scalar: 'int', nullable: false }
 

@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { isReserved } from '#model/check/names.ts'
-import { int } from '#model/field.ts'
-import { engines } from './compare.ts'
+import { type Entity, entity, many, one } from '#model/entity.ts'
+import { id, int, reference, revision, text } from '#model/field.ts'
+import { self, signedIn } from '#model/policy.ts'
+import { compareModel, drawn, each, engines } from './compare.ts'
 import { member } from './models.ts'
 import { type Service, serveModel } from './serve.ts'
 import { thing } from './thing.ts'
@@ -13,6 +15,47 @@ const words =
   'abort action after before begin by cascade conflict current database day each end exclude explain filter first following generated glob groups hour ignore indexed instead key last match materialized no nulls of others partition plan pragma preceding query range recursive regexp reindex release rename replace restrict row rows savepoint second temp ties trigger unbounded vacuum value view virtual without year name type level role state status text time date number position timestamp overlay substring trim coalesce least greatest nullif none operator character bit boolean interval'.split(
     ' ',
   )
+
+/** An entity whose rows stand above others of their kind, and below those of another one. */
+const linkedTo = (table: string, other: string): Entity =>
+  entity({
+    table,
+    plural: `${table}s`,
+    description: '',
+    fields: {
+      id: id(),
+      name: text({ max: 9 }),
+      ownerId: reference('member', { nullable: true }),
+      upId: reference(table, { nullable: true }),
+      otherId: reference(other, { nullable: true }),
+      revision: revision(),
+    },
+    relations: {
+      up: one(table, 'upId'),
+      other: one(other, 'otherId'),
+      downs: many(table, 'upId'),
+    },
+    policy: {
+      read: self('ownerId', 'up.up.ownerId'),
+      create: signedIn,
+      update: signedIn,
+      delete: signedIn,
+    },
+    rest: {
+      list: true,
+      one: true,
+      writes: ['create', 'update', 'delete'],
+      listing: { paging: 'page', limit: 5 },
+    },
+    graphql: { paged: true, mutations: ['create', 'update'] },
+  } as never) as unknown as Entity
+
+test('a table may be called as the rows of a statement might be', async () => {
+  const tables = ['t', 't1', 'k', 'l0', 'l1', 'l2', 'found']
+  const entities = tables.map((table, at) => [table, linkedTo(table, tables[at - 1] ?? 'member')])
+  const model = { member, ...Object.fromEntries(entities) }
+  await compareModel(model, drawn(1), [...each(tables), ...each(tables)], engines)
+})
 
 for (const on of engines)
   describe(`on ${on}`, () => {
