@@ -56,7 +56,11 @@ const enumOf = ({ name, deprecated = {} }: Field['enum'] & {}, values: readonly 
   new GraphQLEnumType({
     name,
     values: Object.fromEntries(
-      values.map(word => [word, { value: word, ...reasoned(deprecated[word]) }]),
+      // A word may be one that every object has, such as constructor.
+      values.map(word => [
+        word,
+        { value: word, ...(Object.hasOwn(deprecated, word) && reasoned(deprecated[word])) },
+      ]),
     ),
   })
 

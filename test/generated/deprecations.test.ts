@@ -75,6 +75,19 @@ test('what is deprecated is so in fields, relations, roots, filters, optional in
   ])
 })
 
+test('a value with the name of what every object has is not deprecated by that', () => {
+  const deprecated = { sad: 'Use glad.' }
+  const mood = choice<string>(['sad', 'constructor'], {
+    nullable: true,
+    enum: { name: 'Mood', deprecated },
+  })
+  const schema = schemaOf({ poem: { ...poem, fields: { ...poem.fields, mood } }, member: owner })
+  assert.match(
+    printSchema(schema),
+    /enum Mood \{\n {2}sad @deprecated\(reason: "Use glad."\)\n {2}constructor\n\}/,
+  )
+})
+
 test('a schema without enums and deprecations has none', () => {
   const [content, library] = subjects.map(({ content }) =>
     printSchema(deriveSchema(modelAsUsual(content)).schema),
