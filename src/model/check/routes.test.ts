@@ -1,6 +1,6 @@
 /** Routes, links and root fields that could answer nobody, each with the sentence that says so. */
 import { one } from '#model/entity.ts'
-import { choice, created, int, internal, reference, text } from '#model/field.ts'
+import { choice, created, id, int, internal, reference, text } from '#model/field.ts'
 import { anyone, self, signedIn, whileOpen, withRole } from '#model/policy.ts'
 import {
   areTold,
@@ -65,6 +65,21 @@ areTold([
     'a create that cannot be given what it needs',
     'rest.writes of book has create, which needs note and cannot be given it: give note an initial value, or leave the create out',
     withField('note', text({ max: 9, ...internal })),
+  ],
+  [
+    'a create of rows that have nothing but an id',
+    'rest.writes of dot has create, and dot has no field but its id: add another one, or leave the create out',
+    {},
+    {
+      dot: changed(author, {
+        table: 'dots',
+        plural: 'dots',
+        fields: { id: id() },
+        relations: {},
+        policy: { read: anyone, create: signedIn },
+        rest: { writes: ['create'] },
+      }),
+    },
   ],
   [
     'a create that anonymous callers may do and not give what it needs',

@@ -51,6 +51,9 @@ const createFaults = function* (checked: Checked): Faults {
       ? [['graphql.mutations', 'graphql', []] as const]
       : []),
   ]
+  const [first] = creates
+  if (first && Object.keys(self.fields).every(key => key === 'id'))
+    yield `${first[0]} of ${name} has create, and ${name} has no field but its id: add another one, or leave the create out`
   for (const [member, api, given] of creates)
     for (const [key, field] of Object.entries(self.fields)) {
       if (key === 'id' || field.initial !== undefined || field.foldedFrom !== undefined) continue
