@@ -139,6 +139,20 @@ const indexFault = (self: Entity, { terms, of }: Index): string | undefined => {
 const labelOf = ({ terms }: Index): string =>
   terms.map(term => `${columnName(unsigned(term))}${term.startsWith('-') ? '_down' : ''}`).join('_')
 
+/** What SQLite adds to the name of a search for the tables that it keeps it in. */
+const searchParts = ['', '_config', '_data', '_docsize', '_idx']
+
+/** The names that a table takes among those of tables, with its own: of its key, its sequence, its indexes and searches. */
+export const takenNames = (self: Entity): ReadonlySet<string> => {
+  const { table, rest } = self
+  const searches = Object.values(rest.listing.filters ?? {}).flatMap(({ kind, field }) =>
+    kind === 'contains' ? searchParts.map(part => `${columnName(field)}_search${part}`) : [],
+  )
+  const indexes = indexesOf(self).map(index => `by_${labelOf(index)}`)
+  const parts = ['pkey', 'id_seq', ...indexes, ...searches]
+  return new Set([table, ...parts.map(part => `${table}_${part}`)])
+}
+
 const indexFaults = function* ({ name, self }: Checked): Faults {
   const known = new Map<string, string>()
   for (const index of indexesOf(self)) {

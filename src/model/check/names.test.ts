@@ -1,5 +1,5 @@
 /** Names that clash or that a database refuses, each with the sentence that says so. */
-import { reference } from '#model/field.ts'
+import { folded, int, reference } from '#model/field.ts'
 import { newest } from '#model/version.ts'
 import { areTold, author, changed, former, withMood } from '../../../test/support/model-faults.ts'
 
@@ -8,6 +8,39 @@ areTold([
     'two entities with one table',
     'author and book have one table, authors: give one of them another',
     { table: 'authors' },
+  ],
+  [
+    'a table that is called as an index of another',
+    'author and book both take the name authors_by_born in a database: give one of them another table',
+    { table: 'authors_by_born' },
+    { author: changed(author, { indexes: [['born']] }) },
+  ],
+  [
+    'an index that is called as one of another table',
+    'author and book both take the name authors_by_genre_by_title in a database: give one of them another table',
+    { table: 'authors_by_genre', indexes: [['title']] },
+    {
+      author: changed(author, {
+        fields: { ...author.fields, genreByTitle: int({ min: 0, max: 9, nullable: true }) },
+        indexes: [['genreByTitle']],
+      }),
+    },
+  ],
+  [
+    'a table that is called as the sequence of another',
+    'author and book both take the name authors_id_seq in a database: give one of them another table',
+    { table: 'authors_id_seq' },
+  ],
+  [
+    'a table that is called as a part of the search in another',
+    'author and book both take the name authors_name_key_search_data in a database: give one of them another table',
+    { table: 'authors_name_key_search_data' },
+    {
+      author: changed(author, {
+        fields: { ...author.fields, nameKey: folded('name') },
+        listing: { filters: { q: { kind: 'contains', field: 'nameKey' } } },
+      }),
+    },
   ],
   [
     'two entities with one plural',

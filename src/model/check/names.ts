@@ -1,5 +1,6 @@
 /** Faults of names: duplicates, words that databases or GraphQL reserve, and references in a circle. */
 import type { Checked, Faults } from '#model/check/checked.ts'
+import { takenNames } from '#model/check/lists.ts'
 import { columnName, tableForm, typeName } from '#model/names.ts'
 
 /** Words that SQLite or PostgreSQL does not accept as the bare name of a column, and columns that each table has. */
@@ -81,6 +82,18 @@ const sharedFaults = function* (
   }
 }
 
+/** The faults of tables that are called as an index or another part of one. */
+const partFaults = function* (entities: Checked['entities']): Faults {
+  const owners = new Map<string, readonly [name: string, table: string]>()
+  for (const [name, self] of Object.entries(entities))
+    for (const taken of takenNames(self)) {
+      const [owner, table] = owners.get(taken) ?? [name, self.table]
+      if (table !== self.table)
+        yield `${owner} and ${name} both take the name ${taken} in a database: give one of them another table`
+      owners.set(taken, [name, self.table])
+    }
+}
+
 /** The faults of the names of all entities. */
 export const nameFaults = function* (entities: Checked['entities']): Faults {
   yield* ownNameFaults(entities)
@@ -89,6 +102,7 @@ export const nameFaults = function* (entities: Checked['entities']): Faults {
     'table',
     all.map(([name, { table }]) => [table, name] as const),
   )
+  yield* partFaults(entities)
   yield* sharedFaults(
     'plural',
     all.map(([name, { plural }]) => [plural, name] as const),
