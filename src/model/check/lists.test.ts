@@ -1,5 +1,5 @@
 /** Lists, indexes and sets that no database could serve, each with the sentence that says so. */
-import { bytes, webUrl } from '#model/field.ts'
+import { bytes, folded, webUrl } from '#model/field.ts'
 import { areTold, withField } from '../../../test/support/model-faults.ts'
 
 areTold([
@@ -55,6 +55,14 @@ areTold([
     'a signed sort where the order has a parameter',
     'the sort of book by -title does not name a field: name some of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
     { listing: { sort: { style: 'field and order', fields: ['-title'] } } },
+  ],
+  [
+    'a search by a field called as a column that a search has',
+    'the filter q of book is of the kind contains and about rank, which a search has for itself: rename the field',
+    {
+      ...withField('rank', folded('title')),
+      listing: { filters: { q: { kind: 'contains', field: 'rank' } } },
+    },
   ],
   [
     'a sort of a list that goes by cursors',

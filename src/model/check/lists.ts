@@ -26,6 +26,8 @@ const filterFault = (self: Entity, parameter: string, filter: Filter): string | 
   const scalars: readonly Scalar[] = filtered[filter.kind]
   if (!scalars.includes(field.scalar))
     return `is of the kind ${filter.kind} and about ${filter.field}, which is ${field.scalar}: name one that is ${scalars.join(', ')}`
+  if (filter.kind === 'contains' && filter.field === 'rank')
+    return 'is of the kind contains and about rank, which a search has for itself: rename the field'
   if (filter.kind === 'contains' && field.foldedFrom === undefined)
     return `is of the kind contains and about ${filter.field}, which is not folded: name a field made with folded('${filter.field}')`
   return undefined
