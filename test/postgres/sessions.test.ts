@@ -34,7 +34,7 @@ describe('a session of a command', { skip: noDatabase }, () => {
     })
     await assert.rejects(filled, {
       message:
-        'the connection to the database was lost during the commit, so it is unknown whether this was written; look what is there before you run the command again',
+        'the connection to the database was lost during the commit, so it is unknown whether this was written; see what is there before you run the command again',
     })
     await session.close()
     assert.equal(faults.lost(), 1)

@@ -26,7 +26,7 @@ const foldCounts = `with added as (delete from counts where part >= 16 returning
 
 const frames = {
   reading: {
-    // Whoever takes what is read may pause as long as they want.
+    // Whoever takes what is read may pause for as long as it wants.
     begin:
       'begin isolation level repeatable read, read only; set local idle_in_transaction_session_timeout = 0',
     end: 'commit',
@@ -56,7 +56,7 @@ const committing =
     } catch (cause) {
       if (!isSent || !(cause instanceof UnreachableError)) throw cause
       throw new Error(
-        'the connection to the database was lost during the commit, so it is unknown whether this was written; look what is there before you run the command again',
+        'the connection to the database was lost during the commit, so it is unknown whether this was written; see what is there before you run the command again',
         { cause },
       )
     }
