@@ -1,7 +1,29 @@
 /** Names that clash or that a database refuses, each with the sentence that says so. */
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { folded, int, reference } from '#model/field.ts'
 import { newest } from '#model/version.ts'
 import { areTold, author, changed, former, withMood } from '../../../test/support/model-faults.ts'
+
+const migrations = fileURLToPath(new URL('../../engines/', import.meta.url))
+const machineTables = new Set(
+  globSync('*/migrations/*.sql', { cwd: migrations }).flatMap(file =>
+    [
+      ...readFileSync(join(migrations, file), 'utf8').matchAll(
+        /^create table (?:if not exists )?(\w+)/gm,
+      ),
+    ].map(([, table = '']) => table),
+  ),
+)
+
+areTold(
+  [...machineTables].map(table => [
+    `a table called ${table}, which the machine has`,
+    `book has the table ${table}: use at most 40 small letters, digits and _, and no name that a database or Duet itself uses`,
+    { table },
+  ]),
+)
 
 areTold([
   [

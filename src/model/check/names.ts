@@ -28,6 +28,9 @@ const machineTables = [
   'rates',
   'replies',
   'secrets',
+  'timelines',
+  'version_notices',
+  'version_uses',
 ]
 
 const graphqlTypes = [
