@@ -111,6 +111,18 @@ areTold([
     { query: changed(author, { table: 'queries', plural: 'queries', relations: {} }) },
   ],
   [
+    'an entity called as a schema that each document has',
+    'link cannot name an entity, since the documents of the REST API have a schema Link for something else: give it another name',
+    {},
+    { link: changed(author, { table: 'links', plural: 'links', relations: {} }) },
+  ],
+  [
+    'an entity called as the list of another',
+    'the list of book and bookList have one schema in the documents of the REST API, BookList: give one of them another',
+    {},
+    { bookList: changed(author, { table: 'book_lists', plural: 'bookLists', relations: {} }) },
+  ],
+  [
     'a plural that is a version of two digits',
     'book has the plural v10, whose path is that of a version of the REST API: give it another one',
     { plural: 'v10' },

@@ -1,5 +1,5 @@
 /** Faults of names: duplicates, words that databases or GraphQL reserve, and references in a circle. */
-import type { Checked, Faults } from '#model/check/checked.ts'
+import { type Checked, type Faults, nestedLists } from '#model/check/checked.ts'
 import { takenNames } from '#model/check/lists.ts'
 import { columnName, tableForm, typeName } from '#model/names.ts'
 
@@ -44,6 +44,9 @@ const graphqlTypes = [
   'Boolean',
 ]
 
+/** The schemas that documents of the REST API have beside those of entities. */
+export const documentSchemas = ['CursorPagination', 'Error', 'Link', 'Pagination', 'Problem']
+
 /** Whether GraphQL itself has a type of that name. */
 export const isGraphqlType = (name: string): boolean => graphqlTypes.includes(name)
 
@@ -62,6 +65,8 @@ const ownNameFaults = function* (entities: Checked['entities']): Faults {
   for (const [name, { table, plural }] of Object.entries(entities)) {
     if (!isName(name) || isGraphqlType(typeName(name)))
       yield `${name} cannot name an entity: use letters and digits, such as lineItem, and no type of GraphQL's own`
+    if (documentSchemas.includes(typeName(name)))
+      yield `${name} cannot name an entity, since the documents of the REST API have a schema ${typeName(name)} for something else: give it another name`
     if (!isName(plural))
       yield `${name} has the plural ${plural}: use letters and digits, such as lineItems`
     if (/^v\d+$/.test(plural))
@@ -129,6 +134,14 @@ export const nameFaults = function* (entities: Checked['entities']): Faults {
         field.enum ? [[field.enum.name, `${name}.${key}`] as const] : [],
       ),
     ]),
+  )
+  yield* sharedFaults(
+    'schema in the documents of the REST API',
+    all.flatMap(([name, self]) => {
+      const isListed = self.rest.list || nestedLists({ entities, name, self }).length > 0
+      const list = [`${typeName(name)}List`, `the list of ${name}`] as const
+      return [[typeName(name), name] as const, ...(isListed ? [list] : [])]
+    }),
   )
   if (all.length > 0 && roots.length === 0)
     yield 'no entity is at the root of the GraphQL API: let one have graphql.type and graphql.roots'
