@@ -31,6 +31,8 @@ type Context = {
   /** The role for the rows of a level, and the viewer's own one, which is another for what the viewer has just created. */
   readonly role: Role
   readonly ownRole: Role
+  /** The field of the rows that refers to the row above them, where they belong to that. */
+  readonly above?: string | undefined
   readonly encoding: Encoding
 }
 
@@ -128,9 +130,15 @@ const partsOf = (
   }
 }
 
-/** What belongs to a new row is as new as that; what it refers to was there before, and may be anybody's. */
-const below = (context: Context, { kind }: Relation): Context =>
-  kind === 'one' ? { ...context, role: context.ownRole } : context
+/**
+ * The context below a relation. What belongs to a new row is as new as that, and refers to it; what else rows refer to was there
+ * before, and may be anybody's.
+ */
+const below = (context: Context, { kind, by }: Relation): Context => {
+  if (kind === 'many') return { ...context, above: by }
+  const role = by === context.above ? context.role : context.ownRole
+  return { ...context, role, above: undefined }
+}
 
 const childPart = (
   above: Context,

@@ -75,7 +75,8 @@ test('who creates a row without a token sees it whole in both APIs, with what be
   const { status, text } = await service.ask({ line: 'POST /api/tickets', as: 'anonymous', body })
   assert.equal(status, 201, text)
   assert.deepEqual(JSON.parse(text), { id: 1, followsId: null, remarks: [], ...body })
-  const { data, errors } = await ask('anonymous', 'sender remarks { text } assignee { name }')
+  const members = 'sender remarks { text ticket { sender } } assignee { name }'
+  const { data, errors } = await ask('anonymous', members)
   assert.equal(errors, undefined)
   const createTicket = { sender: 'me@example.org', remarks: [], assignee: { name: 'A' } }
   assert.deepEqual(data, { createTicket })
