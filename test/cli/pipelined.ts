@@ -2,6 +2,8 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { Listening } from '#cli/serve/listen.ts'
+import { type Entry, noQueue, type Queue } from '#http/queue.ts'
+import { until } from '../support/wait.ts'
 
 /** A connection, and all that was answered on it. */
 export const dial = async (to: Listening) => {
@@ -40,3 +42,21 @@ export const requestsOf = (token: string) => {
 export const patch = (name: string) => JSON.stringify({ name })
 export const mutation = (name: string) =>
   JSON.stringify({ query: `mutation { updateUser(id: 2, input: { name: "${name}" }) { name } }` })
+
+/** A queue that the test empties, with places for those that wait for others while `hasPlaces`. */
+export const heldQueue = () => {
+  const waiting: Entry[] = []
+  const state = { hasPlaces: true, places: 0 }
+  const queue: Queue = {
+    ...noQueue,
+    enter: entry => void waiting.push(entry),
+    keepPlace: () => {
+      if (state.hasPlaces) state.places++
+      return state.hasPlaces
+    },
+    leavePlace: () => void state.places--,
+  }
+  const inQueue = (count: number) =>
+    until(`${count} are in the queue`, () => waiting.length === count)
+  return { queue, waiting, state, inQueue, runNext: () => waiting.shift()?.run() }
+}

@@ -1,54 +1,38 @@
 /** Requests that follow one another on a connection before the first is answered: over real sockets, in a queue that the test empties. */
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { after, afterEach, before, test } from 'node:test'
 import { type Listening, listen } from '#cli/serve/listen.ts'
 import { loadConfig } from '#config.ts'
 import { createActive } from '#http/active.ts'
 import { createMemory } from '#http/memory.ts'
-import { type Entry, noQueue, type Queue } from '#http/queue.ts'
 import { until } from '../support/wait.ts'
 import { createWorld, type World } from '../world.ts'
-import { answers, dial, mutation, nameOf, patch, requestsOf } from './pipelined.ts'
+import { answers, dial, heldQueue, mutation, nameOf, patch, requestsOf } from './pipelined.ts'
 
 let world: World
 let server: Listening
-let draining: Listening
 let { head, withBody, chunked } = requestsOf('')
 /** The name of user 2, by either API. */
 let read: string
 let query: string
-const waiting: Entry[] = []
-let hasPlaces = true
-let places = 0
-const held: Queue = {
-  ...noQueue,
-  enter: entry => void waiting.push(entry),
-  keepPlace: () => {
-    if (hasPlaces) places++
-    return hasPlaces
-  },
-  leavePlace: () => void places--,
-}
+const { queue, waiting, state, inQueue, runNext } = heldQueue()
 const active = createActive()
 const memory = createMemory()
 
 before(async () => {
-  world = await createWorld({ edge: { queue: held, active, memory } })
+  world = await createWorld({ edge: { queue, active, memory } })
   ;({ head, withBody, chunked } = requestsOf(await world.token(2)))
   read = head('GET /api/users/2')
   query = head(`GET /graphql?query=${encodeURIComponent('{ user(id: 2) { name } }')}`)
   const config = loadConfig({ DUET_PORT: '0' })
   server = await listen(world.app, config, { isDraining: () => false })
-  draining = await listen(world.app, config, { isDraining: () => true })
 })
 after(async () => {
   await server.close(0)
-  await draining.close(0)
   await world.close()
 })
 afterEach(() => {
-  assert.deepEqual([waiting.length, places, memory.bodies.taken()], [0, 0, 0])
+  assert.deepEqual([waiting.length, state.places, memory.bodies.taken()], [0, 0, 0])
   assert.deepEqual(
     [...active.counts.values()].filter(count => count !== 0),
     [],
@@ -57,11 +41,6 @@ afterEach(() => {
 
 const haveCome = (count: number) =>
   until('all have come', () => [...active.counts.values()].reduce((a, b) => a + b, 0) === count)
-
-const inQueue = (count: number) =>
-  until(`${count} are in the queue`, () => waiting.length === count)
-
-const runNext = () => waiting.shift()?.run()
 
 const pairs: Readonly<Record<string, (name: string) => readonly [string, string]>> = {
   'a PATCH': name => [withBody('PATCH /api/users/2', patch(name)), read],
@@ -82,10 +61,10 @@ for (const [what, pair] of Object.entries(pairs))
     socket.write(pair(name).join(''))
     await haveCome(2)
     await inQueue(1)
-    assert.equal(places, 1)
+    assert.equal(state.places, 1)
     runNext()
     await inQueue(1)
-    assert.equal(places, 0)
+    assert.equal(state.places, 0)
     runNext()
     await until('both are answered', () => nameOf(heard.text).length === 2)
     assert.deepEqual(answers(heard), [200, 200])
@@ -101,7 +80,7 @@ test('safe requests of a connection go side by side; an unsafe one waits for the
   socket.write(`${read}${asked}${query}${withBody('PATCH /api/users/2', patch(name))}${read}`)
   await haveCome(5)
   await inQueue(3)
-  assert.equal(places, 2)
+  assert.equal(state.places, 2)
   for (let n = 0; n < 3; n++) runNext()
   await inQueue(1)
   assert.equal(waiting[0]?.isWrite, true)
@@ -228,12 +207,12 @@ test('behind a body that is refused the next goes on', async () => {
 })
 
 test('where too many wait already, one that would have to wait in line is refused, and the others are served', async () => {
-  hasPlaces = false
+  state.hasPlaces = false
   const { socket, heard } = await dial(server)
   socket.write(withBody('PATCH /api/users/2', patch('Ben')) + read)
   await inQueue(1)
   await until('one is left', () => active.counts.get('GET') === 0)
-  hasPlaces = true
+  state.hasPlaces = true
   runNext()
   await until('both are answered', () => answers(heard).length === 2)
   assert.deepEqual(answers(heard), [200, 503])
@@ -260,40 +239,4 @@ test('answers that wait for others on their connection are counted, however shor
   await until('its bytes are given back', () => memory.answers.taken() === others)
   memory.answers.give(others)
   socket.destroy()
-})
-
-for (const isLate of [false, true])
-  test(`while the service is draining nothing is done behind the last answer, also ${isLate ? 'of what comes after that was made' : 'where its client has yet to take it'}`, async () => {
-    // More than the buffers of two sockets.
-    await world.change('update posts set content = ?1 where id > 0', 'a'.repeat(1_990_000))
-    const { socket, heard } = await dial(draining)
-    socket.pause()
-    const ended = once(socket, 'close')
-    const never = withBody('PATCH /api/users/2', patch('Never'))
-    socket.write(head('GET /api/posts') + (isLate ? '' : never))
-    await haveCome(isLate ? 1 : 2)
-    await inQueue(1)
-    runNext()
-    await until('it is answered', () => active.counts.get('GET') === 0)
-    if (isLate) socket.write(never)
-    await inQueue(1)
-    runNext()
-    await until('both have ended', () => active.counts.get('PATCH') === 0)
-    socket.resume()
-    await ended
-    assert.deepEqual(answers(heard), [200])
-    assert.match(heard.text, /\r\nconnection: close/i)
-    assert.notEqual((await world.rows('select name from users where id = 2'))[0]?.[0], 'Never')
-  })
-
-test('while the service is draining the first of two is answered, also where the second was done before it', async () => {
-  const { socket, heard } = await dial(draining)
-  const ended = once(socket, 'close')
-  socket.write(read + read)
-  await inQueue(2)
-  waiting.pop()?.run()
-  await until('the second is answered', () => active.counts.get('GET') === 1)
-  runNext()
-  await ended
-  assert.deepEqual(answers(heard), [200])
 })
