@@ -9,6 +9,7 @@ export const onSqliteOnly = {
   'test/cli/backups.test.ts': 'backup and restore are for a file; a database has tools of its own',
   'test/cli/failures.test.ts': 'what commands say of files does not depend on the store',
   'test/cli/formulas.test.ts': 'CSV does not depend on the store',
+  'test/cli/full-log.test.ts': 'the log does not depend on the store',
   'test/cli/hang-ups.test.ts': 'sockets do not depend on the store',
   'test/cli/heads.test.ts': 'heads of requests do not depend on the store',
   'test/cli/memory.test.ts': 'bodies, answers and connections do not depend on the store',

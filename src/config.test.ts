@@ -109,6 +109,13 @@ test('an unknown name is told with the setting it was meant for', () => {
   ])
 })
 
+test('what Kubernetes makes of a Service is told with the way to be without it', () => {
+  for (const name of ['DUET_SERVICE_HOST', 'DUET_SERVICE_PORT_HTTP', 'DUET_PORT_80_TCP_ADDR'])
+    assert.deepEqual(faultsOf({ [name]: '10.0.0.1' }), [
+      `${name} is not a setting; where Kubernetes made it of a Service, set enableServiceLinks: false`,
+    ])
+})
+
 test('an unknown name that is like no setting is told with the place where they are listed', () => {
   for (const name of ['DUET_AGE', 'DUET_MAX', 'DUET_DATA'])
     assert.deepEqual(faultsOf({ [name]: '1' }), [

@@ -36,7 +36,12 @@ export const settingMeant = (
   return names.find(known => withoutPrefix(known) === meant)
 }
 
+/** Variables that Kubernetes makes of a Service. */
+const ofService = /_SERVICE_(HOST|PORT)|_PORT_\d+_(TCP|UDP|SCTP)/
+
 const unknown = (name: string, names: readonly string[]): string => {
+  if (ofService.test(name))
+    return `${name} is not a setting; where Kubernetes made it of a Service, set enableServiceLinks: false`
   const meant = settingMeant(name, names)
   return meant === undefined
     ? `${name} is not a setting; docs/settings.md lists them all`

@@ -32,7 +32,11 @@ export const settings = {
     'development',
     'What the service is run for',
   ),
-  DUET_HOST: setting(text, '', 'Address to listen on: loopback in development, all in production'),
+  DUET_HOST: setting(
+    text,
+    '',
+    'Address to listen on: loopback in development, all IPv4 addresses in production; :: for IPv6 too',
+  ),
   DUET_PORT: setting(
     port,
     '',

@@ -28,6 +28,11 @@ const manifest = (kind: string): Yaml => {
   assert.ok(found, kind)
   return found
 }
+for (const kind of ['Deployment', 'Job'])
+  test(`the pods of the ${kind} get no variables of Services, which are no settings`, () => {
+    assert.equal(at(manifest(kind), 'spec', 'template', 'spec', 'enableServiceLinks'), 'false')
+  })
+
 const container = at(manifest('Deployment'), 'spec', 'template', 'spec', 'containers', 0)
 
 for (const name of [...files, 'docs/scaling.md'])

@@ -1,5 +1,6 @@
 /** Events as structured lines of JSON: never a token, a body or an email address. */
 import { pino } from 'pino'
+import { createOutput } from '#cli/output.ts'
 import type { Event, Observe, RequestEvent, Trace } from '#observe.ts'
 
 export type Logging = { readonly observe: Observe; readonly flush: () => void }
@@ -74,26 +75,37 @@ const shownError = (error: Error): object => {
 const shownMail = ({ to, subject, text }: Event & { kind: 'mail' }): string =>
   `\nmail, shown here because DUET_SMTP_URL is not set:\n\n${`To: ${to}\nSubject: ${subject}\n\n${text}`.replace(/^(?=.)/gm, '  ')}\n`
 
-/** How many characters of lines are written together. */
-const together = 16_000
+/** How many characters of lines are written together, and how many wait at the most where they cannot be written. */
+const together = { least: 16_000, most: 16 * 1_048_576 }
+
+/** Tells once that the log cannot be written: on standard error, which may be of the same disk. */
+const tellingOnce = () => {
+  process.stderr.on('error', () => {})
+  let isTold = false
+  return ({ message }: Error): void => {
+    if (!isTold)
+      process.stderr.write(`duet: the log cannot be written (${message}); make room for it\n`)
+    isTold = true
+  }
+}
 
 /**
  * Lines on standard output, written together: `add` takes a line, and `log` gives the logger for others, which come after those. The
  * lines are collected here, as the destination would measure all that it has again with each one: a twentieth of a small read.
  */
 const lineWriter = (level: Level) => {
-  const destination = pino.destination({ dest: 1, minLength: together, sync: false })
+  const output = createOutput(together, tellingOnce())
   const timestamp = pino.stdTimeFunctions.epochTime
   const serializers = { err: shownError }
-  const logger = pino({ level, base: null, timestamp, serializers }, destination)
+  const logger = pino({ level, base: null, timestamp, serializers }, output)
   let lines = ''
   const give = () => {
-    if (lines !== '') destination.write(lines)
+    if (lines !== '') output.write(lines)
     lines = ''
   }
   const add = (line: string) => {
     lines += line
-    if (lines.length >= together) give()
+    if (lines.length >= together.least) give()
   }
   const log = () => {
     give()
@@ -101,11 +113,11 @@ const lineWriter = (level: Level) => {
   }
   const flush = () => {
     give()
-    destination.flushSync()
+    output.flushSync()
   }
   const timer = setInterval(() => {
     give()
-    destination.flush()
+    output.flush()
   }, 500)
   timer.unref()
   // A process that ends on an error says what led to it.
