@@ -20,7 +20,7 @@ import { inTime } from '../support/wait.ts'
 import { secret } from '../world.ts'
 import { catalogOf } from './catalog.ts'
 import { ask, connected } from './tools/ask.ts'
-import { freshDatabase, noDatabase } from './tools/database.ts'
+import { databaseWith, freshDatabase, noDatabase } from './tools/database.ts'
 import { appliedIn, known, migrate, migrated, names, rowsOf } from './tools/migrating.ts'
 
 const settingsOf = (url: string): Settings => ({
@@ -29,13 +29,6 @@ const settingsOf = (url: string): Settings => ({
   DUET_ENV: 'production',
   DUET_HOST: '127.0.0.1',
 })
-
-/** A new database with a default of its own for a setting. */
-const databaseWith = async (setting: string): Promise<string> => {
-  const { url } = await freshDatabase()
-  await ask(url, `alter database ${new URL(url).pathname.slice(1)} set ${setting}`)
-  return url
-}
 
 /** A database made of what the model itself defines. */
 const defined = async (model: Entities): Promise<string> => {

@@ -4,7 +4,7 @@ import { before, describe, test } from 'node:test'
 import { queryWith } from '#sql/engine.ts'
 import { postgresOf } from '../stores.ts'
 import { ask } from './tools/ask.ts'
-import { freshDatabase, noDatabase } from './tools/database.ts'
+import { databaseWith, freshDatabase, noDatabase } from './tools/database.ts'
 import { startProxy } from './tools/proxy.ts'
 
 describe('a session of a command', { skip: noDatabase }, () => {
@@ -23,6 +23,16 @@ describe('a session of a command', { skip: noDatabase }, () => {
       await session.close()
     }
     assert.deepEqual(limits, ['0', '10s'])
+  })
+
+  test('a session has no time limits, whatever those of the database are', async () => {
+    const limited = await databaseWith("statement_timeout = '50ms'", "lock_timeout = '50ms'")
+    const session = await postgresOf(limited).session('filling')
+    const limits = queryWith(
+      "select current_setting('statement_timeout'), current_setting('lock_timeout')",
+    )
+    assert.deepEqual(await session.query(limits), [['0', '0']])
+    await session.close()
   })
 
   test('a session that lost the reply to its commit says that the rows may be there, as they are', async () => {

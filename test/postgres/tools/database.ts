@@ -55,6 +55,14 @@ export const freshDatabase = async ({
   return database
 }
 
+/** A new database with defaults of its own for settings; gives its URL. */
+export const databaseWith = async (...settings: readonly string[]): Promise<string> => {
+  const { url } = await freshDatabase()
+  const name = new URL(url).pathname.slice(1)
+  for (const setting of settings) await pool.query(`alter database ${name} set ${setting}`)
+  return url
+}
+
 const templates = new Map<string, Promise<string>>()
 
 /**

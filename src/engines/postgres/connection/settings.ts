@@ -31,7 +31,7 @@ const planning = [
   'max_parallel_workers_per_gather=0',
 ]
 
-const settingsOf = (options: SessionOptions): pg.ClientConfig => {
+const settingsOf = (options: SessionOptions): object => {
   // A pooler keeps no session settings; a writer behind one sets them in each transaction.
   if (!options.prepare) return {}
   const settings = [
@@ -40,8 +40,9 @@ const settingsOf = (options: SessionOptions): pg.ClientConfig => {
     ...(options.readOnly ? ['default_transaction_read_only=on'] : []),
   ]
   return {
-    statement_timeout: options.statementTimeout,
-    lock_timeout: options.lockTimeout,
+    // As texts: pg does not send the number 0, and the limits of the role or of the database would hold.
+    statement_timeout: String(options.statementTimeout),
+    lock_timeout: String(options.lockTimeout),
     idle_in_transaction_session_timeout: idleTimeout,
     options: settings.map(setting => `-c ${setting}`).join(' '),
   }
