@@ -1,11 +1,12 @@
-/** A commit that takes long: whether another primary is looked for then, and what becomes of the other writes. */
+/** A commit that takes long, and a primary that is suspected to be replaced: whether another is looked for, and what becomes of the sessions. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createHosts } from '#engines/postgres/connection/hosts.ts'
+import { createPool } from '#engines/postgres/connection/pool.ts'
 import { createWriter } from '#engines/postgres/write/writer.ts'
 import type { Job } from '#write/job.ts'
-import { until } from '../support/wait.ts'
-import { connected } from './tools/ask.ts'
+import { inTime, until } from '../support/wait.ts'
+import { ask, connected } from './tools/ask.ts'
 import { freshDatabase, noDatabase } from './tools/database.ts'
 import { startProxy } from './tools/proxy.ts'
 
@@ -57,5 +58,31 @@ test('a commit that takes long, on a primary with two addresses, ends no session
     await writer.close()
     hosts.close()
     for (const proxy of proxies) await proxy.close()
+  }
+})
+
+test('a primary on a newer timeline at the same address ends the sessions on the one before', {
+  skip: noDatabase,
+}, async () => {
+  const { url } = await freshDatabase()
+  const wished = new URL(url)
+  wished.searchParams.set('target_session_attrs', 'read-write')
+  const hosts = createHosts(wished.href)
+  const session = { prepare: true, statementTimeout: 0, lockTimeout: 0, silenceLimit: 0 }
+  const pool = createPool(hosts, session, { pool: 1 })
+  try {
+    const processOf = () => pool.use(async ({ process }) => process)
+    const before = await processOf()
+    assert.equal(await processOf(), before)
+    await pool.use(async connection => {
+      const name = wished.pathname.slice(1)
+      await ask(url, `alter database ${name} set duet.earlier_timelines = 3`)
+      hosts.suspect()
+      await inTime('the session is ended', connection.closed)
+    })
+    assert.notEqual(await processOf(), before)
+  } finally {
+    await pool.close()
+    hosts.close()
   }
 })

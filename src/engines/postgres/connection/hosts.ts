@@ -104,6 +104,8 @@ export type Hosts = {
   readonly find: (wait: number) => Promise<void>
   /** Its URL, as it was last found. */
   readonly current: () => string
+  /** How often another server has become the primary, at its address or another: connections made before lead elsewhere. */
+  readonly moves: () => number
   /** Says that it was lost or takes no writes: it is looked for until it is found. */
   readonly doubt: () => void
   /** Looks once, beside all work, for a primary that has replaced it. */
@@ -118,6 +120,7 @@ export const fixedOn = (url: string, role?: Role): Hosts => ({
   ...(role && { role }),
   find: async () => {},
   current: () => url,
+  moves: () => 0,
   doubt: () => {},
   suspect: () => {},
   onMove: () => {},
@@ -134,10 +137,15 @@ export const createHosts = (url: string, onProblem?: (problem: string) => void):
   let search: Promise<void> | undefined
   let isClosed = false
   const cuts: (() => void)[] = []
+  let moves = 0
   const settle = (found: Primary) => {
-    const hasMoved = current.timeline > 0 && found.url !== current.url
+    // Behind one name or proxy the next primary has the address of the one before.
+    const isAnother = found.url !== current.url || found.timeline > current.timeline
+    const hasMoved = current.timeline > 0 && isAnother
     current = found
-    if (hasMoved) for (const cut of cuts) cut()
+    if (!hasMoved) return
+    moves++
+    for (const cut of cuts) cut()
   }
   const seek = async () => {
     let isReported = false
@@ -172,6 +180,7 @@ export const createHosts = (url: string, onProblem?: (problem: string) => void):
       if (search && !(await endsWithin(wait, search))) throw noPrimary(url)
     },
     current: () => current.url,
+    moves: () => moves,
     doubt,
     suspect,
     onMove: cut => void cuts.push(cut),

@@ -33,12 +33,10 @@ const isFull = (error: unknown): boolean =>
 /** The class of a pool's clients: each new one connects to where the server is by then. */
 const clientsOf = (hosts: Hosts) =>
   class extends ServerClient {
-    readonly url: string
+    readonly moves = hosts.moves()
 
     constructor(config: pg.ClientConfig) {
-      const url = hosts.current()
-      super({ ...config, connectionString: url })
-      this.url = url
+      super({ ...config, connectionString: hosts.current() })
     }
   }
 
@@ -48,7 +46,7 @@ const takeFrom = async (pool: pg.Pool, hosts: Hosts): Promise<PoolClient> => {
   try {
     for (;;) {
       const client = (await pool.connect()) as PoolClient
-      if (client.url === hosts.current()) return client
+      if (client.moves === hosts.moves()) return client
       // Another server became the primary while it connected.
       client.release(true)
     }

@@ -65,10 +65,10 @@ const open = async (state: State): Promise<void> => {
   try {
     const { hosts, options } = state
     await hosts.find(longestFind)
-    const url = hosts.current()
-    const made = await connectTo(url, options, hosts.role)
+    const moves = hosts.moves()
+    const made = await connectTo(hosts.current(), options, hosts.role)
     if (state.isClosed) return void made.end()
-    if (url !== hosts.current()) {
+    if (moves !== hosts.moves()) {
       made.cut()
       throw new UnreachableError('another server has become the primary meanwhile')
     }
