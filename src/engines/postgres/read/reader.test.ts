@@ -12,6 +12,8 @@ const lost = () => new LostError('the connection was lost')
 const away = () => new UnreachableError('nobody is there')
 const cancelled = () =>
   Object.assign(new Error('canceling statement due to conflict with recovery'), { code: '40001' })
+const locked = () =>
+  Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' })
 
 /** A server that fails so many times with an error before it answers; it counts the tries. */
 const failing = (times: number, why: () => Error, isUp = false) => {
@@ -80,6 +82,7 @@ test('an error of the statement itself is not tried again anywhere', async () =>
 
 for (const [what, why] of [
   ['that its recovery cancelled', cancelled],
+  ['that its recovery kept from a lock', locked],
   ['that was lost there', lost],
   ['that found it gone', away],
 ] as const)

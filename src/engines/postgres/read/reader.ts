@@ -1,5 +1,10 @@
 /** Reads of a PostgreSQL store: chooses the server for each, and retries lost ones; nothing else does. */
-import { isConflict, LostError, UnreachableError } from '#engines/postgres/connection/errors.ts'
+import {
+  isConflict,
+  isLockTimeout,
+  LostError,
+  UnreachableError,
+} from '#engines/postgres/connection/errors.ts'
 import type { Cluster } from '#engines/postgres/read/cluster.ts'
 import type { Server } from '#engines/postgres/read/server.ts'
 import type { Asked, Reader } from '#sql/engine.ts'
@@ -25,9 +30,12 @@ const onPrimary = async <Result>(
     }
 }
 
-/** Whether a read moves from a replica to the primary: the replica is lost, or its recovery cancelled the read (40001). */
+/**
+ * Whether a read moves from a replica to the primary: the replica is lost, or its recovery cancelled the read (40001) or held
+ * a lock that the read needs (55P03), as nothing else does there.
+ */
 const movesToPrimary = (error: unknown): boolean =>
-  error instanceof UnreachableError || isConflict(error)
+  error instanceof UnreachableError || isConflict(error) || isLockTimeout(error)
 
 /** A reader that tries a suitable replica once; without one, or where that fails, the primary, at most three times. */
 export const createReader = (primary: Server, { choose }: Pick<Cluster, 'choose'>): Reader => {
