@@ -192,6 +192,8 @@ describe('a commit that its synchronous standby has not confirmed', { skip: noRe
       DUET_DATABASE_URL: `postgres://postgres@${hosts}/postgres?target_session_attrs=read-write`,
       DUET_AUTH_SECRET: secret,
     }
+    // Then only a session that wants them is told of warnings.
+    await ask(server.url, 'alter database postgres set client_min_messages = error')
     service = await serve(settings, '--migrate')
     client = clientOf(service)
     await ask(server.url, "alter system set synchronous_standby_names = 'nobody'")

@@ -53,8 +53,10 @@ const unknown = (cause: unknown) =>
 const logEnd = queryWith(`select ${timelineAt('l')}, l::text from pg_current_wal_insert_lsn() as l`)
 
 // Without a time limit: the server answers a cancelled wait for its synchronous standbys as if it were over, and shows the
-// transaction to others. One that waits longer than the connection lives stays unseen and unanswered.
-const commitInFull = 'set local statement_timeout = 0; commit'
+// transaction to others. One that waits longer than the connection lives stays unseen and unanswered. And with its warnings,
+// which a role or a database may have turned off.
+const commitInFull =
+  'set local statement_timeout = 0; set local client_min_messages = warning; commit'
 
 /** A commit that takes so many milliseconds may wait for standbys that follow another primary by now. */
 const slowCommit = 500
