@@ -35,6 +35,18 @@ describe('a session of a command', { skip: noDatabase }, () => {
     await session.close()
   })
 
+  test('a session has the options of its URL, and those of its own whatever the database has', async () => {
+    const strict = await databaseWith("default_transaction_isolation = 'serializable'")
+    const wished = new URL(strict)
+    wished.searchParams.set('options', '-c search_path=elsewhere -c jit=on')
+    const session = await postgresOf(wished.href).session('filling')
+    const settings = queryWith(
+      "select current_setting('transaction_isolation'), current_setting('search_path'), current_setting('jit')",
+    )
+    assert.deepEqual(await session.query(settings), [['read committed', 'elsewhere', 'off']])
+    await session.close()
+  })
+
   test('a session that lost the reply to its commit says that the rows may be there, as they are', async () => {
     const { through, faults } = await startProxy(Number(new URL(url).port))
     const session = await postgresOf(through(url)).session('filling')

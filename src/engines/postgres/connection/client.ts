@@ -18,6 +18,11 @@ type Inside = {
 const insideOf = (client: pg.ClientBase): Inside =>
   (client as unknown as { readonly connection: Inside }).connection
 
+/** What pg makes of a configuration. */
+const parametersOf = (client: pg.ClientBase) =>
+  (client as unknown as { readonly connectionParameters: { options?: string } })
+    .connectionParameters
+
 export type Role = 'primary' | 'standby'
 
 /** A client that knows the role of its server: PostgreSQL says it at the beginning of a session, and when it changes. */
@@ -27,6 +32,10 @@ export class ServerClient extends pg.Client {
 
   constructor(config: pg.ClientConfig) {
     super(config)
+    // Those in the URL take the place of the others in pg; of two values for one setting the last holds.
+    const parameters = parametersOf(this)
+    if (config.options && parameters.options !== config.options)
+      parameters.options = `${parameters.options} ${config.options}`
     insideOf(this).on('parameterStatus', ({ parameterName, parameterValue }) => {
       if (parameterName === 'in_hot_standby')
         this.role = parameterValue === 'on' ? 'standby' : 'primary'

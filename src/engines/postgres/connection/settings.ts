@@ -25,7 +25,9 @@ const idleTimeout = 10_000
 
 // The best plan hardly depends on the values, and planning costs more than running a statement.
 // JIT compilation and parallel workers pay only for statements that take seconds.
-const planning = [
+// A stricter isolation of single statements would fail on a standby, and lose to other transactions on the primary.
+const usual = [
+  String.raw`default_transaction_isolation=read\ committed`,
   'plan_cache_mode=force_generic_plan',
   'jit=off',
   'max_parallel_workers_per_gather=0',
@@ -35,7 +37,7 @@ const settingsOf = (options: SessionOptions): object => {
   // A pooler keeps no session settings; a writer behind one sets them in each transaction.
   if (!options.prepare) return {}
   const settings = [
-    ...planning,
+    ...usual,
     ...(options.byIndex ? ['enable_seqscan=off'] : []),
     ...(options.readOnly ? ['default_transaction_read_only=on'] : []),
   ]
