@@ -69,7 +69,7 @@ export const settings = {
   DUET_REPLICA_URLS: setting(
     replicas,
     '',
-    'Read replicas of the PostgreSQL database, with commas between, or `auto` to find and follow them; reads go to them',
+    'Read replicas of the PostgreSQL database, each URL one server, with commas between, or `auto` to find and follow them; reads go to them',
   ),
   DUET_PATRONI_URLS: setting(
     listOf(isWebAddress, 'must be http or https URLs with commas between them'),
