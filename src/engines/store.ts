@@ -32,6 +32,8 @@ export type Serving = {
   readonly isWatched?: boolean
   /** Called at failures that the service survives. */
   readonly onProblem?: (message: string) => void
+  /** Called with what an operator should know besides, such as that a failure is over. */
+  readonly onNotice?: (message: string) => void
   /** Called after each commit with the number of its writes and its milliseconds. */
   readonly onCommit?: (writes: number, milliseconds: number) => void
   /** Called once when nothing can be written any more and the process must end. */

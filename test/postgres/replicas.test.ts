@@ -277,7 +277,9 @@ describe('a replica that is far behind', { skip }, () => {
     await until('the replica is used', isUsed)
     await until('it is not behind any more', async () => (await lag()) === 0)
     await until('both are told', () =>
-      /10 s behind.*replica 1 can be used again/s.test(service().stdout()),
+      /"level":50,.*10 s behind.*\n.*"level":40,.*replica 1 can be used again/.test(
+        service().stdout(),
+      ),
     )
   })
 })

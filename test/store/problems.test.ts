@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { rmSync } from 'node:fs'
+import fs, { rmSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { after, test } from 'node:test'
 import { watchDisk } from '#engines/sqlite/disk.ts'
 import { ApiError } from '#errors.ts'
@@ -15,16 +16,18 @@ after(() => Promise.all(worlds.map(world => world.close())))
 
 const worldWith = async (options: WorldOptions['engine'] = {}) => {
   const problems: string[] = []
+  const notices: string[] = []
   const fatal: string[] = []
   const world = await createWorld({
     engine: {
       onProblem: message => void problems.push(message),
+      onNotice: message => void notices.push(message),
       onFatal: message => void fatal.push(message),
       ...options,
     },
   })
   worlds.push(world)
-  return { world, problems, fatal }
+  return { world, problems, notices, fatal }
 }
 
 const job = (...texts: readonly string[]): Job => ({
@@ -74,8 +77,8 @@ test('a snapshot that ends under its reads is their failure alone, and the next 
   assert.equal((await world.ask('GET /api/products/1')).status, 200)
 })
 
-test('with less room than the least, writes are refused in both APIs and reads go on', async () => {
-  const { world, problems } = await worldWith({ minDisk: 1e18 })
+test('with less room than the least, writes are refused in both APIs and reads go on, until there is room', async t => {
+  const { world, problems, notices } = await worldWith({ minDisk: 1e18 })
   const body = { name: 'A', email: 'low@example.org' }
   const rest = await world.ask('POST /api/users', { body })
   assert.equal(rest.status, 503)
@@ -88,6 +91,13 @@ test('with less room than the least, writes are refused in both APIs and reads g
   assert.equal(graphql.json.errors[0].extensions.code, 'UNAVAILABLE')
   assert.equal((await world.ask('GET /api/products/1')).status, 200)
   assert.match(world.engine.readOnly() ?? '', /less than/)
+  const room = { bavail: 1e18, bsize: 4096 } as fs.StatsFs
+  const stat = t.mock.method(fs, 'statfsSync', () => room)
+  syncBuiltinESMExports()
+  await until('there is room', () => notices.length > 0)
+  stat.mock.restore()
+  syncBuiltinESMExports()
+  assert.deepEqual(notices, ['the disk has space again: the store accepts writes'])
   assert.equal(problems.length, 1)
 })
 

@@ -131,6 +131,7 @@ const openService = async ({ config, content }: Program, onFatal: () => void) =>
     isWatched: values.DUET_CACHE > 0,
     ...(metrics && { onCommit: metrics.committed }),
     onProblem: message => observe({ kind: 'problem', message }),
+    onNotice: message => observe({ kind: 'notice', message }),
     onFatal: message => {
       state.isDraining = true
       reportFatal(log, message, onFatal)

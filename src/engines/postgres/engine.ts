@@ -25,9 +25,9 @@ const serverOptions = (options: PostgresServing, hosts: Hosts, what: string): Se
   ...options,
   hosts,
   onChange: problem =>
-    options.onProblem?.(
-      problem === null ? `${what} can be used again` : `${what} cannot be used: ${problem}`,
-    ),
+    problem === null
+      ? options.onNotice?.(`${what} can be used again`)
+      : options.onProblem?.(`${what} cannot be used: ${problem}`),
 })
 
 /** Where the replicas are, by the settings; undefined where there are none. */

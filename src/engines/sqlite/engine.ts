@@ -42,11 +42,9 @@ export const openSqlite = (options: SqliteOptions): Engine => {
     folder: dirname(options.file),
     min: options.minDisk ?? 0,
     onChange: reason =>
-      options.onProblem?.(
-        reason === null
-          ? 'the disk has space again: the store accepts writes'
-          : `the store is read-only: ${reason}`,
-      ),
+      reason === null
+        ? options.onNotice?.('the disk has space again: the store accepts writes')
+        : options.onProblem?.(`the store is read-only: ${reason}`),
   })
   const writer = startWriter(options, disk, {
     beforeAnswers: reader.renewSnapshot,

@@ -44,8 +44,8 @@ export const away = async (workload: Workload, faults: Faults, requests: number,
   assertWell(workload)
   await until('both are told', () => log().length >= earlier + 2)
   const [away, back, ...more] = log().slice(earlier)
-  assert.match(away ?? '', /the database cannot be used: /)
-  assert.match(back ?? '', /the database can be used again/)
+  assert.match(away ?? '', /"level":50,.*the database cannot be used: /)
+  assert.match(back ?? '', /"level":40,.*the database can be used again/)
   assert.deepEqual(more, [])
 }
 

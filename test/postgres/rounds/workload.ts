@@ -187,6 +187,8 @@ export const workloadsOn = (server: () => Postgres) => ({
       DUET_DATABASE_URL: proxy.through(database.url),
       // A wire that is silent is given up after this and a little more.
       DUET_READ_TIMEOUT: '3000',
+      // That the database is back is a line of this level.
+      DUET_LOG: 'warn',
     })
     return { workload, proxy }
   },

@@ -36,7 +36,11 @@ export const replicated = () => {
     const first = await serve(settingsWith(), '--migrate')
     await first.end()
     replica = await startReplica(primary)
-    service = await serve({ ...settingsWith(replica.url), DUET_METRICS_PORT: '0' })
+    service = await serve({
+      ...settingsWith(replica.url),
+      DUET_METRICS_PORT: '0',
+      DUET_LOG: 'warn',
+    })
     asked = clientOf(service)
     await until('the replica is used', isUsed)
   })
