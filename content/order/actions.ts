@@ -31,8 +31,11 @@ const itemTable = (items: Items, { dialect: { typed } }: Writing): Sql => {
   return sql`with i (position, product_id, quantity) as (values ${join(items.map(row), comma)})`
 }
 
-/** The error for the products of an order: unknown ones are a fault of the input, too few in stock a conflict. */
-const shortage = (items: Items, rows: Rows): ApiError => {
+/**
+ * The error for the products of an order, refused at the step of that product: unknown ones are a fault of the input, too
+ * few in stock a conflict.
+ */
+const shortage = (items: Items, refusedId: number, rows: Rows): ApiError => {
   const known = new Map(
     rows.map(([id, name, stock]) => [Number(id), { name: String(name), stock: Number(stock) }]),
   )
@@ -43,7 +46,8 @@ const shortage = (items: Items, rows: Rows): ApiError => {
     const product = known.get(productId)
     if (!product)
       unknown.push({ field, message: `names product ${productId}, which does not exist` })
-    else if (product.stock < quantity)
+    // The rows lack what the steps before took, those of lower ids, of which there was enough.
+    else if (productId >= refusedId && product.stock < quantity)
       short.push({
         field,
         message: `product ${productId} (${product.name}) has ${product.stock} in stock, ${quantity} are asked`,
@@ -70,7 +74,7 @@ const stockSteps = (items: Items): readonly GuardedStep[] => {
     sql: sql`update products set stock = stock - ${quantity}, revision = revision + 1
       where id = ${productId} and stock >= ${quantity} returning id`,
     explain,
-    refused: rows => shortage(items, rows),
+    refused: rows => shortage(items, productId, rows),
   }))
 }
 

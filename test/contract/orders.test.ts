@@ -75,6 +75,31 @@ test('an order that lacks stock takes nothing and names each product', async () 
   assert.equal(await stockOf(1), before)
 })
 
+test('an order that lacks stock names no product of which there is enough, wherever it stands', async () => {
+  const before = await stockOf(1)
+  // More than half of the stock, so that it would be short of itself.
+  const plenty = { productId: 1, quantity: before - 1 }
+  const short = { productId: 5, quantity: 4 }
+  const others = [
+    { productId: 3, quantity: 1 },
+    { productId: 4, quantity: 20 },
+  ]
+  for (const [headers, items] of [
+    [{}, [plenty, short]],
+    [{}, [short, ...others, plenty]],
+    // With a key PostgreSQL sends the steps after the key is taken.
+    [{ 'Idempotency-Key': 'short' }, [...others, short, plenty]],
+  ] as const) {
+    const { status, json } = await place(2, items, headers)
+    assert.equal(status, 409)
+    const field = `items.${items.indexOf(short)}.productId`
+    const message = 'product 5 (Snow_globe) has 3 in stock, 4 are asked'
+    assert.deepEqual(json.error.details, [{ field, message }])
+    assert.equal(json.error.message, message)
+  }
+  assert.equal(await stockOf(1), before)
+})
+
 test('a product that does not exist is a fault of the input', async () => {
   const made = await place(2, [{ productId: 99, quantity: 1 }])
   assert.equal(made.status, 422)
