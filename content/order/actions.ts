@@ -1,4 +1,5 @@
 /** Placing an order, and its transitions: each happens once, however many requests come at the same moment. */
+import { clipped } from '#base/clipped.ts'
 import { errors } from '#content/errors.ts'
 import { order as entity, transitions } from '#content/order/entity.ts'
 import { type Items, itemsBody, parseItems } from '#content/order/items.ts'
@@ -8,7 +9,7 @@ import type { Rows } from '#sql/engine.ts'
 import { comma, join, name, type Sql, sql } from '#sql/sql.ts'
 import type { Action } from '#write/action.ts'
 import { conditionOf } from '#write/derived.ts'
-import { invalid, noMembers } from '#write/input.ts'
+import { invalid, noMembers, reportOf } from '#write/input.ts'
 import { commandOf, type GuardedStep, result, type Writing } from '#write/steps.ts'
 
 /** The record of a transition of an order. */
@@ -50,14 +51,15 @@ const shortage = (items: Items, refusedId: number, rows: Rows): ApiError => {
     else if (productId >= refusedId && product.stock < quantity)
       short.push({
         field,
-        message: `product ${productId} (${product.name}) has ${product.stock} in stock, ${quantity} are asked`,
+        message: `product ${productId} (${clipped(product.name, 100)}) has ${product.stock} in stock, ${quantity} are asked`,
       })
   }
   if (unknown.length > 0) return invalid(unknown)
+  const details = reportOf(short)
   return new ApiError(
     errors.OUT_OF_STOCK,
-    short.map(({ message }) => message).join('; ') || 'There is not enough in stock',
-    { details: short },
+    details.map(({ message }) => message).join('; ') || 'There is not enough in stock',
+    { details },
   )
 }
 

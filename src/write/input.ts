@@ -188,7 +188,7 @@ export const inputValues = (
 const mostFaults = 20
 
 /** The faults as callers see them: the first ones, with their texts cut. */
-const reportOf = (faults: readonly FieldFault[]): readonly FieldFault[] => {
+export const reportOf = (faults: readonly FieldFault[]): readonly FieldFault[] => {
   const reported = faults.slice(0, mostFaults).map(({ field, message }) => ({
     field: clipped(field, 100),
     message: clipped(message, 200),

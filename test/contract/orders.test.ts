@@ -100,6 +100,34 @@ test('an order that lacks stock names no product of which there is enough, where
   assert.equal(await stockOf(1), before)
 })
 
+test('an order that lacks stock of many products tells of the first 20 and how many follow, in at most 16 KiB', async () => {
+  // A name as long as one can be, in characters that take most bytes.
+  const name = '\u{1f4a1}'.repeat(200)
+  const make = async () => {
+    const made = await world.ask('POST /api/products', {
+      as: 1,
+      body: { name, category: 'c', price: 1 },
+    })
+    return { productId: Number(made.json.id), quantity: 1000 }
+  }
+  const items = []
+  while (items.length < 25) items.push(await make())
+  const [first] = items
+  for (const version of ['v1', 'v2']) {
+    const line = `POST /api/${version}/orders`
+    const made = await world.ask(line, { as: 2, body: { items } })
+    assert.equal(made.status, 409)
+    assert.ok(Buffer.byteLength(made.text) <= 16_384, `${Buffer.byteLength(made.text)} bytes`)
+    const { details } = version === 'v1' ? made.json.error : { details: made.json.errors }
+    assert.equal(details.length, 21)
+    assert.match(
+      details[0].message,
+      new RegExp(`^product ${first?.productId} \\(.*…\\) has 0 in stock, 1000 are asked$`, 'u'),
+    )
+    assert.equal(details[20].message, 'and 5 more faults')
+  }
+})
+
 test('a product that does not exist is a fault of the input', async () => {
   const made = await place(2, [{ productId: 99, quantity: 1 }])
   assert.equal(made.status, 422)
