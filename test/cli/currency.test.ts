@@ -3,6 +3,9 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { prepare } from '#cli/serve/prepare.ts'
+import { loadConfig } from '#config.ts'
+import { content } from '#content/index.ts'
 import { command } from '../commands.ts'
 import { folderOf } from '../duet.ts'
 
@@ -45,4 +48,23 @@ test('amounts of a store that remembers no decimals have those with which they w
   assert.match((await inForints('export', 'products')).stdout, /"price":5,/)
   await change(`delete from secrets where name = 'currency'`)
   await refused()
+})
+
+test('an empty store in development begins with the demo in any currency, its prices rounded to the decimals', async () => {
+  for (const [DUET_CURRENCY, prices] of [
+    ['USD', [7990, 1450, 995, 11900, 1825, 6400]],
+    ['JPY', [80, 15, 10, 119, 18, 64]],
+    ['KWD', [79900, 14500, 9950, 119000, 18250, 64000]],
+  ] as const) {
+    const { settings, rows } = await freshStore()
+    const config = loadConfig({ ...settings, DUET_CURRENCY }, content.settings)
+    const release = await prepare({ config, content }, true)
+    release()
+    const stored = await rows('select price from products order by id')
+    assert.deepEqual(
+      stored.map(([price]) => Number(price)),
+      prices,
+      DUET_CURRENCY,
+    )
+  }
 })
