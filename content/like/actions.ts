@@ -3,7 +3,18 @@ import { like as entity } from '#content/like/entity.ts'
 import { notFound } from '#model/model.ts'
 import { sql } from '#sql/sql.ts'
 import type { Action } from '#write/action.ts'
-import { commandOf } from '#write/steps.ts'
+import type { Command } from '#write/command.ts'
+import { commandOf, type GuardedStep, type Writing } from '#write/steps.ts'
+
+/** Finds the comment, which must be there. */
+const commentStep = (id: number): GuardedStep => ({
+  sql: sql`select 1 from comments where id = ${id}`,
+  refused: () => notFound('comment', id),
+})
+
+/** Whether the comment exists and the viewer may like and unlike as itself. */
+const precheck = (writing: Writing, id: number): Command =>
+  commandOf(writing, { name: 'precheck like', asSelf: true, steps: [commentStep(id)] })
 
 const like: Action = {
   method: 'POST',
@@ -18,6 +29,7 @@ const like: Action = {
     description: 'May be repeated.',
     success: { 200: 'It was liked before.', 201: 'It is liked.' },
   },
+  precheck,
   command: (writing, { id, now }) => {
     const { typed } = writing.dialect
     const viewer = writing.viewer.id
@@ -50,16 +62,13 @@ const unlike: Action = {
     summary: 'Take a like back',
     description: 'May be repeated.',
   },
+  precheck,
   command: (writing, { id }) => {
     const remove = sql`delete from likes where user_id = ${writing.viewer.id} and comment_id = ${id}`
-    const comment = sql`select 1 from comments where id = ${id}`
     return commandOf(writing, {
       name: 'unlike comment',
       asSelf: true,
-      steps: [
-        { sql: remove, expect: 'any' },
-        { sql: comment, refused: () => notFound('comment', id) },
-      ],
+      steps: [{ sql: remove, expect: 'any' }, commentStep(id)],
       status: 204,
     })
   },

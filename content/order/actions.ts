@@ -131,6 +131,8 @@ const place: Action = {
     success: { 201: 'The order, pending.' },
     errors: [errors.OUT_OF_STOCK.code],
   },
+  precheck: writing =>
+    commandOf(writing, { name: 'precheck place order', asSelf: true, steps: [] }),
   command: (writing, { body, now }) => {
     const items = parseItems(body)
     return commandOf(writing, {
