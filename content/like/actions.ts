@@ -4,6 +4,7 @@ import { notFound } from '#model/model.ts'
 import { sql } from '#sql/sql.ts'
 import type { Action } from '#write/action.ts'
 import type { Command } from '#write/command.ts'
+import { noMembers } from '#write/input.ts'
 import { commandOf, type GuardedStep, type Writing } from '#write/steps.ts'
 
 /** Finds the comment, which must be there. */
@@ -30,7 +31,8 @@ const like: Action = {
     success: { 200: 'It was liked before.', 201: 'It is liked.' },
   },
   precheck,
-  command: (writing, { id, now }) => {
+  command: (writing, { id, body, now }) => {
+    noMembers(body)
     const { typed } = writing.dialect
     const viewer = writing.viewer.id
     const put = sql`insert into likes (user_id, comment_id, created_at)

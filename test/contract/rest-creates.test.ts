@@ -103,6 +103,13 @@ describe('creating', () => {
     assert.equal((await get('/api/comments/2/likes')).json.data.length, 1)
   })
 
+  test('a like takes no members', async () => {
+    const before = (await get('/api/comments/3/likes')).text
+    const refused = await post('/api/comments/3/likes', { createdAt: 1, x: 1 }, 2)
+    refuses(refused, 422, 'VALIDATION_ERROR', ['createdAt', 'x'])
+    assert.equal((await get('/api/comments/3/likes')).text, before)
+  })
+
   test('twenty likes of one user at once are one like', async () => {
     const all = await Promise.all(
       Array.from({ length: 20 }, () => post('/api/comments/3/likes', undefined, 3)),
