@@ -60,6 +60,7 @@ export const storage = [
       'test/store/problems.test.ts: a service on a disk with too little room says that it is read-only, and still reads',
       'test/nightly/faults.test.ts: a disk that is full keeps all that was acknowledged and takes writes when there is room, … times',
       'test/nightly/faults.test.ts: below the least room writes are refused before the disk is full, … times',
+      'test/cli/full-log.test.ts: a service whose log cannot be written serves on, and ends well',
     ],
   ],
   [
