@@ -72,7 +72,7 @@ for (const [name, first] of kinds)
     let served = 0
     await until('they are ended', async () => {
       const answer = await fetch(`${service.url}/api/products/1`)
-      await answer.body?.cancel()
+      await answer.text()
       assert.equal(answer.status, 200)
       served++
       return open() <= before + 1
@@ -126,7 +126,7 @@ test(`${count} connections whose clients take nothing of large answers are all e
   let served = 0
   await until('they are ended', async () => {
     const answer = await fetch(`${service.url}/api/products/1`)
-    await answer.body?.cancel()
+    await answer.text()
     if (answer.status === 200) served++
     else assert.ok(answer.status === 503 && answer.headers.has('retry-after'))
     return open() <= before + 1
