@@ -89,40 +89,16 @@ const tellingOnce = () => {
   }
 }
 
-/**
- * Lines on standard output, written together: `add` takes a line, and `log` gives the logger for others, which come after those. The
- * lines are collected here, as the destination would measure all that it has again with each one: a twentieth of a small read.
- */
+/** Lines on standard output, written together: `add` takes a line, and `logger` makes others. */
 const lineWriter = (level: Level) => {
   const output = createOutput(together, tellingOnce())
   const timestamp = pino.stdTimeFunctions.epochTime
   const serializers = { err: shownError }
   const logger = pino({ level, base: null, timestamp, serializers }, output)
-  let lines = ''
-  const give = () => {
-    if (lines !== '') output.write(lines)
-    lines = ''
-  }
-  const add = (line: string) => {
-    lines += line
-    if (lines.length >= together.least) give()
-  }
-  const log = () => {
-    give()
-    return logger
-  }
-  const flush = () => {
-    give()
-    output.flushSync()
-  }
-  const timer = setInterval(() => {
-    give()
-    output.flush()
-  }, 500)
-  timer.unref()
+  setInterval(output.flush, 500).unref()
   // A process that ends on an error says what led to it.
-  process.once('exit', flush)
-  return { add, log, flush }
+  process.once('exit', output.flushSync)
+  return { add: output.write, logger, flush: output.flushSync }
 }
 
 /**
@@ -130,18 +106,18 @@ const lineWriter = (level: Level) => {
  * milliseconds or more has a line of its own for that.
  */
 export const logging = (level: Level, slow = Number.POSITIVE_INFINITY): Logging => {
-  const { add, log, flush } = lineWriter(level)
+  const { add, logger, flush } = lineWriter(level)
   const observe = (event: Event): void => {
     switch (event.kind) {
       case 'request':
         if (level === 'info') add(requestLine(event))
-        if (event.milliseconds >= slow) log().warn(slowFields(event), 'slow')
+        if (event.milliseconds >= slow) logger.warn(slowFields(event), 'slow')
         break
       case 'bug':
-        log().error({ requestId: event.requestId, err: event.error }, 'bug')
+        logger.error({ requestId: event.requestId, err: event.error }, 'bug')
         break
       case 'mail failed':
-        log().warn(
+        logger.warn(
           { recipient: event.recipient, reason: event.reason, again: event.again },
           'mail not sent',
         )
@@ -151,13 +127,13 @@ export const logging = (level: Level, slow = Number.POSITIVE_INFINITY): Logging 
         if (level !== 'silent') process.stderr.write(shownMail(event))
         break
       case 'notice':
-        log().warn(event.message)
+        logger.warn(event.message)
         break
       case 'problem':
-        log().error(event.message)
+        logger.error(event.message)
         break
       case 'fatal':
-        log().fatal(event.message)
+        logger.fatal(event.message)
         break
       default:
         event satisfies never

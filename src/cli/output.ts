@@ -62,8 +62,10 @@ export const createOutput = (
   }
   return {
     write: text => {
-      if (waiting.length + text.length <= most) waiting += text
-      if (waiting.length >= least) next()
+      const before = waiting.length
+      if (before + text.length <= most) waiting += text
+      // Once: where that fails, the next flush tries again.
+      if (before < least && waiting.length >= least) next()
     },
     flush: next,
     flushSync: () => {
