@@ -1,13 +1,11 @@
 /** Rows that come as one JSON list of each column: their lengths cost less to count than the rows. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import { errorCode, TOOBIG } from '#engines/sqlite/codes.ts'
 import type { Rows } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
 /** The most bytes of a list: above it the rows are read one by one. */
-const longestList = 2_000_000
-
-/** The result code for a value that is too long. */
-const TOOBIG = 18
+export const longestList = 2_000_000
 
 /** The rows from the texts of their columns, each a list of values. */
 const rowsOfColumns = ([first, ...others]: readonly string[]): Rows => {
@@ -26,16 +24,17 @@ export const columnarRows = (
   values: readonly SQLInputValue[],
   most: number,
 ): Rows | undefined => {
-  const { length: usual } = limits
-  limits.length = longestList
+  const { length } = limits
+  const takesMore = length > longestList
+  if (takesMore) limits.length = longestList
   try {
     const lists = statement.get(...values) as unknown as readonly string[]
-    const length = lists.reduce((sum, list) => sum + list.length, 0)
-    return length > most ? undefined : rowsOfColumns(lists)
+    const characters = lists.reduce((sum, list) => sum + list.length, 0)
+    return characters > most ? undefined : rowsOfColumns(lists)
   } catch (error) {
-    if (!(error instanceof Error && 'errcode' in error && error.errcode === TOOBIG)) throw error
+    if (errorCode(error) !== TOOBIG) throw error
     return undefined
   } finally {
-    limits.length = usual
+    if (takesMore) limits.length = length
   }
 }

@@ -1,6 +1,7 @@
 /** One connection to a SQLite file: pragmas, limits, cached statements, and errors as the model knows them. */
 import { constants, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import { columnarRows } from '#engines/sqlite/columnar.ts'
+import { errorCode } from '#engines/sqlite/codes.ts'
+import { columnarRows, longestList } from '#engines/sqlite/columnar.ts'
 import { ApiError } from '#errors.ts'
 import {
   ConstraintError,
@@ -37,13 +38,6 @@ const checkLibrary = () => {
 /** An integer goes in as a BigInt: a plain number is bound as REAL, which a TEXT column would keep as `5.0`. */
 const bindable = (value: SqlValue): SQLInputValue =>
   typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value
-
-/** The primary result code of an error of SQLite; 0 for any other error. */
-export const errorCode = (error: unknown): number =>
-  error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0
-
-/** The result code for a file that another connection has locked. */
-export const BUSY = 5
 
 const kinds = {
   2067: 'unique',
@@ -91,9 +85,7 @@ const upTo = (rows: Iterable<Row>, most: number, fail: (most: number) => Error):
 /** How long a connection waits for one that has the file locked, in milliseconds. */
 export const busyTimeout = 5000
 
-/** The most bytes of a row. */
-const usualLength = 2_000_000
-/** The same where SQLite alone sets it. */
+/** The most bytes of a row where SQLite alone sets it; else a row has no more than a list. */
 const mostLength = 1_000_000_000
 
 const open = (file: string, options: ConnectOptions): DatabaseSync => {
@@ -103,7 +95,7 @@ const open = (file: string, options: ConnectOptions): DatabaseSync => {
       timeout: busyTimeout,
       enableForeignKeyConstraints: true,
       limits: {
-        length: takesResponses ? mostLength : usualLength,
+        length: takesResponses ? mostLength : longestList,
         sqlLength: 100_000,
         attach: 0,
         likePatternLength: 300,
