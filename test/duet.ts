@@ -91,7 +91,7 @@ export type Service = {
 }
 
 /** Limits so high that a busy machine causes no refusals, unless a test sets its own. */
-const patient: Settings = {
+export const patient: Settings = {
   DUET_PORT: '0',
   DUET_LOG: 'error',
   DUET_QUEUE_WAIT: '60000',

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { folderOf, plain } from '../duet.ts'
+import { folderOf, patient, plain } from '../duet.ts'
 import { freePort } from '../support/ports.ts'
 import { inTime, until } from '../support/wait.ts'
 
@@ -21,7 +21,8 @@ test('a service whose log cannot be written serves on, and ends well', {
 }, async t => {
   const port = await freePort()
   const into = ['-c', `exec "$@" > ${full} 2>&1`, 'sh', process.execPath, program, 'serve']
-  const env = { ...plain, ...fresh().settings, DUET_PORT: String(port), DUET_LOG: 'info' }
+  const own = { ...fresh().settings, DUET_PORT: String(port), DUET_LOG: 'info' }
+  const env = { ...plain, ...patient, ...own }
   const service = spawn('/bin/sh', into, { env, stdio: 'ignore' })
   const ended = once(service, 'exit')
   t.after(() => service.kill('SIGKILL'))
