@@ -118,6 +118,11 @@ areTold([
     withField('seen', flag({ resetBy: 'title' })),
   ],
   [
+    'an initial flag as callers give it',
+    'book.seen has the initial value true, which its own rule refuses: give one that it takes, as it is stored, 1 or 0',
+    withField('seen', flag({ initial: { value: true as unknown as 1 } })),
+  ],
+  [
     'an initial text that is too long',
     'book.mood has the initial value "good", which its own rule refuses: give one that it takes, as it is stored',
     withField('mood', text({ max: 3, initial: { value: 'good' } })),
@@ -149,7 +154,7 @@ areTold([
   ],
   [
     'an initial flag that is neither 0 nor 1',
-    'book.seen has the initial value 2, which its own rule refuses: give one that it takes, as it is stored',
+    'book.seen has the initial value 2, which its own rule refuses: give one that it takes, as it is stored, 1 or 0',
     withField('seen', { ...flag(), initial: { value: 2 } }),
   ],
   [

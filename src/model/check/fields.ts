@@ -71,7 +71,7 @@ const resetRule: Rule = ({ self, key, field: { resetBy, initial } }) => {
 
 /** A stored value in the API's form, so that the field's own rule can check it. */
 const asGiven = ({ scalar }: Field, value: string | number): unknown => {
-  if (scalar === 'flag') return value === 1 ? true : value === 0 ? false : value
+  if (scalar === 'flag') return value === 1 ? true : value === 0 ? false : undefined
   if (scalar !== 'time') return value
   const moment = new Date(value)
   return typeof value === 'number' && !Number.isNaN(moment.valueOf())
@@ -106,7 +106,7 @@ const initialRule: Rule = ({ self, field }) => {
     return !nullable && 'is null at first and may not be null: give it another initial value'
   return (
     !isTaken(field, initial.value) &&
-    `has the initial value ${JSON.stringify(initial.value)}, which its own rule refuses: give one that it takes, as it is stored`
+    `has the initial value ${JSON.stringify(initial.value)}, which its own rule refuses: give one that it takes, as it is stored${scalar === 'flag' ? ', 1 or 0' : ''}`
   )
 }
 
