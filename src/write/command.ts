@@ -14,6 +14,8 @@ export type Command = {
   readonly status: Status
   /** The text of its answer where nothing is read. */
   readonly text?: string
+  /** What may refer to the row that it deletes and keep it so, by plurals. */
+  readonly heldBy?: readonly string[]
   /** Runs after the commit, given the rows of its steps; not for a replay. Never throws or waits. */
   readonly effect?: (rows: readonly Rows[], services: Services) => void
   /** The error for a step whose expectation failed, from what its `explain` found. */

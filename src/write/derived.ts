@@ -1,6 +1,7 @@
 /** The plain create, update and delete that every entity has unless its policy closes them. */
 import { ApiError } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
+import { holdersOf } from '#model/held.ts'
 import { columnName, entityOf, fieldOf, type Model, notFound } from '#model/model.ts'
 import { judge, type Rule, refusal } from '#model/policy.ts'
 import { conditionSql, selfCondition } from '#read/condition.ts'
@@ -226,7 +227,13 @@ export const remove = (writing: Writing, target: Target): Command => {
   const { entity, where, explain, refused } = targetGuard(writing, target, 'delete')
   const change = sql`delete from ${name(entity.table)} where ${where} returning id`
   const steps = [{ sql: change, explain, refused }]
-  return commandOf(writing, { name: `delete ${target.entity}`, steps, status: 204, text: 'true' })
+  return commandOf(writing, {
+    name: `delete ${target.entity}`,
+    steps,
+    status: 204,
+    text: 'true',
+    heldBy: holdersOf(writing.model.entities, target.entity),
+  })
 }
 
 /** The steps that check that the target exists and that the viewer may do this to it; they change nothing. */

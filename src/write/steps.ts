@@ -44,6 +44,8 @@ export type CommandDraft = {
   readonly status?: number | { readonly step: string; readonly some: number; readonly none: number }
   /** The text of its answer where nothing is read. */
   readonly text?: string
+  /** What may refer to the row that it deletes and keep it so, by plurals. */
+  readonly heldBy?: readonly string[]
   /** Runs after the commit; `rowsOf` gives the rows that a step returned. */
   readonly effect?: (rowsOf: (step: string) => Rows, services: Services) => void
 }
@@ -118,7 +120,7 @@ const statementOf = (
 
 /** The command of these steps, after a check of the viewer where there is one. */
 export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
-  const { name, asSelf = false, makes, status = 200, text, effect } = draft
+  const { name, asSelf = false, makes, status = 200, text, heldBy, effect } = draft
   const { before = [] } = writing
   const checks = [...viewerChecks(writing, asSelf), ...before]
   const steps: readonly GuardedStep[] = [...checks, ...draft.steps]
@@ -133,6 +135,7 @@ export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
     makes: makes === undefined ? steps.length - 1 : numberOf(steps, makes),
     status: typeof status === 'number' ? status : { ...status, step: numberOf(steps, status.step) },
     ...(text !== undefined && { text }),
+    ...(heldBy && { heldBy }),
     ...(effect && {
       effect: (rows, services) => effect(step => rows[numberOf(steps, step)] ?? [], services),
     }),

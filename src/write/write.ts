@@ -46,6 +46,14 @@ const violated = (model: Model, target: string, version: Version | undefined): A
   return new ApiError(code, message, first && { details: takenFaults(members) })
 }
 
+const conflicting = ({ name, heldBy = [] }: Command, constraint: string): ApiError => {
+  const why =
+    constraint === 'reference' && heldBy.length > 0
+      ? `${heldBy.join(' or ')} refer to it or to what goes with it; it can be deleted once they are gone`
+      : 'it conflicts with what is stored'
+  return new ApiError('CONFLICT', `Cannot ${name}: ${why}`)
+}
+
 const failed = ({ message, ...kind }: Outcome & { kind: 'failed' }): Error =>
   kind.code === 'INTERNAL' ? new Error(message) : new ApiError(kind, message)
 
@@ -61,7 +69,7 @@ const errorOf = (
     case 'violation':
       return outcome.constraint === 'unique'
         ? violated(model, outcome.target, version)
-        : new ApiError('CONFLICT', `Cannot ${command.name}: it conflicts with what is stored`)
+        : conflicting(command, outcome.constraint)
     case 'reused':
       return new ApiError(
         'IDEMPOTENCY_KEY_REUSED',

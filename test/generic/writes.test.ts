@@ -254,8 +254,10 @@ const writesIn = (subject: Subject, view: View) =>
             if (!reference().may(route.entity, row, rule, viewer) || viewer === barred) {
               assert.ok([401, 403].includes(answer.status), about)
               refusedTo(answer, viewer)
-            } else if (answer.status === 409) assert.ok(isHeld(it().model, route.entity), about)
-            else {
+            } else if (answer.status === 409) {
+              assert.ok(isHeld(it().model, route.entity), about)
+              assert.match(answer.text, / refer to it or to what goes with it; /, about)
+            } else {
               assert.equal(answer.status, 204, about)
               assert.equal((await now()).byId(route.entity, row.id), undefined, about)
               const again = await ask(`DELETE ${pathTo(route, row)}`, viewer)
