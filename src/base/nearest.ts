@@ -18,6 +18,7 @@ export const nearest = (name: string, known: readonly string[]): string | undefi
   // In a short name two changed letters leave too little of what was meant.
   const most = Math.min(2, Math.floor(name.length / 2))
   const [near] = known
+    .filter(text => Math.abs(text.length - name.length) <= most)
     .map(text => ({ text, far: distance(text, name) }))
     .filter(({ far }) => far <= most)
     .sort((a, b) => a.far - b.far)

@@ -28,9 +28,11 @@ const wholeForm = /^[+-]?\d+$/
 
 const unknownParameter = (name: string, known: readonly string[]): string => {
   const near = nearest(name, known)
-  return near === undefined
-    ? `is not a parameter here; there are ${known.join(', ')}`
-    : `is not a parameter here; did you mean ${near}?`
+  if (near !== undefined) return `is not a parameter here; did you mean ${near}?`
+  const [only, ...others] = known
+  return others.length === 0
+    ? `is not a parameter here; there is only ${only}`
+    : `is not a parameter here; there are ${known.join(', ')}`
 }
 
 /** Throws `VALIDATION_ERROR` where a strict version is given a query parameter that is not among these, or `version`. */

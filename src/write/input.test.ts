@@ -107,6 +107,7 @@ test('the error of an input names its faults and lists them', () => {
 
 const refusals: readonly (readonly [string, object, Mode, Partial<Use>, string, string])[] = [
   ['an unknown member', { x: 1 }, 'update', {}, 'x', 'is not a member of a thing'],
+  ['a misspelling', { nam: 1 }, 'update', {}, 'nam', 'is not a member of a thing, but name is'],
   ['a folded copy', { nameKey: 'a' }, 'update', {}, 'nameKey', 'is not a member of a thing'],
   ['the revision', { revision: 2 }, 'update', {}, 'revision', 'is not a member of a thing'],
   ['an inherited name', { toString: 1 }, 'update', {}, 'toString', 'is not a member of a thing'],

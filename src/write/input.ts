@@ -1,5 +1,6 @@
 /** Checks bodies and inputs by the rules of the fields, all faults at once, and turns them into stored values. */
 import { clipped } from '#base/clipped.ts'
+import { nearest } from '#base/nearest.ts'
 import { ApiError, type FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Field, Scalar } from '#model/field.ts'
@@ -18,6 +19,9 @@ import type { SqlValue } from '#sql/sql.ts'
  * are given, `import` is a creation that may also give fields that the service would set: ids and times.
  */
 export type Mode = 'create' | 'replace' | 'update' | 'import'
+
+/** How many faults are reported; one more says how many follow. */
+const mostFaults = 20
 
 /** Values by field, as they are stored. */
 export type Values = ReadonlyMap<string, SqlValue>
@@ -85,6 +89,16 @@ const closed = (field: Field | undefined, key: string, use: Use): string | undef
   if (judge(field.settableBy, viewer, model) === 'no')
     return `may be given by ${holders(field.settableBy, model.viewers.roles)} only`
   return undefined
+}
+
+/** The member that an unknown one was probably meant for, of those that the caller may give. */
+const meant = (entity: Entity, member: string, use: Use): string => {
+  const open = Object.entries(entity.fields).filter(([key, field]) => !closed(field, key, use))
+  const near = nearest(
+    member,
+    open.map(([key]) => use.resource?.nameOf(key) ?? key),
+  )
+  return near === undefined ? '' : `, but ${near} is`
 }
 
 /** The stored value for a member that the input does not give; undefined: nothing is set. */
@@ -156,9 +170,10 @@ export const checkInput = (
     const field = Object.hasOwn(entity.fields, key) ? entity.fields[key] : undefined
     const refusal = closed(field, key, use)
     named.add(key)
-    if (refusal !== undefined || !field)
-      faults.push({ field: member, message: refusal ?? 'is unknown' })
-    else keep(key, member, storedMember(field, key, value, use))
+    if (refusal !== undefined || !field) {
+      const more = !field && faults.length < mostFaults ? meant(entity, member, use) : ''
+      faults.push({ field: member, message: `${refusal}${more}` })
+    } else keep(key, member, storedMember(field, key, value, use))
   }
   for (const [key, field] of Object.entries(entity.fields)) {
     if (named.has(key) || field.foldedFrom !== undefined) continue
@@ -183,9 +198,6 @@ export const inputValues = (
   if (faults.length > 0) throw invalid(faults)
   return values
 }
-
-/** How many faults are reported; one more says how many follow. */
-const mostFaults = 20
 
 /** The faults as callers see them: the first ones, with their texts cut. */
 export const reportOf = (faults: readonly FieldFault[]): readonly FieldFault[] => {
