@@ -41,7 +41,7 @@ export const errorHeaders = (error: ApiError): Readonly<Record<string, string>> 
 export const notAPage = "default-src 'none'; frame-ancestors 'none'"
 
 const exposed =
-  'ETag, Link, Location, API-Version, Deprecation, Sunset, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Idempotency-Replayed, Duet-Position, Duet-Position-Status, Duet-Ignored, Server-Timing'
+  'ETag, Link, Location, Allow, Accept-Query, WWW-Authenticate, API-Version, Deprecation, Sunset, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Idempotency-Replayed, Duet-Position, Duet-Position-Status, Duet-Ignored, Server-Timing'
 
 /** Which web pages of other origins may read the answers: all of them, or those listed. */
 export type Origins = '*' | readonly string[]
@@ -64,6 +64,6 @@ export const corsHeaders = (
 /** The headers of a preflight response beside the allowed methods. */
 export const preflightHeaders = {
   'Access-Control-Allow-Headers':
-    'Authorization, Content-Type, Accept, API-Version, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, Duet-Position',
+    'Authorization, Content-Type, Accept, API-Version, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, Duet-Position, traceparent, tracestate',
   'Access-Control-Max-Age': '7200',
 }
