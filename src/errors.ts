@@ -131,7 +131,7 @@ export const machineErrors = defineErrors({
   RATE_LIMITED: {
     status: 429,
     title: 'Too many requests of one caller, or too much work for them',
-    example: 'More than 600 requests in a minute; try again in 12 s',
+    example: 'More than 6000 requests in a minute; try again in 12 s',
   },
   CLIENT_CLOSED_REQUEST: { status: 499, title: 'The client hung up before it was answered' },
   INTERNAL: {
@@ -191,7 +191,7 @@ export const machineErrors = defineErrors({
   QUERY_TOO_COMPLEX: {
     status: 400,
     title: 'The operation asks too much',
-    example: 'The document has 20481 characters, at most 20000 are allowed',
+    example: 'The document has 20481 characters, at most 16384 are allowed',
   },
   RESPONSE_TOO_LARGE: {
     status: 400,

@@ -39,7 +39,8 @@ describe('the pages of the service', () => {
     const { text } = await world.ask('GET /docs/versions')
     const row = (...cells: readonly string[]) => {
       const [first, ...others] = cells
-      return `<th scope="row">${first}</th>${others.map(cell => `<td>${cell}</td>`).join('')}</tr>`
+      const shown = others.map((cell, i) => `<td data-head="version ${i + 1}">${cell}</td>`)
+      return `<th scope="row">${first}</th>${shown.join('')}</tr>`
     }
     for (const [what, one, two] of [
       ['Members of products', '<code>created_at</code>', '<code>createdAt</code>'],

@@ -52,6 +52,8 @@ const ui = window.SwaggerUIBundle({
   validatorUrl: null,
   deepLinking: true,
   displayRequestDuration: true,
+  // The bounds of numbers and texts.
+  showCommonExtensions: true,
   defaultModelsExpandDepth: 0,
   plugins: [foldFailures],
   syntaxHighlight: { theme: 'tomorrow-night' },
