@@ -1,27 +1,20 @@
 /** Compares two GraphQL schemas with graphql-js, which finds the changes, and by the dates in the reasons of deprecations. */
 import {
   buildSchema,
-  type ConstDirectiveNode,
   findSchemaChanges,
-  type GraphQLArgument,
-  type GraphQLEnumValue,
-  type GraphQLField,
-  type GraphQLInputField,
-  type GraphQLNamedType,
   type GraphQLSchema,
-  getNamedType,
-  isEnumType,
-  isInputObjectType,
-  isInterfaceType,
-  isIntrospectionType,
-  isObjectType,
-  isSpecifiedScalarType,
-  print,
   resolveSchemaCoordinate,
   type SchemaChange,
 } from 'graphql'
 import { type At, type Difference, found, hits, sorted, type Way } from '#contract/difference.ts'
-import { type Notice, noticeChanges, removal } from '#contract/notice.ts'
+import {
+  type Element,
+  elementsOf,
+  interfacesLeft,
+  isNeeded,
+  noticeOfReason,
+} from '#contract/elements.ts'
+import { noticeChanges, removal } from '#contract/notice.ts'
 import type { Class } from '#contract/rules.ts'
 
 /** The class of each change that graphql-js tells apart; undefined is free. */
@@ -64,68 +57,6 @@ export const graphqlRules = {
 
 /** The name of the rule about a kind of change. */
 export const ruleOf = (type: string): string => type.toLowerCase().replaceAll('_', '-')
-
-/** Something of a schema that has a coordinate: what it announces, and the directives that stand at it. */
-type Element = {
-  readonly coordinate: string
-  readonly notice: Notice
-  readonly marks: string
-  /** The type that it leads to or takes. */
-  readonly leadsTo?: string
-}
-
-type Marked = { readonly directives?: readonly ConstDirectiveNode[] | undefined } | null | undefined
-
-/** The sunset is the last day that the reason names. */
-const noticeOfReason = (reason: string | null | undefined): Notice => ({
-  deprecated: typeof reason === 'string',
-  sunset: reason?.match(/\d{4}-\d{2}-\d{2}/g)?.at(-1),
-})
-
-const marksOf = (nodes: readonly Marked[]): string =>
-  nodes
-    .flatMap(node => node?.directives ?? [])
-    .filter(({ name }) => name.value !== 'deprecated')
-    .map(print)
-    .sort()
-    .join(' ')
-
-const elementsOf = (schema: GraphQLSchema): readonly Element[] => [
-  {
-    coordinate: 'schema',
-    notice: noticeOfReason(undefined),
-    marks: marksOf([schema.astNode, ...schema.extensionASTNodes]),
-  },
-  ...Object.values(schema.getTypeMap())
-    .filter(type => !isIntrospectionType(type) && !isSpecifiedScalarType(type))
-    .flatMap(elementsOfType),
-  ...schema.getDirectives().flatMap(({ args }) => args.map(elementOf)),
-]
-
-const elementOf = (part: Part): Element => ({
-  coordinate: String(part),
-  notice: noticeOfReason(part.deprecationReason),
-  marks: marksOf([part.astNode]),
-  ...('type' in part && { leadsTo: getNamedType(part.type).name }),
-})
-
-const elementsOfType = (type: GraphQLNamedType): readonly Element[] => [
-  {
-    coordinate: type.name,
-    notice: noticeOfReason(undefined),
-    marks: marksOf([type.astNode, ...type.extensionASTNodes]),
-  },
-  ...partsOf(type).map(elementOf),
-]
-
-type Part = GraphQLArgument | GraphQLEnumValue | GraphQLField | GraphQLInputField
-
-const partsOf = (type: GraphQLNamedType): readonly Part[] => {
-  if (isEnumType(type)) return type.getValues()
-  if (isInputObjectType(type)) return Object.values(type.getFields())
-  if (!isObjectType(type) && !isInterfaceType(type)) return []
-  return Object.values(type.getFields()).flatMap(field => [field, ...field.args])
-}
 
 /** What a change is about, as a coordinate: the description begins with it, or ends where a type is the context. */
 const coordinateOf = ({ description }: SchemaChange): string =>
@@ -184,10 +115,28 @@ const changesFound = (
       return removal(element.notice, at, 'member-removed', message)
     // A standard scalar goes with its last use, which is a change of its own.
     if (message.startsWith('Standard scalar')) return []
-    if (change.type === 'TYPE_REMOVED' && gone.has(coordinate))
+    const isGone = gone.has(coordinate) && interfacesLeft(coordinate, before, after).length === 0
+    if (change.type === 'TYPE_REMOVED' && isGone)
       return found(at, 'removed-after-sunset', `${message}, with all that led to it`)
-    return changed(change, message, at)
+    // Without its default value an argument that is not null cannot be left out.
+    if (/DEFAULT_VALUE_CHANGE$/.test(change.type) && isNeeded(coordinate, after))
+      return found(at, 'member-required', `${message}, so ${coordinate} must be given`)
+    return [...changed(change, message, at), ...givenAnew(change, before, after, at)]
   })
+}
+
+/** The interfaces whose fields may give a type that is new. */
+const givenAnew = (
+  { type }: SchemaChange,
+  before: GraphQLSchema,
+  after: GraphQLSchema,
+  at: At,
+): readonly Difference[] => {
+  if (type !== 'TYPE_ADDED') return []
+  const change = 'IMPLEMENTED_INTERFACE_ADDED'
+  return interfacesLeft(at.path, after, before).flatMap(name =>
+    changed({ type: change }, `${at.path} is a new type of the interface ${name}`, at),
+  )
 }
 
 const placeOf = (coordinate: string, today: string): At => ({
@@ -197,7 +146,11 @@ const placeOf = (coordinate: string, today: string): At => ({
   today,
 })
 
-const changed = ({ type }: SchemaChange, message: string, at: At): readonly Difference[] => {
+const changed = (
+  { type }: Pick<SchemaChange, 'type'>,
+  message: string,
+  at: At,
+): readonly Difference[] => {
   const level = graphqlRules[type]
   if (level === undefined) return []
   const { path, way, member } = at

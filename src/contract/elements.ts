@@ -1,0 +1,104 @@
+/** The parts of a GraphQL schema, by their coordinates. */
+import {
+  type ConstDirectiveNode,
+  type GraphQLArgument,
+  type GraphQLEnumValue,
+  type GraphQLField,
+  type GraphQLInputField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isIntrospectionType,
+  isObjectType,
+  isRequiredArgument,
+  isRequiredInputField,
+  isSpecifiedScalarType,
+  print,
+  resolveSchemaCoordinate,
+} from 'graphql'
+import type { Notice } from '#contract/notice.ts'
+
+/** Something of a schema that has a coordinate: what it announces, and the directives that stand at it. */
+export type Element = {
+  readonly coordinate: string
+  readonly notice: Notice
+  readonly marks: string
+  /** The type that it leads to or takes. */
+  readonly leadsTo?: string
+}
+
+type Marked = { readonly directives?: readonly ConstDirectiveNode[] | undefined } | null | undefined
+
+/** The sunset is the last day that the reason names. */
+export const noticeOfReason = (reason: string | null | undefined): Notice => ({
+  deprecated: typeof reason === 'string',
+  sunset: reason?.match(/\d{4}-\d{2}-\d{2}/g)?.at(-1),
+})
+
+const marksOf = (nodes: readonly Marked[]): string =>
+  nodes
+    .flatMap(node => node?.directives ?? [])
+    .filter(({ name }) => name.value !== 'deprecated')
+    .map(print)
+    .sort()
+    .join(' ')
+
+/** All parts of a schema. */
+export const elementsOf = (schema: GraphQLSchema): readonly Element[] => [
+  {
+    coordinate: 'schema',
+    notice: noticeOfReason(undefined),
+    marks: marksOf([schema.astNode, ...schema.extensionASTNodes]),
+  },
+  ...Object.values(schema.getTypeMap())
+    .filter(type => !isIntrospectionType(type) && !isSpecifiedScalarType(type))
+    .flatMap(elementsOfType),
+  ...schema.getDirectives().flatMap(({ args }) => args.map(elementOf)),
+]
+
+/** Whether callers must give it. */
+export const isNeeded = (coordinate: string, schema: GraphQLSchema): boolean => {
+  const found = resolveSchemaCoordinate(schema, coordinate)
+  if (found?.kind === 'InputField') return isRequiredInputField(found.inputField)
+  if (found?.kind === 'FieldArgument') return isRequiredArgument(found.fieldArgument)
+  return found?.kind === 'DirectiveArgument' && isRequiredArgument(found.directiveArgument)
+}
+
+const elementOf = (part: Part): Element => ({
+  coordinate: String(part),
+  notice: noticeOfReason(part.deprecationReason),
+  marks: marksOf([part.astNode]),
+  ...('type' in part && { leadsTo: getNamedType(part.type).name }),
+})
+
+const elementsOfType = (type: GraphQLNamedType): readonly Element[] => [
+  {
+    coordinate: type.name,
+    notice: noticeOfReason(undefined),
+    marks: marksOf([type.astNode, ...type.extensionASTNodes]),
+  },
+  ...partsOf(type).map(elementOf),
+]
+
+type Part = GraphQLArgument | GraphQLEnumValue | GraphQLField | GraphQLInputField
+
+const partsOf = (type: GraphQLNamedType): readonly Part[] => {
+  if (isEnumType(type)) return type.getValues()
+  if (isInputObjectType(type)) return Object.values(type.getFields())
+  if (!isObjectType(type) && !isInterfaceType(type)) return []
+  return Object.values(type.getFields()).flatMap(field => [field, ...field.args])
+}
+
+/** The interfaces of a type that the other schema has too: fields of their types may give it. */
+export const interfacesLeft = (
+  name: string,
+  schema: GraphQLSchema,
+  other: GraphQLSchema,
+): readonly string[] => {
+  const type = schema.getType(name)
+  if (!isObjectType(type)) return []
+  return type.getInterfaces().flatMap(({ name }) => (other.getType(name) ? [name] : []))
+}
