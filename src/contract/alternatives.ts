@@ -73,11 +73,14 @@ const paired = (before: readonly unknown[], after: readonly unknown[]) => {
       if (other !== undefined) pair(one, other)
     }
   // What is left on both sides was changed, unless it is another constant or null.
-  const [changed] = lost.filter(isOpen)
-  const [by] = gained.filter(isOpen)
-  if (lost.filter(isOpen).length === 1 && gained.filter(isOpen).length === 1) pair(changed, by)
+  for (const isLeft of [isOpen, isList]) {
+    const [froms, tos] = [lost.filter(isLeft), gained.filter(isLeft)]
+    if (froms.length === 1 && tos.length === 1) pair(froms[0], tos[0])
+  }
   return { pairs, lost, gained }
 }
+
+const isList = (form: unknown): boolean => isObject(form) && Array.isArray(form.enum)
 
 const isOpen = (form: unknown): boolean => !isNull(form) && !valuesOf(form)
 

@@ -42,6 +42,15 @@ const canonical = (value: unknown): string =>
     isObject(part) ? Object.fromEntries(Object.entries(part).toSorted()) : part,
   )
 
+/** Whether those who are let in by one way are let in by the other too: it asks for no other scheme or scope. */
+const isMetBy = (other: string, way: string): boolean => {
+  const [asked, given] = [other, way].map(text => JSON.parse(text) as JsonObject)
+  return Object.entries(asked ?? {}).every(([scheme, scopes]) => {
+    const had = own(given ?? {}, scheme)
+    return Array.isArray(scopes) && Array.isArray(had) && scopes.every(scope => had.includes(scope))
+  })
+}
+
 /** The ways to be let in, each as text; an empty list lets everybody in, as `{}` does. */
 const accessOf = (security: unknown): readonly string[] =>
   Array.isArray(security) && security.length > 0 ? security.map(canonical) : ['{}']
@@ -87,8 +96,10 @@ const compareAccess = (
     before.filter(way => !after.includes(way)),
     after.filter(way => !before.includes(way)),
   ]
+  const ruleOf = (way: string) =>
+    after.some(other => isMetBy(other, way)) ? 'access-eased' : 'access-closed'
   return [
-    ...lost.flatMap(way => found(at, 'access-closed', `it no longer lets in with ${inWords(way)}`)),
+    ...lost.flatMap(way => found(at, ruleOf(way), `it no longer lets in with ${inWords(way)}`)),
     ...gained.flatMap(way => found(at, 'access-opened', `it lets in with ${inWords(way)}`)),
   ]
 }

@@ -38,6 +38,7 @@ export const rules = {
   'values-closed': { ...tighter, about: 'a fixed list instead of any value' },
   'limit-tighter': { ...tighter, about: 'a limit of a length, a number or a count is tighter' },
   'limit-looser': { ...looserButAllowed, about: 'such a limit is looser or gone' },
+  'limit-same': { ...compatible, about: 'a limit that is told or not, and means the same' },
   'format-changed': { ...breaking, about: 'a format or a pattern is another' },
   'format-added': { ...tighter, about: 'a format or a pattern where there was none' },
   'format-removed': { ...looser, about: 'a format or a pattern is gone' },
@@ -77,6 +78,10 @@ export const rules = {
   'header-optional': { ...breaking, about: 'a header of a response is not always there' },
   'header-required': { ...compatible, about: 'a header of a response is always there' },
   'access-closed': { ...breaking, about: 'a way to be let in is gone' },
+  'access-eased': {
+    ...compatible,
+    about: 'a way to be let in is gone, and another asks for no more',
+  },
   'access-opened': { ...compatible, about: 'a new way to be let in, such as none being needed' },
   'openapi-changed': { ...risky, about: 'another version of OpenAPI, which tools may not read' },
   'component-removed': { ...risky, about: 'a name that generated types have is gone' },

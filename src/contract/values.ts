@@ -62,11 +62,14 @@ export const limit =
   (key: string, kind: 'upper' | 'lower'): Compare =>
   (before, after, at) => {
     if (before === after) return []
-    const open = kind === 'upper' ? Infinity : -Infinity
+    // Nothing has fewer than no characters, elements or members.
+    const least = /^min(Length|Items|Properties)$/.test(key) ? 0 : -Infinity
+    const open = kind === 'upper' ? Infinity : least
     const [from, to] = [before ?? open, after ?? open]
     if (typeof from !== 'number' || typeof to !== 'number') return unknown(before, after, at)
-    const isTighter = kind === 'upper' ? to < from : to > from
     const message = `${key} of ${at.member} is ${after ?? 'none'} instead of ${before ?? 'none'}`
+    if (from === to) return found(at, 'limit-same', message)
+    const isTighter = kind === 'upper' ? to < from : to > from
     return found(at, isTighter ? 'limit-tighter' : 'limit-looser', message)
   }
 

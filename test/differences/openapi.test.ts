@@ -41,6 +41,7 @@ const meaning: Readonly<Record<string, readonly [sent: string, read: string]>> =
   'values-closed': ['breaking', 'compatible'],
   'limit-tighter': ['breaking', 'compatible'],
   'limit-looser': ['compatible', 'risky'],
+  'limit-same': ['compatible', 'compatible'],
   'format-changed': ['breaking', 'breaking'],
   'format-added': ['breaking', 'compatible'],
   'format-removed': ['compatible', 'breaking'],

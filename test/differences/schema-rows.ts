@@ -41,6 +41,7 @@ export const schemaRows: readonly SchemaRow[] = [
   row(at('price', 'exclusiveMinimum'), undefined, 'limit-looser', 'limit-tighter', 'price'),
   row(at('tags', 'minItems'), 2, 'limit-tighter', 'limit-looser', 'tags'),
   row(at('tags', 'maxItems'), undefined, 'limit-looser', 'limit-tighter', 'tags'),
+  row(at('email', 'minLength'), 0, 'limit-same', 'limit-same', 'email'),
   row(at('tags', 'items/maxLength'), 8, 'limit-tighter', 'limit-looser', 'tags[]'),
   row(at('tags', 'uniqueItems'), undefined, 'limit-looser', 'limit-tighter', 'tags'),
   row(at('counts', 'maxProperties'), 8, 'limit-tighter', 'limit-looser', 'counts'),
