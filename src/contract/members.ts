@@ -16,7 +16,12 @@ import {
 } from '#contract/walk.ts'
 
 /** The named members of a schema, and which of them are always there. */
-type Members = { readonly schemas: JsonObject; readonly required: readonly unknown[] }
+type Members = {
+  readonly schemas: JsonObject
+  readonly required: readonly unknown[]
+  /** The schema of the members that are not named, where it says what they are. */
+  readonly others: unknown
+}
 
 const isRequired = ({ required }: Members, name: string): boolean => required.includes(name)
 
@@ -58,6 +63,10 @@ const requirementChanges = (before: boolean, after: boolean, at: Place): readonl
     : found(at, 'member-optional', `${at.member} may be left out`)
 }
 
+/** What a member was before it was named: as the others are, where they are told; nothing where it was not there. */
+const unnamed = ({ others }: Members, isNew: boolean): unknown =>
+  isObject(others) ? others : isNew ? undefined : {}
+
 const compareNamed = (
   before: Members,
   after: Members,
@@ -72,11 +81,16 @@ const compareNamed = (
   ].flatMap(name => {
     const there = inside(at, `.${name}`, name)
     const [was, is] = [own(before.schemas, name), own(after.schemas, name)]
-    if (was === undefined && is !== undefined) return memberAdded(after, name, there)
     if (was !== undefined && is === undefined) return memberRemoved({ before, after }, name, there)
+    // It was there without a schema, and may now be left out.
+    const isLess = isRequired(before, name) && !isRequired(after, name)
+    const isNew = was === undefined && is !== undefined && !isLess
+    const known = was === undefined ? unnamed(before, isNew) : was
     return [
-      ...requirementChanges(isRequired(before, name), isRequired(after, name), there),
-      ...(was === undefined ? [] : compareSchemas(was, is, there)),
+      ...(isNew
+        ? memberAdded(after, name, there)
+        : requirementChanges(isRequired(before, name), isRequired(after, name), there)),
+      ...(known === undefined || is === undefined ? [] : compareSchemas(known, is, there)),
     ]
   })
 
@@ -89,8 +103,8 @@ export const members =
       lists((wasRequired, isRequired) =>
         [...wasRequired, ...isRequired].every(name => typeof name === 'string')
           ? compareNamed(
-              { schemas: was, required: wasRequired },
-              { schemas: is, required: isRequired },
+              { schemas: was, required: wasRequired, others: before.additionalProperties },
+              { schemas: is, required: isRequired, others: after.additionalProperties },
               here,
               compareSchemas,
             )

@@ -2,7 +2,7 @@
 import { isObject, type JsonObject } from '#base/object.ts'
 import { type Difference, found } from '#contract/difference.ts'
 import { newNotices, noticeOf, removal } from '#contract/notice.ts'
-import { compareContents } from '#contract/response.ts'
+import { compareContents, valued } from '#contract/response.ts'
 import { compareSchemas } from '#contract/schema.ts'
 import {
   type Compare,
@@ -20,7 +20,7 @@ import {
 
 /** Compares one parameter. */
 export const compareParameter: Compare = throughRefs(
-  compareKeys({
+  valued({
     ...commonKeys,
     // It was found by them.
     name: free,

@@ -1,4 +1,5 @@
 /** Compares what an operation answers: statuses, headers and bodies. */
+import { isObject, type JsonObject } from '#base/object.ts'
 import { found } from '#contract/difference.ts'
 import { newNotices, noticeOf, removal } from '#contract/notice.ts'
 import { compareSchemas } from '#contract/schema.ts'
@@ -9,6 +10,7 @@ import {
   flag,
   followed,
   inside,
+  type Keys,
   lists,
   maps,
   namesOf,
@@ -34,9 +36,19 @@ export const compareContents: Compare = maps((before, after, at) =>
   }),
 )
 
+/** Compares what has its value either plain, by a schema, or in a media type, with the keys of its kind. */
+export const valued =
+  (keys: Keys): Compare =>
+  (before, after, at) => {
+    const [was, is] = [before, after].map(part => isObject(part) && Object.hasOwn(part, 'content'))
+    return was === is
+      ? compareKeys(keys)(before, after, at)
+      : found(at, 'format-changed', `${at.member} is ${is ? '' : 'no longer '}in a media type`)
+  }
+
 /** Compares one header of a response. */
 export const compareHeader: Compare = throughRefs(
-  compareKeys({
+  valued({
     ...commonKeys,
     required: flag('header-required', 'header-optional', ({ member }, isOn) =>
       isOn ? `the header ${member} is always there` : `the header ${member} may be left out`,
@@ -97,8 +109,13 @@ export const compareResponse: Compare = throughRefs(
   }),
 )
 
-const statusRemoved = (status: string, at: Place) => {
-  const isRefusal = /^[45]|^default$/.test(status)
+/** Whether a status is none of success: `default` is what is left, so of success where no other is. */
+const isRefusalIn = (responses: JsonObject, status: string): boolean =>
+  status === 'default'
+    ? Object.keys(responses).some(other => /^[123]/.test(other))
+    : /^[45]/.test(status)
+
+const statusRemoved = (status: string, isRefusal: boolean, at: Place) => {
   return found(
     at,
     isRefusal ? 'refusal-removed' : 'status-removed',
@@ -114,6 +131,8 @@ export const compareResponses: Compare = maps((before, after, at) =>
     const there: Place = { ...inside(at, ` → ${status}`), visited: nothing(), way: 'read' }
     if (was === undefined)
       return found(there, 'status-added', `it may be answered with ${status}`, [status])
-    return is === undefined ? statusRemoved(status, there) : compareResponse(was, is, there)
+    return is === undefined
+      ? statusRemoved(status, isRefusalIn(before, status), there)
+      : compareResponse(was, is, there)
   }),
 )

@@ -138,13 +138,22 @@ const refOf = (part: unknown): string | undefined => {
   return typeof ref === 'string' ? ref : undefined
 }
 
+/** A step without its percent escapes; as it is where they are none. */
+const unescaped = (step: string): string => {
+  try {
+    return decodeURIComponent(step)
+  } catch {
+    return step
+  }
+}
+
 /** The part of a document that a reference leads to; undefined where it leads nowhere in it. */
 const target = (document: JsonObject, ref: string): unknown =>
   ref.startsWith('#/')
     ? ref
         .slice(2)
         .split('/')
-        .map(step => decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~'))
+        .map(step => unescaped(step).replaceAll('~1', '/').replaceAll('~0', '~'))
         .reduce<unknown>(
           (part, step) =>
             Array.isArray(part) ? part[Number(step)] : isObject(part) ? own(part, step) : undefined,
@@ -152,7 +161,45 @@ const target = (document: JsonObject, ref: string): unknown =>
         )
     : undefined
 
-/** A part with its reference followed; keys beside the reference win. One that leads nowhere stays. */
+/** Whether a key tells callers something, and allows or refuses no value. */
+const isNote = (key: string): boolean =>
+  Object.hasOwn(commonKeys, key) || /^(title|default|\$comment|x-.*)$/.test(key)
+
+const joined = (there: unknown, beside: unknown): unknown =>
+  isObject(there) && isObject(beside)
+    ? {
+        ...there,
+        ...Object.fromEntries(
+          Object.entries(beside).map(([name, schema]) => {
+            const other = own(there, name) ?? schema
+            return [name, isDeepStrictEqual(other, schema) ? schema : { allOf: [other, schema] }]
+          }),
+        ),
+      }
+    : beside
+
+/** What holds where a reference has keys beside it: in a schema both do, and of what is told the nearer wins. */
+const together = (there: JsonObject, beside: JsonObject): JsonObject => {
+  const clashes = Object.keys(beside).filter(
+    key => Object.hasOwn(there, key) && !isNote(key) && !isDeepStrictEqual(there[key], beside[key]),
+  )
+  const also = clashes.filter(key => !['properties', 'required', 'allOf'].includes(key))
+  const lists = (key: string) =>
+    [there[key], beside[key]].flatMap(list => (Array.isArray(list) ? list : []))
+  const rest = Object.fromEntries(also.map(key => [key, there[key]]))
+  const parts = [...lists('allOf'), ...(also.length > 0 ? [rest] : [])]
+  return {
+    ...there,
+    ...beside,
+    ...(clashes.includes('properties') && {
+      properties: joined(there.properties, beside.properties),
+    }),
+    ...(clashes.includes('required') && { required: [...new Set(lists('required'))] }),
+    ...(parts.length > 0 && { allOf: parts }),
+  }
+}
+
+/** A part with its reference followed, and what stands beside it. One that leads nowhere stays. */
 export const followed = (document: JsonObject, part: unknown, depth = 0): unknown => {
   const ref = refOf(part)
   const there = ref === undefined ? undefined : target(document, ref)
@@ -160,7 +207,7 @@ export const followed = (document: JsonObject, part: unknown, depth = 0): unknow
   if (!isObject(part) || there === undefined || depth > 20) return part
   const { $ref: _, ...beside } = part
   const resolved = followed(document, there, depth + 1)
-  return isObject(resolved) ? { ...resolved, ...beside } : resolved
+  return isObject(resolved) ? together(resolved, beside) : resolved
 }
 
 /** The name of a pair of references. */
@@ -174,8 +221,10 @@ export const throughRefs =
     const compareHere = (place: Place) =>
       compare(followed(run.before, before), followed(run.after, after), place)
     const refs = [refOf(before), refOf(after)] as const
-    if (refs[0] === undefined || refs[1] === undefined) return compareHere(at)
-    if (isBare(before) && isBare(after)) run.followed.add(pairOf(refs[0], refs[1]))
+    const [from, to] = refs
+    if (from === undefined && to === undefined) return compareHere(at)
+    if (from !== undefined && to !== undefined && isBare(before) && isBare(after))
+      run.followed.add(pairOf(from, to))
     const { open, done } = at.visited
     const pair = JSON.stringify([at.way, before, after])
     const named = `${at.member} ${pair}`
