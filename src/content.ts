@@ -12,7 +12,7 @@ import {
 import { currencyOf } from '#model/money.ts'
 import type { ContentPage } from '#pages/page.ts'
 import type { Examples } from '#pages/start.ts'
-import { checkActions, checkRoutes } from '#rest/check.ts'
+import { checkActions, checkDocument, checkRoutes } from '#rest/check.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import { ConfigError, type SettingTable, type ValuesOf } from '#setting.ts'
 import { settings } from '#settings.ts'
@@ -99,12 +99,15 @@ const checkSettings = (own: SettingTable): void => {
 const rulesOfActions = (actions: readonly Action[] = []) =>
   actions.map(({ name, rule }) => [`the rule of the action ${name}`, rule] as const)
 
-/** The routes and pages, checked; a plain error where versions of routes are wrong. */
-const checkedServed = (actions: readonly Action[], load: () => Promise<Served>) => async () => {
-  const served = await load()
-  checkRoutes([...actions, ...served.routes])
-  return served
-}
+/** The routes and pages, checked; a plain error where versions of routes are wrong, or names in documents clash. */
+const checkedServed =
+  (entities: Entities, actions: readonly Action[], load: () => Promise<Served>) => async () => {
+    const served = await load()
+    const routes = [...actions, ...served.routes]
+    checkRoutes(routes)
+    checkDocument(entities, routes)
+    return served
+  }
 
 /**
  * The content of these parts. Throws a plain error, one sentence, where an error code or a setting is defined twice, or an action
@@ -126,7 +129,7 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
     commands: {},
     ...rest,
     actions,
-    served: checkedServed(actions, served),
+    served: checkedServed(parts.entities, actions, served),
     errors,
     settings,
     creationRates: values => creationRates?.(values as ValuesOf<Own>) ?? {},

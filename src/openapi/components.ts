@@ -16,6 +16,7 @@ import {
   type Schemas,
   withEmbedded,
 } from '#openapi/schemas.ts'
+import { listNameOf } from '#rest/names.ts'
 import type { Route } from '#rest/routes.ts'
 
 const count = { type: 'integer', minimum: 0 } as const
@@ -98,7 +99,7 @@ export const schemasOf = (
     typeName(name),
     objectSchema(resourceOf(model, name, version)),
   ])
-  const lists = listedIn(routes).map(name => [`${typeName(name)}List`, listSchema(parts, name)])
+  const lists = listedIn(routes).map(name => [listNameOf(name), listSchema(parts, name)])
   return {
     ...Object.fromEntries(objects),
     ...Object.fromEntries(lists),
@@ -120,7 +121,7 @@ export const examplesOf = (parts: Parts, routes: readonly Route[]): Schemas => {
     .filter(isMade)
     .map(name => {
       const path = `/${entityOf(parts.model, name).plural}`
-      return [`${typeName(name)}List`, { value: listExample(parts, name, path) }]
+      return [listNameOf(name), { value: listExample(parts, name, path) }]
     })
   return Object.fromEntries([...objects, ...lists])
 }

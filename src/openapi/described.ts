@@ -29,6 +29,7 @@ import {
 } from '#openapi/responses.ts'
 import { mayForbid, securityOf } from '#openapi/rights.ts'
 import { describedBy, marksOf, refTo, type Schemas } from '#openapi/schemas.ts'
+import { answerNameOf, bodyNameOf } from '#rest/names.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import { type Action, guardedBy } from '#write/action.ts'
 
@@ -49,14 +50,14 @@ const json = 'application/json'
 
 /** The schemas of JSON that an operation describes, by their names: that of its body and that of its answer. */
 export const describedSchemas = ({ operationId, body, forms }: Described): Schemas => ({
-  ...(body?.[json] && { [`${typeName(operationId)}Body`]: body[json].schema }),
-  ...(forms?.[json] && { [`${typeName(operationId)}Answer`]: forms[json].schema }),
+  ...(body?.[json] && { [bodyNameOf(operationId)]: body[json].schema }),
+  ...(forms?.[json] && { [answerNameOf(operationId)]: forms[json].schema }),
 })
 
 const bodyOf = ({ operationId, body, isBodyOptional }: Described) => {
   if (!body) return {}
   const named = body[json] && {
-    [json]: { ...body[json], schema: refTo(`${typeName(operationId)}Body`) },
+    [json]: { ...body[json], schema: refTo(bodyNameOf(operationId)) },
   }
   return { requestBody: { required: !isBodyOptional, content: { ...body, ...named } } }
 }
@@ -71,7 +72,7 @@ const contentOf = (
   const { [json]: object, ...others } = forms as Readonly<Record<string, Shown>>
   if (!object) return others
   const { schema: _, ...shown } = object
-  const named = refTo(`${typeName(operationId)}Answer`)
+  const named = refTo(answerNameOf(operationId))
   return { ...jsonContent(parts, named, shown), ...others }
 }
 

@@ -17,6 +17,7 @@ import {
 } from '#openapi/responses.ts'
 import { mayForbid, readRules, securityOf } from '#openapi/rights.ts'
 import { describedBy, type Input, inputFields, marksOf, refTo } from '#openapi/schemas.ts'
+import { inputNameOf, listNameOf, operationIdOf, relationOf } from '#rest/names.ts'
 import type { Route } from '#rest/routes.ts'
 
 /** An operation at its path, `/things/{id}`. */
@@ -58,28 +59,6 @@ const words = (name: string): string => name.replace(/[A-Z]/g, letter => ` ${let
 
 const article = (name: string): string => `${/^[aeio]/.test(name) ? 'an' : 'a'} ${words(name)}`
 
-/** The name of the relation of a nested route, below its parent. */
-const relationOf = (path: string): string => path.split('/')[3] ?? ''
-
-/** The parent of a nested route and the name of its things below it. */
-const belowOf = ({ model }: Parts, { below, entity, path }: Route) => {
-  if (!below) return undefined
-  const key = relationOf(path)
-  const { relations } = entityOf(model, below.entity)
-  const same = Object.values(relations).filter(({ to, rest }) => rest && to === entity)
-  return { parent: below.entity, key, thing: same.length > 1 ? key : entity }
-}
-
-/** The name of a route's operation in clients: `listParentThings`, `createThing`. */
-const operationIdOf = (parts: Parts, route: Route): string => {
-  const below = belowOf(parts, route)
-  const { plural } = entityOf(parts.model, route.entity)
-  const verb = route.kind === 'one' ? 'get' : route.kind
-  if (!below) return `${verb}${typeName(route.kind === 'list' ? plural : route.entity)}`
-  const thing = route.kind === 'list' ? below.key : below.thing
-  return `${verb}${typeName(below.parent)}${typeName(thing)}`
-}
-
 const summaryOf = (parts: Parts, route: Route): string => {
   const { plural } = entityOf(parts.model, route.entity)
   const thing = article(route.entity)
@@ -109,12 +88,10 @@ const pathParameters = (path: string, route: Route): readonly Schema[] =>
 
 /** The input of a write, and the name of its schema. */
 export const inputOf = (parts: Parts, route: Route): { name: string; input: Input } | undefined => {
-  const { kind, below, entity } = route
-  if (kind === 'list' || kind === 'one' || kind === 'delete') return undefined
-  const owner = below ? typeName(belowOf(parts, route)?.parent ?? '') : ''
-  const thing = typeName(belowOf(parts, route)?.thing ?? entity)
-  const input = { mode: kind, given: below?.field }
-  return { name: `${owner}${thing}${typeName(kind)}`, input }
+  const name = inputNameOf(parts.model, route)
+  const { kind, below } = route
+  if (name === undefined || kind === 'list' || kind === 'one' || kind === 'delete') return undefined
+  return { name, input: { mode: kind, given: below?.field } }
 }
 
 const bodyOf = (parts: Parts, route: Route) => {
@@ -238,7 +215,7 @@ const successOf = (parts: Parts, { kind, entity }: Route, shared: Shared): Schem
     headers: headersOf(parts, isPlaced ? [...names, 'Location'] : names),
     content: answerBody(
       parts,
-      kind === 'list' ? `${type}${suffix}` : type,
+      kind === 'list' ? listNameOf(entity) : type,
       parts.rows[entity] !== undefined,
     ),
   }
@@ -260,7 +237,7 @@ export const routeOperation = (parts: Parts, route: Route, shared: Shared): Oper
     method: route.method.toLowerCase(),
     path,
     operation: {
-      operationId: operationIdOf(parts, route),
+      operationId: operationIdOf(parts.model, route),
       tags: [tagOf(path)],
       summary: summaryOf(parts, route),
       description: describedBy(mayBeDoneBy(rules[0], parts.model), route.lifetime),

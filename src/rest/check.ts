@@ -1,8 +1,10 @@
 /** Checks the routes of a content, its actions among them: each alone, and all of them together. */
 import { lifetimeFault } from '#model/check/versions.ts'
 import type { Described } from '#model/described.ts'
-import type { Entities } from '#model/model.ts'
+import { type Entities, entityOf, typeName } from '#model/model.ts'
 import { isIn, type Lifetime, versions } from '#model/version.ts'
+import { answerNameOf, bodyNameOf, inputNameOf, listNameOf, operationIdOf } from '#rest/names.ts'
+import { type Route, routesOf } from '#rest/routes.ts'
 import type { Action } from '#write/action.ts'
 
 type Checked = Lifetime & {
@@ -11,10 +13,13 @@ type Checked = Lifetime & {
   readonly described: Pick<Described, 'operationId'>
 }
 
-const nameOf = ({ method, path }: Checked): string => `${method} ${path}`
+/** One that says of itself what it takes and answers. */
+type Describing = Checked & { readonly described: Described; readonly answers?: string | null }
 
-/** Two of these routes that have the same key, and a version in which both are; undefined where there are none. */
-const twins = (routes: readonly Checked[], keyOf: (route: Checked) => string) => {
+const nameOf = ({ method, path }: Pick<Checked, 'method' | 'path'>): string => `${method} ${path}`
+
+/** Two of these that have the same key, and a version in which both are; undefined where there are none. */
+const twins = <Part extends Lifetime>(routes: readonly Part[], keyOf: (part: Part) => string) => {
   for (const [key, same] of Map.groupBy(routes, keyOf))
     for (const version of versions) {
       const [one, other] = same.filter(route => isIn(route, version))
@@ -36,10 +41,88 @@ export const checkRoutes = (routes: readonly Checked[]): void => {
     throw new Error(
       `The route ${twice.key} is there twice in version ${twice.version}: leave one out of it`,
     )
+  checkOperations(routes)
+}
+
+const checkOperations = (routes: readonly Checked[]): void => {
   const namesakes = twins(routes, ({ described }) => described.operationId)
   if (!namesakes) return
   const [one, other] = [nameOf(namesakes.one), nameOf(namesakes.other)]
   throw new Error(`${one} and ${other} are both the operation ${namesakes.key}: rename one of them`)
+}
+
+/** The schema of a document: its name, and what it is of. */
+type Schema = Lifetime & { readonly name: string; readonly of: string }
+
+/** The entities whose objects are answered: by a route, by an action, or within others. */
+const shownOf = (
+  entities: Entities,
+  routes: readonly Route[],
+  others: readonly Describing[],
+): ReadonlySet<string> => {
+  const answered = others.flatMap(({ answers }) => answers ?? [])
+  const shown = new Set([...routes.map(({ entity }) => entity), ...answered])
+  // A set goes on with what is added to it meanwhile.
+  for (const name of shown) {
+    const { rest, relations } = entityOf({ entities }, name)
+    for (const key of Object.keys(rest.embedded)) shown.add(relations[key]?.to ?? name)
+  }
+  return shown
+}
+
+const schemasOfEntities = (
+  entities: Entities,
+  routes: readonly Route[],
+  others: readonly Describing[],
+): readonly Schema[] => [
+  ...[...shownOf(entities, routes, others)].map(name => ({
+    name: typeName(name),
+    of: `the entity ${name}`,
+  })),
+  ...new Set(routes.filter(({ kind }) => kind === 'list').map(({ entity }) => entity))
+    .values()
+    .map(name => ({ name: listNameOf(name), of: `the list of ${name}` })),
+  ...routes.flatMap(route => {
+    const name = inputNameOf({ entities }, route)
+    return name === undefined
+      ? []
+      : [{ ...route.lifetime, name, of: `what ${nameOf(route)} takes` }]
+  }),
+]
+
+const schemasOfOthers = (routes: readonly Describing[]): readonly Schema[] =>
+  routes.flatMap(({ described: { operationId, body, forms }, method, path, since, last }) => {
+    const json = 'application/json'
+    const lifetime = { ...(since && { since }), ...(last && { last }) }
+    const label = nameOf({ method, path })
+    return [
+      ...(body?.[json]
+        ? [{ ...lifetime, name: bodyNameOf(operationId), of: `what ${label} takes` }]
+        : []),
+      ...(forms?.[json]
+        ? [{ ...lifetime, name: answerNameOf(operationId), of: `what ${label} answers` }]
+        : []),
+    ]
+  })
+
+/**
+ * Throws a plain error, one sentence, where two operations of a version have one name in its document, or two schemas; `others` are
+ * those that no entity gives.
+ */
+export const checkDocument = (entities: Entities, others: readonly Describing[]): void => {
+  const routes = routesOf({ entities })
+  const own = routes.map(route => ({
+    ...route.lifetime,
+    ...{ method: route.method, path: route.path },
+    described: { operationId: operationIdOf({ entities }, route) },
+  }))
+  checkOperations([...own, ...others])
+  const schemas = [...schemasOfEntities(entities, routes, others), ...schemasOfOthers(others)]
+  const same = twins(schemas, ({ name }) => name)
+  if (same)
+    throw new Error(
+      `${same.one.of} and ${same.other.of} have one schema in the documents of the REST API, ${same.key}: rename one of them`,
+    )
 }
 
 const pathFault = ({ about, path }: Action): string | undefined => {

@@ -3,6 +3,8 @@ import type { Entity } from '#model/entity.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import { type Lifetime, lifetimeOf } from '#model/version.ts'
 
+type Named = Pick<Model, 'entities'>
+
 /** The parent that a nested path names: `/things/{thingId}/parts`. */
 type Nesting = { readonly entity: string; readonly field: string }
 
@@ -58,7 +60,7 @@ const ownRoutes = (name: string, entity: Entity): readonly Route[] => {
   ]
 }
 
-const nestedRoutes = (name: string, entity: Entity, model: Model): readonly Route[] =>
+const nestedRoutes = (name: string, entity: Entity, model: Named): readonly Route[] =>
   Object.entries(entity.relations).flatMap(([key, relation]) => {
     if (relation.kind !== 'many' || !relation.rest) return []
     const target = entityOf(model, relation.to)
@@ -80,7 +82,7 @@ const nestedRoutes = (name: string, entity: Entity, model: Model): readonly Rout
   })
 
 /** All plain routes of the model, in the model's order. */
-export const routesOf = (model: Model): readonly Route[] =>
+export const routesOf = (model: Named): readonly Route[] =>
   Object.entries(model.entities).flatMap(([name, entity]) => [
     ...ownRoutes(name, entity),
     ...nestedRoutes(name, entity, model),

@@ -4,11 +4,12 @@ import { test } from 'node:test'
 import { defineContent, modelOf } from '#content.ts'
 import { type Entity, many } from '#model/entity.ts'
 import { time } from '#model/field.ts'
-import { checkViewers, defineModel, type Viewers } from '#model/model.ts'
+import { checkViewers, defineModel, entityOf, type Viewers } from '#model/model.ts'
 import { self, signedIn, whileOpen } from '#model/policy.ts'
 import { type Lifetime, versions } from '#model/version.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import type { Action } from '#write/action.ts'
+import { library } from '../support/library/index.ts'
 import { editor, roles } from '../support/roles.ts'
 import { member } from './models.ts'
 import { thing } from './thing.ts'
@@ -193,4 +194,33 @@ test('a rule while a switch is open that the content does not give is told in on
 test('entities may stand before what they refer to', () => {
   const list = { ...member, relations: { things: many('thing', 'ownerId') } }
   assert.deepEqual(Object.keys(defineModel({ thing, member: list } as never)), ['thing', 'member'])
+})
+
+test('two operations or two schemas with one name in a document are told at the start, those that entities give too', async () => {
+  const { entities } = library
+  const author = entityOf(library, 'author')
+  const withOther = (name: string, plural: string, rest: Partial<Entity['rest']>) =>
+    defineContent({
+      ...{ viewers: library.viewers, actions: library.actions, served: library.served },
+      ...{ errors: library.errors, migrations: library.migrations, examples: library.examples },
+      entities: {
+        ...entities,
+        [name]: {
+          ...author,
+          ...{ table: name.toLowerCase(), plural, relations: {} },
+          rest: { ...author.rest, ...rest },
+        },
+      } as never,
+    }).served()
+  const listed = { list: true, one: true, writes: [] }
+  await assert.rejects(withOther('bookUpdate', 'bookUpdates', listed), {
+    message:
+      'the entity bookUpdate and what PATCH /books/:id takes have one schema in the documents of the REST API, BookUpdate: rename one of them',
+  })
+  await assert.rejects(withOther('authorBook', 'authorBooks', listed), {
+    message:
+      'GET /authors/:parentId/books and GET /authorBooks are both the operation listAuthorBooks: rename one of them',
+  })
+  // Documents do not have what is shown nowhere.
+  await withOther('bookUpdate', 'bookUpdates', { list: false, one: false, writes: [] })
 })
