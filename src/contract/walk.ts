@@ -163,7 +163,7 @@ const target = (document: JsonObject, ref: string): unknown =>
 
 /** Whether a key tells callers something, and allows or refuses no value. */
 const isNote = (key: string): boolean =>
-  Object.hasOwn(commonKeys, key) || /^(title|default|\$comment|x-.*)$/.test(key)
+  Object.hasOwn(commonKeys, key) || /^(title|default|\$.*|x-.*)$/.test(key)
 
 const joined = (there: unknown, beside: unknown): unknown =>
   isObject(there) && isObject(beside)
