@@ -15,6 +15,22 @@ export const formsOf = (schema: unknown): readonly unknown[] | undefined => {
   return others.length === 0 && Array.isArray(forms) ? forms : undefined
 }
 
+/** A plain schema as the forms that it is: one that may be null is also null. */
+const plainForms = (schema: unknown): readonly unknown[] => {
+  const types = isObject(schema) && Array.isArray(schema.type) ? schema.type : []
+  if (!isObject(schema) || types.length < 2 || !types.includes('null')) return [schema]
+  const others = types.filter(type => type !== 'null')
+  const values = Array.isArray(schema.enum) ? schema.enum : undefined
+  // Null is none of the values of such a list, whatever its type says.
+  if (values && !values.includes(null)) return [schema]
+  const rest = {
+    ...schema,
+    type: others.length === 1 ? others[0] : others,
+    ...(values && { enum: values.filter(value => value !== null) }),
+  }
+  return [rest, { type: 'null' }]
+}
+
 /** The keyword that chooses: of anyOf one or more forms hold, of oneOf exactly one. */
 const unionOf = (schema: unknown): string | undefined =>
   unions.find(key => isObject(schema) && Object.hasOwn(schema, key))
@@ -88,7 +104,10 @@ const isOpen = (form: unknown): boolean => !isNull(form) && !valuesOf(form)
 export const alternatives =
   (compareSchemas: Compare): Compare =>
   (before, after, at) => {
-    const { pairs, lost, gained } = paired(formsOf(before) ?? [before], formsOf(after) ?? [after])
+    const { pairs, lost, gained } = paired(
+      formsOf(before) ?? plainForms(before),
+      formsOf(after) ?? plainForms(after),
+    )
     const [was, is] = [unionOf(before), unionOf(after)]
     return [
       ...(was !== undefined && is !== undefined ? unknown(was, is, at) : []),

@@ -114,6 +114,27 @@ test('a new value of a list that may be null too is one more value', () => {
   assert.deepEqual(diff(sent(list('a', 'b')), sent(list('a'))), ['breaking value-removed'])
 })
 
+test('what may be null is the same in either way to write it', () => {
+  const either = (form: JsonObject) => ({ anyOf: [form, { type: 'null' }] })
+  const list = { type: 'string', enum: ['a', 'b'] }
+  for (const [one, other] of [
+    [either(text), { type: ['string', 'null'] }],
+    [either(list), { type: ['string', 'null'], enum: ['a', null, 'b'] }],
+  ] as const)
+    for (const way of [sent, read]) {
+      assert.deepEqual(diff(way(one), way(other)), [])
+      assert.deepEqual(diff(way(other), way(one)), [])
+    }
+  const short = { type: ['string', 'null'], maxLength: 3 }
+  assert.deepEqual(diff(sent(either(text)), sent(short)), ['breaking limit-tighter'])
+  assert.deepEqual(diff(sent(either(text)), sent({ ...short, type: 'string' })), [
+    'breaking limit-tighter',
+    'breaking null-removed',
+  ])
+  const never = { type: ['string', 'null'], enum: ['a', 'b'] }
+  assert.deepEqual(diff(sent(either(list)), sent(never)).includes('breaking null-removed'), true)
+})
+
 test('a least length of nothing is none', () => {
   for (const [type, key] of [
     ['string', 'minLength'],
