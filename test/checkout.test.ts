@@ -172,6 +172,46 @@ test('compiled code is stored in the checkout, else in the folder of the user, a
   started()
 })
 
+/** Runs a line of a shell that may mount what it likes. */
+const mounting = (line: string, cwd: string) => {
+  const { NODE_COMPILE_CACHE: _, NODE_DISABLE_COMPILE_CACHE: __, ...rest } = env
+  const asRoot = process.getuid?.() === 0 ? [] : ['--map-root-user']
+  const args = ['--mount', ...asRoot, 'sh', '-c', line, process.execPath]
+  return spawnSync('unshare', args, { cwd, env: rest, encoding: 'utf8' })
+}
+
+const cannotMount = mounting('mount --bind . .', root).status !== 0 && 'nothing can be mounted here'
+
+test('compiled code that was stored in an image is used from a read-only file system', {
+  skip: cannotMount,
+}, () => {
+  const dir = checkout({ installed: false })
+  const ask = '"$0" bin/duet cache'
+  const readOnly = 'mount --bind . . && mount -o remount,ro,bind . . && cd "$PWD"'
+  const { stdout, stderr } = mounting(
+    `${ask} && ${readOnly} && XDG_CACHE_HOME=/dev/null ${ask}`,
+    dir,
+  )
+  const folder = join(dir, 'node_modules/.cache/compiled')
+  assert.deepEqual([stdout, stderr], [`${folder}\n${folder}\n`, ''])
+})
+
+test('a user whom the system does not know, without HOME, may start it', () => {
+  const dir = checkout({ installed: false })
+  const { XDG_CACHE_HOME: _, ...rest } = env
+  fs.writeFileSync(
+    join(dir, 'unknown.cjs'),
+    "require('node:os').homedir = () => { throw new Error('ENOENT') }",
+  )
+  const args = ['-r', './unknown.cjs', 'bin/duet', 'exit', '7']
+  const { status, stderr } = spawnSync(process.execPath, args, {
+    cwd: dir,
+    env: { ...rest, NODE_COMPILE_CACHE: undefined },
+    encoding: 'utf8',
+  })
+  assert.deepEqual([status, stderr], [7, ''])
+})
+
 test('a start under a recent Node stays in its process', () => {
   const { stdout, pid } = run(whole, 'bin/duet', 'say')
   assert.equal(JSON.parse(stdout)[2], pid)

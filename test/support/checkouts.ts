@@ -21,6 +21,7 @@ import { fstatSync } from 'node:fs'
 const [what, value] = process.argv.slice(2)
 const pid: number = process.pid
 if (what === 'exit') process.exit(Number(value))
+if (what === 'cache') console.log(process.env.NODE_COMPILE_CACHE ?? 'none')
 if (what === 'die') process.kill(pid, value)
 if (what === 'say') console.log(JSON.stringify([value, process.version, pid, process.ppid]))
 if (what === 'socket' || process.env.LISTEN_PID) console.log(process.env.LISTEN_PID === String(pid), fstatSync(3).isSocket())
