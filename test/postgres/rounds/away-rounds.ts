@@ -100,7 +100,11 @@ const refusals = async (server: Postgres): Promise<[string, Settings, RegExp][]>
   const rightless = at(full, url => {
     url.username = 'locked'
   })
+  const plain = at(full, url => {
+    url.searchParams.set('sslmode', 'require')
+  })
   return [
+    ['it offers no TLS', plain, /offers no TLS \(.*SSL.*\): set ssl = on/],
     [
       'the password is wrong',
       wrong,

@@ -23,6 +23,15 @@ const parametersOf = (client: pg.ClientBase) =>
   (client as unknown as { readonly connectionParameters: { options?: string } })
     .connectionParameters
 
+/**
+ * The URL for pg, which checks the certificate of the server for each of these modes, and warns of all but the last; asked to be as
+ * libpq, it does what they mean there.
+ */
+const withMode = (url: string): string =>
+  /[?&]uselibpqcompat=true(&|$)/.test(url)
+    ? url
+    : url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/g, '$1verify-full')
+
 export type Role = 'primary' | 'standby'
 
 /** A client that knows the role of its server: PostgreSQL says it at the beginning of a session, and when it changes. */
@@ -31,7 +40,7 @@ export class ServerClient extends pg.Client {
   role: Role | undefined
 
   constructor(config: pg.ClientConfig) {
-    super(config)
+    super({ ...config, connectionString: withMode(config.connectionString ?? '') })
     // Those in the URL take the place of the others in pg; of two values for one setting the last holds.
     const parameters = parametersOf(this)
     if (config.options && parameters.options !== config.options)

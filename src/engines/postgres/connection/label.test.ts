@@ -26,6 +26,27 @@ test('why a session is refused is told with the place and what to do, and withou
     [fault('42501', 'permission denied for database "content"'), 'cannot be used', 'the right'],
     [fault('53300', 'sorry, too many clients already'), 'has no connection left', 'fewer'],
     [fault('ECONNREFUSED', 'connect ECONNREFUSED ::1:5433'), 'cannot be reached', 'start it'],
+    [
+      fault('UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'unable to verify the first certificate'),
+      'has a certificate that is not trusted',
+      'sslrootcert=FILE',
+    ],
+    [
+      fault('ERR_TLS_CERT_ALTNAME_INVALID', "IP: ::1 is not in the cert's list"),
+      'has the certificate of another server',
+      'as its certificate does',
+    ],
+    [
+      fault('CERT_HAS_EXPIRED', 'certificate has expired'),
+      'has a certificate that has expired',
+      'renew it',
+    ],
+    [new Error('The server does not support SSL connections'), 'offers no TLS', 'sslmode=disable'],
+    [
+      fault('28000', 'no pg_hba.conf entry for host "::1", user "duet", no encryption'),
+      'refuses the user',
+      'add sslmode=verify-full to the URL',
+    ],
     [new Error('SASL: client password must be a string'), 'refuses the user', 'password'],
   ] as const
   for (const [error, what, remedy] of cases) {
