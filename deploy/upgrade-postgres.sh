@@ -20,6 +20,14 @@ wait_for() { until [ "$("${@:2}")" = t ]; do sleep "$1"; done; }
 
 DATABASE='select quote_ident(current_database())'
 USER_OF_DUET='(select datdba from pg_database where datname = current_database())'
+USER_NAME="select quote_ident(rolname) from pg_authid where oid = $USER_OF_DUET"
+# The tables of Duet are where its search_path leads, which need not be public.
+NOT_SYSTEM="relnamespace::regnamespace::text !~ '^(pg_|information_schema$)'"
+SCHEMA="select relnamespace::regnamespace from pg_class where relname = 'timelines' and relkind = 'r' and $NOT_SYSTEM"
+SEARCH_PATH="select substr(setting, length('search_path=') + 1) from pg_db_role_setting, unnest(setconfig) as setting
+  where setting like 'search_path=%' and setrole in (0, $USER_OF_DUET)
+    and setdatabase in (0, (select oid from pg_database where datname = current_database()))
+  order by setrole = 0, setdatabase = 0 limit 1"
 TIMELINE="('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int"
 
 check() {
@@ -27,12 +35,14 @@ check() {
     refuse 'wal_level of the old server is not logical: set it, and start that server again'
   [ "$(in_old -c "select rolsuper from pg_authid where oid = $USER_OF_DUET")" = f ] ||
     refuse 'the old database belongs to a superuser: give it to a user of its own, as whom Duet connects'
+  [ "$(in_old -c "select count(*) from ($SCHEMA) as stores")" = 1 ] ||
+    refuse 'the old database is not the one of a single Duet: correct the URL, or give each Duet a database of its own'
   local keyless
   keyless=$(in_old -c "select string_agg(relname, ', ') from pg_class as c
-    where relkind = 'r' and relpersistence = 'p' and relnamespace = 'public'::regnamespace
+    where relkind = 'r' and relpersistence = 'p' and $NOT_SYSTEM
       and not exists (select from pg_index where indrelid = c.oid and indisprimary)")
   [ -z "$keyless" ] || refuse "these tables have no primary key, so their changes cannot be followed: $keyless"
-  [ "$(in_new -c "select count(*) from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace")" = 0 ] ||
+  [ "$(in_new -c "select count(*) from pg_class where relkind = 'r' and $NOT_SYSTEM")" = 0 ] ||
     refuse 'the new database is not empty: name an empty one'
 }
 
@@ -40,8 +50,11 @@ copy() {
   check
   # Until the switch that user may not connect: nobody writes into what follows.
   in_old -c "select format('create role %I nologin password %L;', rolname, rolpassword) from pg_authid where oid = $USER_OF_DUET" | in_new
-  in_new -c "alter database $(in_new -c "$DATABASE") owner to $(in_old -c "select quote_ident(rolname) from pg_authid where oid = $USER_OF_DUET")"
+  in_new -c "alter database $(in_new -c "$DATABASE") owner to $(in_old -c "$USER_NAME")"
   pg_dump --schema-only --no-publications --no-subscriptions -d "$OLD" | in_new > /dev/null
+  local path
+  path=$(in_old -c "$SEARCH_PATH")
+  [ -z "$path" ] || in_new -c "alter role $(in_new -c "$USER_NAME") set search_path = $path"
   in_old -c 'create publication duet_upgrade for all tables'
   echo "create subscription duet_upgrade connection :'old' publication duet_upgrade;" | in_new -v old="$OLD"
   wait_for 1 in_new -c "select bool_and(srsubstate = 'r') from pg_subscription_rel"
@@ -76,13 +89,13 @@ END_WRITES="do \$\$
   end \$\$"
 
 SEQUENCES="select string_agg(format('select setval(%L, %s)', format('%I.%I', schemaname, sequencename), last_value), '; ')
-  from pg_sequences where schemaname = 'public' and last_value is not null"
+  from pg_sequences where last_value is not null"
 
 switch() {
   [ "$(in_new -c "select bool_and(srsubstate = 'r') from pg_subscription_rel")" = t ] || refuse 'not all rows are copied: wait for that'
   local begun told end earlier sequences
   old=$(in_old -c "$DATABASE") new=$(in_new -c "$DATABASE")
-  user=$(in_new -c "select quote_ident(rolname) from pg_authid where oid = $USER_OF_DUET")
+  user=$(in_new -c "$USER_NAME") schema=$(in_new -c "$SCHEMA")
   in_old -c "$CATCH_UP"
   begun=$(date +%s%N)
   trap 'in_old -c "alter database $old reset default_transaction_read_only"; echo "not switched: the old database takes writes again" >&2' EXIT
@@ -95,7 +108,7 @@ switch() {
   # Timelines are counted on, and the first one here begins where the old log ends: so Duet knows which database is the
   # later one, and what a position from before is worth.
   in_new -c "$sequences;
-    insert into timelines (system, timeline, began)
+    insert into $schema.timelines (system, timeline, began)
       select system_identifier::text, $earlier + $TIMELINE, '$end' from pg_control_system();
     alter database $new set duet.earlier_timelines = $earlier;
     alter role $user login" > /dev/null
