@@ -32,7 +32,11 @@ const bad: readonly (readonly [string, string, RegExp])[] = [
   ['DUET_PATRONI_URLS', 'one:8008', /^must be http or https URLs/],
   ['DUET_DATABASE_URL', 'sqlite:', /^must be sqlite:PATH/],
   ['DUET_DATABASE_URL', 'sqlite::memory:', /^must be sqlite:PATH/],
-  ['DUET_DATABASE_URL', 'postgres://localhost', /or postgres:\/\/USER:PASSWORD@HOST\/DATABASE$/],
+  [
+    'DUET_DATABASE_URL',
+    'postgres://localhost',
+    /or postgres:\/\/USER:PASSWORD@HOST\/DATABASE, with each \/ .* of a password as %2F/,
+  ],
   ['DUET_JWKS_URL', 'keys.json', /^must be an http or https URL$/],
   ['DUET_JWKS_URL', 'file:///etc/passwd', /^must be an http or https URL$/],
   ['DUET_INTROSPECTION', 'true', /^must be on or off$/],

@@ -46,7 +46,7 @@ export const settings = {
     textWhere(
       // A store in memory would be lost at the end; SQLite's name for one is no name for a file.
       given => /^sqlite:(?!:memory:$)./.test(given) || isPostgres(given),
-      'must be sqlite:PATH, such as sqlite:./data/duet.db, or postgres://USER:PASSWORD@HOST/DATABASE',
+      'must be sqlite:PATH, such as sqlite:./data/duet.db, or postgres://USER:PASSWORD@HOST/DATABASE, with each / ? # @ % of a password as %2F %3F %23 %40 %25',
     ),
     'sqlite:./data/duet.db',
     'Where the content is stored: a file, or a PostgreSQL database, of which several servers may be named with commas between',

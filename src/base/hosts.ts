@@ -8,9 +8,34 @@ export const serversIn = (url: string): readonly string[] => {
   return hosts === undefined ? [url] : hosts.split(',').map(host => `${before}${host}${after}`)
 }
 
+/** A user who comes by a Unix socket, whose folder is a parameter. */
+const bySocket = /^(\w+:\/\/[^/?#]*@)(\/[^/?#]+\?(?:.*&)?host=(?:\/|%2F))/i
+
+/** The parts of a URL of one server; undefined where it is none. */
+const partsOf = (one: string): URL | undefined =>
+  URL.parse(one.replace(bySocket, '$1localhost$2')) ?? undefined
+
+/** The servers of a URL without user and password, and its database as it stands there. */
+export const placeIn = (url: string): string => {
+  const [parts] = serversIn(url).map(partsOf)
+  const hosts = serversIn(url).map(one => URL.parse(one)?.host ?? '')
+  return `postgres://${hosts.join()}${parts?.pathname ?? ''}`
+}
+
+/** The name of the database of a URL; undefined where it has none. */
+export const databaseIn = (url: string): string | undefined => {
+  const name = partsOf(serversIn(url)[0] ?? '')?.pathname.slice(1)
+  try {
+    return name ? decodeURIComponent(name) : undefined
+  } catch {
+    // A % that begins no escape is itself.
+    return undefined
+  }
+}
+
 /** Its `target_session_attrs`; undefined where it has none. */
 export const targetIn = (url: string): string | undefined =>
-  URL.parse(serversIn(url)[0] ?? '')?.searchParams.get('target_session_attrs') ?? undefined
+  partsOf(serversIn(url)[0] ?? '')?.searchParams.get('target_session_attrs') ?? undefined
 
 /** Whether the primary must be looked for: among several servers, or where the URL asks for a session that may write. */
 export const seeksPrimary = (url: string): boolean =>
@@ -19,8 +44,11 @@ export const seeksPrimary = (url: string): boolean =>
 /** Whether a text is a PostgreSQL URL that names a database. */
 export const isPostgres = (text: string): boolean =>
   serversIn(text).every((one, _, all) => {
-    const { protocol = '', hostname, pathname = '' } = URL.parse(one) ?? {}
+    const { protocol = '', hostname, pathname = '' } = partsOf(one) ?? {}
     return (
-      /^postgres(ql)?:$/.test(protocol) && pathname.length > 1 && (hostname || all.length === 1)
+      /^postgres(ql)?:$/.test(protocol) &&
+      // What is no database may be a part of a password, which no message may show.
+      /^\/[^@]+$/.test(pathname) &&
+      (hostname || all.length === 1)
     )
   })

@@ -47,6 +47,20 @@ describe('a session of a command', { skip: noDatabase }, () => {
     await session.close()
   })
 
+  test('a session is in the database of its URL, whatever signs its name has', async () => {
+    const { pathname } = new URL(url)
+    const name = `${pathname.slice(1)}/a?b#ü %25`
+    await ask(url, `create database "${name}"`)
+    try {
+      const wished = url.replace(pathname, `/${encodeURIComponent(name)}`)
+      const session = await postgresOf(wished).session('filling')
+      assert.deepEqual(await session.query(queryWith('select current_database()')), [[name]])
+      await session.close()
+    } finally {
+      await ask(url, `drop database "${name}" with (force)`)
+    }
+  })
+
   test('a session that lost the reply to its commit says that the rows may be there, as they are', async () => {
     const { through, faults } = await startProxy(Number(new URL(url).port))
     const session = await postgresOf(through(url)).session('filling')

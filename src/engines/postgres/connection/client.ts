@@ -1,6 +1,7 @@
 /** The internals of pg's clients that this service needs: the socket, and the names of prepared statements. */
 import type { Socket } from 'node:net'
 import pg from 'pg'
+import { databaseIn } from '#base/hosts.ts'
 import { endsWithin } from '#engines/postgres/connection/within.ts'
 
 /** How long a connection may take to end in good order, in milliseconds. */
@@ -20,7 +21,7 @@ const insideOf = (client: pg.ClientBase): Inside =>
 
 /** What pg makes of a configuration. */
 const parametersOf = (client: pg.ClientBase) =>
-  (client as unknown as { readonly connectionParameters: { options?: string } })
+  (client as unknown as { readonly connectionParameters: { options?: string; database?: string } })
     .connectionParameters
 
 /**
@@ -40,11 +41,15 @@ export class ServerClient extends pg.Client {
   role: Role | undefined
 
   constructor(config: pg.ClientConfig) {
-    super({ ...config, connectionString: withMode(config.connectionString ?? '') })
+    const url = config.connectionString ?? ''
+    super({ ...config, connectionString: withMode(url) })
     // Those in the URL take the place of the others in pg; of two values for one setting the last holds.
     const parameters = parametersOf(this)
     if (config.options && parameters.options !== config.options)
       parameters.options = `${parameters.options} ${config.options}`
+    // Of a name in a URL pg leaves the escapes of / ? # and the like as they are.
+    const database = databaseIn(url)
+    if (database !== undefined) parameters.database = database
     insideOf(this).on('parameterStatus', ({ parameterName, parameterValue }) => {
       if (parameterName === 'in_hot_standby')
         this.role = parameterValue === 'on' ? 'standby' : 'primary'

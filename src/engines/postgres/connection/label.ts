@@ -1,12 +1,9 @@
 /** A database as messages name it, and the reasons why it cannot be reached; never with a password. */
-import { serversIn } from '#base/hosts.ts'
+import { placeIn } from '#base/hosts.ts'
 import { codeOf, UnreachableError } from '#engines/postgres/connection/errors.ts'
 
 /** The address without user and password. */
-export const labelOf = (url: string): string => {
-  const servers = serversIn(url).map(one => URL.parse(one))
-  return `postgres://${servers.map(one => one?.host ?? '').join()}${servers[0]?.pathname ?? ''}`
-}
+export const labelOf = placeIn
 
 type Fault = Error & { readonly code?: string }
 
