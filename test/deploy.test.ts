@@ -227,6 +227,18 @@ test('systemd finds no fault with the units', {
   }
 })
 
+test('before the first backup the unit of backups has none to check, and says nothing', () => {
+  const [, line = ''] =
+    /^ExecStartPre=-\/bin\/sh -c '(.+)'$/m.exec(read('deploy/duet-backup.service')) ?? []
+  assert.match(line, /restore --check "\$newest"$/)
+  const here = line.replaceAll('/opt/duet/node_modules/.bin/node', process.execPath)
+  const ran = spawnSync('sh', ['-c', here.replace('/var/lib/duet-backups', '/dev/null')], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  assert.deepEqual([ran.status, ran.stdout, ran.stderr], [0, '', ''])
+})
+
 const activate = installed('systemd-socket-activate')
 
 test('a service that systemd starts by its socket answers the connection that started it', {
