@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { listen } from '#cli/serve/listen.ts'
@@ -25,6 +26,23 @@ test('a request that came while a draining process stood still is answered, howe
   assert.match(await text(socket), /^HTTP\/1\.1 200 .+connection: close.+answered$/is)
   await closed
 })
+
+const noIpv6 =
+  !Object.values(networkInterfaces()).some(all => all?.some(one => one.family === 'IPv6')) &&
+  'this machine has no IPv6'
+
+for (const host of ['::', '0:0:0:0:0:0:0:0', '0.0.0.0'])
+  test(`a request without a Host, as proxies check with, is answered by a service on ${host}`, {
+    skip: host.includes(':') && noIpv6,
+  }, async () => {
+    const app = { fetch: () => new Response('answered') }
+    const config = loadConfig({ DUET_HOST: host, DUET_PORT: '0' })
+    const server = await listen(app, config, { isDraining: () => false })
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+    socket.write('GET /readyz HTTP/1.0\r\n\r\n')
+    assert.match(await text(socket), /^HTTP\/1\.1 200 .+answered$/s)
+    await server.close(0)
+  })
 
 test('a client that takes nothing of an answer loses its connection, also where that answer was made before the one ahead of it', async t => {
   const first = Promise.withResolvers<Response>()

@@ -41,9 +41,13 @@ const refuse = (error: unknown): Response => {
   return new Response(body, reply)
 }
 
+/** The address of a service as the host of a URL, which is that of a request without one, such as a check by a proxy in HTTP/1.0. */
+const inUrl = (host: string): string =>
+  host.includes(':') ? (URL.parse(`http://[${host}]`)?.hostname ?? 'localhost') : host
+
 /** The listener of a server for its requests; a request that cannot be read is refused as any other is. */
-export const listenerFor = (app: Pick<App, 'fetch'>, hostname: string) => {
-  const answer = getRequestListener(app.fetch, { hostname, errorHandler: refuse })
+export const listenerFor = (app: Pick<App, 'fetch'>, host: string) => {
+  const answer = getRequestListener(app.fetch, { hostname: inUrl(host), errorHandler: refuse })
   /** Those that end with an answer to come (RFC 9112, section 6.1): what Node reads behind it may be no request at all. */
   const ending = new WeakSet<Socket>()
   return (incoming: IncomingMessage, outgoing: ServerResponse): void => {
