@@ -8,14 +8,14 @@ export const serversIn = (url: string): readonly string[] => {
   return hosts === undefined ? [url] : hosts.split(',').map(host => `${before}${host}${after}`)
 }
 
-/** A user who comes by a Unix socket, whose folder is a parameter. */
+/** A name before an empty host: the server is reached by a Unix socket, whose folder is a parameter. */
 const bySocket = /^(\w+:\/\/[^/?#]*@)(\/[^/?#]+\?(?:.*&)?host=(?:\/|%2F))/i
 
 /** The parts of a URL of one server; undefined where it is none. */
 const partsOf = (one: string): URL | undefined =>
   URL.parse(one.replace(bySocket, '$1localhost$2')) ?? undefined
 
-/** The servers of a URL without user and password, and its database as it stands there. */
+/** The servers of a URL without names and passwords, and its database as it stands there. */
 export const placeIn = (url: string): string => {
   const [parts] = serversIn(url).map(partsOf)
   const hosts = serversIn(url).map(one => URL.parse(one)?.host ?? '')

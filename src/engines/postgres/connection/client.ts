@@ -47,7 +47,7 @@ export class ServerClient extends pg.Client {
     const parameters = parametersOf(this)
     if (config.options && parameters.options !== config.options)
       parameters.options = `${parameters.options} ${config.options}`
-    // Of a name in a URL pg leaves the escapes of / ? # and the like as they are.
+    // Of a name in a URL pg leaves the escapes of / ? # and others as they are.
     const database = databaseIn(url)
     if (database !== undefined) parameters.database = database
     insideOf(this).on('parameterStatus', ({ parameterName, parameterValue }) => {
