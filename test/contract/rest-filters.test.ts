@@ -211,6 +211,13 @@ test('one letter, two letters and three find alike', async () => {
     }
 })
 
+test('a long search is compared to its last letter', async () => {
+  const long = words.find(word => word.length > 100) ?? ''
+  for (const search of [long, long.slice(20), `${long}x`, `${long.slice(0, -1)}x`])
+    assert.deepEqual(await kept({ search }), contains(search), search)
+  assert.equal((await kept({ search: long })).length, 1)
+})
+
 test('hundreds of random searches equal the plain definition', async () => {
   await fc.assert(
     fc.asyncProperty(needles, async search => {

@@ -8,6 +8,7 @@ export const words = [
   ...['"quoted" text', 'a AND b', 'a OR NOT b', 'NEAR(a b)', 'name_key:x', '*', 'lam*', '^lamp'],
   ...['(', 'a-b', 'a+b', '張偉', '张伟的灯', '😀', '😀😀😀 face', '👩‍👩‍👧', 'K', 'Å', 'ſ', 'ß'],
   ...['tab\tname', 'line\nname', 'x\u0001y', 'e\u0301\u0302', '\ufeffbom', 'null', '0', 'ÄÖÜ äöü'],
+  'long and longer '.repeat(12).trim(),
 ]
 
 /** Case taken out of each code point by itself; accents stay. The large ß becomes the small one first, which becomes `ss` as it does by itself. */

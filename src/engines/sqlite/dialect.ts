@@ -1,6 +1,6 @@
 /** SQLite's text where databases differ. */
 import type { ByIds, ChildrenOf, Dialect } from '#sql/dialect.ts'
-import { column, comma, join, name, type Sql, sql, trusted } from '#sql/sql.ts'
+import { column, comma, join, name, number, type Sql, sql, trusted } from '#sql/sql.ts'
 
 const byIds = ({ table, columns, keys, where, budget }: ByIds) =>
   sql`select ${columns} from json_each(${keys}) as "k" cross join ${table} as "t"
@@ -24,6 +24,12 @@ const childrenOf = ({ table, columns, by, keys, where, page, budget }: ChildrenO
 
 /** The name of the trigram index over a folded column. */
 export const searchTable = (table: string, folded: string): string => `${table}_${folded}_search`
+
+/**
+ * The most letters of a needle that the index looks up: each takes it another pass through the places of a trigram, so that a long
+ * needle of one letter would take seconds. So many leave few candidates.
+ */
+const mostLookedUp = 64
 
 export const dialect: Dialect = {
   name: 'sqlite',
@@ -52,7 +58,8 @@ export const dialect: Dialect = {
     if (!indexed) return plain
     const index = name(searchTable(table, folded))
     return sql`${column('t', 'id')} in (select rowid from ${index}
-      where ${index} match '"' || replace(${needle}, '"', '""') || '"') and ${plain}`
+      where ${index} match '"' || replace(substr(${needle}, 1, ${number(mostLookedUp)}), '"', '""') || '"')
+      and ${plain}`
   },
   ordered: (by, nullable, descending) => {
     const direction = trusted(descending ? ' desc' : '')
