@@ -7,12 +7,13 @@ import { id, int, reference, revision, text } from '#model/field.ts'
 import { self, signedIn } from '#model/policy.ts'
 import { compareModel, drawn, each, engines } from './compare.ts'
 import { member } from './models.ts'
+import { destroy } from './requests.ts'
 import { type Service, serveModel } from './serve.ts'
 import { thing } from './thing.ts'
 
 // Words that one of the databases gives a meaning, but not such a one that no column may have it.
 const words =
-  'abort action after before begin by cascade conflict current database day each end exclude explain filter first following generated glob groups hour ignore indexed instead key last match materialized no nulls of others partition plan pragma preceding query range recursive regexp reindex release rename replace restrict row rows savepoint second temp ties trigger unbounded vacuum value view virtual without year name type level role state status text time date number position timestamp overlay substring trim coalesce least greatest nullif none operator character bit boolean interval'.split(
+  'abort action after before begin by cascade conflict current database day each end exclude explain filter first following generated glob groups hour ignore indexed instead key last match materialized no nulls of others partition plan pragma preceding query range recursive regexp reindex release rename replace restrict row rows savepoint second temp ties trigger unbounded vacuum value view virtual without year name type level role state status text time date number position timestamp overlay raise substring trim coalesce least greatest nullif none operator character bit boolean interval'.split(
     ' ',
   )
 
@@ -49,6 +50,33 @@ const linkedTo = (table: string, other: string): Entity =>
     },
     graphql: { paged: true, mutations: ['create', 'update'] },
   } as never) as unknown as Entity
+
+test('a column that is counted and sorted by may be called as a word or a variable of triggers', async () => {
+  const words = ['begin', 'by', 'declare', 'execute', 'found', 'new', 'old', 'strict', 'tgOp']
+  const fields = Object.fromEntries(words.map(word => [word, int({ min: 0, max: 9 })]))
+  const counting = entity({
+    table: 'countings',
+    plural: 'countings',
+    description: '',
+    fields: { id: id(), ...fields, revision: revision() },
+    policy: { read: signedIn, create: signedIn, update: signedIn, delete: signedIn },
+    rest: {
+      list: true,
+      one: true,
+      writes: ['create', 'update', 'delete'],
+      listing: {
+        paging: 'page',
+        limit: 5,
+        sort: { style: 'field and order', fields: words },
+        filters: Object.fromEntries(words.map(word => [word, { kind: 'equals', field: word }])),
+      },
+    },
+    graphql: { paged: true, filters: words, mutations: ['create', 'update'] },
+    counted: words,
+  } as never) as unknown as Entity
+  const steps = [...each(['counting']), [destroy, 'counting'] as const, ...each(['counting'])]
+  await compareModel({ member, counting }, drawn(1), steps, engines)
+})
 
 test('a table may be called as the rows of a statement might be', async () => {
   const tables = ['t', 't1', 'k', 'l0', 'l1', 'l2', 'found']

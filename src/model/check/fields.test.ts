@@ -28,6 +28,11 @@ areTold([
     withField('order', int({ min: 0, max: 9 })),
   ],
   [
+    'a field with a word of which SQLite can make no index',
+    'book.raise has a name that databases reserve: give it another one',
+    withField('raise', int({ min: 0, max: 9 })),
+  ],
+  [
     'a field that every object has',
     'book.constructor has a name that databases reserve: give it another one',
     withField('constructor', int({ min: 0, max: 9 })),

@@ -10,7 +10,7 @@ const reserved = new Set(
   delete desc distinct do drop else end escape except exists false fetch for foreign freeze from full grant group
   having if ilike in index initially inner insert intersect into is isnull join lateral leading left like limit
   localtime localtimestamp natural not nothing notnull null offset on only or order outer overlaps placing primary
-  references returning right select set similar some symmetric table tablesample then to trailing transaction true
+  raise references returning right select set similar some symmetric table tablesample then to trailing transaction true
   union unique update user using values variadic verbose when where window with
   current_catalog current_date current_role current_schema current_time current_timestamp current_user session_user system_user
   cmax cmin ctid tableoid xmax xmin oid rowid`.split(/\s+/),

@@ -18,6 +18,15 @@ const addition = (table: string, rows: string): string =>
     group by s.field, s.value having sum(s.n) <> 0 order by s.field, s.value
     on conflict (entity, field, value, part) do update set n = c.n + excluded.n;`
 
+/** Words and variables of the language in which the functions of triggers are written. */
+const ofFunctions = /^(begin|by|declare|execute|found|new|old|strict|tg_.*)$/
+
+/** A column of a row in the function of a trigger, with quotes where the language would take its name for a word of its own. */
+const columnOf = (row: 'old' | 'new' | 'changed', column: string): string => {
+  if (ofFunctions.test(column)) return `${row}."${column}"`
+  return row === 'changed' ? column : `${row}.${column}`
+}
+
 /** A trigger with the function that it calls. */
 const trigger = (
   table: string,
@@ -47,7 +56,9 @@ const countTriggers: Ddl['countTriggers'] = (table, columns) => {
   const changed = (sign: '' | '-') =>
     [
       `select '', '', ${sign}1 from changed`,
-      ...columns.map(column => `select '${column}', ${column}::text, ${sign}1 from changed`),
+      ...columns.map(
+        column => `select '${column}', ${columnOf('changed', column)}::text, ${sign}1 from changed`,
+      ),
     ].join('\n      union all ')
   const whole = (event: 'insert' | 'delete', rows: 'new' | 'old', fill?: Definition['fill']) => {
     const name = `${table}_count_${event}`
@@ -56,7 +67,7 @@ const countTriggers: Ddl['countTriggers'] = (table, columns) => {
   }
   const moved = columns.flatMap(column => {
     const name = `${table}_count_${column}`
-    const rows = `values ('${column}', old.${column}::text, -1), ('${column}', new.${column}::text, 1)`
+    const rows = `values ('${column}', ${columnOf('old', column)}::text, -1), ('${column}', ${columnOf('new', column)}::text, 1)`
     const when = `after update of ${column} on ${table} for each row when (old.${column} is distinct from new.${column})`
     return trigger(table, name, when, addition(table, rows), fillOf(table, column))
   })
