@@ -52,8 +52,19 @@ const kinds = {
 const targetOf = (message: string): string =>
   (/failed: (.*)/.exec(message)?.[1] ?? '').replaceAll(/, \w+\./g, '_')
 
+/** How many levels of rows go with one that is deleted: SQLite allows no more. */
+const mostLevels = 1000
+
+const tooDeep = (cause: Error) =>
+  new ApiError(
+    'CONFLICT',
+    `Rows on more than ${mostLevels} levels below it would be deleted with it: delete those on the lowest levels first`,
+    { cause },
+  )
+
 const translated = (error: unknown): unknown => {
   if (!(error instanceof Error) || !('errcode' in error)) return error
+  if (error.message === 'too many levels of trigger recursion') return tooDeep(error)
   // SQLite reports a row held by `on delete restrict` like an error of a trigger.
   const isHeld = error.errcode === 1811 && /^FOREIGN KEY/.test(error.message)
   const kind = isHeld ? 'reference' : kinds[error.errcode as keyof typeof kinds]
@@ -100,9 +111,10 @@ const open = (file: string, options: ConnectOptions): DatabaseSync => {
         attach: 0,
         likePatternLength: 300,
         variableNumber: 1000,
-        exprDepth: 50,
+        // Each filter that is given is one deeper.
+        exprDepth: 1000,
         compoundSelect: 10,
-        triggerDepth: 6,
+        triggerDepth: mostLevels,
       },
     } as ConstructorParameters<typeof DatabaseSync>[1])
     database.exec(`pragma journal_mode = wal; pragma synchronous = ${sync};
