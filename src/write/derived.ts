@@ -21,6 +21,17 @@ const referred = (entity: Entity, values: Values) =>
 const existsSql = (model: Model, entity: string, id: SqlValue): Sql =>
   sql`exists (select 1 from ${name(entityOf(model, entity).table)} where id = ${id})`
 
+type Referred = ReturnType<typeof referred>
+
+const existSql = (model: Model, references: Referred): readonly Sql[] =>
+  references.map(({ entity, value }) => existsSql(model, entity, value))
+
+/** The error for the first of them that does not exist, given for each whether it does. */
+const absentOf = (references: Referred, found: readonly unknown[]): ApiError | undefined => {
+  const absent = references[found.findIndex(exists => !exists)]
+  return absent && notFound(absent.entity, absent.value)
+}
+
 /** The conditions of a create: the right to it, and that the rows it refers to exist. */
 const createGuard = (writing: Writing, entityName: string, values: Values) => {
   const { model, viewer } = writing
@@ -38,12 +49,10 @@ const createGuard = (writing: Writing, entityName: string, values: Values) => {
   const references = referred(entity, values).filter(
     ({ key, value }) => !isOwn(key) || value !== viewer.id,
   )
-  const conditions = references.map(reference =>
-    existsSql(model, reference.entity, reference.value),
-  )
+  const conditions = existSql(model, references)
   const refused = (rows: Rows): ApiError => {
-    const absent = references[rows[0]?.findIndex(found => !found) ?? -1]
-    if (absent) return notFound(absent.entity, absent.value)
+    const absent = absentOf(references, rows[0] ?? [])
+    if (absent) return absent
     return isForOther ? refusal(viewer, `${what} for somebody else`) : new ApiError('CONFLICT')
   }
   const explain = conditions.length > 0 ? { explain: sql`select ${join(conditions, comma)}` } : {}
@@ -130,8 +139,16 @@ export const stillThat = (what: string): ApiError =>
 
 const verbs = { update: 'change', delete: 'delete' } as const
 
-/** The conditions of a target for an operation, and the error when they do not hold; throws 401 or 403. */
-const targetGuard = (writing: Writing, target: Target, operation: keyof typeof verbs) => {
+/**
+ * The conditions of a target for an operation that gives it these values, and the error when they do not hold; throws 401 or 403. The
+ * rows that the values refer to must exist.
+ */
+const targetGuard = (
+  writing: Writing,
+  target: Target,
+  operation: keyof typeof verbs,
+  values: Values = new Map(),
+) => {
   const { model, viewer } = writing
   const entity = entityOf(model, target.entity)
   const rule = entity.policy[operation]
@@ -144,15 +161,22 @@ const targetGuard = (writing: Writing, target: Target, operation: keyof typeof v
   const mine = conditionOf(writing, target.entity, rule)
   const current = revisionCondition(of, target.revisions)
   const other = exclusionCondition(of, target.excluded)
-  const explain = sql`select ${mine}, ${current} from ${name(of)} where ${and([id, ...parent])}`
+  const references = referred(entity, values)
+  const exist = existSql(model, references)
+  const explain = sql`select ${join([mine, current, ...exist], comma)}
+    from ${name(of)} where ${and([id, ...parent])}`
   const refused = (rows: Rows): ApiError => {
     const [row] = rows
     if (!row) return notFound(target.entity, target.id)
-    if (!row[0]) return refusal(viewer, `change this ${target.entity}`)
-    if (row[1] && target.excluded !== undefined) return stillThat(target.entity)
+    const [isMine, isCurrent, ...found] = row
+    if (!isMine) return refusal(viewer, `change this ${target.entity}`)
+    const absent = absentOf(references, found)
+    if (absent) return absent
+    if (isCurrent && target.excluded !== undefined) return stillThat(target.entity)
     return changedSince(target.entity, target.mismatch)
   }
-  return { entity, where: and([id, ...parent, mine, current, other]), explain, refused }
+  const where = and([id, ...parent, mine, current, other, ...exist])
+  return { entity, where, explain, refused }
 }
 
 const revisionCondition = (table: string, revisions: Target['revisions']): Sql => {
@@ -202,15 +226,15 @@ const assignments = ({ dialect }: Writing, entity: Entity, values: Values): read
     if (resetBy === undefined || value === undefined || values.has(key)) return []
     const own = name(columnName(key))
     return [
-      sql`${own} = case when ${name(columnName(resetBy))} = ${value} then ${own}
+      sql`${own} = case when ${name(columnName(resetBy))} is not distinct from ${value} then ${own}
         else ${initialValue(entity, key)} end`,
     ]
   }),
 ]
 
-/** Updates the fields in `values`. Without values nothing changes, not even the revision. */
+/** Updates the fields in `values`. The rows that they refer to must exist, else `NOT_FOUND`. Without values nothing changes, not even the revision. */
 export const update = (writing: Writing, target: Target, values: Values): Command => {
-  const { entity, where, explain, refused } = targetGuard(writing, target, 'update')
+  const { entity, where, explain, refused } = targetGuard(writing, target, 'update', values)
   const table = name(entity.table)
   const sets = assignments(writing, entity, values)
   const change =

@@ -98,8 +98,7 @@ export const update = (draw: Draw, reference: Reference, name: string): Expectat
   const changed = rowFor(entity, id, { ...old, ...body }, as)
   const row = updated(entity, old, changed, Object.keys(body))
   const conflict = conflicts(reference, name, row)
-  // A reference to nothing is told by the store itself.
-  if (conflict !== null) return { request, status: 409 }
+  if (conflict !== null) return { request, status: statusOf[conflict] }
   put(reference, name, row)
   return { request, status: 200, text: JSON.stringify(shown(entity, row)) }
 }

@@ -1,0 +1,104 @@
+/** References that change, and fields that another one resets, on each engine. */
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { type Entity, entity } from '#model/entity.ts'
+import { choice, id, reference, revision, text } from '#model/field.ts'
+import { signedIn } from '#model/policy.ts'
+import { engines } from './compare.ts'
+import { member } from './models.ts'
+import { type Service, serveModel } from './serve.ts'
+
+const policy = { read: signedIn, create: signedIn, update: signedIn, delete: signedIn }
+const rest = { list: true, one: true, writes: ['create', 'replace', 'update', 'delete'] }
+const listing = { paging: 'page', limit: 5 }
+
+const place = entity({
+  table: 'places',
+  plural: 'places',
+  description: '',
+  fields: { id: id(), name: text({ max: 9 }), revision: revision() },
+  policy,
+  rest: { ...rest, listing },
+} as never) as unknown as Entity
+
+/** What is with a member, at a place or nowhere; a new note is not read yet. */
+const item = entity({
+  table: 'items',
+  plural: 'items',
+  description: '',
+  fields: {
+    id: id(),
+    holderId: reference('member', { immutable: false }),
+    placeId: reference('place', { immutable: false, nullable: true }),
+    note: text({ max: 9, nullable: true }),
+    seen: choice(['no', 'yes'], { initial: { value: 'no' }, resetBy: 'note' }),
+    revision: revision(),
+  },
+  policy,
+  rest: { ...rest, listing },
+  graphql: { filters: ['holderId', 'placeId'], mutations: ['create', 'update'] },
+} as never) as unknown as Entity
+
+for (const on of engines)
+  describe(`on ${on}`, () => {
+    let service: Service
+    before(async () => {
+      service = await serveModel({ member, place, item }, on)
+      for (const name of ['Ada', 'Ben'])
+        await service.ask({ line: 'POST /api/members', as: 'admin', body: { name } })
+    })
+    after(() => service.close())
+
+    const ask = async (line: string, body?: unknown) => {
+      const { status, text } = await service.ask({ line, as: 'admin', body })
+      return { status, json: text === '' ? undefined : JSON.parse(text) }
+    }
+    const gql = async (query: string, variables?: object) =>
+      (await ask('POST /graphql', { query, variables })).json
+
+    let at = ''
+    let made = 0
+    beforeEach(async () => {
+      made = (await ask('POST /api/items', { holderId: 1 })).json.id
+      at = `/api/items/${made}`
+    })
+
+    test('a change that refers to what does not exist is not found, as a creation is', async () => {
+      for (const line of ['POST /api/items', `PATCH ${at}`, `PUT ${at}`])
+        for (const [body, message] of [
+          [{ holderId: 99 }, 'Member 99 not found'],
+          [{ holderId: 2, placeId: 98 }, 'Place 98 not found'],
+        ] as const) {
+          const { status, json } = await ask(line, body)
+          assert.equal(status, 404, line)
+          assert.equal(json.error.message, message)
+        }
+      const change = `mutation($input: UpdateItemInput!) { updateItem(id: ${made}, input: $input) { id } }`
+      const { errors } = await gql(change, { input: { holderId: '99' } })
+      assert.deepEqual(errors[0].extensions, { code: 'NOT_FOUND' })
+      assert.equal(errors[0].message, 'Member 99 not found')
+      assert.equal((await ask(`GET ${at}`)).json.holderId, 1)
+    })
+
+    test('a row that is not there is told before what a change refers to', async () => {
+      const { json } = await ask('PATCH /api/items/1234', { holderId: 99 })
+      assert.equal(json.error.message, 'Item 1234 not found')
+    })
+
+    test('a change may refer to another row, and to none where it need not', async () => {
+      const place = (await ask('POST /api/places', { name: 'a' })).json.id
+      const moved = await ask(`PATCH ${at}`, { holderId: 2, placeId: place })
+      assert.deepEqual([moved.json.holderId, moved.json.placeId], [2, place])
+      assert.equal((await ask(`PATCH ${at}`, { placeId: null })).json.placeId, null)
+    })
+
+    test('a field is reset where another one changes, and not where that stays null', async () => {
+      const seen = async (body: object) => (await ask(`PATCH ${at}`, body)).json.seen
+      await seen({ seen: 'yes' })
+      assert.equal(await seen({ note: null }), 'yes')
+      assert.equal(await seen({ note: 'a' }), 'no')
+      await seen({ seen: 'yes' })
+      assert.equal(await seen({ note: 'a' }), 'yes')
+      assert.equal(await seen({ note: null }), 'no')
+    })
+  })
