@@ -2,7 +2,7 @@
 import { type ExecutionResult, execute, type FieldNode, Kind, OperationTypeNode } from 'graphql'
 import { after } from '#base/after.ts'
 import { prepareFor } from '#core.ts'
-import { createSlots, type Slots, type Variables } from '#graphql/arguments.ts'
+import { createSlots, idArgument, type Slots } from '#graphql/arguments.ts'
 import { GraphqlErrors } from '#graphql/document.ts'
 import type { Schema } from '#graphql/schema.ts'
 import {
@@ -14,7 +14,7 @@ import {
   shapeOf,
 } from '#graphql/selection.ts'
 import { type Whole, wholeOf } from '#http/whole.ts'
-import { notFound } from '#model/model.ts'
+import { entityOf, notFound } from '#model/model.ts'
 import { type Answer, type Asked, type Prepared, read, readAs } from '#read/read.ts'
 import { type Root, VIEWER } from '#read/selection.ts'
 
@@ -81,25 +81,32 @@ const introspect = (
 const missingOf = (
   members: readonly Member[],
   answers: readonly Answer[],
-  variables: Variables,
+  execution: Execution,
 ): Error => {
   for (const member of members) {
     if (member.kind !== 'read') continue
     const missing = answers[member.root]?.missing
     if (!missing) continue
-    const id = namedBy(member.node, variables) ?? missing.id
+    const id = namedBy(member.node, missing, execution) ?? missing.id
     return notFound(missing.entity, id, locationOf(member.key, member.node))
   }
   throw new Error('no root misses a row')
 }
 
-/** The id in the form in which the caller wrote it. */
-const namedBy = (node: FieldNode, variables: Variables): unknown => {
-  const value = node.arguments?.find(
-    ({ name }) => name.value !== 'limit' && name.value !== 'offset',
-  )?.value
-  if (value?.kind === 'Variable') return variables.coerced[value.name.value]
-  return value && 'value' in value ? value.value : undefined
+/** The id of a missing row in the form in which the caller wrote it: in the argument that refers to such rows by that id. */
+const namedBy = (
+  node: FieldNode,
+  missing: NonNullable<Answer['missing']>,
+  { core: { model }, schema, variables }: Execution,
+): unknown => {
+  const { fields } = entityOf(model, schema.roots.get(node.name.value)?.entity ?? '')
+  return node.arguments
+    ?.filter(({ name }) => fields[name.value]?.references?.entity === missing.entity)
+    .map(({ value }) => {
+      if (value.kind === 'Variable') return variables.coerced[value.name.value]
+      return 'value' in value ? value.value : undefined
+    })
+    .find(value => value != null && idArgument(value) === missing.id)
 }
 
 /** The whole answer, or the error that makes `data` null: every root list is non-null. */
@@ -148,7 +155,7 @@ export const runQuery = (querying: Querying, asked: Asked): Queried | Promise<Qu
   const { members, prepared, slots } = readyFor(querying)
   const make = (answers: readonly Answer[]) => madeOf(querying, members, answers)
   const orError = (made: Made): Queried =>
-    'missing' in made ? { error: missingOf(members, made.missing, variables) } : made
+    'missing' in made ? { error: missingOf(members, made.missing, querying) } : made
   if (!prepared) return after(make([]), orError)
   const values = [viewer.id, ...slots.valuesOf(variables)]
   // Introspection may depend on variables that are in no slot.

@@ -1,4 +1,4 @@
-/** References that change, and fields that another one resets, on each engine. */
+/** References that change or that a list is filtered by, and fields that another one resets, on each engine. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { type Entity, entity } from '#model/entity.ts'
@@ -100,5 +100,15 @@ for (const on of engines)
       await seen({ seen: 'yes' })
       assert.equal(await seen({ note: 'a' }), 'yes')
       assert.equal(await seen({ note: null }), 'no')
+    })
+
+    test('the error for a filter names the row that is missing, as it was written', async () => {
+      const told = async (query: string, variables?: object) =>
+        (await gql(query, variables)).errors[0].message
+      assert.equal(await told('{ items(holderId: 1, placeId: 77) { id } }'), 'Place 77 not found')
+      assert.equal(await told('{ items(placeId: "x", holderId: 1) { id } }'), 'Place x not found')
+      const query = 'query($a: ID, $b: ID) { items(holderId: $a, placeId: $b) { id } }'
+      assert.equal(await told(query, { a: '2', b: '07' }), 'Place 07 not found')
+      assert.equal(await told(query, { a: 'y', b: null }), 'Member y not found')
     })
   })
