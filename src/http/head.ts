@@ -34,7 +34,9 @@ const times = (rawHeaders: readonly string[], name: string): number => {
   return found
 }
 
-const checkSingle = (rawHeaders: readonly string[]): void => {
+const checkSingle = ({ rawHeaders, headers, httpVersionMinor }: IncomingMessage): void => {
+  if (headers.host === undefined && httpVersionMinor > 0)
+    throw new ApiError('MALFORMED_REQUEST', 'The request has no Host header; send one')
   for (const [name, lower] of single)
     if (times(rawHeaders, lower) > 1)
       throw new ApiError('MALFORMED_REQUEST', `The request has two ${name} headers; send one`)
@@ -63,7 +65,7 @@ const checkTransfer = (incoming: Framed): void => {
 
 /**
  * Throws for a request that two readers could take for two different ones: 505 for another version than HTTP/1 (RFC 9110, section 15.6.6); 431 for more than 100 headers, since
- * Node drops some without a sign; 400 for two `Host` headers (RFC 9112, section 3.2), two tokens, or a transfer coding in HTTP/1.0; 501 for a transfer coding; 404 for dots in the path that another
+ * Node drops some without a sign; 400 for no `Host` header or two of them (RFC 9112, section 3.2), two tokens, or a transfer coding in HTTP/1.0; 501 for a transfer coding; 404 for dots in the path that another
  * reader would resolve.
  */
 export const checkHead = (c: Http): void => {
@@ -74,7 +76,7 @@ export const checkHead = (c: Http): void => {
   const { rawHeaders, url = '' } = incoming
   if (rawHeaders.length > 2 * mostHeaders)
     throw new ApiError('HEADERS_TOO_MANY', `The request has more than ${mostHeaders} headers`)
-  checkSingle(rawHeaders)
+  checkSingle(incoming)
   checkTransfer(incoming)
   if (dots.test(url)) throw new ApiError('NOT_FOUND', 'Path with dots for a segment not found')
 }

@@ -49,10 +49,15 @@ test('what Node cannot read is refused with the error of the API', async () => {
 })
 
 test('a request with two Host headers is refused with 400', async () => {
-  assert.deepEqual(await ask('GET /api/posts', 'Host: a', 'hOsT: a'), {
-    status: 400,
-    code: 'MALFORMED_REQUEST',
-  })
+  const refused = { status: 400, code: 'MALFORMED_REQUEST' }
+  assert.deepEqual(await ask('GET /api/posts', 'Host: a', 'hOsT: a'), refused)
+})
+
+test('a request of HTTP/1.1 without a Host header is refused in the shape of all errors', async () => {
+  const refused =
+    /^HTTP\/1\.1 400 [\s\S]*\r\nX-Request-Id: [\s\S]*"MALFORMED_REQUEST","message":"The request has no Host/i
+  assert.match(await answerTo('GET /api/posts'), refused)
+  assert.equal((await ask('GET /api/posts HTTP/1.0')).status, 200)
 })
 
 test('a request with two tokens is refused with 400, whatever they are', async () => {

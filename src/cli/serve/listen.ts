@@ -110,6 +110,8 @@ export const listen = async (
     keepAliveTimeout: 65_000,
     maxHeaderSize: longestHead,
     insecureHTTPParser: false,
+    // Node would refuse it without a body or an id: the app does, as anything else.
+    requireHostHeader: false,
   }
   const server = createServer(options, listenerFor(app, config.host))
   const address = await listenOn(server, config, socket)
