@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createSlowLane, type SlowLane } from '#engines/slow-lane.ts'
+import { createSlowLane } from '#engines/slow-lane.ts'
 import type { Asked } from '#sql/engine.ts'
 
 /** A caller of that name, who can hang up. */
@@ -28,10 +28,10 @@ const callerNamed = (name: string) => {
 }
 
 /** Runs work that lasts until it is let go, or stopped. */
-const hold = (lane: SlowLane, { asked }: { readonly asked: Asked }) => {
+const hold = (lane: ReturnType<typeof createSlowLane>, { asked }: { readonly asked: Asked }) => {
   const { promise, resolve: letGo, reject } = Promise.withResolvers<void>()
-  const done = lane.run(onStop => {
-    onStop(() => reject(new Error('stopped')))
+  const done = lane.run(gone => {
+    gone.addEventListener('abort', () => reject(new Error('stopped')))
     return promise
   }, asked)
   return { done, letGo }

@@ -2,17 +2,7 @@
 import { ApiError } from '#errors.ts'
 import type { Asked } from '#sql/engine.ts'
 
-type OnStop = (stop: () => void) => void
-
-export type SlowLane = {
-  /**
-   * Runs work when its turn comes; `onStop` reports to it when nobody waits for it any more. Throws `OVERLOADED` where the lane or the
-   * caller's half of it is full, or where its turn does not come in time, and `CLIENT_CLOSED_REQUEST` where the client is gone.
-   */
-  readonly run: <Result>(work: (onStop: OnStop) => Promise<Result>, asked: Asked) => Promise<Result>
-}
-
-export type SlowLaneLimits = {
+type SlowLaneLimits = {
   /** How many run at a time. */
   readonly slots: number
   /** How many may wait. */
@@ -31,10 +21,10 @@ const shareFull = () =>
   overloaded('Too many of your long reads are waiting; wait for their answers, or ask for less')
 const tooLate = () =>
   overloaded('Other long reads took all the time; ask for less, or try again soon')
+
 /** The error for a read that ran until its time was up. */
 export const tookTooLong = () =>
   new ApiError('TIMEOUT', 'Reading took too long; ask for less', { retryAfter: 5 })
-const hungUp = () => new ApiError('CLIENT_CLOSED_REQUEST')
 
 type Waiting = { readonly caller: string; readonly begin: () => void }
 
@@ -61,62 +51,41 @@ const createTurns = () => {
   }
 }
 
-/** How many slots of the lane each caller holds, running or waiting. */
+/** The callers in the lane, one entry for each read that runs or waits. */
 const createShares = (size: number) => {
-  const held = new Map<string, number>()
-  let all = 0
+  const callers: string[] = []
   return {
-    /** Takes a slot; throws where the lane or the caller's half of it is full. */
+    /** Lets a read in; throws where the lane or the caller's half of it is full. */
     take: (caller: string) => {
-      const own = held.get(caller) ?? 0
-      if (all >= size) throw laneFull()
-      if (own >= Math.ceil(size / 2)) throw shareFull()
-      held.set(caller, own + 1)
-      all++
+      if (callers.length >= size) throw laneFull()
+      const own = callers.filter(one => one === caller)
+      if (own.length >= Math.ceil(size / 2)) throw shareFull()
+      callers.push(caller)
     },
-    give: (caller: string) => {
-      const own = held.get(caller) ?? 0
-      if (own > 1) held.set(caller, own - 1)
-      else held.delete(caller)
-      all--
-    },
+    give: (caller: string) => void callers.splice(callers.indexOf(caller), 1),
   }
-}
-
-/** What shall happen when the client is gone, which may be already so; `forget` ends the watch. */
-const watchFor = ({ onGone }: Asked) => {
-  let isGone = false
-  let stop = () => {}
-  const forget = onGone?.(() => {
-    isGone = true
-    stop()
-  })
-  const onStop: OnStop = then => {
-    stop = then
-    if (isGone) then()
-  }
-  return { onStop, isGone: () => isGone, forget: () => forget?.() }
 }
 
 /** The slots in which slow reads run; the others wait for one. */
 const createSlots = ({ slots, patience }: Pick<SlowLaneLimits, 'slots' | 'patience'>) => {
   const turns = createTurns()
   let running = 0
-  const wait = (caller: string, onStop: OnStop): Promise<void> => {
+  const wait = (caller: string, gone: AbortSignal): Promise<void> => {
+    gone.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const one = { caller, begin: resolve }
-    const leave = (error: ApiError) => {
+    const leave = (error: unknown) => {
       turns.remove(one)
       reject(error)
     }
     const timer = setTimeout(() => leave(tooLate()), patience)
+    gone.addEventListener('abort', () => leave(gone.reason))
     turns.add(one)
-    onStop(() => leave(hungUp()))
     return promise.finally(() => clearTimeout(timer))
   }
   return {
-    enter: async (caller: string, onStop: OnStop): Promise<void> => {
-      if (running >= slots) return wait(caller, onStop)
+    enter: async (caller: string, gone: AbortSignal): Promise<void> => {
+      if (running >= slots) return wait(caller, gone)
       running++
     },
     leave: () => {
@@ -129,25 +98,35 @@ const createSlots = ({ slots, patience }: Pick<SlowLaneLimits, 'slots' | 'patien
 }
 
 /** A lane in which nobody is yet. */
-export const createSlowLane = ({ slots, waiting, patience }: SlowLaneLimits): SlowLane => {
+export const createSlowLane = ({ slots, waiting, patience }: SlowLaneLimits) => {
   const shares = createShares(slots + waiting)
   const { enter, leave } = createSlots({ slots, patience })
-  const run: SlowLane['run'] = async (work, asked) => {
-    const caller = asked.caller?.() ?? ''
+  /**
+   * Runs work when its turn comes; `gone` tells it that nobody waits for it any more. Throws `OVERLOADED` where the lane or the
+   * caller's half of it is full, or where its turn does not come in time, and `CLIENT_CLOSED_REQUEST` where the client is gone.
+   */
+  const run = async <Result>(
+    work: (gone: AbortSignal) => Promise<Result>,
+    { caller: callerOf, onGone }: Asked,
+  ): Promise<Result> => {
+    const caller = callerOf?.() ?? ''
     shares.take(caller)
-    const { onStop, isGone, forget } = watchFor(asked)
+    const client = new AbortController()
+    const gone = client.signal
+    const forget = onGone?.(() => client.abort(new ApiError('CLIENT_CLOSED_REQUEST')))
     try {
-      await enter(caller, onStop)
+      await enter(caller, gone)
       try {
-        if (isGone()) throw hungUp()
-        return await work(onStop)
+        gone.throwIfAborted()
+        return await work(gone)
       } catch (error) {
-        throw isGone() ? hungUp() : error
+        gone.throwIfAborted()
+        throw error
       } finally {
         leave()
       }
     } finally {
-      forget()
+      forget?.()
       shares.give(caller)
     }
   }

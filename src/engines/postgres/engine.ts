@@ -94,10 +94,12 @@ export const openPostgres = (options: PostgresServing): Engine => {
   })
   /** In the slow lane, where work is cancelled when its client is gone. */
   const inLane = <Result>(work: (asked: Asked) => Promise<Result>, asked: Asked = {}) =>
-    lane.run(onStop => {
+    lane.run(gone => {
       const onGone = (stop: () => void) => {
-        onStop(stop)
-        return () => onStop(() => {})
+        // It may have gone while the work waited for a connection.
+        if (gone.aborted) stop()
+        gone.addEventListener('abort', stop)
+        return () => gone.removeEventListener('abort', stop)
       }
       return work({ ...asked, onGone })
     }, asked)

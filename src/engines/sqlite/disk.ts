@@ -1,18 +1,6 @@
 /** Watches the free space of the store's disk: while there is too little, writes are refused and reads go on. */
 import { statfsSync } from 'node:fs'
 
-export type Disk = {
-  /** Whether there is too little space for writes. */
-  readonly isLow: () => boolean
-  /** Why the store can only be read now; null where it can be written. */
-  readonly readOnly: () => string | null
-  /** To be called when a write has found the disk full. */
-  readonly wasFull: () => void
-  readonly close: () => void
-}
-
-type State = 'room' | 'low' | 'full'
-
 type DiskOptions = {
   readonly folder: string
   /** The least free space for writes, in bytes; 0: they go on until the disk is full. */
@@ -37,46 +25,37 @@ const freeIn = (folder: string): number => {
 }
 
 /** Checks the disk once a second; a write only reads the result from memory. */
-export const watchDisk = ({ folder, min, onChange, every = 1000 }: DiskOptions): Disk => {
-  let state: State = 'room'
-  let timer: NodeJS.Timeout | undefined
-  let isClosed = false
+export const watchDisk = ({ folder, min, onChange, every = 1000 }: DiskOptions) => {
   const reasons = {
     room: null,
     low: `the disk has less than ${min} bytes free`,
     full: 'the disk is full',
-  } as const satisfies Record<State, string | null>
-  const setState = (next: State) => {
+  } as const
+  let state: keyof typeof reasons = 'room'
+  const setState = (next: typeof state) => {
     if (next === state) return
     state = next
     onChange(reasons[state])
   }
   const check = () => {
+    if (min === 0 && state === 'room') return
     const free = freeIn(folder)
-    if (free < min) return setState('low')
-    if (state !== 'full' || free >= enough) setState('room')
+    if (free < min) setState('low')
+    else if (state !== 'full' || free >= enough) setState('room')
   }
-  const schedule = () => {
-    if (isClosed || timer || (min === 0 && state === 'room')) return
-    timer = setTimeout(checkAgain, every).unref()
-  }
-  const checkAgain = () => {
-    timer = undefined
-    check()
-    schedule()
-  }
-  if (min > 0) check()
-  schedule()
+  check()
+  const timer = setInterval(check, every).unref()
   return {
+    /** Whether there is too little space for writes. */
     isLow: () => state === 'low',
+    /** Why the store can only be read now; null where it can be written. */
     readOnly: () => reasons[state],
+    /** To be called when a write has found the disk full. */
     wasFull: () => {
       if (state === 'room') setState('full')
-      schedule()
     },
-    close: () => {
-      isClosed = true
-      clearTimeout(timer)
-    },
+    close: () => clearInterval(timer),
   }
 }
+
+export type Disk = ReturnType<typeof watchDisk>

@@ -4,7 +4,7 @@ import { createSlowLane, usualWaiting } from '#engines/slow-lane.ts'
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
 import { type ReaderThread, startReaderThread } from '#engines/sqlite/reader-threads.ts'
 import type { PlanReader } from '#read/read.ts'
-import { driveBy } from '#sql/engine.ts'
+import { type Asked, driveBy } from '#sql/engine.ts'
 
 type SlowReader = Required<Pick<PlanReader, 'slowly' | 'elsewhere'>> & {
   readonly close: () => Promise<void>
@@ -24,48 +24,34 @@ export const openSlowReader = (
   const all = new Set<ReaderThread>()
   const idle: ReaderThread[] = []
   const take = (): ReaderThread => {
-    const known = idle.pop()
-    if (known?.isAlive()) return known
-    if (known) {
+    for (let known = idle.pop(); known; known = idle.pop()) {
+      if (known.isAlive()) return known
       all.delete(known)
-      return take()
     }
     const started = startReaderThread(setup)
     all.add(started)
     return started
   }
-  const use = async <Result>(work: (thread: ReaderThread) => Promise<Result>): Promise<Result> => {
-    const thread = take()
-    try {
-      return await work(thread)
-    } finally {
-      idle.push(thread)
-    }
-  }
+  const inThread = <Result>(asked: Asked, work: (thread: ReaderThread) => Promise<Result>) =>
+    lane.run(async gone => {
+      const thread = take()
+      gone.addEventListener('abort', thread.stop)
+      try {
+        return await work(thread)
+      } finally {
+        idle.push(thread)
+      }
+    }, asked)
   return {
-    elsewhere: (plan, slots, asked) =>
-      lane.run(
-        onStop =>
-          use(thread => {
-            const answers = thread.read(plan, slots)
-            onStop(thread.stop)
-            return answers
-          }),
-        asked,
-      ),
+    elsewhere: (plan, slots, asked) => inThread(asked, thread => thread.read(plan, slots)),
     slowly: (begin, asked = {}) =>
-      lane.run(
-        onStop =>
-          use(async thread => {
-            onStop(thread.stop)
-            try {
-              return await driveBy(begin(), thread.query)
-            } finally {
-              await thread.end()
-            }
-          }),
-        asked,
-      ),
+      inThread(asked, async thread => {
+        try {
+          return await driveBy(begin(), thread.query)
+        } finally {
+          await thread.end()
+        }
+      }),
     close: async () => {
       await Promise.all([...all].map(thread => thread.close()))
     },
