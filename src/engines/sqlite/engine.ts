@@ -46,7 +46,9 @@ export const openSqlite = (options: SqliteOptions): Engine => {
         ? options.onNotice?.('the disk has space again: the store accepts writes')
         : options.onProblem?.(`the store is read-only: ${reason}`),
   })
-  const writer = startWriter(options, disk, {
+  const writer = startWriter({
+    ...options,
+    disk,
     beforeAnswers: reader.renewSnapshot,
     cells: reader.watch?.cells,
     onDamage: damage.onDamage,

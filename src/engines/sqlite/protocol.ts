@@ -98,8 +98,8 @@ export type Task =
 /** What the thread answers to a task. */
 export type TaskReply =
   | { readonly kind: 'ready' }
-  | { readonly kind: 'answers'; readonly answers: readonly Answer[] }
-  | { readonly kind: 'rows'; readonly rows: Rows }
+  /** The answers of a read, the rows of a query. */
+  | { readonly kind: 'done'; readonly result: readonly Answer[] | Rows }
   | {
       readonly kind: 'refused'
       readonly code: ErrorCode

@@ -44,11 +44,6 @@ const beginSnapshot = (): void => {
   deadline = performance.now() + readTimeout
 }
 
-/** Ends the snapshot; one that failed because of the disk has ended already. */
-const endSnapshot = (): void => {
-  endRead(connection)
-}
-
 const preparedFor = ({ plan, made, dropPlans }: Task & { kind: 'read' }): Prepared => {
   if (dropPlans) plans.clear()
   const known = plans.get(plan)
@@ -65,7 +60,7 @@ const read = (asked: Task & { kind: 'read' }): readonly Answer[] => {
   try {
     return answers(drive(work(asked.slots), ask), asked.slots)
   } finally {
-    endSnapshot()
+    endRead(connection)
   }
 }
 
@@ -74,15 +69,15 @@ const query = (query: Query): Rows => {
   return ask(query)
 }
 
-const perform = (asked: Task): TaskReply => {
+const perform = (asked: Task): readonly Answer[] | Rows => {
   switch (asked.kind) {
     case 'read':
-      return { kind: 'answers', answers: read(asked) }
+      return read(asked)
     case 'query':
-      return { kind: 'rows', rows: query(asked.query) }
+      return query(asked.query)
     case 'end':
-      endSnapshot()
-      return { kind: 'rows', rows: [] }
+      endRead(connection)
+      return []
     default:
       return asked satisfies never
   }
@@ -107,7 +102,7 @@ port.on('message', (asked: Task | 'close') => {
   }
   task = asked.number
   try {
-    reply(perform(asked))
+    reply({ kind: 'done', result: perform(asked) })
   } catch (error) {
     reply(failure(error))
   }

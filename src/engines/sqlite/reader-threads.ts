@@ -16,17 +16,6 @@ export type ReaderOptions = Omit<ReaderSetup, 'stopped'> & {
   readonly onDamage: (message: string) => void
 }
 
-export type ReaderThread = {
-  readonly read: (plan: ReadPlan, slots: readonly SqlValue[]) => Promise<readonly Answer[]>
-  /** One query of a work; all until `end` see the same snapshot. */
-  readonly query: (query: Query) => Promise<Rows>
-  readonly end: () => Promise<void>
-  /** Ends what it does now, within a moment. */
-  readonly stop: () => void
-  readonly isAlive: () => boolean
-  readonly close: () => Promise<void>
-}
-
 /** From so many characters on a text is long. */
 const longText = 1_048_576
 
@@ -38,24 +27,13 @@ const grace = 1000
 
 const lost = () => new ApiError('UNAVAILABLE', 'The read was lost; try again', { retryAfter: 1 })
 
-/** A function that takes a reply of the wanted kind, and throws for any other. */
-const settling =
-  <Kind extends TaskReply['kind']>(kind: Kind) =>
-  (reply: TaskReply): TaskReply & { kind: Kind } => {
-    if (reply.kind === 'refused') {
-      const { code, message, retryAfter } = reply
-      throw new ApiError(code, message, { retryAfter })
-    }
-    if (reply.kind === kind) return reply as TaskReply & { kind: Kind }
-    throw new Error(
-      reply.kind === 'failed' ? reply.message : `a reader thread replied ${reply.kind}`,
-    )
-  }
-
-const asAnswers = settling('answers')
-const asRows = settling('rows')
-
-type Waiting = PromiseWithResolvers<TaskReply>
+/** The result in a reply; throws where it has none. */
+const resultOf = (reply: TaskReply) => {
+  if (reply.kind === 'done') return reply.result
+  if (reply.kind !== 'refused') throw new Error('message' in reply ? reply.message : reply.kind)
+  const { code, message, retryAfter } = reply
+  throw new ApiError(code, message, { retryAfter })
+}
 
 /** A worker to which one task at a time is sent; `onEnd` says why it ended before it was closed. */
 const startWorker = (
@@ -65,7 +43,7 @@ const startWorker = (
 ) => {
   const worker = startThread(new URL('./reader-thread.ts', import.meta.url), setup)
   const exited = Promise.withResolvers<void>()
-  let waiting: Waiting = Promise.withResolvers()
+  let waiting = Promise.withResolvers<TaskReply>()
   const ready = waiting.promise
   ready.catch(() => {})
   let isAlive = true
@@ -89,14 +67,15 @@ const startWorker = (
     lose('it did not answer in time', tookTooLong())
     worker.terminate()
   }
-  const send = async (task: Task): Promise<TaskReply> => {
+  /** Sends a task; the kind of its result goes with that of the task. */
+  const send = async <Result extends readonly Answer[] | Rows>(task: Task): Promise<Result> => {
     await ready
     if (!isAlive) throw lost()
     waiting = Promise.withResolvers()
     const timer = setTimeout(giveUp, setup.readTimeout + grace)
     worker.postMessage(task)
     try {
-      return await waiting.promise
+      return resultOf(await waiting.promise) as Result
     } finally {
       clearTimeout(timer)
     }
@@ -110,11 +89,7 @@ const startWorker = (
 }
 
 /** Starts a reader thread. */
-export const startReaderThread = ({
-  onProblem,
-  onDamage,
-  ...options
-}: ReaderOptions): ReaderThread => {
+export const startReaderThread = ({ onProblem, onDamage, ...options }: ReaderOptions) => {
   const stopped = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   const { send, isAlive, close } = startWorker(
     { ...options, stopped },
@@ -126,14 +101,14 @@ export const startReaderThread = ({
   let number = 1
   const stop = () => void Atomics.store(stopped, 0, number)
   return {
-    read: async (plan, slots) => {
+    read: async (plan: ReadPlan, slots: readonly SqlValue[]): Promise<readonly Answer[]> => {
       const dropPlans = plans.isFull() && !plans.has(plan)
       if (dropPlans) plans.clear()
       const known = plans.of(plan)
       const [made = null] = plans.takeMet()
-      const sent = { plan: known, made, dropPlans }
+      const task = { kind: 'read', number, plan: known, made, dropPlans, slots } as const
       try {
-        const { answers } = asAnswers(await send({ kind: 'read', number, ...sent, slots }))
+        const answers = await send<readonly Answer[]>(task)
         // To receive a long text takes some milliseconds, and so does what is made of it: others come in between.
         const length = answers.reduce((sum, { text }) => sum + text.length, 0)
         if (length > longText) await nextTurn()
@@ -143,16 +118,20 @@ export const startReaderThread = ({
         number++
       }
     },
-    query: async query => asRows(await send({ kind: 'query', number, query })).rows,
+    /** One query of a work; all until `end` see the same snapshot. */
+    query: (query: Query) => send<Rows>({ kind: 'query', number, query }),
     end: async () => {
       if (isAlive()) await send({ kind: 'end', number })
       number++
     },
+    /** Ends what it does now, within a moment. */
     stop,
     isAlive,
-    close: () => {
+    close: (): Promise<void> => {
       stop()
       return close()
     },
   }
 }
+
+export type ReaderThread = ReturnType<typeof startReaderThread>

@@ -1,12 +1,12 @@
 /** The writer as the main thread sees it: jobs go to the writer thread, and its replies settle them. */
 import type { Worker } from 'node:worker_threads'
-import { createBatcher } from '#engines/sqlite/batching.ts'
 import type { Cells } from '#engines/sqlite/changes.ts'
 import { createDelivery } from '#engines/sqlite/delivery.ts'
 import type { Disk } from '#engines/sqlite/disk.ts'
 import { fileAt, gone } from '#engines/sqlite/lock.ts'
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
-import type { Reply, WriterSetup } from '#engines/sqlite/protocol.ts'
+import { createPacker } from '#engines/sqlite/packing.ts'
+import type { Reply, Sent, WriterSetup } from '#engines/sqlite/protocol.ts'
 import { startThread } from '#engines/sqlite/start-thread.ts'
 import { tooManyWrites } from '#engines/store.ts'
 import { ApiError } from '#errors.ts'
@@ -56,58 +56,72 @@ const createWaiters = () => {
   }
 }
 
+type Options = SqliteOptions & {
+  readonly disk: Disk
+  /** Ends the open snapshot, so that reads after an answer see its write. */
+  readonly beforeAnswers: () => void
+  /** Numbered around each commit; undefined where nobody watches them. */
+  readonly cells: Cells | undefined
+  /** Called when a write meets a damaged page. */
+  readonly onDamage: (message: string) => void
+}
+
 /** The error for a write that cannot be accepted now; undefined where it can. */
-const refusal = (disk: Disk, waiting: number, { queue }: SqliteOptions): ApiError | undefined => {
+const refusal = ({ disk, queue }: Options, waiting: number): ApiError | undefined => {
   if (disk.isLow())
     return unavailable('The disk is almost full: nothing was written, reads go on', 10)
   return waiting < queue ? undefined : tooManyWrites()
 }
 
-const startWorker = (
-  { file, sync = 'full', digits, limits, readTimeout, sharedLog }: SqliteOptions,
-  cells: Cells | undefined,
-): Worker =>
-  startThread(new URL('./worker.ts', import.meta.url), {
-    file,
-    sync,
-    digits,
-    limits,
-    readTimeout,
-    sharedLog,
-    cells,
-  } satisfies WriterSetup)
-
-type Parts = {
-  readonly options: SqliteOptions
-  readonly disk: Disk
-  readonly waiters: ReturnType<typeof createWaiters>
-  readonly beforeAnswers: () => void
-  readonly setReady: () => void
-  readonly stop: (message: string) => void
-  readonly onDamage: (message: string) => void
+const startWorker = (options: Options): Worker => {
+  const { file, sync = 'full', digits, limits, readTimeout, sharedLog, cells } = options
+  const setup: WriterSetup = { file, sync, digits, limits, readTimeout, sharedLog, cells }
+  return startThread(new URL('./worker.ts', import.meta.url), setup)
 }
+
+/** Sends jobs to the thread: those of one turn of the event loop are sent together, and commit together. */
+const createBatcher = (worker: Worker) => {
+  const pack = createPacker()
+  let jobs: Sent[] = []
+  const flush = () => {
+    if (jobs.length > 0) worker.postMessage(jobs)
+    jobs = []
+  }
+  const add = (id: number, job: Job) => {
+    if (jobs.length === 0) setImmediate(flush)
+    jobs.push(pack(id, job))
+  }
+  return { add, flush }
+}
+
+type Waiters = ReturnType<typeof createWaiters>
 
 /** A function that settles jobs by the replies of the writer thread. */
 const settling =
-  ({ options, disk, waiters, beforeAnswers, setReady, stop, onDamage }: Parts) =>
+  (
+    { disk, beforeAnswers, onDamage, onProblem, onCommit }: Options,
+    waiters: Waiters,
+    setReady: () => void,
+    stop: (message: string) => void,
+  ) =>
   (reply: Reply) => {
     switch (reply.kind) {
       case 'ready':
         return setReady()
       case 'problem':
-        return options.onProblem?.(reply.message)
+        return onProblem?.(reply.message)
       case 'damaged':
         return onDamage(reply.message)
       case 'outcomes':
         beforeAnswers()
-        options.onCommit?.(reply.outcomes.length, reply.milliseconds)
+        onCommit?.(reply.outcomes.length, reply.milliseconds)
         return waiters.resolve(reply.outcomes, reply.milliseconds)
       case 'full':
         disk.wasFull()
         return waiters.reject(reply.ids, nothingDone.full)
       case 'busy':
       case 'broken':
-        options.onProblem?.(`${nothingDone[reply.kind]().message} (${reply.message})`)
+        onProblem?.(`${nothingDone[reply.kind]().message} (${reply.message})`)
         return waiters.reject(reply.ids, nothingDone[reply.kind])
       case 'gone':
         return stop(reply.message)
@@ -118,25 +132,12 @@ const settling =
     }
   }
 
-type Around = {
-  /** Ends the open snapshot, so that reads after an answer see its write. */
-  readonly beforeAnswers: () => void
-  /** Numbered around each commit; undefined where nobody watches them. */
-  readonly cells: Cells | undefined
-  /** Called when a write meets a damaged page. */
-  readonly onDamage: (message: string) => void
-}
-
 /** Starts the writer thread. */
-export const startWriter = (
-  options: SqliteOptions,
-  disk: Disk,
-  { beforeAnswers, cells, onDamage }: Around,
-) => {
+export const startWriter = (options: Options) => {
   const served = fileAt(options.file)
-  const worker = startWorker(options, cells)
+  const worker = startWorker(options)
   const waiters = createWaiters()
-  const batcher = createBatcher(batch => worker.postMessage(batch))
+  const batcher = createBatcher(worker)
   const { promise: ready, resolve: setReady, reject: setFailed } = Promise.withResolvers<void>()
   ready.catch(() => {})
   let lastId = 0
@@ -152,8 +153,7 @@ export const startWriter = (
     setFailed(new Error(message))
     options.onFatal(message)
   }
-  const settle = settling({ options, disk, waiters, beforeAnswers, setReady, stop, onDamage })
-  worker.on('message', settle)
+  worker.on('message', settling(options, waiters, setReady, stop))
   worker.on('error', (error: Error) => {
     // It may have opened another file than the one that is served, or a new one.
     const isServed = fileAt(options.file) === served
@@ -164,7 +164,7 @@ export const startWriter = (
   const write = async (job: Job): Promise<Outcome> => {
     if (stopped) throw stopped
     if (isClosing) throw new ApiError('UNAVAILABLE', 'The store is closed')
-    const refused = refusal(disk, waiters.count(), options)
+    const refused = refusal(options, waiters.count())
     if (refused) throw refused
     const id = ++lastId
     batcher.add(id, job)
