@@ -62,6 +62,10 @@ const tableOf = ({ model }: Source, entity: string): Sql => name(entityOf(model,
 
 const madeAt = (alias: string): Sql => column(alias, columnName('createdAt'))
 
+/** The whole days from 1970 to a moment, in UTC. Integer division truncates towards zero: one before 1970 belongs to the day below. */
+const dayOf = (time: Sql): Sql =>
+  sql`(${time} - (${time} % 86400000 + 86400000) % 86400000) / 86400000`
+
 /** The conditions that a row was made within the report's range. */
 const inTime = ({ dialect, request }: Source, alias: string): readonly Sql[] => [
   ...(request.from === undefined ? [] : [sql`${madeAt(alias)} >= ${request.from}`]),
@@ -70,18 +74,18 @@ const inTime = ({ dialect, request }: Source, alias: string): readonly Sql[] => 
 ]
 
 const counted = (source: Source, entity: string, index: number): DailyQuery => ({
-  query: sql`select ${source.dialect.day(madeAt('t'))}, count(*) from ${tableOf(source, entity)} as t
+  query: sql`select ${dayOf(madeAt('t'))}, count(*) from ${tableOf(source, entity)} as t
     where ${and(inTime(source, 't'))} group by 1`,
   add: (values, row) => plus(values, index, big(row[1])),
 })
 
 /** Orders that were paid, by the day on which they were placed; the refunded ones in columns of their own. */
 const sales = (source: Source): readonly DailyQuery[] => {
-  const { dialect, model } = source
+  const { model } = source
   const orders = tableOf(source, 'order')
   const items = tableOf(source, 'orderItem')
   const ours = sql`o.currency = ${model.settings.currency.code}`
-  const day = dialect.day(madeAt('o'))
+  const day = dayOf(madeAt('o'))
   return [
     {
       query: sql`select ${day}, o.status, count(*), sum(o.amount / ${million}), sum(o.amount % ${million})

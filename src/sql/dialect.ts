@@ -55,8 +55,6 @@ export type Dialect = {
   readonly ordered: (column: Sql, nullable: boolean, descending: boolean) => Sql
   /** A bound value where nothing else gives its type. */
   readonly typed: (value: Part, scalar: Scalar) => Sql
-  /** The whole days from 1970 to a moment, in UTC; before 1970 they are negative. */
-  readonly day: (time: Sql) => Sql
   /** The highest id that a table ever gave out, those of deleted rows too; null where it gave none. */
   readonly highestId: (table: string) => Sql
   /** Appended to a read in a writing transaction, so that its rows cannot change before the commit. */

@@ -63,8 +63,6 @@ export const dialect: Dialect = {
   // PostgreSQL's default: null after every value ascending, before it descending.
   ordered: (by, _nullable, descending) => (descending ? sql`${by} desc` : by),
   typed: (value, scalar) => sql`${value}::${trusted(columnType[scalar])}`,
-  // Integer division truncates towards zero: a moment before 1970 belongs to the day below.
-  day: time => sql`(${time} - (${time} % 86400000 + 86400000) % 86400000) / 86400000`,
   highestId: table => sql`pg_sequence_last_value(pg_get_serial_sequence(${table}, 'id')::regclass)`,
   lockClause: trusted(' for no key update'),
 }

@@ -66,8 +66,6 @@ export const dialect: Dialect = {
     return nullable ? sql`${by} is null${direction}, ${by}${direction}` : sql`${by}${direction}`
   },
   typed: value => sql`${value}`,
-  // Integer division truncates towards zero: a moment before 1970 belongs to the day below.
-  day: time => sql`(${time} - (${time} % 86400000 + 86400000) % 86400000) / 86400000`,
   highestId: table => sql`(select seq from sqlite_sequence where name = ${table})`,
   lockClause: trusted(''),
 }
