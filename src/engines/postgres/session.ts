@@ -78,6 +78,6 @@ export const openSession = async (
         await connection.query(raiseIds(table, sql`(select max(id) from ${name(table)})`))
     },
     analyze: () => run('analyze'),
-    close: connection.end,
+    close: connection.close,
   }
 }

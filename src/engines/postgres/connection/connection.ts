@@ -36,7 +36,7 @@ export type Connection = {
   /** Settles when the connection is closed, by either side. */
   readonly closed: Promise<void>
   /** Waits a moment for open queries, and closes the connection in good order. */
-  readonly end: () => Promise<void>
+  readonly close: () => Promise<void>
   /** Closes it at once: open queries fail. */
   readonly cut: () => void
 }
@@ -137,7 +137,7 @@ export const connectionOf = (
     isOpen: () => traffic.isOpen && !traffic.isEnding,
     closed,
     cut,
-    end: async () => {
+    close: async () => {
       traffic.isEnding = true
       if (traffic.isOpen && 'end' in client)
         await endAll([client], () => (client as pg.Client).end())

@@ -40,9 +40,6 @@ export const isLasting = (error: unknown): boolean => /^(28|3D|42501)/.test(code
 export const isStale = (error: Error): boolean =>
   /^(26000|0A000)$/.test((error as DatabaseError).code ?? '')
 
-/** Whether a server takes no writes: it is in recovery, or was set so. */
-export const isReadOnly = (error: Error): boolean => (error as DatabaseError).code === '25006'
-
 /** `table.column` of a constraint: indexes are named after their table and columns. */
 const targetOf = ({ table = '', constraint = '' }: DatabaseError): string => {
   const column = constraint.startsWith(`${table}_by_`)
@@ -100,8 +97,8 @@ export const isRetryable = (error: unknown): boolean =>
 /** Whether a COMMIT that failed with this error has surely committed nothing. */
 export const isSurelyUndone = (error: unknown): boolean => /^(23|40)/.test(codeOf(error))
 
-/** Whether a server refused because it takes no writes, so that another one may be the primary. */
-export const isElsewhere = (error: unknown): boolean => codeOf(error) === '25006'
+/** Whether a server refused because it takes no writes: it is in recovery, or was set so, and another one may be the primary. */
+export const isReadOnly = (error: unknown): boolean => codeOf(error) === '25006'
 
 /** Whether a transaction only lost against another one. */
 export const isConflict = (error: unknown): boolean => /^(40001|40P01)$/.test(codeOf(error))

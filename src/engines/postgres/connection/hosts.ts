@@ -1,5 +1,6 @@
 /** The primary among several servers: found by asking all of them at once, and again whenever it is lost. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { closing } from '#base/closing.ts'
 import { seeksPrimary, serversIn } from '#base/hosts.ts'
 import { withPatience } from '#engines/patience.ts'
 import type { Role } from '#engines/postgres/connection/client.ts'
@@ -31,8 +32,7 @@ type Primary = { readonly url: string; readonly timeline: number }
 /** The server as a primary; undefined where it is a standby, or cannot be reached for the reason that is added to `errors`. */
 const askServer = async (url: string, errors: unknown[]): Promise<Primary | undefined> => {
   try {
-    const connection = await connectTo(url, asking)
-    const [row] = await connection.query(timeline).finally(connection.end)
+    const [row] = await closing(connectTo(url, asking), ({ query }) => query(timeline))
     return row?.[0] == null ? undefined : { url, timeline: Number(row[0]) }
   } catch (error) {
     errors.push(error)
@@ -93,7 +93,7 @@ export const primaryWithin = async (
   const connection = await withPatience({ wait, pause: betweenTries, passes, onWait: report }, () =>
     connect(options),
   )
-  await connection.end()
+  await connection.close()
 }
 
 /** Where to connect to: the primary, or the only server of a URL. */

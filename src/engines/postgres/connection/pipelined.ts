@@ -10,19 +10,6 @@ import type { Query, Rows } from '#sql/engine.ts'
 /** How long a read waits for a connection that is being opened, in milliseconds. */
 const connectionWait = 250
 
-export type PipelinedPool = {
-  /** The rows of a query. Throws a LostError where its connection was lost; it does not try again. */
-  readonly query: (query: Query) => Promise<Rows>
-  /** The number of queries without an answer yet. */
-  readonly waiting: () => number
-  readonly isUp: () => boolean
-  /** Settles with the first connection; rejects with the reason where there is none. */
-  readonly ready: () => Promise<void>
-  /** Seconds until the next try to connect, at least 1. */
-  readonly nextTry: () => number
-  readonly close: () => Promise<void>
-}
-
 type Options = {
   readonly hosts: Hosts
   readonly connection: SessionOptions
@@ -42,12 +29,7 @@ const leastBusy = (slots: readonly Reconnecting[]): Connection | undefined => {
 }
 
 /** Opens `count` connections and keeps them open. */
-export const createPipelinedPool = ({
-  hosts,
-  connection,
-  count,
-  onChange,
-}: Options): PipelinedPool => {
+export const createPipelinedPool = ({ hosts, connection, count, onChange }: Options) => {
   let reason: Error = new UnreachableError('the database was not reached yet')
   let wasUp = true
   let isClosed = false
@@ -74,10 +56,15 @@ export const createPipelinedPool = ({
     }
   }
   return {
-    query: async query => (leastBusyNow() ?? (await waitForConnection())).query(query),
+    /** The rows of a query. Throws a LostError where its connection was lost; it does not try again. */
+    query: async (query: Query): Promise<Rows> =>
+      (leastBusyNow() ?? (await waitForConnection())).query(query),
+    /** The number of queries without an answer yet. */
     waiting: () => leastBusyNow()?.waiting() ?? 0,
     isUp: () => leastBusyNow() !== undefined,
+    /** Settles with the first connection; rejects with the reason where there is none. */
     ready: async () => void (await waitForConnection()),
+    /** Seconds until the next try to connect, at least 1. */
     nextTry: () => Math.max(1, Math.ceil(Math.min(...slots.map(slot => slot.wait())) / 1000)),
     close: async () => {
       isClosed = true
@@ -85,3 +72,5 @@ export const createPipelinedPool = ({
     },
   }
 }
+
+export type PipelinedPool = ReturnType<typeof createPipelinedPool>

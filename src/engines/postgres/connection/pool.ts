@@ -18,14 +18,6 @@ const longestFind = 1500
 /** An idle connection is closed after so many milliseconds. */
 const idleFor = 30_000
 
-export type Pool = {
-  /** Runs work on a connection, which is closed where the work broke it. */
-  readonly use: <Result>(work: (connection: Connection) => Promise<Result>) => Promise<Result>
-  /** How many wait for a connection. */
-  readonly waiting: () => number
-  readonly close: () => Promise<void>
-}
-
 /** Whether a wait timed out because all connections are in use, not because a new one could not be opened. */
 const isFull = (error: unknown): boolean =>
   error instanceof Error && error.message === 'timeout exceeded when trying to connect'
@@ -66,7 +58,7 @@ export const createPool = (
   hosts: Hosts,
   options: SessionOptions,
   { pool: max, poolWait = 1000 }: Pick<PostgresOptions, 'pool' | 'poolWait'>,
-): Pool => {
+) => {
   const pool = new pg.Pool({
     ...clientConfig(hosts.current(), options),
     Client: clientsOf(hosts),
@@ -93,7 +85,10 @@ export const createPool = (
       finding--
     }
   }
-  const use: Pool['use'] = async work => {
+  /** Runs work on a connection, which is closed where the work broke it. */
+  const use = async <Result>(
+    work: (connection: Connection) => Promise<Result>,
+  ): Promise<Result> => {
     await find()
     const client = await takeFrom(pool, hosts)
     const connection = connections.get(client) ?? connectionOf(client, options)
@@ -111,7 +106,10 @@ export const createPool = (
   })
   return {
     use,
+    /** How many wait for a connection. */
     waiting: () => finding + pool.waitingCount,
     close: () => endAll(clients, () => pool.end()),
   }
 }
+
+export type Pool = ReturnType<typeof createPool>

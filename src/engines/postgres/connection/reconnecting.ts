@@ -13,14 +13,6 @@ const goodAfter = 100
 /** How long it waits in one piece for the primary to be found, in milliseconds; then it says that there is none. */
 const longestFind = 2000
 
-export type Reconnecting = {
-  /** The connection, while there is one. */
-  readonly connection: () => Connection | undefined
-  /** Milliseconds until the next try to connect. */
-  readonly wait: () => number
-  readonly close: () => Promise<void>
-}
-
 type State = {
   readonly hosts: Hosts
   readonly options: SessionOptions
@@ -67,7 +59,7 @@ const open = async (state: State): Promise<void> => {
     await hosts.find(longestFind)
     const moves = hosts.moves()
     const made = await connectTo(hosts.current(), options, hosts.role)
-    if (state.isClosed) return void made.end()
+    if (state.isClosed) return void made.close()
     if (moves !== hosts.moves()) {
       made.cut()
       throw new UnreachableError('another server has become the primary meanwhile')
@@ -83,17 +75,21 @@ export const keepConnected = (
   hosts: Hosts,
   options: SessionOptions,
   onChange: State['onChange'],
-): Reconnecting => {
+) => {
   const state: State = { hosts, options, onChange, isClosed: false, pause: 0, due: 0 }
   hosts.onMove(() => state.connection?.cut())
   open(state)
   return {
+    /** The connection, while there is one. */
     connection: () => (state.connection?.isOpen() ? state.connection : undefined),
+    /** Milliseconds until the next try to connect. */
     wait: () => Math.max(state.due - performance.now(), 0),
     close: async () => {
       state.isClosed = true
       clearTimeout(state.timer)
-      await state.connection?.end()
+      await state.connection?.close()
     },
   }
 }
+
+export type Reconnecting = ReturnType<typeof keepConnected>

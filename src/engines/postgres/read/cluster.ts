@@ -22,18 +22,8 @@ type Parts = {
   readonly write: (query: Query) => Promise<Rows>
 }
 
-export type Cluster = {
-  /** The replica for a read; undefined where the primary must answer. Throws `MALFORMED_REQUEST` for what is no position. */
-  readonly choose: (after: Position | undefined) => Promise<Server | undefined> | Server | undefined
-  /** What is to be said of a position: its write may be lost, or nobody knows; undefined where all is well. */
-  readonly positionStatus: (after: Position) => 'lost' | 'unknown' | undefined
-  /** How far each replica is behind, in seconds; NaN for one that does not answer. */
-  readonly lags: () => ReadonlyMap<string, number>
-  readonly close: () => Promise<void>
-}
-
 /** Watches them. */
-export const createCluster = ({ hosts, primary, source, write }: Parts): Cluster => {
+export const createCluster = ({ hosts, primary, source, write }: Parts) => {
   const ask = (query: Query) => primary.pipelined.query(query)
   const timelines = createTimelines(ask, write, () => replicas?.forget())
   const replicas = source && createReplicas(source, timelines)
@@ -62,7 +52,8 @@ export const createCluster = ({ hosts, primary, source, write }: Parts): Cluster
     await hosts.find(newerWait).catch(() => {})
   }
   return {
-    choose: after => {
+    /** The replica for a read; undefined where the primary must answer. Throws `MALFORMED_REQUEST` for what is no position. */
+    choose: (after: Position | undefined): Promise<Server | undefined> | Server | undefined => {
       const wanted = after === undefined ? undefined : logPositionOf(after)
       const status = wanted && timelines.positionStatus(wanted)
       // What was carried over from an earlier system is on each replica that shows the present timeline.
@@ -70,7 +61,8 @@ export const createCluster = ({ hosts, primary, source, write }: Parts): Cluster
         return replicas?.choose(wanted && timelines.isEarlier(wanted) ? undefined : wanted)
       return status === 'unknown' ? lookFor(wanted) : undefined
     },
-    positionStatus: after => {
+    /** What is to be said of a position: its write may be lost, or nobody knows; undefined where all is well. */
+    positionStatus: (after: Position): 'lost' | 'unknown' | undefined => {
       try {
         const status = timelines.positionStatus(logPositionOf(after))
         return status === 'held' || timelines.current() === undefined ? undefined : status
@@ -78,10 +70,13 @@ export const createCluster = ({ hosts, primary, source, write }: Parts): Cluster
         return undefined
       }
     },
-    lags: () => replicas?.lags() ?? new Map(),
+    /** How far each replica is behind, in seconds; NaN for one that does not answer. */
+    lags: (): ReadonlyMap<string, number> => replicas?.lags() ?? new Map(),
     close: async () => {
       clearInterval(timer)
       await replicas?.close()
     },
   }
 }
+
+export type Cluster = ReturnType<typeof createCluster>

@@ -1,4 +1,5 @@
 /** Chooses the replica for a read: the one with the fewest open queries of those that are up and have replayed enough. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { labelOf } from '#engines/postgres/connection/label.ts'
 import { type LogPosition, lsnOf } from '#engines/postgres/read/position.ts'
 import { createServer, type Server, type ServerOptions } from '#engines/postgres/read/server.ts'
@@ -64,7 +65,7 @@ const waitsFor = async ({ refresh }: Replica, lsn: bigint): Promise<boolean> => 
   try {
     while ((await refresh()).lsn < lsn) {
       if (performance.now() >= last) return false
-      await new Promise(resolve => setTimeout(resolve, replayPoll))
+      await sleep(replayPoll)
     }
     return true
   } catch {
@@ -77,22 +78,6 @@ export type ReplicaSource = {
   readonly find: () => Promise<readonly string[]>
   /** The options of the one with a URL. */
   readonly optionsOf: (url: string) => ServerOptions
-}
-
-export type Replicas = {
-  /** The replica for a read that must see a position, or any state; undefined where the primary must answer. */
-  readonly choose: (
-    wanted: LogPosition | undefined,
-  ) => Promise<Server | undefined> | Server | undefined
-  /** Looks which there are now, and how far each has come. */
-  readonly check: () => Promise<void>
-  /** Notes how far the primary has come. */
-  readonly noteWritten: (lsn: bigint) => void
-  /** Notes that it writes on another timeline: what it had come to before says nothing any more. */
-  readonly forget: () => void
-  /** How far each is behind, in seconds; NaN for one that does not answer. */
-  readonly lags: () => ReadonlyMap<string, number>
-  readonly close: () => Promise<void>
 }
 
 /** Remembers how far the primary has come; gives the LSN that a replica must have reached. */
@@ -131,10 +116,7 @@ const follow = async (replicas: Map<string, Replica>, { find, optionsOf }: Repli
 }
 
 /** The replicas of a primary; `current` gives the timeline that one must show to be used. */
-export const createReplicas = (
-  source: ReplicaSource,
-  { current }: Pick<Timelines, 'current'>,
-): Replicas => {
+export const createReplicas = (source: ReplicaSource, { current }: Pick<Timelines, 'current'>) => {
   const replicas = new Map<string, Replica>()
   const lag = createLag()
   const best = (): Replica | undefined => {
@@ -150,11 +132,13 @@ export const createReplicas = (
     return chosen
   }
   return {
-    choose: wanted => {
+    /** The replica for a read that must see a position, or any state; undefined where the primary must answer. */
+    choose: (wanted: LogPosition | undefined): Promise<Server | undefined> | Server | undefined => {
       const replica = best()
       if (!replica || !wanted || replica.known().lsn >= wanted.lsn) return replica?.server
       return waitsFor(replica, wanted.lsn).then(reached => (reached ? replica.server : undefined))
     },
+    /** Looks which there are now, and how far each has come. */
     check: async () => {
       // While nobody can say which there are, those that were there are.
       await follow(replicas, source).catch(() => {})
@@ -162,9 +146,12 @@ export const createReplicas = (
       for (const { checkLag, refresh } of replicas.values())
         (least === undefined ? refresh() : checkLag(least)).catch(() => {})
     },
+    /** Notes how far the primary has come. */
     noteWritten: lag.note,
+    /** Notes that it writes on another timeline: what it had come to before says nothing any more. */
     forget: lag.forget,
-    lags: () =>
+    /** How far each is behind, in seconds; NaN for one that does not answer. */
+    lags: (): ReadonlyMap<string, number> =>
       new Map(
         [...replicas].map(([url, { server, known }]) => [
           labelOf(url),

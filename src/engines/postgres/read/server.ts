@@ -19,16 +19,6 @@ export type ServerOptions = Pick<
   readonly onChange: (problem: string | null) => void
 }
 
-/** A server does not try again: `query` and `snapshot` throw a LostError where a connection was lost. */
-export type Server = {
-  /** The rows of one statement, which is a snapshot by itself. */
-  readonly query: (query: Query, asked?: Asked) => Promise<Rows>
-  /** Runs work so that all its queries see the same moment. */
-  readonly snapshot: <Result>(begin: () => Work<Result>, asked?: Asked) => Promise<Result>
-  readonly pipelined: PipelinedPool
-  readonly close: () => Promise<void>
-}
-
 /** How much longer than the time limit of a statement a server may be silent, in milliseconds. */
 const grace = 1000
 
@@ -88,8 +78,8 @@ const transactions =
       }
     })
 
-/** Opens connections to a server. */
-export const createServer = (options: ServerOptions): Server => {
+/** Opens connections to a server. It does not try again: what it is asked throws a LostError where a connection was lost. */
+export const createServer = (options: ServerOptions) => {
   const connection: SessionOptions = {
     prepare: options.prepare,
     statementTimeout: options.readTimeout,
@@ -113,11 +103,17 @@ export const createServer = (options: ServerOptions): Server => {
       : inTransaction(ask => ask(query), asked)
   // A slow query does not go over the pipelined connections: those behind it would wait.
   return {
-    query: (query, asked) => (query.isQuick ? lookUp(query) : querySlowly(query, asked)),
+    /** The rows of one statement, which is a snapshot by itself. */
+    query: (query: Query, asked?: Asked) =>
+      query.isQuick ? lookUp(query) : querySlowly(query, asked),
     pipelined,
-    snapshot: (begin, asked) => inTransaction(ask => driveBy(begin(), ask), asked),
+    /** Runs work so that all its queries see the same moment. */
+    snapshot: <Result>(begin: () => Work<Result>, asked?: Asked): Promise<Result> =>
+      inTransaction(ask => driveBy(begin(), ask), asked),
     close: async () => {
       await Promise.all([pipelined.close(), pool.close()])
     },
   }
 }
+
+export type Server = ReturnType<typeof createServer>

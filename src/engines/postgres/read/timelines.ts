@@ -26,7 +26,7 @@ export const replayed = queryWith(
 )
 
 /** What became of the write of a position: the primary's log has it, was cut off before it, or nobody knows. */
-export type PositionStatus = 'held' | 'lost' | 'unknown'
+type PositionStatus = 'held' | 'lost' | 'unknown'
 
 /** A timeline that the store has recorded; `began` is an LSN of the one before, and null where nobody knows. */
 export type Timeline = {
@@ -67,18 +67,8 @@ export const positionStatusOf = (
   return later.length === 0 || later.some(({ began }) => began === null) ? 'unknown' : 'held'
 }
 
-export type Timelines = {
-  /** The primary's; undefined until it was first asked. */
-  readonly current: () => number | undefined
-  readonly positionStatus: (position: LogPosition) => PositionStatus
-  /** Whether a position is in the log of an earlier system, which says nothing of how far the present one has come. */
-  readonly isEarlier: (position: LogPosition) => boolean
-  /** Asks the primary; gives the LSN that it has come to. */
-  readonly refresh: () => Promise<bigint>
-}
-
 /** The timelines as the store records them. `ask` reads from the primary, and `write` writes there. */
-export const createTimelines = (ask: Ask, write: Ask, onChange: () => void): Timelines => {
+export const createTimelines = (ask: Ask, write: Ask, onChange: () => void) => {
   let known: Here | undefined
   let recorded: readonly Timeline[] = []
   const read = async (): Promise<readonly Timeline[]> =>
@@ -101,9 +91,13 @@ export const createTimelines = (ask: Ask, write: Ask, onChange: () => void): Tim
     onChange()
   }
   return {
+    /** The primary's; undefined until it was first asked. */
     current: () => known?.current,
-    positionStatus: position => positionStatusOf(position, known, recorded),
-    isEarlier: ({ timeline }) => timeline !== undefined && timeline <= (known?.earlier ?? 0),
+    positionStatus: (position: LogPosition) => positionStatusOf(position, known, recorded),
+    /** Whether a position is in the log of an earlier system, which says nothing of how far the present one has come. */
+    isEarlier: ({ timeline }: LogPosition) =>
+      timeline !== undefined && timeline <= (known?.earlier ?? 0),
+    /** Asks the primary; gives the LSN that it has come to. */
     refresh: async () => {
       const [row = []] = await ask(here)
       const [current, lsn, began, system, earlier] = row
@@ -114,3 +108,5 @@ export const createTimelines = (ask: Ask, write: Ask, onChange: () => void): Tim
     },
   }
 }
+
+export type Timelines = ReturnType<typeof createTimelines>

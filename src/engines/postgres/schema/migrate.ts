@@ -1,5 +1,6 @@
 /** Brings a PostgreSQL store up to date: one program at a time, each migration recorded as applied. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { closing } from '#base/closing.ts'
 import {
   appliedIn,
   makeMigrationsTable,
@@ -50,31 +51,14 @@ const tryLock = async (guard: Connection): Promise<boolean> => {
  * Runs work under a lock, so that no other program migrates this store. The lock belongs to a transaction on a connection of its own,
  * so that it holds behind a pooler too, whatever the work does.
  */
-const withMigrationLock = async <Result>(
+const withMigrationLock = <Result>(
   options: ConnectionOptions,
   work: () => Promise<Result>,
-): Promise<Result> => {
-  const guard = await connect(options)
-  try {
+): Promise<Result> =>
+  closing(connect(options), async guard => {
     while (!(await tryLock(guard))) await sleep(retryEvery)
-    return await work()
-  } finally {
-    await guard.end()
-  }
-}
-
-/** Runs work on a connection of its own. */
-const withConnection = async <Result>(
-  options: ConnectionOptions,
-  work: (connection: Connection) => Promise<Result>,
-): Promise<Result> => {
-  const connection = await connect(options)
-  try {
-    return await work(connection)
-  } finally {
-    await connection.end()
-  }
-}
+    return work()
+  })
 
 const encoding = queryWith("select current_setting('server_encoding')")
 
@@ -118,7 +102,7 @@ export const migratePostgres = (
   check?: Check,
 ): Promise<readonly string[]> =>
   withMigrationLock(options, () =>
-    withConnection(options, async connection => {
+    closing(connect(options), async connection => {
       await check?.(connection)
       return migrateOn(connection, migrations)
     }),
@@ -130,7 +114,7 @@ export const pendingOn = (
   migrations: readonly Migration[],
   check: Check,
 ): Promise<readonly string[]> =>
-  withConnection(options, async connection => {
+  closing(connect(options), async connection => {
     await check(connection)
     const applied = await driveBy(appliedIn(dialect), connection.query)
     return missingOf(migrations, applied).map(({ name }) => name)
@@ -138,4 +122,4 @@ export const pendingOn = (
 
 /** A key of the store; throws where it was never migrated. */
 export const secretOn = (options: ConnectionOptions, name: Secret): Promise<Uint8Array> =>
-  withConnection(options, ({ query }) => driveBy(secretIn(dialect, name), query))
+  closing(connect(options), ({ query }) => driveBy(secretIn(dialect, name), query))

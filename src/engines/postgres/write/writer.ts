@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '#engines/postgres/connection/connection.ts'
 import {
-  isElsewhere,
   isLockTimeout,
+  isReadOnly,
   isRetryable,
   isSurelyUndone,
 } from '#engines/postgres/connection/errors.ts'
@@ -188,7 +188,7 @@ const runWithRetries = async (tools: Tools, job: Job): Promise<Outcome> => {
         isPipelined = false
         continue
       }
-      const mayPass = isRetryable(error) || (tools.hosts.role === 'primary' && isElsewhere(error))
+      const mayPass = isRetryable(error) || (tools.hosts.role === 'primary' && isReadOnly(error))
       if (!mayPass || isLast(number)) throw error
     }
     await sleep(number * (5 + Math.random() * 20))
