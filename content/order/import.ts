@@ -7,7 +7,7 @@ import { transitions } from '#content/order/entity.ts'
 import type { FieldFault } from '#errors.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import { formatMinor } from '#model/money.ts'
-import { queryOf } from '#sql/query.ts'
+import { queryOf } from '#sql/engine.ts'
 import { type SqlValue, sql } from '#sql/sql.ts'
 import { checkInput, type Use, type Values } from '#write/input.ts'
 

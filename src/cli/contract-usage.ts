@@ -3,8 +3,7 @@ import { isDay } from '#base/dates.ts'
 import { withStore } from '#cli/store.ts'
 import { readArgs, UsageError } from '#cli/usage.ts'
 import type { Content } from '#content.ts'
-import type { Row } from '#sql/engine.ts'
-import { queryOf } from '#sql/query.ts'
+import { queryOf, type Row } from '#sql/engine.ts'
 import { usesSince } from '#write/usage.ts'
 
 /** One caller's uses of a deprecated version, or of a member of it. */

@@ -3,7 +3,7 @@ import type { ContentStore, InputRow, OpenStore, RowsByEntity } from '#cli/row-s
 import type { Entity } from '#model/entity.ts'
 import { columnName, type Model } from '#model/model.ts'
 import { anonymous } from '#model/viewer.ts'
-import { queryOf } from '#sql/query.ts'
+import { queryOf } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import { comma, join, name, sql, statement } from '#sql/sql.ts'
 import { inputValues, type Use, type Values } from '#write/input.ts'

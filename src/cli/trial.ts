@@ -9,7 +9,7 @@ import { historyOf } from '#engines/migrations.ts'
 import { restore } from '#engines/sqlite/backup.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import { columnName, type Entities } from '#model/model.ts'
-import { queryOf } from '#sql/query.ts'
+import { queryOf } from '#sql/engine.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
 
 type Counts = {

@@ -16,10 +16,11 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { fileAt, lock, opened } from '#engines/sqlite/lock.ts'
 
-const endings = ['-journal', '-wal', '-shm', ''] as const
+/** What SQLite adds to the name of a file for those that it makes beside it. */
+export const companions = ['-journal', '-wal', '-shm'] as const
 
 const removePart = (part: string) => {
-  for (const ending of endings) rmSync(`${part}${ending}`, { force: true })
+  for (const ending of [...companions, '']) rmSync(`${part}${ending}`, { force: true })
 }
 
 // Earlier releases put the id of their process into the name.

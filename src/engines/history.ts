@@ -3,8 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { type Applied, checksumOf, type Migration } from '#engines/migrations.ts'
 import { type Secret, secrets } from '#engines/store.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import { type Query, queryWith, type Work } from '#sql/engine.ts'
-import { queryOf } from '#sql/query.ts'
+import { type Query, queryOf, queryWith, type Work } from '#sql/engine.ts'
 import { sql, trusted } from '#sql/sql.ts'
 
 /** The columns of a table, each with whether it is never null; none where there is no such table. */

@@ -40,15 +40,6 @@ export type Serving = {
   readonly onFatal: (message: string) => void
 }
 
-/** Figures for an operator, read when they are asked for. */
-type Figures = {
-  readonly writesWaiting: () => number
-  /** The length of the log of writes beside a file. */
-  readonly walBytes?: () => number
-  /** How far replicas are behind, in seconds, by their names; NaN for one that does not answer. */
-  readonly replicaLags?: () => ReadonlyMap<string, number>
-}
-
 /** A store that is served. */
 export type Engine = PlanReader &
   Writer & {
@@ -59,7 +50,14 @@ export type Engine = PlanReader &
     readonly ready: () => Promise<void>
     /** Why it can only be read now; null where it can be written. */
     readonly readOnly: () => string | null
-    readonly figures: Figures
+    /** Figures for an operator, read when they are asked for. */
+    readonly figures: {
+      readonly writesWaiting: () => number
+      /** The length of the log of writes beside a file. */
+      readonly walBytes?: () => number
+      /** How far replicas are behind, in seconds, by their names; NaN for one that does not answer. */
+      readonly replicaLags?: () => ReadonlyMap<string, number>
+    }
     /** Adds to the counts that all processes share; absent where one process serves the store alone. */
     readonly rateCounts?: RateCounts
     readonly close: () => Promise<void>

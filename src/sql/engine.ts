@@ -1,5 +1,6 @@
 /** What a database must offer: reads in one snapshot, sessions for commands, and errors that the model knows. */
-import type { SqlValue } from '#sql/sql.ts'
+import type { Dialect } from '#sql/dialect.ts'
+import { type Sql, type SqlValue, statement } from '#sql/sql.ts'
 
 /** A row as the database returns it: values in the order of the statement's columns. */
 export type Row = readonly SqlValue[]
@@ -26,6 +27,16 @@ export type Query = {
 
 /** The query of a text with its values. */
 export const queryWith = (text: string, ...values: readonly SqlValue[]): Query => ({ text, values })
+
+/** The query of a piece; throws where a value is not known yet. */
+export const queryOf = (piece: Sql, { placeholder }: Pick<Dialect, 'placeholder'>): Query => {
+  const { text, parameters } = statement(piece, placeholder)
+  const values = parameters.map((parameter): SqlValue => {
+    if (parameter.kind === 'value') return parameter.value
+    throw new Error(`a query takes no ${parameter.kind}`)
+  })
+  return { text, values }
+}
 
 /** Work on one connection: it yields queries and gets their rows, so that the same code serves sync and async drivers. */
 export type Work<Result> = Generator<Query, Result, Rows>

@@ -11,8 +11,7 @@ import { anyone } from '#model/policy.ts'
 import { pathId } from '#rest/mount.ts'
 import { represent, representAs } from '#rest/represent.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
-import type { Asked, Rows } from '#sql/engine.ts'
-import { queryOf } from '#sql/query.ts'
+import { type Asked, queryOf, type Rows } from '#sql/engine.ts'
 import { type Sql, sql } from '#sql/sql.ts'
 
 const policy = {

@@ -5,8 +5,7 @@ import type { Scalar } from '#model/field.ts'
 import { columnName, entityOf } from '#model/model.ts'
 import { formatMinor } from '#model/money.ts'
 import { isoTime } from '#read/encode.ts'
-import type { Row, Rows } from '#sql/engine.ts'
-import { queryOf } from '#sql/query.ts'
+import { queryOf, type Row, type Rows } from '#sql/engine.ts'
 import { comma, join, name, number, type Sql, type SqlValue, sql } from '#sql/sql.ts'
 
 /** A row of an export: its members' values in the order of the header. */

@@ -1,14 +1,13 @@
 /** A PostgreSQL store into which another one is moved: batch by batch, each committed with the key of its last row. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Migration } from '#engines/migrations.ts'
-import { type Key, keyOf, type MovedTable, type Side } from '#engines/moving.ts'
+import { type Key, keyOf, type MovedTable } from '#engines/moving.ts'
 import type { Connection } from '#engines/postgres/connection/connection.ts'
 import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
 import { migratePostgres } from '#engines/postgres/schema/migrate.ts'
 import { openSession, raiseIds } from '#engines/postgres/session.ts'
-import { type Query, queryWith, type Row, type Rows, type Session } from '#sql/engine.ts'
-import { queryOf } from '#sql/query.ts'
+import { type Query, queryOf, queryWith, type Row, type Rows, type Session } from '#sql/engine.ts'
 import { comma, join, name, type Sql, type SqlValue, sql, trusted } from '#sql/sql.ts'
 
 /** Throws where a move into this database was not finished: it has only a part of the store. */
@@ -106,18 +105,6 @@ type Beginning = {
   readonly restarts: boolean
 }
 
-export type Target = Side &
-  Pick<Session, 'analyze' | 'close'> & {
-    /** Begins a move or resumes an unfinished one. Throws where the database has content of its own. */
-    readonly begin: (beginning: Beginning) => Promise<void>
-    /** The key of the last row that was put into a table; null before the first. */
-    readonly reached: (table: MovedTable) => Promise<Key | null>
-    /** Puts in the rows after the key `after`; false, with nothing put in, where the move has passed that key. */
-    readonly put: (table: MovedTable, after: Key | null, rows: Rows) => Promise<boolean>
-    /** Ends the move: the tables' next ids are above all that were ever given out, and the store may be served. */
-    readonly finish: (highestIds: ReadonlyMap<string, number>) => Promise<void>
-  }
-
 const beginOn =
   (session: Session) =>
   ({ source, tables, restarts }: Beginning): Promise<void> =>
@@ -143,10 +130,7 @@ const beginOn =
     })
 
 /** Opens and migrates a database to move a store into. */
-export const openTarget = async (
-  options: ConnectionOptions,
-  migrations: readonly Migration[],
-): Promise<Target> => {
+export const openTarget = async (options: ConnectionOptions, migrations: readonly Migration[]) => {
   await migratePostgres(options, migrations)
   const session = await openSession(options, 'filling')
   // Behind a pooler, connections outlive the processes that used them.
@@ -154,24 +138,30 @@ export const openTarget = async (
   return {
     dialect,
     query: session.query,
+    /** Begins a move or resumes an unfinished one. Throws where the database has content of its own. */
     begin: beginOn(session),
-    reached: async table => {
+    /** The key of the last row that was put into a table; null before the first. */
+    reached: async (table: MovedTable): Promise<Key | null> => {
       const [row] = await session.query(
         queryWith('select last from moves where name = $1', table.name),
       )
       return row?.[0] == null ? null : JSON.parse(String(row[0]))
     },
-    put: async (table, after, rows) => {
+    /** Puts in the rows after the key `after`; false, with nothing put in, where the move has passed that key. */
+    put: async (table: MovedTable, after: Key | null, rows: Rows): Promise<boolean> => {
       const last = rows.at(-1)
       if (!last) return true
       const [row] = await session.query(putStatement(table, after, rows, last))
       return Number(row?.[0]) === rows.length
     },
     analyze: session.analyze,
-    finish: async highestIds => {
+    /** Ends the move: the tables' next ids are above all that were ever given out, and the store may be served. */
+    finish: async (highestIds: ReadonlyMap<string, number>): Promise<void> => {
       for (const [table, id] of highestIds) await session.query(raiseIds(table, sql`${id}::bigint`))
       await session.query(queryWith('delete from moves'))
     },
     close: session.close,
   }
 }
+
+export type Target = Awaited<ReturnType<typeof openTarget>>

@@ -5,8 +5,7 @@ import { connect } from '#engines/postgres/connection/hosts.ts'
 import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
 import { transactionsOf } from '#engines/session.ts'
-import type { Query, Session } from '#sql/engine.ts'
-import { queryOf } from '#sql/query.ts'
+import { type Query, queryOf, type Session } from '#sql/engine.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
 
 // Ids of imported rows must not collide with ids that a running service assigns during the import.

@@ -2,7 +2,7 @@
 import { copyFileSync, existsSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
-import { replaceFile, sync } from '#engines/files.ts'
+import { companions, replaceFile, sync } from '#engines/files.ts'
 import type { Migration } from '#engines/migrations.ts'
 import { BUSY, errorCode } from '#engines/sqlite/codes.ts'
 import { type Connection, connect } from '#engines/sqlite/connection.ts'
@@ -10,8 +10,7 @@ import { dialect } from '#engines/sqlite/dialect.ts'
 import { holdStore } from '#engines/sqlite/lock.ts'
 import { checkExists } from '#engines/sqlite/path.ts'
 import { NewerStoreError } from '#engines/store.ts'
-import { queryWith, type Rows } from '#sql/engine.ts'
-import { queryOf } from '#sql/query.ts'
+import { queryOf, queryWith, type Rows } from '#sql/engine.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
 
 /** A file exists that would be replaced, and `force` is not set. */
@@ -19,7 +18,6 @@ class FileExistsError extends Error {
   override readonly name = 'FileExistsError'
 }
 
-const companions = ['-wal', '-shm', '-journal'] as const
 const pagesAtOnce = 1000
 
 type Answer = readonly Readonly<Record<string, unknown>>[]
@@ -117,11 +115,6 @@ const hasContent = (store: string, tables: readonly string[]): boolean => {
   }
 }
 
-const removeCompanions = (store: string) => {
-  for (const ending of companions) rmSync(`${store}${ending}`, { force: true })
-  sync(dirname(store))
-}
-
 export type RestoreOptions = {
   /** Whether a store is replaced that has content in one of these tables, or that cannot be read. */
   readonly force: boolean
@@ -162,7 +155,8 @@ export const restore = async (
     const before = () => {
       checkReplaceable()
       // Before the rename: SQLite would replay the old file's log into the new one.
-      removeCompanions(target)
+      for (const ending of companions) rmSync(`${target}${ending}`, { force: true })
+      sync(dirname(target))
     }
     await replaceFile(target, copy, { mode: mode & 0o777, before })
     return statSync(target).size

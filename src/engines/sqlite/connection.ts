@@ -1,5 +1,6 @@
 /** One connection to a SQLite file: pragmas, limits, cached statements, and errors as the model knows them. */
 import { constants, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { lru } from '#base/lru.ts'
 import { errorCode } from '#engines/sqlite/codes.ts'
 import { columnarRows, longestList } from '#engines/sqlite/columnar.ts'
 import { ApiError } from '#errors.ts'
@@ -203,7 +204,8 @@ const preparing = (
   database: DatabaseSync,
   collect: ReturnType<typeof collectWrites> | undefined,
 ): Prepare => {
-  const statements = new Map<string, Prepared>()
+  // Plans make few different texts; a flood of unusual plans must not fill the memory.
+  const statements = lru<Prepared>(2000)
   return text => {
     const known = statements.get(text)
     if (known) return known
@@ -211,10 +213,7 @@ const preparing = (
     collect?.(writes)
     const made = { statement: database.prepare(text), writes, replaces: replacing.test(text) }
     made.statement.setReturnArrays(true)
-    // Plans make few different texts; a flood of unusual plans must not fill the memory.
-    if (statements.size >= 2000) statements.delete(statements.keys().next().value as string)
-    statements.set(text, made)
-    return made
+    return statements.set(text, made)
   }
 }
 

@@ -19,18 +19,11 @@ const quick = 4
  */
 export const slow = 40
 
-type Delivery = {
-  /** Adds the outcomes of a group, whose commit took so many `milliseconds`: the first of them are delivered in this turn, unless others wait. */
-  readonly add: (outcomes: readonly JobOutcome[], milliseconds: number) => void
-  /** Delivers all that wait. */
-  readonly flush: () => void
-}
-
 /** Delivers outcomes with `deliver`, in the order in which they are added; `later` calls a function in the next turn. */
 export const createDelivery = (
   deliver: (outcome: JobOutcome) => void,
   later: (work: () => void) => void = setImmediate,
-): Delivery => {
+) => {
   let waiting: readonly JobOutcome[] = []
   let isScheduled = false
   const deliverSome = (most: number) => {
@@ -49,11 +42,13 @@ export const createDelivery = (
     later(turn)
   }
   return {
-    add: (outcomes, milliseconds) => {
+    /** Adds the outcomes of a group, whose commit took so many `milliseconds`: the first of them are delivered in this turn, unless others wait. */
+    add: (outcomes: readonly JobOutcome[], milliseconds: number) => {
       waiting = [...waiting, ...outcomes]
       if (milliseconds > quick && milliseconds < slow) deliverSome(waiting.length)
       else if (!isScheduled) turn()
     },
+    /** Delivers all that wait. */
     flush: () => deliverSome(waiting.length),
   }
 }

@@ -4,7 +4,6 @@ import { tookTooLong } from '#engines/slow-lane.ts'
 import { connect, endRead } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { lookWhileReading } from '#engines/sqlite/interrupts.ts'
-import { goAfterOthers } from '#engines/sqlite/priority.ts'
 import type { ReaderSetup, Task, TaskReply } from '#engines/sqlite/protocol.ts'
 import { ApiError, type ErrorCode } from '#errors.ts'
 import { type Answer, type Prepared, prepare } from '#read/prepare.ts'
@@ -13,8 +12,6 @@ import { drive, type Query, queryWith, type Rows } from '#sql/engine.ts'
 const port = parentPort
 if (!port) throw new Error('the reader runs as a worker thread')
 const { file, digits, limits, readTimeout, stopped } = workerData as ReaderSetup
-// Where cores are few, the one that answers everybody else goes first.
-goAfterOthers()
 const connection = connect(file, {
   readOnly: true,
   onDamage: message => port.postMessage({ kind: 'damaged', message } satisfies TaskReply),

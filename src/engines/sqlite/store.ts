@@ -1,20 +1,31 @@
 /** A SQLite file as a store: its lock, its migrations, its keys, sessions for commands, and the engine that serves it. */
 import type { Migration } from '#engines/migrations.ts'
-import { connect } from '#engines/sqlite/connection.ts'
+import { transactionsOf } from '#engines/session.ts'
+import { type Connection, connect } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { openSqlite } from '#engines/sqlite/engine.ts'
 import { holdWhenFree } from '#engines/sqlite/lock.ts'
 import { migrateSqlite, pendingMigrations, secretOf } from '#engines/sqlite/migrate.ts'
 import type { SqliteFile } from '#engines/sqlite/options.ts'
 import { checkPath } from '#engines/sqlite/path.ts'
-import { sqliteSession } from '#engines/sqlite/session.ts'
 import { keepLog } from '#engines/sqlite/shared-log.ts'
 import type { Store } from '#engines/store.ts'
+import type { Session } from '#sql/engine.ts'
 
 type Options = SqliteFile & {
   /** All migrations of the store, in order. */
   readonly migrations: readonly Migration[]
 }
+
+/** A session on a connection, which it closes; `begin` is the statement that its transactions begin with. */
+const sessionOn = ({ run, query, close }: Connection, begin: string): Session => ({
+  query: async statement => query(statement),
+  ...transactionsOf(run, begin, 'commit'),
+  // Nothing to do: `autoincrement` continues above the highest id that was ever used.
+  settleIds: async () => {},
+  analyze: async () => run('pragma optimize = 0x10002'),
+  close: async () => close(),
+})
 
 /** The store in a file, which is made where there is none yet. */
 export const sqliteStore = ({ migrations, ...options }: Options): Store => {
@@ -48,11 +59,8 @@ export const sqliteStore = ({ migrations, ...options }: Options): Store => {
     session: async purpose =>
       withLog(() =>
         purpose === 'reading'
-          ? sqliteSession(connect(file, { readOnly: true }), 'begin')
-          : sqliteSession(
-              connect(file, { sync, sharesLog, takesResponses: true }),
-              'begin immediate',
-            ),
+          ? sessionOn(connect(file, { readOnly: true }), 'begin')
+          : sessionOn(connect(file, { sync, sharesLog, takesResponses: true }), 'begin immediate'),
       ),
     open: serving => withLog(() => openSqlite({ ...serving, ...options })),
   }

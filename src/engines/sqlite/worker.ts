@@ -9,7 +9,6 @@ import { dialect } from '#engines/sqlite/dialect.ts'
 import { lookWhileReading } from '#engines/sqlite/interrupts.ts'
 import { fileAt, gone } from '#engines/sqlite/lock.ts'
 import { createUnpacker } from '#engines/sqlite/packing.ts'
-import { goAfterOthers } from '#engines/sqlite/priority.ts'
 import type { Batch, Reply, Sent, WriterSetup } from '#engines/sqlite/protocol.ts'
 import { boundLog } from '#engines/sqlite/shared-log.ts'
 import { machineErrors } from '#errors.ts'
@@ -21,8 +20,6 @@ import { perform } from '#write/perform.ts'
 
 const port = parentPort
 if (!port) throw new Error('the writer runs as a worker thread')
-// Where cores are few, answers go out before the next writes are run.
-goAfterOthers()
 const { file, sync, digits, limits, readTimeout, sharedLog, cells } = workerData as WriterSetup
 const reply = (message: Reply): void => port.postMessage(message)
 const connection: Connection = connect(file, {

@@ -18,7 +18,11 @@ import {
 } from '#engines/postgres/connection/errors.ts'
 import { refused } from '#engines/postgres/connection/label.ts'
 import { ArrayQuery } from '#engines/postgres/connection/rows.ts'
-import { clientConfig, type SessionOptions } from '#engines/postgres/connection/settings.ts'
+import {
+  clientConfig,
+  localSettings,
+  type SessionOptions,
+} from '#engines/postgres/connection/settings.ts'
 import { ApiError } from '#errors.ts'
 import type { Query, Rows } from '#sql/engine.ts'
 
@@ -173,4 +177,20 @@ export const connectTo = async (
   const connection = connectionOf(client, options)
   checkRole(client, connection, { role })
   return connection
+}
+
+/** Begins a transaction without waiting for the answer: the next query is pipelined behind it. */
+export const begin = (connection: Connection, options: SessionOptions, how: string): void => {
+  const text = options.prepare ? `begin ${how}` : `begin ${how}; ${localSettings(options)}`
+  // If it fails, so do the queries behind it, and those are awaited.
+  connection.run(text).catch(() => {})
+}
+
+/** Rolls a transaction back; a connection that cannot do so is closed. */
+export const rollBack = async (connection: Connection): Promise<void> => {
+  try {
+    await connection.run('rollback')
+  } catch {
+    connection.cut()
+  }
 }

@@ -1,10 +1,9 @@
 /** One PostgreSQL server for reads: the primary, or a replica. */
-import type { Connection } from '#engines/postgres/connection/connection.ts'
+import { begin, type Connection, rollBack } from '#engines/postgres/connection/connection.ts'
 import type { Hosts } from '#engines/postgres/connection/hosts.ts'
 import { createPipelinedPool, type PipelinedPool } from '#engines/postgres/connection/pipelined.ts'
 import { createPool, type Pool } from '#engines/postgres/connection/pool.ts'
 import type { SessionOptions } from '#engines/postgres/connection/settings.ts'
-import { begin, rollBack } from '#engines/postgres/connection/transaction.ts'
 import { endsWithin } from '#engines/postgres/connection/within.ts'
 import type { PostgresServing } from '#engines/postgres/options.ts'
 import { batchingLookups } from '#engines/postgres/read/lookups.ts'

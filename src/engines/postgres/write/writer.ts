@@ -1,6 +1,6 @@
 /** Writes: each job in a transaction of its own, tried again after a conflict, answered after its commit. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Connection } from '#engines/postgres/connection/connection.ts'
+import { begin, type Connection, rollBack } from '#engines/postgres/connection/connection.ts'
 import {
   isLockTimeout,
   isReadOnly,
@@ -11,7 +11,6 @@ import type { Hosts } from '#engines/postgres/connection/hosts.ts'
 import { createPool, type Pool } from '#engines/postgres/connection/pool.ts'
 import type { SessionOptions } from '#engines/postgres/connection/settings.ts'
 import { timelineAt } from '#engines/postgres/connection/timeline.ts'
-import { begin, rollBack } from '#engines/postgres/connection/transaction.ts'
 import { endsWithin } from '#engines/postgres/connection/within.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
 import type { PostgresServing, WriteTimeouts } from '#engines/postgres/options.ts'
