@@ -53,9 +53,10 @@ test('the migrations of each history are numbered without gaps over both engines
   }
 })
 
-test('a store that is not there is made with its folder, and all migrations are noted', () => {
+test('a store that is not there is made with its folder, and all migrations are noted', t => {
   const { file } = fresh()
-  assert.deepEqual(migrateSqlite(file, known, { now: 1234 }), names)
+  t.mock.timers.enable({ apis: ['Date'], now: 1234 })
+  assert.deepEqual(migrateSqlite(file, known), names)
   assert.deepEqual(appliedIn(file), names)
   assert.deepEqual(
     query(file, 'select distinct applied_at from migrations').map(row => row.applied_at),

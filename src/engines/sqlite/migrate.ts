@@ -23,10 +23,7 @@ const migrationsTable =
 export const migrateSqlite = (
   file: string,
   migrations: readonly Migration[],
-  {
-    now = Date.now(),
-    sharesLog = false,
-  }: { readonly now?: number; readonly sharesLog?: boolean } = {},
+  sharesLog = false,
 ): readonly string[] => {
   checkPath(file)
   mkdirSync(dirname(file), { recursive: true })
@@ -37,7 +34,7 @@ export const migrateSqlite = (
     } catch (error) {
       throw failed(migration, error)
     }
-    query(recordOf(dialect, migration, now))
+    query(recordOf(dialect, migration, Date.now()))
   }
   try {
     // Where two programs start at once, the second waits here and then finds nothing to do.

@@ -36,7 +36,7 @@ export const sqliteStore = ({ migrations, ...options }: Options): Store => {
   }
   const migrate = () => {
     keep()
-    const applied = migrateSqlite(file, migrations, { sharesLog })
+    const applied = migrateSqlite(file, migrations, sharesLog)
     // Only now if the file is new.
     keep()
     return applied

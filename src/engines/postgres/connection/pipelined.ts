@@ -10,14 +10,6 @@ import type { Query, Rows } from '#sql/engine.ts'
 /** How long a read waits for a connection that is being opened, in milliseconds. */
 const connectionWait = 250
 
-type Options = {
-  readonly hosts: Hosts
-  readonly connection: SessionOptions
-  readonly count: number
-  /** Called with the problem when the last connection is lost, with null when there is one again. */
-  readonly onChange: (problem: string | null) => void
-}
-
 /** The connection with the fewest open queries: a slow answer delays only those behind it. */
 const leastBusy = (slots: readonly Reconnecting[]): Connection | undefined => {
   let found: Connection | undefined
@@ -28,15 +20,23 @@ const leastBusy = (slots: readonly Reconnecting[]): Connection | undefined => {
   return found
 }
 
-/** Opens `count` connections and keeps them open. */
-export const createPipelinedPool = ({ hosts, connection, count, onChange }: Options) => {
+/**
+ * Opens `count` connections and keeps them open; `onChange` is called with the problem when the last one is lost, with null when
+ * there is one again.
+ */
+export const createPipelinedPool = (
+  hosts: Hosts,
+  options: SessionOptions,
+  count: number,
+  onChange: (problem: string | null) => void,
+) => {
   let reason: Error = new UnreachableError('the database was not reached yet')
   let wasUp = true
   let isClosed = false
   let change = Promise.withResolvers<void>()
   const leastBusyNow = () => leastBusy(slots)
   const slots: readonly Reconnecting[] = Array.from({ length: count }, () =>
-    keepConnected(hosts, connection, error => {
+    keepConnected(hosts, options, error => {
       if (error) reason = error
       const isUp = leastBusyNow() !== undefined
       if (isUp !== wasUp) onChange(isUp ? null : reason.message)

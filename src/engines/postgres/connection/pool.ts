@@ -91,8 +91,7 @@ export const createPool = (
   ): Promise<Result> => {
     await find()
     const client = await takeFrom(pool, hosts)
-    const connection = connections.get(client) ?? connectionOf(client, options)
-    connections.set(client, connection)
+    const connection = connections.getOrInsertComputed(client, one => connectionOf(one, options))
     try {
       checkRole(client, connection, hosts)
       return await work(connection)

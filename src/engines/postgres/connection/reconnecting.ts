@@ -13,81 +13,67 @@ const goodAfter = 100
 /** How long it waits in one piece for the primary to be found, in milliseconds; then it says that there is none. */
 const longestFind = 2000
 
-type State = {
-  readonly hosts: Hosts
-  readonly options: SessionOptions
-  /** Called with the problem, or with null when there is a connection again. */
-  readonly onChange: (error: Error | null) => void
-  connection?: Connection | undefined
-  isClosed: boolean
-  timer?: NodeJS.Timeout
-  /** The next pause, in milliseconds. */
-  pause: number
-  /** When the next try to connect is, on the clock of `performance`. */
-  due: number
-}
-
-const openLater = (state: State): void => {
-  // Spread, so that not all processes connect at the same moment.
-  const wait = state.pause * (0.75 + Math.random() / 2)
-  state.due = performance.now() + wait
-  state.timer = setTimeout(open, wait, state)
-  state.pause = Math.min(Math.max(state.pause * 2, pauses.first), pauses.longest)
-}
-
-const lose = (state: State, error: Error): void => {
-  state.connection = undefined
-  if (state.isClosed) return
-  state.hosts.doubt()
-  state.onChange(error)
-  openLater(state)
-}
-
-const use = (state: State, made: Connection): void => {
-  state.connection = made
-  const madeAt = performance.now()
-  made.closed.then(() => {
-    if (performance.now() - madeAt > goodAfter) state.pause = 0
-    lose(state, new UnreachableError('the connection to the database was lost'))
-  })
-  state.onChange(null)
-}
-
-const open = async (state: State): Promise<void> => {
-  try {
-    const { hosts, options } = state
-    await hosts.find(longestFind)
-    const moves = hosts.moves()
-    const made = await connectTo(hosts.current(), options, hosts.role)
-    if (state.isClosed) return void made.close()
-    if (moves !== hosts.moves()) {
-      made.cut()
-      throw new UnreachableError('another server has become the primary meanwhile')
-    }
-    use(state, made)
-  } catch (error) {
-    lose(state, error as Error)
-  }
-}
-
 /** Opens it and keeps it open; `onChange` is called with the problem, or with null when there is one again. */
 export const keepConnected = (
   hosts: Hosts,
   options: SessionOptions,
-  onChange: State['onChange'],
+  onChange: (error: Error | null) => void,
 ) => {
-  const state: State = { hosts, options, onChange, isClosed: false, pause: 0, due: 0 }
-  hosts.onMove(() => state.connection?.cut())
-  open(state)
+  let current: Connection | undefined
+  let isClosed = false
+  let timer: NodeJS.Timeout | undefined
+  /** The next pause, and when the next try to connect is, on the clock of `performance`. */
+  let pause = 0
+  let due = 0
+  const openLater = () => {
+    // Spread, so that not all processes connect at the same moment.
+    const wait = pause * (0.75 + Math.random() / 2)
+    due = performance.now() + wait
+    timer = setTimeout(open, wait)
+    pause = Math.min(Math.max(pause * 2, pauses.first), pauses.longest)
+  }
+  const lose = (error: Error) => {
+    current = undefined
+    if (isClosed) return
+    hosts.doubt()
+    onChange(error)
+    openLater()
+  }
+  const use = (made: Connection) => {
+    current = made
+    const madeAt = performance.now()
+    made.closed.then(() => {
+      if (performance.now() - madeAt > goodAfter) pause = 0
+      lose(new UnreachableError('the connection to the database was lost'))
+    })
+    onChange(null)
+  }
+  const open = async () => {
+    try {
+      await hosts.find(longestFind)
+      const moves = hosts.moves()
+      const made = await connectTo(hosts.current(), options, hosts.role)
+      if (isClosed) return void made.close()
+      if (moves !== hosts.moves()) {
+        made.cut()
+        throw new UnreachableError('another server has become the primary meanwhile')
+      }
+      use(made)
+    } catch (error) {
+      lose(error as Error)
+    }
+  }
+  hosts.onMove(() => current?.cut())
+  open()
   return {
     /** The connection, while there is one. */
-    connection: () => (state.connection?.isOpen() ? state.connection : undefined),
+    connection: () => (current?.isOpen() ? current : undefined),
     /** Milliseconds until the next try to connect. */
-    wait: () => Math.max(state.due - performance.now(), 0),
+    wait: () => Math.max(due - performance.now(), 0),
     close: async () => {
-      state.isClosed = true
-      clearTimeout(state.timer)
-      await state.connection?.close()
+      isClosed = true
+      clearTimeout(timer)
+      await current?.close()
     },
   }
 }

@@ -2,7 +2,7 @@
 import { begin, type Connection, rollBack } from '#engines/postgres/connection/connection.ts'
 import type { Hosts } from '#engines/postgres/connection/hosts.ts'
 import { createPipelinedPool, type PipelinedPool } from '#engines/postgres/connection/pipelined.ts'
-import { createPool, type Pool } from '#engines/postgres/connection/pool.ts'
+import { createPool } from '#engines/postgres/connection/pool.ts'
 import type { SessionOptions } from '#engines/postgres/connection/settings.ts'
 import { endsWithin } from '#engines/postgres/connection/within.ts'
 import type { PostgresServing } from '#engines/postgres/options.ts'
@@ -56,49 +56,38 @@ const cancellable = async <Result>(
   }
 }
 
-/** A function that runs work in a transaction of its own. */
-const transactions =
-  (pool: Pool, pipelined: PipelinedPool, options: SessionOptions) =>
-  <Result>(
-    work: (query: (query: Query) => Promise<Rows>) => Promise<Result>,
-    asked: Asked = {},
-  ): Promise<Result> =>
-    pool.use(async connection => {
-      begin(connection, options, 'isolation level repeatable read, read only')
-      try {
-        const result = await cancellable(connection, pipelined, options, asked, () =>
-          work(connection.query),
-        )
-        await connection.run('commit')
-        return result
-      } catch (error) {
-        await rollBack(connection)
-        throw error
-      }
-    })
-
 /** Opens connections to a server. It does not try again: what it is asked throws a LostError where a connection was lost. */
 export const createServer = (options: ServerOptions) => {
-  const connection: SessionOptions = {
-    prepare: options.prepare,
+  const { hosts, prepare, readers, onChange } = options
+  const session: SessionOptions = {
+    prepare,
     statementTimeout: options.readTimeout,
     lockTimeout: 2000,
     readOnly: true,
     silenceLimit: options.readTimeout + grace,
   }
-  const pipelined = createPipelinedPool({
-    hosts: options.hosts,
-    connection: { ...connection, byIndex: true },
-    count: options.readers,
-    onChange: options.onChange,
-  })
-  const pool = createPool(options.hosts, connection, options)
+  const pipelined = createPipelinedPool(hosts, { ...session, byIndex: true }, readers, onChange)
+  const pool = createPool(hosts, session, options)
   const lookUp = batchingLookups(pipelined.query)
-  const inTransaction = transactions(pool, pipelined, connection)
+  const inTransaction = <Result>(
+    work: (query: Connection['query']) => Promise<Result>,
+    asked: Asked = {},
+  ): Promise<Result> =>
+    pool.use(async used => {
+      begin(used, session, 'isolation level repeatable read, read only')
+      try {
+        const result = await cancellable(used, pipelined, session, asked, () => work(used.query))
+        await used.run('commit')
+        return result
+      } catch (error) {
+        await rollBack(used)
+        throw error
+      }
+    })
   // Behind a pooler only a transaction has a time limit.
   const querySlowly = (query: Query, asked: Asked = {}): Promise<Rows> =>
-    connection.prepare
-      ? pool.use(used => cancellable(used, pipelined, connection, asked, () => used.query(query)))
+    prepare
+      ? pool.use(used => cancellable(used, pipelined, session, asked, () => used.query(query)))
       : inTransaction(ask => ask(query), asked)
   // A slow query does not go over the pipelined connections: those behind it would wait.
   return {

@@ -106,9 +106,7 @@ const preparing = ({ digits, limits }: PostgresServing) => {
   const known = new WeakMap<ReadPlan, Prepared>()
   return ({ answer }: Job): Prepared | undefined => {
     if (!answer) return undefined
-    const found = known.get(answer.plan) ?? prepare(answer.plan, dialect, digits, limits)
-    known.set(answer.plan, found)
-    return found
+    return known.getOrInsertComputed(answer.plan, plan => prepare(plan, dialect, digits, limits))
   }
 }
 
