@@ -1,18 +1,7 @@
 /** The options of a PostgreSQL store. */
 import type { Migration } from '#engines/migrations.ts'
+import type { WriteTimeouts } from '#engines/postgres/write/writer.ts'
 import type { Serving } from '#engines/store.ts'
-
-/** How long a write waits, in milliseconds. */
-export type WriteTimeouts = {
-  readonly statement: number
-  readonly lock: number
-  /** For the first request of its key. */
-  readonly key: number
-  /** For a server that says nothing. */
-  readonly silence: number
-  /** Within which the last try after conflicts may begin. */
-  readonly tries: number
-}
 
 export type PostgresOptions = {
   readonly url: string

@@ -267,3 +267,16 @@ export const connect = (file: string, options: ConnectOptions = {}): Connection 
   }
   return { database, query, run: exec, close: () => database.close() }
 }
+
+/**
+ * Calls `look` again and again while a statement of a slow read runs on the connection, which has a check for each row; what it throws
+ * ends the statement.
+ */
+export const lookWhileReading = ({ database }: Connection, look: () => void): void => {
+  let calls = 0
+  // Called for each row of a scan; looking at the clock each time would cost more than the row.
+  database.function('duet_interrupt_check', () => {
+    if ((++calls & 0x3f) === 0) look()
+    return 1
+  })
+}

@@ -1,9 +1,8 @@
 /** A thread for slow reads, with a connection of its own: they hold up nobody but each other. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { tookTooLong } from '#engines/slow-lane.ts'
-import { connect, endRead } from '#engines/sqlite/connection.ts'
+import { connect, endRead, lookWhileReading } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
-import { lookWhileReading } from '#engines/sqlite/interrupts.ts'
 import type { ReaderSetup, Task, TaskReply } from '#engines/sqlite/protocol.ts'
 import { ApiError, type ErrorCode } from '#errors.ts'
 import { type Answer, type Prepared, prepare } from '#read/prepare.ts'

@@ -31,20 +31,14 @@ const sessionOn = ({ run, query, close }: Connection, begin: string): Session =>
 export const sqliteStore = ({ migrations, ...options }: Options): Store => {
   const { file, sync = 'full', sharedLog } = options
   const sharesLog = sharedLog !== undefined
-  const keep = () => {
-    if (sharesLog) keepLog(file)
-  }
-  const migrate = () => {
-    keep()
-    const applied = migrateSqlite(file, migrations, sharesLog)
-    // Only now if the file is new.
-    keep()
-    return applied
-  }
-  /** Does it once the log outlives its last connection. */
+  /** Does it where the log outlives its last connection. */
   const withLog = <Result>(work: () => Result): Result => {
-    keep()
-    return work()
+    if (!sharesLog) return work()
+    keepLog(file)
+    const result = work()
+    // Only now if the file is new.
+    keepLog(file)
+    return result
   }
   return {
     label: file,
@@ -53,7 +47,7 @@ export const sqliteStore = ({ migrations, ...options }: Options): Store => {
       checkPath(file)
       return holdWhenFree(file, wait, onWait)
     },
-    migrate: async () => migrate(),
+    migrate: async () => withLog(() => migrateSqlite(file, migrations, sharesLog)),
     pending: async () => withLog(() => pendingMigrations(file, migrations)),
     secret: async name => withLog(() => secretOf(file, name)),
     session: async purpose =>

@@ -1,10 +1,13 @@
 /** The primary and its replicas, asked each second how far they have come: where a read may go, and what became of a position. */
 import type { Hosts } from '#engines/postgres/connection/hosts.ts'
 import { endsWithin } from '#engines/postgres/connection/within.ts'
-import { type LogPosition, logPositionOf } from '#engines/postgres/read/position.ts'
 import { createReplicas, type ReplicaSource } from '#engines/postgres/read/replicas.ts'
 import type { Server } from '#engines/postgres/read/server.ts'
-import { createTimelines } from '#engines/postgres/read/timelines.ts'
+import {
+  createTimelines,
+  type LogPosition,
+  logPositionOf,
+} from '#engines/postgres/read/timelines.ts'
 import type { Position, Query, Rows } from '#sql/engine.ts'
 
 /** Milliseconds between two checks; a primary that is silent for so long may have been replaced. */

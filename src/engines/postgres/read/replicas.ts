@@ -1,9 +1,13 @@
 /** Chooses the replica for a read: the one with the fewest open queries of those that are up and have replayed enough. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { labelOf } from '#engines/postgres/connection/label.ts'
-import { type LogPosition, lsnOf } from '#engines/postgres/read/position.ts'
 import { createServer, type Server, type ServerOptions } from '#engines/postgres/read/server.ts'
-import { replayed, type Timelines } from '#engines/postgres/read/timelines.ts'
+import {
+  type LogPosition,
+  lsnOf,
+  replayed,
+  type Timelines,
+} from '#engines/postgres/read/timelines.ts'
 
 /** How long a read waits for a replica to replay up to its position, in milliseconds. */
 const replayWait = 100

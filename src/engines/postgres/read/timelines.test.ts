@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { logPositionOf } from '#engines/postgres/read/position.ts'
-import { positionStatusOf, type Timeline } from '#engines/postgres/read/timelines.ts'
+import { logPositionOf, positionStatusOf, type Timeline } from '#engines/postgres/read/timelines.ts'
 
 const timeline = (system: string, number: number, began: bigint | null): Timeline => ({
   system,

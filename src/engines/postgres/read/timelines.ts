@@ -3,8 +3,35 @@
  * does a move to another system, such as a major upgrade, which has a log of its own.
  */
 import { earlierTimelines, timelineAt } from '#engines/postgres/connection/timeline.ts'
-import { type LogPosition, lsnOf } from '#engines/postgres/read/position.ts'
-import { type Query, queryWith, type Rows } from '#sql/engine.ts'
+import { ApiError } from '#errors.ts'
+import { type Position, type Query, queryWith, type Rows } from '#sql/engine.ts'
+
+/** A position in the log of a cluster, parsed: a timeline and an LSN on it, such as `2-16/B374D848` (PostgreSQL manual, pg_lsn and section 26.3.6). */
+export type LogPosition = {
+  /** Undefined in a position of an older release. */
+  readonly timeline: number | undefined
+  readonly lsn: bigint
+}
+
+const form = /^(?:(\d{1,10})-)?([0-9A-F]{1,8})\/([0-9A-F]{1,8})$/i
+
+/** A position as its timeline and its LSN; throws `MALFORMED_REQUEST` for any other text. */
+export const logPositionOf = (position: Position): LogPosition => {
+  const [, timeline, high, low] = form.exec(position) ?? []
+  if (high === undefined || low === undefined)
+    throw new ApiError(
+      'MALFORMED_REQUEST',
+      'Duet-Position must be as an earlier answer had it, such as 1-16/B374D848',
+    )
+  return {
+    timeline: timeline === undefined ? undefined : Number(timeline),
+    lsn: (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`),
+  }
+}
+
+/** The LSN of a text of the server; 0 where it has none. */
+export const lsnOf = (text: unknown): bigint =>
+  text == null ? 0n : logPositionOf(String(text)).lsn
 
 type Ask = (query: Query) => Promise<Rows>
 
