@@ -1,7 +1,19 @@
 /** The options of a PostgreSQL store. */
 import type { Migration } from '#engines/migrations.ts'
-import type { WriteTimeouts } from '#engines/postgres/write/writer.ts'
 import type { Serving } from '#engines/store.ts'
+
+/** How long a write waits, in milliseconds. */
+export const usualTimeouts = {
+  statement: 5000,
+  lock: 2000,
+  /** For the first request of its key. */
+  key: 4500,
+  /** For a server that says nothing. */
+  silence: 5500,
+  /** Within which the last try after conflicts may begin. */
+  tries: 3000,
+}
+export type WriteTimeouts = Readonly<typeof usualTimeouts>
 
 export type PostgresOptions = {
   readonly url: string

@@ -13,6 +13,16 @@ const goodAfter = 100
 /** How long it waits in one piece for the primary to be found, in milliseconds; then it says that there is none. */
 const longestFind = 2000
 
+/** Opens one to where the server is now. */
+const connectNow = async (hosts: Hosts, options: SessionOptions): Promise<Connection> => {
+  await hosts.find(longestFind)
+  const moves = hosts.moves()
+  const made = await connectTo(hosts.current(), options, hosts.role)
+  if (moves === hosts.moves()) return made
+  made.cut()
+  throw new UnreachableError('another server has become the primary meanwhile')
+}
+
 /** Opens it and keeps it open; `onChange` is called with the problem, or with null when there is one again. */
 export const keepConnected = (
   hosts: Hosts,
@@ -50,14 +60,8 @@ export const keepConnected = (
   }
   const open = async () => {
     try {
-      await hosts.find(longestFind)
-      const moves = hosts.moves()
-      const made = await connectTo(hosts.current(), options, hosts.role)
+      const made = await connectNow(hosts, options)
       if (isClosed) return void made.close()
-      if (moves !== hosts.moves()) {
-        made.cut()
-        throw new UnreachableError('another server has become the primary meanwhile')
-      }
       use(made)
     } catch (error) {
       lose(error as Error)

@@ -13,7 +13,11 @@ import type { SessionOptions } from '#engines/postgres/connection/settings.ts'
 import { timelineAt } from '#engines/postgres/connection/timeline.ts'
 import { endsWithin } from '#engines/postgres/connection/within.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
-import type { PostgresServing } from '#engines/postgres/options.ts'
+import {
+  type PostgresServing,
+  usualTimeouts,
+  type WriteTimeouts,
+} from '#engines/postgres/options.ts'
 import { PipelineVoid, pipelining } from '#engines/postgres/write/pipelining.ts'
 import { tooManyWrites } from '#engines/store.ts'
 import { ApiError } from '#errors.ts'
@@ -22,19 +26,6 @@ import { type Prepared, prepare } from '#read/read.ts'
 import { driveBy, type Position, type Query, queryWith } from '#sql/engine.ts'
 import type { Job, Outcome, Writer } from '#write/job.ts'
 import { perform } from '#write/perform.ts'
-
-/** How long a write waits, in milliseconds. */
-const usual = {
-  statement: 5000,
-  lock: 2000,
-  /** For the first request of its key. */
-  key: 4500,
-  /** For a server that says nothing. */
-  silence: 5500,
-  /** Within which the last try after conflicts may begin. */
-  tries: 3000,
-}
-export type WriteTimeouts = Readonly<typeof usual>
 
 /** The most tries of a job after conflicts. */
 const mostTries = 10
@@ -199,7 +190,7 @@ const runWithRetries = async (tools: Tools, job: Job): Promise<Outcome> => {
 
 /** A writer with a pool of connections of its own. */
 export const createWriter = (options: PostgresServing, hosts: Hosts) => {
-  const { timeouts = usual } = options
+  const { timeouts = usualTimeouts } = options
   const settings: SessionOptions = {
     prepare: options.prepare,
     statementTimeout: timeouts.statement,
