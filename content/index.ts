@@ -60,7 +60,7 @@ its createdAt.`,
   commands: {
     user: {
       about: 'add a user, such as the first admin',
-      load: async () => (await import('#content/user/add.ts')).userCommand,
+      load: () => import('#content/user/add.ts'),
     },
   },
   examples,

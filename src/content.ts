@@ -18,7 +18,7 @@ import { ConfigError, type SettingTable, type ValuesOf } from '#setting.ts'
 import { settings } from '#settings.ts'
 import type { Action } from '#write/action.ts'
 
-/** A command of the command line. */
+/** A command of the command line: a module that exports both. */
 export type CliCommand = {
   /** The text of `duet NAME --help`. */
   readonly help: string | ((content: Content) => string | Promise<string>)

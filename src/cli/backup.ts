@@ -7,13 +7,13 @@ import { backUpEvery } from '#cli/series.ts'
 import { fileOf } from '#cli/store.ts'
 import { readArgs, UsageError, wholeOption } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
-import type { CliCommand, Content } from '#content.ts'
+import type { Content } from '#content.ts'
 import { backUp } from '#engines/sqlite/backup.ts'
 import { keepLog } from '#engines/sqlite/shared-log.ts'
 
 const dump = 'pg_dump --format=custom --file=FILE URL'
 
-const help = `Usage: duet backup FILE [--force]
+export const help = `Usage: duet backup FILE [--force]
        duet backup --every 1h --keep 48 --to FOLDER
 
 Copies the whole store to FILE as it is at one moment; the server may run meanwhile.
@@ -56,7 +56,7 @@ const untilEnded = (): AbortSignal => {
   return ended.signal
 }
 
-const run = async (args: readonly string[], content: Content): Promise<void> => {
+export const run = async (args: readonly string[], content: Content): Promise<void> => {
   const { values, positionals } = readArgs(args, options, 1)
   const [file = ''] = positionals
   const isSeries = [values.every, values.keep, values.to].some(value => value !== undefined)
@@ -91,5 +91,3 @@ const run = async (args: readonly string[], content: Content): Promise<void> => 
   })
   process.stdout.write(`backed up to ${file}, ${size.toLocaleString('en')} bytes\n`)
 }
-
-export const backup: CliCommand = { help, run }

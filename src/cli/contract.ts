@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { usage } from '#cli/contract-usage.ts'
 import { readArgs, UsageError } from '#cli/usage.ts'
-import type { CliCommand, Content } from '#content.ts'
+import type { Content } from '#content.ts'
 import { type ContractFile, diffFiles, kindOf } from '#contract/contract.ts'
 import { counts, report } from '#contract/report.ts'
 
-const help = `Usage: duet contract diff OLD NEW [--json]
+export const help = `Usage: duet contract diff OLD NEW [--json]
        duet contract usage [--since DAY] [--json]
 
 diff says what NEW means for callers of OLD: two OpenAPI 3.1 documents (.json), or two GraphQL
@@ -44,7 +44,7 @@ const parts: Readonly<
   Record<string, (args: readonly string[], content: Content) => Promise<void>>
 > = { diff, usage }
 
-const run = async (args: readonly string[], content: Content): Promise<void> => {
+export const run = async (args: readonly string[], content: Content): Promise<void> => {
   const at = args.findIndex(argument => !argument.startsWith('-'))
   const name = args[at]
   if (name === undefined) {
@@ -59,5 +59,3 @@ const run = async (args: readonly string[], content: Content): Promise<void> => 
     )
   await part(args.toSpliced(at, 1), content)
 }
-
-export const contract: CliCommand = { help, run }

@@ -9,10 +9,10 @@ import { rawCsv, writers } from '#cli/transfer/format.ts'
 import { type Format, formatOf, kindOf, kindsOf } from '#cli/transfer/kinds.ts'
 import { pagesOf } from '#cli/transfer/pages.ts'
 import { readArgs, UsageError } from '#cli/usage.ts'
-import type { CliCommand, Content } from '#content.ts'
+import type { Content } from '#content.ts'
 import { replaceFile } from '#engines/files.ts'
 
-const help = (
+export const help = (
   content: Content,
 ): string => `Usage: duet export KIND [FILE] [--format ndjson|csv] [--raw]
 
@@ -75,9 +75,7 @@ const write = async (store: ContentStore, { plural, kind, file, writer }: Task):
   messages.write(`exported ${count} ${plural}\n`)
 }
 
-const run = async (args: readonly string[], content: Content): Promise<void> => {
+export const run = async (args: readonly string[], content: Content): Promise<void> => {
   const task = taskOf(args, content)
   await withStore(content, 'reading', store => store.session.transaction(() => write(store, task)))
 }
-
-export const exportRows: CliCommand = { help, run }

@@ -8,11 +8,11 @@ import { formatOf, kindOf, kindsOf } from '#cli/transfer/kinds.ts'
 import { rowsIn } from '#cli/transfer/parse.ts'
 import { plainRows } from '#cli/transfer/rows.ts'
 import { readArgs, UsageError } from '#cli/usage.ts'
-import type { CliCommand, Content } from '#content.ts'
+import type { Content } from '#content.ts'
 import { entityOf } from '#model/model.ts'
 import { anonymous } from '#model/viewer.ts'
 
-const help = (content: Content): string => {
+export const help = (content: Content): string => {
   const kinds = kindsOf(content)
   const own = Object.values(kinds).flatMap(({ help }) => help ?? [])
   return `Usage: duet import KIND FILE [--skip-bad] [--raw]
@@ -109,7 +109,7 @@ const fill = async (store: ContentStore, { plural, kind, file, format, skipsBad,
   return { imported, leftOut, notice: notice() }
 }
 
-const run = async (args: readonly string[], content: Content): Promise<void> => {
+export const run = async (args: readonly string[], content: Content): Promise<void> => {
   const task = taskOf(args, content)
   const { imported, leftOut, notice } = await withStore(content, 'filling', store =>
     store.session.transaction(() => fill(store, task)),
@@ -119,5 +119,3 @@ const run = async (args: readonly string[], content: Content): Promise<void> => 
     `imported ${imported} ${task.plural}${leftOut > 0 ? `, left out ${leftOut}` : ''}\n`,
   )
 }
-
-export const importRows: CliCommand = { help, run }

@@ -3,9 +3,9 @@ import { relative } from 'node:path'
 import { checkColumns, storeOf } from '#cli/store.ts'
 import { readArgs } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
-import type { CliCommand, Content } from '#content.ts'
+import type { Content } from '#content.ts'
 
-const help = `Usage: duet migrate [--draft NAME]
+export const help = `Usage: duet migrate [--draft NAME]
 
 Applies the migrations that the store lacks; refuses a store of a newer program.
 --draft NAME writes the next migration, a file for each engine, from what the model
@@ -25,7 +25,7 @@ const draft = async (name: string, content: Content): Promise<void> => {
   )
 }
 
-const run = async (args: readonly string[], content: Content): Promise<void> => {
+export const run = async (args: readonly string[], content: Content): Promise<void> => {
   const { values } = readArgs(args, { draft: { type: 'string' } }, 0)
   if (values.draft !== undefined) return draft(values.draft, content)
   const store = await storeOf(loadConfig(process.env, content.settings), content.migrations)
@@ -35,5 +35,3 @@ const run = async (args: readonly string[], content: Content): Promise<void> => 
     applied.length === 0 ? 'the store is up to date\n' : `applied ${applied.join(', ')}\n`,
   )
 }
-
-export const migrate: CliCommand = { help, run }

@@ -8,7 +8,7 @@ import { compare, isSame, tableText } from '#cli/move/verify.ts'
 import { fileOf, storeOf } from '#cli/store.ts'
 import { readArgs, UsageError } from '#cli/usage.ts'
 import { type Config, loadConfig } from '#config.ts'
-import type { CliCommand, Content } from '#content.ts'
+import type { Content } from '#content.ts'
 import { historyOf } from '#engines/migrations.ts'
 import { UnreachableError } from '#engines/postgres/connection/errors.ts'
 import type { Target } from '#engines/postgres/moving.ts'
@@ -18,7 +18,7 @@ import type { Store } from '#engines/store.ts'
 import type { Entities } from '#model/model.ts'
 import type { Session } from '#sql/engine.ts'
 
-const help = `Usage: duet move --to postgres://USER:PASSWORD@HOST/DATABASE [--restart]
+export const help = `Usage: duet move --to postgres://USER:PASSWORD@HOST/DATABASE [--restart]
 
 Moves the SQLite store of DUET_DATABASE_URL into a PostgreSQL database that has no content:
 all rows with their ids, times and revisions, the stored responses of Idempotency-Keys, and the
@@ -104,7 +104,7 @@ const moveHeld = async (store: Store, target: Target, move: Move): Promise<void>
   })
 }
 
-const run = async (args: readonly string[], content: Content): Promise<void> => {
+export const run = async (args: readonly string[], content: Content): Promise<void> => {
   const { to, restarts } = taskOf(args)
   const { entities } = content
   const config = loadConfig(process.env, content.settings)
@@ -127,5 +127,3 @@ const run = async (args: readonly string[], content: Content): Promise<void> => 
     `moved ${store.label} to ${label}; set DUET_DATABASE_URL to that database, and start the server\n`,
   )
 }
-
-export const move: CliCommand = { help, run }

@@ -4,13 +4,13 @@ import { fileOf } from '#cli/store.ts'
 import { trialOf } from '#cli/trial.ts'
 import { readArgs, UsageError } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
-import type { CliCommand, Content } from '#content.ts'
+import type { Content } from '#content.ts'
 import { historyOf } from '#engines/migrations.ts'
 import { restore as restoreStore } from '#engines/sqlite/backup.ts'
 
 const tool = 'pg_restore --clean --if-exists --single-transaction --dbname=URL FILE'
 
-const help = `Usage: duet restore FILE [--force]
+export const help = `Usage: duet restore FILE [--force]
        duet restore --check FILE
 
 Puts the backup FILE in the place of the store that DUET_DATABASE_URL names, after it
@@ -22,7 +22,7 @@ there, and says what it has: the rows of each entity and the newest moment. Exit
 that it cannot be restored. The present store is not touched.
 For a store in PostgreSQL use its own tools: ${tool}`
 
-const run = async (args: readonly string[], content: Content): Promise<void> => {
+export const run = async (args: readonly string[], content: Content): Promise<void> => {
   const { values, positionals } = readArgs(
     args,
     { force: { type: 'boolean' }, check: { type: 'boolean' } },
@@ -39,5 +39,3 @@ const run = async (args: readonly string[], content: Content): Promise<void> => 
   })
   process.stdout.write(`restored ${file} to ${store}, ${size.toLocaleString('en')} bytes\n`)
 }
-
-export const restore: CliCommand = { help, run }

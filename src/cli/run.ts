@@ -3,60 +3,34 @@ import { nearest } from '#base/nearest.ts'
 import { explain } from '#cli/explain.ts'
 import { UsageError } from '#cli/usage.ts'
 import { version } from '#cli/version.ts'
-import type { CliCommand, Content, ListedCommand } from '#content.ts'
+import type { Content, ListedCommand } from '#content.ts'
 
 type Commands = Readonly<Record<string, ListedCommand>>
 
-const listed = (about: string, load: () => Promise<CliCommand>): ListedCommand => ({ about, load })
-
 /** Each is loaded when it is called: loading the others would take half of a short command's time. */
 const commands: Commands = {
-  serve: listed('serve both APIs', async () => (await import('#cli/serve.ts')).serve),
-  migrate: listed(
-    'bring the store up to date',
-    async () => (await import('#cli/migrate.ts')).migrate,
-  ),
-  seed: listed(
-    'fill an empty store with made-up content',
-    async () => (await import('#cli/seed.ts')).seed,
-  ),
-  schema: listed(
-    'print the schema of the GraphQL API',
-    async () => (await import('#cli/schema.ts')).schema,
-  ),
-  openapi: listed(
-    'print the OpenAPI document of the REST API',
-    async () => (await import('#cli/openapi.ts')).openapi,
-  ),
-  types: listed(
-    'print TypeScript types for clients of the REST API',
-    async () => (await import('#cli/types.ts')).types,
-  ),
-  token: listed('make a token', async () => (await import('#cli/token.ts')).token),
-  import: listed(
-    'read rows from NDJSON or CSV',
-    async () => (await import('#cli/import.ts')).importRows,
-  ),
-  export: listed(
-    'write rows as NDJSON or CSV',
-    async () => (await import('#cli/export.ts')).exportRows,
-  ),
-  backup: listed(
-    'copy the store while it is served',
-    async () => (await import('#cli/backup.ts')).backup,
-  ),
-  restore: listed(
-    'put a backup in the place of the store',
-    async () => (await import('#cli/restore.ts')).restore,
-  ),
-  move: listed(
-    'move a SQLite store into PostgreSQL',
-    async () => (await import('#cli/move.ts')).move,
-  ),
-  contract: listed(
-    'compare two contracts',
-    async () => (await import('#cli/contract.ts')).contract,
-  ),
+  serve: { about: 'serve both APIs', load: () => import('#cli/serve.ts') },
+  migrate: { about: 'bring the store up to date', load: () => import('#cli/migrate.ts') },
+  seed: { about: 'fill an empty store with made-up content', load: () => import('#cli/seed.ts') },
+  schema: { about: 'print the schema of the GraphQL API', load: () => import('#cli/schema.ts') },
+  openapi: {
+    about: 'print the OpenAPI document of the REST API',
+    load: () => import('#cli/openapi.ts'),
+  },
+  types: {
+    about: 'print TypeScript types for clients of the REST API',
+    load: () => import('#cli/types.ts'),
+  },
+  token: { about: 'make a token', load: () => import('#cli/token.ts') },
+  import: { about: 'read rows from NDJSON or CSV', load: () => import('#cli/import.ts') },
+  export: { about: 'write rows as NDJSON or CSV', load: () => import('#cli/export.ts') },
+  backup: { about: 'copy the store while it is served', load: () => import('#cli/backup.ts') },
+  restore: {
+    about: 'put a backup in the place of the store',
+    load: () => import('#cli/restore.ts'),
+  },
+  move: { about: 'move a SQLite store into PostgreSQL', load: () => import('#cli/move.ts') },
+  contract: { about: 'compare two contracts', load: () => import('#cli/contract.ts') },
 }
 
 /** The commands of the machine, then those of the content; throws where a name is used twice. */

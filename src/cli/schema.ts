@@ -2,20 +2,18 @@
 import { modelFor } from '#cli/store.ts'
 import { readArgs } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
-import type { CliCommand, Content } from '#content.ts'
+import type { Content } from '#content.ts'
 import { deriveSchema } from '#graphql/schema.ts'
 import { schemaText } from '#graphql/sdl.ts'
 
-const help = `Usage: duet schema
+export const help = `Usage: duet schema
 
 Prints the schema of the GraphQL API in its own language (SDL), for tools that make typed clients:
 duet schema > schema.graphql. It needs no server and opens no store. A server shows the same text at
 /graphql/schema.graphql while its introspection is on.`
 
-const run = async (args: readonly string[], content: Content): Promise<void> => {
+export const run = async (args: readonly string[], content: Content): Promise<void> => {
   readArgs(args, {}, 0)
   const model = modelFor(loadConfig(process.env, content.settings), content)
   process.stdout.write(schemaText(deriveSchema(model)))
 }
-
-export const schema: CliCommand = { help, run }

@@ -4,7 +4,7 @@ import { progress } from '#cli/progress.ts'
 import type { ContentStore, PutMany, Seed, Sizes } from '#cli/row-sources.ts'
 import { withStore } from '#cli/store.ts'
 import { readArgs, UsageError, wholeOption } from '#cli/usage.ts'
-import type { CliCommand, Content } from '#content.ts'
+import type { Content } from '#content.ts'
 import { entityOf } from '#model/model.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
@@ -20,7 +20,7 @@ const seedOf = async ({ seed }: Content): Promise<Seed> => {
   return seed()
 }
 
-const help = async (content: Content): Promise<string> => {
+export const help = async (content: Content): Promise<string> => {
   const { sizes, about } = await seedOf(content)
   const options = Object.keys(sizes).map(name => `[--${name} N]`)
   const usual = Object.entries(sizes).map(([name, count]) => `${count} ${name}`)
@@ -71,7 +71,7 @@ const sizesFrom = (args: readonly string[], seed: Seed): Sizes => {
   return sizes
 }
 
-const run = async (args: readonly string[], content: Content): Promise<void> => {
+export const run = async (args: readonly string[], content: Content): Promise<void> => {
   const seed = await seedOf(content)
   const sizes = sizesFrom(args, seed)
   await withStore(content, 'filling', async (store, label) => {
@@ -86,5 +86,3 @@ const run = async (args: readonly string[], content: Content): Promise<void> => 
     await session.analyze()
   })
 }
-
-export const seed: CliCommand = { help, run }

@@ -5,10 +5,10 @@ import { isOneOfMany, serveAsOne, serveMany } from '#cli/serve/processes.ts'
 import { start } from '#cli/serve/start.ts'
 import { readArgs, UsageError, wholeOption } from '#cli/usage.ts'
 import { type Config, loadConfig } from '#config.ts'
-import type { CliCommand, Content } from '#content.ts'
+import type { Content } from '#content.ts'
 import { ConfigError } from '#setting.ts'
 
-const help = `Usage: duet serve [--migrate] [--processes N]
+export const help = `Usage: duet serve [--migrate] [--processes N]
 
 Serves GraphQL at /graphql and REST at /api. Settings come from the environment
 (DUET_…, see docs/settings.md). On SQLite the store is migrated first; on PostgreSQL
@@ -63,7 +63,7 @@ const processesOf = (given: string | undefined, { store }: Config): number => {
   return count
 }
 
-const run = async (args: readonly string[], content: Content): Promise<void> => {
+export const run = async (args: readonly string[], content: Content): Promise<void> => {
   const { values } = readArgs(
     args,
     { migrate: { type: 'boolean' }, processes: { type: 'string' } },
@@ -87,5 +87,3 @@ const run = async (args: readonly string[], content: Content): Promise<void> => 
   })
   process.stderr.write(`${running.hello}\n`)
 }
-
-export const serve: CliCommand = { help, run }

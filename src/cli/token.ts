@@ -4,12 +4,12 @@ import { duration } from '#base/duration.ts'
 import { authSecret } from '#cli/secret.ts'
 import { readArgs, UsageError } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
-import type { CliCommand, Content } from '#content.ts'
+import type { Content } from '#content.ts'
 import { parseId } from '#model/id.ts'
 import { withArticle } from '#model/names.ts'
 import { ConfigError } from '#setting.ts'
 
-const help = ({ viewers: { entity, roles } }: Content) =>
+export const help = ({ viewers: { entity, roles } }: Content) =>
   `Usage: duet token --${entity} ID [--role ${roles.names.join('|')}] [--ttl 1h]
 
 Prints a token for ${withArticle(entity)}, signed with DUET_AUTH_SECRET (in development: with the
@@ -47,7 +47,7 @@ const warnOfSecret = (file: string): void =>
     `duet: the secret ${file} is new: the token fits only a service that is started with the same settings`,
   )
 
-const run = async (args: readonly string[], content: Content): Promise<void> => {
+export const run = async (args: readonly string[], content: Content): Promise<void> => {
   const wanted = wantedIn(args, content)
   const config = loadConfig(process.env, content.settings)
   const secret = authSecret(config, warnOfSecret)
@@ -59,5 +59,3 @@ const run = async (args: readonly string[], content: Content): Promise<void> => 
   const token = await mint({ ...wanted, issuer, audience }, secret, Date.now())
   process.stdout.write(`${token}\n`)
 }
-
-export const token: CliCommand = { help, run }
