@@ -1,13 +1,13 @@
 /** One order of an import: its items, the amount they come to, its state with its times, and the record of both. */
 import { isObject } from '#base/object.ts'
+import { ask } from '#cli/ask.ts'
 import { inserter } from '#cli/fill.ts'
-import type { ContentStore, Kind, OpenStore, PutRow } from '#cli/row-sources.ts'
+import type { ContentStore, Kind, PutRow } from '#cli/row-sources.ts'
 import { dangling, orTaken } from '#cli/transfer/rows.ts'
 import { transitions } from '#content/order/entity.ts'
 import type { FieldFault } from '#errors.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import { formatMinor } from '#model/money.ts'
-import { queryOf } from '#sql/engine.ts'
 import { type SqlValue, sql } from '#sql/sql.ts'
 import { checkInput, type Use, type Values } from '#write/input.ts'
 
@@ -40,25 +40,24 @@ const timeFaults = (values: Values): readonly FieldFault[] => {
   })
 }
 
-const productsOf = ({ session, dialect }: OpenStore) => {
-  const product = (id: number) =>
-    queryOf(sql`select name, price from products where id = ${id}`, dialect)
+/** The name and the price of a product. */
+const productOf = async (store: ContentStore, id: unknown) => {
   // The id is not checked yet, and a failing statement would end the transaction.
-  return async (id: unknown) =>
-    Number.isSafeInteger(id) ? (await session.query(product(id as number)))[0] : undefined
+  if (!Number.isSafeInteger(id)) return undefined
+  const [row] = await ask(store, sql`select name, price from products where id = ${id as number}`)
+  return row
 }
 
 /** Checks items one by one; members that an item leaves out come from the product. */
 const itemCheck = (store: ContentStore, use: Use) => {
   const entity = entityOf(store.model, 'orderItem')
-  const productOf = productsOf(store)
   return async (item: unknown, at: string): Promise<Checked> => {
     if (!isObject(item))
       return {
         values: new Map(),
         faults: [{ field: at, message: 'must be an object with productId and quantity' }],
       }
-    const product = await productOf(item.productId)
+    const product = await productOf(store, item.productId)
     const [name = '', price = 0] = product ?? []
     // The order's id is known only when the order is in.
     const given = {

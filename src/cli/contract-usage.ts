@@ -1,9 +1,10 @@
 /** `duet contract usage`: who still uses what is deprecated. */
 import { isDay } from '#base/dates.ts'
+import { ask } from '#cli/ask.ts'
 import { withStore } from '#cli/store.ts'
 import { readArgs, UsageError } from '#cli/usage.ts'
 import type { Content } from '#content.ts'
-import { queryOf, type Row } from '#sql/engine.ts'
+import type { Row } from '#sql/engine.ts'
 import { usesSince } from '#write/usage.ts'
 
 /** One caller's uses of a deprecated version, or of a member of it. */
@@ -50,9 +51,7 @@ export const usage = async (args: readonly string[], content: Content): Promise<
   const { since = '', json } = values
   if (values.since !== undefined && !isDay(since))
     throw new UsageError(`--since must be a day, such as 2027-01-31, not ${since}`)
-  const rows = await withStore(content, 'reading', ({ session, dialect }) =>
-    session.query(queryOf(usesSince(since), dialect)),
-  )
+  const rows = await withStore(content, 'reading', store => ask(store, usesSince(since)))
   const lines = rows.map(lineOf(content.viewers.entity))
   const nobody = `nobody used what is deprecated${since && ` since ${since}`}, as far as it was counted\n`
   const text = lines.length === 0 ? nobody : report(lines)

@@ -1,8 +1,8 @@
 /** The currency of a store: amounts are stored in its minor units, so under one with other decimals all would be other amounts. */
+import { ask, hasRows } from '#cli/ask.ts'
 import type { ContentStore } from '#cli/row-sources.ts'
 import type { Currency } from '#model/model.ts'
-import { queryOf } from '#sql/engine.ts'
-import { name, sql } from '#sql/sql.ts'
+import { sql } from '#sql/sql.ts'
 
 /** Where the store remembers it: beside its keys, which a backup and a move take along. */
 const key = 'currency'
@@ -13,38 +13,22 @@ const formerDigits = (currency: string): number =>
     .maximumFractionDigits ?? 2
 
 /** What a store remembers of its currency, such as `USD 2`. */
-const rememberedIn = async ({ session, dialect }: ContentStore): Promise<string | undefined> => {
-  const [row] = await session.query(
-    queryOf(sql`select value from secrets where name = ${key}`, dialect),
-  )
+const rememberedIn = async (store: ContentStore): Promise<string | undefined> => {
+  const [row] = await ask(store, sql`select value from secrets where name = ${key}`)
   return row?.[0] instanceof Uint8Array ? new TextDecoder().decode(row[0]) : undefined
 }
 
-const remember = ({ session, dialect }: ContentStore, text: string) =>
-  session.query(
-    queryOf(
-      sql`insert into secrets (name, value) values (${key}, ${new TextEncoder().encode(text)})
-        on conflict (name) do update set value = excluded.value`,
-      dialect,
-    ),
+const remember = (store: ContentStore, text: string) =>
+  ask(
+    store,
+    sql`insert into secrets (name, value) values (${key}, ${new TextEncoder().encode(text)})
+      on conflict (name) do update set value = excluded.value`,
   )
 
 /** The currency that was remembered; with amounts of which nothing is remembered, `code`. */
 const currencyIn = (remembered: string | undefined, code: string): Currency => {
   const [known = '', digits] = (remembered ?? code).split(' ')
   return { code: known, digits: digits === undefined ? formerDigits(known) : Number(digits) }
-}
-
-/** Whether any row may have an amount. */
-const hasAmounts = async (
-  { session, dialect }: ContentStore,
-  tables: readonly string[],
-): Promise<boolean> => {
-  for (const table of tables) {
-    const first = queryOf(sql`select 1 from ${name(table)} limit 1`, dialect)
-    if ((await session.query(first)).length > 0) return true
-  }
-  return false
 }
 
 /**
@@ -62,7 +46,7 @@ export const checkCurrency = async (store: ContentStore, remembers: boolean): Pr
   const now = `${code} ${digits}`
   if (remembered === now) return
   const before = currencyIn(remembered, code)
-  if (before.digits !== digits && (await hasAmounts(store, tables))) {
+  if (before.digits !== digits && (await hasRows(store, tables))) {
     if (before.code === code)
       throw new Error(
         `the store has amounts in ${code} with ${before.digits} decimals, and this release counts ${digits}: each would be another amount; export them with the release that made the store, and import them into a new one`,

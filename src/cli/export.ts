@@ -63,7 +63,7 @@ const write = async (store: ContentStore, { plural, kind, file, writer }: Task):
   const texts = async function* () {
     yield writer.head(header)
     for await (const rows of pages()) {
-      yield rows.map(row => writer.row(header, row)).join('')
+      yield rows.map(writer.row).join('')
       shown.step(rows.length)
     }
   }

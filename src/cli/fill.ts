@@ -1,30 +1,28 @@
 /** Inserts many rows at once, by statements derived from the model. */
+import { hasRows } from '#cli/ask.ts'
 import type { ContentStore, InputRow, OpenStore, RowsByEntity } from '#cli/row-sources.ts'
 import type { Entity } from '#model/entity.ts'
 import { columnName, type Model } from '#model/model.ts'
 import { anonymous } from '#model/viewer.ts'
-import { queryOf } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import { comma, join, name, sql, statement } from '#sql/sql.ts'
 import { inputValues, type Use, type Values } from '#write/input.ts'
 
-const insertText = (
-  { dialect }: OpenStore,
-  { table }: Entity,
-  keys: readonly string[],
-  rows = 1,
-): string => {
-  const columns = keys.map(key => name(columnName(key)))
-  const places = join(
-    keys.map(() => null),
-    comma,
-  )
-  const lists = Array.from({ length: rows }, () => sql`(${places})`)
-  return statement(
-    sql`insert into ${name(table)} (${join(columns, comma)}) values ${join(lists, comma)}
-      returning id`,
-    dialect.placeholder,
-  ).text
+/** The texts of inserts into an entity's table, each made once: so many rows with values for these fields. */
+const insertTexts = ({ dialect }: OpenStore, { table }: Entity) => {
+  const texts = new Map<string, string>()
+  return (keys: readonly string[], rows = 1): string =>
+    texts.getOrInsertComputed(`${rows} ${keys}`, () => {
+      const columns = keys.map(key => name(columnName(key)))
+      const places = join(
+        keys.map(() => null),
+        comma,
+      )
+      const lists = Array.from({ length: rows }, () => sql`(${places})`)
+      const insert = sql`insert into ${name(table)} (${join(columns, comma)})
+        values ${join(lists, comma)} returning id`
+      return statement(insert, dialect.placeholder).text
+    })
 }
 
 /** The most values that one statement takes: SQLite is opened with a limit of 1000. */
@@ -32,16 +30,14 @@ const mostValues = 900
 
 /** Puts many rows of one entity in, all with the same fields: as many in each statement as it takes. */
 export const manyInserter = (store: OpenStore, entity: Entity) => {
-  const texts = new Map<number, string>()
+  const textFor = insertTexts(store, entity)
   return async (rows: readonly Values[]): Promise<void> => {
     const keys = [...(rows[0]?.keys() ?? [])]
     const most = Math.max(1, Math.floor(mostValues / keys.length))
     for (let from = 0; from < rows.length; from += most) {
       const some = rows.slice(from, from + most)
-      const text = texts.get(some.length) ?? insertText(store, entity, keys, some.length)
-      texts.set(some.length, text)
       const values = some.flatMap(row => keys.map(key => row.get(key) as SqlValue))
-      await store.session.query({ text, values })
+      await store.session.query({ text: textFor(keys, some.length), values })
     }
   }
 }
@@ -52,26 +48,17 @@ export const manyInserter = (store: OpenStore, entity: Entity) => {
  */
 export const inserter = (store: OpenStore, entity: Entity) => {
   const { session } = store
-  const texts = new Map<string, string>()
-  const textFor = (keys: readonly string[]): string => {
-    const key = keys.join()
-    const text = texts.get(key) ?? insertText(store, entity, keys)
-    texts.set(key, text)
-    return text
-  }
+  const textFor = insertTexts(store, entity)
   let isUnsettled = false
-  return async (values: Values): Promise<number> => {
-    const keys = [...values.keys()]
-    if (values.has('id')) isUnsettled = true
+  return async (row: Values): Promise<number> => {
+    if (row.has('id')) isUnsettled = true
     else if (isUnsettled) {
       isUnsettled = false
       await session.settleIds([entity.table])
     }
-    const [row] = await session.query({
-      text: textFor(keys),
-      values: keys.map(key => values.get(key) as SqlValue),
-    })
-    return Number(row?.[0])
+    const text = textFor([...row.keys()])
+    const [inserted] = await session.query({ text, values: [...row.values()] })
+    return Number(inserted?.[0])
   }
 }
 
@@ -106,12 +93,9 @@ export const putRows = async (
 }
 
 /** Whether the store has no content yet. */
-export const isEmpty = async ({ session, dialect, model }: ContentStore): Promise<boolean> => {
-  for (const { table } of Object.values(model.entities)) {
-    const first = queryOf(sql`select 1 from ${name(table)} limit 1`, dialect)
-    if ((await session.query(first)).length > 0) return false
-  }
-  return true
+export const isEmpty = async (store: ContentStore): Promise<boolean> => {
+  const tables = Object.values(store.model.entities).map(({ table }) => table)
+  return !(await hasRows(store, tables))
 }
 
 /** The rows of a demo with their amounts rounded to what the currency has: a demo is written once, for all of them. */

@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { closing } from '#base/closing.ts'
+import { ask } from '#cli/ask.ts'
 import type { OpenStore } from '#cli/row-sources.ts'
 import type { Content } from '#content.ts'
 import { historyOf } from '#engines/migrations.ts'
 import { restore } from '#engines/sqlite/backup.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import { columnName, type Entities } from '#model/model.ts'
-import { queryOf } from '#sql/engine.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
 
 type Counts = {
@@ -18,9 +18,9 @@ type Counts = {
   readonly newest: { readonly time: number; readonly plural: string } | undefined
 }
 
-const countsIn = async ({ session, dialect }: OpenStore, entities: Entities): Promise<Counts> => {
+const countsIn = async (store: OpenStore, entities: Entities): Promise<Counts> => {
   const numberIn = async (piece: Sql): Promise<number | undefined> => {
-    const [[value] = []] = await session.query(queryOf(piece, dialect))
+    const [[value] = []] = await ask(store, piece)
     return value == null ? undefined : Number(value)
   }
   const rows: [string, number][] = []

@@ -1,11 +1,12 @@
 /** Rows as the text of a file: NDJSON, or CSV by RFC 4180. */
+import type { InputRow } from '#cli/row-sources.ts'
 import type { Format } from './kinds.ts'
-import type { Members } from './pages.ts'
 
 export type Writer = {
   /** The text above the rows. */
-  readonly head: (header: readonly string[]) => string
-  readonly row: (header: readonly string[], members: Members) => string
+  readonly head: (members: readonly string[]) => string
+  /** The text of a row, whose members are in the order of the head. */
+  readonly row: (row: InputRow) => string
 }
 
 /** A list is one cell of JSON, null an empty cell; no text is empty. */
@@ -29,13 +30,9 @@ export const unguarded = (text: string): string =>
   text.startsWith("'") && formula.test(text) ? text.slice(1) : text
 
 /** CSV whose texts are as they are, whatever a spreadsheet makes of them. */
-export const rawCsv: Writer = { head: line, row: (_, members) => line(members) }
+export const rawCsv: Writer = { head: line, row: row => line(Object.values(row)) }
 
-export const writers = {
-  ndjson: {
-    head: () => '',
-    row: (header, members) =>
-      `${JSON.stringify(Object.fromEntries(header.map((key, index) => [key, members[index]])))}\n`,
-  },
-  csv: { head: line, row: (_, members) => line(members.map(guarded)) },
-} satisfies Record<Format, Writer> as Readonly<Record<Format, Writer>>
+export const writers: Readonly<Record<Format, Writer>> = {
+  ndjson: { head: () => '', row: row => `${JSON.stringify(row)}\n` },
+  csv: { head: line, row: row => line(Object.values(row).map(guarded)) },
+}

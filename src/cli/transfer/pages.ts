@@ -1,15 +1,13 @@
 /** The rows of a kind in the order of their ids, page by page, in the form that `import` reads. */
-import type { ContentStore, Kind } from '#cli/row-sources.ts'
+import { ask } from '#cli/ask.ts'
+import type { ContentStore, InputRow, Kind } from '#cli/row-sources.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Scalar } from '#model/field.ts'
 import { columnName, entityOf } from '#model/model.ts'
 import { formatMinor } from '#model/money.ts'
 import { isoTime } from '#read/encode.ts'
-import { queryOf, type Row, type Rows } from '#sql/engine.ts'
+import type { Row, Rows } from '#sql/engine.ts'
 import { comma, join, name, number, type Sql, type SqlValue, sql } from '#sql/sql.ts'
-
-/** A row of an export: its members' values in the order of the header. */
-export type Members = readonly unknown[]
 
 const pageSize = 200
 
@@ -36,75 +34,75 @@ const columnsOf = (keys: readonly string[]): Sql =>
     comma,
   )
 
-/** Turns a row of an entity, from a column on, into members in the order of these fields. */
+/** The members of an entity's rows that are read with these fields behind their first column. */
 const reading = (entity: Entity, keys: readonly string[], digits: number) => {
   const write = fileValue(digits)
   const writers = keys.map(key => write[entity.fields[key]?.scalar ?? 'text'])
-  return (row: Row, from: number): unknown[] =>
-    writers.map((write, index) => {
-      const value = row[from + index] ?? null
-      return value === null ? null : write(value)
-    })
+  return ([, ...values]: Row): InputRow =>
+    Object.fromEntries(
+      keys.map((key, index) => {
+        const value = values[index] ?? null
+        return [key, value === null ? null : writers[index]?.(value)]
+      }),
+    )
 }
 
 /** The rows embedded in objects of another kind, by those objects' ids, for a range of ids. */
 const embedding = (store: ContentStore, parent: Entity, relation: string) => {
-  const { model, session, dialect } = store
+  const { model } = store
   const { to, by } = parent.relations[relation] ?? {}
   const entity = entityOf(model, to ?? relation)
   const keys = fieldsOf(entity, [])
-  const toMembers = reading(entity, keys, model.settings.currency.digits)
+  const membersOf = reading(entity, keys, model.settings.currency.digits)
   const key = name(columnName(by ?? ''))
-  const toObject = (row: Row) => {
-    const values = toMembers(row, 1)
-    return Object.fromEntries(keys.map((key, index) => [key, values[index]]))
-  }
-  return async (first: SqlValue, last: SqlValue): Promise<ReadonlyMap<SqlValue, object[]>> => {
-    const range = sql`select ${key}, ${columnsOf(keys)} from ${name(entity.table)}
-      where ${key} between ${first} and ${last} order by ${key}, id`
-    const rows = await session.query(queryOf(range, dialect))
+  return async (first: SqlValue, last: SqlValue): Promise<ReadonlyMap<SqlValue, InputRow[]>> => {
+    const rows = await ask(
+      store,
+      sql`select ${key}, ${columnsOf(keys)} from ${name(entity.table)}
+        where ${key} between ${first} and ${last} order by ${key}, id`,
+    )
     const lists = Map.groupBy(rows, ([parent = null]) => parent)
-    return new Map([...lists].map(([id, list]) => [id, list.map(toObject)]))
+    return new Map([...lists].map(([id, list]) => [id, list.map(membersOf)]))
   }
 }
 
-/** The header of a kind, how many rows there are, and the rows themselves, read as they are consumed. */
+/** The names of a kind's members, how many rows there are, and the rows themselves, read as they are consumed. */
 export const pagesOf = async (store: ContentStore, kind: Kind) => {
-  const { session, model, dialect } = store
+  const { model } = store
   const entity = entityOf(model, kind.entity)
+  const { embedded } = entity.rest
   const keys = fieldsOf(entity, kind.also)
-  const toMembers = reading(entity, keys, model.settings.currency.digits)
-  const embedded = Object.entries(entity.rest.embedded).map(([relation, { after }]) => ({
-    relation,
-    at: keys.indexOf(after) + 1,
-    listsFor: embedding(store, entity, relation),
-  }))
-  const withLists = async (rows: Rows): Promise<readonly Members[]> => {
-    const [first, last] = [rows[0]?.[0] ?? null, rows.at(-1)?.[0] ?? null]
-    const lists = await Promise.all(
-      embedded.map(async ({ at, listsFor }) => ({ at, byId: await listsFor(first, last) })),
-    )
-    return rows.map(row =>
-      lists.reduce<unknown[]>(
-        (all, { at, byId }) => all.toSpliced(at, 0, byId.get(row[0] ?? null) ?? []),
-        toMembers(row, 1),
-      ),
-    )
-  }
-  const header = embedded.reduce<readonly string[]>(
-    (all, { relation, at }) => all.toSpliced(at, 0, relation),
-    keys,
+  const membersOf = reading(entity, keys, model.settings.currency.digits)
+  const header = keys.flatMap(key => [
+    key,
+    ...Object.keys(embedded).filter(relation => embedded[relation]?.after === key),
+  ])
+  const listsFor = Object.keys(embedded).map(
+    relation => [relation, embedding(store, entity, relation)] as const,
   )
-  const table = name(entity.table)
-  const [total] = await session.query(queryOf(sql`select count(*) from ${table}`, dialect))
-  const pageAfter = (id: SqlValue) =>
-    session.query(
-      queryOf(
-        sql`select id, ${columnsOf(keys)} from ${table} where id > ${id} order by id limit ${number(pageSize)}`,
-        dialect,
+  const withLists = async (rows: Rows): Promise<readonly InputRow[]> => {
+    const [first, last] = [rows[0]?.[0] ?? null, rows.at(-1)?.[0] ?? null]
+    const lists = new Map(
+      await Promise.all(
+        listsFor.map(async ([relation, read]) => [relation, await read(first, last)] as const),
       ),
     )
-  const pages = async function* (): AsyncGenerator<readonly Members[]> {
+    return rows.map(row => {
+      const own = membersOf(row)
+      const listOf = (relation: string) => lists.get(relation)?.get(row[0] ?? null) ?? []
+      return Object.fromEntries(
+        header.map(member => [member, Object.hasOwn(own, member) ? own[member] : listOf(member)]),
+      )
+    })
+  }
+  const table = name(entity.table)
+  const [total] = await ask(store, sql`select count(*) from ${table}`)
+  const pageAfter = (id: SqlValue) =>
+    ask(
+      store,
+      sql`select id, ${columnsOf(keys)} from ${table} where id > ${id} order by id limit ${number(pageSize)}`,
+    )
+  const pages = async function* (): AsyncGenerator<readonly InputRow[]> {
     let rows = await pageAfter(0)
     for (let last = rows.at(-1); last; last = rows.at(-1)) {
       yield await withLists(rows)

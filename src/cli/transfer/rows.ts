@@ -1,16 +1,17 @@
 /** Puts in one row of an import, checked by the model's rules; gives its faults where it has any. */
+import { ask } from '#cli/ask.ts'
 import { inserter } from '#cli/fill.ts'
 import type { ContentStore, OpenStore, PutRow } from '#cli/row-sources.ts'
 import type { FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
 import { entityOf, uniqueFields } from '#model/model.ts'
-import { ConstraintError, queryOf } from '#sql/engine.ts'
+import { ConstraintError } from '#sql/engine.ts'
 import { name, sql } from '#sql/sql.ts'
 import { checkInput, type Use, type Values } from '#write/input.ts'
 
 /** The faults of a row that refers to missing rows. */
 export const dangling = async (
-  { session, dialect, model }: ContentStore,
+  store: ContentStore,
   entity: Entity,
   values: Values,
 ): Promise<readonly FieldFault[]> => {
@@ -18,9 +19,9 @@ export const dangling = async (
   for (const [key, value] of values) {
     const { references } = entity.fields[key] ?? {}
     if (!references || value === null) continue
-    const { table } = entityOf(model, references.entity)
-    const target = queryOf(sql`select 1 from ${name(table)} where id = ${value}`, dialect)
-    if ((await session.query(target)).length > 0) continue
+    const { table } = entityOf(store.model, references.entity)
+    const found = await ask(store, sql`select 1 from ${name(table)} where id = ${value}`)
+    if (found.length > 0) continue
     const message = `names ${references.entity} ${value}, which does not exist`
     faults.push({ field: key, message })
   }
