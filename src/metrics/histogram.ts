@@ -51,21 +51,26 @@ const printed = (
   ]
 }
 
+/** Puts a metric of our own on a registry, with what it prints when Prometheus asks. */
+export const register = (
+  registry: Registry,
+  what: { readonly name: string; readonly help: string; readonly type: string },
+  values: () => readonly object[],
+): void => {
+  const get = async () => ({ ...what, aggregator: 'sum', values: values() })
+  // A name and `get` are all that a registry asks of a metric; the types know prom-client's own alone.
+  registry.registerMetric({ name: what.name, get } as unknown as Metric)
+}
+
 /** A histogram on a registry. */
 export const createHistogram = (
   registry: Registry,
   { name, help, labels = [], buckets }: HistogramOptions,
 ): Histogram => {
   const all = new Map<string, Counted>()
-  const get = async () => ({
-    name,
-    help,
-    type: 'histogram',
-    aggregator: 'sum',
-    values: [...all.values()].flatMap(series => printed(name, buckets, series)),
-  })
-  // A name and `get` are all that a registry asks of a metric; the types know prom-client's own alone.
-  registry.registerMetric({ name, get } as unknown as Metric)
+  register(registry, { name, help, type: 'histogram' }, () =>
+    [...all.values()].flatMap(series => printed(name, buckets, series)),
+  )
   return {
     series: (...given) =>
       all.getOrInsertComputed(given.join('\n'), () =>

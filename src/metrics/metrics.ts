@@ -1,7 +1,7 @@
 /** The metrics of a serving process for Prometheus: what is measured, and from which events. */
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Registry } from 'prom-client'
 import { jobs, onEnd, reads } from '#channels.ts'
-import { createHistogram } from '#metrics/histogram.ts'
+import { createHistogram, register } from '#metrics/histogram.ts'
 import { requestSeries } from '#metrics/requests.ts'
 import type { Observe } from '#observe.ts'
 
@@ -13,67 +13,36 @@ const durations = [
 /** The upper bounds of numbers of things. */
 const counts = [1, 2, 5, 10, 20, 50, 100, 200, 500]
 
-/** A gauge, or a count that is kept elsewhere, that is read when Prometheus asks, without labels or by the values of one. */
+/** A number that is kept elsewhere, or one for each value of a label; it is read when Prometheus asks. */
 type Reading = {
   readonly name: string
   readonly help: string
-  readonly label?: string
-  readonly read: () => number | ReadonlyMap<string, number>
-}
-
-export type Metrics = {
-  readonly observe: Observe
-  /** After a commit: how many writes it held, and its milliseconds. */
-  readonly committed: (writes: number, milliseconds: number) => void
-  /** A use of what is deprecated, of an API or of a member in it. */
-  readonly deprecated: (used: { readonly api: string; readonly member?: string }) => void
-  readonly gauge: (reading: Reading) => void
-  readonly total: (reading: Reading & { readonly label: string }) => void
-  /** All of it in Prometheus' text format, whose media type is `type`. */
-  readonly text: () => Promise<string>
-  readonly type: string
-  readonly close: () => void
-}
+} & (
+  | { readonly label?: undefined; readonly read: () => number }
+  | { readonly label: string; readonly read: () => ReadonlyMap<string, number> }
+)
 
 type Timing = { readonly name: string; readonly help: string; readonly labels?: readonly string[] }
 
-/** What can be put on a registry, a line each. */
-const instrumentsOf = (registry: Registry) => {
-  const registers = [registry]
-  return {
-    duration: (timing: Timing) => createHistogram(registry, { ...timing, buckets: durations }),
-    sizes: (name: string, help: string) =>
-      createHistogram(registry, { name, help, buckets: counts }),
-    counter: (name: string, help: string, ...labelNames: string[]) =>
-      new Counter({ name, help, labelNames, registers }),
-    gauge: ({ name, help, label, read }: Reading) =>
-      void new Gauge({
-        name,
-        help,
-        labelNames: label === undefined ? [] : [label],
-        registers,
-        collect() {
-          const found = read()
-          if (typeof found === 'number') return this.set(found)
-          this.reset()
-          for (const [value, number] of found) this.set({ [String(label)]: value }, number)
-        },
-      }),
-    total: ({ name, help, label, read }: Reading & { readonly label: string }) =>
-      void new Counter({
-        name,
-        help,
-        labelNames: [label],
-        registers,
-        collect() {
-          this.reset()
-          const found = read()
-          if (typeof found !== 'number')
-            for (const [value, number] of found) this.inc({ [label]: value }, number)
-        },
-      }),
-  }
-}
+const readingOn =
+  (registry: Registry, type: 'gauge' | 'counter') =>
+  ({ name, help, label, read }: Reading): void =>
+    register(registry, { name, help, type }, () =>
+      label === undefined
+        ? [{ labels: {}, value: read() }]
+        : Array.from(read(), ([of, value]) => ({ labels: { [label]: of }, value })),
+    )
+
+/** What can be put on a registry. */
+const instrumentsOf = (registry: Registry) => ({
+  duration: (timing: Timing) => createHistogram(registry, { ...timing, buckets: durations }),
+  counter: (name: string, help: string, ...labelNames: string[]) =>
+    new Counter({ name, help, labelNames, registers: [registry] }),
+  /** What may fall again. */
+  gauge: readingOn(registry, 'gauge'),
+  /** What only grows. */
+  total: readingOn(registry, 'counter'),
+})
 
 type Instruments = ReturnType<typeof instrumentsOf>
 
@@ -100,7 +69,7 @@ const measureStore = ({ duration, counter }: Instruments, system: string) => {
       if (facts.replayed) replayed.inc()
     }),
   ]
-  return () => {
+  return (): void => {
     for (const end of ends) end()
   }
 }
@@ -137,14 +106,18 @@ const measureEvents = ({ duration, counter }: Instruments): Observe => {
 }
 
 /** Begins to measure; `system` is the database's name in the semantic conventions. */
-export const createMetrics = (system: string, version: string): Metrics => {
+export const createMetrics = (system: string, version: string) => {
   const registry = new Registry()
   const instruments = instrumentsOf(registry)
-  const { duration, sizes, counter, gauge, total } = instruments
+  const { duration, counter, gauge, total } = instruments
   collectDefaultMetrics({ register: registry })
   const observe = measureEvents(instruments)
   const endStore = measureStore(instruments, system)
-  const batches = sizes('duet_commit_writes', 'Writes that were committed together.').series()
+  const batches = createHistogram(registry, {
+    name: 'duet_commit_writes',
+    help: 'Writes that were committed together.',
+    buckets: counts,
+  }).series()
   const commits = duration({
     name: 'duet_commit_duration_seconds',
     help: 'Duration of commits, with the flush to the disk.',
@@ -163,15 +136,21 @@ export const createMetrics = (system: string, version: string): Metrics => {
   })
   return {
     observe,
-    committed: (writes, milliseconds) => {
+    /** After a commit: how many writes it held, and its milliseconds. */
+    committed: (writes: number, milliseconds: number): void => {
       batches.observe(writes)
       commits.observe(milliseconds / 1000)
     },
-    deprecated: ({ api, member = '' }) => deprecated.inc({ api, member }),
+    /** A use of what is deprecated, of an API or of a member in it. */
+    deprecated: ({ api, member = '' }: { readonly api: string; readonly member?: string }): void =>
+      deprecated.inc({ api, member }),
     gauge,
     total,
+    /** All of it in Prometheus' text format, whose media type is `type`. */
     text: () => registry.metrics(),
     type: registry.contentType,
     close: endStore,
   }
 }
+
+export type Metrics = ReturnType<typeof createMetrics>
