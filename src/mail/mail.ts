@@ -1,8 +1,8 @@
 /** Mail: letters that wait, are composed when their turn comes, and leave over SMTP. */
 import { lru } from '#base/lru.ts'
 import type { Letter, Mailer } from '#mail/letter.ts'
-import { createOutbox, type OutboxOptions } from '#mail/outbox.ts'
-import { type Deliver, reasonOf, smtp, type Waits } from '#mail/smtp.ts'
+import { createOutbox, type Pace } from '#mail/outbox.ts'
+import { type Deliver, smtp, type Waits } from '#mail/smtp.ts'
 import type { Observe } from '#observe.ts'
 
 export type Mail = Mailer & {
@@ -15,8 +15,6 @@ export type Delivery =
   | { readonly kind: 'smtp'; readonly url: string; readonly from: string; readonly waits?: Waits }
   | { readonly kind: 'shown' }
   | { readonly kind: 'none' }
-
-type Pace = Pick<OutboxOptions, 'size' | 'atOnce' | 'retryAfter'>
 
 export type MailOptions = {
   readonly now: () => number
@@ -82,13 +80,11 @@ const deliverOf = (delivery: Delivery, observe: Observe): Deliver | undefined =>
 export const createMail = ({ now, observe, delivery, pace }: MailOptions): Mail => {
   const deliver = deliverOf(delivery, observe)
   const isWithinCap = createCap()
-  const outbox = createOutbox({
-    ...usualPace,
-    ...pace,
+  const outbox = createOutbox(
+    async (letter, signal) => deliver?.(letter.compose(), now(), signal),
     observe,
-    reasonOf,
-    send: async (letter, signal) => deliver?.(letter.compose(), now(), signal),
-  })
+    { ...usualPace, ...pace },
+  )
   return {
     canSend: deliver !== undefined,
     send: letter => {
