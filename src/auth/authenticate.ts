@@ -27,7 +27,6 @@ export const createAuthenticator = (
   viewers: TokenViewers,
   now: () => number,
 ): Authenticate => {
-  checkParties(config)
   const keys = keysOf(config, now)
   const verified = createVerified(now)
 
@@ -44,11 +43,6 @@ export const createAuthenticator = (
     authorization === undefined
       ? anonymous
       : (verified.viewerOf(authorization) ?? admit(authorization, beforeCheck))
-}
-
-const checkParties = ({ issuer, audience }: Parties): void => {
-  // No token could match an empty name.
-  if (issuer === '' || audience === '') throw new Error('the issuer or audience of tokens is empty')
 }
 
 const longestToken = 8_192

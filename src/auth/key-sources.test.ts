@@ -18,21 +18,8 @@ import { type AuthConfig, createAuthenticator } from './authenticate.ts'
 const { folder, fileOf, withFile } = keyFiles()
 
 describe('a configuration that is refused at the start', () => {
-  const file = fileOf(setOf(ed))
   const repeated = (part: string) => part.repeat(40).slice(0, 40)
   const cases: readonly (readonly [string, AuthConfig, RegExp])[] = [
-    ['nothing set', {}, /no key.*DUET_AUTH_SECRET, DUET_JWKS_URL, DUET_JWKS_FILE/],
-    ['secret and file', { secret, jwksFile: file }, /DUET_AUTH_SECRET and DUET_JWKS_FILE are both/],
-    [
-      'secret and address',
-      { secret, jwksUrl: 'https://id.example/' },
-      /DUET_AUTH_SECRET and DUET_JWKS_URL/,
-    ],
-    [
-      'address and file',
-      { jwksUrl: 'https://id.example/', jwksFile: file },
-      /DUET_JWKS_URL and DUET_JWKS_FILE/,
-    ],
     ['an empty secret', { secret: '' }, /0 bytes/],
     ['a secret of 4 bytes', { secret: 'abcd' }, /4 bytes, and at least 32/],
     ['a secret of 31 bytes', { secret: secret.slice(0, 31) }, /31 bytes, and at least 32/],
@@ -65,8 +52,6 @@ describe('a configuration that is refused at the start', () => {
       { secret: 'YOUR_SECRET_KEY_MUST_BE_AT_LEAST_32_CHARACTERS' },
       /well-known/,
     ],
-    ['an empty issuer', { secret, issuer: '' }, /issuer or audience/],
-    ['an empty audience', { secret, audience: '' }, /issuer or audience/],
     ['an empty address', { jwksUrl: '' }, /DUET_JWKS_URL is not a URL/],
     ['no address', { jwksUrl: 'id.example/jwks' }, /DUET_JWKS_URL is not a URL/],
     ['a file: address', { jwksUrl: 'file:///etc/passwd' }, /must begin with https/],
@@ -112,7 +97,7 @@ describe('a configuration that is refused at the start', () => {
         (error: Error) => {
           assert.match(error.message, message)
           // The secret itself is in no message.
-          if (config.secret) assert.ok(!error.message.includes(config.secret))
+          if ('secret' in config && config.secret) assert.ok(!error.message.includes(config.secret))
           assert.doesNotMatch(error.message, /hunter2/)
           return error.constructor === Error
         },

@@ -4,12 +4,11 @@ import { readFileNow, readFileText, readUrlText } from './read.ts'
 import { renewing } from './renewal.ts'
 import { secretBytes } from './secret.ts'
 
-/** Exactly one of them is set. */
-export type KeyConfig = {
-  readonly secret?: string | undefined
-  readonly jwksUrl?: string | undefined
-  readonly jwksFile?: string | undefined
-}
+/** Where the keys come from. */
+export type KeyConfig =
+  | { readonly secret: string }
+  | { readonly jwksUrl: string }
+  | { readonly jwksFile: string }
 
 /** One family of algorithms, and the function that finds the key of a token. */
 export type Keys = {
@@ -17,23 +16,10 @@ export type Keys = {
   readonly find: FindKey
 }
 
-const settings = {
-  secret: 'DUET_AUTH_SECRET',
-  jwksUrl: 'DUET_JWKS_URL',
-  jwksFile: 'DUET_JWKS_FILE',
-} as const
-
-/** The keys of the one setting that is set; throws a plain error where none or several are set, or it is not usable. */
+/** The keys of a source; throws a plain error with its setting where it is not usable. */
 export const keysOf = (config: KeyConfig, now: () => number): Keys => {
-  const { secret, jwksUrl, jwksFile } = config
-  const names = Object.keys(settings) as (keyof typeof settings)[]
-  const given = names.filter(name => config[name] !== undefined).map(name => settings[name])
-  if (given.length > 1)
-    throw new Error(`${given.join(' and ')} are both set: keep the one that signs your tokens`)
-  if (secret !== undefined) return secretKeys(secret)
-  if (jwksUrl !== undefined) return urlKeys(jwksUrl, now)
-  if (jwksFile !== undefined) return fileKeys(jwksFile, now)
-  throw new Error(`no key to check tokens with: set one of ${Object.values(settings).join(', ')}`)
+  if ('secret' in config) return secretKeys(config.secret)
+  return 'jwksUrl' in config ? urlKeys(config.jwksUrl, now) : fileKeys(config.jwksFile, now)
 }
 
 const secretKeys = (secret: string): Keys => {
@@ -49,13 +35,13 @@ const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
 const addressOf = (text: string): URL => {
   const url = URL.parse(text)
-  if (url === null) throw new Error(`${settings.jwksUrl} is not a URL`)
+  if (url === null) throw new Error(`DUET_JWKS_URL is not a URL`)
   if (url.username !== '' || url.password !== '')
-    throw new Error(`${settings.jwksUrl} holds a user name or password: public keys need none`)
+    throw new Error(`DUET_JWKS_URL holds a user name or password: public keys need none`)
   const safe =
     url.protocol === 'https:' || (url.protocol === 'http:' && loopback.test(url.hostname))
   // Without TLS, anybody who can change the answer on its way could sign any token.
-  if (!safe) throw new Error(`${settings.jwksUrl} must begin with https:// (http:// on loopback)`)
+  if (!safe) throw new Error(`DUET_JWKS_URL must begin with https:// (http:// on loopback)`)
   return url
 }
 
@@ -73,7 +59,7 @@ const firstText = (path: string): string => {
     throw new Error(faults.length > 0 ? faults.join('; ') : 'the set is empty')
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : 'unknown'
-    throw new Error(`${settings.jwksFile} gives no key to check tokens with: ${why}`, { cause })
+    throw new Error(`DUET_JWKS_FILE gives no key to check tokens with: ${why}`, { cause })
   }
 }
 

@@ -3,20 +3,13 @@ import type { Viewer } from '#model/viewer.ts'
 import type { VerifyingKey } from './jwk.ts'
 import type { Grant } from './token.ts'
 
-export type Verified = {
-  /** The viewer of an `Authorization` header that was added, while its token and key still hold. */
-  readonly viewerOf: (authorization: string) => Viewer | undefined
-  readonly add: (authorization: string, grant: Grant, key: VerifyingKey) => void
-  readonly size: () => number
-}
-
 type Entry = Grant & { readonly key: VerifyingKey }
 
 const holds = ({ from, until, key }: Entry, time: number): boolean =>
   time < until && time >= from && time < key.until
 
 /** An empty cache for at most `limit` tokens; when it is full, the half that was not used recently is dropped. */
-export const createVerified = (now: () => number, limit = 10_000): Verified => {
+export const createVerified = (now: () => number, limit = 10_000) => {
   // Two halves, because deleting the oldest of one full Map costs 8 µs: it passes all earlier holes.
   let recent = new Map<string, Entry>()
   let older = new Map<string, Entry>()
@@ -29,18 +22,17 @@ export const createVerified = (now: () => number, limit = 10_000): Verified => {
     recent.set(authorization, entry)
   }
 
-  const viewerOf = (authorization: string): Viewer | undefined => {
-    const latest = recent.get(authorization)
-    const entry = latest ?? older.get(authorization)
-    if (entry === undefined || !holds(entry, now())) return undefined
-    if (latest === undefined) keep(authorization, entry)
-    return entry.viewer
-  }
-
   return {
-    viewerOf,
-    add: (authorization, { viewer, from, until }, key) =>
-      keep(authorization, { viewer, from, until, key }),
+    /** The viewer of an `Authorization` header that was added, while its token and key still hold. */
+    viewerOf: (authorization: string): Viewer | undefined => {
+      const latest = recent.get(authorization)
+      const entry = latest ?? older.get(authorization)
+      if (entry === undefined || !holds(entry, now())) return undefined
+      if (latest === undefined) keep(authorization, entry)
+      return entry.viewer
+    },
+    add: (authorization: string, grant: Grant, key: VerifyingKey): void =>
+      keep(authorization, { ...grant, key }),
     size: () => recent.size + older.size,
   }
 }

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import type { KeyConfig } from '#auth/keys.ts'
 import type { Config } from '#config.ts'
 import { checkPath } from '#engines/sqlite/path.ts'
 import { ConfigError } from '#setting.ts'
@@ -16,14 +17,12 @@ export const keySource = (config: Config): string =>
     name => config.values[name] !== undefined,
   ) ?? `the file ${secretFile(config)}`
 
-/** The HS256 secret that signs and verifies tokens; undefined where keys come from a JWKS. `made` hears of a file that is made for it. */
-export const authSecret = (
-  config: Config,
-  made: (file: string) => void = () => {},
-): string | undefined => {
+/** The source of the keys of tokens: that of the settings, of which one alone is set; `made` hears of a file that is made for a secret. */
+export const keysFor = (config: Config, made: (file: string) => void = () => {}): KeyConfig => {
   const { DUET_AUTH_SECRET, DUET_JWKS_FILE, DUET_JWKS_URL } = config.values
-  if (DUET_AUTH_SECRET !== undefined) return DUET_AUTH_SECRET
-  if (DUET_JWKS_FILE !== undefined || DUET_JWKS_URL !== undefined) return undefined
+  if (DUET_AUTH_SECRET !== undefined) return { secret: DUET_AUTH_SECRET }
+  if (DUET_JWKS_URL !== undefined) return { jwksUrl: DUET_JWKS_URL }
+  if (DUET_JWKS_FILE !== undefined) return { jwksFile: DUET_JWKS_FILE }
   if (!config.development)
     throw new ConfigError(
       'production needs a key for tokens: set DUET_AUTH_SECRET (32 bytes or more), DUET_JWKS_URL or DUET_JWKS_FILE',
@@ -41,5 +40,5 @@ export const authSecret = (
       if (!existsSync(file)) throw error
     }
   }
-  return readFileSync(file, 'utf8').trim()
+  return { secret: readFileSync(file, 'utf8').trim() }
 }

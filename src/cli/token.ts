@@ -1,7 +1,7 @@
 /** `duet token`: makes a token with the secret. */
 import { mint } from '#auth/token.ts'
 import { duration } from '#base/duration.ts'
-import { authSecret } from '#cli/secret.ts'
+import { keysFor } from '#cli/secret.ts'
 import { readArgs, UsageError } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
@@ -50,12 +50,12 @@ const warnOfSecret = (file: string): void =>
 export const run = async (args: readonly string[], content: Content): Promise<void> => {
   const wanted = wantedIn(args, content)
   const config = loadConfig(process.env, content.settings)
-  const secret = authSecret(config, warnOfSecret)
-  if (secret === undefined)
+  const keys = keysFor(config, warnOfSecret)
+  if (!('secret' in keys))
     throw new ConfigError(
       'tokens are made with DUET_AUTH_SECRET; with a JWKS, your identity provider makes them',
     )
   const { DUET_AUTH_ISSUER: issuer, DUET_AUTH_AUDIENCE: audience } = config.values
-  const token = await mint({ ...wanted, issuer, audience }, secret, Date.now())
+  const token = await mint({ ...wanted, issuer, audience }, keys.secret, Date.now())
   process.stdout.write(`${token}\n`)
 }

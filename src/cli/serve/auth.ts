@@ -2,7 +2,7 @@
 import { type Authenticate, createAuthenticator } from '#auth/authenticate.ts'
 import { misfit } from '#auth/refusals.ts'
 import { mint, type TokenViewers } from '#auth/token.ts'
-import { authSecret } from '#cli/secret.ts'
+import { keysFor } from '#cli/secret.ts'
 import type { Config } from '#config.ts'
 import { ApiError } from '#errors.ts'
 import type { Observe } from '#observe.ts'
@@ -41,23 +41,14 @@ export const reportMisfits = (
 
 /** Throws a ConfigError where a key is missing, and a plain error where one cannot be used. */
 export const authOf = (config: Config, viewers: TokenViewers): Auth => {
-  const { values } = config
-  const { superuser } = viewers.roles
-  const secret = authSecret(config)
-  const parties = {
-    ...(values.DUET_AUTH_ISSUER !== undefined && { issuer: values.DUET_AUTH_ISSUER }),
-    ...(values.DUET_AUTH_AUDIENCE !== undefined && { audience: values.DUET_AUTH_AUDIENCE }),
-  }
-  const keys = {
-    ...(secret !== undefined && { secret }),
-    ...(values.DUET_JWKS_URL !== undefined && { jwksUrl: values.DUET_JWKS_URL }),
-    ...(values.DUET_JWKS_FILE !== undefined && { jwksFile: values.DUET_JWKS_FILE }),
-  }
+  const { DUET_AUTH_ISSUER: issuer, DUET_AUTH_AUDIENCE: audience } = config.values
+  const keys = keysFor(config)
+  const role = viewers.roles.superuser
   return {
-    authenticate: createAuthenticator({ ...keys, ...parties }, viewers, Date.now),
+    authenticate: createAuthenticator({ ...keys, issuer, audience }, viewers, Date.now),
     superuserToken: async () =>
-      secret === undefined
-        ? null
-        : mint({ sub: 1, role: superuser, ttl: 24 * 3600, ...parties }, secret, Date.now()),
+      'secret' in keys
+        ? mint({ sub: 1, role, ttl: 24 * 3600, issuer, audience }, keys.secret, Date.now())
+        : null,
   }
 }
