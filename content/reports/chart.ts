@@ -1,8 +1,9 @@
 /** A report as a chart: stacked bars in one SVG, without scripts or styles. */
 import { html } from 'hono/html'
 import { barsOf, number, outlineOf } from '#content/reports/bars.ts'
-import { type Measure, measures, type Report } from '#content/reports/figures.ts'
+import { type Measure, measures, type Report, type Sums } from '#content/reports/figures.ts'
 import { labelOf } from '#content/reports/periods.ts'
+import type { ReportType } from '#content/reports/request.ts'
 import { type Scale, scaleOf, ticksOf } from '#content/reports/ticks.ts'
 import type { Currency } from '#model/model.ts'
 import { formatMinor } from '#model/money.ts'
@@ -22,7 +23,11 @@ const letter = 7.4
 const mostApart = 150
 
 /** The columns that are drawn: the amounts of sales, with refunds on top; null: every column. */
-const drawn = { sales: ['amount', 'refundedAmount'], content: null, users: null } as const
+const drawn: Readonly<Record<ReportType, readonly string[] | null>> = {
+  sales: ['amount', 'refundedAmount'],
+  content: null,
+  users: null,
+}
 const titles = { sales: 'Sales', content: 'Posts, comments and likes', users: 'Sign-ups' } as const
 
 const text = (
@@ -38,48 +43,31 @@ const text = (
 const line = (x1: number, y1: number, x2: number, y2: number, stroke: string): string =>
   `<path d="M${number(x1)} ${number(y1)}L${number(x2)} ${number(y2)}" stroke="${stroke}"/>`
 
-/** The format of each kind of value: its unit, its least step, its decimals, and a value in full. */
-const writersOf = ({ code, digits }: Currency) => {
-  const style = {
-    style: 'currency',
-    currency: code,
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
-  } as const
-  const money = new Intl.NumberFormat('en', style)
-  const plain = new Intl.NumberFormat('en')
+/** The format of a kind of value: its unit, its least step, its decimals, and a value in full. */
+const writerOf = (kind: Measure['kind'], currency: Currency) => {
+  const isMoney = kind === 'money'
+  const digits = isMoney ? currency.digits : 0
+  const style = isMoney ? ({ style: 'currency', currency: currency.code } as const) : {}
+  const decimals = { minimumFractionDigits: digits, maximumFractionDigits: digits }
+  const format = new Intl.NumberFormat('en', { ...style, ...decimals })
   return {
-    count: {
-      unit: 'Number',
-      least: 1,
-      digits: 0,
-      style: {},
-      whole: (value: bigint) => plain.format(value),
-    },
-    money: {
-      unit: code,
-      least: 10 ** -digits,
-      digits,
-      style,
-      whole: (value: bigint) =>
-        money.format(formatMinor(value, digits) as Intl.StringNumericLiteral),
-    },
+    unit: isMoney ? currency.code : 'Number',
+    least: 10 ** -digits,
+    digits,
+    style,
+    whole: (value = 0n) => format.format(formatMinor(value, digits) as Intl.StringNumericLiteral),
   }
 }
 
-type Writer = ReturnType<typeof writersOf>[Measure['kind']]
-type Series = { readonly measure: Measure; readonly index: number; readonly colour: string }
+type Writer = ReturnType<typeof writerOf>
+type Series = Measure & { readonly colour: string }
 
 /** The columns that are drawn; refunds only where there are some, so that the legend has no empty entry. */
-const seriesOf = ({ type, totals }: Report): readonly Series[] => {
-  const columns: readonly Measure[] = measures[type]
-  const wanted: readonly string[] = drawn[type] ?? columns.map(({ key }) => key)
-  return columns
-    .map((measure, index) => ({ measure, index }))
-    .filter(({ measure }) => wanted.includes(measure.key))
-    .filter(({ measure, index }) => measure.key !== 'refundedAmount' || totals[index] !== 0n)
-    .map((one, position) => ({ ...one, colour: colours[position] ?? ink.text }))
-}
+const seriesOf = ({ type, totals }: Report): readonly Series[] =>
+  measures[type]
+    .filter(({ key }) => drawn[type]?.includes(key) ?? true)
+    .filter(({ key }) => key !== 'refundedAmount' || !!totals[key])
+    .map((measure, position) => ({ ...measure, colour: colours[position] ?? ink.text }))
 
 /** The facts that the parts of a chart share. */
 type Drawing = {
@@ -105,10 +93,10 @@ const shortOf = (writer: Writer, { top, step }: Scale): Intl.NumberFormat => {
   return new Intl.NumberFormat('en', { ...writer.style, ...options })
 }
 
-const boundsOf = (values: readonly bigint[], series: readonly Series[], digits: number) => {
+const boundsOf = (sums: Sums, series: readonly Series[], digits: number) => {
   let sum = 0n
-  const ups = series.map(({ index }) => {
-    sum += values[index] ?? 0n
+  const ups = series.map(({ key }) => {
+    sum += sums[key] ?? 0n
     return Number(sum) / 10 ** digits
   })
   return [0, ...ups]
@@ -116,8 +104,8 @@ const boundsOf = (values: readonly bigint[], series: readonly Series[], digits: 
 
 const drawingOf = (report: Report, currency: Currency): Drawing => {
   const series = seriesOf(report)
-  const writer = writersOf(currency)[series[0]?.measure.kind ?? 'count']
-  const bounds = report.periods.map(({ values }) => boundsOf(values, series, writer.digits))
+  const writer = writerOf(series[0]?.kind ?? 'count', currency)
+  const bounds = report.periods.map(({ sums }) => boundsOf(sums, series, writer.digits))
   const highest = bounds.reduce((most, bound) => Math.max(most, bound.at(-1) ?? 0), 0)
   const scale = scaleOf(highest, writer.least)
   const short = shortOf(writer, scale)
@@ -134,14 +122,14 @@ const rangeOf = ({ periods, by }: Report): string => {
   return first === last ? start : `${start} to ${labelOf(last.number, by)}`
 }
 
-const totalOf = ({ report, writer }: Drawing, { index }: Series): string =>
-  writer.whole(report.totals[index] ?? 0n)
+const totalOf = ({ report, writer }: Drawing, { key }: Series): string =>
+  writer.whole(report.totals[key])
 
 /** The description of the chart, for people who do not see it. */
 const described = (drawing: Drawing): string => {
   const { report, series, bounds, highest } = drawing
   if (highest === 0) return 'There is nothing in this time.'
-  const totals = series.map(one => `${one.measure.label} ${totalOf(drawing, one)}`).join(', ')
+  const totals = series.map(one => `${one.label} ${totalOf(drawing, one)}`).join(', ')
   const peak = report.periods[bounds.findIndex(bound => bound.at(-1) === highest)]
   return `Stacked bars from ${rangeOf(report)}, one for each ${report.by}. In all: ${totals}. The highest is ${labelOf(peak?.number ?? 0, report.by)}.`
 }
@@ -150,7 +138,7 @@ const described = (drawing: Drawing): string => {
 const legend = (drawing: Drawing): string => {
   const entries = drawing.series.map((one, index) => {
     const mark = `<tspan${index === 0 ? '' : ' dx="28"'} fill="${one.colour}" font-size="17">■</tspan>`
-    const words = String(html`${one.measure.label}: ${totalOf(drawing, one)}`)
+    const words = String(html`${one.label}: ${totalOf(drawing, one)}`)
     return `${mark}<tspan dx="7">${words}</tspan>`
   })
   return `<text x="${margin.left}" y="69" font-size="13" fill="${ink.text}">${entries.join('')}</text>`
@@ -197,7 +185,7 @@ const peaksOf = (bounds: Drawing['bounds'], columns: number): Drawing['bounds'] 
 }
 
 /** The bars of one series, from the bound at `index` to the next: each with its value, or one outline where there are many. */
-const seriesBars = (drawing: Drawing, { measure, index: column }: Series, index: number) => {
+const seriesBars = (drawing: Drawing, { key, label }: Series, index: number) => {
   const { report, writer, bounds, scale, left } = drawing
   const room = width - margin.right - left
   const isOutlined = bounds.length > mostApart
@@ -209,10 +197,9 @@ const seriesBars = (drawing: Drawing, { measure, index: column }: Series, index:
     bottom: heightOf(bound[index] ?? 0, scale),
   }))
   if (isOutlined) return outlineOf(bars)
-  const titles = report.periods.map(({ number, values }) => {
-    const value = writer.whole(values[column] ?? 0n)
-    return String(html`${labelOf(number, report.by)}: ${measure.label} ${value}`)
-  })
+  const titles = report.periods.map(({ number, sums }) =>
+    String(html`${labelOf(number, report.by)}: ${label} ${writer.whole(sums[key])}`),
+  )
   return barsOf(bars, titles)
 }
 

@@ -1,5 +1,6 @@
 /** The figures of a report: counted by the database day by day, from one snapshot, and summed up to periods here. */
-import { type By, dayAt, periodOf, startOf, tooMany } from '#content/reports/periods.ts'
+import { dayNumber } from '#base/dates.ts'
+import { type By, periodOf, startOf, tooMany } from '#content/reports/periods.ts'
 import type { ReportRequest, ReportType } from '#content/reports/request.ts'
 import type { Core } from '#core.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
@@ -19,7 +20,7 @@ const count = (key: string, label: string): Measure => ({ key, label, kind: 'cou
 const money = (key: string, label: string): Measure => ({ key, label, kind: 'money' })
 
 /** The measures of each report, in the order of its columns. */
-export const measures = {
+export const measures: Readonly<Record<ReportType, readonly Measure[]>> = {
   sales: [
     count('orders', 'Orders'),
     count('items', 'Items'),
@@ -29,9 +30,12 @@ export const measures = {
   ],
   content: [count('posts', 'Posts'), count('comments', 'Comments'), count('likes', 'Likes')],
   users: [count('signUps', 'Sign-ups')],
-} satisfies Record<ReportType, readonly Measure[]>
+}
 
-type Period = { readonly number: number; readonly values: readonly bigint[] }
+/** What was counted, by the keys of the measures. */
+export type Sums = Readonly<Record<string, bigint>>
+
+type Period = { readonly number: number; readonly sums: Sums }
 
 export type Report = {
   readonly type: ReportType
@@ -40,20 +44,22 @@ export type Report = {
   readonly from: number | null
   readonly to: number | null
   readonly periods: readonly Period[]
-  readonly totals: readonly bigint[]
+  readonly totals: Sums
 }
 
-/** A query whose rows begin with a day, and the function that adds each row to the values of its day. */
-type DailyQuery = { readonly query: Sql; readonly add: (values: bigint[], row: Row) => void }
+/** A query whose rows begin with a day, and what each row adds to the sums of its day. */
+type DailyQuery = { readonly query: Sql; readonly adds: (row: Row) => Sums }
 
 /** The database sums millions and remainders separately, so that no sum overflows or is rounded. */
 const million = 1_000_000
 
 const big = (value: SqlValue | undefined): bigint => BigInt(String(value ?? 0))
 
-const plus = (values: bigint[], index: number, more: bigint): void => {
-  values[index] = (values[index] ?? 0n) + more
-}
+/** The sums, and those of others on top. */
+const plus = (sums: Sums, more: Sums): Sums => ({
+  ...sums,
+  ...Object.fromEntries(Object.entries(more).map(([key, n]) => [key, (sums[key] ?? 0n) + n])),
+})
 
 type Source = { readonly model: Model; readonly dialect: Dialect; readonly request: ReportRequest }
 
@@ -72,10 +78,10 @@ const inTime = ({ dialect, request }: Source, alias: string): readonly Sql[] => 
   ...(dialect.interruptCheck ? [dialect.interruptCheck] : []),
 ]
 
-const counted = (source: Source, entity: string, index: number): DailyQuery => ({
+const counted = (source: Source, entity: string, key: string): DailyQuery => ({
   query: sql`select ${dayOf(madeAt('t'))}, count(*) from ${tableOf(source, entity)} as t
     where ${and(inTime(source, 't'))} group by 1`,
-  add: (values, row) => plus(values, index, big(row[1])),
+  adds: ([, count]) => ({ [key]: big(count) }),
 })
 
 /** Orders that were paid, by the day on which they were placed; the refunded ones in columns of their own. */
@@ -90,16 +96,18 @@ const sales = (source: Source): readonly DailyQuery[] => {
       query: sql`select ${day}, o.status, count(*), sum(o.amount / ${million}), sum(o.amount % ${million})
         from ${orders} as o where ${and([sql`o.status in ('paid', 'refunded')`, ours, ...inTime(source, 'o')])}
         group by 1, 2`,
-      add: (values, [, status, orders, high, low]) => {
-        const first = status === 'paid' ? 0 : 3
-        plus(values, first, big(orders))
-        plus(values, status === 'paid' ? 2 : 4, big(high) * BigInt(million) + big(low))
+      adds: ([, status, count, high, low]) => {
+        const orders = big(count)
+        const amount = big(high) * BigInt(million) + big(low)
+        return status === 'paid'
+          ? { orders, amount }
+          : { refundedOrders: orders, refundedAmount: amount }
       },
     },
     {
       query: sql`select ${day}, sum(i.quantity) from ${orders} as o join ${items} as i on i.order_id = o.id
         where ${and([sql`o.status = 'paid'`, ours, ...inTime(source, 'o')])} group by 1`,
-      add: (values, row) => plus(values, 1, big(row[1])),
+      adds: ([, count]) => ({ items: big(count) }),
     },
   ]
 }
@@ -107,46 +115,40 @@ const sales = (source: Source): readonly DailyQuery[] => {
 const queries = {
   sales,
   content: source => [
-    counted(source, 'post', 0),
-    counted(source, 'comment', 1),
-    counted(source, 'like', 2),
+    counted(source, 'post', 'posts'),
+    counted(source, 'comment', 'comments'),
+    counted(source, 'like', 'likes'),
   ],
-  users: source => [counted(source, 'user', 0)],
+  users: source => [counted(source, 'user', 'signUps')],
 } satisfies Record<ReportType, (source: Source) => readonly DailyQuery[]>
 
 /** Every period from the first to the last, including empty ones. */
-const allPeriods = (found: ReadonlyMap<number, bigint[]>, request: ReportRequest) => {
-  const { type, from, to, by } = request
+const allPeriods = (found: ReadonlyMap<number, Sums>, request: ReportRequest) => {
+  const { from, to, by } = request
   const numbers = [...found.keys()].sort((a, b) => a - b)
-  const first = from === undefined ? numbers[0] : periodOf(dayAt(from), by)
-  const last = to === undefined ? numbers.at(-1) : periodOf(dayAt(to - 1), by)
+  const first = from === undefined ? numbers[0] : periodOf(dayNumber(from), by)
+  const last = to === undefined ? numbers.at(-1) : periodOf(dayNumber(to - 1), by)
   if (first === undefined || last === undefined) return []
   const many = tooMany(first, last, by)
   if (many) throw invalid([many])
-  const nothing = measures[type].map(() => 0n)
   return Array.from({ length: Math.max(last - first + 1, 0) }, (_, index): Period => {
     const number = first + index
-    return { number, values: found.get(number) ?? nothing }
+    return { number, sums: found.get(number) ?? {} }
   })
 }
 
 const summed = function* (source: Source, now: number): Work<Report> {
   const { dialect, request } = source
   const { type, by, from, to } = request
-  const found = new Map<number, bigint[]>()
-  for (const { query, add } of queries[type](source)) {
+  const found = new Map<number, Sums>()
+  for (const { query, adds } of queries[type](source)) {
     for (const row of yield queryOf(query, dialect)) {
       const period = periodOf(Number(row[0]), by)
-      const sums = found.get(period) ?? measures[type].map(() => 0n)
-      found.set(period, sums)
-      add(sums, row)
+      found.set(period, plus(found.get(period) ?? {}, adds(row)))
     }
   }
   const periods = allPeriods(found, request)
   const [first, last] = [periods[0], periods.at(-1)]
-  const totals = measures[type].map((_, index) =>
-    periods.reduce((sum, { values }) => sum + (values[index] ?? 0n), 0n),
-  )
   return {
     type,
     by,
@@ -154,7 +156,7 @@ const summed = function* (source: Source, now: number): Work<Report> {
     from: from ?? (first ? startOf(first.number, by) : null),
     to: to ?? (last ? startOf(last.number + 1, by) : null),
     periods,
-    totals,
+    totals: periods.reduce((all, { sums }) => plus(all, sums), {}),
   }
 }
 

@@ -1,11 +1,11 @@
 /** A report as JSON and as CSV. */
-import { type Measure, measures, type Report } from '#content/reports/figures.ts'
+import { type Measure, measures, type Report, type Sums } from '#content/reports/figures.ts'
 import { labelOf } from '#content/reports/periods.ts'
 import type { Currency } from '#model/model.ts'
 import { formatMinor } from '#model/money.ts'
 
-const written = ({ kind }: Measure, value: bigint, { digits }: Currency): string =>
-  kind === 'money' ? formatMinor(value, digits) : String(value)
+const written = ({ key, kind }: Measure, sums: Sums, { digits }: Currency): string =>
+  formatMinor(sums[key] ?? 0n, kind === 'money' ? digits : 0)
 
 const time = (moment: number | null): string | null =>
   moment === null ? null : new Date(moment).toISOString()
@@ -13,15 +13,11 @@ const time = (moment: number | null): string | null =>
 /** The JSON text, built by hand since a float cannot hold every amount. Sales have their currency beside the totals. */
 export const asJson = (report: Report, currency: Currency): string => {
   const { type, by, generatedAt, from, to, periods, totals } = report
-  const columns = measures[type] as readonly Measure[]
-  const members = (values: readonly bigint[]): string =>
-    columns
-      .map(
-        (measure, index) => `"${measure.key}":${written(measure, values[index] ?? 0n, currency)}`,
-      )
-      .join()
+  const columns = measures[type]
+  const members = (sums: Sums): string =>
+    columns.map(measure => `"${measure.key}":${written(measure, sums, currency)}`).join()
   const rows = periods.map(
-    ({ number, values }) => `{"period":"${labelOf(number, by)}",${members(values)}}`,
+    ({ number, sums }) => `{"period":"${labelOf(number, by)}",${members(sums)}}`,
   )
   const own = columns.some(({ kind }) => kind === 'money') ? `,"currency":"${currency.code}"` : ''
   const head = { type, generatedAt: time(generatedAt), from: time(from), to: time(to), by }
@@ -30,10 +26,10 @@ export const asJson = (report: Report, currency: Currency): string => {
 
 /** RFC 4180: a header row, CRLF after each row. No cell needs quotes: all are numbers and periods. */
 export const asCsv = ({ type, by, periods }: Report, currency: Currency): string => {
-  const columns = measures[type] as readonly Measure[]
-  const rows = periods.map(({ number, values }) => [
+  const columns = measures[type]
+  const rows = periods.map(({ number, sums }) => [
     labelOf(number, by),
-    ...columns.map((measure, index) => written(measure, values[index] ?? 0n, currency)),
+    ...columns.map(measure => written(measure, sums, currency)),
   ])
   const header = ['period', ...columns.map(({ key }) => key)]
   return [header, ...rows].map(cells => `${cells.join()}\r\n`).join('')

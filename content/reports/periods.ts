@@ -7,9 +7,6 @@ const dayLength = 86_400_000
 /** The most periods of a report. */
 const mostPeriods = 5000
 
-/** The day since 1970 that a moment falls on. */
-export const dayAt = (moment: number): number => Math.floor(moment / dayLength)
-
 /** The period that a day belongs to: the day itself, or its month counted from the year 0. */
 export const periodOf = (day: number, by: By): number => {
   if (by === 'day') return day

@@ -1,6 +1,7 @@
 /** The request for a report, checked: every fault at once. */
 import { a, aText, type Check, turned, where } from '#base/check.ts'
-import { type By, dayAt, periodOf, tooMany } from '#content/reports/periods.ts'
+import { dayNumber } from '#base/dates.ts'
+import { type By, periodOf, tooMany } from '#content/reports/periods.ts'
 import type { FieldFault } from '#errors.ts'
 import { isDay, isMoment } from '#model/time.ts'
 import { invalid } from '#write/input.ts'
@@ -73,7 +74,7 @@ export const parseRequest = (body: Readonly<Record<string, unknown>>): ReportReq
   if (from !== undefined && to !== undefined) {
     if (to <= from)
       faults.push({ field: 'to', message: 'must be later than from; it is not itself included' })
-    const many = tooMany(periodOf(dayAt(from), by), periodOf(dayAt(to - 1), by), by)
+    const many = tooMany(periodOf(dayNumber(from), by), periodOf(dayNumber(to - 1), by), by)
     if (many) faults.push(many)
   }
   if (type === undefined || faults.length > 0) throw invalid(faults)
