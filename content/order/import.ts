@@ -5,6 +5,7 @@ import { inserter } from '#cli/fill.ts'
 import type { ContentStore, Kind, PutRow } from '#cli/row-sources.ts'
 import { dangling, orTaken } from '#cli/transfer/rows.ts'
 import { transitions } from '#content/order/entity.ts'
+import { listMember, noItem, repeated } from '#content/order/items.ts'
 import type { FieldFault } from '#errors.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import { formatMinor } from '#model/money.ts'
@@ -15,7 +16,6 @@ type Row = Readonly<Record<string, unknown>>
 type Step = (typeof transitions)[keyof typeof transitions]
 type Checked = { readonly values: Values; readonly faults: readonly FieldFault[] }
 
-const mostItems = 100
 const steps: readonly Step[] = Object.values(transitions)
 
 /** The steps that lead from a new order to that state. */
@@ -52,11 +52,7 @@ const productOf = async (store: ContentStore, id: unknown) => {
 const itemCheck = (store: ContentStore, use: Use) => {
   const entity = entityOf(store.model, 'orderItem')
   return async (item: unknown, at: string): Promise<Checked> => {
-    if (!isObject(item))
-      return {
-        values: new Map(),
-        faults: [{ field: at, message: 'must be an object with productId and quantity' }],
-      }
+    if (!isObject(item)) return { values: new Map(), faults: [{ field: at, message: noItem }] }
     const product = await productOf(store, item.productId)
     const [name = '', price = 0] = product ?? []
     // The order's id is known only when the order is in.
@@ -82,33 +78,18 @@ const itemCheck = (store: ContentStore, use: Use) => {
   }
 }
 
-const repeated = (lines: readonly Values[]): readonly FieldFault[] => {
-  const ids = lines.map(line => line.get('productId'))
-  return ids.flatMap((id, index) =>
-    id === undefined || ids.indexOf(id) === index
-      ? []
-      : [{ field: `items.${index}.productId`, message: `names product ${id} again` }],
-  )
-}
-
 type Lines = { readonly lines: readonly Values[]; readonly faults: readonly FieldFault[] }
 
 const linesOf = async (
   items: unknown,
   check: (item: unknown, at: string) => Promise<Checked>,
 ): Promise<Lines> => {
-  if (items === undefined)
-    return { lines: [], faults: [{ field: 'items', message: 'is required' }] }
-  if (!Array.isArray(items) || items.length < 1 || items.length > mostItems)
-    return {
-      lines: [],
-      faults: [{ field: 'items', message: `must be a list of 1 to ${mostItems} items` }],
-    }
-  const checked = await Promise.all(
-    items.map((item: unknown, index) => check(item, `items.${index}`)),
-  )
+  const list = listMember(items)
+  if ('fault' in list) return { lines: [], faults: [{ field: 'items', message: list.fault }] }
+  const checked = await Promise.all(list.value.map((item, index) => check(item, `items.${index}`)))
   const lines = checked.map(({ values }) => values)
-  return { lines, faults: [...checked.flatMap(({ faults }) => faults), ...repeated(lines)] }
+  const again = repeated(lines.map(line => line.get('productId')))
+  return { lines, faults: [...checked.flatMap(({ faults }) => faults), ...again] }
 }
 
 const sumOf = (lines: readonly Values[]): bigint =>

@@ -1,7 +1,9 @@
 /** The items of a new order, checked: every fault at once, by its path. */
-import { isObject } from '#base/object.ts'
+import { a } from '#base/check.ts'
+import { isObject, type JsonObject } from '#base/object.ts'
 import type { FieldFault } from '#errors.ts'
 import { invalid } from '#write/input.ts'
+import { checkMembers, whereAbsent } from '#write/members.ts'
 
 export type Items = readonly { readonly productId: number; readonly quantity: number }[]
 
@@ -32,58 +34,49 @@ export const itemsBody = {
   example: { items: [{ productId: 1, quantity: 2 }] },
 } as const
 
-const isWhole = (value: unknown, largest: number): value is number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 1 && value <= largest
+const whole = (largest: number, fault: string) =>
+  a(
+    (given): given is number =>
+      Number.isSafeInteger(given) && Number(given) >= 1 && Number(given) <= largest,
+    fault,
+  )
 
-const unknownMembers = (
-  value: Readonly<Record<string, unknown>>,
-  known: readonly string[],
-  at: string,
-): readonly FieldFault[] =>
-  Object.keys(value)
-    .filter(key => !known.includes(key))
-    .map(key => ({ field: `${at}${key}`, message: 'is not a member here' }))
-
-const itemFaults = (item: unknown, at: string): readonly FieldFault[] => {
-  if (!isObject(item))
-    return [{ field: at, message: 'must be an object with productId and quantity' }]
-  const faults = [...unknownMembers(item, ['productId', 'quantity'], `${at}.`)]
-  if (!isWhole(item.productId, Number.MAX_SAFE_INTEGER))
-    faults.push({ field: `${at}.productId`, message: 'must be the id of a product' })
-  if (!isWhole(item.quantity, most.quantity))
-    faults.push({
-      field: `${at}.quantity`,
-      message: `must be a whole number from 1 to ${most.quantity}`,
-    })
-  return faults
+const itemMembers = {
+  productId: whole(Number.MAX_SAFE_INTEGER, 'must be the id of a product'),
+  quantity: whole(most.quantity, `must be a whole number from 1 to ${most.quantity}`),
 }
 
-const repeated = (items: readonly unknown[]): readonly FieldFault[] => {
-  const seen = new Set<unknown>()
-  return items.flatMap((item, index) => {
-    const id = isObject(item) ? item.productId : undefined
-    if (typeof id !== 'number' || !seen.has(id)) {
-      seen.add(id)
-      return []
-    }
-    return [{ field: `items.${index}.productId`, message: `names product ${id} again` }]
-  })
-}
+/** The check of the list of items, whatever they are. */
+export const listMember = whereAbsent(
+  a(
+    (given): given is readonly unknown[] =>
+      Array.isArray(given) && given.length >= 1 && given.length <= most.items,
+    `must be a list of 1 to ${most.items} items`,
+  ),
+  { fault: 'is required' },
+)
+
+/** The fault of an item that is no object. */
+export const noItem = 'must be an object with productId and quantity'
+
+/** The faults of items that name the product of an earlier one, by the products of all of them. */
+export const repeated = (products: readonly unknown[]): readonly FieldFault[] =>
+  products.flatMap((id, index) =>
+    typeof id !== 'number' || products.indexOf(id) === index
+      ? []
+      : [{ field: `items.${index}.productId`, message: `names product ${id} again` }],
+  )
 
 /** The items of an order's body; throws `VALIDATION_ERROR` with all its faults. */
-export const parseItems = (body: Readonly<Record<string, unknown>>): Items => {
-  const faults = [...unknownMembers(body, ['items'], '')]
-  const { items } = body
-  if (!Array.isArray(items) || items.length < 1 || items.length > most.items)
-    faults.push({
-      field: 'items',
-      message: items === undefined ? 'is required' : `must be a list of 1 to ${most.items} items`,
-    })
-  else
-    faults.push(
-      ...items.flatMap((item, index) => itemFaults(item, `items.${index}`)),
-      ...repeated(items),
-    )
+export const parseItems = (body: JsonObject): Items => {
+  const { values, faults } = checkMembers(body, { items: listMember })
+  const { items = [] } = values
+  for (const [index, item] of items.entries()) {
+    const at = `items.${index}`
+    if (isObject(item)) faults.push(...checkMembers(item, itemMembers, `${at}.`).faults)
+    else faults.push({ field: at, message: noItem })
+  }
+  faults.push(...repeated(items.map(item => (isObject(item) ? item.productId : undefined))))
   if (faults.length > 0) throw invalid(faults)
   return items as Items
 }

@@ -1,10 +1,11 @@
 /** The request for a report, checked: every fault at once. */
 import { a, aText, type Check, turned, where } from '#base/check.ts'
 import { dayNumber } from '#base/dates.ts'
+import type { JsonObject } from '#base/object.ts'
 import { type By, periodOf, tooMany } from '#content/reports/periods.ts'
-import type { FieldFault } from '#errors.ts'
 import { isDay, isMoment } from '#model/time.ts'
 import { invalid } from '#write/input.ts'
+import { checkMembers, whereAbsent } from '#write/members.ts'
 
 /** What reports are about. */
 export const reportTypes = ['sales', 'content', 'users'] as const
@@ -52,25 +53,19 @@ const oneOf = <const Word extends string>(words: readonly Word[]): Check<Word> =
     `must be one of ${words.join(', ')}`,
   )
 
-const members = { type: oneOf(reportTypes), by: oneOf(['day', 'month']), from: moment, to: moment }
+const optional = { value: undefined }
+
+const members = {
+  type: whereAbsent(oneOf(reportTypes), { fault: 'is required' }),
+  by: whereAbsent(oneOf(['day', 'month']), optional),
+  from: whereAbsent(moment, optional),
+  to: whereAbsent(moment, optional),
+}
 
 /** The request in a body; throws `VALIDATION_ERROR` with all its faults. */
-export const parseRequest = (body: Readonly<Record<string, unknown>>): ReportRequest => {
-  const faults: FieldFault[] = Object.keys(body)
-    .filter(field => !Object.hasOwn(members, field))
-    .map(field => ({ field, message: 'is not a member here' }))
-  const memberOf = <Value>(field: keyof typeof members, check: Check<Value>): Value | undefined => {
-    if (body[field] === undefined) return undefined
-    const checked = check(body[field])
-    if ('value' in checked) return checked.value
-    faults.push({ field, message: checked.fault })
-    return undefined
-  }
-  const type = memberOf('type', members.type)
-  if (body.type === undefined) faults.push({ field: 'type', message: 'is required' })
-  const by = memberOf('by', members.by) ?? 'month'
-  const from = memberOf('from', members.from)
-  const to = memberOf('to', members.to)
+export const parseRequest = (body: JsonObject): ReportRequest => {
+  const { values, faults } = checkMembers(body, members)
+  const { type, by = 'month', from, to } = values
   if (from !== undefined && to !== undefined) {
     if (to <= from)
       faults.push({ field: 'to', message: 'must be later than from; it is not itself included' })
