@@ -3,9 +3,7 @@ import { html } from 'hono/html'
 import { errorsPath } from '#base/paths.ts'
 import type { ErrorKind } from '#errors.ts'
 import type { Assets } from './assets.ts'
-import { bar } from './bar.ts'
-import { htmlPage, type Page } from './page.ts'
-import { code, table } from './table.ts'
+import { bar, code, htmlPage, type Page, table } from './page.ts'
 
 /** An error as an API prints it, for example. */
 type ErrorExample = {

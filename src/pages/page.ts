@@ -1,6 +1,8 @@
-/** The common parts of every page for people: the document's frame and the headers that exclude foreign code. */
+/** The common parts of pages for people: the document's frame, the headers that exclude foreign code, the bar, and tables. */
 import { hash } from 'node:crypto'
 import { html } from 'hono/html'
+import { once } from '#base/once.ts'
+import { docsPath, errorsPath, graphqlPath, versionsPath } from '#base/paths.ts'
 import { isNotModified } from '#http/conditional.ts'
 import { checkHead } from '#http/head.ts'
 import { notAPage } from '#http/reply.ts'
@@ -90,3 +92,45 @@ const policyText = (policy: Readonly<Record<string, string>>): string =>
   Object.entries(policy)
     .map(([directive, sources]) => `${directive} ${sources}`)
     .join('; ')
+
+const places = [
+  { href: docsPath, text: 'REST reference' },
+  { href: versionsPath, text: 'Versions' },
+  { href: errorsPath, text: 'Errors' },
+  { href: graphqlPath, text: 'GraphiQL' },
+] as const
+
+/** The bar of the page at a path. */
+export const bar = (path: (typeof places)[number]['href']) =>
+  html`<nav class="bar" aria-label="Pages">
+<a class="home" href="/">Duet</a>${places.map(
+    ({ href, text }) =>
+      html`\n<a href="${href}"${href === path ? html` aria-current="page"` : ''}>${text}</a>`,
+  )}
+</nav>`
+
+/** A table whose rows begin with their heading; on narrow screens each cell stands below its heading. */
+export const table = (head: readonly string[], rows: readonly (readonly unknown[])[]) =>
+  html`<div class="table" tabindex="0"><table>
+<thead><tr>${head.map(text => html`<th scope="col">${text}</th>`)}</tr></thead>
+<tbody>${rows.map(
+    ([first, ...cells]) =>
+      html`\n<tr><th scope="row">${first}</th>${cells.map((cell, index) => html`<td data-head="${head[index + 1] ?? ''}">${cell}</td>`)}</tr>`,
+  )}
+</tbody>
+</table></div>`
+
+/** A text of code in a cell or a sentence. */
+export const code = (text: string) => html`<code>${text}</code>`
+
+// British, for a list without a comma before its last word.
+const lists = once(() => new Intl.ListFormat('en-GB'))
+
+/** The parts as one text, with commas and an “and”. */
+export const listed = (parts: readonly string[]): string => lists().format(parts)
+
+/** The origin of a URL, for a shell command; any host that is not plainly one becomes `localhost`. */
+export const originOf = (url: string): string => {
+  const { origin, host } = new URL(url)
+  return /^[\w.-]+(:\d+)?$|^\[[\da-f:]+\](:\d+)?$/i.test(host) ? origin : 'http://localhost'
+}

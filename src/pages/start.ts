@@ -1,6 +1,5 @@
 /** The start page `/`: the service, its version and its links. */
 import { html } from 'hono/html'
-import { once } from '#base/once.ts'
 import { docsPath, errorsPath, graphqlPath, schemaPath, versionsPath } from '#base/paths.ts'
 import { preferred } from '#http/accept.ts'
 import { type App, header } from '#http/request.ts'
@@ -9,8 +8,7 @@ import type { Model } from '#model/model.ts'
 import { judge } from '#model/policy.ts'
 import { anonymous } from '#model/viewer.ts'
 import type { Assets } from './assets.ts'
-import { originOf } from './origin.ts'
-import { htmlPage, type Page, page, send } from './page.ts'
+import { htmlPage, listed, originOf, type Page, page, send } from './page.ts'
 
 /** Requests that show what a content has: an operation and a path below the REST API's, for anonymous and with a token. */
 export type Examples = {
@@ -95,9 +93,6 @@ const probeLinks: readonly Link[] = [
   { rel: 'ready', href: '/readyz', text: '/readyz', note: 'it can serve requests' },
 ]
 
-// British, for a list without a comma before its last word.
-const lists = once(() => new Intl.ListFormat('en-GB'))
-
 const needsToken = ({ policy }: Entity, model: Model): boolean => {
   const rule = policy.enter ?? policy.read
   return !rule || judge(rule, anonymous, model) !== 'yes'
@@ -109,7 +104,7 @@ const noteOf = (entity: Entity, model: Model): string => {
   if (needsToken(entity, model)) return 'asks for a token'
   if (listing.paging === 'cursor') return 'newest first, page by cursor'
   const filters = Object.values(listing.filters ?? {})
-  return lists().format([
+  return listed([
     ...(filters.some(({ kind }) => kind === 'contains') ? ['search'] : []),
     ...(filters.length > 0 ? ['filter'] : []),
     ...(listing.sort ? ['sort'] : []),
@@ -128,7 +123,7 @@ const restLinks = ({ model, rest: prefix }: StartOptions): readonly Link[] =>
 
 const pluralsOf = (model: Model, isShown: (entity: Entity) => boolean): string => {
   const shown = Object.values(model.entities).filter(isShown)
-  const text = lists().format(shown.map(({ plural }) => plural))
+  const text = listed(shown.map(({ plural }) => plural))
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 

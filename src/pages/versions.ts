@@ -3,9 +3,7 @@ import { html } from 'hono/html'
 import { once } from '#base/once.ts'
 import { docsPath, restPath, versionsPath } from '#base/paths.ts'
 import type { Assets } from './assets.ts'
-import { bar } from './bar.ts'
-import { htmlPage, type Page } from './page.ts'
-import { code, table } from './table.ts'
+import { bar, code, htmlPage, listed, type Page, table } from './page.ts'
 
 /** A version of the REST API as the pages name it. */
 export type OfferedVersion = {
@@ -30,9 +28,6 @@ export type VersionsOptions = {
   readonly example: string
 }
 
-// British, for a list without a comma before its last word.
-const lists = once(() => new Intl.ListFormat('en-GB'))
-
 const day = once(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }))
 const inWords = (date: string): string => day().format(new Date(date))
 
@@ -53,7 +48,7 @@ export const versionsPage = (
     body: html`<header>
 ${bar(versionsPath)}
 <h1>Versions</h1>
-<p class="lead">The REST API is offered in ${open.length > 1 ? 'the versions' : 'version'} ${lists().format(open)}, over the same content. ${isFirstOpen ? `A request that names none gets version ${numbers[0]}.` : `A request that names none asks for version ${numbers[0]}, which has ended: name a version.`}</p>
+<p class="lead">The REST API is offered in ${open.length > 1 ? 'the versions' : 'version'} ${listed(open)}, over the same content. ${isFirstOpen ? `A request that names none gets version ${numbers[0]}.` : `A request that names none asks for version ${numbers[0]}, which has ended: name a version.`}</p>
 </header>
 <main>
 ${versions.map(version => versionCard(version, versions))}
