@@ -95,8 +95,9 @@ export const graphqlOf = (config: Config): GraphqlOptions => ({
   stored: storedIn(config),
 })
 
-/** Rejects with a sentence for each stored document that cannot be served. */
-export const checkDocuments = async (config: Config, model: Model): Promise<void> => {
+/** The same; rejects with a sentence for each stored document that cannot be served. */
+export const checkedGraphql = async (config: Config, model: Model): Promise<GraphqlOptions> => {
   const options = graphqlOf(config)
   if (options.stored) (await loadGraphql()).checkStored(model, options)
+  return options
 }

@@ -24,16 +24,11 @@ export const announcedIn = async (store: Store): Promise<Announced> => {
 }
 
 /** The notices that the settings ask for; a notice that is too short is reported. */
-export const noticesOf = (
-  config: Config,
-  usage: Usage,
-  observe: Observe,
-  now: () => number = Date.now,
-): Notices | undefined => {
+export const noticesOf = (config: Config, usage: Usage, observe: Observe): Notices | undefined => {
   const deprecation = deprecationOf(config)
   if (!deprecation) return undefined
-  const today = dayNumbered(dayNumber(now()))
+  const today = dayNumbered(dayNumber(Date.now()))
   const message = shortNotice(deprecation, today, usage.firstAnnounced(deprecation.version))
   if (message !== undefined) observe({ kind: 'notice', message })
-  return createNotices(deprecation, now, usage)
+  return createNotices(deprecation, Date.now, usage)
 }

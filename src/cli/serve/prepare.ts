@@ -3,7 +3,7 @@ import { closing } from '#base/closing.ts'
 import { checkCurrency } from '#cli/currency.ts'
 import { fillEmpty } from '#cli/fill.ts'
 import { authOf } from '#cli/serve/auth.ts'
-import { checkDocuments } from '#cli/serve/documents.ts'
+import { checkedGraphql } from '#cli/serve/documents.ts'
 import { checkColumns, checkCurrent, modelFor, storeOf } from '#cli/store.ts'
 import type { Config } from '#config.ts'
 import type { Content } from '#content.ts'
@@ -30,7 +30,7 @@ export const prepare = async (
   // Wrong settings are reported before the store is touched.
   authOf(config, content.viewers)
   const model = modelFor(config, content)
-  await checkDocuments(config, model)
+  await checkedGraphql(config, model)
   const store = await storeOf(config, content.migrations)
   // The lock first: a store that another process serves is not migrated.
   const wait = config.values.DUET_STORE_WAIT

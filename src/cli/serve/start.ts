@@ -2,10 +2,9 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { createApp } from '#app.ts'
 import { type Logging, logging } from '#cli/log.ts'
-import { mailOf } from '#cli/mail.ts'
 import { keySource } from '#cli/secret.ts'
 import { authOf, reportMisfits } from '#cli/serve/auth.ts'
-import { checkDocuments, graphqlOf } from '#cli/serve/documents.ts'
+import { checkedGraphql } from '#cli/serve/documents.ts'
 import { keepHeapSmall } from '#cli/serve/heap.ts'
 import { hello } from '#cli/serve/hello.ts'
 import { listen } from '#cli/serve/listen.ts'
@@ -26,6 +25,7 @@ import { createMemory } from '#http/memory.ts'
 import { createPacing, type Pacing } from '#http/pacing.ts'
 import { createQueue } from '#http/queue.ts'
 import { collecting } from '#http/work.ts'
+import { createMail, type Delivery } from '#mail/mail.ts'
 import type { Observe } from '#observe.ts'
 import { publishing } from '#read/publishing.ts'
 import { cachedReader } from '#read/read.ts'
@@ -102,6 +102,13 @@ const reportFatal = (log: Logging, message: string, onFatal: () => void) => {
   }, lastAnswers)
 }
 
+/** Mail goes over SMTP where that is set up; without, development shows it and production has none. */
+const deliveryOf = ({ values, development }: Config): Delivery => {
+  const { DUET_SMTP_URL: url, DUET_MAIL_FROM: from } = values
+  if (url !== undefined && from !== undefined) return { kind: 'smtp', url, from }
+  return { kind: development ? 'shown' : 'none' }
+}
+
 const whyNotReady = (engine: Engine): Promise<string | null> =>
   engine.ready().then(
     () => null,
@@ -137,7 +144,7 @@ const openService = async ({ config, content }: Program, onFatal: () => void) =>
       reportFatal(log, message, onFatal)
     },
   })
-  const mail = mailOf(config, observe)
+  const mail = createMail({ now: Date.now, observe, delivery: deliveryOf(config) })
   const counted = createUsage({
     writer: engine,
     dialect: engine.dialect,
@@ -179,7 +186,7 @@ const appOf = async ({ config, content }: Program, service: Service, edge: Edge)
     served: await content.served(),
     core: coreOf(config, service),
     edge,
-    graphql: graphqlOf(config),
+    graphql: await checkedGraphql(config, service.model),
     development: config.development,
     version,
     ready: async () => (state.isDraining ? 'draining' : whyNotReady(engine)),
@@ -193,7 +200,6 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
   const { config, content, socket } = program
   const auth = authOf(config, content.viewers)
   const service = await openService(program, onFatal)
-  await checkDocuments(config, service.model)
   const { engine, state, metrics, observe, limiter, memory } = service
   const authenticate = reportMisfits(auth.authenticate, keySource(config), observe)
   const edge = edgeOf(config, { authenticate, observe, limiter, memory })
