@@ -1,9 +1,9 @@
 /** The request for a report, checked: every fault at once. */
 import { a, aText, type Check, turned, where } from '#base/check.ts'
-import { dayNumber } from '#base/dates.ts'
+import { dayNumber, isDay } from '#base/dates.ts'
 import type { JsonObject } from '#base/object.ts'
 import { type By, periodOf, tooMany } from '#content/reports/periods.ts'
-import { isDay, isMoment } from '#model/time.ts'
+import { isMoment } from '#model/time.ts'
 import { invalid } from '#write/input.ts'
 import { checkMembers, whereAbsent } from '#write/members.ts'
 

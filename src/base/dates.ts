@@ -1,9 +1,10 @@
 /** Calendar days, written YYYY-MM-DD. */
 
-/** Whether a text is a day that the calendar has. */
+/** Whether a text is a day that the calendar has, such as `2026-01-31` (RFC 3339, `full-date`). */
 export const isDay = (text: string): boolean =>
   /^\d{4}-\d{2}-\d{2}$/.test(text) &&
   !Number.isNaN(Date.parse(text)) &&
+  // A day too many, such as 30 February, is read as one of the next month.
   new Date(text).toISOString().startsWith(text)
 
 /** The same day that many months later, or the last day of that month where it has no such day. */

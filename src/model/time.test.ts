@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isDay, isMoment } from '#model/time.ts'
+import { isDay } from '#base/dates.ts'
+import { isMoment } from '#model/time.ts'
 
 const days = ['2026-01-31', '2024-02-29', '2000-02-29', '0000-02-29', '9999-12-31']
 const none = [
