@@ -1,10 +1,6 @@
 /** `duet openapi`: prints the OpenAPI document of a version of the REST API. */
-import { modelFor } from '#cli/store.ts'
-import { readArgs } from '#cli/usage.ts'
-import { versionOption } from '#cli/versions.ts'
-import { loadConfig } from '#config.ts'
+import { documentNamed } from '#cli/rest-document.ts'
 import type { Content } from '#content.ts'
-import { openApiOf } from '#openapi/openapi.ts'
 import { printed } from '#openapi/print.ts'
 
 export const help = `Usage: duet openapi [--version 2]
@@ -14,8 +10,5 @@ clients, documents and tests: duet openapi --version 2 > openapi.json. It needs 
 A server shows the same document at /api/v1/openapi.json and /api/v2/openapi.json.`
 
 export const run = async (args: readonly string[], content: Content): Promise<void> => {
-  const { values } = readArgs(args, { version: { type: 'string' } }, 0)
-  const model = modelFor(loadConfig(process.env, content.settings), content)
-  const document = await openApiOf(content, versionOption(values.version), model)
-  process.stdout.write(`${printed(document)}\n`)
+  process.stdout.write(`${printed(await documentNamed(args, content))}\n`)
 }

@@ -1,10 +1,6 @@
 /** `duet types`: prints the types of clients of a version of the REST API. */
-import { modelFor } from '#cli/store.ts'
-import { readArgs } from '#cli/usage.ts'
-import { versionOption } from '#cli/versions.ts'
-import { loadConfig } from '#config.ts'
+import { documentNamed } from '#cli/rest-document.ts'
 import type { Content } from '#content.ts'
-import { openApiOf } from '#openapi/openapi.ts'
 import { typesOf } from '#openapi/types.ts'
 
 export const help = `Usage: duet types [--version 2]
@@ -14,8 +10,5 @@ as openapi-typescript would make them of its document. With openapi-fetch they a
 duet types --version 2 > api.ts. It needs no server and opens no store.`
 
 export const run = async (args: readonly string[], content: Content): Promise<void> => {
-  const { values } = readArgs(args, { version: { type: 'string' } }, 0)
-  const model = modelFor(loadConfig(process.env, content.settings), content)
-  const document = await openApiOf(content, versionOption(values.version), model)
-  process.stdout.write(typesOf(document))
+  process.stdout.write(typesOf(await documentNamed(args, content)))
 }

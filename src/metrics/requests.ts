@@ -16,16 +16,14 @@ const methods: ReadonlySet<string> = new Set([
   'TRACE',
 ])
 
-/** The label for a method. */
-const methodLabel = (method: string): string => (methods.has(method) ? method : '_OTHER')
-
 /** The series of a request in a histogram by method, route and status. */
 export const requestSeries = (histogram: Histogram) => {
   const known = new Map<string | undefined, Map<number, Map<string, Series>>>()
   return ({ route, status, method }: RequestEvent): Series => {
     const found = known.get(route)?.get(status)?.get(method)
     if (found) return found
-    const series = histogram.series(methodLabel(method), route ?? '', String(status))
+    const label = methods.has(method) ? method : '_OTHER'
+    const series = histogram.series(label, route ?? '', String(status))
     const byStatus = known.getOrInsertComputed(route, () => new Map())
     byStatus.getOrInsertComputed(status, () => new Map()).set(method, series)
     return series
