@@ -23,48 +23,43 @@ const shown = (
   currency: Currency,
   form: string | undefined,
   { contentType }: Named,
-): { body: string; headers: Record<string, string> } => {
-  switch (form) {
-    case 'text/csv':
-      return {
-        body: asCsv(report, currency),
-        headers: {
-          'Content-Type': 'text/csv; charset=utf-8; header=present',
-          'Content-Disposition': `attachment; filename="${report.type}-by-${report.by}.csv"`,
-        },
-      }
-    case 'image/svg+xml':
-      return {
-        body: chart(report, currency),
-        headers: {
-          'Content-Type': 'image/svg+xml; charset=utf-8',
-          'Content-Security-Policy': "default-src 'none'; sandbox",
-        },
-      }
-    default:
-      return { body: asJson(report, currency), headers: { 'Content-Type': contentType } }
-  }
-}
-
-const described: ExtraRoute['described'] = {
-  rule: admin,
-  operationId: 'generateReport',
-  summary: 'Generate a report',
-  description:
-    'Figures by day or month, as JSON, CSV or a chart. It has no effect, so a key stores nothing.',
-  body: { 'application/json': requestBody },
-  forms: {
-    'application/json': reportForm,
-    'text/csv': { schema: { type: 'string' } },
-    'image/svg+xml': { schema: { type: 'string' } },
-  },
-  errors: ['VALIDATION_ERROR'],
+): { readonly body: string; readonly headers: Readonly<Record<string, string>> } => {
+  if (form === 'text/csv')
+    return {
+      body: asCsv(report, currency),
+      headers: {
+        'Content-Type': 'text/csv; charset=utf-8; header=present',
+        'Content-Disposition': `attachment; filename="${report.type}-by-${report.by}.csv"`,
+      },
+    }
+  if (form === 'image/svg+xml')
+    return {
+      body: chart(report, currency),
+      headers: {
+        'Content-Type': 'image/svg+xml; charset=utf-8',
+        'Content-Security-Policy': "default-src 'none'; sandbox",
+      },
+    }
+  return { body: asJson(report, currency), headers: { 'Content-Type': contentType } }
 }
 
 export const reportGenerate: ExtraRoute = {
   method: 'POST',
   path: '/reports/generate',
-  described,
+  described: {
+    rule: admin,
+    operationId: 'generateReport',
+    summary: 'Generate a report',
+    description:
+      'Figures by day or month, as JSON, CSV or a chart. It has no effect, so a key stores nothing.',
+    body: { 'application/json': requestBody },
+    forms: {
+      'application/json': reportForm,
+      'text/csv': { schema: { type: 'string' } },
+      'image/svg+xml': { schema: { type: 'string' } },
+    },
+    errors: ['VALIDATION_ERROR'],
+  },
   serve:
     ({ core, edge }) =>
     async (c, viewer, named) => {
@@ -75,16 +70,16 @@ export const reportGenerate: ExtraRoute = {
       parseKey(header(c, 'idempotency-key'))
       const report = await figuresOf(core, parseRequest(body), askedBy(edge, c, viewer))
       const form = preferred(header(c, 'accept') ?? '', forms)
-      const reply = shown(report, model.settings.currency, form, named)
+      const { body: text, headers } = shown(report, model.settings.currency, form, named)
       return {
         status: 200,
         headers: {
-          ...reply.headers,
+          ...headers,
           'Cache-Control': 'no-store',
           Vary: 'Accept, API-Version, Authorization',
           'API-Version': String(named.version),
         },
-        body: reply.body,
+        body: text,
       }
     },
 }

@@ -58,17 +58,6 @@ const noReceipt = (id: number, state: string): ApiError => {
 
 const forms = [...jsonTypes, 'text/html']
 
-const described: ExtraRoute['described'] = {
-  rule: order.policy.read,
-  operationId: 'getOrderReceipt',
-  summary: 'Get the receipt of an order',
-  description: 'An order that is paid or refunded has one; as JSON, or as a page to print.',
-  forms: {
-    'application/json': receiptForm,
-    'text/html': { schema: { type: 'string' } },
-  },
-}
-
 const serve = ({ core, edge }: Mount): Serve => {
   const preparedFor = new Map<Role, Prepared>()
   return (c, viewer, named) => {
@@ -96,6 +85,15 @@ const serve = ({ core, edge }: Mount): Serve => {
 export const receiptRead: ExtraRoute = {
   method: 'GET',
   path: '/orders/:id/receipt',
-  described,
+  described: {
+    rule: order.policy.read,
+    operationId: 'getOrderReceipt',
+    summary: 'Get the receipt of an order',
+    description: 'An order that is paid or refunded has one; as JSON, or as a page to print.',
+    forms: {
+      'application/json': receiptForm,
+      'text/html': { schema: { type: 'string' } },
+    },
+  },
   serve,
 }
