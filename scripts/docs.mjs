@@ -165,7 +165,7 @@ const names = links => Object.keys(links).map(code).join(', ')
 
 function linksOf({ links }) {
   if (links === null) return ''
-  if (links.by === null) return names(links.all)
+  if (links.by === null) return names(links.cases.all)
   const cases = Object.entries(links.cases).map(([value, some]) => `${value}: ${names(some)}`)
   return `by ${code(links.by)}; ${cases.join('; ')}`
 }

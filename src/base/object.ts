@@ -5,3 +5,10 @@ export type JsonObject = Readonly<Record<string, unknown>>
 /** Whether a value of JSON is an object: neither null nor a list. */
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The object with what `make` makes of each of its values. */
+export const mapped = <Value, Made>(
+  object: Readonly<Record<string, Value>>,
+  make: (value: Value) => Made,
+): Readonly<Record<string, Made>> =>
+  Object.fromEntries(Object.entries(object).map(([key, value]) => [key, make(value)]))

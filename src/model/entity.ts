@@ -1,4 +1,5 @@
 /** Entities: fields, relations, rules and public names. */
+import { mapped } from '#base/object.ts'
 import type { Field } from '#model/field.ts'
 import type { Policy } from '#model/policy.ts'
 import { type Lifetime, lifetimeOf } from '#model/version.ts'
@@ -44,21 +45,18 @@ export type Listing = {
   readonly filters?: Readonly<Record<string, Filter>>
 }
 
-/** The links of an object: always the same (`by` is null), or by the value of one of its fields. */
-export type Links =
-  | { readonly by: null; readonly all: Named }
-  | { readonly by: string; readonly cases: Readonly<Record<string, Named>> }
-
-type Named = Readonly<Record<string, Link>>
+/** The links of an object by the value of one of its fields; `by` is null where they are always the same, the only case. */
+export type Links = {
+  readonly by: string | null
+  readonly cases: Readonly<Record<string, Readonly<Record<string, Link>>>>
+}
 
 /** A link: a path with `{field}`s in it, and a method where it is not GET. */
-export type Link = string | (Lifetime & { readonly href: string; readonly method?: string })
+export type Link = Lifetime & { readonly href: string; readonly method?: string }
 
-/** The sets of links that an object may have: one, or one for each case. */
-export const linkSets = (links: Links | null): readonly Named[] => {
-  if (links === null) return []
-  return links.by === null ? [links.all] : Object.values(links.cases)
-}
+/** The fields in a link's path. */
+export const pathFields = ({ href }: Link): readonly string[] =>
+  [...href.matchAll(/\{(\w*)\}/g)].map(([, field = '']) => field)
 
 /**
  * Runs after the commit of a create: it gets these fields of the row, and never throws or waits. The model only carries
@@ -162,6 +160,9 @@ type RestOf<Key extends string, Related extends string> = Lifetime & {
   readonly embedded?: Readonly<Partial<Record<Related, Lifetime & { readonly after: Key }>>>
 }
 
+/** Links as they are declared: one that every version has may be its path alone. */
+type Linked = Readonly<Record<string, string | Link>>
+
 type Draft<F, R, Key extends string = keyof F & string> = {
   table: string
   plural: string
@@ -169,9 +170,9 @@ type Draft<F, R, Key extends string = keyof F & string> = {
   fields: F
   relations?: R
   policy: Policy
-  links?: Named
+  links?: Linked
   /** Links by the value of a field, instead of `links`. */
-  linksBy?: { by: Key; cases: Readonly<Record<string, Named>> }
+  linksBy?: { by: Key; cases: Readonly<Record<string, Linked>> }
   rest: NoInfer<RestOf<Key, keyof R & string>>
   graphql?: NoInfer<Partial<Omit<Entity['graphql'], 'filters'>> & { filters?: readonly Key[] }>
   counted?: readonly NoInfer<Key>[]
@@ -226,6 +227,14 @@ const restOf = (rest: RestOf<string, string>): Entity['rest'] => {
   }
 }
 
+const linksOf = (
+  links: { by: string | null; cases: Readonly<Record<string, Linked>> } | undefined,
+): Links | null => {
+  const linked = (named: Linked) =>
+    mapped(named, link => (typeof link === 'string' ? { href: link } : link))
+  return links ? { by: links.by, cases: mapped(links.cases, linked) } : null
+}
+
 /** An entity with its defaults: in both APIs, without counts, closed where no rule says otherwise. */
 export const entity = <
   const F extends Readonly<Record<string, Field>>,
@@ -236,7 +245,7 @@ export const entity = <
 ) => ({
   ...draft,
   relations: draft.relations ?? ({} as R),
-  links: draft.linksBy ?? (draft.links ? { by: null, all: draft.links } : null),
+  links: linksOf(draft.linksBy ?? (draft.links && { by: null, cases: { all: draft.links } })),
   rest: restOf(draft.rest),
   graphql: {
     type: true,

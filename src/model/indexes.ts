@@ -1,6 +1,6 @@
 /** The indexes that an entity needs: for its references and unique fields, its sorts, and those that it lists itself. */
 import type { Entity } from '#model/entity.ts'
-import { columnName } from '#model/model.ts'
+import { columnName } from '#model/names.ts'
 
 type Term = {
   readonly field: string
@@ -15,6 +15,8 @@ export type Index = {
   readonly terms: readonly Term[]
   readonly unique: boolean
   readonly sorted: boolean
+  /** What it is for, in a sentence: `the field key`. */
+  readonly of: string
 }
 
 const termOf = (entity: Entity, signed: string): Term => {
@@ -27,13 +29,14 @@ const termOf = (entity: Entity, signed: string): Term => {
 const indexOf = (
   entity: Entity,
   signed: readonly string[],
+  of: string,
   { unique = false, sorted = false } = {},
 ): Index => {
   const terms = signed.map(term => termOf(entity, term))
   const label = terms
     .map(({ column, descending }) => `${column}${descending ? '_down' : ''}`)
     .join('_')
-  return { name: `${entity.table}_by_${label}`, terms, unique, sorted }
+  return { name: `${entity.table}_by_${label}`, terms, unique, sorted, of }
 }
 
 /** The sorts that a list offers, each in its directions; ties are always broken by id ascending. */
@@ -44,15 +47,18 @@ const sortsOf = (entity: Entity): readonly string[] => {
   return sort.style === 'signed list' ? fields : fields.flatMap(field => [field, `-${field}`])
 }
 
-const askedIndexes = (entity: Entity): readonly Index[] => [
+/** The indexes of an entity by what each is for; some may be the same. */
+export const askedIndexes = (entity: Entity): readonly Index[] => [
   ...Object.entries(entity.fields).flatMap(([key, { references, unique }]) =>
     references || unique !== undefined
-      ? [indexOf(entity, [key], { unique: unique !== undefined })]
+      ? [indexOf(entity, [key], `the field ${key}`, { unique: unique !== undefined })]
       : [],
   ),
-  ...sortsOf(entity).map(sort => indexOf(entity, [sort], { sorted: true })),
-  ...entity.indexes.map(terms => indexOf(entity, terms)),
-  ...entity.sets.map(terms => indexOf(entity, terms, { unique: true })),
+  ...sortsOf(entity).map(sort => indexOf(entity, [sort], `the sort by ${sort}`, { sorted: true })),
+  ...entity.indexes.map(terms => indexOf(entity, terms, `the index of ${terms.join(', ')}`)),
+  ...entity.sets.map(terms =>
+    indexOf(entity, terms, `the set of ${terms.join(', ')}`, { unique: true }),
+  ),
 ]
 
 /** The indexes of an entity, without duplicates: for references and unique fields, for sorts, and those it lists itself. */

@@ -1,5 +1,6 @@
 /** Resources: what a version of the REST API shows and takes of an entity, derived from its declaration. */
-import type { Entity, Filter, Link, Links } from '#model/entity.ts'
+import { mapped } from '#base/object.ts'
+import type { Entity, Filter, Links } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import type { Form } from '#model/form.ts'
 import { isIn, type Version, variantOf } from '#model/version.ts'
@@ -36,17 +37,12 @@ export type Resource = {
   readonly formOf: (field: string) => Form | undefined
 }
 
-const linksIn = (links: Links, version: Version): Links => {
-  const isOffered = ([, link]: readonly [string, Link]) =>
-    typeof link === 'string' || isIn(link, version)
-  const offered = (named: Readonly<Record<string, Link>>) =>
-    Object.fromEntries(Object.entries(named).filter(isOffered))
-  if (links.by === null) return { by: null, all: offered(links.all) }
-  const cases = Object.entries(links.cases).map(
-    ([value, named]) => [value, offered(named)] as const,
-  )
-  return { by: links.by, cases: Object.fromEntries(cases) }
-}
+const linksIn = ({ by, cases }: Links, version: Version): Links => ({
+  by,
+  cases: mapped(cases, named =>
+    Object.fromEntries(Object.entries(named).filter(([, link]) => isIn(link, version))),
+  ),
+})
 
 type Named = ReadonlyMap<string, { readonly name: string; readonly form: Form | undefined }>
 

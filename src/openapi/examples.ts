@@ -46,15 +46,13 @@ const shownAs = (parts: Parts, { entity, formOf }: Resource, key: string, values
   return JSON.parse(orNull(form ? inForm(encode, form) : encode)(values.get(key) ?? null))
 }
 
-const linkIn = (link: Link, values: Values, prefix: string) => {
-  const { href, ...rest } = typeof link === 'string' ? { href: link } : link
+const linkIn = ({ href, method }: Link, values: Values, prefix: string) => {
   const path = href.replace(/\{(\w+)\}/g, (_, field) => String(values.get(field)))
-  const method = 'method' in rest && rest.method !== undefined ? { method: rest.method } : {}
-  return path.includes('null') ? [] : [{ href: `${prefix}${path}`, ...method }]
+  return path.includes('null') ? [] : [{ href: `${prefix}${path}`, ...(method && { method }) }]
 }
 
-const linksIn = (links: Links, values: Values, prefix: string) => {
-  const named = links.by === null ? links.all : (links.cases[String(values.get(links.by))] ?? {})
+const linksIn = ({ by, cases }: Links, values: Values, prefix: string) => {
+  const named = cases[by === null ? 'all' : String(values.get(by))] ?? {}
   return Object.fromEntries(
     Object.entries(named).flatMap(([name, link]) =>
       linkIn(link, values, prefix).map(shown => [name, shown]),

@@ -1,12 +1,13 @@
 /** JSON Schemas (draft 2020-12) of what a version shows and takes of an entity. */
+import { mapped } from '#base/object.ts'
 import type { Schema } from '#model/described.ts'
-import { type Link, type Links, linkSets } from '#model/entity.ts'
+import { type Link, type Links, pathFields } from '#model/entity.ts'
 import type { Field, Scalar } from '#model/field.ts'
 import { type Form, wordsIn } from '#model/form.ts'
 import { fieldOf, type Model, typeName } from '#model/model.ts'
 import { givenOnlyBy } from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
-import type { Lifetime, Version } from '#model/version.ts'
+import { type Lifetime, reasonOf, type Version } from '#model/version.ts'
 
 /** The schemas of a document by name. */
 export type Schemas = Readonly<Record<string, Schema>>
@@ -63,7 +64,7 @@ export const marksOf = ({ deprecated, sunset, last }: Lifetime): Schema => ({
 
 /** A description, followed by why the part is deprecated. */
 export const describedBy = (text: string, { deprecated }: Lifetime): string => {
-  const reason = typeof deprecated === 'object' ? deprecated.reason : deprecated
+  const reason = reasonOf(deprecated)
   return [text, ...(reason === undefined ? [] : [`Deprecated: ${reason}`])].join(' ').trim()
 }
 
@@ -80,26 +81,20 @@ export const valueSchema = (field: Field, form: Form | undefined): Schema => {
   }
 }
 
-const linkSchema = (link: Link): Schema => {
-  if (typeof link === 'string' || link.method === undefined) return refTo('Link')
-  return objectOf({ href: { type: 'string' }, method: { type: 'string', enum: [link.method] } })
-}
-
-/** The fields in a link's path. */
-const pathFields = (link: Link): readonly string[] =>
-  [...(typeof link === 'string' ? link : link.href).matchAll(/\{(\w+)\}/g)].map(
-    ([, field]) => field ?? '',
-  )
+const linkSchema = ({ method }: Link): Schema =>
+  method === undefined
+    ? refTo('Link')
+    : objectOf({ href: { type: 'string' }, method: { type: 'string', enum: [method] } })
 
 const linksSchema = (links: Links, { entity }: Resource): Schema => {
-  const cases = linkSets(links)
-  const all = Object.assign({}, ...cases) as Readonly<Record<string, Link>>
+  const cases = Object.values(links.cases)
+  const all: Readonly<Record<string, Link>> = Object.assign({}, ...cases)
   const isAlways = ([name, link]: readonly [string, Link]) =>
     cases.every(named => name in named) &&
     pathFields(link).every(field => !fieldOf(entity, field).nullable)
   const needed = Object.entries(all).filter(isAlways)
   return objectOf(
-    Object.fromEntries(Object.entries(all).map(([name, link]) => [name, linkSchema(link)])),
+    mapped(all, linkSchema),
     needed.map(([name]) => name),
   )
 }

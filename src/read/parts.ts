@@ -1,4 +1,5 @@
 /** The text of a row as parts: text that is the same for every row is joined when the plan is made. */
+import { mapped } from '#base/object.ts'
 import type { Entity, Link, Links } from '#model/entity.ts'
 import { keyOf, type Part } from '#read/level.ts'
 
@@ -14,14 +15,11 @@ const pathParts = (prefix: string, template: string): Part[] =>
         : { kind: 'field', field: piece, as: 'path' },
     )
 
-const linkParts = (link: Link, prefix: string): Part[] => {
-  const { href, method } = typeof link === 'string' ? { href: link, method: undefined } : link
-  return [
-    textPart('{"href":"'),
-    ...pathParts(prefix, href),
-    textPart(method === undefined ? '"}' : `","method":"${method}"}`),
-  ]
-}
+const linkParts = ({ href, method }: Link, prefix: string): Part[] => [
+  textPart('{"href":"'),
+  ...pathParts(prefix, href),
+  textPart(method === undefined ? '"}' : `","method":"${method}"}`),
+]
 
 /** The parts with adjacent texts merged, so that stitching has fewer to join. */
 export const merged = (parts: readonly Part[]): Part[] => {
@@ -66,9 +64,10 @@ export const linksParts = (links: Links, prefix: string, entity: Entity): readon
     )
     return merged([textPart('{'), ...first, ...others.flatMap(separated), textPart('}')])
   }
-  if (links.by === null) return object(links.all)
-  const cases = Object.entries(links.cases).map(([value, named]) => [value, object(named)] as const)
-  return [{ kind: 'case', field: links.by, cases: Object.fromEntries(cases) }]
+  const cases = mapped(links.cases, object)
+  return links.by === null
+    ? Object.values(cases).flat()
+    : [{ kind: 'case', field: links.by, cases }]
 }
 
 /** The fields that a part needs. */

@@ -1,5 +1,4 @@
 /** What the versions of the REST API show differently, in words: for the page and the document about versions. */
-import { linkSets } from '#model/entity.ts'
 import type { Model } from '#model/model.ts'
 import { type Member, type Resource, resourceIn } from '#model/resource.ts'
 import { isIn, type Lifetime, type Version, versions } from '#model/version.ts'
@@ -54,7 +53,7 @@ const formed = (name: string, form: (Member & { kind: 'field' })['form']): strin
 const linkNames = (resource: Resource): readonly string[] =>
   resource.members.flatMap(member => {
     if (member.kind !== 'links') return []
-    return [...new Set(linkSets(member.links).flatMap(Object.keys))].map(code)
+    return [...new Set(Object.values(member.links.cases).flatMap(Object.keys))].map(code)
   })
 
 /** The parts of a resource that versions may have differently. */

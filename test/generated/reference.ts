@@ -1,7 +1,7 @@
 /** What a service should answer, in plain code over rows in memory. Slow, and right by being simple. */
 import { buildSchema, type GraphQLSchema, printSchema } from 'graphql'
 import { deriveSchema } from '#graphql/schema.ts'
-import type { Entity, Filter, Links } from '#model/entity.ts'
+import type { Entity, Filter, Link, Links } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import type { Rule } from '#model/policy.ts'
@@ -201,16 +201,16 @@ export const remove = (
 
 // ---- REST.
 
-const linkOf = (template: string, row: Row): { href: string } | undefined => {
+const linkOf = ({ href: template }: Link, row: Row): { href: string } | undefined => {
   const keys = [...template.matchAll(/\{(\w+)\}/g)].map(([, key = '']) => key)
   if (keys.some(key => row[key] === null)) return undefined
   return { href: `/api${template.replace(/\{(\w+)\}/g, (_, key) => String(row[key]))}` }
 }
 
-const linksOf = (links: Links & { by: null }, row: Row) =>
+const linksOf = ({ cases }: Links, row: Row) =>
   Object.fromEntries(
-    Object.entries(links.all).flatMap(([name, link]) => {
-      const found = linkOf(String(link), row)
+    Object.entries(cases.all ?? {}).flatMap(([name, link]) => {
+      const found = linkOf(link, row)
       return found ? [[name, found]] : []
     }),
   )

@@ -101,11 +101,11 @@ const common = (model: Model, entity: string, object: Members): Members => {
   const gone = Object.entries(fields).flatMap(([key, field]) =>
     isCommon(field) ? [] : [memberName(key, field, 1)],
   )
-  const cases = links === null ? [] : links.by === null ? [links.all] : Object.values(links.cases)
+  const cases = Object.values(links?.cases ?? {})
   const isShared = (link: string) =>
     cases.some(named => {
       const one = named[link]
-      return typeof one === 'string' || (one !== undefined && isIn(one, 1) && isIn(one, 2))
+      return one !== undefined && isIn(one, 1) && isIn(one, 2)
     })
   const members = Object.entries(object).flatMap(([key, value]) => {
     const embedded = rest.embedded[key]

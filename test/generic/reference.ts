@@ -145,17 +145,14 @@ export const referenceOver = (model: Model, all: Rows) => {
     return scalar === 'flag' ? value === 1 : value
   }
 
-  const linkOf = (row: Row, link: Link, prefix: string) => {
-    const { href, method = undefined } = typeof link === 'string' ? { href: link } : link
+  const linkOf = (row: Row, { href, method }: Link, prefix: string) => {
     const path = href.replace(/\{(\w+)\}/g, (_, key) => String(row[key]))
     return { href: prefix + path, ...(method !== undefined && { method }) }
   }
 
   const linksOf = ({ links }: Entity, row: Row, { version, prefix }: View) => {
-    const chosen = links?.by === null ? links.all : links?.cases[String(row[links.by])]
-    const offered = Object.entries(chosen ?? {}).filter(
-      ([, link]) => typeof link === 'string' || isIn(link, version),
-    )
+    const chosen = links?.cases[links.by === null ? 'all' : String(row[links.by])]
+    const offered = Object.entries(chosen ?? {}).filter(([, link]) => isIn(link, version))
     const printed = offered.map(([key, link]) => [key, linkOf(row, link, prefix)] as const)
     return chosen && { _links: Object.fromEntries(printed) }
   }

@@ -85,7 +85,7 @@ export const withMood = (options: Parameters<typeof choice<'glad' | 'sad'>>[1]):
 export const sunset = '2027-08-01'
 /** Books with other links, the same in each row. */
 export const linked = (all: Readonly<Record<string, Link>>): Changes => ({
-  links: { by: null, all },
+  links: { by: null, cases: { all } },
 })
 /** The options of a text that REST hides. */
 export const hiddenInRest = { max: 9, rest: false, nullable: true } as const

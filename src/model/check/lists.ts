@@ -2,6 +2,7 @@
 import { type Checked, type Faults, own } from '#model/check/checked.ts'
 import type { Entity, Filter } from '#model/entity.ts'
 import type { Field, Scalar } from '#model/field.ts'
+import { askedIndexes, type Index } from '#model/indexes.ts'
 import { columnName } from '#model/names.ts'
 
 /** The scalars that each kind of filter can use. */
@@ -104,28 +105,11 @@ const countedFaults = function* ({ name, self }: Checked): Faults {
   }
 }
 
-/** The fields of one index, signed, and the reason for it. */
-type Index = { readonly terms: readonly string[]; readonly of: string }
-
-const indexesOf = ({ fields, rest, indexes, sets }: Entity): readonly Index[] => {
-  const { sort } = rest.listing
-  const sorted = (sort?.fields ?? []).filter(key => unsigned(key) !== 'id')
-  const both = sort?.style === 'field and order' ? sorted.flatMap(key => [key, `-${key}`]) : sorted
-  return [
-    ...Object.entries(fields).flatMap(([key, { references, unique }]) =>
-      references || unique !== undefined ? [{ terms: [key], of: `the field ${key}` }] : [],
-    ),
-    ...both.map(key => ({ terms: [key], of: `the sort by ${key}` })),
-    ...indexes.map(terms => ({ terms, of: `the index of ${terms.join(', ')}` })),
-    ...sets.map(terms => ({ terms, of: `the set of ${terms.join(', ')}` })),
-  ]
-}
-
 /** The longest name that PostgreSQL does not cut off. */
 const longestName = 63
 
 const indexFault = (self: Entity, { terms, of }: Index): string | undefined => {
-  const keys = terms.map(unsigned)
+  const keys = terms.map(({ field }) => field)
   const unknown = keys.find(key => !own(self.fields, key))
   if (unknown !== undefined || keys.length === 0)
     return `${of} names ${unknown ?? 'nothing'}, which is not a field: name some of ${fieldsOf(self)}`
@@ -138,9 +122,6 @@ const indexFault = (self: Entity, { terms, of }: Index): string | undefined => {
   return undefined
 }
 
-const labelOf = ({ terms }: Index): string =>
-  terms.map(term => `${columnName(unsigned(term))}${term.startsWith('-') ? '_down' : ''}`).join('_')
-
 /** What SQLite adds to the name of a search for the tables that it keeps it in. */
 const searchParts = ['', '_config', '_data', '_docsize', '_idx']
 
@@ -150,24 +131,22 @@ export const takenNames = (self: Entity): ReadonlySet<string> => {
   const searches = Object.values(rest.listing.filters ?? {}).flatMap(({ kind, field }) =>
     kind === 'contains' ? searchParts.map(part => `${columnName(field)}_search${part}`) : [],
   )
-  const indexes = indexesOf(self).map(index => `by_${labelOf(index)}`)
-  const parts = ['pkey', 'id_seq', ...indexes, ...searches]
-  return new Set([table, ...parts.map(part => `${table}_${part}`)])
+  const parts = ['pkey', 'id_seq', ...searches].map(part => `${table}_${part}`)
+  return new Set([table, ...parts, ...askedIndexes(self).map(index => index.name)])
 }
 
 const indexFaults = function* ({ name, self }: Checked): Faults {
   const known = new Map<string, string>()
-  for (const index of indexesOf(self)) {
+  for (const index of askedIndexes(self)) {
     const fault = indexFault(self, index)
     if (fault) yield `in ${name}, ${fault}`
-    const label = labelOf(index)
-    const other = known.get(label)
+    const other = known.get(index.name)
     // A sort by a unique field or a reference uses that field's own index.
     if (other !== undefined && !index.of.startsWith('the sort'))
       yield `${name} has one index for ${other} and for ${index.of}: leave one of them out`
-    known.set(label, index.of)
-    if (`${self.table}_by_${label}`.length > longestName)
-      yield `${name} has an index with a name of more than ${longestName} letters, ${self.table}_by_${label}: use shorter names`
+    known.set(index.name, index.of)
+    if (index.name.length > longestName)
+      yield `${name} has an index with a name of more than ${longestName} letters, ${index.name}: use shorter names`
   }
   for (const set of self.sets)
     if (set.length < 2)

@@ -1,5 +1,5 @@
 /** Faults between entities: relations, and the rules of a policy that name their fields. */
-import { type Checked, type Faults, own } from '#model/check/checked.ts'
+import { type Checked, type Faults, nestedLists, own } from '#model/check/checked.ts'
 import type { Entity, Relation } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import type { Policy, Rule } from '#model/policy.ts'
@@ -66,13 +66,8 @@ const selfRules = ({ policy }: Entity): readonly Ruled[] =>
   )
 
 /** Whether a field is the key of a nested list, so that the path of the request gives it. */
-const isGivenByPath = ({ entities, name, self }: Checked, key: string): boolean =>
-  self.rest.nested.includes('create') &&
-  Object.values(entities).some(({ relations }) =>
-    Object.values(relations).some(
-      ({ kind, to, by, rest }) => kind === 'many' && rest && to === name && by === key,
-    ),
-  )
+const isGivenByPath = (checked: Checked, key: string): boolean =>
+  checked.self.rest.nested.includes('create') && nestedLists(checked).some(({ by }) => by === key)
 
 /** The reason why a new row can never be the viewer's by this path; undefined where there is none. */
 const createFault = (checked: Checked, path: string): string | undefined => {

@@ -205,7 +205,7 @@ areTold([
         'shelf',
         int({ min: 0, max: 9, nullable: true, rest: false, readableBy: admin }),
       ),
-      ...linked({ by: '/shelves/{shelf}' }),
+      ...linked({ by: { href: '/shelves/{shelf}' } }),
     },
   ],
   [
@@ -220,17 +220,17 @@ areTold([
   [
     'a link by what is not there',
     'the link self of book has {isbn}, which is not a field: name one of id, title, genre, authorId, editorId, inPrint, createdAt, revision',
-    { links: { by: null, all: { self: '/books/{isbn}' } } },
+    linked({ self: { href: '/books/{isbn}' } }),
   ],
   [
     'a link by a flag',
     'the link self of book has {inPrint}, which is flag: name an id, a whole number or a text',
-    { links: { by: null, all: { self: '/books/{inPrint}' } } },
+    linked({ self: { href: '/books/{inPrint}' } }),
   ],
   [
     'a first link that may be absent',
     'the first link of book, editor, leads nowhere where its field is null: put one first that is always there, such as self',
-    { links: { by: null, all: { editor: '/authors/{editorId}' } } },
+    linked({ editor: { href: '/authors/{editorId}' } }),
   ],
   [
     'links by what is no choice',
@@ -240,7 +240,7 @@ areTold([
   [
     'links by a value that there is not',
     'the links of book have a case drama, which genre never is: name one of novel, poems',
-    { links: { by: 'genre', cases: { drama: { self: '/books/{id}' } } } },
+    { links: { by: 'genre', cases: { drama: { self: { href: '/books/{id}' } } } } },
   ],
   [
     'two members of one name',

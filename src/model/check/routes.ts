@@ -1,7 +1,7 @@
 /** Faults of the APIs: reads that nobody may do, writes that can never succeed, links that lead nowhere. */
 import { type Checked, type Faults, nestedLists, own } from '#model/check/checked.ts'
 import { isStricter } from '#model/check/rules.ts'
-import type { Entity, Link } from '#model/entity.ts'
+import { type Entity, type Link, pathFields } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { typeName } from '#model/names.ts'
 import type { Rule } from '#model/policy.ts'
@@ -170,8 +170,6 @@ const embeddedFaults = function* (checked: Checked): Faults {
     yield `rest.embedded of ${name} leads back to ${name}: leave one of the relations out`
 }
 
-const inPath = /\{(\w*)\}/g
-
 const pathFault = (self: Entity, key: string): string | undefined => {
   const field = own(self.fields, key)
   if (!field)
@@ -185,25 +183,22 @@ const pathFault = (self: Entity, key: string): string | undefined => {
 
 /** Whether a link may be absent because a field in its path may be null. */
 const mayBeAbsent = (self: Entity, link: Link): boolean =>
-  [...(typeof link === 'string' ? link : link.href).matchAll(inPath)].some(
-    ([, key = '']) => own(self.fields, key)?.nullable,
-  )
+  pathFields(link).some(key => own(self.fields, key)?.nullable)
 
 const linkFaults = function* ({ name, self }: Checked): Faults {
-  const { links } = self
-  if (!links) return
-  const cases = links.by === null ? { all: links.all } : links.cases
-  if (links.by !== null) {
-    const field = own(self.fields, links.by)
+  if (!self.links) return
+  const { by, cases } = self.links
+  if (by !== null) {
+    const field = own(self.fields, by)
     const unknown = Object.keys(cases).find(value => !field?.values?.includes(value))
     if (!field?.values || field.nullable || field.readableBy.kind !== 'anyone')
-      yield `the links of ${name} are by ${links.by}, which is not a choice that everybody may read: name one`
+      yield `the links of ${name} are by ${by}, which is not a choice that everybody may read: name one`
     else if (unknown !== undefined)
-      yield `the links of ${name} have a case ${unknown}, which ${links.by} never is: name one of ${field.values.join(', ')}`
+      yield `the links of ${name} have a case ${unknown}, which ${by} never is: name one of ${field.values.join(', ')}`
   }
   for (const named of Object.values(cases)) {
     for (const [key, link] of Object.entries(named))
-      for (const [, field = ''] of (typeof link === 'string' ? link : link.href).matchAll(inPath)) {
+      for (const field of pathFields(link)) {
         const fault = pathFault(self, field)
         if (fault) yield `the link ${key} of ${name} ${fault}`
       }

@@ -95,7 +95,10 @@ areTold([
   [
     'a link with a faulty lifetime',
     `the link author of book ends with version ${newest}, the newest: leave last out, or name the version before`,
-    linked({ self: '/books/{id}', author: { href: '/authors/{authorId}', last: newest } }),
+    linked({
+      self: { href: '/books/{id}' },
+      author: { href: '/authors/{authorId}', last: newest },
+    }),
   ],
   [
     'a first link that not every version has',

@@ -1,7 +1,7 @@
 /** Faults of what differs between versions: names, forms, first and last versions, and the days on which they end. */
 import { isDay, noticeMonths, soonestEnd } from '#base/dates.ts'
 import { type Checked, type Faults, nestedLists, own } from '#model/check/checked.ts'
-import { linkSets } from '#model/entity.ts'
+import type { Link } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { type Form, otherWord, wordsIn } from '#model/form.ts'
 import { type Resource, resourceIn } from '#model/resource.ts'
@@ -52,28 +52,19 @@ export const lifetimeFault = ({
 /** The parts of an entity that have lifetimes, each with its name in a sentence. */
 const lifetimesOf = ({ name, self }: Checked): readonly (readonly [string, Lifetime])[] => {
   const { rest, links } = self
+  const all = (parts: Readonly<Record<string, Lifetime>>, subject: (key: string) => string) =>
+    Object.entries(parts).map(([key, of]) => [subject(key), of] as const)
   return [
-    ...Object.entries(self.fields).map(([key, field]) => [`${name}.${key}`, field] as const),
-    ...Object.entries(self.relations).map(
-      ([key, of]) => [`the relation ${key} of ${name}`, of] as const,
+    ...all(self.fields, key => `${name}.${key}`),
+    ...all(self.relations, key => `the relation ${key} of ${name}`),
+    ...all(rest.lifetimes, kind =>
+      kind === 'all' ? `the REST API of ${name}` : `the route ${kind} of ${name}`,
     ),
-    ...Object.entries(rest.lifetimes).map(
-      ([kind, of]) =>
-        [kind === 'all' ? `the REST API of ${name}` : `the route ${kind} of ${name}`, of] as const,
-    ),
-    ...Object.entries(rest.embedded).map(
-      ([key, of]) => [`the embedded ${key} of ${name}`, of] as const,
-    ),
-    ...Object.entries(rest.listing.filters ?? {}).map(
-      ([key, of]) => [`the filter ${key} of ${name}`, of] as const,
-    ),
-    ...Object.entries(rest.listing.sort?.lifetimes ?? {}).map(
-      ([term, of]) => [`the sort of ${name} by ${term}`, of] as const,
-    ),
-    ...linkSets(links).flatMap(named =>
-      Object.entries(named).flatMap(([key, link]) =>
-        typeof link === 'string' ? [] : [[`the link ${key} of ${name}`, link] as const],
-      ),
+    ...all(rest.embedded, key => `the embedded ${key} of ${name}`),
+    ...all(rest.listing.filters ?? {}, key => `the filter ${key} of ${name}`),
+    ...all(rest.listing.sort?.lifetimes ?? {}, term => `the sort of ${name} by ${term}`),
+    ...Object.values(links?.cases ?? {}).flatMap(named =>
+      all(named, key => `the link ${key} of ${name}`),
     ),
   ]
 }
@@ -233,10 +224,10 @@ const nestedFaults = function* (checked: Checked): Faults {
 
 /** A link that every object has comes first, in every version. */
 const firstLinkFaults = function* ({ name, self }: Checked): Faults {
-  for (const named of linkSets(self.links)) {
-    const [first] = Object.entries(named)
-    if (first && typeof first[1] !== 'string' && (first[1].since ?? first[1].last) !== undefined)
-      yield `the first link of ${name}, ${first[0]}, is not in every version: put one first that is always there, such as self`
+  for (const named of Object.values(self.links?.cases ?? {})) {
+    const [[key, { since, last }] = ['', {} as Link]] = Object.entries(named)
+    if ((since ?? last) !== undefined)
+      yield `the first link of ${name}, ${key}, is not in every version: put one first that is always there, such as self`
   }
 }
 
