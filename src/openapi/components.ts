@@ -60,10 +60,6 @@ const inputSchemas = (parts: Parts, routes: readonly Route[]): Schemas =>
     }),
   )
 
-const linkSchemas: Schemas = {
-  Link: { description: 'Where to find something.', ...objectOf({ href: { type: 'string' } }) },
-}
-
 const listedIn = (routes: readonly Route[]): readonly string[] => [
   ...new Set(routes.filter(({ kind }) => kind === 'list').map(({ entity }) => entity)),
 ]
@@ -75,10 +71,6 @@ const answeredIn = ({ actions }: Parts, routes: readonly Route[]): readonly stri
     ...actions.flatMap(({ answers }) => answers ?? []),
   ]),
 ]
-
-/** The entities whose objects a document has: those of its routes and actions, and those that they embed. */
-const shownIn = (parts: Parts, routes: readonly Route[]) =>
-  withEmbedded(parts.model, answeredIn(parts, routes), parts.version)
 
 const describedIn = ({ actions, extras, version }: Parts): Schemas =>
   Object.assign(
@@ -95,7 +87,9 @@ export const schemasOf = (
   codes: readonly string[],
 ): Schemas => {
   const { model, version } = parts
-  const objects = shownIn(parts, routes).map(name => [
+  // Those of the routes and actions, and those that they embed.
+  const shown = withEmbedded(model, answeredIn(parts, routes), version)
+  const objects = shown.map(name => [
     typeName(name),
     objectSchema(resourceOf(model, name, version)),
   ])
@@ -106,7 +100,7 @@ export const schemasOf = (
     ...inputSchemas(parts, routes),
     ...describedIn(parts),
     ...pageSchemas(parts),
-    ...linkSchemas,
+    Link: { description: 'Where to find something.', ...objectOf({ href: { type: 'string' } }) },
     ...errorSchema(parts, codes),
   }
 }

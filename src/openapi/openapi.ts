@@ -3,7 +3,7 @@ import { versionPath } from '#base/paths.ts'
 import type { Content } from '#content.ts'
 import type { Schema } from '#model/described.ts'
 import type { Model } from '#model/model.ts'
-import { isIn, newest, type Version } from '#model/version.ts'
+import { isIn, type Lifetime, newest, type Version } from '#model/version.ts'
 import { examplesOf, schemasOf } from '#openapi/components.ts'
 import { actionOperation, extraOperation } from '#openapi/described.ts'
 import { type Operation, routeOperation, tagOf } from '#openapi/operations.ts'
@@ -85,19 +85,6 @@ const tagsOf = ({ model }: Parts, operations: readonly Operation[]): readonly Sc
     return { name, description: entity?.description ?? `Everything below /${name}.` }
   })
 
-const operationsIn = (parts: Parts, routes: readonly Route[], shared: Map<string, Schema>) => {
-  const { version, actions, extras } = parts
-  return [
-    ...routes.map(route => routeOperation(parts, route, shared)),
-    ...actions
-      .filter(action => isIn(action, version))
-      .map(action => actionOperation(parts, action, shared)),
-    ...extras
-      .filter(extra => isIn(extra, version))
-      .map(extra => extraOperation(parts, extra, shared)),
-  ]
-}
-
 /** The operations of a version; those of one that comes to its end are deprecated. */
 const operationsOf = (
   parts: Parts,
@@ -105,7 +92,12 @@ const operationsOf = (
   shared: Map<string, Schema>,
   ending: Lifecycle | undefined,
 ): readonly Operation[] => {
-  const all = operationsIn(parts, routes, shared)
+  const isOffered = (lifetime: Lifetime) => isIn(lifetime, parts.version)
+  const all = [
+    ...routes.map(route => routeOperation(parts, route, shared)),
+    ...parts.actions.filter(isOffered).map(action => actionOperation(parts, action, shared)),
+    ...parts.extras.filter(isOffered).map(extra => extraOperation(parts, extra, shared)),
+  ]
   if (!ending) return all
   const marks = marksOf({ deprecated: noticeOf(ending), ...(ending.end && { sunset: ending.end }) })
   return all.map(made => ({ ...made, operation: { ...made.operation, ...marks } }))

@@ -2,6 +2,7 @@
 import type { Schema } from '#model/described.ts'
 import type { Entity } from '#model/entity.ts'
 import { entityOf, typeName } from '#model/model.ts'
+import { withArticle } from '#model/names.ts'
 import { mayBeDoneBy, nobody } from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import { inputExample } from '#openapi/examples.ts'
@@ -57,22 +58,15 @@ export const writeHeaders: readonly HeaderName[] = ['Cache-Control', 'Duet-Posit
 
 const words = (name: string): string => name.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
 
-const article = (name: string): string => `${/^[aeio]/.test(name) ? 'an' : 'a'} ${words(name)}`
+const article = (name: string): string => withArticle(words(name))
 
 const summaryOf = (parts: Parts, route: Route): string => {
   const { plural } = entityOf(parts.model, route.entity)
   const thing = article(route.entity)
   const below = route.below ? ` of ${article(route.below.entity)}` : ''
-  const verbs = {
-    one: 'Get',
-    create: 'Create',
-    replace: 'Replace',
-    update: 'Update',
-    delete: 'Delete',
-  }
   if (route.kind === 'list')
-    return `List the ${words(route.below ? relationOf(route.path) : plural)}${below || ''}`
-  return `${verbs[route.kind]} ${thing}${below}`
+    return `List the ${words(route.below ? relationOf(route.path) : plural)}${below}`
+  return `${route.kind === 'one' ? 'Get' : typeName(route.kind)} ${thing}${below}`
 }
 
 /** The path of a route with its parameters in braces: one is `{id}`, of two the first is named by its entity. */
@@ -157,18 +151,16 @@ const parametersOf = (parts: Parts, path: string, route: Route): readonly Schema
   const resource = resourceOf(model, route.entity, version)
   const { rest, fields } = resource.entity
   const { kind } = route
-  const guards = fields.revision ? [parameter('ifMatch'), parameter('ifNoneMatch')] : []
-  const own = {
-    list: () => listParameters(resource, style),
-    one: () => (rest.selectable ? [fieldsParameter(resource)] : []),
-    create: () => [parameter('idempotencyKey')],
-    replace: () => guards,
-    update: () => guards,
-    delete: () => guards,
-  }[kind]()
   const isRead = kind === 'list' || kind === 'one'
-  const reading = isRead ? [parameter('ifNoneMatch'), parameter('position')] : []
-  return [...pathParameters(path, route), ...own, ...reading]
+  const isGuarded = !isRead && kind !== 'create' && fields.revision
+  return [
+    ...pathParameters(path, route),
+    ...(kind === 'list' ? listParameters(resource, style) : []),
+    ...(kind === 'one' && rest.selectable ? [fieldsParameter(resource)] : []),
+    ...(kind === 'create' ? [parameter('idempotencyKey')] : []),
+    ...(isGuarded ? [parameter('ifMatch'), parameter('ifNoneMatch')] : []),
+    ...(isRead ? [parameter('ifNoneMatch'), parameter('position')] : []),
+  ]
 }
 
 const named = (name: string): Schema => ({ $ref: `#/components/examples/${name}` })

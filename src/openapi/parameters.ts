@@ -4,7 +4,7 @@ import type { Filter } from '#model/entity.ts'
 import { fieldOf } from '#model/model.ts'
 import type { Resource } from '#model/resource.ts'
 import { lifetimeOf, type Version, versions } from '#model/version.ts'
-import { describedBy, marksOf, type Schemas, valueSchema } from '#openapi/schemas.ts'
+import { bareSchema, describedBy, marksOf, type Schemas } from '#openapi/schemas.ts'
 import { mostPerPage } from '#read/selection.ts'
 import type { Style } from '#rest/style.ts'
 
@@ -96,22 +96,15 @@ const filterAbout = {
 const filterParameter = (resource: Resource, [name, filter]: readonly [string, Filter]): Schema => {
   const { entity, formOf } = resource
   const field = fieldOf(entity, filter.field)
-  const {
-    description: _,
-    deprecated: __,
-    'x-sunset': ___,
-    ...schema
-  } = valueSchema(
-    { ...field, nullable: false },
-    filter.kind === 'equals' ? formOf(filter.field) : undefined,
-  ) as Record<string, unknown>
+  const schema = bareSchema(field, filter.kind === 'equals' ? formOf(filter.field) : undefined)
+  const ranged = {
+    type: schema.type,
+    ...(schema.format !== undefined && { format: schema.format }),
+  }
   const own = {
     equals: schema,
-    'at least': {
-      type: schema.type,
-      ...(schema.format !== undefined && { format: schema.format }),
-    },
-    'at most': { type: schema.type, ...(schema.format !== undefined && { format: schema.format }) },
+    'at least': ranged,
+    'at most': ranged,
     'above zero': { type: 'boolean' },
     contains: text,
   }[filter.kind]
@@ -177,12 +170,8 @@ const sortParameter = (resource: Resource, { isStrict }: Style): readonly Schema
 
 /** The parameter that chooses members. */
 export const fieldsParameter = (resource: Resource): Schema => {
-  const words = memberWords(resource)
-  return query(
-    'fields',
-    'The members to answer with, joined by commas; the objects then have no others.',
-    wordList(words),
-  )
+  const about = 'The members to answer with, joined by commas; the objects then have no others.'
+  return query('fields', about, wordList(memberWords(resource)))
 }
 
 /** The query parameters of a list. */

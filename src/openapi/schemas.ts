@@ -32,6 +32,8 @@ const bounds = ({ range }: Field, least: string, most: string) =>
     [most]: range.max,
   }
 
+type Bare = Schema & { readonly type: string; readonly enum?: readonly string[] }
+
 const byScalar = {
   id: () => ({ type: 'integer', minimum: 1, maximum: largest }),
   text: field => ({
@@ -44,15 +46,14 @@ const byScalar = {
   time: () => ({ type: 'string', format: 'date-time' }),
   flag: () => ({ type: 'boolean' }),
   bytes: () => ({ type: 'string' }),
-} satisfies Record<Scalar, (field: Field) => { readonly type: string }>
+} satisfies Record<Scalar, (field: Field) => Bare>
 
-/** The schema of a value in a form, null left aside. */
-const inForm = (field: Field, form: Form | undefined): { readonly type: string } => {
+/** The schema of a field's values in a form, null and texts left aside. */
+export const bareSchema = (field: Field, form: Form | undefined): Bare => {
   const words = wordsIn(form, field.values)
-  if (words) return { type: 'string', enum: words } as { readonly type: string }
+  if (words) return { type: 'string', enum: words }
   if (form === 'as seconds') return { type: 'integer' }
-  if (form === 'as text')
-    return { type: 'string', pattern: '^-?\\d+(\\.\\d+)?$' } as { readonly type: string }
+  if (form === 'as text') return { type: 'string', pattern: '^-?\\d+(\\.\\d+)?$' }
   return byScalar[field.scalar](field)
 }
 
@@ -70,7 +71,7 @@ export const describedBy = (text: string, { deprecated }: Lifetime): string => {
 
 /** The schema of a field's values in a form. */
 export const valueSchema = (field: Field, form: Form | undefined): Schema => {
-  const { type, ...rest } = inForm(field, form) as { type: string; enum?: readonly string[] }
+  const { type, ...rest } = bareSchema(field, form)
   const description = describedBy(field.description, field)
   return {
     type: field.nullable ? [type, 'null'] : type,

@@ -25,11 +25,8 @@ const member = (name: string, type: string, isNeeded = true): string =>
   `${/^[a-z_$][\w$]*$/i.test(name) ? name : JSON.stringify(name)}${isNeeded ? '' : '?'}: ${type};`
 
 const docOf = ({ description, deprecated }: Part): string => {
-  const words = [
-    ...(description === undefined ? [] : [String(description)]),
-    ...(deprecated ? ['@deprecated'] : []),
-  ]
-  const text = words.join(' ').replaceAll('*/', '*\\/').replaceAll('\n', ' ')
+  const words = [description ?? '', deprecated ? '@deprecated' : ''].join(' ').trim()
+  const text = words.replaceAll('*/', '*\\/').replaceAll('\n', ' ')
   return text === '' ? '' : `/** ${text} */\n`
 }
 
