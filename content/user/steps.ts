@@ -1,9 +1,8 @@
 /** Steps that several actions on a user share. */
 import type { ApiError } from '#errors.ts'
 import { type Sql, sql } from '#sql/sql.ts'
-import type { Command } from '#write/command.ts'
 import { precheck } from '#write/derived.ts'
-import type { GuardedStep, Writing } from '#write/steps.ts'
+import type { Command, GuardedStep, Writing } from '#write/steps.ts'
 
 /** Brings the user to a state, unless it is in it already; `refused` where there is no such user. */
 export const reached = (

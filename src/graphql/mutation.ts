@@ -5,12 +5,11 @@ import { planMutation, type WriteField, writingOf } from '#graphql/mutation-plan
 import type { Execution } from '#graphql/selection.ts'
 import { entityOf, notFound } from '#model/model.ts'
 import type { Position } from '#read/read.ts'
-import type { Command } from '#write/command.ts'
-import { commit } from '#write/commit.ts'
 import { create, createPrecheck, precheck, remove, update } from '#write/derived.ts'
 import { idempotencyOf, type KeyedRequest } from '#write/idempotency.ts'
 import { inputValues, type Values } from '#write/input.ts'
-import { write } from '#write/write.ts'
+import type { Command } from '#write/steps.ts'
+import { commit } from '#write/write.ts'
 
 type Input = Readonly<Record<string, unknown>>
 
@@ -42,8 +41,7 @@ const precheckOf = (execution: Execution, field: WriteField): Command => {
 }
 
 const runPrecheck = async (execution: Execution, field: WriteField): Promise<void> => {
-  const { writer, model } = execution.core
-  await write(writer, model, precheckOf(execution, field), null)
+  await commit(execution.core, precheckOf(execution, field), null)
 }
 
 /** The values of an input; a missing right is reported before the faults of the input. */

@@ -70,7 +70,7 @@ export const describedBy = (text: string, { deprecated }: Lifetime): string => {
 }
 
 /** The schema of a field's values in a form. */
-export const valueSchema = (field: Field, form: Form | undefined): Schema => {
+const valueSchema = (field: Field, form: Form | undefined): Schema => {
   const { type, ...rest } = bareSchema(field, form)
   const description = describedBy(field.description, field)
   return {

@@ -16,8 +16,6 @@ import type { Route } from '#rest/routes.ts'
 import { countingBody } from '#rest/usage.ts'
 import type { Named } from '#rest/version.ts'
 import { type Action, guardedBy } from '#write/action.ts'
-import type { Command } from '#write/command.ts'
-import { commit } from '#write/commit.ts'
 import {
   create,
   createPrecheck,
@@ -30,8 +28,8 @@ import {
 import { idempotencyOf, keyedRequest } from '#write/idempotency.ts'
 import { inputValues, type Mode, type Use } from '#write/input.ts'
 import type { Idempotency, Written } from '#write/job.ts'
-import { permit, type Writing } from '#write/steps.ts'
-import type { Done, Reading } from '#write/write.ts'
+import { type Command, permit, type Writing } from '#write/steps.ts'
+import { commit, type Done, type Reading } from '#write/write.ts'
 
 const bodyTypes = ['application/json']
 const patchTypes = ['application/json', 'application/merge-patch+json']

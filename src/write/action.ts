@@ -3,9 +3,8 @@ import type { Described } from '#model/described.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import type { Rule } from '#model/policy.ts'
 import type { Lifetime } from '#model/version.ts'
-import type { Command } from '#write/command.ts'
 import type { Services } from '#write/services.ts'
-import type { Writing } from '#write/steps.ts'
+import type { Command, Writing } from '#write/steps.ts'
 
 export type Action = Lifetime & {
   readonly method: 'POST' | 'PUT' | 'DELETE'

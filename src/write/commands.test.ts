@@ -11,17 +11,15 @@ import { anyone, self, signedIn } from '#model/policy.ts'
 import type { Version } from '#model/version.ts'
 import { drive, type Query, type Rows } from '#sql/engine.ts'
 import { sql } from '#sql/sql.ts'
-import type { Command } from '#write/command.ts'
-import { commit } from '#write/commit.ts'
 import { create, update } from '#write/derived.ts'
 import { idempotencyOf, keyedRequest } from '#write/idempotency.ts'
 import { noMembers } from '#write/input.ts'
 import type { Job, Outcome, Writer } from '#write/job.ts'
 import { perform } from '#write/perform.ts'
 import type { Services } from '#write/services.ts'
-import { commandOf, type Writing } from '#write/steps.ts'
+import { type Command, commandOf, type Writing } from '#write/steps.ts'
 import { createUsage } from '#write/usage.ts'
-import { write } from '#write/write.ts'
+import { commit } from '#write/write.ts'
 import { roles } from '../../test/support/roles.ts'
 
 const common = {
@@ -95,7 +93,7 @@ const command: Command = commandOf(writing, {
 /** The error for an outcome: its code, its message, and the fields that it names. */
 const errorFor = async (outcome: Outcome, version?: Version) => {
   try {
-    await write(saying(outcome).writer, model, command, null, { version })
+    await commit({ ...saying(outcome), model, services }, command, null, { version })
   } catch (error) {
     assert.ok(error instanceof ApiError)
     return [error.code, error.message, error.details?.map(({ field }) => field)]
@@ -135,7 +133,7 @@ test('a key of another request, a broken rule of the store and a failed step hav
 test('a replayed write has no effect, and any other has it once, with the rows of its steps', async () => {
   const run = (replayed: boolean) =>
     commit(
-      { writer: saying({ ...done, rows: [[[5]], [[6]]], replayed }).writer, model, services },
+      { ...saying({ ...done, rows: [[[5]], [[6]]], replayed }), model, services },
       { ...command, effect: rows => void effects.push(rows) },
       null,
     )
@@ -174,8 +172,8 @@ test('a channel that is listened to is told the statements of a write and what c
   const others = { start() {}, end() {}, asyncStart() {}, error() {} }
   jobs.subscribe({ ...others, asyncEnd: ended })
   const { writer, given } = saying({ ...done, replayed: true })
-  await write(writer, model, command, null)
-  await write(saying(done).writer, model, command, null)
+  await commit({ writer, model, services }, command, null)
+  await commit({ ...saying(done), model, services }, command, null)
   const texts = given[0]?.steps.map(({ statement }) => statement.text)
   assert.equal(texts?.length, 2)
   assert.deepEqual(told, [

@@ -7,9 +7,8 @@ import { judge, type Rule, refusal } from '#model/policy.ts'
 import { conditionSql, selfCondition } from '#read/condition.ts'
 import type { Rows } from '#sql/engine.ts'
 import { and, column, comma, join, name, type Sql, type SqlValue, sql } from '#sql/sql.ts'
-import type { Command } from '#write/command.ts'
 import { initialValue, type Values } from '#write/input.ts'
-import { commandOf, type GuardedStep, permit, type Writing } from '#write/steps.ts'
+import { type Command, commandOf, type GuardedStep, permit, type Writing } from '#write/steps.ts'
 
 /** The rows that must exist for these values, by the fields that refer to them. */
 const referred = (entity: Entity, values: Values) =>

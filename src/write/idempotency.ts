@@ -4,8 +4,8 @@ import { ApiError } from '#errors.ts'
 import type { Version } from '#model/version.ts'
 import { callerOf, type Viewer } from '#model/viewer.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import { number, sql } from '#sql/sql.ts'
-import { type Idempotency, type Job, jobStatement } from '#write/job.ts'
+import { sql } from '#sql/sql.ts'
+import { type Idempotency, jobStatement } from '#write/job.ts'
 
 /** How long a response stays stored, in milliseconds. */
 export const storedFor = 24 * 3_600_000
@@ -86,20 +86,5 @@ export const idempotencyOf = (
     reserve: jobStatement(reserve, dialect),
     lookup: jobStatement(lookup, dialect),
     store: jobStatement(store, dialect),
-  }
-}
-
-/** The most stored responses that one job deletes. */
-export const purgeBatch = 1000
-
-/** The job that deletes the oldest expired responses, few enough not to be noticed. */
-export const purgeOf = (dialect: Dialect, now: number): Job => {
-  const old = sql`delete from replies where (scope, key) in (
-    select scope, key from replies where made_at <= ${now - storedFor}
-    limit ${number(purgeBatch)}) returning key`
-  return {
-    steps: [{ statement: jobStatement(old, dialect), expect: 'any' }],
-    status: 200,
-    answer: null,
   }
 }

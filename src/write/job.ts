@@ -36,7 +36,7 @@ export const jobStatement = (
 /** A guarded statement: its expectation, and the query that explains a failure. */
 export type Step = {
   readonly statement: JobStatement
-  /** `row`: it must touch or find one, else the whole job is undone. */
+  /** `row`, which a command's step is unless it says otherwise: it must touch or find one, else the whole job is undone. */
   readonly expect: 'row' | 'any'
   /** Run when the expectation fails, so that the command can choose the error. */
   readonly explain?: JobStatement

@@ -1,7 +1,23 @@
 /** Deletes expired stored responses while the service runs, a few at a time. */
 import type { Dialect } from '#sql/dialect.ts'
-import { purgeBatch, purgeOf } from '#write/idempotency.ts'
-import type { Writer } from '#write/job.ts'
+import { number, sql } from '#sql/sql.ts'
+import { storedFor } from '#write/idempotency.ts'
+import { type Job, jobStatement, type Writer } from '#write/job.ts'
+
+/** The most stored responses that one job deletes. */
+const batch = 1000
+
+/** The job that deletes the oldest expired responses, few enough not to be noticed. */
+const purgeOf = (dialect: Dialect, now: number): Job => {
+  const old = sql`delete from replies where (scope, key) in (
+    select scope, key from replies where made_at <= ${now - storedFor}
+    limit ${number(batch)}) returning key`
+  return {
+    steps: [{ statement: jobStatement(old, dialect), expect: 'any' }],
+    status: 200,
+    answer: null,
+  }
+}
 
 type Purging = {
   readonly writer: Writer
@@ -18,7 +34,7 @@ export const purge = async ({ writer, dialect, now }: Purging): Promise<number> 
     const outcome = await writer.write(purgeOf(dialect, now()))
     const count = outcome.kind === 'done' ? (outcome.rows[0]?.length ?? 0) : 0
     sum += count
-    if (count < purgeBatch) return sum
+    if (count < batch) return sum
   }
 }
 

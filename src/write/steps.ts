@@ -7,8 +7,7 @@ import { VIEWER } from '#read/selection.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Rows } from '#sql/engine.ts'
 import { name, parameter, type Sql, sql } from '#sql/sql.ts'
-import type { Command } from '#write/command.ts'
-import { type JobStatement, jobStatement } from '#write/job.ts'
+import { type JobStatement, jobStatement, type Status, type Step } from '#write/job.ts'
 import type { Services } from '#write/services.ts'
 
 /** The context of a command: the model, the database's dialect, the viewer, and what is checked before its own steps. */
@@ -19,33 +18,42 @@ export type Writing = {
   readonly before?: readonly GuardedStep[]
 }
 
+/** A command: a write by its name, with its steps and the errors for those that fail. */
+export type Command = {
+  /** For logs and messages: `create` and the entity. */
+  readonly name: string
+  readonly steps: readonly Step[]
+  /** The step that returns the id of what was written, as its first column; null: there is none. */
+  readonly makes: number | null
+  /** The status of its answer. */
+  readonly status: Status
+  /** The text of its answer where nothing is read. */
+  readonly text?: string
+  /** What may refer to the row that it deletes and keep it so, by plurals. */
+  readonly heldBy?: readonly string[]
+  /** Runs after the commit, given the rows of its steps; not for a replay. Never throws or waits. */
+  readonly effect?: (rows: readonly Rows[], services: Services) => void
+  /** The error for a step whose expectation failed, from what its `explain` found. */
+  readonly refused: (step: number, rows: Rows) => ApiError
+}
+
 /** One statement of a command, and the error when its expectation fails. */
-export type GuardedStep = {
+export type GuardedStep = Partial<Pick<Step, 'expect' | 'checksViewer'>> & {
   /** The name by which later steps and the answer refer to its row. */
   readonly name?: string
   readonly sql: Sql
-  /** `row` (the default): it must touch or find one, else the whole command is undone. */
-  readonly expect?: 'row' | 'any'
   /** Run when the expectation fails, so that `refused` can choose the error. */
   readonly explain?: Sql
   readonly refused?: (rows: Rows) => ApiError
-  /** Whether it checks the viewer's right to write: it then also decides whether a stored response is shown. */
-  readonly checksViewer?: boolean
 }
 
-export type CommandDraft = {
-  /** For logs and messages: `create` and the entity. */
-  readonly name: string
+type CommandDraft = Pick<Command, 'name' | 'text' | 'heldBy'> & {
   /** Whether the viewer acts as itself, and so must exist. */
   readonly asSelf?: boolean
   readonly steps: readonly GuardedStep[]
   /** The step that returns the id of what was written; the last one where it is left out. */
   readonly makes?: string
   readonly status?: number | { readonly step: string; readonly some: number; readonly none: number }
-  /** The text of its answer where nothing is read. */
-  readonly text?: string
-  /** What may refer to the row that it deletes and keep it so, by plurals. */
-  readonly heldBy?: readonly string[]
   /** Runs after the commit; `rowsOf` gives the rows that a step returned. */
   readonly effect?: (rowsOf: (step: string) => Rows, services: Services) => void
 }

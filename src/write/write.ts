@@ -1,4 +1,4 @@
-/** Runs a command and the read of the row it wrote, in one transaction. */
+/** Runs a command and the read of the row it wrote, in one transaction; and after its commit the effect. */
 import { jobs, traced } from '#channels.ts'
 import { ApiError, type FieldFault } from '#errors.ts'
 import { type Model, uniqueFields } from '#model/model.ts'
@@ -6,8 +6,9 @@ import { resourceOf } from '#model/resource.ts'
 import type { Version } from '#model/version.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import type { SqlValue } from '#sql/sql.ts'
-import type { Command } from '#write/command.ts'
 import type { Idempotency, Job, Outcome, Writer } from '#write/job.ts'
+import type { Services } from '#write/services.ts'
+import type { Command } from '#write/steps.ts'
 
 export type Done = Outcome & { kind: 'done' }
 
@@ -96,13 +97,15 @@ const perform = (writer: Writer, job: Job): Outcome | Promise<Outcome> => {
   )
 }
 
+/** The parts of the service that commands need. */
+type Target = { readonly writer: Writer; readonly model: Model; readonly services: Services }
+
 /**
- * Runs the command and reads the row it wrote. Rejects with the error of the guard that failed (404, 403, 409, 412),
- * with `OVERLOADED` before anything is done, or with `UNAVAILABLE` where the outcome is unknown.
+ * Runs the command, reads the row it wrote, and runs its effect, which a replay has not. Rejects with the error of the guard
+ * that failed (404, 403, 409, 412), with `OVERLOADED` before anything is done, or with `UNAVAILABLE` where the outcome is unknown.
  */
-export const write = async (
-  writer: Writer,
-  model: Model,
+export const commit = async (
+  { writer, model, services }: Target,
   command: Command,
   reading: Reading | null,
   { idempotency, version }: Occasion = {},
@@ -121,5 +124,6 @@ export const write = async (
   }
   const outcome = await perform(writer, job)
   if (outcome.kind !== 'done') throw errorOf(model, command, outcome, version)
+  if (!outcome.replayed) command.effect?.(outcome.rows, services)
   return outcome
 }
