@@ -1,6 +1,7 @@
 /** Responses of operations: headers, bodies of success, and errors by their codes. */
 import { ApiError } from '#errors.ts'
 import type { Schema } from '#model/described.ts'
+import { typeName } from '#model/names.ts'
 import { isOld } from '#openapi/parameters.ts'
 import type { Parts } from '#openapi/parts.ts'
 import { objectOf, refTo, type Schemas } from '#openapi/schemas.ts'
@@ -76,20 +77,18 @@ export const jsonContent = ({ version }: Parts, schema: Schema, shown: Schema): 
   [mediaTypeOf(version)]: { schema },
 })
 
-const faultsSchema = (description: string): Schema => ({
-  type: 'array',
-  description,
-  items: objectOf({
-    field: { type: 'string', description: 'The path of the field in dots, such as items.0.name.' },
-    message: { type: 'string', description: 'What is wrong with it.' },
-  }),
-})
-
 /** The schema of errors in the shape of a version, with all its codes. */
 export const errorSchema = ({ style }: Parts, codes: readonly string[]): Schemas => {
   const code = { type: 'string', description: 'What went wrong, for programs.', enum: codes }
   const requestId = { type: 'string', description: 'The id of the request in the logs.' }
-  const faults = faultsSchema('The fields at fault, all at once.')
+  const faults = {
+    type: 'array',
+    description: 'The fields at fault, all at once.',
+    items: objectOf({
+      field: { ...text, description: 'The path of the field in dots, such as items.0.name.' },
+      message: { ...text, description: 'What is wrong with it.' },
+    }),
+  }
   if (style.errors === 'problem') {
     const members = {
       type: {
@@ -132,12 +131,7 @@ const ownHeaders: Readonly<Partial<Record<string, readonly HeaderName[]>>> = {
 }
 
 /** `NOT_FOUND` as `NotFound`. */
-const pascal = (code: string): string =>
-  code
-    .toLowerCase()
-    .split('_')
-    .map(word => word.charAt(0).toUpperCase() + word.slice(1))
-    .join('')
+const pascal = (code: string): string => code.toLowerCase().split('_').map(typeName).join('')
 
 const aRequest = '0b8c1f6e-5a0d-4c5e-9d3a-7f2e61c4b9a8'
 

@@ -114,15 +114,6 @@ const readFaults = function* (checked: Checked): Faults {
     yield `rest.nested of ${name} has ${rest.nested.join(', ')}, and no list leads to it: give a relation many('${name}', …) to its parent`
 }
 
-/** Whether an embedded object would embed itself. */
-const isWithinItself = (checked: Checked, from: string, seen: readonly string[]): boolean => {
-  const entity = own(checked.entities, from)
-  return Object.keys(entity?.rest.embedded ?? {}).some(key => {
-    const to = entity?.relations[key]?.to ?? ''
-    return to === checked.name || (!seen.includes(to) && isWithinItself(checked, to, [...seen, to]))
-  })
-}
-
 /** What the answers of an entity have within them at any depth: the entities by their paths, each once in a path. */
 const partsOf = function* (
   entities: Checked['entities'],
@@ -166,7 +157,7 @@ const embeddedFaults = function* (checked: Checked): Faults {
   }
   const rule = self.policy.enter ?? self.policy.read
   if (rule) yield* partFaults(checked, rule)
-  if (isWithinItself(checked, name, []))
+  if (partsOf(entities, self).some(([, part]) => part === name))
     yield `rest.embedded of ${name} leads back to ${name}: leave one of the relations out`
 }
 
