@@ -6,6 +6,12 @@ export type JsonObject = Readonly<Record<string, unknown>>
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** The value of an object's own key; undefined for inherited ones, such as `constructor`. */
+export const own = <Value>(
+  object: Readonly<Record<string, Value>>,
+  key: string,
+): Value | undefined => (Object.hasOwn(object, key) ? object[key] : undefined)
+
 /** The object with what `make` makes of each of its values. */
 export const mapped = <Value, Made>(
   object: Readonly<Record<string, Value>>,

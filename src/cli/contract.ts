@@ -1,5 +1,6 @@
 /** `duet contract`: compares two files of a contract, and says who still uses what is deprecated. */
 import { readFileSync } from 'node:fs'
+import { own } from '#base/object.ts'
 import { usage } from '#cli/contract-usage.ts'
 import { readArgs, UsageError } from '#cli/usage.ts'
 import type { Content } from '#content.ts'
@@ -52,7 +53,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     process.exitCode = 2
     return
   }
-  const part = Object.hasOwn(parts, name) ? parts[name] : undefined
+  const part = own(parts, name)
   if (!part)
     throw new UsageError(
       `there is no contract ${name}; there are: ${Object.keys(parts).join(', ')}`,

@@ -1,5 +1,6 @@
 /** The `duet` command line: finds the command, runs it, and reports what went wrong in one line. */
 import { nearest } from '#base/nearest.ts'
+import { own } from '#base/object.ts'
 import { explain } from '#cli/explain.ts'
 import { UsageError } from '#cli/usage.ts'
 import { version } from '#cli/version.ts'
@@ -53,7 +54,7 @@ const isHelp = (argument: string | undefined) =>
   argument === '--help' || argument === '-h' || argument === 'help'
 
 const commandNamed = (all: Commands, name: string): ListedCommand => {
-  const found = Object.hasOwn(all, name) ? all[name] : undefined
+  const found = own(all, name)
   if (found) return found
   const near = nearest(name, Object.keys(all))
   const meant = near === undefined ? '' : `; did you mean ${near}?`

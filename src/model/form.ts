@@ -1,4 +1,5 @@
 /** The forms in which versions of the REST API write values otherwise than the model has them. */
+import { own } from '#base/object.ts'
 
 /**
  * Another way to write a value: a number as text, a moment as whole seconds since 1970, or the words of a choice by
@@ -15,7 +16,7 @@ const decimal = /^-?\d+(\.\d+)?$/
 
 /** The word that a form has for one of a choice. */
 export const otherWord = ({ words }: Exclude<Form, string>, word: string): string =>
-  Object.hasOwn(words, word) ? (words[word] ?? word) : word
+  own(words, word) ?? word
 
 /** The words of a choice as a form has them, or as they are without one. */
 export const wordsIn = (

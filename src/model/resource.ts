@@ -2,6 +2,7 @@
 import { mapped } from '#base/object.ts'
 import type { Entity, Filter, Links } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
+import { entityOf } from '#model/find.ts'
 import type { Form } from '#model/form.ts'
 import { isIn, type Version, variantOf } from '#model/version.ts'
 
@@ -111,13 +112,11 @@ export const resourceIn = (name: string, entity: Entity, version: Version): Reso
 
 /** The resource of an entity of a model in a version; an error where there is no such entity. */
 export const resourceOf = (
-  { entities }: { readonly entities: Readonly<Record<string, Entity>> },
+  model: { readonly entities: Readonly<Record<string, Entity>> },
   name: string,
   version: Version,
 ): Resource => {
-  const entity = entities[name]
-  if (!entity) throw new Error(`${name} is not an entity`)
-  return resourceIn(name, entity, version)
+  return resourceIn(name, entityOf(model, name), version)
 }
 
 /** The field that some version calls so. */

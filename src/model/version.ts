@@ -52,8 +52,5 @@ export type Differing = { readonly until: Variants; readonly from: Variants }
 export const variantOf = ({ until, from }: Differing, version: Version): Variant => {
   const later = versions.filter(other => other >= version).map(other => until[other])
   const earlier = versions.filter(other => other <= version).map(other => from[other])
-  const nearest = [...later, ...earlier.reverse()]
-  const name = nearest.find(variant => variant?.name !== undefined)?.name
-  const form = nearest.find(variant => variant?.form !== undefined)?.form
-  return { ...(name !== undefined && { name }), ...(form !== undefined && { form }) }
+  return Object.assign({}, ...earlier, ...later.reverse())
 }

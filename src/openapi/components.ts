@@ -95,8 +95,7 @@ export const schemasOf = (
   ])
   const lists = listedIn(routes).map(name => [listNameOf(name), listSchema(parts, name)])
   return {
-    ...Object.fromEntries(objects),
-    ...Object.fromEntries(lists),
+    ...Object.fromEntries([...objects, ...lists]),
     ...inputSchemas(parts, routes),
     ...describedIn(parts),
     ...pageSchemas(parts),

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import { own } from '#base/object.ts'
 import { ApiError } from '#errors.ts'
 import { preferred } from '#http/accept.ts'
 import { isNotModified } from '#http/conditional.ts'
@@ -62,7 +63,7 @@ const brotliQuality = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }
 /** The files of the table; each is read when it is first needed, and stays in memory. */
 export const openAssets = (files: Readonly<Record<string, Asset>>): Assets => {
   const load = remember(async (name: string): Promise<Loaded> => {
-    const asset = Object.hasOwn(files, name) ? files[name] : undefined
+    const asset = own(files, name)
     if (asset === undefined) throw new ApiError('NOT_FOUND', `Asset ${name} not found`)
     const body = await readFile(urlOf(asset))
     return {

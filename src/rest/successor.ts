@@ -1,4 +1,5 @@
 /** The same request in the newest version, to which answers of a deprecated version point. */
+import { own } from '#base/object.ts'
 import { restPath, versionPath } from '#base/paths.ts'
 import { type Http, queryString } from '#http/request.ts'
 import type { Model } from '#model/model.ts'
@@ -38,7 +39,7 @@ const renamesOf = (older: Resource, newer: Resource): Renames => ({
 /** A parameter with its members renamed; as it was sent where none is called differently. */
 const renamed = (part: string, renames: Renames): string => {
   const [[name, text] = ['', '']] = new URLSearchParams(part)
-  const rename = Object.hasOwn(renames, name) ? renames[name] : undefined
+  const rename = own(renames, name)
   if (!rename) return part
   const found = text.split(',').map(rename).join(',')
   return found === text ? part : `${name}=${encodeURIComponent(found).replaceAll('%2C', ',')}`

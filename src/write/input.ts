@@ -1,6 +1,7 @@
 /** Checks bodies and inputs by the rules of the fields, all faults at once, and turns them into stored values. */
 import { clipped } from '#base/clipped.ts'
 import { nearest } from '#base/nearest.ts'
+import { own } from '#base/object.ts'
 import { ApiError, type FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Field, Scalar } from '#model/field.ts'
@@ -167,7 +168,7 @@ export const checkInput = (
   }
   for (const [member, value] of Object.entries(input)) {
     const key = fieldFor(entity, member, use) ?? ''
-    const field = Object.hasOwn(entity.fields, key) ? entity.fields[key] : undefined
+    const field = own(entity.fields, key)
     const refusal = closed(field, key, use)
     named.add(key)
     if (refusal !== undefined || !field) {

@@ -1,4 +1,5 @@
 /** The kinds of rows that `import` reads and `export` writes, by their names in files. */
+import { own } from '#base/object.ts'
 import type { Kind } from '#cli/row-sources.ts'
 import { UsageError } from '#cli/usage.ts'
 import type { Content } from '#content.ts'
@@ -26,7 +27,7 @@ export const kindsOf = (content: Content): Readonly<Record<string, Kind>> =>
 /** The kind of that plural; throws UsageError where there is none. */
 export const kindOf = (content: Content, plural: string): Kind => {
   const kinds = kindsOf(content)
-  const found = Object.hasOwn(kinds, plural) ? kinds[plural] : undefined
+  const found = own(kinds, plural)
   if (!found)
     throw new UsageError(
       `KIND must be one of ${Object.keys(kinds).join(', ')}, not ${plural || 'nothing'}`,
@@ -35,8 +36,7 @@ export const kindOf = (content: Content, plural: string): Kind => {
 }
 
 /** The name here of a member in a file. */
-export const nameOf = ({ foreign }: Kind, member: string): string =>
-  (Object.hasOwn(foreign, member) ? foreign[member] : null) ?? member
+export const nameOf = ({ foreign }: Kind, member: string): string => own(foreign, member) ?? member
 
 export type Format = 'ndjson' | 'csv'
 

@@ -11,10 +11,6 @@ export type Checked = {
 /** Sentences, each about one fault. */
 export type Faults = Iterable<string>
 
-/** The member of that name; undefined for inherited names, such as `constructor`. */
-export const own = <Value>(of: Readonly<Record<string, Value>>, name: string): Value | undefined =>
-  Object.hasOwn(of, name) ? of[name] : undefined
-
 /** The lists of an entity that REST has below other entities. */
 export const nestedLists = ({ entities, name }: Checked): readonly Entity['relations'][string][] =>
   Object.values(entities)

@@ -1,5 +1,6 @@
 /** Faults of single fields: their names, options that do not fit their kinds, and initial values. */
-import { type Checked, type Faults, own } from '#model/check/checked.ts'
+import { own } from '#base/object.ts'
+import type { Checked, Faults } from '#model/check/checked.ts'
 import { isGraphqlType, isReserved } from '#model/check/names.ts'
 import type { Field, Initial } from '#model/field.ts'
 import { isStorable } from '#model/text.ts'

@@ -1,5 +1,6 @@
 /** Faults of lists: filters, sorts, and the indexes and counts that serve them. */
-import { type Checked, type Faults, own } from '#model/check/checked.ts'
+import { own } from '#base/object.ts'
+import type { Checked, Faults } from '#model/check/checked.ts'
 import type { Entity, Filter } from '#model/entity.ts'
 import type { Field, Scalar } from '#model/field.ts'
 import { askedIndexes, type Index } from '#model/indexes.ts'

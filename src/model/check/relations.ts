@@ -1,5 +1,6 @@
 /** Faults between entities: relations, and the rules of a policy that name their fields. */
-import { type Checked, type Faults, nestedLists, own } from '#model/check/checked.ts'
+import { own } from '#base/object.ts'
+import { type Checked, type Faults, nestedLists } from '#model/check/checked.ts'
 import type { Entity, Relation } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import type { Policy, Rule } from '#model/policy.ts'

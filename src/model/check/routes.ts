@@ -1,5 +1,6 @@
 /** Faults of the APIs: reads that nobody may do, writes that can never succeed, links that lead nowhere. */
-import { type Checked, type Faults, nestedLists, own } from '#model/check/checked.ts'
+import { own } from '#base/object.ts'
+import { type Checked, type Faults, nestedLists } from '#model/check/checked.ts'
 import { isStricter } from '#model/check/rules.ts'
 import { type Entity, type Link, pathFields } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'

@@ -1,6 +1,7 @@
 /** Faults of what differs between versions: names, forms, first and last versions, and the days on which they end. */
 import { isDay, noticeMonths, soonestEnd } from '#base/dates.ts'
-import { type Checked, type Faults, nestedLists, own } from '#model/check/checked.ts'
+import { own } from '#base/object.ts'
+import { type Checked, type Faults, nestedLists } from '#model/check/checked.ts'
 import type { Link } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { type Form, otherWord, wordsIn } from '#model/form.ts'
