@@ -64,9 +64,7 @@ const contentType = (content: unknown): string =>
 
 const responseType = (response: Part): string => {
   if (response.$ref !== undefined) return referred(response.$ref)
-  const headers = entriesOf(response.headers).map(([name, { $ref }]) =>
-    member(name, referred($ref)),
-  )
+  const headers = entriesOf(response.headers).map(([name, header]) => member(name, typeOf(header)))
   const content = contentType(response.content)
   return block([
     member('headers', block([...headers, '[name: string]: unknown;'])),
@@ -80,26 +78,18 @@ const places = ['query', 'header', 'path', 'cookie'] as const
 const parametersType = (document: OpenApi, parameters: unknown): string => {
   const shared = partOf(document.components.parameters)
   const all = ((parameters ?? []) as readonly Part[]).map(parameter => {
-    const name =
-      String(parameter.$ref ?? '')
-        .split('/')
-        .at(-1) ?? ''
-    const own = parameter.$ref === undefined ? parameter : partOf(shared[name])
-    const type =
-      parameter.$ref === undefined ? typeOf(partOf(own.schema)) : referred(parameter.$ref)
-    return { place: own.in, name: String(own.name), needed: own.required === true, own, type }
+    const { $ref } = parameter
+    const own =
+      $ref === undefined ? parameter : partOf(shared[String($ref).split('/').at(-1) ?? ''])
+    const type = typeOf($ref === undefined ? partOf(own.schema) : parameter)
+    const needed = own.required === true
+    return { place: own.in, needed, text: docOf(own) + member(String(own.name), type, needed) }
   })
   return block(
     places.map(place => {
       const here = all.filter(parameter => parameter.place === place)
-      const members = here.map(
-        ({ name, type, needed, own }) => `${docOf(own)}${member(name, type, needed)}`,
-      )
-      return member(
-        place,
-        block(members),
-        here.some(({ needed }) => needed),
-      )
+      const isNeeded = here.some(({ needed }) => needed)
+      return member(place, block(here.map(({ text }) => text)), isNeeded)
     }),
   )
 }
