@@ -1,6 +1,6 @@
 /** The read core and the write core as the APIs use them: one model on one database. */
 import type { Model } from '#model/model.ts'
-import type { Role } from '#model/viewer.ts'
+import type { Role, Viewer } from '#model/viewer.ts'
 import { plan } from '#read/plan.ts'
 import { type CachedReader, type Prepared, prepare } from '#read/read.ts'
 import type { Selection } from '#read/selection.ts'
@@ -8,6 +8,7 @@ import type { Limits } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Writer } from '#write/job.ts'
 import type { Services } from '#write/services.ts'
+import type { Writing } from '#write/steps.ts'
 import type { Usage } from '#write/usage.ts'
 
 export type Core = {
@@ -34,3 +35,10 @@ export const prepareFor = (core: Core, selection: Selection, role: Role): Prepar
     core.limits,
     { isAtOnce: true },
   )
+
+/** The context of the commands of a viewer. */
+export const writingFor = ({ model, dialect }: Core, viewer: Viewer): Writing => ({
+  model,
+  dialect,
+  viewer,
+})

@@ -10,7 +10,7 @@ import { after, attempt } from '#base/after.ts'
 import type { Core } from '#core.ts'
 import { ApiError, type ErrorLocation } from '#errors.ts'
 import type { Variables } from '#graphql/arguments.ts'
-import { GraphqlErrors, getOperation, type Operation, type ReadNew } from '#graphql/document.ts'
+import { GraphqlErrors, getOperation, type Operation } from '#graphql/document.ts'
 import { type Entry, entriesOf } from '#graphql/errors.ts'
 import { runMutation } from '#graphql/mutation.ts'
 import type { Params } from '#graphql/params.ts'
@@ -19,13 +19,14 @@ import type { Schema } from '#graphql/schema.ts'
 import { collectFields, type Execution } from '#graphql/selection.ts'
 import type { Documents } from '#graphql/stored.ts'
 import type { countingOperations } from '#graphql/usage.ts'
+import { askedBy } from '#http/asked.ts'
 import type { Edge } from '#http/edge.ts'
 import { asApiError } from '#http/finish.ts'
 import type { RateHeaders } from '#http/limit/limiter.ts'
-import { errorHeaders } from '#http/reply.ts'
+import { errorHeaders, writeHeaders } from '#http/reply.ts'
+import type { Http } from '#http/request.ts'
 import type { Whole } from '#http/whole.ts'
 import type { Viewer } from '#model/viewer.ts'
-import type { Asked } from '#read/read.ts'
 import type { KeyedRequest } from '#write/idempotency.ts'
 
 type Observe = Edge['observe']
@@ -33,7 +34,7 @@ type Observe = Edge['observe']
 /** The endpoint, as all its requests share it. */
 export type Endpoint = {
   readonly core: Core
-  readonly observe: Observe
+  readonly edge: Edge
   readonly schema: Schema
   readonly introspection: boolean
   readonly documents: Documents
@@ -42,23 +43,13 @@ export type Endpoint = {
 }
 
 export type Request = {
-  readonly params: Params
+  readonly c: Http
   readonly viewer: Viewer
-  readonly method: string
+  readonly params: Params
   readonly requestId: string
   /** The idempotency key, where the request has one. */
   readonly keyed: KeyedRequest | undefined
-  /** How its reads are asked for. */
-  readonly asked: Asked
-  /** Counts so much further work against the caller's rate limit; gives the headers that say what is left. */
-  readonly count: (work: number) => Counted | Promise<Counted>
-  /** Reads a new document within its caller's share of the processor. */
-  readonly readNew: ReadNew
-  /** Counts a row of an entity that will be created; throws above the limit of the caller's address. */
-  readonly countCreation: (entity: string) => void
 }
-
-type Counted = RateHeaders | undefined
 
 /** The result of a request: the text of `data` where the operation was run, and its errors. */
 export type Result = {
@@ -128,14 +119,11 @@ const coerceVariables = (
 
 const mutate = async (
   observe: Observe,
-  requestId: string,
+  { requestId, keyed }: Request,
   execution: Execution,
-  keyed: KeyedRequest | undefined,
 ): Promise<Result> => {
-  const { data, error, replayed, position } = await runMutation(execution, keyed)
-  const headers: Record<string, string> = {}
-  if (replayed) headers['Idempotency-Replayed'] = 'true'
-  if (position !== undefined) headers['Duet-Position'] = position
+  const { data, error, ...write } = await runMutation(execution, keyed)
+  const headers = writeHeaders(write)
   if (!error) return { data, errors: [], status: 200, headers }
   const failed = failure(observe, error.cause, requestId, error.location)
   return { ...failed, data, status: 200, headers: { ...failed.headers, ...headers } }
@@ -143,22 +131,41 @@ const mutate = async (
 
 /** Each mutation of an operation counts as a request does, and what it creates; the first request is counted already. */
 const countMutations = (
-  execution: Execution,
-  { count, countCreation }: Request,
-): Counted | Promise<Counted> => {
-  const { schema, operation, variables } = execution
+  { limiter }: Edge,
+  c: Http,
+  { schema, operation, variables, viewer }: Execution,
+): RateHeaders | undefined | Promise<RateHeaders> => {
   const fields = collectFields([operation.node.selectionSet], operation, variables).values()
   const roots = [...fields].flatMap(([node]) => schema.roots.get(node?.name.value ?? '') ?? [])
-  for (const { kind, entity } of roots) if (kind === 'create') countCreation(entity)
-  return roots.length > 1 ? count(roots.length - 1) : undefined
+  for (const { kind, entity } of roots)
+    if (kind === 'create') limiter?.countCreation(c, viewer, entity)
+  return roots.length > 1 ? limiter?.count(c, viewer, roots.length - 1) : undefined
+}
+
+/** The operation that a request asks for; a new document is read within its caller's share of the processor. */
+const operationOf = (
+  { documents, edge: { limiter } }: Endpoint,
+  { c, viewer, params }: Pick<Request, 'c' | 'viewer' | 'params'>,
+): Operation => {
+  const document = documents.find(params, read =>
+    limiter ? limiter.readNew(c, viewer, read) : read(),
+  )
+  return getOperation(document, params.operationName)
 }
 
 const isMutation = ({ node }: Operation): boolean => node.operation === OperationTypeNode.MUTATION
 
+/** Whether a request asks for a mutation; throws where its document has no such operation. */
+export const asksForMutation = (
+  endpoint: Endpoint,
+  request: Pick<Request, 'c' | 'viewer' | 'params'>,
+): boolean => isMutation(operationOf(endpoint, request))
+
 const run = (endpoint: Endpoint, request: Request): Result | Promise<Result> => {
-  const { core, observe, schema, documents, introspection } = endpoint
-  const { params, viewer, method, requestId, keyed, asked } = request
-  const operation = getOperation(documents.find(params, request.readNew), params.operationName)
+  const { core, edge, schema, introspection } = endpoint
+  const { c, params, viewer, requestId } = request
+  const { method } = c.req
+  const operation = operationOf(endpoint, request)
   const mutates = isMutation(operation)
   if (mutates && method !== 'POST')
     throw new ApiError('METHOD_NOT_ALLOWED', 'A mutation must be sent by POST', {
@@ -169,13 +176,14 @@ const run = (endpoint: Endpoint, request: Request): Result | Promise<Result> => 
   const name = operation.node.name?.value
   const execution = { core, schema, operation, variables, viewer }
   if (mutates)
-    return after(countMutations(execution, request), async rate => {
-      const result = await mutate(observe, requestId, execution, keyed)
+    return after(countMutations(edge, c, execution), async rate => {
+      const result = await mutate(edge.observe, request, execution)
       return { ...result, headers: { ...rate, ...result.headers }, name }
     })
+  const asked = askedBy(edge, c, viewer)
   return after(runQuery({ ...execution, isTagged: method !== 'POST' }, asked), queried =>
     'error' in queried
-      ? { ...failure(observe, queried.error, requestId), data: 'null', status: 200, name }
+      ? { ...failure(edge.observe, queried.error, requestId), data: 'null', status: 200, name }
       : { data: undefined, whole: queried, errors: [], status: 200, name },
   )
 }
@@ -184,12 +192,5 @@ const run = (endpoint: Endpoint, request: Request): Result | Promise<Result> => 
 export const executeRequest = (endpoint: Endpoint, request: Request): Result | Promise<Result> =>
   attempt<Result>(
     () => run(endpoint, request),
-    error => failure(endpoint.observe, error, request.requestId),
+    error => failure(endpoint.edge.observe, error, request.requestId),
   )
-
-/** Whether a request asks for a mutation; throws where its document has no such operation. */
-export const asksForMutation = (
-  { documents }: Endpoint,
-  params: Params,
-  readNew: ReadNew,
-): boolean => isMutation(getOperation(documents.find(params, readNew), params.operationName))

@@ -3,13 +3,12 @@ import { after } from '#base/after.ts'
 import { graphqlPath } from '#base/paths.ts'
 import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
-import { documentCache, type ReadNew } from '#graphql/document.ts'
+import { documentCache } from '#graphql/document.ts'
 import {
   asksForMutation,
   type Endpoint,
   executeRequest,
   failure,
-  type Request,
   type Result,
 } from '#graphql/execute.ts'
 import type { DocumentLimits } from '#graphql/limits.ts'
@@ -19,7 +18,6 @@ import { deriveSchema, type Schema } from '#graphql/schema.ts'
 import { schemaHandler } from '#graphql/sdl.ts'
 import { type Documents, documentsWith, type Stored } from '#graphql/stored.ts'
 import { countingOperations } from '#graphql/usage.ts'
-import { askedBy } from '#http/asked.ts'
 import { isNotModified } from '#http/conditional.ts'
 import type { Edge, Fail } from '#http/edge.ts'
 import { exchange } from '#http/exchange.ts'
@@ -106,7 +104,6 @@ const keyedOf = (c: Http, viewer: Viewer, params: Params): KeyedRequest | undefi
 
 const answer = (
   endpoint: Endpoint,
-  edge: Edge,
   c: Http,
   viewer: Viewer,
   requestId: string,
@@ -117,8 +114,8 @@ const answer = (
       'NOT_ACCEPTABLE',
       'Answers are application/graphql-response+json or application/json',
     )
-  return after(paramsOf(c, edge.bodyLimit), params => {
-    const request = requestOf(edge, c, viewer, requestId, params)
+  return after(paramsOf(c, endpoint.edge.bodyLimit), params => {
+    const request = { c, viewer, params, requestId, keyed: keyedOf(c, viewer, params) }
     const hash = () => endpoint.documents.digest(params)
     return after(executeRequest(endpoint, request), result =>
       replyOf(c, result, type, viewer, hash),
@@ -126,38 +123,14 @@ const answer = (
   })
 }
 
-/** Reads new documents within the share of the processor that a caller has. */
-const readNewFor =
-  ({ limiter }: Edge, c: Http, viewer: Viewer): ReadNew =>
-  read =>
-    limiter ? limiter.readNew(c, viewer, read) : read()
-
-const requestOf = (
-  edge: Edge,
-  c: Http,
-  viewer: Viewer,
-  requestId: string,
-  params: Params,
-): Request => ({
-  params,
-  viewer,
-  method: c.req.method,
-  requestId,
-  keyed: keyedOf(c, viewer, params),
-  asked: askedBy(edge, c, viewer),
-  count: work => edge.limiter?.count(c, viewer, work),
-  readNew: readNewFor(edge, c, viewer),
-  countCreation: entity => edge.limiter?.countCreation(c, viewer, entity),
-})
-
 /** Whether a request is a mutation, known without reading bodies that cannot be one; the faults of others are found in their turn. */
-const isWrite = (endpoint: Endpoint, edge: Edge, c: Http, viewer: Viewer): boolean => {
+const isWrite = (endpoint: Endpoint, c: Http, viewer: Viewer): boolean => {
   const body = c.get('body')
   if (c.req.method !== 'POST' || !body || !mayMutate(body)) return false
   try {
-    const params = paramsOf(c, edge.bodyLimit)
+    const params = paramsOf(c, endpoint.edge.bodyLimit)
     if (params instanceof Promise) return false
-    return asksForMutation(endpoint, params, readNewFor(edge, c, viewer))
+    return asksForMutation(endpoint, { c, viewer, params })
   } catch {
     return false
   }
@@ -203,18 +176,17 @@ export const checkStored = (model: Model, options: GraphqlOptions): void => {
 /** Opens the GraphQL API of a model. */
 export const openGraphql = (core: Core, edge: Edge, options: GraphqlOptions): GraphqlApi => {
   const { introspection } = options
-  const { observe } = edge
   const schema = deriveSchema(core.model)
   const documents = documentsFor(schema, options, edge.memory)
   const countUse = countingOperations(schema.schema, core.usage)
-  const endpoint = { core, observe, schema, introspection, documents, countUse }
-  const fail = failWith(observe)
+  const endpoint = { core, edge, schema, introspection, documents, countUse }
+  const fail = failWith(edge.observe)
   const serve = exchange(
     edge,
     fail,
-    (c, viewer, requestId) => answer(endpoint, edge, c, viewer, requestId),
+    (c, viewer, requestId) => answer(endpoint, c, viewer, requestId),
     graphqlPath,
-    { isWrite: (c, viewer) => isWrite(endpoint, edge, c, viewer) },
+    { isWrite: (c, viewer) => isWrite(endpoint, c, viewer) },
   )
   return { serve, serveSchema: schemaHandler(edge, fail, endpoint) }
 }

@@ -1,15 +1,86 @@
-/** A mutation operation: its fields in order, each a command of its own; a failed one ends it and undoes none before. */
+/** A mutation operation: its fields, all planned first, then run in order, each a command of its own; a failed one ends it and undoes none before. */
+import { type FieldNode, type GraphQLObjectType, getArgumentValues } from 'graphql'
+import { prepareFor, writingFor } from '#core.ts'
 import { ApiError, type ErrorLocation } from '#errors.ts'
-import { idArgument } from '#graphql/arguments.ts'
-import { planMutation, type WriteField, writingOf } from '#graphql/mutation-plan.ts'
-import type { Execution } from '#graphql/selection.ts'
-import { entityOf, notFound } from '#model/model.ts'
+import { type Arguments, createSlots, idArgument } from '#graphql/arguments.ts'
+import type { RootField } from '#graphql/schema.ts'
+import { collectFields, type Execution, itemsOf, locationOf, startOf } from '#graphql/selection.ts'
+import { entityOf, notFound, typeName } from '#model/model.ts'
 import type { Position } from '#read/read.ts'
+import { oneRow, VIEWER } from '#read/selection.ts'
 import { create, createPrecheck, precheck, remove, update } from '#write/derived.ts'
 import { idempotencyOf, type KeyedRequest } from '#write/idempotency.ts'
 import { inputValues, type Values } from '#write/input.ts'
-import type { Command } from '#write/steps.ts'
-import { commit } from '#write/write.ts'
+import { type Command, permit } from '#write/steps.ts'
+import { commit, type Reading } from '#write/write.ts'
+
+/** A field of the operation that writes. */
+type WriteField = {
+  readonly key: string
+  readonly root: RootField
+  readonly args: Arguments
+  /** The read of the row it writes; null for a field without a selection set. */
+  readonly reading: Reading | null
+  readonly location: ErrorLocation
+}
+
+/** A field that writes, or `__typename` with its text. */
+type PlannedField = WriteField | { readonly key: string; readonly json: string }
+
+const argumentsOf = ({ schema, variables }: Execution, node: FieldNode): Arguments => {
+  const type = schema.schema.getMutationType() as GraphQLObjectType
+  const field = type.getFields()[node.name.value]
+  return field ? getArgumentValues(field, node, variables) : {}
+}
+
+/** The read of the row that a field writes, without its id, which the write adds. */
+const readingOf = (
+  execution: Execution,
+  root: RootField,
+  key: string,
+  nodes: readonly FieldNode[],
+): Reading => {
+  const { core, schema, variables, viewer } = execution
+  const writtenId = VIEWER + 1
+  const slots = createSlots(writtenId + 1)
+  const type = schema.schema.getType(typeName(root.entity)) as GraphQLObjectType
+  const items = itemsOf({ ...execution, slots }, type, nodes)
+  const start = startOf(nodes[0] as FieldNode)
+  const written = root.kind === 'create' ? 'created' : 'changed'
+  const selected = { ...oneRow(root.entity, items), written, key, ...start } as const
+  const { plan } = prepareFor(core, { encoding: 'graphql', roots: [selected] }, viewer.role)
+  return { plan, values: [viewer.id, ...slots.valuesOf(variables)] }
+}
+
+const permitField = (
+  { core, viewer }: Execution,
+  { kind, entity }: RootField,
+  location: ErrorLocation,
+) => {
+  const { policy, plural } = entityOf(core.model, entity)
+  try {
+    const rule = policy[kind as 'create' | 'update' | 'delete']
+    permit(writingFor(core, viewer), rule, `${kind} ${plural}`)
+  } catch (error) {
+    throw error instanceof ApiError ? error.locatedAt(location) : error
+  }
+}
+
+/** The fields in order; throws for a field that the viewer may not run, as far as that is known without the store. */
+const planMutation = (execution: Execution): readonly PlannedField[] => {
+  const { schema, operation, variables } = execution
+  const collected = collectFields([operation.node.selectionSet], operation, variables)
+  return [...collected].map(([key, nodes]): PlannedField => {
+    const node = nodes[0] as FieldNode
+    const root = schema.roots.get(node.name.value)
+    if (!root) return { key, json: '"Mutation"' }
+    const location = locationOf(key, node)
+    permitField(execution, root, location)
+    const args = argumentsOf(execution, node)
+    const reading = root.kind === 'delete' ? null : readingOf(execution, root, key, nodes)
+    return { key, root, args, reading, location }
+  })
+}
 
 type Input = Readonly<Record<string, unknown>>
 
@@ -29,19 +100,20 @@ const inputOf = ({ core }: Execution, { root, args }: WriteField): Input => {
 
 const targetOf = ({ root, args }: WriteField) => ({ entity: root.entity, id: idArgument(args.id) })
 
-/** The command that checks whether the viewer may do this to the rows that the field names, and changes nothing. */
-const precheckOf = (execution: Execution, field: WriteField): Command => {
-  const { root } = field
-  const writing = writingOf(execution)
-  if (root.kind === 'update' || root.kind === 'delete')
-    return precheck(writing, targetOf(field), root.kind)
-  const { fields } = entityOf(execution.core.model, root.entity)
-  const named = Object.entries(inputOf(execution, field)).filter(([key]) => fields[key]?.references)
-  return createPrecheck(writing, root.entity, new Map(named as [string, number][]))
-}
-
+/** Throws where the viewer may not do this to the rows that the field names; changes nothing. */
 const runPrecheck = async (execution: Execution, field: WriteField): Promise<void> => {
-  await commit(execution.core, precheckOf(execution, field), null)
+  const { core, viewer } = execution
+  const { kind, entity } = field.root
+  const writing = writingFor(core, viewer)
+  const check = (): Command => {
+    if (kind === 'update' || kind === 'delete') return precheck(writing, targetOf(field), kind)
+    const { fields } = entityOf(core.model, entity)
+    const named = Object.entries(inputOf(execution, field)).filter(
+      ([key]) => fields[key]?.references,
+    )
+    return createPrecheck(writing, entity, new Map(named as [string, number][]))
+  }
+  await commit(core, check(), null)
 }
 
 /** The values of an input; a missing right is reported before the faults of the input. */
@@ -65,7 +137,7 @@ const valuesOf = async (execution: Execution, field: WriteField): Promise<Values
 
 const commandOf = async (execution: Execution, field: WriteField): Promise<Command> => {
   const { root, args } = field
-  const writing = writingOf(execution)
+  const writing = writingFor(execution.core, execution.viewer)
   const target = targetOf(field)
   if (root.kind === 'delete') return remove(writing, target)
   if (root.kind === 'create') return create(writing, root.entity, await valuesOf(execution, field))
@@ -113,7 +185,7 @@ const refuseEarly = async (execution: Execution, fields: readonly WriteField[]):
 }
 
 /** The result of a mutation: the text of `data`, and the error that ended it with its location. */
-export type Mutated = {
+type Mutated = {
   readonly data: string
   /** Whether all of it is the stored response of an earlier request. */
   readonly replayed: boolean

@@ -4,7 +4,6 @@ import { after } from '#base/after.ts'
 import { prepareFor } from '#core.ts'
 import { createSlots, idArgument, type Slots } from '#graphql/arguments.ts'
 import { GraphqlErrors } from '#graphql/document.ts'
-import type { Schema } from '#graphql/schema.ts'
 import {
   type Collected,
   collectFields,
@@ -31,29 +30,22 @@ type Ready = {
   readonly slots: Slots
 }
 
-const membersOf = (collected: Collected, schema: Schema): readonly Member[] => {
-  let root = 0
-  return [...collected].map(([key, nodes]): Member => {
-    const node = nodes[0] as FieldNode
-    const name = node.name.value
-    if (name === '__typename') return { kind: 'text', key, json: '"Query"' }
-    if (!schema.roots.has(name)) return { kind: 'introspection', key, nodes }
-    return { kind: 'read', key, root: root++, node }
-  })
-}
-
 const prepareQuery = (execution: Execution, collected: Collected): Ready => {
   const { core, schema, viewer } = execution
   const slots = createSlots(VIEWER + 1)
-  const roots = [...collected].flatMap(([key, nodes]): Root[] => {
-    const root = schema.roots.get(nodes[0]?.name.value ?? '')
-    return root && (root.kind === 'one' || root.kind === 'list')
-      ? [rootOf({ ...execution, slots }, root.kind, root.entity, key, nodes)]
-      : []
+  const roots: Root[] = []
+  const members = [...collected].map(([key, nodes]): Member => {
+    const node = nodes[0] as FieldNode
+    const name = node.name.value
+    if (name === '__typename') return { kind: 'text', key, json: '"Query"' }
+    const root = schema.roots.get(name)
+    if (!root) return { kind: 'introspection', key, nodes }
+    roots.push(rootOf({ ...execution, slots }, root, key, nodes))
+    return { kind: 'read', key, root: roots.length - 1, node }
   })
   const prepared =
     roots.length > 0 ? prepareFor(core, { encoding: 'graphql', roots }, viewer.role) : null
-  return { members: membersOf(collected, schema), prepared, slots }
+  return { members, prepared, slots }
 }
 
 /** The value of `__schema` or `__type`, which graphql-js executes by itself; throws the first fault of its arguments, as other fields do. */

@@ -13,14 +13,20 @@ import {
 } from 'graphql'
 import type { Core } from '#core.ts'
 import type { ErrorLocation } from '#errors.ts'
-import { argumentOf, idArgument, pageOf, type Slots, type Variables } from '#graphql/arguments.ts'
+import {
+  argumentOf,
+  filterValue,
+  idArgument,
+  pageOf,
+  type Slots,
+  type Variables,
+} from '#graphql/arguments.ts'
 import type { Operation } from '#graphql/document.ts'
-import { filterValue } from '#graphql/filter.ts'
-import type { Schema } from '#graphql/schema.ts'
+import type { RootField, Schema } from '#graphql/schema.ts'
 import type { Entity } from '#model/entity.ts'
 import { entityOf, typeName } from '#model/model.ts'
 import type { Viewer } from '#model/viewer.ts'
-import type { Item, Location, Root, Slot } from '#read/selection.ts'
+import { type Item, type Location, oneRow, type Root, type Slot } from '#read/selection.ts'
 
 /** The field nodes under each response key, which are merged. */
 export type Collected = ReadonlyMap<string, readonly FieldNode[]>
@@ -126,20 +132,13 @@ const existsFor = (entity: Entity, filters: readonly Filter[]): Root['exists'] =
     return references ? [{ entity: references.entity, slot }] : []
   })
 
-/** The conditions, sort order and page of a root, which differ between one row and a list. */
-const rowsOf = (
-  { core: { model }, schema, slots, variables }: Selecting,
-  kind: 'one' | 'list',
+/** The conditions, sort order and page of a list. */
+const listOf = (
+  { core: { model }, slots, variables }: Selecting,
   entity: Entity,
+  field: GraphQLField<unknown, unknown>,
   node: FieldNode,
 ): Pick<Root, 'where' | 'exists' | 'sort' | 'many' | 'page'> => {
-  const field = rootField(schema, node.name.value)
-  if (kind === 'one') {
-    const id = argumentOf(field, node, 'id')
-    const slot = slots.take(values => idArgument(id(values)))
-    const where = [{ field: 'id', is: 'equals', slot }] as const
-    return { where, exists: [], sort: [], many: false, page: null }
-  }
   const { paged, filters } = entity.graphql
   const given = filters.flatMap((name): readonly Filter[] => {
     const read = argumentOf(field, node, name)
@@ -159,23 +158,20 @@ const rowsOf = (
 /** A root of a query as a root of the read. */
 export const rootOf = (
   selecting: Selecting,
-  kind: 'one' | 'list',
-  entityName: string,
+  { kind, entity }: RootField,
   key: string,
   nodes: readonly FieldNode[],
 ): Root => {
-  const { core, schema } = selecting
+  const { core, schema, slots } = selecting
   const node = nodes[0] as FieldNode
-  const type = schema.schema.getType(typeName(entityName)) as GraphQLObjectType
-  return {
-    entity: entityName,
-    items: itemsOf(selecting, type, nodes),
-    fetchOneMore: false,
-    total: false,
-    key,
-    ...startOf(node),
-    ...rowsOf(selecting, kind, entityOf(core.model, entityName), node),
-  }
+  const type = schema.schema.getType(typeName(entity)) as GraphQLObjectType
+  const root = { ...oneRow(entity, itemsOf(selecting, type, nodes)), key, ...startOf(node) }
+  const field = rootField(schema, node.name.value)
+  if (kind === 'list')
+    return { ...root, ...listOf(selecting, entityOf(core.model, entity), field, node) }
+  const id = argumentOf(field, node, 'id')
+  const slot = slots.take(values => idArgument(id(values)))
+  return { ...root, where: [{ field: 'id', is: 'equals', slot }] }
 }
 
 /** A text of the filters that a request gives: with the operation and its conditions they decide the plan. */

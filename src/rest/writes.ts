@@ -1,8 +1,9 @@
 /** POST, PUT, PATCH and DELETE of plain resources, and the actions: checked, written, answered with what was made. */
 import type { JsonObject } from '#base/object.ts'
+import { writingFor } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { demanded, excludedRevisions } from '#http/conditional.ts'
-import type { Reply } from '#http/reply.ts'
+import { type Reply, writeHeaders } from '#http/reply.ts'
 import { type Http, header, jsonBody, noBody, plainBytes, queryString } from '#http/request.ts'
 import { entityOf } from '#model/model.ts'
 import { resourceOf } from '#model/resource.ts'
@@ -45,12 +46,6 @@ const answers = (mount: Mount, entity: string, written: 'created' | 'changed' = 
     return made
   }
 }
-
-const writingOf = ({ core }: Mount, viewer: Viewer): Writing => ({
-  model: core.model,
-  dialect: core.dialect,
-  viewer,
-})
 
 const run = (
   { core, version }: Mount,
@@ -108,12 +103,6 @@ const answerOf = (done: Done): Written => {
   return done.answer
 }
 
-/** The headers of every answer to a write: whether it is a stored one, and the position that a read must name to see it. */
-const marks = ({ replayed, position }: Done): Record<string, string> => ({
-  ...(replayed && { 'Idempotency-Replayed': 'true' }),
-  ...(position !== undefined && { 'Duet-Position': position }),
-})
-
 /** The reply with an object that was written. RFC 9110, section 9.3.4: a PUT that changed what it was sent has no ETag. */
 const written = (
   mount: Mount,
@@ -134,7 +123,7 @@ const written = (
       'Cache-Control': 'no-store',
       'API-Version': String(named.version),
       ...(withTag && { ETag: tagOf(answer.text, mark, named.version) }),
-      ...marks(done),
+      ...writeHeaders(done),
       ...(created && { Location: `${mount.prefix}/${entity.plural}/${answer.last}` }),
     },
     body: answer.text,
@@ -149,7 +138,7 @@ export const serveCreate = (mount: Mount, route: Route): Serve => {
   const useBy = useOf(mount, route.entity, 'create')
   const count = countingBody(mount, route.entity)
   return async (c, viewer, named) => {
-    const writing = writingOf(mount, viewer)
+    const writing = writingFor(mount.core, viewer)
     permit(writing, entity.policy.create, `create ${entity.plural}`)
     edge.limiter?.countCreation(c, viewer, route.entity)
     const given = route.below && { [route.below.field]: pathId(c, 'parentId', route.below.entity) }
@@ -209,7 +198,7 @@ export const serveUpdate = (
   const useBy = useOf(mount, route.entity, mode)
   const count = countingBody(mount, route.entity)
   return async (c, viewer, named) => {
-    const writing = writingOf(mount, viewer)
+    const writing = writingFor(mount.core, viewer)
     permit(writing, entity.policy.update, `change ${entity.plural}`)
     const target = targetOf(c, mount, route)
     const check = () => precheck(writing, target, 'update')
@@ -229,7 +218,7 @@ export const serveUpdate = (
 
 const empty = (named: Named, done: Done): Reply => ({
   status: 204,
-  headers: { 'API-Version': String(named.version), ...marks(done) },
+  headers: { 'API-Version': String(named.version), ...writeHeaders(done) },
   body: null,
 })
 
@@ -237,7 +226,7 @@ const empty = (named: Named, done: Done): Reply => ({
 export const serveDelete = (mount: Mount, route: Route): Serve => {
   const { policy, plural } = entityOf(mount.core.model, route.entity)
   return async (c, viewer, named) => {
-    const writing = writingOf(mount, viewer)
+    const writing = writingFor(mount.core, viewer)
     permit(writing, policy.delete, `delete ${plural}`)
     const target = targetOf(c, mount, route)
     const check = () => precheck(writing, target, 'delete')
@@ -270,7 +259,7 @@ export const serveAction = (mount: Mount, action: Action): Serve => {
   const { answers: entity } = action
   const planFor = entity && answers(mount, entity)
   return async (c, viewer, named) => {
-    const writing = writingOf(mount, viewer)
+    const writing = writingFor(mount.core, viewer)
     permit(writing, action.rule, action.name)
     const id = action.about === null ? 0 : pathId(c, 'id', action.about)
     const { precheck } = action
