@@ -18,7 +18,7 @@ import { deriveSchema, type Schema } from '#graphql/schema.ts'
 import { schemaHandler } from '#graphql/sdl.ts'
 import { type Documents, documentsWith, type Stored } from '#graphql/stored.ts'
 import { countingOperations } from '#graphql/usage.ts'
-import { isNotModified } from '#http/conditional.ts'
+import { unlessKnown } from '#http/conditional.ts'
 import type { Edge, Fail } from '#http/edge.ts'
 import { exchange } from '#http/exchange.ts'
 import { createMemory, type Memory } from '#http/memory.ts'
@@ -53,19 +53,6 @@ const envelope = ({ data, errors }: Result): string => {
 const statusFor = (type: string, { data, whole, status }: Result): number =>
   data !== undefined || whole || (type === json && status !== 405 && status !== 429) ? 200 : status
 
-/** An answer without errors to a GET or QUERY may be cached, and is 304 to a caller who has it. */
-const cacheable = (c: Http, reply: Reply, tag: string, viewer: Viewer): Reply => {
-  const audience = viewer.role === anonymous.role ? 'public' : 'private'
-  const headers: Reply['headers'] = {
-    ...reply.headers,
-    ETag: tag,
-    'Cache-Control': `${audience}, no-cache`,
-  }
-  if (!isNotModified(header(c, 'if-none-match'), tag)) return { ...reply, headers }
-  const { 'Content-Type': _, ...validators } = headers
-  return { ...reply, status: 304, headers: validators, body: null }
-}
-
 const codeOf = ({ errors }: Result): string | undefined => {
   const code = errors[0]?.extensions.code
   return code === undefined ? undefined : String(code)
@@ -87,10 +74,18 @@ const replyOf = (
     Vary: 'Accept, Authorization',
     ...(isSafe(c.req.method) && acceptQuery(bodyTypes)),
   }
-  const facts = { code: codeOf(result), operation: { name: result.name, hash } }
-  return tag === undefined
-    ? { status, headers: { ...headers, 'Cache-Control': 'no-store' }, body, ...facts }
-    : cacheable(c, { status, headers, body, ...facts }, tag, viewer)
+  const reply = {
+    status,
+    headers,
+    body,
+    code: codeOf(result),
+    operation: { name: result.name, hash },
+  }
+  if (tag === undefined) return { ...reply, headers: { ...headers, 'Cache-Control': 'no-store' } }
+  // An answer without errors to a GET or QUERY may be cached.
+  const audience = viewer.role === anonymous.role ? 'public' : 'private'
+  const cached = { ...headers, ETag: tag, 'Cache-Control': `${audience}, no-cache` }
+  return unlessKnown(c, { ...reply, headers: cached }, tag)
 }
 
 /** The request under its key, in a scope of this API: the REST API knows the same key as another one. */

@@ -1,11 +1,12 @@
 /** A mutation operation: its fields, all planned first, then run in order, each a command of its own; a failed one ends it and undoes none before. */
 import { type FieldNode, type GraphQLObjectType, getArgumentValues } from 'graphql'
-import { prepareFor, writingFor } from '#core.ts'
+import { writingFor } from '#core.ts'
 import { ApiError, type ErrorLocation } from '#errors.ts'
 import { type Arguments, createSlots, idArgument } from '#graphql/arguments.ts'
 import type { RootField } from '#graphql/schema.ts'
 import { collectFields, type Execution, itemsOf, locationOf, startOf } from '#graphql/selection.ts'
 import { entityOf, notFound, typeName } from '#model/model.ts'
+import { plan } from '#read/plan.ts'
 import type { Position } from '#read/read.ts'
 import { oneRow, VIEWER } from '#read/selection.ts'
 import { create, createPrecheck, precheck, remove, update } from '#write/derived.ts'
@@ -48,8 +49,10 @@ const readingOf = (
   const start = startOf(nodes[0] as FieldNode)
   const written = root.kind === 'create' ? 'created' : 'changed'
   const selected = { ...oneRow(root.entity, items), written, key, ...start } as const
-  const { plan } = prepareFor(core, { encoding: 'graphql', roots: [selected] }, viewer.role)
-  return { plan, values: [viewer.id, ...slots.valuesOf(variables)] }
+  return {
+    plan: plan({ encoding: 'graphql', roots: [selected] }, core.model, viewer.role),
+    values: [viewer.id, ...slots.valuesOf(variables)],
+  }
 }
 
 const permitField = (

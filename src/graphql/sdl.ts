@@ -4,7 +4,7 @@ import { schemaPath } from '#base/paths.ts'
 import { ApiError } from '#errors.ts'
 import type { Schema } from '#graphql/schema.ts'
 import { preferred } from '#http/accept.ts'
-import { bodyTag, isNotModified } from '#http/conditional.ts'
+import { bodyTag, unlessKnown } from '#http/conditional.ts'
 import type { Edge, Fail } from '#http/edge.ts'
 import { exchange } from '#http/exchange.ts'
 import type { Reply } from '#http/reply.ts'
@@ -29,14 +29,17 @@ export const schemaHandler = (
     // Not at the start, which printing it would delay.
     made ??= schemaText(schema)
     const body = made
-    const tag = bodyTag(body)
-    const headers = { ETag: tag, 'Cache-Control': 'public, no-cache', Vary: 'Accept' }
-    if (isNotModified(header(c, 'if-none-match'), tag)) return { status: 304, headers, body: null }
     // Browsers would save a type that they do not know.
     const form = preferred(header(c, 'accept') ?? '*/*', ['application/graphql', 'text/html'])
     const type = form === 'text/html' ? 'text/plain' : 'application/graphql'
-    const described = { 'Content-Type': `${type}; charset=utf-8` }
-    return { status: 200, headers: { ...headers, ...described }, body }
+    const tag = bodyTag(body)
+    const headers = {
+      ETag: tag,
+      'Cache-Control': 'public, no-cache',
+      Vary: 'Accept',
+      'Content-Type': `${type}; charset=utf-8`,
+    }
+    return unlessKnown(c, { status: 200, headers, body }, tag)
   }
   return exchange(edge, fail, answer, schemaPath)
 }

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { allowedRevisions, bodyTag, isNotModified, revisionTag } from '#http/conditional.ts'
+import { bodyTag, isNotModified, preconditionOf, revisionTag } from '#http/conditional.ts'
 import { tableForm } from '#model/names.ts'
 
 const mark = { table: 'users', id: 7, revision: 3 }
 const tag = revisionTag(mark, '{"id":7}')
 const of = { table: 'users', id: 7 }
+
+const allowedRevisions = (header: string | undefined, thing: typeof of) =>
+  preconditionOf(header, undefined, 'user', thing).revisions
 
 test('one text has one tag, and another text another', () => {
   assert.equal(bodyTag('a'), bodyTag('a'))

@@ -1,5 +1,7 @@
 /** Conditional requests: ETags made and compared (RFC 9110, sections 8.8.3 and 13). */
 import { hash } from 'node:crypto'
+import type { Reply } from '#http/reply.ts'
+import { type Http, header } from '#http/request.ts'
 import { tableForm } from '#model/names.ts'
 
 const digestOf = (text: string): string => hash('sha1', text, 'base64url')
@@ -41,6 +43,13 @@ export const isNotModified = (header: string | undefined, tag: string): boolean 
   return tagsOf(header)?.some(({ tag: sent }) => sent === tag) ?? false
 }
 
+/** The reply, or 304 with the same validators where the caller has what this ETag is of. */
+export const unlessKnown = (c: Http, reply: Reply, tag: string): Reply => {
+  if (!isNotModified(header(c, 'if-none-match'), tag)) return reply
+  const { 'Content-Type': _, ...validators } = reply.headers
+  return { ...reply, status: 304, headers: validators, body: null }
+}
+
 const ours = new RegExp(`^"(${tableForm})-(\\d+)-(\\d+)-[\\w-]{16,}"$`)
 
 /** The form of each tag that a service makes. The longest head has fewer tags of this form than a statement of SQLite takes values. */
@@ -67,12 +76,10 @@ export const allowedTags = (header: string | undefined) => likelyTags(header, ({
 /** The tags that an `If-None-Match` header excludes: weak comparison, so weak tags match too. A header that is no list of tags excludes nothing. */
 export const excludedTags = (header: string | undefined) => likelyTags(header, () => true)
 
-/** What a header with revisions lists: some, any, or undefined without such a header. */
-export type Revisions = readonly number[] | 'any' | undefined
+type Thing = Omit<Mark, 'revision'>
 
-type Thing = { readonly table: string; readonly id: number }
-
-const revisionsIn = (tags: readonly string[] | 'any' | undefined, of: Thing): Revisions => {
+/** The revisions of one thing that these tags name: some, any, or undefined without tags. */
+const revisionsIn = (tags: readonly string[] | 'any' | undefined, of: Thing) => {
   if (tags === undefined || tags === 'any') return tags
   const revisions = tags.flatMap(tag => {
     const [, table, id, revision] = ours.exec(tag) ?? []
@@ -82,14 +89,6 @@ const revisionsIn = (tags: readonly string[] | 'any' | undefined, of: Thing): Re
   })
   return [...new Set(revisions)]
 }
-
-/** The revisions that an `If-Match` header allows for one thing. */
-export const allowedRevisions = (header: string | undefined, of: Thing): Revisions =>
-  revisionsIn(allowedTags(header), of)
-
-/** The revisions that an `If-None-Match` header excludes for one thing. */
-export const excludedRevisions = (header: string | undefined, of: Thing): Revisions =>
-  revisionsIn(excludedTags(header), of)
 
 /**
  * Why an `If-Match` header that allows nothing matches no state that a thing ever had, with the remedy; undefined where a tag in it
@@ -109,9 +108,18 @@ export const mismatchOf = (
   return `If-Match has the ETag of another resource; read the ${what}, and send the ETag that it has`
 }
 
-/** What an `If-Match` header demands of a thing: its revisions, as `allowedRevisions` has them, and why it is none that there ever was. */
-export const demanded = (header: string | undefined, what: string, of: Thing) => {
-  const revisions = allowedRevisions(header, of)
-  const isNone = header !== undefined && revisions?.length === 0
-  return { revisions, mismatch: isNone ? mismatchOf(header, what, () => false) : undefined }
+/** What a request demands of a thing: the revisions that `If-Match` allows, why they are none that there ever was, and those that `If-None-Match` excludes. */
+export const preconditionOf = (
+  ifMatch: string | undefined,
+  ifNoneMatch: string | undefined,
+  what: string,
+  of: Thing,
+) => {
+  const revisions = revisionsIn(allowedTags(ifMatch), of)
+  const isNone = ifMatch !== undefined && revisions?.length === 0
+  return {
+    revisions,
+    mismatch: isNone ? mismatchOf(ifMatch, what, () => false) : undefined,
+    excluded: revisionsIn(excludedTags(ifNoneMatch), of),
+  }
 }

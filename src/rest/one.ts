@@ -8,6 +8,7 @@ import { queryString } from '#http/request.ts'
 import { notFound } from '#model/model.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import type { Role, Viewer } from '#model/viewer.ts'
+import { plan, type ReadPlan } from '#read/plan.ts'
 import { type Making, type Prepared, readAs } from '#read/read.ts'
 import { oneRow, type Root, type Value } from '#read/selection.ts'
 import { itemsOf, memberNames } from '#rest/members.ts'
@@ -18,27 +19,16 @@ import { isPublic, markOf, representAs, tagOf } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
 import { styleOf } from '#rest/style.ts'
 
-/** The slots of one thing: the viewer, its id, and its parent's where the path names one. */
-const oneRoot = (
+/** The members of one thing. Slots: the viewer, its id, and its parent's where the path names one. */
+const rootOf = (
+  { core, prefix, version }: Mount,
   { entity, below }: Pick<Route, 'entity' | 'below'>,
-  items: Root['items'],
+  fields: readonly string[] | null,
 ): Root => {
+  const items = itemsOf(core.model, resourceOf(core.model, entity, version), prefix, fields)
   const root = oneRow(entity, items)
   if (!below) return root
   return { ...root, where: [...root.where, { field: below.field, is: 'equals', slot: 2 }] }
-}
-
-const preparedOne = (
-  { core, prefix, version }: Mount,
-  route: Pick<Route, 'entity' | 'below'>,
-  fields: readonly string[] | null,
-  role: Role,
-  written?: Root['written'],
-): Prepared => {
-  const resource = resourceOf(core.model, route.entity, version)
-  const items = itemsOf(core.model, resource, prefix, fields)
-  const root = { ...oneRoot(route, items), ...(written && { written }) }
-  return prepareFor(core, { encoding: 'rest', roots: [root] }, role)
 }
 
 /** The plan that reads one thing of an entity whole, as writes answer with it. */
@@ -46,15 +36,21 @@ export const wholeOne = (
   mount: Mount,
   entity: string,
   role: Role,
-  written: Root['written'],
-): Prepared => preparedOne(mount, { entity }, null, role, written)
+  written: 'created' | 'changed',
+): ReadPlan => {
+  const root = { ...rootOf(mount, { entity }, null), written }
+  return plan({ encoding: 'rest', roots: [root] }, mount.core.model, role)
+}
 
 /** The plans of one thing by the chosen members and the role; made when first needed. */
 const plansOf = (mount: Mount, route: Route) => {
   const plans = lru<Prepared>(200)
   return (fields: readonly string[] | null, { role }: Viewer): Prepared => {
     const key = fields === null ? role : `${role} ${fields.join()}`
-    return plans.get(key) ?? plans.set(key, preparedOne(mount, route, fields, role))
+    const known = plans.get(key)
+    if (known) return known
+    const roots = [rootOf(mount, route, fields)]
+    return plans.set(key, prepareFor(mount.core, { encoding: 'rest', roots }, role))
   }
 }
 

@@ -1,8 +1,8 @@
 /** The reply to a GET: the representation with its validators, or 304 with the same. */
-import { bodyTag, isNotModified, type Mark, revisionTag } from '#http/conditional.ts'
+import { bodyTag, type Mark, revisionTag, unlessKnown } from '#http/conditional.ts'
 import type { Edge } from '#http/edge.ts'
 import type { Reply } from '#http/reply.ts'
-import { type Http, header } from '#http/request.ts'
+import type { Http } from '#http/request.ts'
 import type { Entity } from '#model/entity.ts'
 import { entityOf, fieldOf, type Model } from '#model/model.ts'
 import { judge, type Rule } from '#model/policy.ts'
@@ -43,9 +43,8 @@ export const representAs = (
   { named, isPublic, link, queriedBy, type }: Facts,
 ): Reply => {
   const fresh = edge.publicMaxAge > 0 ? `public, max-age=${edge.publicMaxAge}` : 'public, no-cache'
-  const isKnown = isNotModified(header(c, 'if-none-match'), tag)
   const headers: Record<string, string> = {
-    ...(!isKnown && { 'Content-Type': type ?? named.contentType }),
+    'Content-Type': type ?? named.contentType,
     ETag: tag,
     'Cache-Control': isPublic ? fresh : 'private, no-cache',
     Vary: isPublic ? 'Accept, API-Version' : 'Accept, API-Version, Authorization',
@@ -53,7 +52,7 @@ export const representAs = (
   }
   if (link !== undefined) headers.Link = link
   if (queriedBy !== undefined) headers['Accept-Query'] = queriedBy
-  return isKnown ? { status: 304, headers, body: null } : { status: 200, headers, body }
+  return unlessKnown(c, { status: 200, headers, body }, tag)
 }
 
 /** Whether a rule lets anonymous through, whatever the row. */

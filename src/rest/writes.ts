@@ -2,13 +2,13 @@
 import type { JsonObject } from '#base/object.ts'
 import { writingFor } from '#core.ts'
 import { ApiError } from '#errors.ts'
-import { demanded, excludedRevisions } from '#http/conditional.ts'
+import { preconditionOf } from '#http/conditional.ts'
 import { type Reply, writeHeaders } from '#http/reply.ts'
 import { type Http, header, jsonBody, noBody, plainBytes, queryString } from '#http/request.ts'
 import { entityOf } from '#model/model.ts'
 import { resourceOf } from '#model/resource.ts'
-import type { Viewer } from '#model/viewer.ts'
-import type { Prepared } from '#read/read.ts'
+import type { Role, Viewer } from '#model/viewer.ts'
+import type { ReadPlan } from '#read/plan.ts'
 import { type Mount, pathId, type Serve } from '#rest/mount.ts'
 import { wholeOne } from '#rest/one.ts'
 import { checkParameters } from '#rest/query.ts'
@@ -28,23 +28,20 @@ import {
 } from '#write/derived.ts'
 import { idempotencyOf, keyedRequest } from '#write/idempotency.ts'
 import { inputValues, type Mode, type Use } from '#write/input.ts'
-import type { Idempotency, Written } from '#write/job.ts'
+import type { Idempotency } from '#write/job.ts'
 import { type Command, permit, type Writing } from '#write/steps.ts'
 import { commit, type Done, type Reading } from '#write/write.ts'
 
 const bodyTypes = ['application/json']
 const patchTypes = ['application/json', 'application/merge-patch+json']
 
-/** The plans that writes answer with, by role; made when first needed. */
-const answers = (mount: Mount, entity: string, written: 'created' | 'changed' = 'changed') => {
-  const plans = new Map<string, Prepared>()
-  return (role: Viewer['role']): Prepared => {
-    const known = plans.get(role)
-    if (known) return known
-    const made = wholeOne(mount, entity, role, written)
-    plans.set(role, made)
-    return made
-  }
+/** Gives the read that answers a write; its plans by role are made when first needed. */
+const readings = (mount: Mount, entity: string, written: 'created' | 'changed' = 'changed') => {
+  const plans = new Map<Role, ReadPlan>()
+  return ({ id, role }: Viewer): Reading => ({
+    plan: plans.getOrInsertComputed(role, () => wholeOne(mount, entity, role, written)),
+    values: [id],
+  })
 }
 
 const run = (
@@ -73,17 +70,10 @@ const readThen = async <Read>(
 }
 
 /** How the body of a plain write is checked: by the members of the caller's version. */
-const useOf = ({ core, version }: Mount, entity: string, mode: Mode) => {
-  const resource = resourceOf(core.model, entity, version)
+const useOf = ({ core, version }: Mount, entity: string, mode: Mode, viewer: Viewer): Use => {
   const { model } = core
-  return (viewer: Viewer): Use => ({
-    mode,
-    viewer,
-    model,
-    now: core.now(),
-    what: entity,
-    resource,
-  })
+  const resource = resourceOf(model, entity, version)
+  return { mode, viewer, model, now: core.now(), what: entity, resource }
 }
 
 /** The key under which the response to a POST is stored, where it has one. */
@@ -98,11 +88,6 @@ const idempotencyFor = (
   return keyed && idempotencyOf(core.dialect, keyed, core.now())
 }
 
-const answerOf = (done: Done): Written => {
-  if (!done.answer) throw new Error('the write answered nothing')
-  return done.answer
-}
-
 /** The reply with an object that was written. RFC 9110, section 9.3.4: a PUT that changed what it was sent has no ETag. */
 const written = (
   mount: Mount,
@@ -111,8 +96,8 @@ const written = (
   named: Named,
   withTag = true,
 ): Reply => {
-  const answer = answerOf(done)
-  const { status } = done
+  const { answer, status } = done
+  if (!answer) throw new Error('the write answered nothing')
   const entity = entityOf(mount.core.model, entityName)
   const mark = markOf(entity, answer)
   const created = status === 201 && entity.rest.one
@@ -134,15 +119,14 @@ const written = (
 export const serveCreate = (mount: Mount, route: Route): Serve => {
   const { core, edge } = mount
   const entity = entityOf(core.model, route.entity)
-  const planFor = answers(mount, route.entity, 'created')
-  const useBy = useOf(mount, route.entity, 'create')
+  const readingFor = readings(mount, route.entity, 'created')
   const count = countingBody(mount, route.entity)
   return async (c, viewer, named) => {
     const writing = writingFor(mount.core, viewer)
     permit(writing, entity.policy.create, `create ${entity.plural}`)
     edge.limiter?.countCreation(c, viewer, route.entity)
     const given = route.below && { [route.below.field]: pathId(c, 'parentId', route.below.entity) }
-    const use = { ...useBy(viewer), ...(given && { given }) }
+    const use = { ...useOf(mount, route.entity, 'create', viewer), ...(given && { given }) }
     const isChecked = given !== undefined || viewer.id !== null
     const parents = new Map(Object.entries(given ?? {}))
     const check = () => createPrecheck(writing, route.entity, parents)
@@ -157,21 +141,18 @@ export const serveCreate = (mount: Mount, route: Route): Serve => {
         return { idempotency, values: inputValues(entity, body, use) }
       },
     )
-    const reading = { plan: planFor(viewer.role).plan, values: [viewer.id] }
-    const done = await run(mount, create(writing, route.entity, values), reading, idempotency)
+    const command = create(writing, route.entity, values)
+    const done = await run(mount, command, readingFor(viewer), idempotency)
     return written(mount, route.entity, done, named)
   }
 }
 
 /** What the headers of a request demand of a row. */
-const preconditionOf = (
-  c: Http,
-  what: string,
-  of: { readonly table: string; readonly id: number },
-) => ({
-  ...demanded(header(c, 'if-match'), what, of),
-  excluded: excludedRevisions(header(c, 'if-none-match'), of),
-})
+const preconditionFor = (c: Http, { core }: Mount, entity: string, id: number) => {
+  const { table } = entityOf(core.model, entity)
+  const [ifMatch, ifNoneMatch] = [header(c, 'if-match'), header(c, 'if-none-match')]
+  return preconditionOf(ifMatch, ifNoneMatch, entity, { table, id })
+}
 
 const targetOf = (c: Http, mount: Mount, route: Route): Target => {
   const entity = entityOf(mount.core.model, route.entity)
@@ -180,9 +161,7 @@ const targetOf = (c: Http, mount: Mount, route: Route): Target => {
     field: route.below.field,
     id: pathId(c, 'parentId', route.below.entity),
   }
-  const precondition = entity.fields.revision
-    ? preconditionOf(c, route.entity, { table: entity.table, id })
-    : {}
+  const precondition = entity.fields.revision && preconditionFor(c, mount, route.entity, id)
   return { entity: route.entity, id, ...(below && { below }), ...precondition }
 }
 
@@ -194,8 +173,7 @@ export const serveUpdate = (
 ): Serve => {
   const { core, edge } = mount
   const entity = entityOf(core.model, route.entity)
-  const planFor = answers(mount, route.entity)
-  const useBy = useOf(mount, route.entity, mode)
+  const readingFor = readings(mount, route.entity)
   const count = countingBody(mount, route.entity)
   return async (c, viewer, named) => {
     const writing = writingFor(mount.core, viewer)
@@ -206,12 +184,9 @@ export const serveUpdate = (
       const body = await jsonBody(c, edge.bodyLimit, mode === 'update' ? patchTypes : bodyTypes)
       count(body, viewer)
       checkParameters(queryString(c), mount.version)
-      return inputValues(entity, body, useBy(viewer))
+      return inputValues(entity, body, useOf(mount, route.entity, mode, viewer))
     })
-    const done = await run(mount, update(writing, target, values), {
-      plan: planFor(viewer.role).plan,
-      values: [viewer.id],
-    })
+    const done = await run(mount, update(writing, target, values), readingFor(viewer))
     return written(mount, route.entity, done, named, mode === 'update')
   }
 }
@@ -245,11 +220,10 @@ const bodyOf = async (c: Http, { edge }: Mount, { bytes }: Action) => {
 }
 
 /** The steps before an action that compare the revision of what it is about with `If-Match` and `If-None-Match`. */
-const stepsBefore = (c: Http, writing: Writing, action: Action, id: number) => {
+const stepsBefore = (c: Http, mount: Mount, writing: Writing, action: Action, id: number) => {
   const entity = guardedBy(action, writing.model)
   if (entity === null) return []
-  const { table } = entityOf(writing.model, entity)
-  const target = { entity, id, ...preconditionOf(c, entity, { table, id }) }
+  const target = { entity, id, ...preconditionFor(c, mount, entity, id) }
   return revisionSteps(writing, target, action.rule)
 }
 
@@ -257,14 +231,14 @@ const stepsBefore = (c: Http, writing: Writing, action: Action, id: number) => {
 export const serveAction = (mount: Mount, action: Action): Serve => {
   const { core } = mount
   const { answers: entity } = action
-  const planFor = entity && answers(mount, entity)
+  const readingFor = entity && readings(mount, entity)
   return async (c, viewer, named) => {
     const writing = writingFor(mount.core, viewer)
     permit(writing, action.rule, action.name)
     const id = action.about === null ? 0 : pathId(c, 'id', action.about)
     const { precheck } = action
     const check = precheck && (() => precheck(writing, id))
-    const before = stepsBefore(c, writing, action, id)
+    const before = stepsBefore(c, mount, writing, action, id)
     const [ifMatch, ifNoneMatch] = [header(c, 'if-match'), header(c, 'if-none-match')]
     const { command, idempotency } = await readThen(mount, check, async () => {
       const body = await bodyOf(c, mount, action)
@@ -277,8 +251,7 @@ export const serveAction = (mount: Mount, action: Action): Serve => {
           action.method === 'POST' ? idempotencyFor(c, mount, viewer, body.body) : undefined,
       }
     })
-    if (!planFor) return empty(named, await run(mount, command, null, idempotency))
-    const reading = { plan: planFor(viewer.role).plan, values: [viewer.id] }
-    return written(mount, entity, await run(mount, command, reading, idempotency), named)
+    const done = await run(mount, command, readingFor ? readingFor(viewer) : null, idempotency)
+    return entity === null ? empty(named, done) : written(mount, entity, done, named)
   }
 }
