@@ -23,31 +23,20 @@ const interval = 200
 /** The longest time that a request waits for the store before it is decided without it, in milliseconds. */
 const reportTimeout = 500
 
-/** A request that waits for its number; `position` counts those of its key in the batch. */
-type Waiting = {
-  readonly key: string
-  readonly position: number
-  readonly estimate: number
-  readonly answer: (n: number) => void
+type Totals = ReadonlyMap<string, number>
+
+/** The counts of one report: how many requests of each key. Those that need their number wait for `totals`, which is empty where the store did not say. */
+type Batch = {
+  readonly counts: Map<string, number>
+  totals: PromiseWithResolvers<Totals>
+  isAwaited: boolean
 }
 
-/** The counts of one report: how many requests of each key, and those that wait for their number. */
-type Batch = { readonly counts: Map<string, number>; readonly waiting: Waiting[] }
-
-const emptyBatch = (): Batch => ({ counts: new Map(), waiting: [] })
-
-const answerByEstimate = (batch: Batch): void => {
-  for (const { estimate, answer } of batch.waiting) answer(estimate)
-  batch.waiting.length = 0
-}
-
-/** Answers the waiting requests: a batch has the last numbers up to the total, in the order in which it was filled. */
-const answerByTotals = (batch: Batch, totals: ReadonlyMap<string, number>): void => {
-  for (const { key, position, estimate, answer } of batch.waiting) {
-    const total = totals.get(key)
-    answer(total === undefined ? estimate : total - (batch.counts.get(key) ?? 0) + position)
-  }
-}
+const emptyBatch = (): Batch => ({
+  counts: new Map(),
+  totals: Promise.withResolvers(),
+  isAwaited: false,
+})
 
 const addTo = (counts: Map<string, number>, key: string, n: number): number => {
   const sum = (counts.get(key) ?? 0) + n
@@ -55,7 +44,22 @@ const addTo = (counts: Map<string, number>, key: string, n: number): number => {
   return sum
 }
 
-export type ShareOptions = {
+/** The number of a request that was the n-th of its key in the batch: a batch has the last numbers up to the total. */
+const numberIn = async (batch: Batch, key: string, nth: number, estimate: number) => {
+  batch.isAwaited = true
+  const totals = await batch.totals.promise
+  const total = totals.get(key)
+  return total === undefined ? estimate : total - (batch.counts.get(key) ?? 0) + nth
+}
+
+/** Answers all that wait for a batch by their estimates; it may be sent later all the same. */
+const answerByEstimate = (batch: Batch): void => {
+  batch.totals.resolve(new Map())
+  batch.totals = Promise.withResolvers()
+  batch.isAwaited = false
+}
+
+type ShareOptions = {
   readonly report: Report
   /** Called with the newly known count of a key: its total in the store and the unreported requests. */
   readonly learn: (key: string, total: number) => void
@@ -63,107 +67,64 @@ export type ShareOptions = {
   readonly batchSize: number
 }
 
-/** When a batch is reported: at the end of an interval, or at the end of this turn of the event loop. */
-const createSchedule = (flush: () => void) => {
+/** The sharing of one window. */
+export const createShare = ({ report, learn, batchSize }: ShareOptions): Share => {
+  let filling = emptyBatch()
+  let isSending = false
+  /** The last report failed or took too long: requests do not wait for the next. */
+  let isUnavailable = false
   let timer: NodeJS.Timeout | undefined
   let isDue = false
   let isOver = false
-  return {
-    later: () => {
-      if (!isOver) timer ??= setTimeout(flush, interval).unref()
-    },
-    soon: () => {
-      if (isDue) return
-      isDue = true
-      setImmediate(flush)
-    },
-    started: () => {
-      clearTimeout(timer)
-      timer = undefined
-      isDue = false
-    },
-    end: () => {
-      isOver = true
-      clearTimeout(timer)
-    },
+  const later = () => {
+    if (!isOver) timer ??= setTimeout(flush, interval).unref()
   }
-}
-
-/** The sharing of one window at a moment. */
-type State = ShareOptions & {
-  readonly schedule: ReturnType<typeof createSchedule>
-  /** The batch that requests are added to. */
-  next: Batch
-  isSending: boolean
-  /** The last report failed or took too long: requests do not wait for the next. */
-  isUnavailable: boolean
-}
-
-/** Answers all that wait, without the store. */
-const giveUp = (state: State, sent: Batch): void => {
-  state.isUnavailable = true
-  answerByEstimate(sent)
-  answerByEstimate(state.next)
-}
-
-/** Learns the totals of a batch that was reported. */
-const learnTotals = (
-  { learn, next }: State,
-  sent: Batch,
-  totals: ReadonlyMap<string, number>,
-): void => {
-  for (const key of sent.counts.keys()) {
-    const total = totals.get(key)
-    if (total !== undefined) learn(key, total + (next.counts.get(key) ?? 0))
+  const soon = () => {
+    if (!isDue) setImmediate(flush)
+    isDue = true
   }
-}
-
-const send = async (state: State, sent: Batch): Promise<void> => {
-  const timer = setTimeout(() => giveUp(state, sent), reportTimeout).unref()
-  try {
-    const totals = await state.report(sent.counts)
-    state.isUnavailable = false
-    learnTotals(state, sent, totals)
-    answerByTotals(sent, totals)
-  } catch {
-    // The engine reports its own faults; this batch is sent again with the next.
-    for (const [key, n] of sent.counts) addTo(state.next.counts, key, n)
-    giveUp(state, sent)
+  const giveUp = (sent: Batch) => {
+    isUnavailable = true
+    for (const batch of [sent, filling]) answerByEstimate(batch)
   }
-  clearTimeout(timer)
-}
-
-/** Reports the batch that was filled. One at a time: requests that come meanwhile are in the next. */
-const flush = async (state: State): Promise<void> => {
-  state.schedule.started()
-  if (state.isSending || state.next.counts.size === 0) return
-  state.isSending = true
-  const sent = state.next
-  state.next = emptyBatch()
-  await send(state, sent)
-  state.isSending = false
-  if (state.next.waiting.length > 0) state.schedule.soon()
-  else if (state.next.counts.size > 0) state.schedule.later()
-}
-
-/** The sharing of one window. */
-export const createShare = (options: ShareOptions): Share => {
-  const schedule = createSchedule(() => void flush(state))
-  const state: State = {
-    ...options,
-    schedule,
-    next: emptyBatch(),
-    isSending: false,
-    isUnavailable: false,
+  const send = async (sent: Batch) => {
+    const timeout = setTimeout(() => giveUp(sent), reportTimeout).unref()
+    try {
+      const totals = await report(sent.counts)
+      isUnavailable = false
+      for (const [key, total] of totals) learn(key, total + (filling.counts.get(key) ?? 0))
+      sent.totals.resolve(totals)
+    } catch {
+      // The engine reports its own faults; this batch is sent again with the next.
+      for (const [key, n] of sent.counts) addTo(filling.counts, key, n)
+      giveUp(sent)
+    }
+    clearTimeout(timeout)
+  }
+  /** Reports the batch that was filled. One at a time: requests that come meanwhile are in the next. */
+  const flush = async () => {
+    clearTimeout(timer)
+    timer = undefined
+    isDue = false
+    if (isSending || filling.counts.size === 0) return
+    isSending = true
+    const sent = filling
+    filling = emptyBatch()
+    await send(sent)
+    isSending = false
+    if (filling.isAwaited) soon()
+    else if (filling.counts.size > 0) later()
   }
   const count: Share['count'] = (key, estimate, exactly, work = 1) => {
-    const position = addTo(state.next.counts, key, work)
-    if (state.isUnavailable || (!exactly && position < options.batchSize)) {
-      schedule.later()
-      return estimate
-    }
-    schedule.soon()
-    return new Promise(answer => state.next.waiting.push({ key, position, estimate, answer }))
+    const nth = addTo(filling.counts, key, work)
+    const waits = !isUnavailable && (exactly || nth >= batchSize)
+    if (waits) soon()
+    else later()
+    return waits ? numberIn(filling, key, nth, estimate) : estimate
   }
-  return { count, end: schedule.end }
+  const end = () => {
+    isOver = true
+    clearTimeout(timer)
+  }
+  return { count, end }
 }
