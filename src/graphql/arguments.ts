@@ -20,21 +20,17 @@ export type Arguments = Readonly<Record<string, unknown>>
 
 type AnyField = GraphQLField<unknown, unknown>
 
-/** Slots whose values come from the variables of each request. */
-export type Slots = {
-  /** The slot that this value will have. */
-  readonly take: (value: (variables: Variables) => Value) => Slot
-  readonly valuesOf: (variables: Variables) => readonly Value[]
-}
-
-/** Slots from the number `first` on; the caller fills those before it. */
-export const createSlots = (first: Slot): Slots => {
+/** Slots from the number `first` on, whose values come from the variables of each request; the caller fills those before it. */
+export const createSlots = (first: Slot) => {
   const makers: ((variables: Variables) => Value)[] = []
   return {
-    take: value => makers.push(value) - 1 + first,
-    valuesOf: variables => makers.map(make => make(variables)),
+    /** The slot that this value will have. */
+    take: (value: (variables: Variables) => Value): Slot => makers.push(value) - 1 + first,
+    valuesOf: (variables: Variables): readonly Value[] => makers.map(make => make(variables)),
   }
 }
+
+export type Slots = ReturnType<typeof createSlots>
 
 // Above every budget: the statement's own limit and the count of objects decide.
 const wholeList = 1_000_000

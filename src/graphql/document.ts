@@ -108,27 +108,20 @@ const mostBad = 100
 /** What each kind of value may take of the account. */
 const shares = { documents: 2 / 7, derived: 4 / 7, faults: 1 / 7 } as const
 
+/** The bytes that a document takes up for each of its tokens. */
+const bytesOfToken = 300
+
 /**
  * The bytes that a value takes up, as measured: by itself and for each token of its document. Statements and their texts are with
- * what is derived; a fault has its text, its stack and the place where it was found.
+ * what is derived. A fault has its text, its stack, the place where it was found, and the tree that it was found in, whose tokens
+ * are not known where the document does not parse.
  */
-const bytesOf = {
-  document: { itself: 1024, token: 300 },
-  derived: { itself: 4096, token: 200 },
-  fault: { itself: 3072 },
+const weightOf = {
+  document: (source: string, tokens: number) => 1024 + 2 * source.length + bytesOfToken * tokens,
+  derived: (tokens: number) => 4096 + 200 * tokens,
+  faults: (source: string, tokens: number, faults: number) =>
+    2 * source.length + bytesOfToken * Math.min(source.length, tokens) + 3072 * faults,
 } as const
-
-/** A fault refers to the tree that it was found in, whose tokens are not known where the document does not parse. */
-const faultWeight = (source: string, { tokens }: DocumentLimits, faults: number): number =>
-  2 * source.length +
-  bytesOf.document.token * Math.min(source.length, tokens) +
-  bytesOf.fault.itself * faults
-
-const documentWeight = (source: string, tokens: number): number =>
-  bytesOf.document.itself + 2 * source.length + bytesOf.document.token * tokens
-
-const derivedWeight = (tokens: number): number =>
-  bytesOf.derived.itself + bytesOf.derived.token * tokens
 
 /** How many errors one stands for. Until its stack is read, V8 keeps for each all that validation had in hand: ten times as much. */
 const readStacks = (error: Error): number => {
@@ -165,13 +158,11 @@ export const documentCache = (
     const fragments = fragmentsOf(node)
     const conditions = conditionsOf(node)
     const { tokenCount: tokens = 0 } = node
-    const operations = operationsOf(node).map(
-      (node): Operation => ({
-        ...{ node, fragments, conditions },
-        derived: derivedFor(derivedWeight(tokens)),
-      }),
-    )
-    return { document: { operations }, weight: documentWeight(source, tokens) }
+    const operations = operationsOf(node).map((node): Operation => {
+      const derived = derivedFor(weightOf.derived(tokens))
+      return { node, fragments, conditions, derived }
+    })
+    return { document: { operations }, weight: weightOf.document(source, tokens) }
   }
   const read = (source: string): Document => {
     try {
@@ -180,7 +171,7 @@ export const documentCache = (
     } catch (error) {
       const fault = error as Error
       if (source.length <= limits.source)
-        bad.set(source, fault, faultWeight(source, limits, readStacks(fault)))
+        bad.set(source, fault, weightOf.faults(source, limits.tokens, readStacks(fault)))
       throw error
     }
   }

@@ -76,9 +76,7 @@ const leafTypes = ({ entities }: Model) => {
   return (field: Field): GraphQLScalarType | GraphQLEnumType => enums.get(field) ?? scalarOf(field)
 }
 
-type LeafOf = ReturnType<typeof leafTypes>
-
-type Making = { readonly model: Model; readonly leafOf: LeafOf }
+type Making = { readonly model: Model; readonly leafOf: ReturnType<typeof leafTypes> }
 
 type Mutation = Entity['graphql']['mutations'][number]
 
@@ -102,7 +100,7 @@ const list = (type: GraphQLObjectType) =>
 const described = (...sentences: readonly (string | undefined)[]): string | null =>
   sentences.filter(Boolean).join(' ') || null
 
-const outputOf = (model: Model, field: Field, leafOf: LeafOf) => {
+const outputOf = ({ model, leafOf }: Making, field: Field) => {
   const type = leafOf(field)
   const { readableBy } = field
   const isOpen = readableBy.kind === 'anyone'
@@ -118,7 +116,8 @@ const outputOf = (model: Model, field: Field, leafOf: LeafOf) => {
 const mayBeNull = ({ entities }: Model, { fields }: Entity, { to, by }: Relation): boolean =>
   fields[by]?.nullable === true || entities[to]?.policy.read?.kind === 'self'
 
-const objectTypes = (model: Model, leafOf: LeafOf): ReadonlyMap<string, GraphQLObjectType> => {
+const objectTypes = (making: Making): ReadonlyMap<string, GraphQLObjectType> => {
+  const { model } = making
   const types = new Map<string, GraphQLObjectType>()
   const relationField = (entity: Entity, relation: Relation) => {
     const one = types.get(relation.to) as GraphQLObjectType
@@ -132,7 +131,7 @@ const objectTypes = (model: Model, leafOf: LeafOf): ReadonlyMap<string, GraphQLO
     const fields = () => {
       const config: GraphQLFieldConfigMap<unknown, unknown> = {}
       for (const [key, field] of Object.entries(entity.fields))
-        if (field.graphql === 'shown') config[key] = outputOf(model, field, leafOf)
+        if (field.graphql === 'shown') config[key] = outputOf(making, field)
       for (const [key, relation] of Object.entries(entity.relations))
         if (relation.graphql && model.entities[relation.to]?.graphql.type)
           config[key] = relationField(entity, relation)
@@ -180,7 +179,7 @@ type Named = { readonly name: string; readonly root: RootField; readonly config:
 /** An entity that the API shows, with its object type. */
 type Shown = { readonly name: string; readonly entity: Entity; readonly type: GraphQLObjectType }
 
-const filtersOf = (entity: Entity, leafOf: LeafOf): GraphQLFieldConfigArgumentMap => {
+const filtersOf = ({ leafOf }: Making, entity: Entity): GraphQLFieldConfigArgumentMap => {
   const { filters, deprecated } = entity.graphql
   return Object.fromEntries(
     filters.map(key => {
@@ -192,35 +191,36 @@ const filtersOf = (entity: Entity, leafOf: LeafOf): GraphQLFieldConfigArgumentMa
   )
 }
 
-const queriesOf = ({ model, leafOf }: Making, { name, entity, type }: Shown): readonly Named[] => {
+const rootField = (
+  { name: entity, entity: { graphql } }: Shown,
+  kind: RootField['kind'],
+  name: string,
+  config: Config,
+): Named => ({
+  name,
+  root: { kind, entity },
+  config: { ...config, ...reasoned(graphql.deprecated[name]) },
+})
+
+const queriesOf = (making: Making, shown: Shown): readonly Named[] => {
+  const { name, entity, type } = shown
   const { plural, graphql, rest, policy } = entity
   if (!graphql.roots) return []
-  const { deprecated } = graphql
-  const rights = mayBeDoneBy(policy.enter ?? policy.read, model)
+  const rights = mayBeDoneBy(policy.enter ?? policy.read, making.model)
   const many = graphql.paged
     ? `The ${plural} by id, ${rest.listing.limit} at a time.`
     : `The ${plural}, newest first.`
   return [
-    {
-      name,
-      root: { kind: 'one', entity: name },
-      config: {
-        type,
-        args: { id },
-        description: described(`One of the ${plural}, or null.`, rights),
-        ...reasoned(deprecated[name]),
-      },
-    },
-    {
-      name: plural,
-      root: { kind: 'list', entity: name },
-      config: {
-        type: list(type),
-        args: { ...filtersOf(entity, leafOf), ...page },
-        description: described(many, rights),
-        ...reasoned(deprecated[plural]),
-      },
-    },
+    rootField(shown, 'one', name, {
+      type,
+      args: { id },
+      description: described(`One of the ${plural}, or null.`, rights),
+    }),
+    rootField(shown, 'list', plural, {
+      type: list(type),
+      args: { ...filtersOf(making, entity), ...page },
+      description: described(many, rights),
+    }),
   ]
 }
 
@@ -244,14 +244,9 @@ const mutationConfig = (making: Making, shown: Shown, kind: Mutation): Config =>
 }
 
 const mutationsOf = (making: Making, shown: Shown): readonly Named[] =>
-  shown.entity.graphql.mutations.map(kind => {
-    const name = `${kind}${typeName(shown.name)}`
-    const config = {
-      ...mutationConfig(making, shown, kind),
-      ...reasoned(shown.entity.graphql.deprecated[name]),
-    }
-    return { name, root: { kind, entity: shown.name }, config }
-  })
+  shown.entity.graphql.mutations.map(kind =>
+    rootField(shown, kind, `${kind}${typeName(shown.name)}`, mutationConfig(making, shown, kind)),
+  )
 
 const rootType = (name: string, fields: readonly Named[]) =>
   new GraphQLObjectType({
@@ -261,9 +256,8 @@ const rootType = (name: string, fields: readonly Named[]) =>
 
 /** The schema of a model, with the operations that its root fields are. */
 export const deriveSchema = (model: Model): Schema => {
-  const leafOf = leafTypes(model)
-  const making = { model, leafOf }
-  const types = objectTypes(model, leafOf)
+  const making = { model, leafOf: leafTypes(model) }
+  const types = objectTypes(making)
   const shown = Object.entries(model.entities).flatMap(([name, entity]) => {
     const type = types.get(name)
     return type ? [{ name, entity, type }] : []

@@ -15,14 +15,6 @@ export type StoredDocument = {
 /** The stored documents, and whether no others are served. */
 export type Stored = { readonly documents: readonly StoredDocument[]; readonly only: boolean }
 
-/** The documents of requests, whether they are named by an id or sent. */
-export type Documents = {
-  /** The document of a request; throws its faults, and `PERSISTED_QUERY_NOT_FOUND` or `PERSISTED_QUERY_ONLY`. */
-  readonly find: (params: Params, readNew: ReadNew) => Document
-  /** The SHA-256 of its text in hexadecimal digits; empty where the id names none. */
-  readonly digest: (params: Params) => string
-}
-
 type Known = { readonly from: string; readonly digest: string; readonly document: Document }
 
 type Read = (text: string, readNew?: ReadNew) => Document
@@ -72,10 +64,11 @@ const notStored = (id: string, only: boolean): ApiError => {
  * The documents of requests: stored ones, each also by the SHA-256 of its text, and those that `read` makes of a text. Throws a plain
  * error where a stored one has faults.
  */
-export const documentsWith = ({ documents, only }: Stored, read: Read): Documents => {
+export const documentsWith = ({ documents, only }: Stored, read: Read) => {
   const { byText, byId } = index(documents, read)
   return {
-    find: ({ query, documentId }, readNew) => {
+    /** The document of a request; throws its faults, and `PERSISTED_QUERY_NOT_FOUND` or `PERSISTED_QUERY_ONLY`. */
+    find: ({ query, documentId }: Params, readNew: ReadNew): Document => {
       if (documentId !== undefined) {
         const known = byId.get(documentId)
         if (!known) throw notStored(documentId, only)
@@ -89,7 +82,10 @@ export const documentsWith = ({ documents, only }: Stored, read: Read): Document
         'Only stored documents are served here: have the operator put this one into the folder that DUET_DOCUMENTS names',
       )
     },
-    digest: ({ query, documentId }) =>
+    /** The SHA-256 of its text in hexadecimal digits; empty where the id names none. */
+    digest: ({ query, documentId }: Params): string =>
       documentId === undefined ? digestOf(query) : (byId.get(documentId)?.digest ?? ''),
   }
 }
+
+export type Documents = ReturnType<typeof documentsWith>
