@@ -23,10 +23,6 @@ const asProblem = ({ code, title, message, status, details }: ApiError, requestI
   requestId,
 })
 
-/** The body of an error in a version. */
-const errorBody = (error: ApiError, requestId: string, version: Version) =>
-  styleOf(version).errors === 'problem' ? asProblem(error, requestId) : asError(error, requestId)
-
 /** The error in the shape of a version, with its own status. */
 export const failIn = (version: Version, error: ApiError, requestId: string): Reply => {
   const isProblem = styleOf(version).errors === 'problem'
@@ -38,7 +34,7 @@ export const failIn = (version: Version, error: ApiError, requestId: string): Re
       'API-Version': String(version),
       ...errorHeaders(error),
     },
-    body: JSON.stringify(errorBody(error, requestId, version)),
+    body: JSON.stringify(isProblem ? asProblem(error, requestId) : asError(error, requestId)),
   }
 }
 

@@ -7,17 +7,11 @@ import { fieldOf } from '#model/model.ts'
 import { parseMinor } from '#model/money.ts'
 import type { Resource } from '#model/resource.ts'
 import { codePoints, fold } from '#model/text.ts'
-import type { Comparison, Value } from '#read/selection.ts'
+import type { Value, Where } from '#read/selection.ts'
 import type { Query } from '#rest/query.ts'
 
-/** A filter that has an effect: the condition and the value it is about. */
-export type AppliedFilter = {
-  readonly field: string
-  readonly is: Comparison
-  readonly value: Value
-  /** The parameter that asks for it. */
-  readonly member: string
-}
+/** A filter that has an effect, with its value; `member` is the parameter that asks for it. */
+export type AppliedFilter = Omit<Where, 'slot'> & { readonly member: string; readonly value: Value }
 
 /** One parameter of a query, the decimals of the currency, and whether a value that no row can have is a fault. */
 type Asking = {
@@ -30,30 +24,24 @@ type Asking = {
 /** A trigram index finds texts of at least so many letters. */
 const indexedFrom = 3
 
-const numberOf = (
-  text: string,
-  filter: Filter,
-  query: Query,
-  name: string,
-  digits: number,
-): number => {
+/** A bound of a filter on a number of so many decimals. */
+const numberOf = (text: string, { kind }: Filter, { query, name }: Asking, digits: number) => {
   const parsed = parseMinor(text, digits)
   if (!parsed) query.fault(name, 'must be a number')
   const { minor = 0n, rest = false } = parsed ?? {}
   // A bound between two minor units moves to the next one inside it; truncated, -0.005 has lost its sign.
-  const beyond = rest && (filter.kind === 'at least') !== text.startsWith('-')
-  const step = filter.kind === 'at least' ? 1n : -1n
+  const beyond = rest && (kind === 'at least') !== text.startsWith('-')
+  const step = kind === 'at least' ? 1n : -1n
   const bound = beyond ? minor + step : minor
   const most = BigInt(Number.MAX_SAFE_INTEGER)
   return Number(bound > most ? most : bound < -most ? -most : bound)
 }
 
 /** A bound of a filter on money, a number or a moment. */
-const boundOf = (scalar: Scalar, text: string, filter: Filter, asking: Asking): number => {
-  const { query, name, digits } = asking
-  if (scalar !== 'time') return numberOf(text, filter, query, name, scalar === 'money' ? digits : 0)
-  return Number(storedValue(scalar, text, asking))
-}
+const boundOf = (scalar: Scalar, text: string, filter: Filter, asking: Asking): number =>
+  scalar === 'time'
+    ? Number(storedValue(scalar, text, asking))
+    : numberOf(text, filter, asking, scalar === 'money' ? asking.digits : 0)
 
 /** The stored value that a parameter of an equality filter stands for. */
 const storedValue = (scalar: Scalar, text: string, { query, name, digits }: Asking): Value => {

@@ -54,12 +54,7 @@ const listRoot = (
     where: [
       ...(byCursor ? [{ field: 'id', is: 'less than', slot: 2 } as const] : []),
       ...(below ? [{ field: below.field, is: 'equals', slot: 3 } as const] : []),
-      ...shape.filters.map(({ field, is, member }, index) => ({
-        field,
-        is,
-        member,
-        slot: index + 5,
-      })),
+      ...shape.filters.map(({ value: _, ...filter }, index) => ({ ...filter, slot: index + 5 })),
     ],
     exists: below ? [{ entity: below.entity, slot: 3 }] : [],
     sort: shape.sort,
@@ -94,7 +89,7 @@ const plansOf = ({ core, prefix }: Mount, route: Route, resource: Resource) => {
   }
 }
 
-/** Reads the query strings of a list: the shape, the page, and where its other pages are. */
+/** Reads the query strings of a list: the shape, the page, and where its other pages are. What it read is cached: to read it each time took a fifth of a page. */
 const queryReader = ({ core, prefix, version }: Mount, route: Route, resource: Resource) => {
   const { entity } = resource
   const { isStrict } = styleOf(version)
@@ -109,7 +104,7 @@ const queryReader = ({ core, prefix, version }: Mount, route: Route, resource: R
     sort: byCursor ? newestFirst : sortOf(resource, query, isStrict),
     filters: filtersOf(resource, query, digits, isStrict),
   })
-  return (path: string, text: string) => {
+  const read = (path: string, text: string) => {
     const query = parseQuery(text)
     if (isStrict) query.only(parameters)
     const shape = shapeOf(query)
@@ -123,17 +118,12 @@ const queryReader = ({ core, prefix, version }: Mount, route: Route, resource: R
     const open = isAbovePublic && isPublic(core.model, entity, route, by)
     return { url, query, shape, key: shapeKey(shape), open, limit, page, list, from, address }
   }
-}
-
-/** The same with a cache: reading the query string each time took a fifth of a page. */
-const cachedQueryReader = (mount: Mount, route: Route, resource: Resource) => {
-  const readQuery = queryReader(mount, route, resource)
-  const known = lru<ReturnType<typeof readQuery>>(500)
+  const known = lru<ReturnType<typeof read>>(500)
   return (path: string, text: string) => {
     const key = `${path}?${text}`
     const before = known.get(key)
     if (before) return before
-    const request = readQuery(path, text)
+    const request = read(path, text)
     // Faulty and very long ones are not cached.
     return request.query.isSound() && key.length < 500 ? known.set(key, request) : request
   }
@@ -141,15 +131,13 @@ const cachedQueryReader = (mount: Mount, route: Route, resource: Resource) => {
 
 type Request = ReturnType<ReturnType<typeof queryReader>>
 
-type Page =
-  | { readonly missing: NonNullable<Answer['missing']> }
-  | (Whole & { readonly missing?: undefined; readonly link: string; readonly tag: string })
+type Page = Whole & { readonly link: string; readonly tag: string }
 
 /** Whether a page surely goes out as a body: a HEAD has none, nor has a 304. */
 const isSent = (c: Http): boolean =>
   c.req.method !== 'HEAD' && header(c, 'if-none-match') === undefined
 
-/** The body of a page with its ETag and `Link`, or the row that must exist and does not; throws `OVERLOADED` where it is sent and does not fit beside the answers that wait. */
+/** The body of a page with its ETag and `Link`; throws `NOT_FOUND` for a row that must exist, and `OVERLOADED` where it is sent and does not fit beside the answers that wait. */
 const pageOf = (
   { core: { cursorKey }, edge: { memory }, version }: Mount,
   request: Request,
@@ -158,18 +146,14 @@ const pageOf = (
 ): Page | Promise<Page> => {
   const { page, address, list, limit } = request
   if (!answer) throw new Error('a list has an answer')
-  if (answer.missing) return { missing: answer.missing }
+  if (answer.missing) throw notFound(answer.missing.entity, answer.missing.id)
   const style = styleOf(version)
   const { body, link } = page
     ? numberedEnvelope(answer, page, address, style)
     : cursorEnvelope(answer, { key: cursorKey, list, limit }, address, style)
   return after(
     wholeOf([body], true, isSent ? memory.answers : undefined),
-    ({ body, tag = '' }) => ({
-      body,
-      link,
-      tag: inVersion(tag, version),
-    }),
+    ({ body, tag = '' }) => ({ body, link, tag: inVersion(tag, version) }),
   )
 }
 
@@ -178,7 +162,7 @@ export const serveList = (mount: Mount, route: Route): Serve => {
   const { core, edge, version } = mount
   const resource = resourceOf(core.model, route.entity, version)
   const planFor = plansOf(mount, route, resource)
-  const requestOf = cachedQueryReader(mount, route, resource)
+  const requestOf = queryReader(mount, route, resource)
   const bare: ListShape = { fields: [], sort: [], filters: [] }
   return (c, viewer, named) => {
     // The right comes before the parameters, whatever they ask for; chosen members have rules of their own.
@@ -195,10 +179,9 @@ export const serveList = (mount: Mount, route: Route): Serve => {
       by: url,
       make: ([answer]: readonly Answer[]) => pageOf(mount, request, isSent(c), answer),
     }
-    return after(readAs(core.reader, prepared, values, made, askedBy(edge, c, viewer)), found => {
-      if (found.missing) throw notFound(found.missing.entity, found.missing.id)
+    const found = readAs(core.reader, prepared, values, made, askedBy(edge, c, viewer))
+    return after(found, ({ body, link, tag }) => {
       query.done()
-      const { body, link, tag } = found
       // What a QUERY asks for may be too long for a URL, and so for the links to its other pages.
       const fits = link !== '' && linksFit(link, edge.urlLimit)
       const facts = { named, isPublic: open, queriedBy: formType, ...(fits && { link }) }

@@ -7,23 +7,6 @@ import type { Version } from '#model/version.ts'
 import { styleOf } from '#rest/style.ts'
 import { invalid } from '#write/input.ts'
 
-/** The parameters of a request, and the faults found in them so far. */
-export type Query = {
-  /** Its value; undefined where none is given, or one that no database takes. */
-  readonly get: (name: string) => string | undefined
-  /** A whole number; undefined where none is given. */
-  readonly whole: (name: string) => number | undefined
-  readonly fault: (name: string, message: string) => void
-  /** Makes every parameter that is not among these a fault. */
-  readonly only: (known: readonly string[]) => void
-  /** The parameters that do not say which page, for links to other pages. */
-  readonly others: () => string
-  /** Whether there were no faults. */
-  readonly isSound: () => boolean
-  /** Throws `VALIDATION_ERROR` when there were faults. */
-  readonly done: () => void
-}
-
 const wholeForm = /^[+-]?\d+$/
 
 const unknownParameter = (name: string, known: readonly string[]): string => {
@@ -47,12 +30,13 @@ export const checkParameters = (
   query.done()
 }
 
-/** Reads a query string; a parameter that is given twice and is used is a fault. */
-export const parseQuery = (text: string): Query => {
+/** The parameters of a query string, and the faults found in them so far; one that is given twice and is used is a fault. */
+export const parseQuery = (text: string) => {
   const parameters = parametersIn(text)
   const faults: FieldFault[] = []
   const fault = (field: string, message: string) => void faults.push({ field, message })
-  const get = (name: string) => {
+  /** Its value; undefined where none is given, or one that no database takes. */
+  const get = (name: string): string | undefined => {
     const values = parameters.getAll(name)
     if (values.length > 1) fault(name, 'must be given once')
     const [value] = values
@@ -60,24 +44,31 @@ export const parseQuery = (text: string): Query => {
     fault(name, 'must not contain NUL or lone surrogates')
     return undefined
   }
-  const whole = (name: string) => {
+  /** A whole number; undefined where none is given. */
+  const whole = (name: string): number | undefined => {
     const value = get(name)
     if (value === undefined) return undefined
     if (wholeForm.test(value)) return Number(value)
     fault(name, 'must be a whole number')
     return undefined
   }
+  /** Makes every parameter that is not among these a fault. */
   const only = (known: readonly string[]) => {
     for (const name of new Set(parameters.keys()))
       if (!known.includes(name)) fault(name, unknownParameter(name, known))
   }
-  const others = () => {
+  /** The parameters that do not say which page, for links to other pages. */
+  const others = (): string => {
     const copy = new URLSearchParams(parameters)
     for (const name of ['page', 'offset', 'cursor']) copy.delete(name)
     return copy.toString()
   }
+  const isSound = () => faults.length === 0
+  /** Throws `VALIDATION_ERROR` when there were faults. */
   const done = () => {
-    if (faults.length > 0) throw invalid(faults)
+    if (!isSound()) throw invalid(faults)
   }
-  return { get, whole, fault, only, others, done, isSound: () => faults.length === 0 }
+  return { get, whole, fault, only, others, isSound, done }
 }
+
+export type Query = ReturnType<typeof parseQuery>

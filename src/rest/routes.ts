@@ -8,7 +8,6 @@ type Named = Pick<Model, 'entities'>
 /** The parent that a nested path names: `/things/{thingId}/parts`. */
 type Nesting = { readonly entity: string; readonly field: string }
 
-/** The method of each kind of route. */
 const methods = {
   list: 'GET',
   one: 'GET',
@@ -25,7 +24,7 @@ export type Route = {
   readonly method: (typeof methods)[RouteKind]
   readonly path: string
   readonly entity: string
-  readonly below?: Nesting
+  readonly below?: Nesting | undefined
   /** The versions that have it. */
   readonly lifetime: Lifetime
 }
@@ -34,16 +33,9 @@ const route = (
   kind: RouteKind,
   path: string,
   entity: string,
-  lifetime: Lifetime | undefined,
+  lifetime: Lifetime = {},
   below?: Nesting,
-): Route => ({
-  kind,
-  method: methods[kind],
-  path,
-  entity,
-  lifetime: lifetime ?? {},
-  ...(below && { below }),
-})
+): Route => ({ kind, method: methods[kind], path, entity, lifetime, below })
 
 const ownRoutes = (name: string, entity: Entity): readonly Route[] => {
   const { rest, plural } = entity
@@ -69,15 +61,10 @@ const nestedRoutes = (name: string, entity: Entity, model: Named): readonly Rout
     const all = `/${entity.plural}/:parentId/${key}`
     return [
       route('list', all, relation.to, lifetime, below),
-      ...target.rest.nested.map(kind =>
-        route(
-          kind,
-          kind === 'create' ? all : `${all}/:id`,
-          relation.to,
-          { ...lifetime, ...target.rest.lifetimes[`nested ${kind}`] },
-          below,
-        ),
-      ),
+      ...target.rest.nested.map(kind => {
+        const own = { ...lifetime, ...target.rest.lifetimes[`nested ${kind}`] }
+        return route(kind, kind === 'create' ? all : `${all}/:id`, relation.to, own, below)
+      }),
     ]
   })
 

@@ -40,8 +40,7 @@ const unsupported = (named: string, status: number) =>
 /** The error for a path that leads nowhere because of its version; undefined where its version is offered. */
 export const noSuchVersion = (path: string): ApiError | undefined => {
   const named = inPath(path)
-  if (named === undefined || numbered(named)) return undefined
-  return unsupported(named, 404)
+  return named === undefined || numbered(named) ? undefined : unsupported(named, 404)
 }
 
 const vendor = /^application\/vnd\.duet\.v(.*)\+json$/
@@ -122,15 +121,12 @@ const namesNothingElse = (c: Http): boolean =>
   !queryString(c).includes('version') &&
   !/vnd\.duet/i.test(header(c, 'accept') ?? '')
 
-const plainBy = new Map(
-  versions.map(version => [String(version), { version, contentType: json }] as const),
-)
-
 const byPath = (path: string): Named => {
   const text = inPath(path)
-  const named = text === undefined ? plain : plainBy.get(text)
-  if (!named) throw unsupported(text ?? '', 404)
-  return named
+  if (text === undefined) return plain
+  const version = numbered(text)
+  if (!version) throw unsupported(text, 404)
+  return { version, contentType: json }
 }
 
 /**
