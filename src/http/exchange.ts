@@ -199,13 +199,6 @@ const serve = (serving: Serving, exchange: Exchange): Response | Promise<Respons
     : withoutBody(serving, exchange, others)
 }
 
-/** What a route may say of its requests. */
-type Kind = {
-  readonly isWrite?: IsWrite
-  /** Whether a viewer may send them at all, whatever is in them. */
-  readonly isOpenTo?: (viewer: Viewer) => boolean
-}
-
 /**
  * A Hono handler around an API's own: it authenticates, counts, waits for its turn, answers, and observes; without a body it waits
  * first. `route` is the pattern of its path, where it has one.
@@ -215,7 +208,10 @@ export const exchange = (
   fail: Fail,
   handle: Handle,
   route?: string,
-  { isWrite = byMethod, isOpenTo = () => true }: Kind = {},
+  {
+    isWrite = byMethod,
+    isOpenTo = () => true,
+  }: Partial<Pick<Serving, 'isWrite' | 'isOpenTo'>> = {},
 ) => {
   const serving = { edge, fail, handle, route, isWrite, isOpenTo }
   return (c: Http): Response | Promise<Response> => {

@@ -29,25 +29,18 @@ type Scope = {
   at: string | number
 }
 
-const mostOf = { members: 1000, elements: 10_000 } as const
+const mostMembers = 1000
+const mostElements = 10_000
 
 /** How many members and elements a body may have in all. */
 const mostInAll = 50_000
 
-/** The error for an object or list that is too large; its path leads to the scope that is innermost. */
-const tooLarge = (scopes: readonly Scope[], what: keyof typeof mostOf, named: string): ApiError => {
+/** The error for an object or list that is too large, the innermost of these scopes, or for the whole. */
+const tooLarge = (named: string, message: string, scopes: readonly Scope[] = []): ApiError => {
   const path = scopes.slice(0, -1).map(({ at }) => at)
   const field = clipped(path.join('.'), 100)
-  const message = `has more than ${mostOf[what]} ${what}`
   return new ApiError('VALIDATION_ERROR', `${field || named} ${message}`, {
     details: [{ field, message }],
-  })
-}
-
-const tooLargeInAll = (named: string): ApiError => {
-  const message = `has more than ${mostInAll} members and elements in all`
-  return new ApiError('VALIDATION_ERROR', `${named} ${message}`, {
-    details: [{ field: '', message }],
   })
 }
 
@@ -71,7 +64,8 @@ const addName = (scopes: readonly Scope[], scope: Scope, token: string, named: s
     throw malformed(`The member ${JSON.stringify(clipped(name, 100))} is given twice`)
   names.add(name)
   scope.at = name
-  if (names.size > mostOf.members) throw tooLarge(scopes, 'members', named)
+  if (names.size > mostMembers)
+    throw tooLarge(named, `has more than ${mostMembers} members`, scopes)
 }
 
 /** The place of the quote that ends the string which begins at `start`; the end of the text where there is none. */
@@ -104,7 +98,8 @@ const checkStructure = (json: string, named: string): void => {
   let isKeyNext = false
   let inAll = 0
   const count = () => {
-    if (++inAll > mostInAll) throw tooLargeInAll(named)
+    if (++inAll > mostInAll)
+      throw tooLarge(named, `has more than ${mostInAll} members and elements in all`)
   }
   const open = (isObject: boolean) => {
     scope = { isObject, names: undefined, at: isObject ? '' : 0 }
@@ -117,7 +112,8 @@ const checkStructure = (json: string, named: string): void => {
     count()
     isKeyNext = scope.isObject
     if (isKeyNext) return
-    if (Number(scope.at) + 1 >= mostOf.elements) throw tooLarge(scopes, 'elements', named)
+    if (Number(scope.at) + 1 >= mostElements)
+      throw tooLarge(named, `has more than ${mostElements} elements`, scopes)
     scope.at = Number(scope.at) + 1
   }
   for (let place = 0; place < json.length; place++) {

@@ -1,16 +1,12 @@
 /** A read plan as data: nested levels of rows, with the model's field names; `compile` turns them into columns. */
-import type { Scalar } from '#model/field.ts'
+import type { Field } from '#model/field.ts'
 import type { Form } from '#model/form.ts'
 import type { Condition } from '#read/condition.ts'
-import type { Encoding, Page, Slot } from '#read/selection.ts'
+import type { Encoding, Page, Root, Slot } from '#read/selection.ts'
 import type { Rows } from '#sql/engine.ts'
 
 /** A field of an entity, with the facts that reading it needs. */
-export type ReadField = {
-  readonly name: string
-  readonly scalar: Scalar
-  readonly nullable: boolean
-}
+export type ReadField = Pick<Field, 'scalar' | 'nullable'> & { readonly name: string }
 
 export type Order = { readonly field: ReadField; readonly descending: boolean }
 
@@ -48,12 +44,9 @@ export type RowSet = {
 }
 
 /** The rows that fit the conditions. */
-export type FromConditions = {
+export type FromConditions = Pick<Root, 'page' | 'many' | 'fetchOneMore'> & {
   readonly kind: 'root'
   readonly order: readonly Order[]
-  readonly page: Page
-  readonly many: boolean
-  readonly fetchOneMore: boolean
   /** Whether they are found in their order, without passing others or sorting. */
   readonly isIndexed: boolean
 }

@@ -1,16 +1,7 @@
 /** The counts of one window: how many requests each caller has sent in it, here and, as far as is known, elsewhere. */
 import { createShare, type Report } from './share.ts'
 
-export type Counts = {
-  /** Counts a request for so much work; gives the work of its caller with it, above the limit where it must be refused: then nothing is counted. */
-  readonly count: (caller: string, work?: number) => number | Promise<number>
-  /** Whether the next request of the caller will be refused, as far as is known here. */
-  readonly isUsedUp: (caller: string) => boolean
-  /** The window is over: counts that no request waits for are not reported any more. */
-  readonly end: () => void
-}
-
-export type CountsOptions = {
+type CountsOptions = {
   readonly limit: number
   /** Reports the counts of this window to the store; absent where this process counts by itself. */
   readonly report?: Report | undefined
@@ -34,7 +25,7 @@ const providerOf = (address: string): string =>
     : `${address.split('.', 2).join('.')}.0.0/16`
 
 /** Counts that begin at zero. */
-export const createCounts = ({ limit, report, most = usualMost }: CountsOptions): Counts => {
+export const createCounts = ({ limit, report, most = usualMost }: CountsOptions) => {
   // The last total from the store and the requests here since.
   const counted = new Map<string, number>()
   const learn = (key: string, total: number) => counted.set(key, total)
@@ -48,7 +39,8 @@ export const createCounts = ({ limit, report, most = usualMost }: CountsOptions)
     return counted.size < 2 * most || counted.has(wide) ? wide : 'address others'
   }
 
-  const count: Counts['count'] = (caller, work = 1) => {
+  /** Counts a request for so much work; gives the work of its caller with it, above the limit where it must be refused: then nothing is counted. */
+  const count = (caller: string, work = 1): number | Promise<number> => {
     const key = keyOf(caller)
     const n = (counted.get(key) ?? 0) + work
     if (n > limit) return n
@@ -56,7 +48,13 @@ export const createCounts = ({ limit, report, most = usualMost }: CountsOptions)
     return share === undefined ? n : share.count(key, n, n > near, work)
   }
 
-  const isUsedUp = (caller: string) => (counted.get(keyOf(caller)) ?? 0) >= limit
+  /** Whether the next request of the caller will be refused, as far as is known here. */
+  const isUsedUp = (caller: string): boolean => (counted.get(keyOf(caller)) ?? 0) >= limit
 
-  return { count, isUsedUp, end: () => share?.end() }
+  /** The window is over: counts that no request waits for are not reported any more. */
+  const end = () => share?.end()
+
+  return { count, isUsedUp, end }
 }
+
+export type Counts = ReturnType<typeof createCounts>
