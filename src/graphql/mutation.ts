@@ -5,9 +5,9 @@ import { ApiError, type ErrorLocation } from '#errors.ts'
 import { type Arguments, createSlots, idArgument } from '#graphql/arguments.ts'
 import type { RootField } from '#graphql/schema.ts'
 import { collectFields, type Execution, itemsOf, locationOf, startOf } from '#graphql/selection.ts'
+import type { WriteFacts } from '#http/reply.ts'
 import { entityOf, notFound, typeName } from '#model/model.ts'
 import { plan } from '#read/plan.ts'
-import type { Position } from '#read/read.ts'
 import { oneRow, VIEWER } from '#read/selection.ts'
 import { create, createPrecheck, precheck, remove, update } from '#write/derived.ts'
 import { idempotencyOf, type KeyedRequest } from '#write/idempotency.ts'
@@ -149,11 +149,7 @@ const commandOf = async (execution: Execution, field: WriteField): Promise<Comma
 }
 
 /** The text of the row that a field wrote. */
-type Written = {
-  readonly text: string
-  readonly replayed: boolean
-  readonly position?: Position | undefined
-}
+type Written = WriteFacts & { readonly text: string }
 
 /** Runs the field's command, and stores its response where the request has a key; deleting what is not there is `false`. */
 const runField = async (
@@ -187,13 +183,9 @@ const refuseEarly = async (execution: Execution, fields: readonly WriteField[]):
   }
 }
 
-/** The result of a mutation: the text of `data`, and the error that ended it with its location. */
-type Mutated = {
+/** The result of a mutation: the text of `data`, and the error that ended it; whether all of it is a stored response, and the position after its last write. */
+type Mutated = WriteFacts & {
   readonly data: string
-  /** Whether all of it is the stored response of an earlier request. */
-  readonly replayed: boolean
-  /** The store's position after the last write. */
-  readonly position: Position | undefined
   readonly error?: { readonly cause: unknown; readonly location: ErrorLocation }
 }
 
@@ -207,7 +199,7 @@ export const runMutation = async (
   if (writes.length > 1) await refuseEarly(execution, writes)
   const members: string[] = []
   let replayed = writes.length > 0
-  let position: Position | undefined
+  let position: WriteFacts['position']
   for (const field of fields) {
     const name = JSON.stringify(field.key)
     if ('json' in field) {

@@ -88,21 +88,16 @@ const budgets = {
   documents: 12 * mebibyte,
 }
 
-export type Memory = {
-  readonly bodies: SharedAccount
-  readonly answers: Account
-  /** It also has how often an answer was found in the cache, and how often not. */
-  readonly cached: Account & { readonly lookups: { hit: number; miss: number } }
-  readonly documents: Account
-}
-
 /** The accounts of a process, empty; with other budgets where some are given. */
-export const createMemory = (other: Partial<typeof budgets> = {}): Memory => {
+export const createMemory = (other: Partial<typeof budgets> = {}) => {
   const { bodies, answers, cached, documents } = { ...budgets, ...other }
   return {
     bodies: sharedAccountOf(bodies),
     answers: accountOf(answers),
+    /** It also has how often an answer was found in the cache, and how often not. */
     cached: { ...accountOf(cached), lookups: { hit: 0, miss: 0 } },
     documents: accountOf(documents),
   }
 }
+
+export type Memory = ReturnType<typeof createMemory>

@@ -24,13 +24,16 @@ export const retryAfterHeader = (seconds: number): { readonly 'Retry-After': str
   'Retry-After': String(Math.max(1, Math.ceil(seconds))),
 })
 
-/** The headers of every answer to a write: whether it is a stored one, and the position that a read must name to see it. */
-export const writeHeaders = (write: {
+/** What every answer to a write tells: whether it is a stored one, and the position that a read must name to see it. */
+export type WriteFacts = {
   readonly replayed: boolean
   readonly position?: string | undefined
-}): Record<string, string> => ({
-  ...(write.replayed && { 'Idempotency-Replayed': 'true' }),
-  ...(write.position !== undefined && { 'Duet-Position': write.position }),
+}
+
+/** The headers of an answer to a write. */
+export const writeHeaders = ({ replayed, position }: WriteFacts): Record<string, string> => ({
+  ...(replayed && { 'Idempotency-Replayed': 'true' }),
+  ...(position !== undefined && { 'Duet-Position': position }),
 })
 
 /** RFC 6750, section 3: the challenge names an error only where a token was sent. The message is ASCII without quotes there. */

@@ -113,19 +113,8 @@ const createEntries = ({ take, give }: Budget) => {
   }
 }
 
-/**
- * Gives what `make` makes of a run of a prepared read, or what it made of the same run before, where the rows are still
- * the same. `by` tells apart what is made of the same answers in several ways.
- */
-export type AnswerCache = <Value>(
-  source: Source,
-  slots: readonly SqlValue[],
-  by: string,
-  make: () => Made<Value> | Promise<Made<Value>>,
-) => Value | Promise<Value>
-
 /** A cache of answers from a store that reports changes. */
-export const answerCache = (changes: Changes, budget: Budget): AnswerCache => {
+export const answerCache = (changes: Changes, budget: Budget) => {
   const entries = createEntries(budget)
   const wasAskedFor = createMemoryOfKeys()
   const sources = new WeakMap<Source, Known>()
@@ -148,12 +137,16 @@ export const answerCache = (changes: Changes, budget: Budget): AnswerCache => {
     }
     return since
   }
+  /**
+   * Gives what `make` makes of a run of a prepared read, or what it made of the same run before, where the rows are still
+   * the same. `by` tells apart what is made of the same answers in several ways.
+   */
   return <Value>(
     source: Source,
     slots: readonly SqlValue[],
     by: string,
     make: () => Made<Value> | Promise<Made<Value>>,
-  ) => {
+  ): Value | Promise<Value> => {
     const known = knownOf(source)
     const { depends } = known
     const key = keyOf(known, slots, by)
@@ -180,3 +173,5 @@ export const answerCache = (changes: Changes, budget: Budget): AnswerCache => {
     })
   }
 }
+
+export type AnswerCache = ReturnType<typeof answerCache>

@@ -10,7 +10,7 @@ import type { SqlValue } from '#sql/sql.ts'
 
 // Apart, so that a thread which only runs plans loads no more.
 export { type Answer, type Prepared, prepare } from '#read/prepare.ts'
-export type { Asked, Position } from '#sql/engine.ts'
+export type { Asked } from '#sql/engine.ts'
 
 /** A reader with a lane of its own for slow reads: they hold nobody up, and end where nobody waits for them any more. */
 export type PlanReader = Reader & {

@@ -4,19 +4,15 @@ import type { Described } from '#model/described.ts'
 import { type Entities, entityOf, typeName } from '#model/model.ts'
 import { isIn, type Lifetime, versions } from '#model/version.ts'
 import { answerNameOf, bodyNameOf, inputNameOf, listNameOf, operationIdOf } from '#rest/names.ts'
-import { type Route, routesOf } from '#rest/routes.ts'
+import { type Offered, type Route, routesOf } from '#rest/routes.ts'
 import type { Action } from '#write/action.ts'
 
-type Checked = Lifetime & {
-  readonly method: string
-  readonly path: string
-  readonly described: Pick<Described, 'operationId'>
-}
+type Checked = Offered & { readonly described: Pick<Described, 'operationId'> }
 
 /** One that says of itself what it takes and answers. */
 type Describing = Checked & { readonly described: Described; readonly answers?: string | null }
 
-const nameOf = ({ method, path }: Pick<Checked, 'method' | 'path'>): string => `${method} ${path}`
+const nameOf = ({ method, path }: Offered): string => `${method} ${path}`
 
 /** Two of these that have the same key, and a version in which both are; undefined where there are none. */
 const twins = <Part extends Lifetime>(routes: readonly Part[], keyOf: (part: Part) => string) => {

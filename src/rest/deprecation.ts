@@ -105,26 +105,12 @@ const noticeNow = (deprecation: Deprecation, now: () => number, usage: Usage) =>
   }
 }
 
-export type Notices = {
-  /** The version whose end is decided. */
-  readonly version: Version
-  /** Its lifecycle today. */
-  readonly lifecycle: () => Lifecycle
-  /** Counts a request of this version, and throws `VERSION_WITHDRAWN` when it has ended. */
-  readonly admit: (version: Version, viewer: Viewer) => void
-  /** Adds the notice to an answer of this version; `successor` is the same request in the newest one. */
-  readonly announce: (c: Http, reply: Reply, successor: Successor) => Reply
-}
-
 /** The notices of a version, by the clock and by what the store remembers. */
-export const createNotices = (
-  deprecation: Deprecation,
-  now: () => number,
-  usage: Usage,
-): Notices => {
+export const createNotices = (deprecation: Deprecation, now: () => number, usage: Usage) => {
   const { version } = deprecation
   const number = String(version)
   const present = noticeNow(deprecation, now, usage)
+  /** Counts a request of this version, and throws `VERSION_WITHDRAWN` when it has ended. */
   const admit = (asked: Version, viewer: Viewer) => {
     if (asked !== version) return
     usage.count({ api: apiOf(version) }, viewer)
@@ -133,6 +119,7 @@ export const createNotices = (
     const message = `Version ${version} of the API ended on ${end}; use version ${newest}`
     throw new ApiError('VERSION_WITHDRAWN', message)
   }
+  /** Adds the notice to an answer of this version; `successor` is the same request in the newest one. */
   const announce = (c: Http, reply: Reply, successor: Successor): Reply => {
     if (reply.headers['API-Version'] !== number || !isBelowApi(c.req.path)) return reply
     const { lifecycle, headers } = present()
@@ -145,8 +132,12 @@ export const createNotices = (
     reply.headers.Link = `${next}${aboutVersions}${Link === undefined ? '' : `, ${Link}`}`
     return reply
   }
-  return { version, lifecycle: () => present().lifecycle, admit, announce }
+  /** Its lifecycle today. */
+  const lifecycle = (): Lifecycle => present().lifecycle
+  return { version, lifecycle, admit, announce }
 }
+
+export type Notices = ReturnType<typeof createNotices>
 
 /** How the answers of a route carry notices: what prints its errors, and what is put around its handler. */
 export type Announcing = { readonly fail: Fail; readonly around: (handle: Handle) => Handle }

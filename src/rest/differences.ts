@@ -1,14 +1,12 @@
 /** What the versions of the REST API show differently, in words: for the page and the document about versions. */
 import type { Model } from '#model/model.ts'
 import { type Member, type Resource, resourceIn } from '#model/resource.ts'
-import { isIn, type Lifetime, type Version, versions } from '#model/version.ts'
+import { isIn, type Version, versions } from '#model/version.ts'
+import type { Offered } from '#rest/routes.ts'
 import { type Style, styleOf } from '#rest/style.ts'
 
 /** One difference, and how each version has it, oldest first; what stands between backticks is code. */
 export type Difference = { readonly what: string; readonly ways: readonly string[] }
-
-/** A request, and the versions that take it. */
-type Offered = Lifetime & { readonly method: string; readonly path: string }
 
 const code = (text: string) => `\`${text}\``
 

@@ -10,7 +10,7 @@ import { queryMethod } from '#http/safe.ts'
 import type { Described } from '#model/described.ts'
 import { entityOf } from '#model/model.ts'
 import { judge, type Rule } from '#model/policy.ts'
-import { isIn, type Lifetime, newest, type Version, versions } from '#model/version.ts'
+import { isIn, newest, type Version, versions } from '#model/version.ts'
 import type { Viewer } from '#model/viewer.ts'
 import { announcing, type Notices } from '#rest/deprecation.ts'
 import { parametersOf, reportingIgnored } from '#rest/ignored.ts'
@@ -19,7 +19,7 @@ import { type Mount, noSuchPath, type Serve } from '#rest/mount.ts'
 import { serveOne } from '#rest/one.ts'
 import { checkParameters } from '#rest/query.ts'
 import { queriedBy } from '#rest/querying.ts'
-import { type Route, routesOf } from '#rest/routes.ts'
+import { type Offered, type Route, routesOf } from '#rest/routes.ts'
 import { type Successor, successorOf } from '#rest/successor.ts'
 import { counted } from '#rest/usage.ts'
 import { versionOf } from '#rest/version.ts'
@@ -41,10 +41,7 @@ export type ExtraRoute = Endpoint & {
   readonly described: Described & { readonly rule: Rule | undefined }
 }
 
-/** A method at a path, with the versions that have it. */
-type Endpoint = Lifetime & {
-  readonly method: string
-  readonly path: string
+type Endpoint = Offered & {
   /** The entity whose members requests may name; absent where it has no such parameters or body. */
   readonly entity?: string
   /** The rule for who may write by it, and for who may ask an extra route; absent where others decide. */

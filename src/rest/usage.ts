@@ -7,6 +7,7 @@ import { type Resource, resourceOf } from '#model/resource.ts'
 import type { Lifetime, Version } from '#model/version.ts'
 import type { Viewer } from '#model/viewer.ts'
 import type { Mount, Serve } from '#rest/mount.ts'
+import type { Offered } from '#rest/routes.ts'
 
 /** The name of a version's API in counts. */
 export const apiOf = (version: Version): string => `v${version}`
@@ -71,15 +72,12 @@ const counting =
     for (const member of new Set(named)) core.usage.count({ api: apiOf(version), member }, viewer)
   }
 
-/** A route as far as its uses are counted; `entity` where its parameters are those of an entity. */
-type Counted = Lifetime & {
-  readonly method: string
-  readonly path: string
-  readonly entity?: string
-}
-
-/** The same handler, with its uses counted where its route or what requests may name there is ending. */
-export const counted = (serve: Serve, mount: Mount, route: Counted): Serve => {
+/** The same handler, with its uses counted where its route is ending, or what requests may name of its entity. */
+export const counted = (
+  serve: Serve,
+  mount: Mount,
+  route: Offered & { readonly entity?: string },
+): Serve => {
   const ending =
     route.entity === undefined
       ? undefined

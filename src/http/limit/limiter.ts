@@ -23,25 +23,6 @@ export type LimiterOptions = TimeOptions & {
 /** `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers). */
 export type RateHeaders = Readonly<Record<string, string>>
 
-export type Limiter = {
-  /**
-   * Counts a request, or so much further work of it, and gives the headers for its answer: at once unless it must wait for the
-   * store; undefined for requests that are not counted. Throws `RATE_LIMITED` above the limit.
-   */
-  readonly count: (
-    c: Http,
-    viewer: Viewer,
-    work?: number,
-  ) => RateHeaders | undefined | Promise<RateHeaders>
-  /** Throws `RATE_LIMITED` where the address of a request has used up its limit, without counting the request. */
-  readonly checkAddress: (c: Http) => void
-  /** Counts the creation of a row; throws `RATE_LIMITED` above the limit of its entity. */
-  readonly countCreation: (c: Http, viewer: Viewer, entity: string) => void
-  /** Reads what is new to this process; throws `RATE_LIMITED` where that of its caller took too much of the processor. */
-  readonly readNew: <Result>(c: Http, viewer: Viewer, read: () => Result) => Result
-  readonly close: () => void
-}
-
 const minute = 60_000
 
 const apiPath = new RegExp(`^(?:${restPath}|${graphqlPath})(?:/|$)`)
@@ -80,20 +61,29 @@ const admit = (n: number, limit: number, seconds: number): RateHeaders => {
 }
 
 /** A limiter; close it in the end. */
-export const createLimiter = (options: LimiterOptions): Limiter => {
+export const createLimiter = (options: LimiterOptions) => {
   const { limit, now, proxies, superuser } = options
   const countedFor = callersBehind(proxies)
   const { countsOf, end } = createWindows(options)
   const windowNow = () => Math.floor(now() / minute)
   const secondsLeft = (window: number) =>
     Math.max(1, Math.ceil(((window + 1) * minute - now()) / 1000))
-  const count: Limiter['count'] = (c, viewer, work) => {
+  /**
+   * Counts a request, or so much further work of it, and gives the headers for its answer: at once unless it must wait for the
+   * store; undefined for requests that are not counted. Throws `RATE_LIMITED` above the limit.
+   */
+  const count = (
+    c: Http,
+    viewer: Viewer,
+    work?: number,
+  ): RateHeaders | undefined | Promise<RateHeaders> => {
     if (!isCounted(c.req.method, c.req.path)) return undefined
     const window = windowNow()
     const n = countsOf(window).count(countedFor(c, viewer), work)
     return after(n, number => admit(number, limit, secondsLeft(window)))
   }
-  const checkAddress: Limiter['checkAddress'] = c => {
+  /** Throws `RATE_LIMITED` where the address of a request has used up its limit, without counting the request. */
+  const checkAddress = (c: Http) => {
     if (!isCounted(c.req.method, c.req.path)) return
     const window = windowNow()
     if (countsOf(window).isUsedUp(countedFor(c, anonymous)))
@@ -105,7 +95,8 @@ export const createLimiter = (options: LimiterOptions): Limiter => {
       { most, windows: createWindows({ limit: most }) },
     ]),
   )
-  const countCreation: Limiter['countCreation'] = (c, viewer, entity) => {
+  /** Counts the creation of a row; throws `RATE_LIMITED` above the limit of its entity. */
+  const countCreation = (c: Http, viewer: Viewer, entity: string) => {
     const rate = creations.get(entity)
     if (!rate || viewer.role === superuser) return
     const window = windowNow()
@@ -119,6 +110,10 @@ export const createLimiter = (options: LimiterOptions): Limiter => {
     )
   }
   const withinTime = createTimes(options)
-  const readNew: Limiter['readNew'] = (c, viewer, read) => withinTime(countedFor(c, viewer), read)
+  /** Reads what is new to this process; throws `RATE_LIMITED` where that of its caller took too much of the processor. */
+  const readNew = <Result>(c: Http, viewer: Viewer, read: () => Result): Result =>
+    withinTime(countedFor(c, viewer), read)
   return { count, checkAddress, countCreation, readNew, close: end }
 }
+
+export type Limiter = ReturnType<typeof createLimiter>

@@ -11,9 +11,6 @@ export type TimeOptions = {
   readonly processor?: (() => number) | undefined
 }
 
-/** Runs a piece of work for a caller, and counts its time; throws `RATE_LIMITED` without running it where the caller has none left. */
-export type WithinTime = <Result>(caller: string, work: () => Result) => Result
-
 /** What a caller may take at once, in milliseconds: a program sends all its documents anew when the service was restarted. */
 const atOnce = 1000
 
@@ -36,11 +33,7 @@ const usedUp = (seconds: number): ApiError =>
   )
 
 /** Time for each caller, as in a bucket that leaks: what was taken is given back as time passes. */
-export const createTimes = ({
-  limit,
-  now,
-  processor = processorOfThread,
-}: TimeOptions): WithinTime => {
+export const createTimes = ({ limit, now, processor = processorOfThread }: TimeOptions) => {
   const perSecond = (limit * perRequest) / 60
   const callers = lru<{ readonly taken: number; readonly at: number }>(mostCallers)
   /** What a caller has taken and not been given back; a clock that was set back gives nothing back. */
@@ -49,7 +42,8 @@ export const createTimes = ({
     const seconds = Math.max(0, now() - at) / 1000
     return Math.max(0, taken - seconds * perSecond)
   }
-  return (caller, work) => {
+  /** Runs a piece of work for a caller, and counts its time; throws `RATE_LIMITED` without running it where the caller has none left. */
+  return <Result>(caller: string, work: () => Result): Result => {
     const taken = takenBy(caller)
     const took = (milliseconds: number) =>
       callers.set(caller, { taken: taken + milliseconds, at: now() })
