@@ -167,7 +167,7 @@ const queriedAt = (path: string, allow: string) =>
 /** The whole service as one Hono app, `app.request()` calls it without a port; and the function that opens its GraphQL API. */
 export const createApp = (
   options: AppOptions,
-): { readonly app: App; readonly openGraphql: () => Promise<void> } => {
+): { readonly app: App; readonly openGraphql: () => Promise<unknown> } => {
   const { core, content, notices } = options
   const edge: Edge = { ...options.edge, positionStatus: core.reader.positionStatus }
   const app: App = new Hono({ getPath: routedPath })

@@ -35,12 +35,6 @@ export type Slots = ReturnType<typeof createSlots>
 // Above every budget: the statement's own limit and the count of objects decide.
 const wholeList = 1_000_000
 
-/** The most rows that a `limit` argument allows; `byDefault` without the argument. */
-const limitOf = (limit: unknown, byDefault: number): number =>
-  limit == null ? byDefault : pageSize(Number(limit))
-
-const offsetOf = (offset: unknown): number => Math.max(Number(offset ?? 0), 0)
-
 /** Gives an argument's value for some variables; undefined where the request gives none. */
 type ReadArgument = (variables: Variables) => unknown
 
@@ -78,8 +72,13 @@ export const pageOf = (
   const limit = argumentOf(field, node, 'limit')
   const offset = argumentOf(field, node, 'offset')
   return {
-    limit: slots.take(variables => limitOf(limit(variables), defaultLimit ?? wholeList)),
-    offset: isGiven('offset') ? slots.take(variables => offsetOf(offset(variables))) : null,
+    limit: slots.take(variables => {
+      const most = limit(variables)
+      return most == null ? (defaultLimit ?? wholeList) : pageSize(Number(most))
+    }),
+    offset: isGiven('offset')
+      ? slots.take(variables => Math.max(Number(offset(variables) ?? 0), 0))
+      : null,
   }
 }
 

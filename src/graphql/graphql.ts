@@ -36,13 +36,6 @@ export type GraphqlOptions = {
   readonly stored?: Stored | undefined
 }
 
-/** The API, opened. */
-export type GraphqlApi = {
-  readonly serve: ReturnType<typeof exchange>
-  /** Serves the text of the schema. */
-  readonly serveSchema: ReturnType<typeof exchange>
-}
-
 const envelope = ({ data, errors }: Result): string => {
   const members = errors.length > 0 ? [`"errors":${JSON.stringify(errors)}`] : []
   if (data !== undefined) members.push(`"data":${data}`)
@@ -168,8 +161,8 @@ export const checkStored = (model: Model, options: GraphqlOptions): void => {
   documentsFor(deriveSchema(model), options, createMemory())
 }
 
-/** Opens the GraphQL API of a model. */
-export const openGraphql = (core: Core, edge: Edge, options: GraphqlOptions): GraphqlApi => {
+/** Opens the GraphQL API of a model: the handlers of its requests, and of those for the text of its schema. */
+export const openGraphql = (core: Core, edge: Edge, options: GraphqlOptions) => {
   const { introspection } = options
   const schema = deriveSchema(core.model)
   const documents = documentsFor(schema, options, edge.memory)
@@ -185,3 +178,5 @@ export const openGraphql = (core: Core, edge: Edge, options: GraphqlOptions): Gr
   )
   return { serve, serveSchema: schemaHandler(edge, fail, endpoint) }
 }
+
+export type GraphqlApi = ReturnType<typeof openGraphql>

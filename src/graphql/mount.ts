@@ -39,25 +39,22 @@ export const mountGraphql = (
   edge: Edge,
   options: GraphqlOptions,
   page: (c: Http) => Response | Promise<Response>,
-): (() => Promise<void>) => {
+): (() => Promise<unknown>) => {
   let api: GraphqlApi | undefined
-  let failure: { readonly cause: unknown } | undefined
-  const open = once(async (): Promise<GraphqlApi> => {
-    try {
-      api = (await loadGraphql()).openGraphql(core, edge, options)
-    } catch (cause) {
-      failure = { cause }
-      api = closed(edge, cause)
-    }
+  const open = once(async () => {
+    api = (await loadGraphql()).openGraphql(core, edge, options)
     return api
   })
-  const serve = (c: Http) => (api ? api.serve(c) : open().then(({ serve }) => serve(c)))
+  const openOrClosed = once(() =>
+    open().catch(cause => {
+      api = closed(edge, cause)
+      return api
+    }),
+  )
+  const serve = (c: Http) => (api ? api.serve(c) : openOrClosed().then(({ serve }) => serve(c)))
   app.post(graphqlPath, serve)
   app.on(queryMethod, graphqlPath, serve)
   app.get(graphqlPath, c => (wantsPage(header(c, 'accept')) ? page(c) : serve(c)))
-  app.get(schemaPath, c => open().then(({ serveSchema }) => serveSchema(c)))
-  return async () => {
-    await open()
-    if (failure) throw failure.cause
-  }
+  app.get(schemaPath, c => openOrClosed().then(({ serveSchema }) => serveSchema(c)))
+  return open
 }

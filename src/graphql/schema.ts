@@ -96,7 +96,6 @@ const page = {
 const list = (type: GraphQLObjectType) =>
   new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(type)))
 
-/** Sentences as one description. */
 const described = (...sentences: readonly (string | undefined)[]): string | null =>
   sentences.filter(Boolean).join(' ') || null
 
@@ -173,7 +172,6 @@ const id = { type: new GraphQLNonNull(GraphQLID) }
 
 type Config = GraphQLFieldConfigMap<unknown, unknown>[string]
 
-/** A root field by its name. */
 type Named = { readonly name: string; readonly root: RootField; readonly config: Config }
 
 /** An entity that the API shows, with its object type. */

@@ -27,7 +27,6 @@ type Part = { readonly name: string; readonly deprecationReason?: string | null 
 const isDeprecated = (part: Part | null | undefined): part is Part =>
   part?.deprecationReason != null
 
-/** Whether a schema deprecates anything. */
 const deprecatesIn = (schema: GraphQLSchema): boolean =>
   Object.values(schema.getTypeMap()).some(type => {
     if (isIntrospectionType(type)) return false

@@ -6,7 +6,6 @@ import { tableForm } from '#model/names.ts'
 
 const digestOf = (text: string): string => hash('sha1', text, 'base64url')
 
-/** How many characters of a digest a tag has. */
 const digestLength = 16
 
 /** The strong ETag of a representation by the SHA-1 of its bytes in base64url. */

@@ -47,21 +47,19 @@ export const eventOf = (
   { facts, work, started, wait, viewer, code }: Exchange,
   reply: Reply,
   status: number,
-): RequestEvent => {
-  return {
-    kind: 'request',
-    requestId: facts.requestId,
-    method: facts.method,
-    path: facts.path,
-    route: facts.route,
-    status,
-    milliseconds: performance.now() - started,
-    wait,
-    viewer: viewer.id,
-    code: code ?? reply.code,
-    bytes: Number(reply.headers['Content-Length'] ?? 0),
-    trace: facts.trace,
-    operation: reply.operation,
-    work,
-  }
-}
+): RequestEvent => ({
+  kind: 'request',
+  requestId: facts.requestId,
+  method: facts.method,
+  path: facts.path,
+  route: facts.route,
+  status,
+  milliseconds: performance.now() - started,
+  wait,
+  viewer: viewer.id,
+  code: code ?? reply.code,
+  bytes: Number(reply.headers['Content-Length'] ?? 0),
+  trace: facts.trace,
+  operation: reply.operation,
+  work,
+})

@@ -27,7 +27,6 @@ export type Text = { readonly text: string; readonly objects: number }
 /** The texts of a level, by the key in the rows above. */
 type ByKey = ReadonlyMap<SqlValue, Text>
 
-/** The number of objects written so far. */
 type Count = { objects: number }
 
 /** Writes a row or a piece of it, given the texts of the levels below, and counts the objects in it. */

@@ -7,7 +7,6 @@ import type { Version } from '#model/version.ts'
 import { styleOf } from '#rest/style.ts'
 import { errorVersionOf } from '#rest/version.ts'
 
-/** The error as `{"error": {code, message, details, requestId}}`. */
 const asError = ({ code, message, details }: ApiError, requestId: string) => ({
   error: { code, message, ...(details && { details }), requestId },
 })

@@ -64,7 +64,6 @@ const wordFor = (
   return null
 }
 
-/** The stored value of an equality filter. */
 const equalTo = ({ entity, formOf }: Resource, field: string, text: string, asking: Asking) => {
   const { scalar, values } = fieldOf(entity, field)
   const form = formOf(field)

@@ -30,8 +30,8 @@ const serving: Readonly<Record<Route['kind'], (mount: Mount, route: Route) => Se
   list: serveList,
   one: serveOne,
   create: serveCreate,
-  replace: (mount, route) => serveUpdate(mount, route, 'replace'),
-  update: (mount, route) => serveUpdate(mount, route, 'update'),
+  replace: serveUpdate,
+  update: serveUpdate,
   delete: serveDelete,
 }
 
@@ -98,26 +98,24 @@ const prefixes: readonly (readonly [string, readonly Version[]])[] = [
   ...versions.map(version => [versionPath(version), [version]] as const),
 ]
 
-/** The methods that a version has at a path. */
-const methodsIn = (endpoints: readonly Endpoint[], path: string, version: Version) =>
-  endpoints
+/** The error for a path or method that another version has. */
+const notInVersion = (
+  c: Http,
+  endpoints: readonly Endpoint[],
+  path: string,
+  version: Version,
+): ApiError => {
+  const methods = endpoints
     .filter(endpoint => endpoint.path === path && isIn(endpoint, version))
     .flatMap(({ method, isQueried }) => [
       ...(method === 'GET' ? ['GET', 'HEAD'] : [method]),
       ...(isQueried ? [queryMethod] : []),
     ])
-
-/** The error for a path or method that another version has. */
-const notInVersion = (c: Http, methods: readonly string[], version: Version): ApiError => {
   if (methods.length === 0) return noSuchPath(c.req.path)
   const allow = [...methods, 'OPTIONS'].join(', ')
   const message = `${c.req.method} is not possible at ${c.req.path} in version ${version}; there are ${allow}`
   return new ApiError('METHOD_NOT_ALLOWED', message, { headers: { Allow: allow } })
 }
-
-/** The endpoints of a method and path, one for each version at most. */
-const groupsOf = (endpoints: readonly Endpoint[]) =>
-  Map.groupBy(endpoints, ({ method, path }) => `${method} ${path}`)
 
 /** The successor of the requests of a group; none where no endpoint of it is in the newest version. */
 const successorIn = (
@@ -146,8 +144,9 @@ export const mountRest = (
   { actions, extras, notices, development }: RestOptions,
 ): void => {
   const endpoints = endpointsOf(core, actions, extras)
+  const groups = Map.groupBy(endpoints, ({ method, path }) => `${method} ${path}`)
   for (const [prefix, offered] of prefixes)
-    for (const group of groupsOf(endpoints).values()) {
+    for (const group of groups.values()) {
       const [{ method, path } = { method: '', path: '' }] = group
       const served = new Map<Version, Serve>()
       for (const version of offered)
@@ -168,7 +167,7 @@ export const mountRest = (
           notices?.admit(named.version, viewer)
           const serve = served.get(named.version)
           if (serve) return serve(c, viewer, named)
-          throw notInVersion(c, methodsIn(endpoints, path, named.version), named.version)
+          throw notInVersion(c, endpoints, path, named.version)
         })
         const route = `${prefix}${path}`
         app.on(method, [route], exchange(edge, fail, answer, route, { isOpenTo }))

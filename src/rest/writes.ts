@@ -166,12 +166,9 @@ const targetOf = (c: Http, mount: Mount, route: Route): Target => {
 }
 
 /** PUT and PATCH. */
-export const serveUpdate = (
-  mount: Mount,
-  route: Route,
-  mode: Mode & ('replace' | 'update'),
-): Serve => {
+export const serveUpdate = (mount: Mount, route: Route): Serve => {
   const { core, edge } = mount
+  const mode = route.kind === 'replace' ? 'replace' : 'update'
   const entity = entityOf(core.model, route.entity)
   const readingFor = readings(mount, route.entity)
   const count = countingBody(mount, route.entity)
