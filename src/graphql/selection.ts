@@ -48,9 +48,7 @@ export const collectFields = (
       if (!conditionHolds(selection, variables)) continue
       if (selection.kind === 'Field') {
         const key = selection.alias?.value ?? selection.name.value
-        const group = grouped.get(key)
-        if (group) group.push(selection)
-        else grouped.set(key, [selection])
+        grouped.getOrInsert(key, []).push(selection)
       } else if (selection.kind === 'InlineFragment') collect(selection.selectionSet)
       else if (!visited.has(selection.name.value)) {
         visited.add(selection.name.value)

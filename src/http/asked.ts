@@ -3,18 +3,16 @@ import type { Edge } from '#http/edge.ts'
 import { type Http, hasHungUp, header } from '#http/request.ts'
 import type { Viewer } from '#model/viewer.ts'
 
-/** Calls back when the client of a request hangs up; gives the function that forgets this. */
-const whenGone = (c: Http, stop: () => void): (() => void) => {
-  const outgoing = c.env?.outgoing
-  if (hasHungUp(c)) stop()
-  outgoing?.once('close', stop)
-  return () => void outgoing?.off('close', stop)
-}
-
 /** The terms of a read for a request: not before the position that it names, for its caller, until its client hangs up. */
 export const askedBy = ({ callerOf }: Pick<Edge, 'callerOf'>, c: Http, viewer: Viewer) => ({
   /** The position that an earlier write's answer named; undefined: any will do. */
   after: header(c, 'duet-position'),
   caller: () => callerOf(c, viewer),
-  onGone: (stop: () => void) => whenGone(c, stop),
+  /** Calls back when the client hangs up; gives the function that forgets this. */
+  onGone: (stop: () => void) => {
+    const outgoing = c.env?.outgoing
+    if (hasHungUp(c)) stop()
+    outgoing?.once('close', stop)
+    return () => void outgoing?.off('close', stop)
+  },
 })

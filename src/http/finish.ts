@@ -44,9 +44,7 @@ export const tooManyUnread = () =>
   new ApiError(
     'OVERLOADED',
     'Too many answers wait for their clients to read them; try again soon',
-    {
-      retryAfter: 2,
-    },
+    { retryAfter: 2 },
   )
 
 /** Shorter answers fit into the buffers of their sockets, and are not counted where they go out at once. */

@@ -229,9 +229,7 @@ const typedBytes = (
     new ApiError(
       'UNSUPPORTED_MEDIA_TYPE',
       `The body must be ${types.join(' or ')} in UTF-8; send Content-Type: ${types[0]}`,
-      {
-        headers,
-      },
+      { headers },
     )
   if (contentType !== undefined && !isUtf8Of(contentType, types)) throw wrongType()
   return after(bodyBytes(c, limit), bytes => {

@@ -75,33 +75,26 @@ export const shortNotice = (
     : `version ${version} was to end on ${sunset}, when ${notice}: it ${today < soonest ? 'goes' : 'went'} on until ${soonest}, as DUET_NOTICE=kept says`
 }
 
-/** The structured date of RFC 9745, and the HTTP date (RFC 9110, section 5.6.7) of RFC 8594. */
-const dateOf = (day: string): string => `@${Date.parse(day) / 1000}`
-const httpDateOf = (day: string): string => new Date(day).toUTCString()
-
 const aboutVersions = `<${versionsPath}>; rel="deprecation"; type="text/html"`
 
-/** What the answers of a deprecated version carry. */
-type Notice = { readonly lifecycle: Lifecycle; readonly headers: Readonly<Record<string, string>> }
-
-const noticeOf = (deprecation: Deprecation, lifecycle: Lifecycle): Notice => ({
-  lifecycle,
-  headers: {
-    Deprecation: deprecation.header === 'true' ? 'true' : dateOf(lifecycle.from),
-    ...(lifecycle.end !== undefined && { Sunset: httpDateOf(lifecycle.end) }),
-  },
-})
-
-/** The notice of today, made anew when the day or the first day of its announcement changes. */
+/** What the answers of a deprecated version carry today, made anew when the day or the first day of its announcement changes. */
 const noticeNow = (deprecation: Deprecation, now: () => number, usage: Usage) => {
-  let known: { day: number; announced: string | undefined; notice: Notice } | undefined
-  return (): Notice => {
+  const noticeOf = (day: number, announced: string | undefined) => {
+    const lifecycle = lifecycleOn(deprecation, dayNumbered(day), announced)
+    const { from, end } = lifecycle
+    const headers: Readonly<Record<string, string>> = {
+      // The structured date of RFC 9745, and the HTTP date (RFC 9110, section 5.6.7) of RFC 8594.
+      Deprecation: deprecation.header === 'true' ? 'true' : `@${Date.parse(from) / 1000}`,
+      ...(end !== undefined && { Sunset: new Date(end).toUTCString() }),
+    }
+    return { day, announced, lifecycle, headers }
+  }
+  let known: ReturnType<typeof noticeOf> | undefined
+  return () => {
     const day = dayNumber(now())
     const announced = usage.firstAnnounced(deprecation.version)
-    if (known?.day === day && known.announced === announced) return known.notice
-    const notice = noticeOf(deprecation, lifecycleOn(deprecation, dayNumbered(day), announced))
-    known = { day, announced, notice }
-    return notice
+    if (known?.day !== day || known.announced !== announced) known = noticeOf(day, announced)
+    return known
   }
 }
 
