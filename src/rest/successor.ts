@@ -16,11 +16,8 @@ export const isBelowApi = (path: string): boolean => prefix.test(path)
 
 const successorPath = (path: string): string => path.replace(prefix, versionPath(newest))
 
-/** A name as the newest version has it. */
-type Rename = (name: string) => string
-
-/** The names of the values of parameters that list members. */
-type Renames = Readonly<Record<string, Rename>>
+/** The names that the newest version has, of the values of parameters that list members. */
+type Renames = Readonly<Record<string, (name: string) => string>>
 
 const renamesOf = (older: Resource, newer: Resource): Renames => ({
   fields: name => {
