@@ -186,14 +186,12 @@ const exported = ({ store }: Service, model: Model, names: readonly string[]) =>
   filling(store, async line => {
     const rows: Record<string, InputRow[]> = {}
     for (const name of names) {
-      const { header, pages } = await pagesOf(
+      const { pages } = await pagesOf(
         { ...line, model },
         { entity: name, also: [], foreign: {} },
       )
       rows[name] = []
-      for await (const page of pages())
-        for (const row of page)
-          rows[name].push(Object.fromEntries(header.map((key, index) => [key, row[index]])))
+      for await (const page of pages()) rows[name].push(...page)
     }
     return rows
   })
