@@ -65,7 +65,6 @@ const otherMeanings: Readonly<Record<string, Meaning>> = {
       /(?<!\b(?:a|the|each|every|this|its|their|no|new|of|by|per|const|let|type)) like (?=[\w'`{$])/,
     ],
     files: [
-      'src/contract/alternatives.ts',
       'src/engines/postgres/dialect.ts',
       'src/engines/postgres/schema/draft.ts',
       'src/engines/sqlite/connection.ts',

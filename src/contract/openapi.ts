@@ -1,28 +1,29 @@
 /** Compares two OpenAPI 3.1 documents; whatever it does not know counts as breaking. */
-import { isDeepStrictEqual } from 'node:util'
-import { isObject, type JsonObject } from '#base/object.ts'
-import { compareComponents } from '#contract/components.ts'
+import { isObject, type JsonObject, own } from '#base/object.ts'
 import { type Difference, found, sorted } from '#contract/difference.ts'
 import { newNotices, noticeOf, removal } from '#contract/notice.ts'
-import { compareBody, compareParameters, parametersOf } from '#contract/request.ts'
-import { compareResponses } from '#contract/response.ts'
+import {
+  compareBody,
+  compareComponents,
+  compareParameters,
+  compareResponses,
+  parametersOf,
+} from '#contract/operation.ts'
 import {
   annotation,
+  byPlace,
   type Compare,
-  commonKeys,
   compareKeys,
   followed,
   free,
   inside,
-  type Keys,
   lists,
   maps,
-  namesOf,
+  missing,
   nothing,
-  own,
+  objects,
   type Place,
-  type Run,
-  unknown,
+  pairs,
 } from '#contract/walk.ts'
 
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']
@@ -72,35 +73,29 @@ const operationOf = (
 }
 
 /** All operations of a document by method and path, whatever is in its braces. */
-const operationsOf = (document: JsonObject): ReadonlyMap<string, Operation> =>
-  new Map(
+const operationsOf = (document: JsonObject): Readonly<Record<string, Operation>> =>
+  Object.fromEntries(
     Object.entries(isObject(document.paths) ? document.paths : {}).flatMap(([path, part]) => {
       const item = followed(document, part)
       if (!isObject(item)) return []
       return methods
         .filter(method => isObject(own(item, method)))
-        .map(method => {
-          const operation = operationOf(document, path, item, method)
-          return [operation.label.replace(/\{[^}]*\}/g, '{}'), operation] as const
-        })
+        .map(method => operationOf(document, path, item, method))
+        .map(operation => [operation.label.replace(/\{[^}]*\}/g, '{}'), operation] as const)
     }),
   )
 
-const compareAccess = (
-  before: readonly string[],
-  after: readonly string[],
-  at: Place,
-): readonly Difference[] => {
+const accessChanges = (before: Operation, after: Operation, at: Place): readonly Difference[] => {
   const inWords = (way: string) => (way === '{}' ? 'no token' : way)
-  const [lost, gained] = [
-    before.filter(way => !after.includes(way)),
-    after.filter(way => !before.includes(way)),
-  ]
   const ruleOf = (way: string) =>
-    after.some(other => isMetBy(other, way)) ? 'access-eased' : 'access-closed'
+    after.access.some(other => isMetBy(other, way)) ? 'access-eased' : 'access-closed'
   return [
-    ...lost.flatMap(way => found(at, ruleOf(way), `it no longer lets in with ${inWords(way)}`)),
-    ...gained.flatMap(way => found(at, 'access-opened', `it lets in with ${inWords(way)}`)),
+    ...missing(before.access, after.access).flatMap(way =>
+      found(at, ruleOf(way), `it no longer lets in with ${inWords(way)}`),
+    ),
+    ...missing(after.access, before.access).flatMap(way =>
+      found(at, 'access-opened', `it lets in with ${inWords(way)}`),
+    ),
   ]
 }
 
@@ -114,8 +109,7 @@ const compareName: Compare = (before, after, at) =>
         [String(after ?? before)],
       )
 
-const operationKeys: Keys = {
-  ...commonKeys,
+const compareOperation = compareKeys({
   tags: annotation('tags'),
   externalDocs: annotation('link to documents'),
   operationId: compareName,
@@ -124,97 +118,69 @@ const operationKeys: Keys = {
   // Compared with what the path and the document say.
   parameters: free,
   security: free,
-}
+})
 
-const compareOperations = (
-  before: Operation,
-  after: Operation,
-  at: Place,
-): readonly Difference[] => [
-  ...(before.path === after.path
-    ? []
-    : found(at, 'path-parameter-renamed', `its path is ${after.path} instead of ${before.path}`, [
-        after.path,
-      ])),
-  ...compareParameters(before.parameters, after.parameters, at),
-  ...compareAccess(before.access, after.access, at),
-  ...compareKeys(operationKeys)(before.keys, after.keys, at),
-]
-
-const compareAllOperations = (at: Place): readonly Difference[] => {
-  const [before, after] = [operationsOf(at.run.before), operationsOf(at.run.after)]
-  return [...new Set([...before.keys(), ...after.keys()])].flatMap(key => {
-    const [was, is] = [before.get(key), after.get(key)]
-    const label = (is ?? was)?.label ?? ''
+const compareAllOperations = (at: Place): readonly Difference[] =>
+  pairs(operationsOf(at.run.before), operationsOf(at.run.after)).flatMap(([, was, is]) => {
+    const { label = '', path = '' } = is ?? was ?? {}
     const there = { ...inside(at, label, label), visited: nothing() }
     if (!was)
       return [...found(there, 'operation-added', `${label} is new`), ...newNotices(is?.keys, there)]
     if (!is) return removal(noticeOf(was.keys), there, 'operation-removed', `${label} is gone`)
-    return compareOperations(was, is, there)
+    return [
+      ...(was.path === path
+        ? []
+        : found(there, 'path-parameter-renamed', `its path is ${path} instead of ${was.path}`, [
+            path,
+          ])),
+      ...compareParameters(was.parameters, is.parameters, there),
+      ...accessChanges(was, is, there),
+      ...compareOperation(was.keys, is.keys, there),
+    ]
   })
-}
+
+/** Whether what is compared elsewhere is there at all. */
+const aMap = objects(() => [])
+const aList = lists(() => [])
+
+const comparePath = compareKeys({
+  ...Object.fromEntries(methods.map(method => [method, aMap])),
+  parameters: aList,
+})
 
 /** All that a path has besides its operations and their parameters; a path without operations promises nothing. */
-const comparePaths = maps((before, after, at) =>
-  namesOf(before, after).flatMap(path => {
-    const [was, is] = [own(before, path), own(after, path)]
-    const there = inside(at, path, path)
-    if (!isObject(was ?? {}) || !isObject(is ?? {})) return unknown(was, is, there)
-    const sides = [was, is].filter(isObject)
-    return sides.length === 2 ? comparePathItem(was, is, there) : []
-  }),
-)
-
-const comparePathItem: Compare = (before, after, at) => {
-  const known = Object.fromEntries(methods.map(method => [method, malformed]))
-  return compareKeys({ ...commonKeys, ...known, parameters: malformedList })(before, after, at)
-}
-
-/** Whether what should be compared elsewhere is there at all. */
-const malformed: Compare = (before = {}, after = {}, at) =>
-  isObject(before) && isObject(after) ? [] : unknown(before, after, at)
-
-const malformedList: Compare = (before = [], after = [], at) =>
-  Array.isArray(before) && Array.isArray(after) ? [] : unknown(before, after, at)
+const comparePaths = maps(([path, was, is], at) => {
+  const isOneSided =
+    [was, is].some(side => side == null) && [was, is].every(side => isObject(side ?? {}))
+  return isOneSided ? [] : comparePath(was, is, inside(at, path, path))
+})
 
 const minor = (version: unknown) => String(version).split('.').slice(0, 2).join('.')
 
 const compareDialect: Compare = (before, after, at) =>
-  isDeepStrictEqual(before, after)
-    ? []
-    : minor(before) === minor(after)
-      ? annotation('version of OpenAPI')(before, after, at)
-      : found(at, 'openapi-changed', `it is written in OpenAPI ${after} instead of ${before}`, [
-          String(after),
-        ])
+  minor(before) === minor(after)
+    ? annotation('version of OpenAPI')(before, after, at)
+    : found(at, 'openapi-changed', `it is written in OpenAPI ${after} instead of ${before}`, [
+        String(after),
+      ])
 
-/** The notice of a whole version stands here too. */
-const compareInfo = compareKeys({
-  ...commonKeys,
-  title: annotation('title'),
-  version: annotation('version'),
-  termsOfService: annotation('terms of service'),
-  contact: annotation('contact'),
-  license: annotation('license'),
-})
-
-const compareServers = lists((before, after, at) =>
-  before.length === after.length
-    ? before.flatMap((server, index) => compareKeys(commonKeys)(server, after[index], at))
-    : unknown(before, after, at),
-)
-
-const documentKeys: Keys = {
-  ...commonKeys,
+const compareDocuments = compareKeys({
   openapi: compareDialect,
-  info: compareInfo,
-  servers: compareServers,
+  // The notice of a whole version stands here too.
+  info: compareKeys({
+    title: annotation('title'),
+    version: annotation('version'),
+    termsOfService: annotation('terms of service'),
+    contact: annotation('contact'),
+    license: annotation('license'),
+  }),
+  servers: byPlace(compareKeys({})),
   tags: annotation('list of tags'),
   externalDocs: annotation('link to documents'),
   paths: comparePaths,
   components: free,
-  security: malformedList,
-}
+  security: aList,
+})
 
 /** The differences between two OpenAPI 3.1 documents for callers of the first, on a day (YYYY-MM-DD). */
 export const diffOpenApi = (
@@ -222,24 +188,20 @@ export const diffOpenApi = (
   after: JsonObject,
   today: string,
 ): readonly Difference[] => {
-  const run: Run = { before, after, followed: new Set() }
   const at: Place = {
-    run,
+    run: { before, after, followed: new Set() },
     visited: nothing(),
     today,
     way: 'either',
     path: '',
     member: 'the document',
   }
+  const components = inside(at, 'components', 'components')
   const differences = [
-    ...compareKeys(documentKeys)(before, after, at),
+    ...compareDocuments(before, after, at),
     ...compareAllOperations(at),
     // After the operations: what none of them led to is compared here.
-    ...compareComponents(
-      before.components,
-      after.components,
-      inside(at, 'components', 'components'),
-    ),
+    ...compareComponents(before.components, after.components, components),
   ]
   return sorted(differences.map(difference => ({ ...difference, path: tidy(difference.path) })))
 }

@@ -1,31 +1,44 @@
 /** Compares two JSON Schemas (draft 2020-12, as OpenAPI 3.1 has them), as sets of the values that they allow. */
-import { isObject } from '#base/object.ts'
-import { alternatives, formsOf } from '#contract/alternatives.ts'
-import { found } from '#contract/difference.ts'
-import { members, otherMembers } from '#contract/members.ts'
-import { compareSteps, compareTypes, format, limit } from '#contract/values.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { isObject, type JsonObject, own } from '#base/object.ts'
+import { type Difference, found } from '#contract/difference.ts'
+import { formsOf, isNull, paired, plainForms, unionOf, valuesOf } from '#contract/forms.ts'
+import { newNotices } from '#contract/notice.ts'
+import {
+  compareLists,
+  compareSteps,
+  compareTypes,
+  format,
+  limit,
+  nullAdded,
+  nullRemoved,
+} from '#contract/values.ts'
 import {
   annotation,
+  byPlace,
   type Compare,
-  commonKeys,
   compareKeys,
   flag,
+  followed,
   free,
   inside,
-  type Keys,
   lists,
+  missing,
+  objects,
+  type Place,
+  removed,
   throughRefs,
   unknown,
 } from '#contract/walk.ts'
-import { compareLists } from '#contract/words.ts'
 
-/** Compares two schemas: what is allowed less breaks those who send, what is allowed more those who read. */
-export const compareSchemas: Compare = (before, after, at) => compareFollowed(before, after, at)
+/** Compares two schemas, of which one that is left out allows anything: what is allowed less breaks those who send, what is allowed more those who read. */
+export const compareSchemas: Compare = (before = {}, after = {}, at) =>
+  compareFollowed(before, after, at)
 
 const compareFollowed = throughRefs((before, after, at) => {
   const [was, is] = [plain(before), plain(after)]
-  if (formsOf(was) || formsOf(is)) return compareAlternatives(was, is, at)
-  return [compareKeys(keys), compareLists, compareMembers].flatMap(compare => compare(was, is, at))
+  if (formsOf(was) || formsOf(is)) return compareForms(was, is, at)
+  return [compareKeywords, compareLists, compareMembers].flatMap(compare => compare(was, is, at))
 })
 
 /** A schema as an object, with a constant as the list of one value that it is. */
@@ -38,22 +51,141 @@ const plain = (schema: unknown): unknown => {
   return { ...rest, enum: [value] }
 }
 
-const compareMembers = members(compareSchemas)
-const compareAlternatives = alternatives(compareSchemas)
+const formAdded = (form: unknown, at: Place): readonly Difference[] => {
+  if (isNull(form)) return nullAdded(at)
+  const values = valuesOf(followed(at.run.after, form))?.map(String)
+  return [
+    ...(values
+      ? found(at, 'value-added', `${at.member} may be ${values.join(', ')}`, [at.member, ...values])
+      : found(at, 'alternative-added', `${at.member} has one more form`)),
+    ...newNotices(form, at),
+  ]
+}
 
-const compareItems: Compare = (before = {}, after = {}, at) =>
-  compareSchemas(before, after, inside(at, '[]'))
+const formRemoved = (form: unknown, at: Place): readonly Difference[] => {
+  if (isNull(form)) return nullRemoved(at)
+  const values = valuesOf(followed(at.run.before, form))?.map(String)
+  return values
+    ? removed(form, at, 'value-removed', `${at.member} is never ${values.join(', ')}`)
+    : removed(form, at, 'alternative-removed', `${at.member} has one form less`)
+}
 
-/** All of the parts of `allOf` hold, so each is compared with the one in its place. */
-const compareParts = lists((before, after, at) =>
-  before.length === after.length
-    ? before.flatMap((part, index) => compareSchemas(part, after[index], at))
-    : unknown(before, after, at),
-)
+/** Compares two choices of forms; a plain schema is a choice of one. */
+const compareForms: Compare = (before, after, at) => {
+  const { all, lost, gained } = paired(
+    formsOf(before) ?? plainForms(before),
+    formsOf(after) ?? plainForms(after),
+  )
+  const [was, is] = [unionOf(before), unionOf(after)]
+  return [
+    ...(was !== undefined && is !== undefined ? unknown(was, is, at) : []),
+    ...all.flatMap(([one, other]) => compareSchemas(one, other, at)),
+    ...lost.flatMap(form => formRemoved(form, at)),
+    ...gained.flatMap(form => formAdded(form, at)),
+  ]
+}
+
+/** The named members of a schema, and which of them are always there. */
+type Members = {
+  readonly schemas: JsonObject
+  readonly required: readonly unknown[]
+  /** The schema of the members that are not named, where it says what they are. */
+  readonly others: unknown
+}
+
+const memberAdded = (schema: unknown, isRequired: boolean, at: Place): readonly Difference[] => [
+  ...(isRequired
+    ? found(at, 'required-member-added', `${at.member} is new, and always there`)
+    : found(at, 'member-added', `${at.member} is new`)),
+  ...newNotices(schema, at),
+]
+
+/** The only new name, where a single member went and a single one like it came. */
+const newName = (before: JsonObject, after: JsonObject): string | undefined => {
+  const [names, newNames] = [Object.keys(before), Object.keys(after)]
+  const [from, ...gone] = missing(names, newNames)
+  const [to, ...come] = missing(newNames, names)
+  if (from === undefined || to === undefined || gone.length + come.length > 0) return undefined
+  return isDeepStrictEqual(before[from], after[to]) ? to : undefined
+}
+
+const memberRemoved = (before: Members, after: Members, at: Place): readonly Difference[] => {
+  const schema = own(before.schemas, at.member)
+  const renamed = newName(before.schemas, after.schemas)
+  return renamed === undefined
+    ? removed(schema, at, 'member-removed', `${at.member} is gone`)
+    : removed(schema, at, 'member-renamed', `${at.member} is now called ${renamed}`)
+}
+
+const requirementChanges = (before: boolean, after: boolean, at: Place): readonly Difference[] => {
+  if (before === after) return []
+  return after
+    ? found(at, 'member-required', `${at.member} is always there`)
+    : found(at, 'member-optional', `${at.member} may be left out`)
+}
+
+/** What a member was before it was named: as the others are, where they are told; nothing where it was not there. */
+const unnamed = ({ others }: Members, isNew: boolean): unknown =>
+  isObject(others) ? others : isNew ? undefined : {}
+
+const compareNamed = (before: Members, after: Members, at: Place): readonly Difference[] => {
+  const names = new Set(
+    [before.schemas, after.schemas]
+      .flatMap(Object.keys)
+      .concat([...before.required, ...after.required].map(String)),
+  )
+  return [...names].flatMap(name => {
+    const there = inside(at, `.${name}`, name)
+    const [was, is] = [own(before.schemas, name), own(after.schemas, name)]
+    if (was !== undefined && is === undefined) return memberRemoved(before, after, there)
+    const wasRequired = before.required.includes(name)
+    const isRequired = after.required.includes(name)
+    // It was there without a schema, and may now be left out.
+    const isLess = wasRequired && !isRequired
+    const isNew = was === undefined && is !== undefined && !isLess
+    const known = was === undefined ? unnamed(before, isNew) : was
+    return [
+      ...(isNew
+        ? memberAdded(is, isRequired, there)
+        : requirementChanges(wasRequired, isRequired, there)),
+      ...(known === undefined || is === undefined ? [] : compareSchemas(known, is, there)),
+    ]
+  })
+}
+
+/** Compares `properties` and `required` together. */
+const compareMembers: Compare = (before, after, at) => {
+  if (!isObject(before) || !isObject(after)) return unknown(before, after, at)
+  return objects((was, is) =>
+    lists((wasRequired, isRequired) =>
+      [...wasRequired, ...isRequired].every(name => typeof name === 'string')
+        ? compareNamed(
+            { schemas: was, required: wasRequired, others: before.additionalProperties },
+            { schemas: is, required: isRequired, others: after.additionalProperties },
+            at,
+          )
+        : unknown(wasRequired, isRequired, at),
+    )(before.required, after.required, at),
+  )(before.properties, after.properties, at)
+}
+
+/** Compares `additionalProperties`: members that are not named. */
+const compareOthers: Compare = (before = true, after = true, at) => {
+  if (isDeepStrictEqual(before, after) && !isObject(before)) return []
+  const there = inside(at, '.*')
+  // A map has named none of its members, and they go all the same.
+  if (isObject(before) && after === false)
+    return found(there, 'member-removed', `${at.member} has no members of any name any more`)
+  if (after === false)
+    return found(there, 'others-refused', `${at.member} has no members but those named`)
+  if (before === false)
+    return found(there, 'others-allowed', `${at.member} has members of any name`)
+  return compareSchemas(before, after, there)
+}
 
 const compareUnions: Compare = (before, after, at) =>
   Array.isArray(before) && Array.isArray(after)
-    ? compareAlternatives({ anyOf: before }, { anyOf: after }, at)
+    ? compareForms({ anyOf: before }, { anyOf: after }, at)
     : unknown(before, after, at)
 
 const compareDefaults: Compare = (before, after, at) => {
@@ -63,8 +195,7 @@ const compareDefaults: Compare = (before, after, at) => {
     : found(at, 'default-changed', `${at.member} is ${is} instead of ${was} where it is left out`)
 }
 
-const keys: Keys = {
-  ...commonKeys,
+const compareKeywords = compareKeys({
   title: annotation('title'),
   $comment: annotation('comment'),
   externalDocs: annotation('link to documents'),
@@ -75,9 +206,10 @@ const keys: Keys = {
   'x-sunsets': free,
   properties: free,
   required: free,
-  additionalProperties: otherMembers(compareSchemas),
-  items: compareItems,
-  allOf: compareParts,
+  additionalProperties: compareOthers,
+  items: (before, after, at) => compareSchemas(before, after, inside(at, '[]')),
+  // All of the parts hold.
+  allOf: byPlace(compareSchemas),
   anyOf: compareUnions,
   oneOf: compareUnions,
   maximum: limit('maximum', 'upper'),
@@ -100,4 +232,4 @@ const keys: Keys = {
   contentEncoding: format('contentEncoding'),
   contentMediaType: format('contentMediaType'),
   default: compareDefaults,
-}
+})

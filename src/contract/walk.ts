@@ -1,12 +1,12 @@
 /** Walks two documents side by side, so that no key of either is left out. */
 import { isDeepStrictEqual } from 'node:util'
-import { isObject, type JsonObject } from '#base/object.ts'
+import { isObject, type JsonObject, own } from '#base/object.ts'
 import { type At, type Difference, found } from '#contract/difference.ts'
-import { noticeChanges, noticeOf } from '#contract/notice.ts'
+import { noticeChanges, noticeOf, removal } from '#contract/notice.ts'
 import type { Rule } from '#contract/rules.ts'
 
 /** Two documents, and the references of both that were followed. */
-export type Run = {
+type Run = {
   readonly before: JsonObject
   readonly after: JsonObject
   /** The pairs of references that were followed, by `pairOf`. */
@@ -14,7 +14,7 @@ export type Run = {
 }
 
 /** The pairs of references of one request or response: those that are being compared, and those that were. */
-export type Visited = { readonly open: Set<string>; readonly done: Set<string> }
+type Visited = { readonly open: Set<string>; readonly done: Set<string> }
 
 export type Place = At & { readonly run: Run; readonly visited: Visited }
 
@@ -33,26 +33,31 @@ export const inside = (at: Place, step: string, member = at.member): Place => ({
   member,
 })
 
-/** The value of an object's own key. */
-export const own = (object: JsonObject, key: string): unknown =>
-  Object.hasOwn(object, key) ? object[key] : undefined
+/** The values of one list that are not in another. */
+export const missing = <Value>(values: readonly Value[], other: readonly Value[]) =>
+  values.filter(value => !other.some(another => isDeepStrictEqual(another, value)))
+
+/** Compares values of which any change is a difference of one rule. */
+export const fixed =
+  (rule: Rule, about: (at: Place, before: unknown, after: unknown) => string): Compare =>
+  (before, after, at) =>
+    isDeepStrictEqual(before, after) ? [] : found(at, rule, about(at, before, after))
 
 /** Whatever no rule knows: any change of it is breaking. */
-export const unknown: Compare = (before, after, at) =>
-  isDeepStrictEqual(before, after)
-    ? []
-    : found(at, 'unknown', `${at.member} has changed in a way that no rule knows`)
+export const unknown = fixed(
+  'unknown',
+  ({ member }) => `${member} has changed in a way that no rule knows`,
+)
+
+const unknownKey = (key: string): Compare =>
+  fixed('unknown', ({ member }) => `${key} of ${member} has changed in a way that no rule knows`)
 
 /** For texts that promise nothing, and for keys that are compared with another. */
 export const free: Compare = () => []
 
 /** For what people read and generators print, and no request depends on. */
-export const annotation =
-  (key: string): Compare =>
-  (before, after, at) =>
-    isDeepStrictEqual(before, after)
-      ? []
-      : found(at, 'annotation-changed', `the ${key} of ${at.member} is another`)
+export const annotation = (key: string): Compare =>
+  fixed('annotation-changed', ({ member }) => `the ${key} of ${member} is another`)
 
 /** The keys that objects of all kinds have. */
 export const commonKeys: Keys = {
@@ -65,51 +70,56 @@ export const commonKeys: Keys = {
   'x-sunset': free,
 }
 
-const noticeParts = (part: unknown): JsonObject => {
-  const { deprecated = false, 'x-sunset': sunset = '' }: JsonObject = isObject(part) ? part : {}
-  return { deprecated, sunset }
-}
+const noticeParts = ({ deprecated = false, 'x-sunset': sunset = '' }: JsonObject) => ({
+  deprecated,
+  sunset,
+})
 
-const compareNotices: Compare = (before, after, at) => {
-  const [was, is] = [noticeParts(before), noticeParts(after)]
-  return [was, is].every(
+const compareNotices = (before: JsonObject, after: JsonObject, at: Place) => {
+  const parts = [noticeParts(before), noticeParts(after)] as const
+  return parts.every(
     ({ deprecated, sunset }) => typeof deprecated === 'boolean' && typeof sunset === 'string',
   )
     ? noticeChanges(noticeOf(before), noticeOf(after), at)
-    : unknown(was, is, at)
+    : unknown(...parts, at)
 }
 
-/** Compares each key of two objects as the table says. */
-export const compareKeys =
-  (keys: Keys): Compare =>
-  (before, after, at) => {
+/** Compares each key of two objects as the table says, and those that all objects have. */
+export const compareKeys = (keys: Keys): Compare => {
+  const known = { ...commonKeys, ...keys }
+  return (before, after, at) => {
     if (!isObject(before) || !isObject(after)) return unknown(before, after, at)
     return [
       ...compareNotices(before, after, at),
-      ...namesOf(before, after).flatMap(key => {
-        const compare = own(keys, key) ?? unknownKey(key)
-        return (compare as Compare)(own(before, key), own(after, key), at)
-      }),
+      ...pairs(before, after).flatMap(([key, was, is]) =>
+        (own(known, key) ?? unknownKey(key))(was, is, at),
+      ),
     ]
   }
+}
 
-const unknownKey =
-  (key: string): Compare =>
-  (before, after, at) =>
-    isDeepStrictEqual(before, after)
-      ? []
-      : found(at, 'unknown', `${key} of ${at.member} has changed in a way that no rule knows`)
+type Pair<Value> = readonly [name: string, before: Value | undefined, after: Value | undefined]
 
-/** The keys of either object. */
-export const namesOf = (before: JsonObject, after: JsonObject): readonly string[] => [
-  ...new Set([...Object.keys(before), ...Object.keys(after)]),
-]
+/** The names of either object, each with what it has there before and after. */
+export const pairs = <Value>(
+  before: Readonly<Record<string, Value>>,
+  after: Readonly<Record<string, Value>>,
+): readonly Pair<Value>[] =>
+  [...new Set([...Object.keys(before), ...Object.keys(after)])].map(name => [
+    name,
+    own(before, name),
+    own(after, name),
+  ])
 
-/** Compares two maps by name; a map that is left out is empty. */
-export const maps =
+/** Compares two objects; one that is left out is empty. */
+export const objects =
   (compare: (before: JsonObject, after: JsonObject, at: Place) => readonly Difference[]): Compare =>
   (before = {}, after = {}, at) =>
     isObject(before) && isObject(after) ? compare(before, after, at) : unknown(before, after, at)
+
+/** Compares two maps name by name; a map that is left out is empty. */
+export const maps = (compare: (pair: Pair<unknown>, at: Place) => readonly Difference[]): Compare =>
+  objects((before, after, at) => pairs(before, after).flatMap(pair => compare(pair, at)))
 
 /** Compares two lists; a list that is left out is empty. */
 export const lists =
@@ -124,6 +134,14 @@ export const lists =
     Array.isArray(before) && Array.isArray(after)
       ? compare(before, after, at)
       : unknown(before, after, at)
+
+/** Compares two lists of equal length, each item with the one in its place. */
+export const byPlace = (compare: Compare): Compare =>
+  lists((before, after, at) =>
+    before.length === after.length
+      ? before.flatMap((item, index) => compare(item, after[index], at))
+      : unknown(before, after, at),
+  )
 
 /** Compares a flag that is false where it is left out. */
 export const flag =
@@ -210,6 +228,10 @@ export const followed = (document: JsonObject, part: unknown, depth = 0): unknow
   return isObject(resolved) ? together(resolved, beside) : resolved
 }
 
+/** The removal of a part of the first document, by what it or its reference announced. */
+export const removed = (part: unknown, at: Place, rule: Rule, message: string) =>
+  removal(noticeOf(followed(at.run.before, part)), at, rule, message)
+
 /** The name of a pair of references. */
 export const pairOf = (before: string, after: string): string => `${before} ${after}`
 
@@ -218,11 +240,9 @@ export const throughRefs =
   (compare: Compare): Compare =>
   (before, after, at) => {
     const { run } = at
-    const compareHere = (place: Place) =>
-      compare(followed(run.before, before), followed(run.after, after), place)
-    const refs = [refOf(before), refOf(after)] as const
-    const [from, to] = refs
-    if (from === undefined && to === undefined) return compareHere(at)
+    const compareHere = () => compare(followed(run.before, before), followed(run.after, after), at)
+    const [from, to] = [refOf(before), refOf(after)]
+    if (from === undefined && to === undefined) return compareHere()
     if (from !== undefined && to !== undefined && isBare(before) && isBare(after))
       run.followed.add(pairOf(from, to))
     const { open, done } = at.visited
@@ -232,7 +252,7 @@ export const throughRefs =
     if (open.has(pair) || done.has(named)) return []
     open.add(pair)
     done.add(named)
-    const differences = compareHere(at)
+    const differences = compareHere()
     open.delete(pair)
     return differences
   }
