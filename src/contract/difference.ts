@@ -53,10 +53,9 @@ export const found = (
 
 /** The differences with the worst first, and always in the same order. */
 export const sorted = (differences: readonly Difference[]): readonly Difference[] =>
-  differences
-    .map(difference => ({ difference, key: keyOf(difference) }))
-    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
-    .map(({ difference }) => difference)
+  [...Map.groupBy(differences, keyOf)]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([, same]) => same)
 
 const keyOf = (difference: Difference): string =>
   [

@@ -1,6 +1,5 @@
 /** The parts of a GraphQL schema, by their coordinates. */
 import {
-  type ConstDirectiveNode,
   type GraphQLArgument,
   type GraphQLEnumValue,
   type GraphQLField,
@@ -15,6 +14,7 @@ import {
   isObjectType,
   isRequiredArgument,
   isRequiredInputField,
+  isSchema,
   isSpecifiedScalarType,
   print,
   resolveSchemaCoordinate,
@@ -27,10 +27,16 @@ export type Element = {
   readonly notice: Notice
   readonly marks: string
   /** The type that it leads to or takes. */
-  readonly leadsTo?: string
+  readonly leadsTo: string | undefined
 }
 
-type Marked = { readonly directives?: readonly ConstDirectiveNode[] | undefined } | null | undefined
+type Part =
+  | GraphQLSchema
+  | GraphQLNamedType
+  | GraphQLArgument
+  | GraphQLEnumValue
+  | GraphQLField
+  | GraphQLInputField
 
 /** The sunset is the last day that the reason names. */
 export const noticeOfReason = (reason: string | null | undefined): Notice => ({
@@ -38,26 +44,37 @@ export const noticeOfReason = (reason: string | null | undefined): Notice => ({
   sunset: reason?.match(/\d{4}-\d{2}-\d{2}/g)?.at(-1),
 })
 
-const marksOf = (nodes: readonly Marked[]): string =>
-  nodes
+const marksOf = (part: Part): string =>
+  [part.astNode, ...('extensionASTNodes' in part ? part.extensionASTNodes : [])]
     .flatMap(node => node?.directives ?? [])
     .filter(({ name }) => name.value !== 'deprecated')
     .map(print)
     .sort()
     .join(' ')
 
+const elementOf = (part: Part): Element => ({
+  coordinate: isSchema(part) ? 'schema' : String(part),
+  notice: noticeOfReason('deprecationReason' in part ? part.deprecationReason : undefined),
+  marks: marksOf(part),
+  leadsTo: 'type' in part ? getNamedType(part.type).name : undefined,
+})
+
+const partsOf = (type: GraphQLNamedType): readonly Part[] => {
+  if (isEnumType(type)) return type.getValues()
+  if (isInputObjectType(type)) return Object.values(type.getFields())
+  if (!isObjectType(type) && !isInterfaceType(type)) return []
+  return Object.values(type.getFields()).flatMap(field => [field, ...field.args])
+}
+
 /** All parts of a schema. */
-export const elementsOf = (schema: GraphQLSchema): readonly Element[] => [
-  {
-    coordinate: 'schema',
-    notice: noticeOfReason(undefined),
-    marks: marksOf([schema.astNode, ...schema.extensionASTNodes]),
-  },
-  ...Object.values(schema.getTypeMap())
-    .filter(type => !isIntrospectionType(type) && !isSpecifiedScalarType(type))
-    .flatMap(elementsOfType),
-  ...schema.getDirectives().flatMap(({ args }) => args.map(elementOf)),
-]
+export const elementsOf = (schema: GraphQLSchema): readonly Element[] =>
+  [
+    schema,
+    ...Object.values(schema.getTypeMap())
+      .filter(type => !isIntrospectionType(type) && !isSpecifiedScalarType(type))
+      .flatMap(type => [type, ...partsOf(type)]),
+    ...schema.getDirectives().flatMap(({ args }) => args),
+  ].map(elementOf)
 
 /** Whether callers must give it. */
 export const isNeeded = (coordinate: string, schema: GraphQLSchema): boolean => {
@@ -65,31 +82,6 @@ export const isNeeded = (coordinate: string, schema: GraphQLSchema): boolean => 
   if (found?.kind === 'InputField') return isRequiredInputField(found.inputField)
   if (found?.kind === 'FieldArgument') return isRequiredArgument(found.fieldArgument)
   return found?.kind === 'DirectiveArgument' && isRequiredArgument(found.directiveArgument)
-}
-
-const elementOf = (part: Part): Element => ({
-  coordinate: String(part),
-  notice: noticeOfReason(part.deprecationReason),
-  marks: marksOf([part.astNode]),
-  ...('type' in part && { leadsTo: getNamedType(part.type).name }),
-})
-
-const elementsOfType = (type: GraphQLNamedType): readonly Element[] => [
-  {
-    coordinate: type.name,
-    notice: noticeOfReason(undefined),
-    marks: marksOf([type.astNode, ...type.extensionASTNodes]),
-  },
-  ...partsOf(type).map(elementOf),
-]
-
-type Part = GraphQLArgument | GraphQLEnumValue | GraphQLField | GraphQLInputField
-
-const partsOf = (type: GraphQLNamedType): readonly Part[] => {
-  if (isEnumType(type)) return type.getValues()
-  if (isInputObjectType(type)) return Object.values(type.getFields())
-  if (!isObjectType(type) && !isInterfaceType(type)) return []
-  return Object.values(type.getFields()).flatMap(field => [field, ...field.args])
 }
 
 /** The interfaces of a type that the other schema has too: fields of their types may give it. */

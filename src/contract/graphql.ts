@@ -72,11 +72,10 @@ const ways: Readonly<Record<string, Way>> = {
   Field: 'read',
 }
 
-const wayOf = (coordinate: string, schemas: readonly GraphQLSchema[]): Way =>
-  schemas.flatMap(schema => {
-    const element = resolveSchemaCoordinate(schema, coordinate)
-    return element ? [ways[element.kind] ?? 'either'] : []
-  })[0] ?? 'either'
+const wayOf = (coordinate: string, schemas: readonly GraphQLSchema[]): Way => {
+  const [element] = schemas.flatMap(schema => resolveSchemaCoordinate(schema, coordinate) ?? [])
+  return (element && ways[element.kind]) ?? 'either'
+}
 
 const isRemoval = ({ type }: SchemaChange): boolean =>
   ['FIELD_REMOVED', 'ARG_REMOVED', 'VALUE_REMOVED_FROM_ENUM'].includes(type)
@@ -167,37 +166,31 @@ const marksChanged = (
   return elementsOf(after).flatMap(({ coordinate, notice, marks }) => {
     const at: At = { ...placeOf(coordinate, today), way: wayOf(coordinate, [after]) }
     const old = olds.get(coordinate)
-    return [
-      ...noticeChanges(old?.notice ?? noticeOfReason(undefined), notice, at),
-      ...(old && old.marks !== marks
-        ? found(
-            at,
-            'unknown',
-            `${coordinate} has ${marks || 'no directive'} instead of ${old.marks || 'none'}`,
-          )
-        : []),
-    ]
+    const changes = noticeChanges(old?.notice ?? noticeOfReason(undefined), notice, at)
+    if (!old || old.marks === marks) return changes
+    const message = `${coordinate} has ${marks || 'no directive'} instead of ${old.marks || 'none'}`
+    return [...changes, ...found(at, 'unknown', message)]
   })
 }
 
-const roots = (schema: GraphQLSchema): string =>
-  [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].join(', ')
+const rootsOf = (schema: GraphQLSchema) => [
+  schema.getQueryType(),
+  schema.getMutationType(),
+  schema.getSubscriptionType(),
+]
 
 const rootsChanged = (
   before: GraphQLSchema,
   after: GraphQLSchema,
   today: string,
 ): readonly Difference[] => {
-  const [mutation, subscription] = [before.getMutationType(), before.getSubscriptionType()]
-  return before.getQueryType()?.name === after.getQueryType()?.name &&
-    (mutation ?? after.getMutationType())?.name === after.getMutationType()?.name &&
-    (subscription ?? after.getSubscriptionType())?.name === after.getSubscriptionType()?.name
-    ? []
-    : found(
-        placeOf('schema', today),
-        'unknown',
-        `the roots are ${roots(after)} instead of ${roots(before)}`,
-      )
+  const [were, are] = [rootsOf(before), rootsOf(after)]
+  // A schema has always queries; mutations and subscriptions may come.
+  const isKept = were.every(
+    (root, index) => (index > 0 && !root) || root?.name === are[index]?.name,
+  )
+  const message = `the roots are ${are.join(', ')} instead of ${were.join(', ')}`
+  return isKept ? [] : found(placeOf('schema', today), 'unknown', message)
 }
 
 /** The differences between two schemas for callers of the first, on a day (YYYY-MM-DD); throws GraphQLError for what is no SDL. */

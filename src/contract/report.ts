@@ -4,26 +4,13 @@ import { classes } from '#contract/rules.ts'
 
 /** The paths of one operation that differ in the status alone as one path, with all the statuses in it. */
 const merged = (paths: readonly string[]): readonly string[] => {
-  const statuses = new Map<string, string[]>()
-  for (const path of paths) {
-    const [operation = '', status = '', ...rest] = path.split(' → ')
-    const key = JSON.stringify([operation, rest])
-    statuses.set(key, [...(statuses.get(key) ?? []), status])
-  }
-  return [...statuses].map(([key, all]) => {
-    const [operation, rest] = JSON.parse(key) as [string, readonly string[]]
-    const steps = [operation, [...new Set(all)].join(', '), ...rest]
-    return steps.filter(step => step !== '').join(' → ')
+  const steps = paths.map(path => path.split(' → '))
+  const same = Map.groupBy(steps, ([operation, , ...rest]) => JSON.stringify([operation, rest]))
+  return [...same.values()].map(all => {
+    const [operation, , ...rest] = all[0] ?? []
+    const statuses = new Set(all.map(([, status]) => status ?? ''))
+    return [operation, [...statuses].join(', '), ...rest].filter(step => step !== '').join(' → ')
   })
-}
-
-/** The places of each difference that is the same but for them. */
-const placesOf = (differences: readonly Difference[]): ReadonlyMap<string, readonly string[]> => {
-  const same = Map.groupBy(
-    differences,
-    ({ rule, message, hits }) => `${rule}: ${message} (${hits})`,
-  )
-  return new Map([...same].map(([what, all]) => [what, merged(all.map(({ path }) => path))]))
 }
 
 /** Every difference with its places, by class with the worst first; empty where there is none. */
@@ -31,12 +18,12 @@ export const report = (differences: readonly Difference[]): string =>
   classes
     .flatMap(name => {
       const some = differences.filter(difference => difference.class === name)
-      if (some.length === 0) return []
-      const lines = [...placesOf(some)].flatMap(([what, places]) => [
-        `  ${what}`,
-        ...places.map(place => `    ${place}`),
+      const same = Map.groupBy(some, ({ rule, message, hits }) => `  ${rule}: ${message} (${hits})`)
+      const lines = [...same].flatMap(([what, all]) => [
+        what,
+        ...merged(all.map(({ path }) => path)).map(place => `    ${place}`),
       ])
-      return [`${name}: ${some.length}`, ...lines]
+      return some.length === 0 ? [] : [`${name}: ${some.length}`, ...lines]
     })
     .map(line => `${line}\n`)
     .join('')
