@@ -34,7 +34,7 @@ type Entry = Weighed<unknown> & {
 /** What is known of a prepared read: a number that is its own, what it depends on, and whether the viewer's id matters. */
 type Known = {
   readonly number: number
-  readonly depends: Depends
+  readonly depends: Depends | undefined
   readonly first: number
 }
 
@@ -161,7 +161,7 @@ export const answerCache = (changes: Changes, budget: Budget) => {
     }
     budget.lookups.miss++
     const isWorth = key.length <= longestKey && (entry || wasAskedFor(key))
-    if (!isWorth) return after(make(), ({ value }) => value)
+    if (!depends || !isWorth) return after(make(), ({ value }) => value)
     const begun = era
     return after(make(), ({ value, bytes, results }) => {
       if (bytes > largest || era !== begun) return value

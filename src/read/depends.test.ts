@@ -11,14 +11,14 @@ import { field, relation, root } from '../../test/goldens.ts'
 import { usualModel } from '../../test/world.ts'
 
 /** A store that gives numbers to what it is asked for, and tells them apart by these columns. */
-const storeOf = (told: readonly string[]) => {
+const storeOf = (told: readonly string[], unknown?: string) => {
   const names: string[] = []
   const cell = (name: string) => {
     const at = names.indexOf(name)
     return at < 0 ? names.push(name) - 1 : at
   }
   const changes: Changes = {
-    cellOf: cell,
+    cellOf: table => (table === unknown ? undefined : cell(table)),
     cellsBy: (table, column) =>
       told.includes(`${table}.${column}`)
         ? value => (value === 'odd' ? undefined : cell(`${table}.${column}=${value}`))
@@ -34,13 +34,18 @@ const storeOf = (told: readonly string[]) => {
 const cellsOf = (
   roots: readonly Root[],
   slots: readonly SqlValue[],
-  { told = [], found }: { told?: string[]; found?: readonly Rows[] } = {},
+  {
+    told = [],
+    found,
+    unknown,
+  }: { told?: string[]; found?: readonly Rows[]; unknown?: string } = {},
 ) => {
-  const { names, changes } = storeOf(told)
+  const { names, changes } = storeOf(told, unknown)
   const made = plan({ encoding: 'rest', roots }, usualModel, 'admin')
   const results: Results | undefined =
     found && new Map(levelsOf(made).map(({ level }, at) => [level, found[at] ?? []]))
-  return [...dependsOf(made, changes)(slots, results)].map(cell => names[cell])
+  const cells = dependsOf(made, changes)?.(slots, results)
+  return cells && [...cells].map(cell => names[cell])
 }
 
 const equals = (name: string) => ({ field: name, is: 'equals', slot: 1 }) as const
@@ -97,11 +102,16 @@ test('an answer depends on 500 cells at the most, then on whole tables', () => {
   const told = ['users.id', 'comments.post_id']
   const rows = (count: number) => Array.from({ length: count }, (_, at) => [at, at + 1])
   const countOf = (roots: readonly Root[], count: number) =>
-    cellsOf(roots, [1], { told, found: [rows(count), rows(count)] }).length
+    cellsOf(roots, [1], { told, found: [rows(count), rows(count)] })?.length
   assert.equal(countOf(withAuthors, 499), 500)
   assert.equal(countOf(withAuthors, 500), 2)
   const sameAuthor = (count: number) =>
     cellsOf(withAuthors, [1], { told, found: [Array.from({ length: count }, (_, at) => [at, 7])] })
   assert.deepEqual(sameAuthor(500), ['posts', 'users.id=7'])
   assert.deepEqual(sameAuthor(501), ['posts', 'users'])
+})
+
+test('an answer from a table that the store tells nothing of depends on what nobody knows', () => {
+  assert.equal(cellsOf(withAuthors, [1], { unknown: 'users' }), undefined)
+  assert.deepEqual(cellsOf(withAuthors, [1], { unknown: 'orders' }), ['posts', 'users'])
 })

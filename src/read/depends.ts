@@ -29,7 +29,7 @@ type Source = {
 }
 
 /** The tables that a level reads. A cached count is one of rows of the table that is counted. */
-const tablesOfLevel = ({ table, where }: Level): readonly [string, ...string[]] => [
+const tablesOfLevel = ({ table, where }: Level): readonly string[] => [
   table,
   ...where.flatMap(tablesIn),
 ]
@@ -60,14 +60,15 @@ const columnOf = (level: Level): string | undefined => {
   return level.kind === 'children of' ? columnName(level.by) : undefined
 }
 
-const sourceOf = (linked: Linked, changes: Changes): Source => {
+const sourceOf = (linked: Linked, changes: Changes): Source | undefined => {
   const { level } = linked
-  const [table, ...more] = tablesOfLevel(level)
+  const [whole, ...others] = tablesOfLevel(level).map(changes.cellOf)
+  if (whole === undefined || others.includes(undefined)) return undefined
   const column = columnOf(level)
   const cellBy = column === undefined ? undefined : changes.cellsBy(level.table, column)
   return {
-    whole: changes.cellOf(table),
-    others: more.map(changes.cellOf),
+    whole,
+    others: others as readonly number[],
     ...(cellBy ? { byIds: { linked, cellBy } } : { bySlot: bySlot(level, changes) }),
   }
 }
@@ -98,12 +99,14 @@ const cellsOf = (
 /** The cells that an answer depends on, by the values of its slots and, where they are at hand, the rows that it was made of. */
 export type Depends = (slots: readonly SqlValue[], results: Results | undefined) => Int32Array
 
-/** What the answers of a plan depend on. */
-export const dependsOf = (plan: ReadPlan, changes: Changes): Depends => {
+/** What the answers of a plan depend on; undefined where it reads a table whose changes the store does not report. */
+export const dependsOf = (plan: ReadPlan, changes: Changes): Depends | undefined => {
   const sources = levelsOf(plan).map(linked => sourceOf(linked, changes))
-  const whole = Int32Array.from(new Set(sources.flatMap(({ whole, others }) => [whole, ...others])))
+  if (sources.includes(undefined)) return undefined
+  const known = sources as readonly Source[]
+  const whole = Int32Array.from(new Set(known.flatMap(({ whole, others }) => [whole, ...others])))
   return (slots, results) => {
-    const cells = new Set(sources.flatMap(source => cellsOf(source, slots, results)))
+    const cells = new Set(known.flatMap(source => cellsOf(source, slots, results)))
     return cells.size > most ? whole : Int32Array.from(cells)
   }
 }

@@ -66,8 +66,8 @@ export type Reader = {
 
 /** Knows whether rows are as they were. Each cell stands for the rows of a table, or for those with a value in a column. */
 export type Changes = {
-  /** The cell of a whole table. */
-  readonly cellOf: (table: string) => number
+  /** The cell of a whole table; undefined where it does not know it. */
+  readonly cellOf: (table: string) => number | undefined
   /** Gives the cell of the rows with a value in a column, undefined for some values; undefined for a column that it does not watch. */
   readonly cellsBy: (
     table: string,

@@ -1,11 +1,12 @@
 /**
- * Which rows commits have changed, in memory that the threads share. Each table has a cell, and so has each value of a key (an id,
- * a reference …), which it may share with others. Before a commit the writer puts the commit's number into the cells of all that it
+ * Which rows commits have changed, in memory that the threads share. Each table has a cell, and each value of a key (an id, a
+ * reference …) one that it may share with others. Before a commit the writer puts the commit's number into the cells of all that it
  * changes: what was read when that number was not yet settled, and has no later one in its cells, is as it was.
  */
 import { type Connection, dataVersion, replacing } from '#engines/sqlite/connection.ts'
-import { cellOf, cells, cellsBy, type Key, keysOf, reportKeys } from '#engines/sqlite/keys.ts'
+import { cellsBy, cellsOfKeys, type Key, keysOf, reportKeys } from '#engines/sqlite/keys.ts'
 import { type Changes, queryWith } from '#sql/engine.ts'
+import type { SqlValue } from '#sql/sql.ts'
 
 /** The numbers before the cells. */
 const numbers = {
@@ -17,15 +18,31 @@ const numbers = {
   /** The sum of both that the reader has noticed. */
   noticed: 3,
 } as const
+const firstTable = 4
 
-/** The keys of a store and the cells, ready to be sent to a thread. */
+/** The tables and keys of a store with their cells, ready to be sent to a thread. */
 export type Cells = {
+  readonly tables: readonly string[]
   readonly keys: readonly Key[]
   readonly values: Int32Array<SharedArrayBuffer>
 }
 
 /** After so many commits everything counts as changed: numbers that are further apart could not be compared. */
 const longest = 2 ** 30
+
+const tableNames = queryWith("select name from sqlite_schema where type = 'table' order by name")
+
+const cellsOf = (connection: Connection): Cells => {
+  const tables = connection.query(tableNames).map(([name]) => String(name))
+  const size = firstTable + tables.length + cellsOfKeys
+  const memory = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT * size)
+  return { tables, keys: keysOf(connection), values: new Int32Array(memory) }
+}
+
+const cellsByTable = ({ tables }: Cells): ReadonlyMap<string, number> =>
+  new Map(tables.map((table, index) => [table, firstTable + index]))
+
+const firstKey = ({ tables }: Cells): number => firstTable + tables.length
 
 // A trigger may replace rows, and so may a constraint: `on conflict replace`.
 const definitions = queryWith('select sql from sqlite_schema where sql is not null')
@@ -66,16 +83,20 @@ const lookingForOthers = (values: Int32Array, connection: Connection) => {
 }
 
 /** The writer's side: collects the cells of what jobs write, and numbers them before the commit. */
-export const countCommits = ({ values, keys }: Cells, connection: Connection) => {
+export const countCommits = (all: Cells, connection: Connection) => {
+  const { values, keys } = all
+  const tables = cellsByTable(all)
   const others = lookingForOthers(values, connection)
   const written = { job: new Set<number>(), group: new Set<number>() }
+  const base = firstKey(all)
   const anyReplaces = connection.query(definitions).some(([text]) => replacing.test(String(text)))
-  reportKeys(connection, keys, cell => void written.job.add(cell))
+  reportKeys(connection, keys, cell => void written.job.add(base + cell))
   return {
-    /** Takes down that the job that is being run writes a table. */
+    /** Takes down that the job that is being run writes a table. One that came later is not known to readers either. */
     wrote: (table: string, replaces: boolean) => {
       if (replaces || anyReplaces) written.job.add(everything)
-      written.job.add(cellOf(table))
+      const cell = tables.get(table)
+      if (cell !== undefined) written.job.add(cell)
     },
     /** Begins a group, inside its transaction. */
     begin: () => {
@@ -92,10 +113,10 @@ export const countCommits = ({ values, keys }: Cells, connection: Connection) =>
     committing: () => {
       const number = (Atomics.load(values, numbers.begun) + 1) | 0
       Atomics.store(values, numbers.begun, number)
-      if (written.group.delete(everything)) values.fill(number, cells.before)
+      if (written.group.delete(everything)) values.fill(number, firstTable)
       else for (const cell of written.group) Atomics.store(values, cell, number)
       if (number % longest !== 0) return
-      values.fill(number, cells.before)
+      values.fill(number, firstTable)
       Atomics.add(values, numbers.others, 1)
     },
     /** After it, or after it was undone. Where its outcome is unknown it is never settled. */
@@ -109,9 +130,10 @@ export const countCommits = ({ values, keys }: Cells, connection: Connection) =>
 
 /** The reader's side: the changes up to its open snapshot, for which it looks when it opens one. */
 export const watchCommits = (connection: Connection) => {
-  const keys = keysOf(connection)
-  const size = Int32Array.BYTES_PER_ELEMENT * (cells.before + cells.count)
-  const values = new Int32Array(new SharedArrayBuffer(size))
+  const all = cellsOf(connection)
+  const { values, keys } = all
+  const tables = cellsByTable(all)
+  const base = firstKey(all)
   const seen = { moves: movesOf(values), settled: 0, others: 0 }
   let version = dataVersion(connection)
   /** A change without a commit of the writer is another program's. One that came with it, the writer finds. */
@@ -123,17 +145,26 @@ export const watchCommits = (connection: Connection) => {
     seen.moves = moves
     Atomics.store(values, numbers.noticed, moves)
   }
-  const isUnchanged: Changes['isUnchanged'] = (own, since) => {
+  const isUnchanged: Changes['isUnchanged'] = (cells, since) => {
     // No cell has a later number than that of the last commit that was begun.
     if (((Atomics.load(values, numbers.begun) - since) | 0) <= 0) return true
-    for (let at = 0; at < own.length; at++)
-      if (((Atomics.load(values, own[at] as number) - since) | 0) > 0) return false
+    for (let at = 0; at < cells.length; at++)
+      if (((Atomics.load(values, cells[at] as number) - since) | 0) > 0) return false
     return true
   }
   return {
-    cells: { keys, values } satisfies Cells,
-    cellOf,
-    cellsBy: (table: string, column: string) => cellsBy(keys, table, column),
+    cells: all,
+    cellOf: (table: string) => tables.get(table),
+    cellsBy: (table: string, column: string) => {
+      const cellOf = cellsBy(keys, table, column)
+      return (
+        cellOf &&
+        ((value: SqlValue) => {
+          const cell = cellOf(value)
+          return cell === undefined ? undefined : base + cell
+        })
+      )
+    },
     now: () => seen.settled,
     era: () => seen.others,
     isUnchanged,

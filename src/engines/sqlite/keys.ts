@@ -7,11 +7,8 @@ import type { SqlValue } from '#sql/sql.ts'
 /** A column of numbers (an id or a reference) or of texts. */
 export type Key = { readonly table: string; readonly column: string; readonly type: string }
 
-/** The cells of all tables and values together, and how many numbers are before them; what shares one is taken to be written together. */
-export const cells = { before: 4, count: 65_536 } as const
-
-/** The cell of a whole table by its name, or of a value by its key. */
-export const cellOf = (name: string): number => cells.before + (hashOf(name) & (cells.count - 1))
+/** The cells of all values together; values that share one are taken to be written together. */
+export const cellsOfKeys = 65_536
 
 // The ids, the references, and texts that an index begins with, compared to the byte: a comparison goes by the collation of the
 // column, which only the definition of its table shows. One that names any has no such text.
@@ -34,7 +31,8 @@ export const keysOf = ({ query }: Connection): readonly Key[] =>
     type: String(type),
   }))
 
-const cellOfValue = (key: number, value: unknown): number => cellOf(`${key} ${value}`)
+const cellOf = (key: number, value: unknown): number =>
+  hashOf(`${key} ${value}`) & (cellsOfKeys - 1)
 
 /** Whether a value is compared with those of the column as it is: SQLite converts one of another kind first. */
 const isOfKind = ({ type }: Key, value: SqlValue): boolean =>
@@ -52,7 +50,7 @@ export const cellsBy = (
   const at = keys.findIndex(key => key.table === table && key.column === column)
   const key = keys[at]
   if (!key) return undefined
-  return value => (isOfKind(key, value) ? cellOfValue(at, value) : undefined)
+  return value => (isOfKind(key, value) ? cellOf(at, value) : undefined)
 }
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
@@ -74,7 +72,7 @@ export const reportKeys = (
 ): void => {
   database.function('duet_wrote', { varargs: true }, (first, count, ...values) => {
     for (let at = 0; at < values.length; at++)
-      report(cellOfValue(Number(first) + (at % Number(count)), values[at]))
+      report(cellOf(Number(first) + (at % Number(count)), values[at]))
     return null
   })
   for (const [first, { table }] of keys.entries()) {
