@@ -13,11 +13,11 @@ export const holdersOf = (
   const holders = new Set<string>()
   // A set gives what is added on the way too.
   for (const target of gone)
-    for (const [name, { fields, plural }] of Object.entries(entities))
-      for (const { references } of Object.values(fields)) {
+    for (const [name, holder] of Object.entries(entities))
+      for (const { references } of Object.values(holder.fields)) {
         if (references?.entity !== target) continue
         if (references.onDelete === 'cascade') gone.add(name)
-        if (references.onDelete === 'restrict') holders.add(plural)
+        if (references.onDelete === 'restrict') holders.add(holder.plural)
       }
   return [...holders]
 }
