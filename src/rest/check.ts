@@ -2,7 +2,7 @@
 import { lifetimeFault } from '#model/check/versions.ts'
 import type { Described } from '#model/described.ts'
 import { type Entities, entityOf, typeName } from '#model/model.ts'
-import { isIn, type Lifetime, versions } from '#model/version.ts'
+import { isIn, type Lifetime, type Version, versions } from '#model/version.ts'
 import { answerNameOf, bodyNameOf, inputNameOf, listNameOf, operationIdOf } from '#rest/names.ts'
 import { type Offered, type Route, routesOf } from '#rest/routes.ts'
 import type { Action } from '#write/action.ts'
@@ -48,58 +48,60 @@ const checkOperations = (routes: readonly Checked[]): void => {
 }
 
 /** The schema of a document: its name, and what it is of. */
-type Schema = Lifetime & { readonly name: string; readonly of: string }
+type Schema = { readonly name: string; readonly of: string }
+
+/** What a version has: its routes, and those that no entity gives. */
+type Offer = {
+  readonly entities: Entities
+  readonly version: Version
+  readonly routes: readonly Route[]
+  readonly others: readonly Describing[]
+}
 
 /** The entities whose objects are answered: by a route, by an action, or within others. */
-const shownOf = (
-  entities: Entities,
-  routes: readonly Route[],
-  others: readonly Describing[],
-): ReadonlySet<string> => {
+const shownOf = ({ entities, version, routes, others }: Offer): ReadonlySet<string> => {
   const answered = others.flatMap(({ answers }) => answers ?? [])
   const shown = new Set([...routes.map(({ entity }) => entity), ...answered])
   // A set goes on with what is added to it meanwhile.
   for (const name of shown) {
     const { rest, relations } = entityOf({ entities }, name)
-    for (const key of Object.keys(rest.embedded)) shown.add(relations[key]?.to ?? name)
+    for (const [key, embedded] of Object.entries(rest.embedded))
+      if (isIn(embedded, version)) shown.add(relations[key]?.to ?? name)
   }
   return shown
 }
 
-const schemasOfEntities = (
-  entities: Entities,
-  routes: readonly Route[],
-  others: readonly Describing[],
-): readonly Schema[] => [
-  ...[...shownOf(entities, routes, others)].map(name => ({
-    name: typeName(name),
-    of: `the entity ${name}`,
-  })),
-  ...new Set(routes.filter(({ kind }) => kind === 'list').map(({ entity }) => entity))
-    .values()
-    .map(name => ({ name: listNameOf(name), of: `the list of ${name}` })),
-  ...routes.flatMap(route => {
-    const name = inputNameOf({ entities }, route)
-    return name === undefined
-      ? []
-      : [{ ...route.lifetime, name, of: `what ${nameOf(route)} takes` }]
-  }),
-]
+const schemasOfEntities = (offer: Offer): readonly Schema[] => {
+  const { entities, routes } = offer
+  const lists = routes.filter(({ kind }) => kind === 'list').map(({ entity }) => entity)
+  return [
+    ...[...shownOf(offer)].map(name => ({ name: typeName(name), of: `the entity ${name}` })),
+    ...[...new Set(lists)].map(name => ({ name: listNameOf(name), of: `the list of ${name}` })),
+    ...routes.flatMap(route => {
+      const name = inputNameOf({ entities }, route)
+      return name === undefined ? [] : [{ name, of: `what ${nameOf(route)} takes` }]
+    }),
+  ]
+}
 
-const schemasOfOthers = (routes: readonly Describing[]): readonly Schema[] =>
-  routes.flatMap(({ described: { operationId, body, forms }, method, path, since, last }) => {
+const schemasOfOthers = ({ others }: Offer): readonly Schema[] =>
+  others.flatMap(({ described: { operationId, body, forms }, method, path }) => {
     const json = 'application/json'
-    const lifetime = { ...(since && { since }), ...(last && { last }) }
     const label = nameOf({ method, path })
     return [
-      ...(body?.[json]
-        ? [{ ...lifetime, name: bodyNameOf(operationId), of: `what ${label} takes` }]
-        : []),
-      ...(forms?.[json]
-        ? [{ ...lifetime, name: answerNameOf(operationId), of: `what ${label} answers` }]
-        : []),
+      ...(body?.[json] ? [{ name: bodyNameOf(operationId), of: `what ${label} takes` }] : []),
+      ...(forms?.[json] ? [{ name: answerNameOf(operationId), of: `what ${label} answers` }] : []),
     ]
   })
+
+const checkSchemas = (offer: Offer): void => {
+  const schemas = [...schemasOfEntities(offer), ...schemasOfOthers(offer)]
+  for (const [name, [one, other]] of Map.groupBy(schemas, ({ name }) => name))
+    if (one && other)
+      throw new Error(
+        `${one.of} and ${other.of} have one schema in the documents of the REST API, ${name}: rename one of them`,
+      )
+}
 
 /**
  * Throws a plain error, one sentence, where two operations of a version have one name in its document, or two schemas; `others` are
@@ -113,12 +115,13 @@ export const checkDocument = (entities: Entities, others: readonly Describing[])
     described: { operationId: operationIdOf({ entities }, route) },
   }))
   checkOperations([...own, ...others])
-  const schemas = [...schemasOfEntities(entities, routes, others), ...schemasOfOthers(others)]
-  const same = twins(schemas, ({ name }) => name)
-  if (same)
-    throw new Error(
-      `${same.one.of} and ${same.other.of} have one schema in the documents of the REST API, ${same.key}: rename one of them`,
-    )
+  for (const version of versions)
+    checkSchemas({
+      entities,
+      version,
+      routes: routes.filter(({ lifetime }) => isIn(lifetime, version)),
+      others: others.filter(other => isIn(other, version)),
+    })
 }
 
 const pathFault = ({ about, path }: Action): string | undefined => {

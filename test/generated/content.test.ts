@@ -199,12 +199,19 @@ test('entities may stand before what they refer to', () => {
 test('two operations or two schemas with one name in a document are told at the start, those that entities give too', async () => {
   const { entities } = library
   const author = entityOf(library, 'author')
-  const withOther = (name: string, plural: string, rest: Partial<Entity['rest']>) =>
+  const book = entityOf(library, 'book')
+  const withOther = (
+    name: string,
+    plural: string,
+    rest: Partial<Entity['rest']>,
+    lifetimes = book.rest.lifetimes,
+  ) =>
     defineContent({
       ...{ viewers: library.viewers, actions: library.actions, served: library.served },
       ...{ errors: library.errors, migrations: library.migrations, examples: library.examples },
       entities: {
         ...entities,
+        book: { ...book, rest: { ...book.rest, lifetimes } },
         [name]: {
           ...author,
           ...{ table: name.toLowerCase(), plural, relations: {} },
@@ -221,6 +228,10 @@ test('two operations or two schemas with one name in a document are told at the 
     message:
       'GET /authors/:parentId/books and GET /authorBooks are both the operation listAuthorBooks: rename one of them',
   })
-  // Documents do not have what is shown nowhere.
+  // Documents do not have what is shown nowhere, or not in their version.
   await withOther('bookUpdate', 'bookUpdates', { list: false, one: false, writes: [] })
+  const since2 = { since: 2 } as const
+  const newer = { ...listed, lifetimes: { list: since2, one: since2 } }
+  const former = { ...book.rest.lifetimes, update: { last: 1, sunset: '2099-01-01' } } as const
+  await withOther('bookUpdate', 'bookUpdates', newer, former)
 })
