@@ -131,13 +131,16 @@ const queryReader = ({ core, prefix, version }: Mount, route: Route, resource: R
 
 type Request = ReturnType<ReturnType<typeof queryReader>>
 
-type Page = Whole & { readonly link: string; readonly tag: string }
+/** A page, or the row that must exist and does not, which is remembered as pages are. */
+type Page =
+  | { readonly missing: NonNullable<Answer['missing']> }
+  | (Whole & { readonly missing?: undefined; readonly link: string; readonly tag: string })
 
 /** Whether a page surely goes out as a body: a HEAD has none, nor has a 304. */
 const isSent = (c: Http): boolean =>
   c.req.method !== 'HEAD' && header(c, 'if-none-match') === undefined
 
-/** The body of a page with its ETag and `Link`; throws `NOT_FOUND` for a row that must exist, and `OVERLOADED` where it is sent and does not fit beside the answers that wait. */
+/** The body of a page with its ETag and `Link`, or the row that must exist and does not; throws `OVERLOADED` where it is sent and does not fit beside the answers that wait. */
 const pageOf = (
   { core: { cursorKey }, edge: { memory }, version }: Mount,
   request: Request,
@@ -146,7 +149,7 @@ const pageOf = (
 ): Page | Promise<Page> => {
   const { page, address, list, limit } = request
   if (!answer) throw new Error('a list has an answer')
-  if (answer.missing) throw notFound(answer.missing.entity, answer.missing.id)
+  if (answer.missing) return { missing: answer.missing }
   const style = styleOf(version)
   const { body, link } = page
     ? numberedEnvelope(answer, page, address, style)
@@ -180,8 +183,10 @@ export const serveList = (mount: Mount, route: Route): Serve => {
       make: ([answer]: readonly Answer[]) => pageOf(mount, request, isSent(c), answer),
     }
     const found = readAs(core.reader, prepared, values, made, askedBy(edge, c, viewer))
-    return after(found, ({ body, link, tag }) => {
+    return after(found, page => {
+      if (page.missing) throw notFound(page.missing.entity, page.missing.id)
       query.done()
+      const { body, link, tag } = page
       // What a QUERY asks for may be too long for a URL, and so for the links to its other pages.
       const fits = link !== '' && linksFit(link, edge.urlLimit)
       const facts = { named, isPublic: open, queriedBy: formType, ...(fits && { link }) }

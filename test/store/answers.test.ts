@@ -29,6 +29,7 @@ const asked: readonly (readonly [string, () => ReturnType<World['ask']>])[] = [
   ['a list', () => world.ask('GET /api/products?category=lighting&sort=price')],
   ['a list with cursors', () => world.ask('GET /api/posts?limit=1')],
   ['a nested list', () => world.ask('GET /api/users/2/posts', { as: 2 })],
+  ['a list below what is not there', () => world.ask('GET /api/posts/999/comments')],
   ['a thing that is not there', () => world.ask('GET /api/posts/999')],
   ['a query by POST', () => world.gql(tree, { as: 2 })],
   [
