@@ -169,10 +169,13 @@ const targetGuard = (
     if (!row) return notFound(target.entity, target.id)
     const [isMine, isCurrent, ...found] = row
     if (!isMine) return refusal(viewer, `change this ${target.entity}`)
+    // RFC 9110, section 13.2.1: what the request asks is looked at after its preconditions.
+    if (!isCurrent) return changedSince(target.entity, target.mismatch)
     const absent = absentOf(references, found)
     if (absent) return absent
-    if (isCurrent && target.excluded !== undefined) return stillThat(target.entity)
-    return changedSince(target.entity, target.mismatch)
+    return target.excluded === undefined
+      ? changedSince(target.entity, target.mismatch)
+      : stillThat(target.entity)
   }
   const where = and([id, ...parent, mine, current, other, ...exist])
   return { entity, where, explain, refused }

@@ -85,6 +85,13 @@ for (const on of engines)
       assert.equal(json.error.message, 'Item 1234 not found')
     })
 
+    test('a stale If-Match is told before what a change refers to', async () => {
+      const headers = { 'if-match': '"stale"' }
+      const body = { holderId: 99 }
+      const { status } = await service.ask({ line: `PATCH ${at}`, as: 'admin', body, headers })
+      assert.equal(status, 412)
+    })
+
     test('a change may refer to another row, and to none where it need not', async () => {
       const place = (await ask('POST /api/places', { name: 'a' })).json.id
       const moved = await ask(`PATCH ${at}`, { holderId: 2, placeId: place })

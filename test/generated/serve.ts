@@ -36,6 +36,7 @@ export type Request = {
   readonly line: string
   readonly as: Viewer
   readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 type Response = {
@@ -160,9 +161,9 @@ export const serveModel = async (
   const tokenOf = (role: 'user' | 'admin') =>
     mint({ sub: viewerIds[role], role, ttl: 3600 }, secret, now)
   const tokens = { user: await tokenOf('user'), admin: await tokenOf('admin') }
-  const ask: Service['ask'] = async ({ line, as, body }) => {
+  const ask: Service['ask'] = async ({ line, as, body, headers: more }) => {
     const [method = '', path = ''] = line.split(' ')
-    const headers: Record<string, string> = { 'Content-Type': 'application/json' }
+    const headers: Record<string, string> = { 'Content-Type': 'application/json', ...more }
     if (as !== 'anonymous') headers.Authorization = `Bearer ${tokens[as]}`
     const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
     const response = await app.request(path, init)
