@@ -77,12 +77,16 @@ const storedValue = (field: Field, value: unknown, use: Use): Stored => {
   return storing[field.scalar](checked.value, use)
 }
 
+/** Whether callers may know of a field. */
+const isMember = (field: Field | undefined, key: string, { also = [] }: Use): field is Field =>
+  field !== undefined &&
+  field.foldedFrom === undefined &&
+  (field.rest || field.graphql !== 'hidden' || also.includes(key))
+
 /** Why the caller may not give this member; undefined where the caller may. */
 const closed = (field: Field | undefined, key: string, use: Use): string | undefined => {
-  const { mode, viewer, model, given = {}, what, also = [] } = use
-  const isHidden = field && !field.rest && field.graphql === 'hidden' && !also.includes(key)
-  if (!field || field.foldedFrom !== undefined || isHidden)
-    return `is not a member of ${withArticle(what)}`
+  const { mode, viewer, model, given = {}, what } = use
+  if (!isMember(field, key, use)) return `is not a member of ${withArticle(what)}`
   if (mode === 'import') return undefined
   if (key in given) return 'is given by the path and may not be given here'
   if (field.immutable && mode !== 'create') return 'cannot be changed'
@@ -92,13 +96,13 @@ const closed = (field: Field | undefined, key: string, use: Use): string | undef
   return undefined
 }
 
-/** The member that an unknown one was probably meant for, of those that the caller may give. */
+/** The member that an unknown one was probably meant for, of those that the caller may give in its version. */
 const meant = (entity: Entity, member: string, use: Use): string => {
-  const open = Object.entries(entity.fields).filter(([key, field]) => !closed(field, key, use))
-  const near = nearest(
-    member,
-    open.map(([key]) => use.resource?.nameOf(key) ?? key),
-  )
+  const open = Object.entries(entity.fields).flatMap(([key, field]) => {
+    const name = use.resource?.nameOf(key) ?? key
+    return closed(field, key, use) || fieldFor(entity, name, use) !== key ? [] : [name]
+  })
+  const near = nearest(member, open)
   return near === undefined ? '' : `, but ${near} is`
 }
 
@@ -172,8 +176,11 @@ export const checkInput = (
     const refusal = closed(field, key, use)
     named.add(key)
     if (refusal !== undefined || !field) {
-      const more = !field && faults.length < mostFaults ? meant(entity, member, use) : ''
-      faults.push({ field: member, message: `${refusal}${more}` })
+      const isUnknown = !isMember(field, key, use) && faults.length < mostFaults
+      faults.push({
+        field: member,
+        message: refusal + (isUnknown ? meant(entity, member, use) : ''),
+      })
     } else keep(key, member, storedMember(field, key, value, use))
   }
   for (const [key, field] of Object.entries(entity.fields)) {
