@@ -24,6 +24,14 @@ const failure = ({ recipient }: Letter, reason: string, again = false): Event =>
   again,
 })
 
+/** Waits for it, and no longer than so many milliseconds, in which the process stays alive. */
+const atMost = async (wait: number, done: Promise<void>): Promise<void> => {
+  const patience = new AbortController()
+  const late = sleep(wait, undefined, { signal: patience.signal }).catch(() => {})
+  await Promise.race([done, late])
+  patience.abort()
+}
+
 /** A queue of letters that are sent by `send`. */
 export const createOutbox = (send: Send, observe: Observe, { size, atOnce, retryAfter }: Pace) => {
   const waiting: Waiting[] = []
@@ -77,7 +85,7 @@ export const createOutbox = (send: Send, observe: Observe, { size, atOnce, retry
     close: async (wait: number): Promise<void> => {
       closed.abort()
       work()
-      await Promise.race([emptied.promise, sleep(wait, undefined, { ref: false })])
+      await atMost(wait, emptied.promise)
       for (const { letter } of waiting.splice(0)) observe(failure(letter, 'closed'))
       ended.abort()
     },

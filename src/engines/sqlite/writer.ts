@@ -84,8 +84,9 @@ const createBatcher = (worker: Worker) => {
   const pack = createPacker()
   let jobs: Sent[] = []
   const flush = () => {
-    if (jobs.length > 0) worker.postMessage(jobs)
+    const batch = jobs
     jobs = []
+    if (batch.length > 0) worker.postMessage(batch)
   }
   const add = (id: number, job: Job) => {
     if (jobs.length === 0) setImmediate(flush)
