@@ -34,6 +34,8 @@ test('a user without a host comes by a Unix socket, whose folder is a parameter'
     'postgres://one/',
     'postgres://duet:1/23@one/duet',
     'postgres://duet:x@/23@one/duet',
+    'postgres://duet:12/to?p@one/duet',
+    'postgres://duet:12/to#p@one/duet',
     'postgres://duet@/duet',
   ])
     assert.equal(isPostgres(wrong), false, wrong)

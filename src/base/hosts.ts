@@ -44,11 +44,13 @@ export const seeksPrimary = (url: string): boolean =>
 /** Whether a text is a PostgreSQL URL that names a database. */
 export const isPostgres = (text: string): boolean =>
   serversIn(text).every((one, _, all) => {
-    const { protocol = '', hostname, pathname = '' } = partsOf(one) ?? {}
+    const { protocol = '', hostname, pathname = '', search = '', hash = '' } = partsOf(one) ?? {}
     return (
       /^postgres(ql)?:$/.test(protocol) &&
-      // What is no database may be a part of a password, which no message may show.
+      // What is no database may be a part of a password, which no message may show; so may what is before an @ and a host.
       /^\/[^@]+$/.test(pathname) &&
+      !/@.*\//.test(search) &&
+      !hash.includes('@') &&
       (hostname || all.length === 1)
     )
   })
