@@ -186,10 +186,7 @@ const exported = ({ store }: Service, model: Model, names: readonly string[]) =>
   filling(store, async line => {
     const rows: Record<string, InputRow[]> = {}
     for (const name of names) {
-      const { pages } = await pagesOf(
-        { ...line, model },
-        { entity: name, also: [], foreign: {} },
-      )
+      const { pages } = await pagesOf({ ...line, model }, { entity: name, also: [], foreign: {} })
       rows[name] = []
       for await (const page of pages()) rows[name].push(...page)
     }

@@ -27,9 +27,9 @@ export const searchTable = (table: string, folded: string): string => `${table}_
 
 /**
  * The most letters of a needle that the index looks up: each takes it another pass through the places of a trigram, so that a long
- * needle of one letter would take seconds. So many leave few candidates.
+ * needle of one letter would take seconds, in which nothing ends the search. The rest of the needle is compared with the rows found.
  */
-const mostLookedUp = 64
+const mostLookedUp = 16
 
 export const dialect: Dialect = {
   name: 'sqlite',
