@@ -1,14 +1,15 @@
 /** `duet import`: rows of NDJSON or CSV, checked by the rules of the API, stored with their ids and times. */
 import { statSync } from 'node:fs'
 import { progress } from '#cli/progress.ts'
-import type { ContentStore, InputRow, Kind, PutRow } from '#cli/row-sources.ts'
+import type { ContentStore, InputRow, Kind } from '#cli/row-sources.ts'
 import { withStore } from '#cli/store.ts'
 import { renaming } from '#cli/transfer/foreign.ts'
 import { formatOf, kindOf, kindsOf } from '#cli/transfer/kinds.ts'
 import { rowsIn } from '#cli/transfer/parse.ts'
-import { plainRows } from '#cli/transfer/rows.ts'
+import { type Putting, plainRows } from '#cli/transfer/plain-rows.ts'
 import { readArgs, UsageError } from '#cli/usage.ts'
 import type { Content } from '#content.ts'
+import type { FieldFault } from '#errors.ts'
 import { entityOf } from '#model/model.ts'
 import { anonymous } from '#model/viewer.ts'
 
@@ -65,8 +66,8 @@ const faultList = (file: string) => {
 
 type Task = ReturnType<typeof taskOf>
 
-/** Puts one row of a file in; gives its faults. */
-const putFor = (store: ContentStore, kind: Kind): PutRow => {
+/** How the rows of a file are put in. */
+const puttingFor = (store: ContentStore, kind: Kind): Putting => {
   const use = {
     mode: 'import',
     viewer: anonymous,
@@ -75,30 +76,36 @@ const putFor = (store: ContentStore, kind: Kind): PutRow => {
     what: kind.entity,
     also: kind.also,
   } as const
-  return kind.rows?.(store, use) ?? plainRows(store, entityOf(store.model, kind.entity), use)
+  if (kind.rows) return { put: kind.rows(store, use), settle: async () => [] }
+  return plainRows(store, entityOf(store.model, kind.entity), use)
 }
 
 /** Puts the rows of the file in; throws where it has faults and nothing may be left out. */
 const fill = async (store: ContentStore, { plural, kind, file, format, skipsBad, isRaw }: Task) => {
   const entity = entityOf(store.model, kind.entity)
-  const put = putFor(store, kind)
+  const { put, settle } = puttingFor(store, kind)
   const { rename, notice } = renaming(kind)
-  const faultsOf = async (given: InputRow) => {
+  const faultsOf = async (given: InputRow, line: number) => {
     const { row, faults } = rename(given)
-    return faults.length > 0 ? faults : put(row)
+    return faults.length > 0 ? faults : put(row, line)
   }
   const list = faultList(file)
+  const tell = (line: number, faults: readonly FieldFault[]) => {
+    for (const { field, message } of faults) list.add(line, `${field} ${message}`)
+  }
   const shown = progress(`importing ${plural}`)
   let imported = 0
   let leftOut = 0
   for await (const { line, row, fault } of rowsIn(file, format, kind, entity, isRaw)) {
-    const faults = row ? await faultsOf(row) : []
-    for (const { field, message } of faults) list.add(line, `${field} ${message}`)
+    const faults = row ? await faultsOf(row, line) : []
+    tell(line, faults)
     if (fault !== undefined) list.add(line, fault)
     if (faults.length === 0 && fault === undefined) imported++
     else leftOut++
     shown.step()
   }
+  const late = await settle()
+  for (const { line, faults } of late) tell(line, faults)
   shown.done()
   const bad = list.end()
   if (bad > 0 && !skipsBad)
@@ -106,7 +113,11 @@ const fill = async (store: ContentStore, { plural, kind, file, format, skipsBad,
       `nothing was imported: ${file} has ${bad} ${bad === 1 ? 'fault' : 'faults'}; correct them, or leave those rows out with --skip-bad`,
     )
   await store.session.settleIds([entity.table])
-  return { imported, leftOut, notice: notice() }
+  return {
+    imported: imported - late.length,
+    leftOut: leftOut + late.length,
+    notice: notice(),
+  }
 }
 
 export const run = async (args: readonly string[], content: Content): Promise<void> => {

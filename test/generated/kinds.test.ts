@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import type { InputRow } from '#cli/row-sources.ts'
 import { pagesOf } from '#cli/transfer/pages.ts'
-import { plainRows } from '#cli/transfer/rows.ts'
+import { plainRows } from '#cli/transfer/plain-rows.ts'
 import { modelFaults } from '#model/check/faults.ts'
 import { type Entity, entity } from '#model/entity.ts'
 import {
@@ -175,7 +175,7 @@ const imported = (
     const faults: Record<string, unknown> = {}
     for (const [what, list] of Object.entries(rows)) {
       const of = { ...use, model, what }
-      const put = plainRows({ ...line, model }, entityOf(model, what), of)
+      const { put } = plainRows({ ...line, model }, entityOf(model, what), of)
       faults[what] = (await Promise.all(list.map(put))).flat()
     }
     return faults

@@ -1,15 +1,20 @@
-/** Puts in one row of an import, checked by the model's rules; gives its faults where it has any. */
+/** The faults of a row of an import that only the store can tell: what it refers to is missing, or its values are taken. */
 import { ask } from '#cli/ask.ts'
-import { inserter } from '#cli/fill.ts'
-import type { ContentStore, OpenStore, PutRow } from '#cli/row-sources.ts'
+import type { ContentStore, OpenStore } from '#cli/row-sources.ts'
 import type { FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
 import { entityOf, uniqueFields } from '#model/model.ts'
 import { ConstraintError } from '#sql/engine.ts'
-import { name, sql } from '#sql/sql.ts'
-import { checkInput, type Use, type Values } from '#write/input.ts'
+import { name, type SqlValue, sql } from '#sql/sql.ts'
+import type { Values } from '#write/input.ts'
 
-/** The faults of a row that refers to missing rows. */
+/** The fault of a row whose reference names a row that is not there. */
+export const absent = (entity: Entity, field: string, value: SqlValue): FieldFault => ({
+  field,
+  message: `names ${entity.fields[field]?.references?.entity} ${value}, which does not exist`,
+})
+
+/** The faults of a row that refers to missing rows; it may refer to itself. */
 export const dangling = async (
   store: ContentStore,
   entity: Entity,
@@ -19,11 +24,10 @@ export const dangling = async (
   for (const [key, value] of values) {
     const { references } = entity.fields[key] ?? {}
     if (!references || value === null) continue
-    const { table } = entityOf(store.model, references.entity)
-    const found = await ask(store, sql`select 1 from ${name(table)} where id = ${value}`)
-    if (found.length > 0) continue
-    const message = `names ${references.entity} ${value}, which does not exist`
-    faults.push({ field: key, message })
+    const target = entityOf(store.model, references.entity)
+    if (target === entity && value === values.get('id')) continue
+    const found = await ask(store, sql`select 1 from ${name(target.table)} where id = ${value}`)
+    if (found.length === 0) faults.push(absent(entity, key, value))
   }
   return faults
 }
@@ -48,16 +52,5 @@ export const orTaken = async (
   } catch (error) {
     if (error instanceof ConstraintError) return taken(error, entity)
     throw error
-  }
-}
-
-/** Puts rows of an entity in, each of which is one row of its table. */
-export const plainRows = (store: ContentStore, entity: Entity, use: Use): PutRow => {
-  const put = inserter(store, entity)
-  return async row => {
-    const { values, faults } = checkInput(entity, row, use)
-    if (faults.length > 0) return faults
-    const missing = await dangling(store, entity, values)
-    return missing.length > 0 ? missing : orTaken(store, entity, () => put(values))
   }
 }
