@@ -15,6 +15,7 @@ export const onSqliteOnly = {
   'test/cli/memory.test.ts': 'bodies, answers and connections do not depend on the store',
   'test/cli/mail.test.ts': 'mail does not depend on the store',
   'test/cli/move.test.ts': 'goes from one engine to the other by itself',
+  'test/cli/move-own-kind.test.ts': 'goes from one engine to the other by itself',
   'test/cli/start.test.ts': 'settings and ports do not depend on the store',
   'test/cli/token.test.ts': 'tokens do not depend on the store',
   'test/cli/usage.test.ts': 'usage does not depend on the store',

@@ -9,6 +9,8 @@ export type MovedTable = {
   /** The columns that no two rows share all of. */
   readonly key: readonly string[]
   readonly columns: Readonly<Record<string, Scalar>>
+  /** Columns with ids of rows of the same table, whose key is then its id. */
+  readonly own: readonly string[]
   /** The number of rows in a batch. */
   readonly page: number
 }
@@ -49,5 +51,20 @@ export const pageBehind = (
   const keys = join(table.key.map(name), comma)
   // The limit is in the text: a planner that knows it walks the index and sorts nothing.
   const page = sql`select ${columns} ${restOf(table, after)} order by ${keys} limit ${number(table.page)}`
+  return query(queryOf(page, dialect))
+}
+
+/** The next rows after a key that refer to later rows of the same table: their ids, and the values of the columns that refer. */
+export const laterBehind = (
+  { query, dialect }: Side,
+  table: MovedTable,
+  after: Key | null,
+): Promise<Rows> => {
+  const columns = join(['id', ...table.own].map(name), comma)
+  const later = join(
+    table.own.map(column => sql`${name(column)} > id`),
+    trusted(' or '),
+  )
+  const page = sql`select ${columns} ${restOf(table, after)} and (${later}) order by id limit ${number(table.page)}`
   return query(queryOf(page, dialect))
 }

@@ -1,6 +1,13 @@
 /** Copies the rows of tables, from where an interrupted move stopped to the end. */
 import { progress } from '#cli/progress.ts'
-import { countBehind, keyOf, type MovedTable, pageBehind, type Side } from '#engines/moving.ts'
+import {
+  countBehind,
+  keyOf,
+  laterBehind,
+  type MovedTable,
+  pageBehind,
+  type Side,
+} from '#engines/moving.ts'
 import type { Target } from '#engines/postgres/moving.ts'
 import { ConstraintError } from '#sql/engine.ts'
 
@@ -31,6 +38,16 @@ const copyTable = async (source: Side, target: Target, table: MovedTable): Promi
   shown.done()
 }
 
+/** Sets the references to later rows of the same table, which were left out of the batches; those that are set already stay. */
+const setLater = async (source: Side, target: Target, table: MovedTable): Promise<void> => {
+  if (table.own.length === 0) return
+  let rows = await laterBehind(source, table, null)
+  for (let last = rows.at(-1); last; last = rows.at(-1)) {
+    await target.refer(table, rows)
+    rows = await laterBehind(source, table, last.slice(0, 1))
+  }
+}
+
 /** Copies what the target does not have yet of these tables. */
 export const copyTables = async (
   source: Side,
@@ -40,6 +57,7 @@ export const copyTables = async (
   for (const table of tables)
     try {
       await copyTable(source, target, table)
+      await setLater(source, target, table)
     } catch (cause) {
       if (!(cause instanceof ConstraintError)) throw cause
       throw new Error(`${table.name} cannot be moved (${cause.message}): ${remedy}`, { cause })

@@ -11,15 +11,22 @@ const pageOf = ({ fields }: Entity): number => {
   return all.some(field => longest(field) > 0) ? 250 : 1000
 }
 
-const tableOf = (entity: Entity): MovedTable => ({
+/** The columns with ids of rows of the same entity. */
+const ownOf = (entity: Entity, entities: Entities): readonly string[] =>
+  Object.entries(entity.fields).flatMap(([key, { references }]) =>
+    references && entities[references.entity] === entity ? [columnName(key)] : [],
+  )
+
+const tableOf = (entity: Entity, entities: Entities): MovedTable => ({
   name: entity.table,
   key: ['id'],
   columns: Object.fromEntries(
     Object.entries(entity.fields).map(([key, { scalar }]) => [columnName(key), scalar]),
   ),
+  own: ownOf(entity, entities),
   page: pageOf(entity),
 })
 
 /** The entities' tables; targets of references come first. */
 export const contentTables = (entities: Entities): readonly MovedTable[] =>
-  dependenciesFirst(entities).map(([, entity]) => tableOf(entity))
+  dependenciesFirst(entities).map(([, entity]) => tableOf(entity, entities))

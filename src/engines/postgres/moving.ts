@@ -8,7 +8,7 @@ import { dialect } from '#engines/postgres/dialect.ts'
 import { migratePostgres } from '#engines/postgres/schema/migrate.ts'
 import { openSession, raiseIds } from '#engines/postgres/session.ts'
 import { type Query, queryOf, queryWith, type Row, type Rows, type Session } from '#sql/engine.ts'
-import { comma, join, name, type Sql, type SqlValue, sql, trusted } from '#sql/sql.ts'
+import { column, comma, join, name, type Sql, type SqlValue, sql, trusted } from '#sql/sql.ts'
 
 /** Throws where a move into this database was not finished: it has only a part of the store. */
 export const checkNoUnfinishedMove = async ({
@@ -65,6 +65,32 @@ const jsonOf = (columns: readonly string[], rows: Rows): string =>
     ),
   )
 
+/** The rows without their references to rows of the same table that come after the last of them. */
+const withoutLater = ({ own, columns }: MovedTable, rows: Rows, last: Row): Rows => {
+  if (own.length === 0) return rows
+  const names = Object.keys(columns)
+  const referring = own.map(column => names.indexOf(column))
+  const highest = Number(last[names.indexOf('id')])
+  return rows.map(row =>
+    row.map((value, index) =>
+      referring.includes(index) && Number(value) > highest ? null : value,
+    ),
+  )
+}
+
+/** The statement that sets references of rows to rows of the same table; each row has its id first. */
+const referStatement = ({ name: table, own }: MovedTable, rows: Rows): Query => {
+  const given = ['id', ...own].map(key => sql`${name(key)} bigint`)
+  const sets = own.map(key => sql`${name(key)} = ${column('r', key)}`)
+  const differs = own.map(key => sql`${column(table, key)} is distinct from ${column('r', key)}`)
+  return queryOf(
+    sql`update ${name(table)} set ${join(sets, comma)}
+      from json_to_recordset(${jsonOf(['id', ...own], rows)}::json) as r (${join(given, comma)})
+      where ${column(table, 'id')} = r.id and (${join(differs, trusted(' or '))})`,
+    dialect,
+  )
+}
+
 const keyText = (key: Key | null): string | null => (key === null ? null : JSON.stringify(key))
 
 /**
@@ -89,7 +115,7 @@ const putStatement = (table: MovedTable, after: Key | null, rows: Rows, last: Ro
       where name = ${table.name} and last is not distinct from ${keyText(after)} returning 1
     ), put as (
       insert into ${name(table.name)} (${join(names, comma)}) select ${join(values, comma)}
-      from json_to_recordset(${jsonOf(Object.keys(table.columns), rows)}::json) as r (${join(given, comma)})
+      from json_to_recordset(${jsonOf(Object.keys(table.columns), withoutLater(table, rows, last))}::json) as r (${join(given, comma)})
       where exists (select 1 from recorded) returning 1
     ) select count(*), set_config('synchronous_commit', 'off', true) from put`,
     dialect,
@@ -147,12 +173,16 @@ export const openTarget = async (options: ConnectionOptions, migrations: readonl
       )
       return row?.[0] == null ? null : JSON.parse(String(row[0]))
     },
-    /** Puts in the rows after the key `after`; false, with nothing put in, where the move has passed that key. */
+    /** Puts in the rows after the key `after`, without references to later rows of the same table; false, with nothing put in, where the move has passed that key. */
     put: async (table: MovedTable, after: Key | null, rows: Rows): Promise<boolean> => {
       const last = rows.at(-1)
       if (!last) return true
       const [row] = await session.query(putStatement(table, after, rows, last))
       return Number(row?.[0]) === rows.length
+    },
+    /** Sets references to rows of the same table, given rows with their ids and the columns that refer. */
+    refer: async (table: MovedTable, rows: Rows): Promise<void> => {
+      await session.query(referStatement(table, rows))
     },
     analyze: session.analyze,
     /** Ends the move: the tables' next ids are above all that were ever given out, and the store may be served. */

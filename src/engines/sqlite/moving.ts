@@ -23,6 +23,7 @@ export const machineryOf = ({ query }: Session): Promise<readonly MovedTable[]> 
         name: table,
         key: key.toSorted((a, b) => Number(a[2]) - Number(b[2])).map(([name]) => String(name)),
         columns: Object.fromEntries(columns),
+        own: [],
         page: 200,
       }
     }),
