@@ -53,6 +53,8 @@ export type Dialect = {
   readonly contains: (table: string, column: string, needle: Sql, indexed: boolean) => Sql
   /** `order by` terms for one column: null after every value ascending, before it descending. */
   readonly ordered: (column: Sql, nullable: boolean, descending: boolean) => Sql
+  /** The condition that a column has one of the values that a query gives, each looked up in the column's index. */
+  readonly among: (column: Sql, query: Sql) => Sql
   /** A bound value where nothing else gives its type. */
   readonly typed: (value: Part, scalar: Scalar) => Sql
   /** The highest id that a table ever gave out, those of deleted rows too; null where it gave none. */

@@ -8,7 +8,15 @@ import { conditionSql, selfCondition } from '#read/condition.ts'
 import type { Rows } from '#sql/engine.ts'
 import { and, column, comma, join, name, type Sql, type SqlValue, sql } from '#sql/sql.ts'
 import { initialValue, type Values } from '#write/input.ts'
-import { type Command, commandOf, type GuardedStep, permit, type Writing } from '#write/steps.ts'
+import { nullingSteps } from '#write/nulling.ts'
+import {
+  type Command,
+  commandOf,
+  type GuardedStep,
+  permit,
+  result,
+  type Writing,
+} from '#write/steps.ts'
 
 /** The rows that must exist for these values, by the fields that refer to them. */
 const referred = (entity: Entity, values: Values) =>
@@ -248,13 +256,22 @@ export const update = (writing: Writing, target: Target, values: Values): Comman
   return commandOf(writing, { name: `update ${target.entity}`, steps })
 }
 
-/** Deletes a row, and the rows that belong to it. */
+/** Deletes a row, and the rows that belong to it; to those that refer to it and stay this is a change. */
 export const remove = (writing: Writing, target: Target): Command => {
   const { entity, where, explain, refused } = targetGuard(writing, target, 'delete')
-  const change = sql`delete from ${name(entity.table)} where ${where} returning id`
-  const steps = [{ sql: change, explain, refused }]
+  const table = name(entity.table)
+  const plain = sql`delete from ${table} where ${where} returning id`
+  const nulling = nullingSteps(writing, target.entity, result('target'))
+  // Its conditions may look at references that are null by then, so they are tested before.
+  const found = sql`select id from ${table} where ${where}${writing.dialect.lockClause}`
+  const change = sql`delete from ${table} where id = ${result('target')} returning id`
+  const isolated = nulling.length > 0
+  const steps = isolated
+    ? [{ name: 'target', sql: found, explain, refused }, ...nulling, { sql: change }]
+    : [{ sql: plain, explain, refused }]
   return commandOf(writing, {
     name: `delete ${target.entity}`,
+    isolated,
     steps,
     status: 204,
     text: 'true',

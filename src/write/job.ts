@@ -69,6 +69,8 @@ export type Job = {
   /** The text of an answer where nothing is read. */
   readonly text?: string
   readonly idempotency?: Idempotency
+  /** Whether its steps must all see one state of the store; where only one job writes at a time they do. */
+  readonly isolated?: boolean
   /** The read of the written row, in the same transaction; null: the answer is empty, or `text`. */
   readonly answer: { readonly plan: ReadPlan; readonly values: readonly Late[] } | null
 }

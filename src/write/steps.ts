@@ -29,6 +29,8 @@ export type Command = {
   readonly status: Status
   /** The text of its answer where nothing is read. */
   readonly text?: string
+  /** Whether its steps must all see one state of the store: it is run again where another write came in between. */
+  readonly isolated?: boolean
   /** What may refer to the row that it deletes and keep it so, by plurals. */
   readonly heldBy?: readonly string[]
   /** Runs after the commit, given the rows of its steps; not for a replay. Never throws or waits. */
@@ -47,7 +49,7 @@ export type GuardedStep = Partial<Pick<Step, 'expect' | 'checksViewer'>> & {
   readonly refused?: (rows: Rows) => ApiError
 }
 
-type CommandDraft = Pick<Command, 'name' | 'text' | 'heldBy'> & {
+type CommandDraft = Pick<Command, 'name' | 'text' | 'isolated' | 'heldBy'> & {
   /** Whether the viewer acts as itself, and so must exist. */
   readonly asSelf?: boolean
   readonly steps: readonly GuardedStep[]
@@ -128,7 +130,7 @@ const statementOf = (
 
 /** The command of these steps, after a check of the viewer where there is one. */
 export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
-  const { name, asSelf = false, makes, status = 200, text, heldBy, effect } = draft
+  const { name, asSelf = false, makes, status = 200, text, isolated, heldBy, effect } = draft
   const { before = [] } = writing
   const checks = [...viewerChecks(writing, asSelf), ...before]
   const steps: readonly GuardedStep[] = [...checks, ...draft.steps]
@@ -143,6 +145,7 @@ export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
     makes: makes === undefined ? steps.length - 1 : numberOf(steps, makes),
     status: typeof status === 'number' ? status : { ...status, step: numberOf(steps, status.step) },
     ...(text !== undefined && { text }),
+    ...(isolated && { isolated }),
     ...(heldBy && { heldBy }),
     ...(effect && {
       effect: (rows, services) => effect(step => rows[numberOf(steps, step)] ?? [], services),

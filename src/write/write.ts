@@ -110,13 +110,14 @@ export const commit = async (
   reading: Reading | null,
   { idempotency, version }: Occasion = {},
 ): Promise<Done> => {
-  const { steps, makes, status, text } = command
+  const { steps, makes, status, text, isolated } = command
   const [viewer = null, ...rest] = reading?.values ?? []
   const job: Job = {
     steps,
     status,
     ...(text !== undefined && { text }),
     ...(idempotency && { idempotency }),
+    ...(isolated && { isolated }),
     answer: reading && {
       plan: reading.plan,
       values: [viewer, makes === null ? null : { step: makes, column: 0 }, ...rest],

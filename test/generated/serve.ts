@@ -42,10 +42,13 @@ export type Request = {
 type Response = {
   readonly status: number
   readonly text: string
+  readonly headers: Headers
 }
 
 export type Service = {
   readonly store: Store
+  /** The database, on PostgreSQL. */
+  readonly url: string | undefined
   readonly bugs: unknown[]
   readonly ask: (request: Request) => Promise<Response>
   /** Lets the next row of a table have that id: a refused insert uses one up on PostgreSQL, and none on SQLite. */
@@ -89,11 +92,15 @@ const storeFor = async (entities: Entities, on: 'sqlite' | 'postgres', template?
     const { url, drop } = await freshDatabase(
       template === undefined ? {} : { template: await templateFor(template, migrate) },
     )
-    return { store: storeAt(url), drop }
+    return { store: storeAt(url), url, drop }
   }
   const folder = mkdtempSync(join(tmpdir(), 'duet-generated-'))
   const store = sqliteStore({ file: join(folder, 'duet.db'), sync: 'normal', migrations })
-  return { store, drop: async () => rmSync(folder, { recursive: true, force: true }) }
+  return {
+    store,
+    url: undefined,
+    drop: async () => rmSync(folder, { recursive: true, force: true }),
+  }
 }
 
 /** Serves the entities from an empty store; close it in the end. */
@@ -102,7 +109,7 @@ export const serveModel = async (
   on: 'sqlite' | 'postgres',
   template?: string,
 ): Promise<Service> => {
-  const { store, drop } = await storeFor(entities, on, template)
+  const { store, url, drop } = await storeFor(entities, on, template)
   await store.migrate()
   const limits = { objects: 100_000, bytes: 33_554_432 }
   const engine = store.open({
@@ -161,13 +168,13 @@ export const serveModel = async (
   const tokenOf = (role: 'user' | 'admin') =>
     mint({ sub: viewerIds[role], role, ttl: 3600 }, secret, now)
   const tokens = { user: await tokenOf('user'), admin: await tokenOf('admin') }
-  const ask: Service['ask'] = async ({ line, as, body, headers: more }) => {
+  const ask: Service['ask'] = async ({ line, as, body, headers: more = {} }) => {
     const [method = '', path = ''] = line.split(' ')
     const headers: Record<string, string> = { 'Content-Type': 'application/json', ...more }
     if (as !== 'anonymous') headers.Authorization = `Bearer ${tokens[as]}`
     const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
     const response = await app.request(path, init)
-    return { status: response.status, text: await response.text() }
+    return { status: response.status, text: await response.text(), headers: response.headers }
   }
   let session: ReturnType<Store['session']> | undefined
   const align: Service['align'] = async (table, next) => {
@@ -182,5 +189,5 @@ export const serveModel = async (
     await engine.close()
     await drop()
   }
-  return { store, bugs, ask, align, close }
+  return { store, url, bugs, ask, align, close }
 }

@@ -62,6 +62,7 @@ export const dialect: Dialect = {
       : sql`strpos(${column('t', folded)}, ${needle}) > 0`,
   // PostgreSQL's default: null after every value ascending, before it descending.
   ordered: (by, _nullable, descending) => (descending ? sql`${by} desc` : by),
+  among: (column, query) => sql`${column} = ${keyed(query)}`,
   typed: (value, scalar) => sql`${value}::${trusted(columnType[scalar])}`,
   highestId: table => sql`pg_sequence_last_value(pg_get_serial_sequence(${table}, 'id')::regclass)`,
   lockClause: trusted(' for no key update'),

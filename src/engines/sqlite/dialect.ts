@@ -65,6 +65,7 @@ export const dialect: Dialect = {
     const direction = trusted(descending ? ' desc' : '')
     return nullable ? sql`${by} is null${direction}, ${by}${direction}` : sql`${by}${direction}`
   },
+  among: (column, query) => sql`${column} in (${query})`,
   typed: value => sql`${value}`,
   highestId: table => sql`(select seq from sqlite_sequence where name = ${table})`,
   lockClause: trusted(''),

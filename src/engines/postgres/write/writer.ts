@@ -136,6 +136,11 @@ const performOn = async (
   }
 }
 
+// Beside the steps, the actions of foreign keys too: in a snapshot they fail on a row that another transaction has made refer
+// to a deleted one since, and the job is tried again.
+const isolation = ({ isolated = false }: Job): string =>
+  `isolation level ${isolated ? 'repeatable read' : 'read committed'}`
+
 /** One try of a job, in a transaction of its own. */
 const attempt = (
   { pool, hosts, settings, timeouts, prepared, onCommit }: Tools,
@@ -143,7 +148,7 @@ const attempt = (
   isPipelined: boolean,
 ) =>
   pool.use(async (connection): Promise<Outcome> => {
-    begin(connection, settings, 'isolation level read committed')
+    begin(connection, settings, isolation(job))
     if (job.idempotency) connection.run(`set local lock_timeout = ${timeouts.key}`).catch(() => {})
     let outcome: Outcome
     try {

@@ -1,0 +1,104 @@
+/** Sets references to a row that is deleted null, and raises the revisions of their rows: a foreign key, which would set them null too, knows of none. */
+import type { Entity } from '#model/entity.ts'
+import { goneWith } from '#model/held.ts'
+import { columnName, dependenciesFirst, entityOf, type Model } from '#model/model.ts'
+import type { Dialect } from '#sql/dialect.ts'
+import { column, comma, join, name, type Sql, sql, trusted } from '#sql/sql.ts'
+import type { GuardedStep, Writing } from '#write/steps.ts'
+
+/** A row that is deleted, with the entities of which rows go with it. */
+type Deletion = {
+  readonly model: Model
+  readonly dialect: Dialect
+  readonly target: string
+  readonly id: Sql
+  readonly gone: ReadonlySet<string>
+}
+
+/** A field that refers to rows of an entity. */
+type Reference = { readonly key: string; readonly to: string }
+
+/** The fields of an entity to which this happens when a row of one of these entities is deleted. */
+const referencesTo = (
+  { fields }: Entity,
+  gone: ReadonlySet<string>,
+  onDelete: 'cascade' | 'set null',
+): readonly Reference[] =>
+  Object.entries(fields).flatMap(([key, { references }]) =>
+    references?.onDelete === onDelete && gone.has(references.entity)
+      ? [{ key, to: references.entity }]
+      : [],
+  )
+
+const or = trusted(' or ')
+
+/** The ids of the rows of an entity that go, as a statement names them: with a space, as no table is called. */
+const goneOf = ({ model }: Deletion, entity: string): Sql =>
+  name(`gone ${entityOf(model, entity).table}`)
+
+/** Whether a reference of a row leads to one that goes. */
+const leadsToGone = (deletion: Deletion, { key, to }: Reference): Sql =>
+  deletion.dialect.among(name(columnName(key)), sql`select id from ${goneOf(deletion, to)}`)
+
+/** Whether any of these does. */
+const anyLeadsToGone = (deletion: Deletion, references: readonly Reference[]): Sql =>
+  join(
+    references.map(reference => leadsToGone(deletion, reference)),
+    or,
+  )
+
+/** The rows below those of the same table that go. */
+const belowOwn = (gone: Sql, table: string, own: readonly Reference[]): Sql => {
+  const refers = own.map(({ key }) => sql`${column('t', columnName(key))} = ${column('g', 'id')}`)
+  return sql`select ${column('t', 'id')} from ${gone} as "g" join ${name(table)} as "t" on ${join(refers, or)}`
+}
+
+/** The ids of all rows that go, by entity: the clause before a statement that asks for them. */
+const goneClause = (deletion: Deletion): Sql => {
+  const { model, dialect, target, id, gone } = deletion
+  const lists = dependenciesFirst(model.entities).flatMap(([entityName, entity]) => {
+    if (!gone.has(entityName)) return []
+    const { table } = entity
+    const references = referencesTo(entity, gone, 'cascade')
+    const own = references.filter(({ to }) => to === entityName)
+    const above = references.filter(({ to }) => to !== entityName)
+    const ids = goneOf(deletion, entityName)
+    const first =
+      entityName === target
+        ? sql`select ${dialect.typed(id, 'id')}`
+        : sql`select id from ${name(table)} where ${anyLeadsToGone(deletion, above)}`
+    const all = own.length === 0 ? first : sql`${first} union ${belowOwn(ids, table, own)}`
+    return [sql`${ids} (id) as (${all})`]
+  })
+  return sql`with recursive ${join(lists, comma)}`
+}
+
+/** The assignment that makes a reference null where it leads to a row that goes. */
+const nulled = (deletion: Deletion, reference: Reference): Sql => {
+  const own = name(columnName(reference.key))
+  return sql`${own} = case when ${leadsToGone(deletion, reference)} then null else ${own} end`
+}
+
+/**
+ * The steps before a delete of the row of this id that set references null, to it and to what goes with it, and raise the revisions of
+ * their rows; none where no such row has a revision. They reach the rows that refer then: the command must be `isolated`, so that no
+ * others come.
+ */
+export const nullingSteps = (
+  { model, dialect }: Writing,
+  target: string,
+  id: Sql,
+): readonly GuardedStep[] => {
+  const gone = goneWith(model.entities, target)
+  const deletion: Deletion = { model, dialect, target, id, gone }
+  return Object.values(model.entities).flatMap(entity => {
+    const references = referencesTo(entity, gone, 'set null')
+    if (references.length === 0 || !entity.fields.revision) return []
+    const sets = references.map(reference => nulled(deletion, reference))
+    // All references of a row at once: PostgreSQL checks those that are left when a row is changed twice in a transaction.
+    const change = sql`${goneClause(deletion)}
+      update ${name(entity.table)} set ${join([...sets, sql`revision = revision + 1`], comma)}
+      where ${anyLeadsToGone(deletion, references)}`
+    return [{ sql: change, expect: 'any' }]
+  })
+}

@@ -1,0 +1,187 @@
+/** Rows whose reference becomes null because its row was deleted: another revision, another ETag, no answer from before. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { type Entity, entity, one } from '#model/entity.ts'
+import { id, reference, revision, text } from '#model/field.ts'
+import { self, signedIn } from '#model/policy.ts'
+import { connected } from '../postgres/tools/ask.ts'
+import { until } from '../support/wait.ts'
+import { engines } from './compare.ts'
+import { member } from './models.ts'
+import { type Service, serveModel } from './serve.ts'
+
+const policy = { read: signedIn, create: signedIn, update: signedIn, delete: signedIn }
+const rest = {
+  list: true,
+  one: true,
+  writes: ['create', 'update', 'delete'],
+  listing: { paging: 'page', limit: 5 },
+}
+const graphql = { mutations: ['create', 'update', 'delete'] }
+
+/** An entity with these references beside its name and revision. */
+const withReferences = (table: string, references: Entity['fields'], more: object = {}): Entity =>
+  entity({
+    table,
+    plural: table,
+    description: '',
+    fields: {
+      id: id(),
+      name: text({ max: 9, nullable: true }),
+      ...references,
+      revision: revision(),
+    },
+    policy,
+    rest,
+    graphql,
+    ...more,
+  } as never) as unknown as Entity
+
+const loose = { immutable: false, nullable: true, onDelete: 'set null' } as const
+const bound = { immutable: false, nullable: true, onDelete: 'cascade' } as const
+
+/** A place in another one, which goes with it; a thing goes with its place, an item names both and another item. */
+const entities = {
+  member,
+  place: withReferences('places', {
+    insideId: reference('place', bound),
+    besideId: reference('place', bound),
+  }),
+  thing: withReferences('things', { placeId: reference('place', bound) }),
+  item: withReferences(
+    'items',
+    {
+      placeId: reference('place', loose),
+      thingId: reference('thing', loose),
+      otherId: reference('item', loose),
+      ownerId: reference('member', { initial: 'viewer' }),
+    },
+    {
+      relations: { other: one('item', 'otherId') },
+      policy: { ...policy, delete: self('other.ownerId') },
+    },
+  ),
+}
+
+for (const on of engines)
+  describe(`on ${on}`, () => {
+    let service: Service
+    before(async () => {
+      service = await serveModel(entities, on)
+      for (const name of ['Ada', 'Ben'])
+        await service.ask({ line: 'POST /api/members', as: 'admin', body: { name } })
+    })
+    after(() => service.close())
+
+    const ask = async (
+      line: string,
+      { body, headers = {} }: { body?: unknown; headers?: Record<string, string> } = {},
+    ) => {
+      const answer = await service.ask({ line, as: 'admin', body, headers })
+      const json = answer.text === '' ? undefined : JSON.parse(answer.text)
+      return { status: answer.status, json, etag: answer.headers.get('etag') ?? '' }
+    }
+    const make = async (kind: string, body: object = {}): Promise<string> => {
+      const { status, json } = await ask(`POST /api/${kind}`, { body })
+      assert.equal(status, 201, JSON.stringify(json))
+      return `/api/${kind}/${json.id}`
+    }
+    const idOf = (path: string) => Number(path.split('/').at(-1))
+    const remove = async (path: string, headers = {}) => {
+      const { status, json } = await ask(`DELETE ${path}`, { headers })
+      assert.equal(status, 204, JSON.stringify(json))
+    }
+
+    /** Reads a row often enough that its answer is cached, does something, and gives the answers before and after. */
+    const around = async (path: string, work: () => Promise<void>) => {
+      for (let times = 0; times < 3; times++) await ask(`GET ${path}`)
+      const then = await ask(`GET ${path}`)
+      await work()
+      return { then, now: await ask(`GET ${path}`) }
+    }
+
+    test('a reference that becomes null is a change: the ETag from before holds no more', async () => {
+      const place = await make('places')
+      const item = await make('items', { placeId: idOf(place) })
+      const { then, now } = await around(item, () => remove(place))
+      assert.deepEqual([then.json.placeId, now.json.placeId], [idOf(place), null])
+      assert.notEqual(now.etag, then.etag)
+      const again = await ask(`GET ${item}`, { headers: { 'If-None-Match': then.etag } })
+      assert.equal(again.status, 200)
+      const body = { name: 'late' }
+      const lost = await ask(`PATCH ${item}`, { body, headers: { 'If-Match': then.etag } })
+      assert.equal(lost.status, 412)
+      const held = await ask(`PATCH ${item}`, { body, headers: { 'If-Match': now.etag } })
+      assert.equal(held.status, 200)
+    })
+
+    /** The revision in the ETag of a row. */
+    const revisionOf = async (path: string) =>
+      Number(/^"[a-z]+-\d+-(\d+)-/.exec((await ask(`GET ${path}`)).etag)?.[1])
+
+    test('a row whose references become null with rows that go too has one more revision', async () => {
+      const top = await make('places')
+      const inside = await make('places', { insideId: idOf(top) })
+      const beside = await make('places', { besideId: idOf(inside) })
+      const thing = await make('things', { placeId: idOf(beside) })
+      const item = await make('items', { placeId: idOf(inside), thingId: idOf(thing) })
+      const other = await make('items', {
+        otherId: idOf(item),
+        placeId: idOf(await make('places')),
+      })
+      const { then, now } = await around('/api/items', () => remove(top))
+      const rowsOf = ({ json }: typeof now) =>
+        json.data.filter(({ id }: { id: number }) => id === idOf(item))
+      assert.equal(rowsOf(then)[0]?.thingId, idOf(thing))
+      const { placeId, thingId } = rowsOf(now)[0] ?? {}
+      assert.deepEqual([placeId, thingId], [null, null])
+      assert.deepEqual([await revisionOf(item), await revisionOf(other)], [2, 1])
+    })
+
+    test('a row whose rule leads over a reference to itself is deleted by its ETag, and others that refer to it change', async () => {
+      const item = await make('items')
+      const body = { otherId: idOf(item) }
+      const { etag } = await ask(`PATCH ${item}`, { body })
+      const other = await make('items', body)
+      await remove(item, { 'If-Match': etag })
+      assert.equal(await revisionOf(other), 2)
+    })
+
+    test('a delete that is refused changes no row that refers to it', async () => {
+      const place = await make('places')
+      const { etag } = await ask(`GET ${place}`)
+      const item = await make('items', { placeId: idOf(place) })
+      await ask(`PATCH ${place}`, { body: { name: 'new' } })
+      const { status } = await ask(`DELETE ${place}`, { headers: { 'If-Match': etag } })
+      assert.equal(status, 412)
+      assert.equal((await ask(`GET ${item}`)).json.placeId, idOf(place))
+      assert.equal(await revisionOf(item), 1)
+    })
+
+    // On SQLite one write comes after another.
+    const racing = on === 'postgres' ? test : () => {}
+    racing(
+      'a row that begins to refer during the delete has a revision of its own for that too',
+      async () => {
+        const place = await make('places')
+        const item = await make('items')
+        const other = await connected(service.url ?? '')
+        await other.query('begin')
+        await other.query('update items set place_id = $1, revision = 2 where id = $2', [
+          idOf(place),
+          idOf(item),
+        ])
+        const removed = remove(place)
+        await until('the delete waits for the other transaction', async () => {
+          const { rows } = await other.query(`select 1 from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`)
+          return rows.length > 0
+        })
+        await other.query('commit')
+        await removed
+        await other.end()
+        assert.equal((await ask(`GET ${item}`)).json.placeId, null)
+        assert.equal(await revisionOf(item), 3)
+      },
+    )
+  })
