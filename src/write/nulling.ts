@@ -73,6 +73,13 @@ const goneClause = (deletion: Deletion): Sql => {
   return sql`with recursive ${join(lists, comma)}`
 }
 
+/**
+ * Whether a row must be changed before the delete: for its revision, or since it has more references than PostgreSQL makes null one by
+ * one. It checks those that are left when a row is changed twice in a transaction, and by then a row that goes may be gone.
+ */
+const mustChange = ({ fields }: Entity, { length }: readonly Reference[]): boolean =>
+  length > 0 && (fields.revision !== undefined || length > 2)
+
 /** The assignment that makes a reference null where it leads to a row that goes. */
 const nulled = (deletion: Deletion, reference: Reference): Sql => {
   const own = name(columnName(reference.key))
@@ -81,7 +88,7 @@ const nulled = (deletion: Deletion, reference: Reference): Sql => {
 
 /**
  * The steps before a delete of the row of this id that set references null, to it and to what goes with it, and raise the revisions of
- * their rows; none where no such row has a revision. They reach the rows that refer then: the command must be `isolated`, so that no
+ * their rows; none where the foreign keys do as well. They reach the rows that refer then: the command must be `isolated`, so that no
  * others come.
  */
 export const nullingSteps = (
@@ -93,11 +100,11 @@ export const nullingSteps = (
   const deletion: Deletion = { model, dialect, target, id, gone }
   return Object.values(model.entities).flatMap(entity => {
     const references = referencesTo(entity, gone, 'set null')
-    if (references.length === 0 || !entity.fields.revision) return []
-    const sets = references.map(reference => nulled(deletion, reference))
-    // All references of a row at once: PostgreSQL checks those that are left when a row is changed twice in a transaction.
+    if (!mustChange(entity, references)) return []
+    const raised = entity.fields.revision ? [sql`revision = revision + 1`] : []
+    const sets = [...references.map(reference => nulled(deletion, reference)), ...raised]
     const change = sql`${goneClause(deletion)}
-      update ${name(entity.table)} set ${join([...sets, sql`revision = revision + 1`], comma)}
+      update ${name(entity.table)} set ${join(sets, comma)}
       where ${anyLeadsToGone(deletion, references)}`
     return [{ sql: change, expect: 'any' }]
   })

@@ -37,6 +37,21 @@ const withReferences = (table: string, references: Entity['fields'], more: objec
     ...more,
   } as never) as unknown as Entity
 
+/** The same without updates, and so without a revision. */
+const lasting = (table: string, references: Entity['fields']): Entity => {
+  const fields = { id: id(), ...references }
+  const writes = ['create', 'delete']
+  return entity({
+    table,
+    plural: table,
+    description: '',
+    fields,
+    policy: { read: signedIn, create: signedIn, delete: signedIn },
+    rest: { ...rest, writes },
+    graphql: { mutations: writes },
+  } as never) as unknown as Entity
+}
+
 const loose = { immutable: false, nullable: true, onDelete: 'set null' } as const
 const bound = { immutable: false, nullable: true, onDelete: 'cascade' } as const
 
@@ -48,6 +63,12 @@ const entities = {
     besideId: reference('place', bound),
   }),
   thing: withReferences('things', { placeId: reference('place', bound) }),
+  part: withReferences('parts', { thingId: reference('thing', bound) }),
+  mark: lasting('marks', {
+    placeId: reference('place', loose),
+    thingId: reference('thing', loose),
+    partId: reference('part', loose),
+  }),
   item: withReferences(
     'items',
     {
@@ -136,6 +157,21 @@ for (const on of engines)
       const { placeId, thingId } = rowsOf(now)[0] ?? {}
       assert.deepEqual([placeId, thingId], [null, null])
       assert.deepEqual([await revisionOf(item), await revisionOf(other)], [2, 1])
+    })
+
+    test('three references of a row without a revision become null with rows that go too, one after another', async () => {
+      for (const depth of [0, 1, 2, 3]) {
+        const top = idOf(await make('places'))
+        let at = idOf(await make('places', { insideId: top }))
+        const thingId = idOf(await make('things', { placeId: at }))
+        for (let down = 0; down < depth; down++) at = idOf(await make('places', { insideId: at }))
+        const below = idOf(await make('things', { placeId: at }))
+        const partId = idOf(await make('parts', { thingId: below }))
+        const mark = await make('marks', { placeId: top, thingId, partId })
+        await remove(`/api/places/${top}`)
+        const { json } = await ask(`GET ${mark}`)
+        assert.deepEqual(json, { id: idOf(mark), placeId: null, thingId: null, partId: null })
+      }
     })
 
     test('a row whose rule leads over a reference to itself is deleted by its ETag, and others that refer to it change', async () => {
