@@ -1,0 +1,92 @@
+/** Imported rows that refer to later rows of their kind by a unique field, or in a kind that is never changed, on each engine. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { InputRow } from '#cli/row-sources.ts'
+import { plainRows } from '#cli/transfer/plain-rows.ts'
+import { type Entity, entity } from '#model/entity.ts'
+import { id, reference } from '#model/field.ts'
+import { entityOf } from '#model/model.ts'
+import { signedIn } from '#model/policy.ts'
+import { anonymous } from '#model/viewer.ts'
+import { filling } from '../stores.ts'
+import { engines } from './compare.ts'
+import { member } from './models.ts'
+import { modelFor, type Service, serveModel } from './serve.ts'
+
+const kind = (table: string, nextId: object, more: object = {}): Entity =>
+  entity({
+    table,
+    plural: table,
+    description: '',
+    fields: { id: id(), nextId },
+    policy: { read: signedIn, create: signedIn },
+    rest: { list: true, one: true, listing: { paging: 'page', limit: 5 } },
+    ...more,
+  } as never) as unknown as Entity
+
+const entities = {
+  member,
+  stage: kind('stages', reference('stage', { nullable: true, unique: 'CONFLICT' })),
+  event: kind('events', reference('event', { nullable: true, onDelete: 'restrict' }), {
+    appendOnly: true,
+  }),
+}
+const model = modelFor(entities)
+
+for (const on of engines)
+  describe(`on ${on}`, () => {
+    let service: Service
+    before(async () => {
+      service = await serveModel(entities, on)
+    })
+    after(() => service.close())
+
+    /** Puts rows in as an import does; gives the faults of its lines, and the rows that are there then. */
+    const imported = (what: 'stage' | 'event', list: readonly InputRow[]) =>
+      filling(service.store, async line => {
+        const own = entityOf(model, what)
+        const use = { mode: 'import', viewer: anonymous, now: 0, model, what } as const
+        const { put, settle } = plainRows({ ...line, model }, own, use)
+        const faults: string[] = []
+        const tell = (at: number, found: readonly { field: string; message: string }[]) => {
+          for (const { field, message } of found) faults.push(`${at}: ${field} ${message}`)
+        }
+        for (const [index, row] of list.entries()) tell(index + 1, await put(row, index + 1))
+        for (const late of await settle()) tell(late.line, late.faults)
+        const text = `select id, next_id from ${own.table} order by id`
+        const rows = await line.session.query({ text, values: [] })
+        return { faults, rows: rows.map(row => row.map(value => value && Number(value))) }
+      })
+
+    test('of two rows with one reference to a later row the second is at fault, and so is what leads to it', async () => {
+      const { faults, rows } = await imported('stage', [
+        { id: 1, nextId: 4 },
+        { id: 2, nextId: 4 },
+        { id: 3, nextId: 2 },
+        { id: 4 },
+      ])
+      assert.deepEqual(faults, [
+        '2: nextId is in use already',
+        '3: nextId names stage 2, which does not exist',
+      ])
+      assert.deepEqual(rows, [
+        [1, 4],
+        [4, null],
+      ])
+    })
+
+    test('rows that are never changed may refer to themselves and to earlier ones', async () => {
+      const { faults, rows } = await imported('event', [
+        { id: 5, nextId: 5 },
+        { id: 3, nextId: 5 },
+        { id: 6, nextId: 7 },
+        { id: 7 },
+      ])
+      assert.deepEqual(faults, ['3: nextId names event 7, which does not exist'])
+      assert.deepEqual(rows, [
+        [3, 5],
+        [5, 5],
+        [7, null],
+      ])
+    })
+  })
