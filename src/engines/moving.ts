@@ -11,6 +11,8 @@ export type MovedTable = {
   readonly columns: Readonly<Record<string, Scalar>>
   /** Columns with ids of rows of the same table, whose key is then its id. */
   readonly own: readonly string[]
+  /** Whether its rows are never changed. */
+  readonly appendOnly: boolean
   /** The number of rows in a batch. */
   readonly page: number
 }

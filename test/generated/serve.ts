@@ -59,7 +59,8 @@ export type Service = {
 /** Member 1 is who asks as a user, member 2 as an admin. */
 export const viewerIds = { anonymous: null, user: 1, admin: 2 } as const
 
-const historyFor = (engine: 'sqlite' | 'postgres', entities: Entities) => {
+/** The migrations that make the tables of the entities. */
+export const historyFor = (engine: 'sqlite' | 'postgres', entities: Entities) => {
   const ddl = engine === 'sqlite' ? sqliteDdl : postgresDdl
   const statements = definitionsOf(ddl, entities).map(({ text }) => text)
   return [...machineMigrations(engine), { name: '0001', text: `${statements.join(';\n')};` }]

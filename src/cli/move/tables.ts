@@ -24,6 +24,7 @@ const tableOf = (entity: Entity, entities: Entities): MovedTable => ({
     Object.entries(entity.fields).map(([key, { scalar }]) => [columnName(key), scalar]),
   ),
   own: ownOf(entity, entities),
+  appendOnly: entity.appendOnly,
   page: pageOf(entity),
 })
 

@@ -5,6 +5,7 @@ import { type Key, keyOf, type MovedTable } from '#engines/moving.ts'
 import type { Connection } from '#engines/postgres/connection/connection.ts'
 import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
+import { appendOnlyTrigger } from '#engines/postgres/schema/ddl.ts'
 import { migratePostgres } from '#engines/postgres/schema/migrate.ts'
 import { openSession, raiseIds } from '#engines/postgres/session.ts'
 import { type Query, queryOf, queryWith, type Row, type Rows, type Session } from '#sql/engine.ts'
@@ -90,6 +91,24 @@ const referStatement = ({ name: table, own }: MovedTable, rows: Rows): Query => 
     dialect,
   )
 }
+
+/** Sets references of rows to rows of the same table; of an append-only one too, whose rows are not all there before. */
+const referOn =
+  (session: Session) =>
+  async (table: MovedTable, rows: Rows): Promise<void> => {
+    const set = () => session.query(referStatement(table, rows))
+    if (!table.appendOnly) return void (await set())
+    const trigger = name(appendOnlyTrigger(table.name))
+    const turn = (piece: Sql) =>
+      session.query(
+        queryOf(sql`alter table ${name(table.name)} ${piece} trigger ${trigger}`, dialect),
+      )
+    await session.transaction(async () => {
+      await turn(sql`disable`)
+      await set()
+      await turn(sql`enable`)
+    })
+  }
 
 const keyText = (key: Key | null): string | null => (key === null ? null : JSON.stringify(key))
 
@@ -181,9 +200,7 @@ export const openTarget = async (options: ConnectionOptions, migrations: readonl
       return Number(row?.[0]) === rows.length
     },
     /** Sets references to rows of the same table, given rows with their ids and the columns that refer. */
-    refer: async (table: MovedTable, rows: Rows): Promise<void> => {
-      await session.query(referStatement(table, rows))
-    },
+    refer: referOn(session),
     analyze: session.analyze,
     /** Ends the move: the tables' next ids are above all that were ever given out, and the store may be served. */
     finish: async (highestIds: ReadonlyMap<string, number>): Promise<void> => {

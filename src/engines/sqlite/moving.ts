@@ -24,6 +24,7 @@ export const machineryOf = ({ query }: Session): Promise<readonly MovedTable[]> 
         key: key.toSorted((a, b) => Number(a[2]) - Number(b[2])).map(([name]) => String(name)),
         columns: Object.fromEntries(columns),
         own: [],
+        appendOnly: false,
         page: 200,
       }
     }),
