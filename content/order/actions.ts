@@ -8,9 +8,8 @@ import { columnName, notFound, type Settings } from '#model/model.ts'
 import type { Rows } from '#sql/engine.ts'
 import { comma, join, name, type Sql, sql } from '#sql/sql.ts'
 import type { Action } from '#write/action.ts'
-import { conditionOf } from '#write/derived.ts'
 import { invalid, noMembers, reportOf } from '#write/input.ts'
-import { commandOf, type GuardedStep, result, type Writing } from '#write/steps.ts'
+import { commandOf, conditionOf, type GuardedStep, result, type Writing } from '#write/steps.ts'
 
 /** The record of a transition of an order. */
 const eventStep = (

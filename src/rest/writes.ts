@@ -17,18 +17,11 @@ import type { Route } from '#rest/routes.ts'
 import { countingBody } from '#rest/usage.ts'
 import type { Named } from '#rest/version.ts'
 import { type Action, guardedBy } from '#write/action.ts'
-import {
-  create,
-  createPrecheck,
-  precheck,
-  remove,
-  revisionSteps,
-  type Target,
-  update,
-} from '#write/derived.ts'
+import { create, createPrecheck, precheck, remove, update } from '#write/derived.ts'
 import { idempotencyOf, keyedRequest } from '#write/idempotency.ts'
 import { inputValues, type Mode, type Use } from '#write/input.ts'
 import type { Idempotency } from '#write/job.ts'
+import { revisionSteps, type Target } from '#write/preconditions.ts'
 import { type Command, permit, type Writing } from '#write/steps.ts'
 import { commit, type Done, type Reading } from '#write/write.ts'
 

@@ -3,15 +3,22 @@ import { ApiError } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
 import { holdersOf } from '#model/held.ts'
 import { columnName, entityOf, fieldOf, type Model, notFound } from '#model/model.ts'
-import { judge, type Rule, refusal } from '#model/policy.ts'
-import { conditionSql, selfCondition } from '#read/condition.ts'
+import { refusal } from '#model/policy.ts'
 import type { Rows } from '#sql/engine.ts'
 import { and, column, comma, join, name, type Sql, type SqlValue, sql } from '#sql/sql.ts'
 import { initialValue, type Values } from '#write/input.ts'
 import { nullingSteps } from '#write/nulling.ts'
 import {
+  changedSince,
+  exclusionCondition,
+  revisionCondition,
+  stillThat,
+  type Target,
+} from '#write/preconditions.ts'
+import {
   type Command,
   commandOf,
+  conditionOf,
   type GuardedStep,
   permit,
   result,
@@ -105,45 +112,6 @@ export const createPrecheck = (writing: Writing, entityName: string, given: Valu
   return commandOf(writing, { name: `precheck create ${entityName}`, asSelf, steps: [step] })
 }
 
-/** A rule as a condition on the rows of an entity's table: true where it does not depend on the row. */
-export const conditionOf = (writing: Writing, entityName: string, rule: Rule | undefined): Sql => {
-  const { model, dialect, viewer } = writing
-  const entity = entityOf(model, entityName)
-  const verdict = rule === undefined ? 'no' : judge(rule, viewer, model)
-  if (verdict !== 'row' || !rule) return verdict === 'yes' ? sql`true` : sql`false`
-  return conditionSql(selfCondition(model, entity, rule), entity.table, dialect, entity.table)
-}
-
-/** The row of an update or delete, and the conditions on it. */
-export type Target = {
-  readonly entity: string
-  readonly id: number
-  /** The parent that the path names: the row must be below it. */
-  readonly below?: { readonly field: string; readonly id: number }
-  /** The revisions that `If-Match` lists, or any; undefined without such a header. */
-  readonly revisions?: readonly number[] | 'any' | undefined
-  /** Why these revisions are none that there ever was. */
-  readonly mismatch?: string | undefined
-  /** The revisions that `If-None-Match` lists, or any; undefined without such a header. */
-  readonly excluded?: readonly number[] | 'any' | undefined
-}
-
-/** The error where `If-Match` does not hold, by the reason why it never did where there is one. */
-export const changedSince = (what: string, mismatch?: string): ApiError =>
-  mismatch === undefined
-    ? new ApiError(
-        'PRECONDITION_FAILED',
-        `The ${what} was changed since: read it again, then repeat the change`,
-      )
-    : new ApiError('PRECONDITION_FAILED', mismatch)
-
-/** The error where `If-None-Match` does not hold. */
-export const stillThat = (what: string): ApiError =>
-  new ApiError(
-    'PRECONDITION_FAILED',
-    `If-None-Match is * or has the ETag that the ${what} has now: leave the header out to change the ${what} all the same`,
-  )
-
 const verbs = { update: 'change', delete: 'delete' } as const
 
 /**
@@ -187,42 +155,6 @@ const targetGuard = (
   }
   const where = and([id, ...parent, mine, current, other, ...exist])
   return { entity, where, explain, refused }
-}
-
-const revisionCondition = (table: string, revisions: Target['revisions']): Sql => {
-  if (revisions === undefined || revisions === 'any') return sql`true`
-  return revisions.length === 0
-    ? sql`false`
-    : sql`${column(table, 'revision')} in (${join(revisions, comma)})`
-}
-
-const exclusionCondition = (table: string, excluded: Target['excluded']): Sql => {
-  if (excluded === undefined) return sql`true`
-  return excluded === 'any' ? sql`false` : sql`not ${revisionCondition(table, excluded)}`
-}
-
-/**
- * The steps before an action on a row that check its revision, and hold the row as it is; none where any revision will do. A row that is
- * not there, or not the viewer's, passes: the action's own steps say so.
- */
-export const revisionSteps = (
-  writing: Writing,
-  { entity, id, revisions, mismatch, excluded }: Target,
-  rule: Rule | undefined,
-): readonly GuardedStep[] => {
-  const { table } = entityOf(writing.model, entity)
-  const mine = conditionOf(writing, entity, rule)
-  const step = (condition: Sql, refused: () => ApiError): GuardedStep => ({
-    sql: sql`with found as (select ${column(table, 'revision')} from ${name(table)}
-        where ${column(table, 'id')} = ${id} and ${mine}${writing.dialect.lockClause})
-      select 1 where not exists (select 1 from found where not (${condition}))`,
-    refused,
-  })
-  const isAny = revisions === undefined || revisions === 'any'
-  const current = () =>
-    step(revisionCondition('found', revisions), () => changedSince(entity, mismatch))
-  const other = () => step(exclusionCondition('found', excluded), () => stillThat(entity))
-  return [...(isAny ? [] : [current()]), ...(excluded === undefined ? [] : [other()])]
 }
 
 /** The assignments of an update, including the fields that it resets. */

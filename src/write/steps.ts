@@ -3,6 +3,7 @@ import { ApiError } from '#errors.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
 import { judge, type Rule, refusal } from '#model/policy.ts'
 import type { Viewer } from '#model/viewer.ts'
+import { conditionSql, selfCondition } from '#read/condition.ts'
 import { VIEWER } from '#read/selection.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Rows } from '#sql/engine.ts'
@@ -69,6 +70,15 @@ export const permit = (writing: Writing, rule: Rule | undefined, what: string): 
   const verdict = rule === undefined ? 'no' : judge(rule, viewer, model)
   if (verdict === 'no') throw refusal(viewer, what)
   return verdict
+}
+
+/** A rule as a condition on the rows of an entity's table: true where it does not depend on the row. */
+export const conditionOf = (writing: Writing, entityName: string, rule: Rule | undefined): Sql => {
+  const { model, dialect, viewer } = writing
+  const entity = entityOf(model, entityName)
+  const verdict = rule === undefined ? 'no' : judge(rule, viewer, model)
+  if (verdict !== 'row' || !rule) return verdict === 'yes' ? sql`true` : sql`false`
+  return conditionSql(selfCondition(model, entity, rule), entity.table, dialect, entity.table)
 }
 
 /** The refusal of a viewer that `viewerCheck` did not let pass; `rows` has its own row where there is one. */

@@ -11,7 +11,8 @@ import { versions } from '#model/version.ts'
 import { tagOf } from '#rest/represent.ts'
 import { comma, join, type Sql, sql } from '#sql/sql.ts'
 import type { Action, Given } from '#write/action.ts'
-import { changedSince, stillThat, targetSteps } from '#write/derived.ts'
+import { targetSteps } from '#write/derived.ts'
+import { changedSince, stillThat } from '#write/preconditions.ts'
 import { commandOf, type GuardedStep } from '#write/steps.ts'
 
 /** The largest picture, in bytes. */

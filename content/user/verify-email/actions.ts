@@ -8,9 +8,9 @@ import { ApiError } from '#errors.ts'
 import { notFound } from '#model/model.ts'
 import { type Sql, sql } from '#sql/sql.ts'
 import type { Action, Given } from '#write/action.ts'
-import { conditionOf, targetSteps } from '#write/derived.ts'
+import { targetSteps } from '#write/derived.ts'
 import { invalid } from '#write/input.ts'
-import { type Command, commandOf, type Writing } from '#write/steps.ts'
+import { type Command, commandOf, conditionOf, type Writing } from '#write/steps.ts'
 
 const isVerified = sql`email_verified = 1`
 
