@@ -113,6 +113,12 @@ export const dependenciesFirst = (entities: Entities): readonly (readonly [strin
   return [...sorted]
 }
 
+/** The fields of an entity that refer to its own rows. */
+export const selfReferences = (entities: Entities, entity: Entity): readonly string[] =>
+  Object.entries(entity.fields).flatMap(([key, { references }]) =>
+    references && entities[references.entity] === entity ? [key] : [],
+  )
+
 /** The fields of the unique field or set whose columns, joined by `_`, a store names; none for other columns. */
 export const uniqueFields = (entity: Entity, columns: string): readonly string[] =>
   [...Object.keys(entity.fields).map(key => [key]), ...entity.sets].find(

@@ -2,7 +2,7 @@
 import type { MovedTable } from '#engines/moving.ts'
 import type { Entity } from '#model/entity.ts'
 import { longest } from '#model/field.ts'
-import { columnName, dependenciesFirst, type Entities } from '#model/model.ts'
+import { columnName, dependenciesFirst, type Entities, selfReferences } from '#model/model.ts'
 
 /** The number of rows in a batch: the larger a row may be, the fewer. */
 const pageOf = ({ fields }: Entity): number => {
@@ -11,19 +11,13 @@ const pageOf = ({ fields }: Entity): number => {
   return all.some(field => longest(field) > 0) ? 250 : 1000
 }
 
-/** The columns with ids of rows of the same entity. */
-const ownOf = (entity: Entity, entities: Entities): readonly string[] =>
-  Object.entries(entity.fields).flatMap(([key, { references }]) =>
-    references && entities[references.entity] === entity ? [columnName(key)] : [],
-  )
-
 const tableOf = (entity: Entity, entities: Entities): MovedTable => ({
   name: entity.table,
   key: ['id'],
   columns: Object.fromEntries(
     Object.entries(entity.fields).map(([key, { scalar }]) => [columnName(key), scalar]),
   ),
-  own: ownOf(entity, entities),
+  own: selfReferences(entities, entity).map(columnName),
   appendOnly: entity.appendOnly,
   page: pageOf(entity),
 })

@@ -3,7 +3,7 @@ import { ask } from '#cli/ask.ts'
 import type { ContentStore } from '#cli/row-sources.ts'
 import type { FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
-import { columnName, entityOf } from '#model/model.ts'
+import { columnName, selfReferences } from '#model/model.ts'
 import { comma, join, name, sql } from '#sql/sql.ts'
 import type { Values } from '#write/input.ts'
 import { absent, dangling, orTaken } from './rows.ts'
@@ -13,12 +13,6 @@ export type LateFaults = { readonly line: number; readonly faults: readonly Fiel
 
 /** A row that was put in without the references in `values`. */
 type Waiting = { readonly id: number; readonly line: number; readonly values: Values }
-
-/** The fields of an entity that refer to its own rows. */
-const ownKeys = ({ model }: ContentStore, entity: Entity): readonly string[] =>
-  Object.entries(entity.fields).flatMap(([key, { references }]) =>
-    references && entityOf(model, references.entity) === entity ? [key] : [],
-  )
 
 /** Sets the references of a row that waited for others; gives its faults. */
 const setReferences = async (store: ContentStore, entity: Entity, { id, values }: Waiting) => {
@@ -45,7 +39,7 @@ const takeOut = async (
 
 /** Keeps count of references to rows of the same entity while rows of it are put in. */
 export const ownReferences = (store: ContentStore, entity: Entity) => {
-  const keys = ownKeys(store, entity)
+  const keys = selfReferences(store.model.entities, entity)
   const waiting: Waiting[] = []
   /** The lines of the rows that refer to others, by their ids. */
   const lines = new Map<number, number>()
