@@ -1,16 +1,30 @@
-/** What goes with a row that is deleted, and what keeps it from being deleted. */
+/** What goes with a row that is deleted, what refers to it and stays, and what keeps it from being deleted. */
 import type { Entity } from '#model/entity.ts'
+import type { Field } from '#model/field.ts'
+import type { Entities } from '#model/model.ts'
 
-type Entities = Readonly<Record<string, Entity>>
+/** A field that refers to rows of an entity. */
+export type Reference = { readonly key: string; readonly to: string }
+
+/** The fields of an entity to which this happens when a row of one of these entities is deleted. */
+export const referencesTo = (
+  { fields }: Entity,
+  entities: ReadonlySet<string>,
+  onDelete: NonNullable<Field['references']>['onDelete'],
+): readonly Reference[] =>
+  Object.entries(fields).flatMap(([key, { references }]) =>
+    references?.onDelete === onDelete && entities.has(references.entity)
+      ? [{ key, to: references.entity }]
+      : [],
+  )
 
 /** The entities of which rows may go with a row of this one, by references that cascade; itself too. */
 export const goneWith = (entities: Entities, entity: string): ReadonlySet<string> => {
   const gone = new Set([entity])
   // A set gives what is added on the way too.
   for (const target of gone)
-    for (const [name, { fields }] of Object.entries(entities))
-      for (const { references } of Object.values(fields))
-        if (references?.entity === target && references.onDelete === 'cascade') gone.add(name)
+    for (const [name, one] of Object.entries(entities))
+      if (referencesTo(one, new Set([target]), 'cascade').length > 0) gone.add(name)
   return gone
 }
 
@@ -19,12 +33,8 @@ export const goneWith = (entities: Entities, entity: string): ReadonlySet<string
  * (`onDelete: 'restrict'`).
  */
 export const holdersOf = (entities: Entities, entity: string): readonly string[] => {
-  const isHeldBy = (target: string, { fields }: Entity) =>
-    Object.values(fields).some(
-      ({ references }) => references?.entity === target && references.onDelete === 'restrict',
-    )
-  const holders = [...goneWith(entities, entity)].flatMap(target =>
-    Object.values(entities).filter(one => isHeldBy(target, one)),
-  )
-  return [...new Set(holders.map(({ plural }) => plural))]
+  const gone = goneWith(entities, entity)
+  return Object.values(entities)
+    .filter(one => referencesTo(one, gone, 'restrict').length > 0)
+    .map(({ plural }) => plural)
 }

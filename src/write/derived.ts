@@ -1,7 +1,6 @@
 /** The plain create, update and delete that every entity has unless its policy closes them. */
 import { ApiError } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
-import { holdersOf } from '#model/held.ts'
 import { columnName, entityOf, fieldOf, type Model, notFound } from '#model/model.ts'
 import { refusal } from '#model/policy.ts'
 import type { Rows } from '#sql/engine.ts'
@@ -207,7 +206,7 @@ export const remove = (writing: Writing, target: Target): Command => {
     steps,
     status: 204,
     text: 'true',
-    heldBy: holdersOf(writing.model.entities, target.entity),
+    deletes: target.entity,
   })
 }
 

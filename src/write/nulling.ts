@@ -1,7 +1,7 @@
 /** Sets references to a row that is deleted null, and raises the revisions of their rows: a foreign key, which would set them null too, knows of none. */
 import type { Entity } from '#model/entity.ts'
-import { goneWith } from '#model/held.ts'
-import { columnName, dependenciesFirst, entityOf, type Model } from '#model/model.ts'
+import { goneWith, type Reference, referencesTo } from '#model/held.ts'
+import { columnName, dependenciesFirst, type Entities, entityOf, type Model } from '#model/model.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { column, comma, join, name, type Sql, sql, trusted } from '#sql/sql.ts'
 import type { GuardedStep, Writing } from '#write/steps.ts'
@@ -14,21 +14,6 @@ type Deletion = {
   readonly id: Sql
   readonly gone: ReadonlySet<string>
 }
-
-/** A field that refers to rows of an entity. */
-type Reference = { readonly key: string; readonly to: string }
-
-/** The fields of an entity to which this happens when a row of one of these entities is deleted. */
-const referencesTo = (
-  { fields }: Entity,
-  gone: ReadonlySet<string>,
-  onDelete: 'cascade' | 'set null',
-): readonly Reference[] =>
-  Object.entries(fields).flatMap(([key, { references }]) =>
-    references?.onDelete === onDelete && gone.has(references.entity)
-      ? [{ key, to: references.entity }]
-      : [],
-  )
 
 const or = trusted(' or ')
 
@@ -86,6 +71,23 @@ const nulled = (deletion: Deletion, reference: Reference): Sql => {
   return sql`${own} = case when ${leadsToGone(deletion, reference)} then null else ${own} end`
 }
 
+/** An entity whose rows a delete must change, and its fields that become null. */
+type Changed = { readonly entity: Entity; readonly references: readonly Reference[] }
+
+/** What a delete of a row of an entity must change, by the name of the entity: found once, since most deletes change nothing. */
+const known = new WeakMap<Entities, Map<string, readonly Changed[]>>()
+
+const changedBy = (entities: Entities, target: string): readonly Changed[] =>
+  known
+    .getOrInsertComputed(entities, () => new Map())
+    .getOrInsertComputed(target, () => {
+      const gone = goneWith(entities, target)
+      return Object.values(entities).flatMap(entity => {
+        const references = referencesTo(entity, gone, 'set null')
+        return mustChange(entity, references) ? [{ entity, references }] : []
+      })
+    })
+
 /**
  * The steps before a delete of the row of this id that set references null, to it and to what goes with it, and raise the revisions of
  * their rows; none where the foreign keys do as well. They reach the rows that refer then: the command must be `isolated`, so that no
@@ -96,16 +98,15 @@ export const nullingSteps = (
   target: string,
   id: Sql,
 ): readonly GuardedStep[] => {
-  const gone = goneWith(model.entities, target)
-  const deletion: Deletion = { model, dialect, target, id, gone }
-  return Object.values(model.entities).flatMap(entity => {
-    const references = referencesTo(entity, gone, 'set null')
-    if (!mustChange(entity, references)) return []
+  const changed = changedBy(model.entities, target)
+  if (changed.length === 0) return []
+  const deletion: Deletion = { model, dialect, target, id, gone: goneWith(model.entities, target) }
+  return changed.map(({ entity, references }) => {
     const raised = entity.fields.revision ? [sql`revision = revision + 1`] : []
     const sets = [...references.map(reference => nulled(deletion, reference)), ...raised]
     const change = sql`${goneClause(deletion)}
       update ${name(entity.table)} set ${join(sets, comma)}
       where ${anyLeadsToGone(deletion, references)}`
-    return [{ sql: change, expect: 'any' }]
+    return { sql: change, expect: 'any' }
   })
 }

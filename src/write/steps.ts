@@ -32,8 +32,8 @@ export type Command = {
   readonly text?: string
   /** Whether its steps must all see one state of the store: it is run again where another write came in between. */
   readonly isolated?: boolean
-  /** What may refer to the row that it deletes and keep it so, by plurals. */
-  readonly heldBy?: readonly string[]
+  /** The entity of which it deletes a row. */
+  readonly deletes?: string
   /** Runs after the commit, given the rows of its steps; not for a replay. Never throws or waits. */
   readonly effect?: (rows: readonly Rows[], services: Services) => void
   /** The error for a step whose expectation failed, from what its `explain` found. */
@@ -50,7 +50,7 @@ export type GuardedStep = Partial<Pick<Step, 'expect' | 'checksViewer'>> & {
   readonly refused?: (rows: Rows) => ApiError
 }
 
-type CommandDraft = Pick<Command, 'name' | 'text' | 'isolated' | 'heldBy'> & {
+type CommandDraft = Pick<Command, 'name' | 'text' | 'isolated' | 'deletes'> & {
   /** Whether the viewer acts as itself, and so must exist. */
   readonly asSelf?: boolean
   readonly steps: readonly GuardedStep[]
@@ -140,7 +140,7 @@ const statementOf = (
 
 /** The command of these steps, after a check of the viewer where there is one. */
 export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
-  const { name, asSelf = false, makes, status = 200, text, isolated, heldBy, effect } = draft
+  const { name, asSelf = false, makes, status = 200, text, isolated, deletes, effect } = draft
   const { before = [] } = writing
   const checks = [...viewerChecks(writing, asSelf), ...before]
   const steps: readonly GuardedStep[] = [...checks, ...draft.steps]
@@ -156,7 +156,7 @@ export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
     status: typeof status === 'number' ? status : { ...status, step: numberOf(steps, status.step) },
     ...(text !== undefined && { text }),
     ...(isolated && { isolated }),
-    ...(heldBy && { heldBy }),
+    ...(deletes !== undefined && { deletes }),
     ...(effect && {
       effect: (rows, services) => effect(step => rows[numberOf(steps, step)] ?? [], services),
     }),

@@ -1,6 +1,7 @@
 /** Runs a command and the read of the row it wrote, in one transaction; and after its commit the effect. */
 import { jobs, traced } from '#channels.ts'
 import { ApiError, type FieldFault } from '#errors.ts'
+import { holdersOf } from '#model/held.ts'
 import { type Model, uniqueFields } from '#model/model.ts'
 import { resourceOf } from '#model/resource.ts'
 import type { Version } from '#model/version.ts'
@@ -47,7 +48,12 @@ const violated = (model: Model, target: string, version: Version | undefined): A
   return new ApiError(code, message, first && { details: takenFaults(members) })
 }
 
-const conflicting = ({ name, heldBy = [] }: Command, constraint: string): ApiError => {
+const conflicting = (
+  { entities }: Model,
+  { name, deletes }: Command,
+  constraint: string,
+): ApiError => {
+  const heldBy = deletes === undefined ? [] : holdersOf(entities, deletes)
   const why =
     constraint === 'reference' && heldBy.length > 0
       ? `${heldBy.join(' or ')} refer to it or to what goes with it; it can be deleted once they are gone`
@@ -70,7 +76,7 @@ const errorOf = (
     case 'violation':
       return outcome.constraint === 'unique'
         ? violated(model, outcome.target, version)
-        : conflicting(command, outcome.constraint)
+        : conflicting(model, command, outcome.constraint)
     case 'reused':
       return new ApiError(
         'IDEMPOTENCY_KEY_REUSED',
