@@ -3,14 +3,11 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type Entity, entity, many, one } from '#model/entity.ts'
 import { id, int, reference, revision, text } from '#model/field.ts'
-import { signedIn } from '#model/policy.ts'
 import { filling } from '../stores.ts'
 import { engines } from './compare.ts'
-import { member } from './models.ts'
+import { allRoutes, bySignedIn, member } from './models.ts'
 import { type Service, serveModel } from './serve.ts'
 
-const policy = { read: signedIn, create: signedIn, update: signedIn, delete: signedIn }
-const rest = { list: true, one: true, writes: ['create', 'update', 'delete'] }
 const listing = { paging: 'page', limit: 5 }
 
 /** Rows below rows of their own kind. */
@@ -20,8 +17,8 @@ const branch = entity({
   description: '',
   fields: { id: id(), upId: reference('branch', { nullable: true }), revision: revision() },
   relations: { up: one('branch', 'upId'), branches: many('branch', 'upId') },
-  policy,
-  rest: { ...rest, listing },
+  policy: bySignedIn,
+  rest: { ...allRoutes, listing },
   counted: [],
 } as never) as unknown as Entity
 
@@ -38,8 +35,8 @@ const chain = Array.from({ length: 12 }, (_, at) => [
       ...(at > 0 && { upId: reference(`link${at - 1}`) }),
       revision: revision(),
     },
-    policy,
-    rest: { ...rest, listing },
+    policy: bySignedIn,
+    rest: { ...allRoutes, listing },
   } as never) as unknown as Entity,
 ])
 
@@ -57,9 +54,9 @@ const wide = entity({
     ),
     revision: revision(),
   },
-  policy,
+  policy: bySignedIn,
   rest: {
-    ...rest,
+    ...allRoutes,
     listing: {
       ...listing,
       filters: Object.fromEntries(names.map(name => [name, { kind: 'equals', field: name }])),

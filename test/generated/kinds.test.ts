@@ -30,7 +30,7 @@ import { anonymous } from '#model/viewer.ts'
 import { filling } from '../stores.ts'
 import { admin } from '../support/roles.ts'
 import { compareModel, drawn, each, engines } from './compare.ts'
-import { member } from './models.ts'
+import { allRoutes, bySignedIn, member } from './models.ts'
 import { modelFor, type Service, serveModel } from './serve.ts'
 
 /** Each kind, with an initial value of it as it is stored. */
@@ -104,11 +104,9 @@ const cell = (name: string, kind: string, option: string): Entity => {
       revision: revision(),
       [key]: change(make(), initial),
     },
-    policy: { read: signedIn, create: signedIn, update: signedIn, delete: signedIn },
+    policy: bySignedIn,
     rest: {
-      list: true,
-      one: true,
-      writes: ['create', 'update', 'delete'],
+      ...allRoutes,
       listing: {
         paging: 'page',
         limit: 4,

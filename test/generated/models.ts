@@ -28,6 +28,21 @@ type Drafted = {
   readonly relations: Record<string, Relation>
 }
 
+/** A policy by which any caller with a token may do anything. */
+export const bySignedIn = {
+  read: signedIn,
+  create: signedIn,
+  update: signedIn,
+  delete: signedIn,
+} as const
+
+/** The routes of an entity that may be read and written in each way but replaced. */
+export const allRoutes = {
+  list: true,
+  one: true,
+  writes: ['create', 'update', 'delete'],
+} as const
+
 /** Who asks: each model has members, whom tokens name. */
 export const member: Entity = entity({
   table: 'members',

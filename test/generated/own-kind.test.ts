@@ -4,7 +4,7 @@ import { type Entity, entity, many, one } from '#model/entity.ts'
 import { id, reference, revision, text } from '#model/field.ts'
 import { self, signedIn } from '#model/policy.ts'
 import { compareModel, drawn, engines } from './compare.ts'
-import { member } from './models.ts'
+import { allRoutes, member } from './models.ts'
 import { create, query, readBelow, readList, update } from './requests.ts'
 
 const mine = self('ownerId', 'parent.parent.ownerId', 'about.parent.about.ownerId')
@@ -33,9 +33,7 @@ const folder = entity({
   policy: { read: mine, create: signedIn, update: mine, delete: signedIn },
   links: { self: '/folders/{id}', parent: '/folders/{parentId}' },
   rest: {
-    list: true,
-    one: true,
-    writes: ['create', 'update', 'delete'],
+    ...allRoutes,
     listing: {
       paging: 'page',
       limit: 5,

@@ -3,12 +3,10 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { type Entity, entity } from '#model/entity.ts'
 import { choice, id, reference, revision, text } from '#model/field.ts'
-import { signedIn } from '#model/policy.ts'
 import { engines } from './compare.ts'
-import { member } from './models.ts'
+import { bySignedIn, member } from './models.ts'
 import { type Service, serveModel } from './serve.ts'
 
-const policy = { read: signedIn, create: signedIn, update: signedIn, delete: signedIn }
 const rest = { list: true, one: true, writes: ['create', 'replace', 'update', 'delete'] }
 const listing = { paging: 'page', limit: 5 }
 
@@ -17,7 +15,7 @@ const place = entity({
   plural: 'places',
   description: '',
   fields: { id: id(), name: text({ max: 9 }), revision: revision() },
-  policy,
+  policy: bySignedIn,
   rest: { ...rest, listing },
 } as never) as unknown as Entity
 
@@ -34,7 +32,7 @@ const item = entity({
     seen: choice(['no', 'yes'], { initial: { value: 'no' }, resetBy: 'note' }),
     revision: revision(),
   },
-  policy,
+  policy: bySignedIn,
   rest: { ...rest, listing },
   graphql: { filters: ['holderId', 'placeId'], mutations: ['create', 'update'] },
 } as never) as unknown as Entity

@@ -7,14 +7,11 @@ import { self, signedIn } from '#model/policy.ts'
 import { connected } from '../postgres/tools/ask.ts'
 import { until } from '../support/wait.ts'
 import { engines } from './compare.ts'
-import { member } from './models.ts'
+import { allRoutes, bySignedIn, member } from './models.ts'
 import { type Service, serveModel } from './serve.ts'
 
-const policy = { read: signedIn, create: signedIn, update: signedIn, delete: signedIn }
 const rest = {
-  list: true,
-  one: true,
-  writes: ['create', 'update', 'delete'],
+  ...allRoutes,
   listing: { paging: 'page', limit: 5 },
 }
 const graphql = { mutations: ['create', 'update', 'delete'] }
@@ -31,7 +28,7 @@ const withReferences = (table: string, references: Entity['fields'], more: objec
       ...references,
       revision: revision(),
     },
-    policy,
+    policy: bySignedIn,
     rest,
     graphql,
     ...more,
@@ -79,7 +76,7 @@ const entities = {
     },
     {
       relations: { other: one('item', 'otherId') },
-      policy: { ...policy, delete: self('other.ownerId') },
+      policy: { ...bySignedIn, delete: self('other.ownerId') },
     },
   ),
 }

@@ -6,7 +6,7 @@ import { type Entity, entity, many, one } from '#model/entity.ts'
 import { id, int, reference, revision, text } from '#model/field.ts'
 import { self, signedIn } from '#model/policy.ts'
 import { compareModel, drawn, each, engines } from './compare.ts'
-import { member } from './models.ts'
+import { allRoutes, bySignedIn, member } from './models.ts'
 import { destroy } from './requests.ts'
 import { type Service, serveModel } from './serve.ts'
 import { thing } from './thing.ts'
@@ -43,9 +43,7 @@ const linkedTo = (table: string, other: string): Entity =>
       delete: signedIn,
     },
     rest: {
-      list: true,
-      one: true,
-      writes: ['create', 'update', 'delete'],
+      ...allRoutes,
       listing: { paging: 'page', limit: 5 },
     },
     graphql: { paged: true, mutations: ['create', 'update'] },
@@ -59,11 +57,9 @@ test('a column that is counted and sorted by may be called as a word or a variab
     plural: 'countings',
     description: '',
     fields: { id: id(), ...fields, revision: revision() },
-    policy: { read: signedIn, create: signedIn, update: signedIn, delete: signedIn },
+    policy: bySignedIn,
     rest: {
-      list: true,
-      one: true,
-      writes: ['create', 'update', 'delete'],
+      ...allRoutes,
       listing: {
         paging: 'page',
         limit: 5,
