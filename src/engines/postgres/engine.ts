@@ -1,7 +1,7 @@
 /** The engine of a PostgreSQL store: reads on the primary and its replicas, each write in a transaction. */
+import { placeIn } from '#base/hosts.ts'
 import { isConflict, UnreachableError } from '#engines/postgres/connection/errors.ts'
 import { createHosts, fixedOn, type Hosts } from '#engines/postgres/connection/hosts.ts'
-import { labelOf } from '#engines/postgres/connection/label.ts'
 import { endsWithin } from '#engines/postgres/connection/within.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
 import type { PostgresServing } from '#engines/postgres/options.ts'
@@ -41,7 +41,7 @@ const replicasOf = (
     return {
       find: discovering({ url, ...replicas }, hosts, primary),
       optionsOf: one =>
-        serverOptions(options, fixedOn(one, 'standby'), `the replica ${labelOf(one)}`),
+        serverOptions(options, fixedOn(one, 'standby'), `the replica ${placeIn(one)}`),
     }
   if (replicas.length === 0) return undefined
   return {

@@ -1,6 +1,7 @@
 /** A PostgreSQL database as a store, with its replicas for reads. */
+import { placeIn } from '#base/hosts.ts'
 import { primaryWithin } from '#engines/postgres/connection/hosts.ts'
-import { labelOf, withRight } from '#engines/postgres/connection/label.ts'
+import { withRight } from '#engines/postgres/connection/label.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
 import { openPostgres } from '#engines/postgres/engine.ts'
 import { checkNoUnfinishedMove } from '#engines/postgres/moving.ts'
@@ -19,7 +20,7 @@ export const postgresStore = (options: PostgresOptions): Store => {
   const connection = commandConnection(options.url, options.prepare)
   const { url, migrations } = options
   return {
-    label: labelOf(options.url),
+    label: placeIn(options.url),
     dialect,
     // Any number of processes may serve it, as soon as there is a primary.
     hold: async (wait, onWait) => {

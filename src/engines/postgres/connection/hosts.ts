@@ -1,12 +1,11 @@
 /** The primary among several servers: found by asking all of them at once, and again whenever it is lost. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { closing } from '#base/closing.ts'
-import { seeksPrimary, serversIn } from '#base/hosts.ts'
+import { placeIn, seeksPrimary, serversIn } from '#base/hosts.ts'
 import { withPatience } from '#engines/patience.ts'
 import type { Role } from '#engines/postgres/connection/client.ts'
 import { type Connection, connectTo } from '#engines/postgres/connection/connection.ts'
 import { isLasting, UnreachableError } from '#engines/postgres/connection/errors.ts'
-import { labelOf } from '#engines/postgres/connection/label.ts'
 import type { ConnectionOptions, SessionOptions } from '#engines/postgres/connection/settings.ts'
 import { timelineAt } from '#engines/postgres/connection/timeline.ts'
 import { endsWithin } from '#engines/postgres/connection/within.ts'
@@ -56,7 +55,7 @@ const newestOf = async (url: string, errors: unknown[] = []): Promise<Primary | 
 
 const noPrimary = (url: string) =>
   new UnreachableError(
-    `${labelOf(url)} has no primary now: none of its servers takes writes, or none can be reached`,
+    `${placeIn(url)} has no primary now: none of its servers takes writes, or none can be reached`,
   )
 
 /** The error where no primary was found: that the user or the database is refused; it lasts only where every server says so, since one may be a standby with rules of its own. */
@@ -68,7 +67,7 @@ const noneFound = (url: string, errors: readonly unknown[]): unknown => {
 }
 
 const wasReplaced = (found: Primary, { timeline }: Primary) =>
-  `${labelOf(found.url)} takes writes on timeline ${found.timeline}, but timeline ${timeline} was there already, so it is not used: find out which writes are lost, then start this process again`
+  `${placeIn(found.url)} takes writes on timeline ${found.timeline}, but timeline ${timeline} was there already, so it is not used: find out which writes are lost, then start this process again`
 
 /** Opens a connection to the server of a URL, or to the primary among several. Throws an UnreachableError with the remedy. */
 export const connect = async (options: ConnectionOptions): Promise<Connection> => {

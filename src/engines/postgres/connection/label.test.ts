@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { placeIn } from '#base/hosts.ts'
 import { UnreachableError } from '#engines/postgres/connection/errors.ts'
-import { labelOf, refused, withRight } from '#engines/postgres/connection/label.ts'
+import { refused, withRight } from '#engines/postgres/connection/label.ts'
 
 const url = 'postgres://duet:hunter2@db.example.org:5433/content?sslmode=require'
 const place = 'postgres://db.example.org:5433/content'
@@ -9,9 +10,9 @@ const place = 'postgres://db.example.org:5433/content'
 const fault = (code: string, message: string) => Object.assign(new Error(message), { code })
 
 test('a database is named by its host, port and name alone', () => {
-  assert.equal(labelOf(url), place)
-  assert.equal(labelOf('postgres:///content'), 'postgres:///content')
-  assert.equal(labelOf('postgres://duet:hunter2@one:1,two/c?a=b'), 'postgres://one:1,two/c')
+  assert.equal(placeIn(url), place)
+  assert.equal(placeIn('postgres:///content'), 'postgres:///content')
+  assert.equal(placeIn('postgres://duet:hunter2@one:1,two/c?a=b'), 'postgres://one:1,two/c')
 })
 
 test('why a session is refused is told with the place and what to do, and without the password', () => {

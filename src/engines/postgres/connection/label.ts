@@ -2,9 +2,6 @@
 import { placeIn } from '#base/hosts.ts'
 import { codeOf, UnreachableError } from '#engines/postgres/connection/errors.ts'
 
-/** The address without user and password. */
-export const labelOf = placeIn
-
 type Fault = Error & { readonly code?: string }
 
 /** Why a server refuses a session, and the remedy, by SQLSTATE (PostgreSQL manual, appendix A). */
@@ -56,7 +53,7 @@ export const refused = (error: unknown, url: string): UnreachableError => {
   // No address of the host answered; each has an error of its own.
   const reason = error instanceof AggregateError ? code : message
   const [problem, remedy] = tellingOf(error)
-  return new UnreachableError(`${labelOf(url)} ${problem} (${reason}): ${remedy}`, { cause: error })
+  return new UnreachableError(`${placeIn(url)} ${problem} (${reason}): ${remedy}`, { cause: error })
 }
 
 /** Runs work on a database; an error for a missing right names the database and the remedy. */
@@ -69,6 +66,6 @@ export const withRight = async <Result>(
   } catch (cause) {
     if (!(cause instanceof Error) || (cause as Fault).code !== '42501') throw cause
     const remedy = 'give the user the right to it, or name another user'
-    throw new Error(`${labelOf(url)} cannot be used (${cause.message}): ${remedy}`, { cause })
+    throw new Error(`${placeIn(url)} cannot be used (${cause.message}): ${remedy}`, { cause })
   }
 }

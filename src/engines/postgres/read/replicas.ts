@@ -1,6 +1,7 @@
 /** Chooses the replica for a read: the one with the fewest open queries of those that are up and have replayed enough. */
+
 import { setTimeout as sleep } from 'node:timers/promises'
-import { labelOf } from '#engines/postgres/connection/label.ts'
+import { placeIn } from '#base/hosts.ts'
 import { createServer, type Server, type ServerOptions } from '#engines/postgres/read/server.ts'
 import {
   type LogPosition,
@@ -158,7 +159,7 @@ export const createReplicas = (source: ReplicaSource, { current }: Pick<Timeline
     lags: (): ReadonlyMap<string, number> =>
       new Map(
         [...replicas].map(([url, { server, known }]) => [
-          labelOf(url),
+          placeIn(url),
           server.pipelined.isUp() ? lag.behind(known().lsn) : Number.NaN,
         ]),
       ),
