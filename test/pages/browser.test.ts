@@ -58,86 +58,109 @@ describe('in a browser', { skip: skipped }, () => {
     }
   }
 
-  const assertClean = async ({ page, faults, foreign }: Visit) => {
+  const assertClean = ({ faults, foreign }: Visit) =>
     assert.deepEqual({ faults, foreign }, { faults: [], foreign: [] })
-    await page.context().close()
+
+  const assertCleanAtEnd = async (visited: Visit) => {
+    assertClean(visited)
+    await visited.page.context().close()
   }
 
-  for (const [name, path] of [
-    ['the start page', '/'],
-    ['the page about versions', '/docs/versions'],
-    ['the page about errors', '/docs/errors'],
-    ['the page that confirms an address', '/verify-email'],
-  ] as const)
-    test(`${name} can be read on a wide and a narrow screen, by day and by night, and loads nothing foreign`, async () => {
-      const visited = await open(path, 'h1')
-      await assertLegible(visited.page)
-      await assertClean(visited)
+  describe('each page of text', () => {
+    let visited: Visit
+    before(async () => {
+      visited = await open('/', 'h1')
+    })
+    after(() => visited?.page.context().close())
+
+    for (const [name, path] of [
+      ['the start page', '/'],
+      ['the page about versions', '/docs/versions'],
+      ['the page about errors', '/docs/errors'],
+      ['the page that confirms an address', '/verify-email'],
+    ] as const)
+      test(`${name} can be read on a wide and a narrow screen, by day and by night, and loads nothing foreign`, async () => {
+        const { page } = visited
+        await page.goto(`${origin}${path}`)
+        await page.waitForSelector('h1')
+        await assertLegible(page)
+        assertClean(visited)
+      })
+  })
+
+  // Its tests follow each other on one page, since to load it takes most of their time.
+  describe('the reference', () => {
+    let visited: Visit
+    let page: Page
+    before(async () => {
+      visited = await open('/docs', '.opblock')
+      page = visited.page
+    })
+    after(() => page?.context().close())
+
+    const opened = (operation: string) => `#operations-users-${operation}`
+    const turn = (operation: string) =>
+      page.click(`${opened(operation)} .opblock-summary-control >> nth=0`)
+
+    test('shows what succeeds, and what fails when it is opened', async () => {
+      await turn('createUser')
+      await page.waitForSelector('.responses-table .folded')
+      const whole = page.locator('.responses-table .response:not(.folded)')
+      const statuses = () =>
+        whole.evaluateAll(rows => rows.map(row => row.getAttribute('data-code')))
+      assert.deepEqual(await statuses(), ['201'])
+      const conflict = page.locator('.folded', { hasText: '409' }).locator('button')
+      await conflict.click()
+      await until('the failure is open', async () => (await whole.count()) === 2)
+      assert.deepEqual(await statuses(), ['201', '409'])
+      await conflict.click()
+      await until('the failure is folded', async () => (await whole.count()) === 1)
+      await turn('createUser')
+      assertClean(visited)
     })
 
-  const opened = (operation: string) => `#operations-users-${operation}`
+    test('can be read with its operations opened, and loads nothing foreign', async () => {
+      for (const operation of ['updateUser', 'deleteUser']) await turn(operation)
+      await page.click(`${opened('deleteUser')} .responses-table .folded button >> nth=0`)
+      await assertLegible(page)
+      await page.setViewportSize({ width: 1280, height: 900 })
+      for (const operation of ['updateUser', 'deleteUser']) await turn(operation)
+      assertClean(visited)
+    })
 
-  test('the reference can be read with its operations opened, and loads nothing foreign', async () => {
-    const visited = await open('/docs', '.opblock')
-    const { page } = visited
-    for (const operation of ['updateUser', 'deleteUser'])
-      await page.click(`${opened(operation)} .opblock-summary-control`)
-    await page.click(`${opened('deleteUser')} .responses-table .folded button >> nth=0`)
-    await assertLegible(page)
-    await assertClean(visited)
-  })
+    test('sends a request with a token, which a change of version keeps and a reload forgets', async () => {
+      await page.click('.btn.authorize')
+      await page.fill('.auth-container input', await world.token(1))
+      await page.click('.auth-btn-wrapper .authorize')
+      await page.click('.btn-done')
 
-  test('the reference shows what succeeds, and what fails when it is opened', async () => {
-    const visited = await open('/docs', '.opblock')
-    const { page } = visited
-    await page.click(`${opened('createUser')} .opblock-summary-control`)
-    await page.waitForSelector('.responses-table .folded')
-    const whole = page.locator('.responses-table .response:not(.folded)')
-    const statuses = () => whole.evaluateAll(rows => rows.map(row => row.getAttribute('data-code')))
-    assert.deepEqual(await statuses(), ['201'])
-    const conflict = page.locator('.folded', { hasText: '409' }).locator('button')
-    await conflict.click()
-    await until('the failure is open', async () => (await whole.count()) === 2)
-    assert.deepEqual(await statuses(), ['201', '409'])
-    await conflict.click()
-    await until('the failure is folded', async () => (await whole.count()) === 1)
-    await assertClean(visited)
-  })
+      await page.selectOption('#version', '1')
+      await until('the list of servers is that of version 1', async () =>
+        (await page.locator('.servers').innerText()).includes('/api/v1'),
+      )
+      assert.equal(new URL(page.url()).search, '?version=1')
+      assert.equal(await page.getAttribute('#document', 'href'), '/api/v1/openapi.json')
 
-  test('the reference sends a request with a token, which a change of version keeps and a reload forgets', async () => {
-    const visited = await open('/docs', '.opblock')
-    const { page } = visited
-    await page.click('.btn.authorize')
-    await page.fill('.auth-container input', await world.token(1))
-    await page.click('.auth-btn-wrapper .authorize')
-    await page.click('.btn-done')
+      await turn('listUsers')
+      await page.click('.try-out__btn')
+      const [response] = await Promise.all([
+        page.waitForResponse(asked => asked.url().includes('/api/')),
+        page.click('.execute'),
+      ])
+      assert.equal(response.url(), `${origin}/api/v1/users?limit=10`)
+      assert.equal(response.status(), 200)
+      const shown = page.locator('.live-responses-table .microlight').first()
+      await until('the answer is shown', async () =>
+        (await shown.innerText()).includes('ada@example.org'),
+      )
 
-    await page.selectOption('#version', '1')
-    await until('the list of servers is that of version 1', async () =>
-      (await page.locator('.servers').innerText()).includes('/api/v1'),
-    )
-    assert.equal(new URL(page.url()).search, '?version=1')
-    assert.equal(await page.getAttribute('#document', 'href'), '/api/v1/openapi.json')
-
-    await page.click(`${opened('listUsers')} .opblock-summary-control`)
-    await page.click('.try-out__btn')
-    const [response] = await Promise.all([
-      page.waitForResponse(asked => asked.url().includes('/api/')),
-      page.click('.execute'),
-    ])
-    assert.equal(response.url(), `${origin}/api/v1/users?limit=10`)
-    assert.equal(response.status(), 200)
-    const shown = page.locator('.live-responses-table .microlight').first()
-    await until('the answer is shown', async () =>
-      (await shown.innerText()).includes('ada@example.org'),
-    )
-
-    const kept = await page.evaluate('Object.keys({ ...localStorage, ...sessionStorage })')
-    assert.deepEqual([kept, await page.context().cookies()], [[], []])
-    await page.reload()
-    await page.waitForSelector('.btn.authorize.unlocked')
-    assert.equal(await page.inputValue('#version'), '1')
-    await assertClean(visited)
+      const kept = await page.evaluate('Object.keys({ ...localStorage, ...sessionStorage })')
+      assert.deepEqual([kept, await page.context().cookies()], [[], []])
+      await page.reload()
+      await page.waitForSelector('.btn.authorize.unlocked')
+      assert.equal(await page.inputValue('#version'), '1')
+      assertClean(visited)
+    })
   })
 
   test('GraphiQL runs an operation, shows the schema, completes names, and can be read', async () => {
@@ -161,7 +184,7 @@ describe('in a browser', { skip: skipped }, () => {
     await page.waitForSelector('[role="dialog"]')
     // A remark of a library in GraphiQL about its own dialog.
     const faults = visited.faults.filter(fault => !fault.startsWith('Warning: Missing `Desc'))
-    await assertClean({ ...visited, faults })
+    await assertCleanAtEnd({ ...visited, faults })
   })
 
   test('the link of a mail confirms its address also when version 1 has ended, and says why a code is refused', async () => {
@@ -183,6 +206,6 @@ describe('in a browser', { skip: skipped }, () => {
     await confirm('the address is confirmed')
     // Chromium tells of each answer that is an error.
     const faults = visited.faults.filter(fault => !fault.includes('status of 403'))
-    await assertClean({ ...visited, faults })
+    await assertCleanAtEnd({ ...visited, faults })
   })
 })
