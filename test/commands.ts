@@ -9,6 +9,9 @@ import { inTime } from './support/wait.ts'
 const root = new URL('..', import.meta.url)
 const host = new URL('support/command-host.ts', import.meta.url)
 
+/** What the test's own process loads for its report is of no use there. */
+const found = [`--import=${new URL('src/base/resolve-imports.ts', root)}`]
+
 export type Run = (args: readonly string[], settings?: Settings) => Promise<Told>
 
 /**
@@ -24,7 +27,7 @@ export const commandsOf = (name: string, path: string): Run => {
     thread = undefined // another file in this process may have commands to run
   })
   const ran = async (args: readonly string[], settings: Settings): Promise<Told> => {
-    thread ??= new Worker(host, { env: plain, workerData: home })
+    thread ??= new Worker(host, { env: plain, execArgv: found, workerData: home })
     // Between commands it keeps no process alive: its tests may be over.
     thread.ref()
     thread.postMessage({ args, env: { ...plain, ...settings } } satisfies Asked)

@@ -224,3 +224,13 @@ test('a port for metrics that is taken is named with its setting', async t => {
       error instanceof ConfigError && /in use already; set DUET_METRICS_PORT/.test(error.message),
   )
 })
+
+test('what is loaded before the program is loaded by it alone, and not by the threads of the store', async () => {
+  const query = 'mutation { createUser(input: { name: "A", email: "a@example.org" }) { id } }'
+  assert.equal((await post('/graphql', { query })).status, 200)
+  const threads = Array.from(
+    service.stderr().matchAll(/spans begin in thread (\d+)/g),
+    ([, id]) => id,
+  )
+  assert.deepEqual(new Set(threads), new Set(['0']))
+})

@@ -1,5 +1,5 @@
 /** Starts an SDK of OpenTelemetry that prints each span on standard error, and Duet's spans on it, as an operator would. */
-import { isMainThread } from 'node:worker_threads'
+import { threadId } from 'node:worker_threads'
 import { trace } from '@opentelemetry/api'
 import { SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 
@@ -18,9 +18,7 @@ const exporter = {
   shutdown: async () => {},
 }
 
-// The writer's thread loads this file too.
-if (isMainThread) {
-  const spanProcessors = [new SimpleSpanProcessor({ exporter })]
-  trace.setGlobalTracerProvider(new TracerProvider({ spanProcessors }))
-  await import('../../deploy/opentelemetry.mjs')
-}
+process.stderr.write(`spans begin in thread ${threadId}\n`)
+const spanProcessors = [new SimpleSpanProcessor({ exporter })]
+trace.setGlobalTracerProvider(new TracerProvider({ spanProcessors }))
+await import('../../deploy/opentelemetry.mjs')

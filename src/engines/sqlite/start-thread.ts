@@ -1,6 +1,13 @@
 /** Threads of the engine, which begin in thread.ts. */
 import { Worker } from 'node:worker_threads'
 
-/** Starts a thread that runs the module at that address, which reads `workerData`. */
-export const startThread = (module: URL, workerData: unknown): Worker =>
-  new Worker(new URL('./thread.ts', import.meta.url), { argv: [module.href], workerData })
+const start = new URL('./thread.ts', import.meta.url)
+
+/**
+ * Starts a thread that runs the module at that address, which reads `workerData`. What the operator has the process load before the program, such as
+ * OpenTelemetry, sees nothing of what a thread does, and would take the memory and the time of a second program there.
+ */
+export const startThread = (module: URL, workerData: unknown): Worker => {
+  const { NODE_OPTIONS: _, ...env } = process.env
+  return new Worker(start, { argv: [module.href], execArgv: [], env, workerData })
+}
