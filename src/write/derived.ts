@@ -5,7 +5,7 @@ import { columnName, entityOf, fieldOf, type Model, notFound } from '#model/mode
 import { refusal } from '#model/policy.ts'
 import type { Rows } from '#sql/engine.ts'
 import { and, column, comma, join, name, type Sql, type SqlValue, sql } from '#sql/sql.ts'
-import { initialValue, type Values } from '#write/input.ts'
+import type { Values } from '#write/input.ts'
 import { nullingSteps } from '#write/nulling.ts'
 import {
   changedSince,
@@ -14,6 +14,7 @@ import {
   stillThat,
   type Target,
 } from '#write/preconditions.ts'
+import { takenBack } from '#write/resets.ts'
 import {
   type Command,
   commandOf,
@@ -162,15 +163,15 @@ const assignments = ({ dialect }: Writing, entity: Entity, values: Values): read
     ([key, value]) =>
       sql`${name(columnName(key))} = ${dialect.typed(value, fieldOf(entity, key).scalar)}`,
   ),
-  ...Object.entries(entity.fields).flatMap(([key, { resetBy }]) => {
-    const value = resetBy === undefined ? undefined : values.get(resetBy)
-    if (resetBy === undefined || value === undefined || values.has(key)) return []
-    const own = name(columnName(key))
-    return [
-      sql`${own} = case when ${name(columnName(resetBy))} is not distinct from ${value} then ${own}
-        else ${initialValue(entity, key)} end`,
-    ]
-  }),
+  ...[...values].flatMap(([by, value]) =>
+    takenBack(entity, by)
+      .filter(([key]) => !values.has(key))
+      .map(([key, initial]) => {
+        const own = name(columnName(key))
+        return sql`${own} = case when ${name(columnName(by))} is not distinct from ${value} then ${own}
+          else ${initial} end`
+      }),
+  ),
 ]
 
 /** Updates the fields in `values`. The rows that they refer to must exist, else `NOT_FOUND`. Without values nothing changes, not even the revision. */

@@ -4,6 +4,7 @@ import { goneWith, type Reference, referencesTo } from '#model/held.ts'
 import { columnName, dependenciesFirst, type Entities, entityOf, type Model } from '#model/model.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { column, comma, join, name, type Sql, sql, trusted } from '#sql/sql.ts'
+import { takenBack } from '#write/resets.ts'
 import type { GuardedStep, Writing } from '#write/steps.ts'
 
 /** A row that is deleted, with the entities of which rows go with it. */
@@ -59,16 +60,28 @@ const goneClause = (deletion: Deletion): Sql => {
 }
 
 /**
- * Whether a row must be changed before the delete: for its revision, or since it has more references than PostgreSQL makes null one by
- * one. It checks those that are left when a row is changed twice in a transaction, and by then a row that goes may be gone.
+ * Whether a row must be changed before the delete: for its revision, for what the change takes back, or since it has more references than
+ * PostgreSQL makes null one by one. It checks those that are left when a row is changed twice in a transaction, and by then a row that goes may be gone.
  */
-const mustChange = ({ fields }: Entity, { length }: readonly Reference[]): boolean =>
-  length > 0 && (fields.revision !== undefined || length > 2)
+const mustChange = (entity: Entity, references: readonly Reference[]): boolean =>
+  references.length > 2 ||
+  (references.length > 0 && entity.fields.revision !== undefined) ||
+  references.some(({ key }) => takenBack(entity, key).length > 0)
 
-/** The assignment that makes a reference null where it leads to a row that goes. */
-const nulled = (deletion: Deletion, reference: Reference): Sql => {
-  const own = name(columnName(reference.key))
-  return sql`${own} = case when ${leadsToGone(deletion, reference)} then null else ${own} end`
+/** The assignments that make references null where they lead to a row that goes, and take back what such a change does. */
+const nulled = (deletion: Deletion, { entity, references }: Changed): readonly Sql[] => {
+  const cases = new Map<string, Sql[]>()
+  for (const reference of references) {
+    const changes = [[reference.key, null] as const, ...takenBack(entity, reference.key)]
+    for (const [key, value] of changes)
+      cases
+        .getOrInsertComputed(key, () => [])
+        .push(sql`when ${leadsToGone(deletion, reference)} then ${value}`)
+  }
+  return [...cases].map(([key, all]) => {
+    const own = name(columnName(key))
+    return sql`${own} = case ${join(all, trusted(' '))} else ${own} end`
+  })
 }
 
 /** An entity whose rows a delete must change, and its fields that become null. */
@@ -103,7 +116,7 @@ export const nullingSteps = (
   const deletion: Deletion = { model, dialect, target, id, gone: goneWith(model.entities, target) }
   return changed.map(({ entity, references }) => {
     const raised = entity.fields.revision ? [sql`revision = revision + 1`] : []
-    const sets = [...references.map(reference => nulled(deletion, reference)), ...raised]
+    const sets = [...nulled(deletion, { entity, references }), ...raised]
     const change = sql`${goneClause(deletion)}
       update ${name(entity.table)} set ${join(sets, comma)}
       where ${anyLeadsToGone(deletion, references)}`

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { type Entity, entity } from '#model/entity.ts'
-import { choice, id, reference, revision, text } from '#model/field.ts'
+import { choice, folded, id, reference, revision, text } from '#model/field.ts'
 import { engines } from './compare.ts'
 import { bySignedIn, member } from './models.ts'
 import { type Service, serveModel } from './serve.ts'
@@ -30,10 +30,15 @@ const item = entity({
     placeId: reference('place', { immutable: false, nullable: true }),
     note: text({ max: 9, nullable: true }),
     seen: choice(['no', 'yes'], { initial: { value: 'no' }, resetBy: 'note' }),
+    label: text({ max: 9, initial: { value: 'Näw' }, resetBy: 'note' }),
+    labelKey: folded('label'),
     revision: revision(),
   },
   policy: bySignedIn,
-  rest: { ...rest, listing },
+  rest: {
+    ...rest,
+    listing: { ...listing, filters: { label: { kind: 'contains', field: 'labelKey' } } },
+  },
   graphql: { filters: ['holderId', 'placeId'], mutations: ['create', 'update'] },
 } as never) as unknown as Entity
 
@@ -105,6 +110,17 @@ for (const on of engines)
       await seen({ seen: 'yes' })
       assert.equal(await seen({ note: 'a' }), 'yes')
       assert.equal(await seen({ note: null }), 'no')
+    })
+
+    test('a folded copy of a field is reset with it', async () => {
+      const found = async (text: string) =>
+        (await ask(`GET /api/items?label=${encodeURIComponent(text)}&limit=100`)).json.data.some(
+          ({ id }: { id: number }) => id === made,
+        )
+      await ask(`PATCH ${at}`, { label: 'Örange' })
+      assert.deepEqual([await found('örange'), await found('näw')], [true, false])
+      assert.equal((await ask(`PATCH ${at}`, { note: 'a' })).json.label, 'Näw')
+      assert.deepEqual([await found('örange'), await found('näw')], [false, true])
     })
 
     test('the error for a filter names the row that is missing, as it was written', async () => {

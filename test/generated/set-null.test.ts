@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type Entity, entity, one } from '#model/entity.ts'
-import { id, reference, revision, text } from '#model/field.ts'
+import { choice, folded, id, reference, revision, text } from '#model/field.ts'
 import { self, signedIn } from '#model/policy.ts'
 import { connected } from '../postgres/tools/ask.ts'
+import { filling } from '../stores.ts'
 import { until } from '../support/wait.ts'
 import { engines } from './compare.ts'
 import { allRoutes, bySignedIn, member } from './models.ts'
@@ -52,6 +53,13 @@ const lasting = (table: string, references: Entity['fields']): Entity => {
 const loose = { immutable: false, nullable: true, onDelete: 'set null' } as const
 const bound = { immutable: false, nullable: true, onDelete: 'cascade' } as const
 
+/** A text that another field takes back, and its folded copy; one of what both references name. */
+const takenBack = {
+  label: text({ max: 9, initial: { value: 'Näw' }, resetBy: 'placeId' }),
+  labelKey: folded('label'),
+  checkedId: reference('thing', { ...loose, initial: { value: null }, resetBy: 'placeId' }),
+}
+
 /** A place in another one, which goes with it; a thing goes with its place, an item names both and another item. */
 const entities = {
   member,
@@ -66,6 +74,7 @@ const entities = {
     thingId: reference('thing', loose),
     partId: reference('part', loose),
   }),
+  note: lasting('notes', { placeId: reference('place', loose), ...takenBack }),
   item: withReferences(
     'items',
     {
@@ -73,6 +82,7 @@ const entities = {
       thingId: reference('thing', loose),
       otherId: reference('item', loose),
       ownerId: reference('member', { initial: 'viewer' }),
+      state: choice(['new', 'checked'], { initial: { value: 'new' }, resetBy: 'thingId' }),
     },
     {
       relations: { other: one('item', 'otherId') },
@@ -178,6 +188,29 @@ for (const on of engines)
       const other = await make('items', body)
       await remove(item, { 'If-Match': etag })
       assert.equal(await revisionOf(other), 2)
+    })
+
+    test('what the change of a reference takes back is taken back where a delete makes it null', async () => {
+      const place = await make('places')
+      const [kept, gone] = [await make('things'), await make('things', { placeId: idOf(place) })]
+      const item = await make('items', { thingId: idOf(gone), state: 'checked' })
+      const other = await make('items', { thingId: idOf(kept), state: 'checked' })
+      const given = { placeId: idOf(place), label: 'Mine' }
+      const notes = [
+        await make('notes', { ...given, checkedId: idOf(kept) }),
+        await make('notes', { ...given, checkedId: idOf(gone) }),
+      ]
+      await remove(place)
+      const shown = async (path: string) => (await ask(`GET ${path}`)).json
+      assert.deepEqual([(await shown(item)).thingId, (await shown(item)).state], [null, 'new'])
+      assert.equal((await shown(other)).state, 'checked')
+      for (const note of notes) {
+        const { placeId, label, checkedId } = await shown(note)
+        assert.deepEqual([placeId, label, checkedId], [null, 'Näw', null])
+      }
+      const query = { text: 'select label_key from notes', values: [] }
+      const rows = await filling(service.store, ({ session }) => session.query(query))
+      assert.deepEqual(rows, [['näw'], ['näw']])
     })
 
     test('a delete that is refused changes no row that refers to it', async () => {

@@ -14,7 +14,7 @@ import {
   time,
 } from '#model/field.ts'
 import { anyone, nobody, self } from '#model/policy.ts'
-import { areTold, book, withField } from '../../../test/support/model-faults.ts'
+import { areTold, book, glad, withField } from '../../../test/support/model-faults.ts'
 
 areTold([
   [
@@ -116,6 +116,17 @@ areTold([
     'a field that is reset by what is not there',
     'book.seen is reset by text, which is not another field: name one whose change takes it back',
     withField('seen', flag({ initial: { value: 0 }, resetBy: 'text' })),
+  ],
+  [
+    'a field that is reset by one that is reset itself',
+    'book.seen is reset by mood, which is reset itself: name title, or another field',
+    {
+      fields: {
+        ...book.fields,
+        mood: choice(['glad', 'sad'], { initial: glad, resetBy: 'title' }),
+        seen: flag({ initial: { value: 0 }, resetBy: 'mood' }),
+      },
+    },
   ],
   [
     'a field that is reset to nothing',

@@ -67,6 +67,8 @@ const resetRule: Rule = ({ self, key, field: { resetBy, initial } }) => {
   if (resetBy === undefined) return undefined
   if (resetBy === key || !own(self.fields, resetBy))
     return `is reset by ${resetBy}, which is not another field: name one whose change takes it back`
+  if (own(self.fields, resetBy)?.resetBy !== undefined)
+    return `is reset by ${resetBy}, which is reset itself: name ${self.fields[resetBy]?.resetBy}, or another field`
   return !hasValue(initial) && `is reset by ${resetBy} to nothing: give it an initial value`
 }
 
