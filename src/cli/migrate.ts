@@ -1,5 +1,6 @@
 /** `duet migrate`: brings the store to what this program needs, or drafts the next migration from the model. */
 import { relative } from 'node:path'
+import { fillFolded } from '#cli/folded.ts'
 import { checkColumns, storeOf } from '#cli/store.ts'
 import { readArgs } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
@@ -31,7 +32,10 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   const store = await storeOf(loadConfig(process.env, content.settings), content.migrations)
   const applied = await store.migrate()
   await checkColumns(store, content.entities)
-  process.stdout.write(
-    applied.length === 0 ? 'the store is up to date\n' : `applied ${applied.join(', ')}\n`,
-  )
+  const filled = await fillFolded(store, content.entities)
+  const done = [
+    ...(applied.length > 0 ? [`applied ${applied.join(', ')}`] : []),
+    ...(filled.length > 0 ? [`filled ${filled.join(', ')}`] : []),
+  ]
+  process.stdout.write(`${done.length === 0 ? 'the store is up to date' : done.join('; ')}\n`)
 }

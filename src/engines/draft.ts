@@ -26,10 +26,18 @@ export type Drafting = {
   readonly replace: (definition: Definition) => readonly string[]
   /** The statement that makes an object outside a transaction, where its table is in use; null: it may be made inside. */
   readonly outside: (definition: Definition) => string | null
+  /** The statements that put an index in the place of the one of its name. */
+  readonly replaceIndex: (definition: Definition) => Lack
+  /** The statements that drop a trigger of a table. */
+  readonly dropTrigger: (name: string, table: string) => readonly string[]
 }
 
 /** The statements that a store lacks: those that run inside one transaction, then those that run outside any. */
 type Lack = { readonly inside: readonly string[]; readonly outside: readonly string[] }
+
+const isUnique = (text: string) => /^create unique index/i.test(text.trim())
+
+const isIndex = ({ text }: Definition) => /^create (unique )?index /.test(text)
 
 const isCode = ({ text }: Definition) => /^create (function|trigger) /.test(text)
 
@@ -48,12 +56,35 @@ const addColumn = (
   key: string,
   field: Field,
 ) => {
+  if (!field.nullable && field.foldedFrom !== undefined)
+    throw new Error(
+      `${name}.${key} cannot be added to rows that exist, which would have no copy: make it nullable, and duet migrate fills it from ${field.foldedFrom}`,
+    )
   if (!field.nullable && !hasDefault(field))
     throw new Error(
       `${name}.${key} cannot be added to rows that exist, which would have no value: make it nullable, or give it an initial value`,
     )
   return `alter table ${table} add column ${columnDdl(ddl, entities, key, field)}`
 }
+
+/** What an object that is there lacks of its definition. */
+const lackOfExisting = (drafting: Drafting, definition: Definition, existing: string): Lack => {
+  if (isIndex(definition) && isUnique(existing) !== isUnique(definition.text))
+    return drafting.replaceIndex(definition)
+  const isOther = isCode(definition) && plain(existing) !== plain(definition.text)
+  return { inside: isOther ? drafting.replace(definition) : [], outside: [] }
+}
+
+/** Drops the triggers that count by fields which are counted no longer: one that is counted again is then counted anew. */
+const uncounted = (
+  { dropTrigger }: Drafting,
+  { table, fields, counted }: Entity,
+  made: Made,
+): readonly string[] =>
+  Object.keys(fields).flatMap(key => {
+    const name = `${table}_count_${columnName(key)}`
+    return made.has(name) && !counted?.includes(key) ? dropTrigger(name, table) : []
+  })
 
 /** What these entities need and the migrations do not make, in an order in which it can be made. */
 export const lackOf = (
@@ -76,11 +107,13 @@ export const lackOf = (
     const isInUse = of !== undefined && made.has(of)
     const concurrent = isInUse ? drafting.outside(definition) : null
     if (existing !== undefined) {
-      if (isCode(definition) && plain(existing) !== plain(text))
-        inside.push(...drafting.replace(definition))
+      const lack = lackOfExisting(drafting, definition, existing)
+      inside.push(...lack.inside)
+      outside.push(...lack.outside)
     } else if (concurrent !== null) outside.push(concurrent)
     else inside.push(text, ...(isInUse ? fill : []))
   }
+  for (const entity of Object.values(entities)) inside.push(...uncounted(drafting, entity, made))
   return { inside, outside }
 }
 

@@ -193,6 +193,19 @@ test('the draft for a model that counts by a field no longer makes its triggers 
       'create trigger products_count_insert',
       'drop trigger products_count_delete',
       'create trigger products_count_delete',
+      'drop trigger products_count_category',
     ],
   )
+})
+
+test('the draft for a model that counts by a field again counts the rows of meanwhile', () => {
+  const less = { ...entities, product: { ...entities.product, counted: [] } }
+  const without = [
+    ...known,
+    { name: '9998-less', text: `${lack(less, known).inside.join(';\n')};` },
+  ]
+  const { inside } = lack(entities, without)
+  const made = inside.find(text => text.startsWith('create trigger products_count_category'))
+  assert.ok(made, inside.join('\n'))
+  assert.match(inside.at(-1) ?? '', /^insert into counts .*\n.*'category'/)
 })

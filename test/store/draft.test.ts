@@ -11,7 +11,7 @@ import { contentMigrations, outsideMark } from '#engines/migrations.ts'
 import { postgresDrafting } from '#engines/postgres/schema/draft.ts'
 import { sqliteDrafting } from '#engines/sqlite/draft.ts'
 import { statementsOf } from '#engines/statements.ts'
-import { text } from '#model/field.ts'
+import { folded, text } from '#model/field.ts'
 import { defineModel, type Entities } from '#model/model.ts'
 import { historyFor } from '../history.ts'
 
@@ -97,6 +97,17 @@ test('a field that rows which exist would have no value of is refused, and nothi
   assert.deepEqual(addedIn(folder), [])
 })
 
+test('a folded copy that rows which exist would lack is refused with its own remedy, and nothing is written', () => {
+  const folder = copied()
+  const fields = { ...post.fields, probe: folded('title') }
+  const model = defineModel({ ...entities, post: { ...post, fields } })
+  assert.throws(() => draftMigrations(draftings, model, 'probe', folder), {
+    message:
+      'post.probe cannot be added to rows that exist, which would have no copy: make it nullable, and duet migrate fills it from title',
+  })
+  assert.deepEqual(addedIn(folder), [])
+})
+
 test('the first draft of a content makes its folders', () => {
   const folder = new URL('never-made/', copied())
   const files = draftMigrations(draftings, { post }, 'first', folder)
@@ -126,6 +137,35 @@ const lackAfter = (text: string, model: Entities = entities) =>
 
 const added = 'alter table posts add column probe text collate "C"'
 const index = 'create index concurrently if not exists posts_by_probe on posts (probe, id)'
+
+test('an index that becomes unique is made anew, and one that is so no longer too', () => {
+  const alone = {
+    ...longer,
+    post: { ...longer.post, sets: [['probe']] as never, indexes: post.indexes },
+  }
+  for (const [from, to, unique, terms] of [
+    [longer, alone, 'unique ', 'probe'],
+    [alone, longer, '', 'probe, id'],
+  ] as const) {
+    const folder = copied()
+    draftMigrations(draftings, from, 'from', folder)
+    const files = draftMigrations(draftings, to, 'to', folder)
+    const [sqlite, postgres] = files.map(file => readFileSync(file, 'utf8'))
+    assert.equal(
+      sqlite,
+      `drop index posts_by_probe;\n\ncreate ${unique}index posts_by_probe on posts (probe);\n`,
+    )
+    assert.equal(
+      postgres,
+      `${outsideMark}${[
+        `create ${unique}index concurrently if not exists next_posts_by_probe on posts (${terms})`,
+        'drop index concurrently if exists posts_by_probe',
+        'alter index next_posts_by_probe rename to posts_by_probe',
+      ].join(';\n\n')};\n`,
+    )
+    assert.deepEqual(draftMigrations(draftings, to, 'more', folder), [])
+  }
+})
 
 for (const [what, text, inside, outside] of [
   ['an added column', `${added};`, [], [index]],

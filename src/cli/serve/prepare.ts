@@ -2,6 +2,7 @@
 import { closing } from '#base/closing.ts'
 import { checkCurrency } from '#cli/currency.ts'
 import { fillEmpty } from '#cli/fill.ts'
+import { fillFolded } from '#cli/folded.ts'
 import { authOf } from '#cli/serve/auth.ts'
 import { checkedGraphql } from '#cli/serve/documents.ts'
 import { checkColumns, checkCurrent, modelFor, storeOf } from '#cli/store.ts'
@@ -15,8 +16,8 @@ export type Program = {
   readonly socket?: number | undefined
 }
 
-const report = (applied: readonly string[]): void => {
-  if (applied.length > 0) process.stderr.write(`duet: applied ${applied.join(', ')}\n`)
+const report = (what: 'applied' | 'filled', done: readonly string[]): void => {
+  if (done.length > 0) process.stderr.write(`duet: ${what} ${done.join(', ')}\n`)
 }
 
 /**
@@ -37,9 +38,11 @@ export const prepare = async (
   const release = await store.hold(wait, reason =>
     process.stderr.write(`duet: waiting up to ${wait / 1000} s: ${reason}\n`),
   )
-  if (migrates || config.store.kind === 'sqlite') report(await store.migrate())
+  const isOurs = migrates || config.store.kind === 'sqlite'
+  if (isOurs) report('applied', await store.migrate())
   else await checkCurrent(store, 'run duet migrate first, or duet serve --migrate')
   await checkColumns(store, content.entities)
+  if (isOurs) report('filled', await fillFolded(store, content.entities))
   await closing(store.session('filling'), async session => {
     const open = { session, dialect: store.dialect, model }
     await checkCurrency(open, true)

@@ -20,4 +20,6 @@ export const sqliteDrafting: Drafting = {
   ddl,
   replace: ({ name, text }) => [`drop trigger ${name}`, text],
   outside: () => null,
+  replaceIndex: ({ name, text }) => ({ inside: [`drop index ${name}`, text], outside: [] }),
+  dropTrigger: name => [`drop trigger ${name}`],
 }

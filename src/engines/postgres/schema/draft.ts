@@ -115,6 +115,12 @@ const read = (things: Things, migration: string, text: string) => {
   throw new Error(`a draft cannot tell what the migration ${migration} makes by: ${line}`)
 }
 
+/** The statement that makes an index while its table is in use; null for another definition. */
+const concurrently = (text: string): string | null => {
+  const index = /^create (unique )?index (.*)$/s.exec(text)
+  return index && `create ${index[1] ?? ''}index concurrently if not exists ${index[2]}`
+}
+
 export const postgresDrafting: Drafting = {
   engine: 'postgres',
   madeBy: migrations => {
@@ -125,8 +131,13 @@ export const postgresDrafting: Drafting = {
   },
   ddl,
   replace: ({ text }) => [text.replace(/^create /, 'create or replace ')],
-  outside: ({ text }) => {
-    const index = /^create (unique )?index (.*)$/s.exec(text)
-    return index && `create ${index[1] ?? ''}index concurrently if not exists ${index[2]}`
+  outside: ({ text }) => concurrently(text),
+  // The new one first, so that its readers are never without.
+  replaceIndex: ({ name, text }) => {
+    const next = `next_${name}`
+    const made = concurrently(text.replace(` ${name} `, ` ${next} `)) ?? ''
+    const dropped = `drop index concurrently if exists ${name}`
+    return { inside: [], outside: [made, dropped, `alter index ${next} rename to ${name}`] }
   },
+  dropTrigger: (name, table) => [`drop trigger ${name} on ${table}`, `drop function ${name}()`],
 }

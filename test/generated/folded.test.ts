@@ -1,0 +1,78 @@
+/** A folded copy that is added to a table with rows: a migration fills it, on each engine. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { fillFolded } from '#cli/folded.ts'
+import { type Entity, entity } from '#model/entity.ts'
+import { folded, id, text } from '#model/field.ts'
+import { filling } from '../stores.ts'
+import { engines } from './compare.ts'
+import { allRoutes, bySignedIn, member } from './models.ts'
+import { type Service, serveModel } from './serve.ts'
+
+const book = entity({
+  table: 'books',
+  plural: 'books',
+  description: '',
+  fields: {
+    id: id(),
+    title: text({ max: 20, nullable: true }),
+    titleKey: folded('title', { nullable: true }),
+    isbn: text({ max: 20, nullable: true }),
+    isbnKey: folded('isbn', { nullable: true, unique: 'CONFLICT' }),
+  },
+  policy: { read: bySignedIn.read, create: bySignedIn.create },
+  rest: {
+    ...allRoutes,
+    writes: ['create'],
+    listing: {
+      paging: 'page',
+      limit: 5,
+      filters: { title: { kind: 'contains', field: 'titleKey' } },
+    },
+  },
+} as never) as unknown as Entity
+const entities = { member, book }
+
+for (const on of engines)
+  describe(`on ${on}`, () => {
+    let service: Service
+    before(async () => {
+      service = await serveModel(entities, on)
+      await service.ask({ line: 'POST /api/members', as: 'admin', body: { name: 'Ada' } })
+    })
+    after(() => service.close())
+
+    const run = (statement: string) =>
+      filling(service.store, ({ session }) => session.query({ text: statement, values: [] }))
+    const make = async (body: object) => {
+      const { status, text } = await service.ask({ line: 'POST /api/books', as: 'admin', body })
+      assert.equal(status, 201, text)
+    }
+    const found = async (title: string): Promise<number> => {
+      const line = `GET /api/books?title=${encodeURIComponent(title)}`
+      return JSON.parse((await service.ask({ line, as: 'admin' })).text).data.length
+    }
+
+    test('rows that were there before are found, more than are filled at once, and only once', async () => {
+      for (const title of ['Ärger', 'ÄRGER', null]) await make({ title })
+      // As they would be after the migration that adds the column.
+      await run('update books set title_key = null')
+      const many = Array.from({ length: 1100 }, (_, n) => `('Many ${n}')`)
+      await run(`insert into books (title) values ${many.join()}`)
+      assert.equal(await found('ärger'), 0)
+      assert.deepEqual(await fillFolded(service.store, entities), [
+        'titleKey of books in 1102 rows',
+      ])
+      assert.equal(await found('ärger'), 2)
+      assert.equal(await found('many 1099'), 1)
+      assert.deepEqual(await fillFolded(service.store, entities), [])
+    })
+
+    test('two rows whose copies must differ are told, with the remedy', async () => {
+      await run("insert into books (isbn) values ('a1'), ('A1')")
+      await assert.rejects(fillFolded(service.store, entities), {
+        message:
+          /^isbnKey of books cannot be filled for the rows that are there \(.+\): change them, then run duet migrate again$/,
+      })
+    })
+  })
