@@ -9,9 +9,10 @@ export type Writer = {
   readonly row: (row: InputRow) => string
 }
 
-/** A list is one cell of JSON, null an empty cell; no text is empty. */
+/** A list is one cell of JSON, null an empty cell, an empty text one of two quotes. */
 const cell = (value: unknown): string => {
   if (value === null) return ''
+  if (value === '') return '""'
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -70,32 +70,59 @@ const list = (text: string): unknown => {
   }
 }
 
-/** How the text of a column's cells becomes a value. */
-const columnOf = (kind: Kind, entity: Entity, header: string): ((text: string) => unknown) => {
-  const name = nameOf(kind, header)
-  if (Object.hasOwn(entity.rest.embedded, name)) return list
-  const field = entity.fields[fieldNamedEver(entity, name) ?? '']
-  return field ? typed[field.scalar] : text => text
+/** How a column's cells become values; undefined: the member is left out. */
+type Column = {
+  readonly value: (text: string) => unknown
+  /** The value of an empty cell, and of one of two quotes. */
+  readonly empty: unknown
+  readonly emptyQuoted: unknown
 }
 
-/** The members of a CSV row; an empty cell is a member left out. */
+const plainColumn: Column = { value: text => text, empty: undefined, emptyQuoted: undefined }
+
+/** A cell of two quotes is an empty text where the field takes one, as CSV of databases has it; programs that put all in quotes mean an empty cell. */
+const columnOf = (kind: Kind, entity: Entity, header: string): Column => {
+  const name = nameOf(kind, header)
+  if (Object.hasOwn(entity.rest.embedded, name)) return { ...plainColumn, value: list }
+  const field = entity.fields[fieldNamedEver(entity, name) ?? '']
+  if (!field || field.foldedFrom !== undefined) return plainColumn
+  const none = field.nullable ? null : undefined
+  const isText = field.scalar === 'text' && 'value' in field.rule('')
+  return {
+    value: typed[field.scalar],
+    empty: isText && !field.nullable ? '' : none,
+    emptyQuoted: isText ? '' : none,
+  }
+}
+
+/** A cell of two quotes, which csv-parse gives as an empty text too. */
+const quotedEmpty = null
+type Cell = string | typeof quotedEmpty
+
+const readCell = ({ value, empty, emptyQuoted }: Column, cell: Cell): unknown => {
+  if (cell === quotedEmpty) return emptyQuoted
+  return cell === '' ? empty : value(cell)
+}
+
+/** The members of a CSV row. */
 const typedRow = (
   header: readonly string[],
-  columns: readonly ((text: string) => unknown)[],
-  cells: readonly string[],
-) =>
+  columns: readonly Column[],
+  cells: readonly Cell[],
+): InputRow =>
   Object.fromEntries(
     header.flatMap((key, index) => {
-      const text = cells[index] ?? ''
-      return text === '' ? [] : [[key, columns[index]?.(text)]]
+      const value = readCell(columns[index] ?? plainColumn, cells[index] ?? quotedEmpty)
+      return value === undefined ? [] : [[key, value]]
     }),
   )
 
-type CsvRecord = { readonly record: readonly string[]; readonly info: { readonly lines: number } }
+type CsvRecord = { readonly record: readonly Cell[]; readonly info: { readonly lines: number } }
 
 const recordsOf = async function* (file: string): AsyncGenerator<CsvRecord> {
   const parser = parseCsv({
     info: true,
+    cast: (text, { quoting }) => (quoting && text === '' ? quotedEmpty : text),
     record_delimiter: ['\r\n', '\n'],
     relax_column_count: true,
     skip_empty_lines: true,
@@ -111,6 +138,8 @@ const recordsOf = async function* (file: string): AsyncGenerator<CsvRecord> {
     )
   }
 }
+
+const plainCell = (cell: Cell): Cell => (cell === quotedEmpty ? cell : unguarded(cell))
 
 const checkHeader = (file: string, header: readonly string[]): void => {
   const [only = '', ...others] = header
@@ -130,13 +159,13 @@ const fromCsv = async function* (
   isRaw: boolean,
 ): AsyncGenerator<FileRow> {
   let header: readonly string[] | undefined
-  let columns: readonly ((text: string) => unknown)[] = []
+  let columns: readonly Column[] = []
   let counted = 0
   for await (const { record, info } of recordsOf(file)) {
     if (!header) {
-      checkHeader(file, record)
-      header = record
-      columns = record.map(name => columnOf(kind, entity, name))
+      header = record.map(name => name ?? '')
+      checkHeader(file, header)
+      columns = header.map(name => columnOf(kind, entity, name))
       continue
     }
     const text = record.join('\0')
@@ -144,7 +173,7 @@ const fromCsv = async function* (
     counted += text.split('\r\n').length - 1
     const line = info.lines - counted - (text.split(/\r\n|\r|\n/).length - 1)
     if (record.length === header.length)
-      yield { line, row: typedRow(header, columns, isRaw ? record : record.map(unguarded)) }
+      yield { line, row: typedRow(header, columns, isRaw ? record : record.map(plainCell)) }
     else yield { line, fault: `has ${record.length} values, the header names ${header.length}` }
   }
 }

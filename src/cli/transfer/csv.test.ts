@@ -1,0 +1,71 @@
+/** Rows that are written as CSV and read again. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import type { InputRow } from '#cli/row-sources.ts'
+import { writers } from '#cli/transfer/format.ts'
+import { rowsIn } from '#cli/transfer/parse.ts'
+import { entity } from '#model/entity.ts'
+import { choice, id, int, text, time } from '#model/field.ts'
+import { anyone } from '#model/policy.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'duet-csv-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+const kind = { entity: 'thing', also: [], foreign: {} }
+const thing = entity({
+  table: 'things',
+  plural: 'things',
+  description: '',
+  fields: {
+    id: id(),
+    rating: int({ min: 1, max: 5, nullable: true, initial: { value: 3 } }),
+    at: time({ nullable: true, initial: 'now' }),
+    note: text({ min: 0, max: 50 }),
+    remark: text({ min: 0, max: 50, nullable: true }),
+    name: text({ max: 9, nullable: true }),
+    size: choice(['', 'large']),
+    count: int({ min: 0, max: 9, initial: { value: 0 } }),
+  },
+  policy: { read: anyone },
+  rest: { list: true, one: true, listing: { paging: 'page', limit: 10 } },
+})
+
+const readFrom = async (csv: string): Promise<readonly (InputRow | string | undefined)[]> => {
+  const file = join(folder, 'things.csv')
+  writeFileSync(file, csv)
+  const rows = await Array.fromAsync(rowsIn(file, 'csv', kind, thing, false))
+  return rows.map(({ row, fault }) => row ?? fault)
+}
+
+const { head, row: textOf } = writers.csv
+
+test('a row is read as it was, whatever of it is null or an empty text', async () => {
+  const full = {
+    id: 1,
+    rating: 2,
+    at: '2026-01-31T09:30:00.000Z',
+    note: 'a',
+    remark: 'b,"c"',
+    name: 'd',
+    size: 'large',
+    count: 4,
+  }
+  const none = { ...full, rating: null, at: null, note: '', remark: null, name: null, size: '' }
+  const rows = [full, none, { ...none, remark: '' }]
+  const csv = head(Object.keys(full)) + rows.map(row => textOf(row)).join('')
+  assert.deepEqual(await readFrom(csv), rows)
+})
+
+test('where all values stand in quotes, those that cannot be an empty text are null, or left out', async () => {
+  assert.deepEqual(
+    await readFrom('"id","name","rating","note","count","other"\n"7","","","","",""\n'),
+    [{ id: 7, name: null, rating: null, note: '' }],
+  )
+})
+
+test('an empty cell without quotes is left out where it can be neither null nor an empty text', async () => {
+  assert.deepEqual(await readFrom('id,name,note,count,other\n,,,,\n'), [{ name: null, note: '' }])
+})
