@@ -119,11 +119,11 @@ export const resourceOf = (
   return resourceIn(name, entityOf(model, name), version)
 }
 
-/** The field that some version calls so. */
+/** The field of that name, or else the one that some version calls so: another field may have had the name before. */
 export const fieldNamedEver = (entity: Entity, member: string): string | undefined => {
+  if (Object.hasOwn(entity.fields, member)) return member
   const isNamed = ({ until, from }: Field) =>
     [...Object.values(until), ...Object.values(from)].some(({ name }) => name === member)
-  const [key] =
-    Object.entries(entity.fields).find(([key, field]) => key === member || isNamed(field)) ?? []
+  const [key] = Object.entries(entity.fields).find(([, field]) => isNamed(field)) ?? []
   return key
 }

@@ -43,26 +43,6 @@ test('a replacement empties what it does not give and leaves what its caller may
   })
 })
 
-test('an import may give ids, times and what else the service sets, but nothing internal', () => {
-  const row = {
-    id: 5,
-    name: 'A',
-    done: true,
-    state: 'old',
-    ownerId: 9,
-    created_at: '2026-01-31T09:30:00.000Z',
-  }
-  const { values, faults } = check(row, 'import', { viewer: anonymous })
-  assert.deepEqual(faults, {})
-  assert.equal(values.id, 5)
-  assert.equal(values.done, 1)
-  assert.equal(values.createdAt, Date.UTC(2026, 0, 31, 9, 30))
-  assert.deepEqual(check({ name: 'A', ownerId: 1, revision: 3, nameKey: 'x' }, 'import').faults, {
-    revision: 'is not a member of a thing',
-    nameKey: 'is not a member of a thing',
-  })
-})
-
 test('an import may give ids up to 2^52, so that there are some for later rows, and refer to any', () => {
   const imported = (more: object) =>
     check({ name: 'A', ownerId: 9, ...more }, 'import', { viewer: anonymous })

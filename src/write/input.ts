@@ -106,9 +106,15 @@ const meant = (entity: Entity, member: string, use: Use): string => {
   return near === undefined ? '' : `, but ${near} is`
 }
 
+/** The viewer as an initial value. Who creates a row and is nobody is refused later, as one without a token is. */
+const firstViewer = ({ nullable }: Field, { viewer, mode }: Use): Stored =>
+  viewer.id === null && !nullable && mode !== 'create'
+    ? { fault: 'is required' }
+    : { value: viewer.id }
+
 /** The stored value for a member that the input does not give; undefined: nothing is set. */
 const absent = (field: Field, key: string, use: Use): Stored | undefined => {
-  const { mode, given = {}, viewer, now, resource } = use
+  const { mode, given = {}, now, resource } = use
   if (key in given) return { value: given[key] as SqlValue }
   if (mode === 'update') return undefined
   // A replacement leaves fields as they are that are immutable, unknown in its version or not its caller's to set.
@@ -118,7 +124,7 @@ const absent = (field: Field, key: string, use: Use): Stored | undefined => {
   if (key === 'id') return undefined
   if (field.initial === undefined) return { fault: 'is required' }
   if (field.initial === 'now') return { value: now }
-  if (field.initial === 'viewer') return { value: viewer.id }
+  if (field.initial === 'viewer') return firstViewer(field, use)
   return field.initial
 }
 
@@ -137,6 +143,10 @@ const storedMember = (field: Field, key: string, value: unknown, use: Use): Stor
   const own = decoded(form, value, field.values)
   return 'fault' in own ? own : storedValue(field, own.value, use)
 }
+
+/** A file may call a field as one version does and again as another. */
+const givenTwice = (other: string | undefined): string | undefined =>
+  other === undefined ? undefined : `is the same as ${other}, which is given too`
 
 export type Use = {
   readonly mode: Mode
@@ -165,7 +175,7 @@ export const checkInput = (
 ): { readonly values: Values; readonly faults: readonly FieldFault[] } => {
   const values = new Map<string, SqlValue>()
   const faults: FieldFault[] = []
-  const named = new Set<string>()
+  const named = new Map<string, string>()
   const keep = (key: string, member: string, stored: Stored) => {
     if ('fault' in stored) faults.push({ field: member, message: stored.fault })
     else values.set(key, stored.value)
@@ -173,8 +183,8 @@ export const checkInput = (
   for (const [member, value] of Object.entries(input)) {
     const key = fieldFor(entity, member, use) ?? ''
     const field = own(entity.fields, key)
-    const refusal = closed(field, key, use)
-    named.add(key)
+    const refusal = closed(field, key, use) ?? givenTwice(named.get(key))
+    named.set(key, member)
     if (refusal !== undefined || !field) {
       const isUnknown = !isMember(field, key, use) && faults.length < mostFaults
       faults.push({
