@@ -89,8 +89,12 @@ const linkSchema = ({ method }: Link): Schema =>
 
 const linksSchema = (links: Links, { entity }: Resource): Schema => {
   const cases = Object.values(links.cases)
+  const isWhole =
+    links.by === null ||
+    fieldOf(entity, links.by).values?.every(value => Object.hasOwn(links.cases, value))
   const all: Readonly<Record<string, Link>> = Object.assign({}, ...cases)
   const isAlways = ([name, link]: readonly [string, Link]) =>
+    isWhole &&
     cases.every(named => name in named) &&
     pathFields(link).every(field => !fieldOf(entity, field).nullable)
   const needed = Object.entries(all).filter(isAlways)

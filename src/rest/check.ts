@@ -24,6 +24,19 @@ const twins = <Part extends Lifetime>(routes: readonly Part[], keyOf: (part: Par
   return undefined
 }
 
+/** What a router tells routes apart by: it does not see what the ids in a path are called. */
+const patternOf = ({ method, path }: Offered): string =>
+  `${method} ${path.replaceAll(/:\w+/g, ':')}`
+
+const checkPaths = (routes: readonly Offered[]): void => {
+  const twice = twins(routes, patternOf)
+  if (!twice) return
+  const [one, other] = [nameOf(twice.one), nameOf(twice.other)]
+  const both =
+    one === other ? `The route ${one} is there twice` : `${one} and ${other} are one route`
+  throw new Error(`${both} in version ${twice.version}: leave one out of it`)
+}
+
 /** Throws a plain error, one sentence, where a route is at fault, or two of one version have one path or one operationId. */
 export const checkRoutes = (routes: readonly Checked[]): void => {
   for (const route of routes) {
@@ -32,11 +45,7 @@ export const checkRoutes = (routes: readonly Checked[]): void => {
     if (!route.path.startsWith('/'))
       throw new Error(`The route ${nameOf(route)} has a path that does not begin with /`)
   }
-  const twice = twins(routes, nameOf)
-  if (twice)
-    throw new Error(
-      `The route ${twice.key} is there twice in version ${twice.version}: leave one out of it`,
-    )
+  checkPaths(routes)
   checkOperations(routes)
 }
 
@@ -104,8 +113,8 @@ const checkSchemas = (offer: Offer): void => {
 }
 
 /**
- * Throws a plain error, one sentence, where two operations of a version have one name in its document, or two schemas; `others` are
- * those that no entity gives.
+ * Throws a plain error, one sentence, where two operations of a version have one path or one name in its document, or two schemas have
+ * one name; `others` are those that no entity gives.
  */
 export const checkDocument = (entities: Entities, others: readonly Describing[]): void => {
   const routes = routesOf({ entities })
@@ -114,6 +123,7 @@ export const checkDocument = (entities: Entities, others: readonly Describing[])
     ...{ method: route.method, path: route.path },
     described: { operationId: operationIdOf({ entities }, route) },
   }))
+  checkPaths([...own, ...others])
   checkOperations([...own, ...others])
   for (const version of versions)
     checkSchemas({

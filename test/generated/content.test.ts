@@ -144,6 +144,21 @@ test('two routes at one path are told where one version has both, and only there
   await assert.rejects(served([act], [{ ...extra, method, path, since: 2 }]).served(), { message })
 })
 
+test('a route at the path of another one, however its ids are called, and of one of an entity, is told', async () => {
+  const described = { ...act.described, operationId: 'polishAgain' }
+  const again = { ...extra, method: 'POST', path: '/things/:thingId/polish' } as const
+  await assert.rejects(
+    served([act], [{ ...again, described: { ...extra.described, ...described } }]).served(),
+    {
+      message:
+        'POST /things/:id/polish and POST /things/:thingId/polish are one route in version 1: leave one out of it',
+    },
+  )
+  await assert.rejects(served([{ ...act, path: '/things', about: null }]).served(), {
+    message: 'The route POST /things is there twice in version 1: leave one out of it',
+  })
+})
+
 const wrongActions: readonly (readonly [string, Partial<Action>, string])[] = [
   [
     'answers with no entity',

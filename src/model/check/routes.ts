@@ -4,8 +4,8 @@ import { type Checked, type Faults, nestedLists } from '#model/check/checked.ts'
 import { isStricter } from '#model/check/rules.ts'
 import { type Entity, type Link, pathFields } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
-import { typeName } from '#model/names.ts'
-import type { Rule } from '#model/policy.ts'
+import { typeName, withArticle } from '#model/names.ts'
+import { type Rule, signedIn } from '#model/policy.ts'
 
 const ruleOf = { create: 'create', replace: 'update', update: 'update', delete: 'delete' } as const
 
@@ -94,23 +94,51 @@ const graphqlFaults = function* ({ name, self }: Checked): Faults {
   }
 }
 
-/** The faults of members that only some readers of an object may read: others would be refused the whole object. */
-const memberFaults = function* ({ name, self }: Checked, rule: Rule, subject: string): Faults {
-  for (const [key, { rest, readableBy }] of Object.entries(self.fields))
-    if (rest && isStricter(readableBy, rule))
-      yield `${name}.${key} may be read by fewer than ${subject}, whose answers have it: make it rest: false, give ${subject} an enter rule that is as strict, or change the field's rule`
+/** Some who get whole objects, by their rule: what a sentence calls them, and what helps where they may not read all of it. */
+type Getters = { readonly rule: Rule; readonly called: string; readonly remedy: string }
+
+const readersOf = (name: string, { policy }: Entity): readonly Getters[] => {
+  const rule = policy.enter ?? policy.read
+  const remedy = `give ${name} an enter rule that is as strict, or change`
+  return rule ? [{ rule, called: name, remedy }] : []
+}
+
+/** Who creates without a token is answered as the one who is made by it. */
+const creator = (rule: Rule): Rule => (['anyone', 'while'].includes(rule.kind) ? signedIn : rule)
+
+/** Those who write by the REST API, and are answered with the object. */
+const writersOf = (name: string, { rest, policy }: Entity): readonly Getters[] =>
+  (['create', 'replace', 'update'] as const).flatMap(kind => {
+    const isOffered =
+      rest.writes.includes(kind) || (kind === 'create' && rest.nested.includes(kind))
+    const rule = isOffered ? policy[ruleOf[kind]] : undefined
+    if (!rule) return []
+    const called = `may ${kind} ${withArticle(name)}`
+    return [{ rule: kind === 'create' ? creator(rule) : rule, called, remedy: 'or change' }]
+  })
+
+/** The first of them whom a rule may stop. */
+const stopped = (by: Rule, getters: readonly Getters[]): Getters | undefined =>
+  getters.find(({ rule }) => isStricter(by, rule))
+
+/** The faults of members that only some of those may read who get the object: others would be refused all of it. */
+const memberFaults = function* ({ name, self }: Checked, getters: readonly Getters[]): Faults {
+  for (const [key, { rest, readableBy }] of Object.entries(self.fields)) {
+    const some = rest ? stopped(readableBy, getters) : undefined
+    if (some)
+      yield `${name}.${key} may be read by fewer than ${some.called}, whose answers have it: make it rest: false, ${some.remedy} the field's rule`
+  }
 }
 
 const readFaults = function* (checked: Checked): Faults {
   const { name, self } = checked
-  const { rest, policy } = self
-  const rule = policy.enter ?? policy.read
+  const { rest } = self
   const isListed = nestedLists(checked).length > 0
-  if (rest.list || rest.one) {
-    if (!rule)
-      yield `${name} is in the REST API, and nobody may read it: add a read rule, or make rest.list and rest.one false`
-  }
-  if (rule && (rest.list || rest.one || isListed)) yield* memberFaults(checked, rule, name)
+  const readers = readersOf(name, self)
+  if ((rest.list || rest.one) && readers.length === 0)
+    yield `${name} is in the REST API, and nobody may read it: add a read rule, or make rest.list and rest.one false`
+  const isRead = rest.list || rest.one || isListed
+  yield* memberFaults(checked, [...(isRead ? readers : []), ...writersOf(name, self)])
   if (rest.nested.length > 0 && !isListed)
     yield `rest.nested of ${name} has ${rest.nested.join(', ')}, and no list leads to it: give a relation many('${name}', …) to its parent`
 }
@@ -133,14 +161,17 @@ const partsOf = function* (
 }
 
 /** The faults of embedded rows that only some readers of the object may read: others would be refused all of it, or each be shown another one. */
-const partFaults = function* ({ entities, name, self }: Checked, rule: Rule): Faults {
+const partFaults = function* ({ entities, name, self }: Checked): Faults {
+  const getters = [...readersOf(name, self), ...writersOf(name, self)]
   for (const [path, part, entity] of partsOf(entities, self, [], [name])) {
     const { read } = entity.policy
     if (!read) continue
     // Two rules about owners differ by their paths, and often lead to the same owner.
-    if (isStricter(read, rule) && !(read.kind === 'self' && rule.kind === 'self'))
-      yield `rest.embedded of ${name} has ${path}, and fewer may read ${entity.plural} than ${name}, whose answers have them: leave it out, give ${name} an enter rule that is as strict, or change the read rule of ${part}`
-    yield* memberFaults({ entities, name: part, self: entity }, rule, name)
+    const others = getters.filter(({ rule }) => !(read.kind === 'self' && rule.kind === 'self'))
+    const some = stopped(read, others)
+    if (some)
+      yield `rest.embedded of ${name} has ${path}, and fewer may read ${entity.plural} than ${some.called}, whose answers have them: leave it out, ${some.remedy} the read rule of ${part}`
+    yield* memberFaults({ entities, name: part, self: entity }, getters)
   }
 }
 
@@ -156,10 +187,12 @@ const embeddedFaults = function* (checked: Checked): Faults {
     if (target && target.policy.read === undefined)
       yield `${subject}, and nobody may read ${target.plural}: give them a read rule`
   }
-  const rule = self.policy.enter ?? self.policy.read
-  if (rule) yield* partFaults(checked, rule)
+  yield* partFaults(checked)
   if (partsOf(entities, self).some(([, part]) => part === name))
     yield `rest.embedded of ${name} leads back to ${name}: leave one of the relations out`
+  for (const key of Object.keys(self.rest.embedded))
+    if (own(self.relations, key)?.kind === 'one')
+      yield `rest.embedded of ${name} has ${key}, which leads to one row, and only lists are embedded: name a relation many('…', …), or leave it out`
 }
 
 const pathFault = (self: Entity, key: string): string | undefined => {

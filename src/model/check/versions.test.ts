@@ -75,8 +75,9 @@ areTold([
   ],
   [
     'an embedded list with a faulty lifetime',
-    `the embedded author of book ends with version ${newest}, the newest: leave last out, or name the version before`,
-    { rest: { embedded: { author: { after: 'title', last: newest } } } },
+    `the embedded books of author ends with version ${newest}, the newest: leave last out, or name the version before`,
+    {},
+    { author: changed(author, { rest: { embedded: { books: { after: 'name', last: newest } } } }) },
   ],
   [
     'a filter with a faulty lifetime',
