@@ -55,6 +55,7 @@ const fillOne = async (
  */
 export const fillFolded = async (store: Store, entities: Entities): Promise<readonly string[]> => {
   const copies = Object.values(entities).flatMap(copiesOf)
+  if (copies.length === 0) return []
   const asking =
     ({ query }: Session) =>
     (piece: Sql) =>
