@@ -7,5 +7,7 @@ import { noHaproxy } from './tools/haproxy.ts'
 test('services behind HAProxy are restarted in turn under load, and no request fails', {
   skip: noDatabase || noHaproxy,
 }, async t => {
-  assertUnnoticed(await rollingRounds(2, { perSecond: 100 }), text => t.diagnostic(text))
+  assertUnnoticed(await rollingRounds(2, { perSecond: 100, mostOpen: 8 }), text =>
+    t.diagnostic(text),
+  )
 })

@@ -41,10 +41,13 @@ const sendingOf = (number: number, onCreated: (email: string) => void): Sending 
   return all[number % all.length] as Sending
 }
 
-/** Restarts the services in turn, so many restarts in all; gives the results of the requests meanwhile. */
+/**
+ * Restarts the services in turn, so many restarts in all; gives the results of the requests meanwhile. Where no more requests are open than a
+ * service has connections to its database, none waits for one, however busy the machine is.
+ */
 export const rollingRounds = async (
   restarts: number,
-  { perSecond = 300, wait = drainWait } = {},
+  { perSecond = 300, mostOpen = 32, wait = drainWait } = {},
 ): Promise<Tally> => {
   const { url, drop } = await freshDatabase()
   const settings: Settings = {
@@ -69,7 +72,7 @@ export const rollingRounds = async (
       authorization: `Bearer ${await tokenOf(1)}`,
       next: number => sendingOf(number, email => created.push(email)),
       perSecond,
-      mostOpen: 32,
+      mostOpen,
       mostFree: 64,
     })
     for (let number = 0; number < restarts; number++) {
