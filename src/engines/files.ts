@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import {
   closeSync,
   fchmodSync,
+  fchownSync,
   fstatSync,
   fsyncSync,
   lstatSync,
@@ -66,9 +67,14 @@ export const sync = (path: string): void => {
   }
 }
 
+/** Whose a file is. */
+export type Owner = { readonly uid: number; readonly gid: number }
+
 type Options = {
   /** The mode of the file, taken from one with the same content; unless given that of the file replaced, or the usual one. */
   readonly mode?: number
+  /** Whose it is where root writes it; unless given the owner of the file replaced, or root. */
+  readonly owner?: Owner | undefined
   /** Called just before the rename; throws to prevent it. */
   readonly before?: () => void
 }
@@ -77,6 +83,20 @@ type Options = {
 const setMode = (descriptor: number, mode: number): void => {
   // Where files have no modes of their own, they have the same already.
   if ((fstatSync(descriptor).mode & 0o777) !== mode) fchmodSync(descriptor, mode)
+}
+
+/** Gives an open file that owner where root has made it: another program could not open one of root's. */
+const setOwner = (descriptor: number, { uid, gid }: Owner, target: string): void => {
+  const present = fstatSync(descriptor)
+  if (process.geteuid?.() !== 0 || (present.uid === uid && present.gid === gid)) return
+  try {
+    fchownSync(descriptor, uid, gid)
+  } catch (cause) {
+    throw new Error(
+      `${target} is to belong to uid ${uid}, to which root may give no files here; run this command as that one`,
+      { cause },
+    )
+  }
 }
 
 /** A file beside the target, locked for as long as it is open: one that is not is of a program that was killed. */
@@ -98,7 +118,7 @@ const openPart = (target: string, mode: number | undefined): OpenPart => {
 export const replaceFile = async (
   named: string,
   write: (part: string) => Promise<void>,
-  { mode, before = () => {} }: Options = {},
+  { mode, owner, before = () => {} }: Options = {},
 ): Promise<void> => {
   const present = statSync(named, { throwIfNoEntry: false })
   if (present?.isFile() === false) throw new Error(`${named} is not a file`)
@@ -111,9 +131,14 @@ export const replaceFile = async (
   const folder = dirname(target)
   removeStaleParts(folder, basename(target))
   // A file that nobody else may read stays one.
-  const { part, descriptor } = openPart(target, mode ?? (present && (present.mode & 0o777) | 0o600))
+  const wanted = mode ?? (present && (present.mode & 0o777) | 0o600)
+  const { part, descriptor } = openPart(target, wanted)
+  const whose = owner ?? present
   try {
     await write(part)
+    // What was written as a copy of another file may have the mode of that one.
+    if (wanted !== undefined) setMode(descriptor, wanted)
+    if (whose) setOwner(descriptor, whose, target)
     sync(part)
     before()
     renameSync(part, target)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import {
   chmodSync,
+  chownSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -172,6 +173,28 @@ test('a backup is restored where there is no store, or an empty one', async () =
   await ran(['migrate'], empty.settings)
   await ran(['restore', target], empty.settings)
   assert.deepEqual(hashes(empty.file), hashes(file))
+})
+
+test('a store that root restores is of the user whose it was, or whose its folder is', {
+  skip: process.geteuid?.() !== 0 && 'NOT TESTED: only root may give files to others',
+}, async () => {
+  const { file, settings } = await filled()
+  const target = nameFor()
+  await ran(['backup', target], settings)
+  const [uid, gid] = [12_345, 12_346]
+  const ownerOf = (path: string) => {
+    const { uid, gid, mode } = statSync(path)
+    return [uid, gid, mode & 0o777]
+  }
+  chownSync(file, uid, gid)
+  chmodSync(file, 0o640)
+  await ran(['restore', target, '--force'], settings)
+  assert.deepEqual(ownerOf(file), [uid, gid, 0o640])
+  const none = fresh()
+  mkdirSync(dirname(none.file))
+  chownSync(dirname(none.file), uid, gid)
+  await ran(['restore', target], none.settings)
+  assert.deepEqual(ownerOf(none.file).slice(0, 2), [uid, gid])
 })
 
 test('what is no good backup is refused, and the store stays as it was', async () => {

@@ -2,7 +2,7 @@
 import { copyFileSync, existsSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
-import { companions, replaceFile, sync } from '#engines/files.ts'
+import { companions, type Owner, replaceFile, sync } from '#engines/files.ts'
 import type { Migration } from '#engines/migrations.ts'
 import { BUSY, errorCode } from '#engines/sqlite/codes.ts'
 import { type Connection, connect } from '#engines/sqlite/connection.ts'
@@ -115,6 +115,10 @@ const hasContent = (store: string, tables: readonly string[]): boolean => {
   }
 }
 
+/** Whose a store is; where there is none, whose its folder is, where its server has to make files beside it. */
+const ownerOf = (store: string): Owner | undefined =>
+  statSync(store, { throwIfNoEntry: false }) ?? statSync(dirname(store), { throwIfNoEntry: false })
+
 export type RestoreOptions = {
   /** Whether a store is replaced that has content in one of these tables, or that cannot be read. */
   readonly force: boolean
@@ -135,6 +139,8 @@ export const restore = async (
   if (existsSync(`${source}-wal`) && statSync(`${source}-wal`).size > 0)
     throw new Error(`${source} has a -wal file beside it: it is a store in use, not a backup`)
   const { mode } = statSync(existsSync(store) ? store : source)
+  // Before the lock, which makes an empty file where there is no store.
+  const owner = ownerOf(store)
   const release = holdStore(store)
   const checkReplaceable = () => {
     if (hasContent(store, tables) && !force)
@@ -158,7 +164,7 @@ export const restore = async (
       for (const ending of companions) rmSync(`${target}${ending}`, { force: true })
       sync(dirname(target))
     }
-    await replaceFile(target, copy, { mode: mode & 0o777, before })
+    await replaceFile(target, copy, { mode: mode & 0o777, owner, before })
     return statSync(target).size
   } finally {
     release()
