@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
@@ -123,6 +124,11 @@ test('a backup that cannot be is one line, and leaves nothing', async () => {
   await refused(['backup', nameFor(), 'more'], settings, /unexpected argument: more/, 2)
   for (const own of [file, `${file}-wal`])
     await refused(['backup', own, '--force'], settings, /is the store itself/)
+  const link = nameFor()
+  symlinkSync(file, link)
+  const byLink = { ...settings, DUET_DATABASE_URL: `sqlite:${link}` }
+  for (const own of [file, `${file}-wal`])
+    await refused(['backup', own, '--force'], byLink, /is the store itself/)
   await refused(['backup', join(folder, 'none', 'a.db')], settings, /there is no such file/)
   await refused(['backup', folder, '--force'], settings, /is not a file/)
   await refused(['backup', nameFor()], fresh().settings, /there is no store/)
@@ -219,6 +225,8 @@ test('what is no good backup is refused, and the store stays as it was', async (
   const newer = copy(altered("insert into migrations (name, applied_at) values ('9999-later', 0)"))
   const dangling = copy(altered('delete from users where id = 1'))
   const live = copy(path => writeFileSync(`${path}-wal`, 'more'))
+  const linked = nameFor()
+  symlinkSync(live, linked)
   const other = join(folder, 'empty-folder')
   mkdirSync(other)
   const cases = [
@@ -228,6 +236,7 @@ test('what is no good backup is refused, and the store stays as it was', async (
     [newer, /has the migration 9999-later, which this program does not know/],
     [dangling, /is not good: it is damaged: rows refer to rows that are not there/],
     [live, /has a -wal file beside it/],
+    [linked, /has a -wal file beside it/],
     [other, /is not a file/],
     [join(folder, 'none.db'), /there is no such file/],
     [file, /is the store itself/],

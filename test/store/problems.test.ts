@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import fs, { rmSync } from 'node:fs'
+import fs, { mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
+import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 import { watchDisk } from '#engines/sqlite/disk.ts'
 import { ApiError } from '#errors.ts'
@@ -14,11 +15,12 @@ const { folder, fresh } = folderOf('warning')
 const worlds: World[] = []
 after(() => Promise.all(worlds.map(world => world.close())))
 
-const worldWith = async (options: WorldOptions['engine'] = {}) => {
+const worldWith = async (options: WorldOptions['engine'] = {}, file?: string) => {
   const problems: string[] = []
   const notices: string[] = []
   const fatal: string[] = []
   const world = await createWorld({
+    ...(file && { file }),
     engine: {
       onProblem: message => void problems.push(message),
       onNotice: message => void notices.push(message),
@@ -99,6 +101,22 @@ test('with less room than the least, writes are refused in both APIs and reads g
   syncBuiltinESMExports()
   assert.deepEqual(notices, ['the disk has space again: the store accepts writes'])
   assert.equal(problems.length, 1)
+})
+
+test('the disk that is looked at is that of the file, where a symbolic link leads to it from another', async t => {
+  const file = join(mkdtempSync(join(realpathSync(folder), 'file-')), 'duet.db')
+  const link = join(mkdtempSync(join(folder, 'link-')), 'duet.db')
+  symlinkSync(file, link)
+  const asked = new Set<unknown>()
+  const stat = t.mock.method(fs, 'statfsSync', (path: unknown) => {
+    asked.add(path)
+    return { bavail: 1e18, bsize: 4096 } as fs.StatsFs
+  })
+  syncBuiltinESMExports()
+  await worldWith({ minDisk: 1 }, link)
+  stat.mock.restore()
+  syncBuiltinESMExports()
+  assert.deepEqual([asked.has(dirname(file)), asked.has(dirname(link))], [true, false])
 })
 
 test('a service on a disk with too little room says that it is read-only, and still reads', async () => {

@@ -1,6 +1,6 @@
 /** A store whose log another program copies and checkpoints: DUET_WAL=shared. */
 import assert from 'node:assert/strict'
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, statSync, symlinkSync } from 'node:fs'
 import { test } from 'node:test'
 import { mint } from '#auth/token.ts'
 import { command } from '../commands.ts'
@@ -77,32 +77,51 @@ test('without it Duet checkpoints the log, and such a program loses its place', 
   assert.equal(left, 0)
 })
 
+/** How many lines of level 50 say that. */
+const told = ({ stdout }: Service, what: RegExp) =>
+  stdout()
+    .split('\n')
+    .filter(line => /"level":50/.test(line) && what.test(line)).length
+
+const did = /reached \d+ bytes, and no other program checkpointed it/
+
 test('above DUET_WAL_MAX Duet checkpoints the log all the same and says so, or says what is in the way', async () => {
   const { file, settings } = fresh()
   assert.equal((await command(['migrate'], settings)).code, 0)
   const shipper = shipperOf(file)
   const most = 1_048_576
   const service = await serve({ ...settings, DUET_WAL: 'shared', DUET_WAL_MAX: String(most) })
-  const told = (what: RegExp) =>
-    service
-      .stdout()
-      .split('\n')
-      .filter(line => /"level":50/.test(line) && what.test(line)).length
-  const did = /reached \d+ bytes, and no other program checkpointed it/
   await post(service, numbered('first', 14))
-  await until('it says so', () => told(did) === 1)
+  await until('it says so', () => told(service, did) === 1)
   assert.ok(sizeOf(`${file}-wal`) < most)
   // One that lives and does nothing.
   shipper.open()
   await post(service, numbered('second', 14))
   await until(
     'it says what is in the way',
-    () => told(/and Duet cannot: another program reads it; restart that one/) > 0,
+    () => told(service, /and Duet cannot: another program reads it; restart that one/) > 0,
   )
   assert.ok(sizeOf(`${file}-wal`) > most)
   shipper.close()
   await post(service, numbered('third', 4))
-  await until('it says so again', () => told(did) === 2)
+  await until('it says so again', () => told(service, did) === 2)
+  assert.ok(sizeOf(`${file}-wal`) < most)
+  assert.equal((await service.end()).code, 0)
+})
+
+test('a log is bounded too where a symbolic link leads to the store', async () => {
+  const { file, settings } = fresh()
+  assert.equal((await command(['migrate'], settings)).code, 0)
+  symlinkSync(file, `${file}.link`)
+  const most = 1_048_576
+  const service = await serve({
+    ...settings,
+    DUET_DATABASE_URL: `sqlite:${file}.link`,
+    DUET_WAL: 'shared',
+    DUET_WAL_MAX: String(most),
+  })
+  await post(service, numbered('first', 14))
+  await until('it says so', () => told(service, did) === 1)
   assert.ok(sizeOf(`${file}-wal`) < most)
   assert.equal((await service.end()).code, 0)
 })

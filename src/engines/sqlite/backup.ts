@@ -9,6 +9,7 @@ import { type Connection, connect } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { holdStore } from '#engines/sqlite/lock.ts'
 import { checkExists } from '#engines/sqlite/path.ts'
+import { logBytes, logOf } from '#engines/sqlite/shared-log.ts'
 import { NewerStoreError } from '#engines/store.ts'
 import { queryOf, queryWith, type Rows } from '#sql/engine.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
@@ -22,9 +23,12 @@ const pagesAtOnce = 1000
 
 type Answer = readonly Readonly<Record<string, unknown>>[]
 
+/** Where a path leads through symbolic links, beside which SQLite makes its other files; the path itself where nothing is. */
+const realOf = (path: string): string => (existsSync(path) ? realpathSync(path) : path)
+
 const isOwn = (file: string, store: string): boolean => {
-  if ([store, ...companions.map(end => store + end)].includes(file)) return true
-  return existsSync(file) && existsSync(store) && realpathSync(file) === realpathSync(store)
+  const own = [store, realOf(store)].flatMap(path => [path, ...companions.map(end => path + end)])
+  return own.includes(file) || own.includes(realOf(file))
 }
 
 /** Makes a copy a single file without a log, and checks it; gives the names of its migrations. */
@@ -136,8 +140,10 @@ export const restore = async (
   if (!statSync(source).isFile()) throw new Error(`${source} is not a file`)
   if (isOwn(source, store)) throw new FileExistsError(`${source} is the store itself`)
   // Its last writes are in the log and would be missing.
-  if (existsSync(`${source}-wal`) && statSync(`${source}-wal`).size > 0)
-    throw new Error(`${source} has a -wal file beside it: it is a store in use, not a backup`)
+  if (logBytes(logOf(source)) > 0)
+    throw new Error(
+      `${realpathSync(source)} has a -wal file beside it: it is a store in use, not a backup`,
+    )
   const { mode } = statSync(existsSync(store) ? store : source)
   // Before the lock, which makes an empty file where there is no store.
   const owner = ownerOf(store)

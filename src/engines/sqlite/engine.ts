@@ -1,11 +1,12 @@
 /** The engine of a SQLite store: quick reads on this thread's own connection, slow ones in threads, writes through the writer thread. */
+import { realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { watchDisk } from '#engines/sqlite/disk.ts'
 import { fileAt, gone } from '#engines/sqlite/lock.ts'
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
 import { openReader } from '#engines/sqlite/reader.ts'
-import { logBytes } from '#engines/sqlite/shared-log.ts'
+import { logBytes, logOf } from '#engines/sqlite/shared-log.ts'
 import { openSlowReader } from '#engines/sqlite/slow-reader.ts'
 import { startWriter } from '#engines/sqlite/writer.ts'
 import type { Engine } from '#engines/store.ts'
@@ -38,8 +39,10 @@ export const openSqlite = (options: SqliteOptions): Engine => {
   const damage = watchDamage(options)
   const reader = openReader(options.file, damage.onDamage, options.isWatched)
   const slow = openSlowReader(options, damage.onDamage)
+  const log = logOf(options.file)
   const disk = watchDisk({
-    folder: dirname(options.file),
+    // Where the file is: a symbolic link to it may be on another disk.
+    folder: dirname(realpathSync(options.file)),
     min: options.minDisk ?? 0,
     onChange: reason =>
       reason === null
@@ -69,7 +72,7 @@ export const openSqlite = (options: SqliteOptions): Engine => {
     readOnly: disk.readOnly,
     figures: {
       writesWaiting: writer.waiting,
-      walBytes: () => logBytes(options.file),
+      walBytes: () => logBytes(log),
     },
     close: async () => {
       disk.close()

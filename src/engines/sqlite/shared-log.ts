@@ -1,5 +1,5 @@
 /** The log of a store (its -wal file) whose checkpoints another program makes, as Litestream does: see decisions/0029. */
-import { openSync, readSync, statSync } from 'node:fs'
+import { openSync, readSync, realpathSync, statSync } from 'node:fs'
 import { busyTimeout, type Connection } from '#engines/sqlite/connection.ts'
 import { lockShared } from '#engines/sqlite/lock.ts'
 import { queryWith } from '#sql/engine.ts'
@@ -41,11 +41,11 @@ export const keepLog = (file: string): void => {
 /** How long a checkpoint waits for those who read the log, in milliseconds; writes wait as long. */
 const patience = 100
 
-const logOf = (file: string): string => `${file}-wal`
+/** The log of a store that is there: SQLite has it beside the file itself, and not beside a symbolic link to that. */
+export const logOf = (file: string): string => `${realpathSync(file)}-wal`
 
-/** The bytes of a store's log; 0 where it has none. */
-export const logBytes = (file: string): number =>
-  statSync(logOf(file), { throwIfNoEntry: false })?.size ?? 0
+/** The bytes of a log; 0 where it is not there. */
+export const logBytes = (log: string): number => statSync(log, { throwIfNoEntry: false })?.size ?? 0
 
 /** Checkpoints the log and empties it; gives what is in the way, undefined where nothing is. */
 const emptyLog = ({ query, run }: Connection): string | undefined => {
@@ -73,7 +73,7 @@ export const boundLog = (
   const log = logOf(file)
   let next = most
   return () => {
-    const size = logBytes(file)
+    const size = logBytes(log)
     if (size <= next) return
     const fault = emptyLog(connection)
     // Not at each commit: it would cost each of them the patience.
