@@ -54,7 +54,7 @@ export const settings = {
   DUET_STORE_WAIT: setting(
     time('1h'),
     '0s',
-    'How long a start waits for another process to release a SQLite store, or for a primary of PostgreSQL, such as 30s',
+    'How long a start waits for another process to release a SQLite store, and a start or a migration for a primary of PostgreSQL, such as 30s',
   ),
   DUET_WAL: setting(
     oneOf(['own', 'shared'], 'must be own or shared'),

@@ -239,6 +239,12 @@ test('before the first backup the unit of backups has none to check, and says no
   assert.deepEqual([ran.status, ran.stdout, ran.stderr], [0, '', ''])
 })
 
+test('systemd starts a service again however often its start fails, as while the database is away', () => {
+  const [general = '', service] = unit.split('[Service]')
+  assert.match(general, /^StartLimitIntervalSec=0$/m)
+  assert.match(service ?? '', /^Restart=always$/m)
+})
+
 const activate = installed('systemd-socket-activate')
 
 test('a service that systemd starts by its socket answers the connection that started it', {

@@ -1,7 +1,7 @@
 /** `duet migrate`: brings the store to what this program needs, or drafts the next migration from the model. */
 import { relative } from 'node:path'
 import { fillFolded } from '#cli/folded.ts'
-import { checkColumns, storeOf } from '#cli/store.ts'
+import { checkColumns, hold, storeOf } from '#cli/store.ts'
 import { readArgs } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
@@ -29,7 +29,10 @@ const draft = async (name: string, content: Content): Promise<void> => {
 export const run = async (args: readonly string[], content: Content): Promise<void> => {
   const { values } = readArgs(args, { draft: { type: 'string' } }, 0)
   if (values.draft !== undefined) return draft(values.draft, content)
-  const store = await storeOf(loadConfig(process.env, content.settings), content.migrations)
+  const config = loadConfig(process.env, content.settings)
+  const store = await storeOf(config, content.migrations)
+  // A file needs no server, and the process that serves one has migrated it.
+  if (config.store.kind === 'postgres') await hold(store, config)
   const applied = await store.migrate()
   await checkColumns(store, content.entities)
   const filled = await fillFolded(store, content.entities)

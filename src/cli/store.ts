@@ -50,6 +50,14 @@ export const storeOf = async ({ store, values }: Config, folder: URL): Promise<S
   }
 }
 
+/** Takes a store as DUET_STORE_WAIT says, and tells on standard error what it waits for; gives the function that releases it. */
+export const hold = (store: Store, { values }: Config): Promise<() => void> => {
+  const wait = values.DUET_STORE_WAIT
+  return store.hold(wait, reason =>
+    process.stderr.write(`duet: waiting up to ${wait / 1000} s: ${reason}\n`),
+  )
+}
+
 /** The file of a SQLite store; throws with the command to use instead where the store is in PostgreSQL. */
 export const fileOf = ({ store }: Config, instead: string): string => {
   if (store.kind === 'sqlite') return store.file

@@ -152,6 +152,16 @@ describe('a service that is told of two servers', { skip: noReplica }, () => {
     assert.deepEqual(await late.closed, [0, null])
   })
 
+  test('a migration that is started while there is no primary waits for one too', async () => {
+    await second.stop('fast')
+    const late = start(['migrate'], { ...settings, DUET_STORE_WAIT: '1h' })
+    const waits = /waiting up to 3600 s: postgres:.* has no primary now/
+    await until('it waits', () => waits.test(late.stderr()) || late.child.exitCode !== null)
+    await second.start()
+    assert.deepEqual(await late.closed, [0, null], late.stderr())
+    assert.equal(late.stdout(), 'the store is up to date\n')
+  })
+
   test('one whose user all servers refuse ends at once with the reason', async () => {
     const twice = `127.0.0.1:${second.port},127.0.0.1:${second.port}`
     const stranger = `postgres://stranger@${twice}/postgres`

@@ -5,7 +5,7 @@ import { fillEmpty } from '#cli/fill.ts'
 import { fillFolded } from '#cli/folded.ts'
 import { authOf } from '#cli/serve/auth.ts'
 import { checkedGraphql } from '#cli/serve/documents.ts'
-import { checkColumns, checkCurrent, modelFor, storeOf } from '#cli/store.ts'
+import { checkColumns, checkCurrent, hold, modelFor, storeOf } from '#cli/store.ts'
 import type { Config } from '#config.ts'
 import type { Content } from '#content.ts'
 
@@ -34,10 +34,7 @@ export const prepare = async (
   await checkedGraphql(config, model)
   const store = await storeOf(config, content.migrations)
   // The lock first: a store that another process serves is not migrated.
-  const wait = config.values.DUET_STORE_WAIT
-  const release = await store.hold(wait, reason =>
-    process.stderr.write(`duet: waiting up to ${wait / 1000} s: ${reason}\n`),
-  )
+  const release = await hold(store, config)
   const isOurs = migrates || config.store.kind === 'sqlite'
   if (isOurs) report('applied', await store.migrate())
   else await checkCurrent(store, 'run duet migrate first, or duet serve --migrate')
