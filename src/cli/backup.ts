@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { duration } from '#base/duration.ts'
+import { goOnWithout } from '#cli/output.ts'
 import { progress } from '#cli/progress.ts'
 import { backUpEvery } from '#cli/series.ts'
 import { fileOf } from '#cli/store.ts'
@@ -69,7 +70,8 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   const config = loadConfig(process.env, content.settings)
   const store = fileOf(config, `copy it with ${dump}`)
   if (config.values.DUET_WAL === 'shared') keepLog(store)
-  if (series)
+  if (series) {
+    for (const stream of [process.stdout, process.stderr]) goOnWithout(stream)
     return backUpEvery(
       {
         ...series,
@@ -80,6 +82,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
       },
       untilEnded(),
     )
+  }
   const shown = progress('copying pages')
   let done = 0
   const size = await backUp(store, resolve(file), {

@@ -1,4 +1,4 @@
-/** Standard output for lines that nobody waits for. */
+/** What a program says that goes on whether or not it is read: lines on standard output that nobody waits for. */
 import { write, writeSync } from 'node:fs'
 
 const stdout = 1
@@ -8,6 +8,14 @@ const pause = 100
 const lastTries = 30
 
 const isBusy = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EAGAIN'
+
+const ignore = (): void => {}
+
+/** Lets the process go on where what it writes there is lost, on a full disk or because nobody reads it any more: Node would end it. */
+export const goOnWithout = (stream: NodeJS.WriteStream): void => {
+  // Once, however often it is asked for.
+  stream.off('error', ignore).on('error', ignore)
+}
 
 export type Output = {
   readonly write: (text: string) => void

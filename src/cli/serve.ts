@@ -1,4 +1,5 @@
 /** `duet serve`: makes the store ready, serves it, and ends cleanly on a signal. */
+import { goOnWithout } from '#cli/output.ts'
 import { handedOver } from '#cli/serve/handed-over.ts'
 import { prepare } from '#cli/serve/prepare.ts'
 import { isOneOfMany, serveAsOne, serveMany } from '#cli/serve/processes.ts'
@@ -70,6 +71,8 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     0,
   )
   checkParser()
+  // Before there is a log, and in the first of several processes, which has none.
+  goOnWithout(process.stderr)
   const config = loadConfig(process.env, content.settings)
   const count = processesOf(values.processes, config)
   // Those of several processes get the socket from the first one, for which it was meant.

@@ -93,6 +93,30 @@ test('a series keeps the newest backups, survives one that fails, and ends on SI
   }
 })
 
+test('a series goes on where nobody reads what it says', async () => {
+  const to = newFolder()
+  const running = start(['backup', '--every', '1s', '--keep', '99', '--to', to], settings)
+  running.child.stdout.destroy()
+  running.child.stderr.destroy()
+  const made = () => readdirSync(to).filter(name => name.endsWith('.db')).length
+  const hasEnded = () => running.child.exitCode !== null
+  await until('two backups are made', () => made() > 1 || hasEnded())
+  // What a killed one left goes when the next is tried.
+  const tried = async () => {
+    const left = join(to, 'duet-20261122T090500Z.db.0123abcd.part')
+    writeFileSync(left, 'half')
+    await until('another is tried', () => !existsSync(left) || hasEnded())
+  }
+  renameSync(file, `${file}.away`)
+  await tried()
+  await tried()
+  renameSync(`${file}.away`, file)
+  const before = made()
+  await until('another is made', () => made() > before || hasEnded())
+  running.child.kill('SIGTERM')
+  assert.deepEqual(await running.closed, [0, null])
+})
+
 test('a restart makes no backup before its time, and what a killed one left is taken away', async () => {
   const to = newFolder()
   writeFileSync(join(to, 'duet-20261122T090000Z.db'), 'old')

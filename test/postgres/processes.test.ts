@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { command } from '../commands.ts'
-import { duet, folderOf, type Service, type Settings, serve, serveOn } from '../duet.ts'
+import { duet, folderOf, type Service, type Settings } from '../duet.ts'
 import { assertOneEffect, openLine, paysOf, prepareOrders, race, raceAll } from '../store/racer.ts'
 import { type BoundSocket, boundSocket } from '../support/bound-socket.ts'
 import { busyClient } from '../support/busy-client.ts'
@@ -16,23 +16,15 @@ import { tokenOf } from './rounds/client.ts'
 import { ask } from './tools/ask.ts'
 import { answersWithout, keptAlive } from './tools/connections.ts'
 import { freshDatabase, noDatabase } from './tools/database.ts'
-import { childrenOf, isAlive } from './tools/family.ts'
+import { isAlive } from './tools/family.ts'
+import { othersOf, serveTwo as twoProcesses } from './tools/several.ts'
 
 const skip = noDatabase
 let url = ''
 let settings: Settings = {}
-/** Processes whose first one was killed would go on if they did not end by themselves. */
-const started = new Set<number>()
 
-const serveTwo = async (more: Settings = {}, socket?: BoundSocket): Promise<Service> => {
-  const all = { ...settings, ...more }
-  const starting = socket
-    ? serveOn(socket, all, '--processes', '2')
-    : serve(all, '--processes', '2')
-  const service = await starting
-  for (const pid of await childrenOf(service.child.pid)) started.add(pid)
-  return service
-}
+const serveTwo = (more: Settings = {}, socket?: BoundSocket): Promise<Service> =>
+  twoProcesses({ ...settings, ...more }, socket)
 
 before(async () => {
   if (skip) return
@@ -40,9 +32,6 @@ before(async () => {
   // So many connections that none of the racers waits for one.
   settings = { DUET_DATABASE_URL: url, DUET_AUTH_SECRET: secret, DUET_PG_POOL: '60' }
   assert.equal((await command(['migrate'], settings)).code, 0)
-})
-after(() => {
-  for (const pid of started) if (isAlive(pid)) process.kill(pid, 'SIGKILL')
 })
 
 describe('--processes is refused with exit code 2 and the reason', () => {
@@ -112,10 +101,10 @@ describe('two processes', { skip }, () => {
   })
 
   test('both serve, and one that is killed is started again while the other goes on', async () => {
-    const first = await childrenOf(service.child.pid)
+    const first = await othersOf(service)
     assert.equal(first.length, 2)
     for (const killed of first) {
-      const others = (await childrenOf(service.child.pid)).filter(pid => pid !== killed)
+      const others = (await othersOf(service)).filter(pid => pid !== killed)
       const sockets = await inTurn(10, () => keptAlive(service))
       process.kill(killed, 'SIGKILL')
       const closed = () => sockets.filter(({ isClosed }) => isClosed())
@@ -127,9 +116,7 @@ describe('two processes', { skip }, () => {
         service.stderr().includes(`process ${killed} ended (SIGKILL)`),
       )
       for (const fresh of await inTurn(10, () => keptAlive(service))) fresh.close()
-      const children = () => childrenOf(service.child.pid)
-      await until('there are two again', async () => (await children()).length === 2)
-      for (const pid of await children()) started.add(pid)
+      await until('there are two again', async () => (await othersOf(service)).length === 2)
       for (const pid of others) await answersWithout(service, pid)
       for (const { close } of sockets) close()
     }
@@ -153,14 +140,12 @@ describe('two processes', { skip }, () => {
 
   test('SIGTERM to one of them cuts none of 16 busy clients: the others go on, and it is started again', async () => {
     const clients = await busyClients()
-    const [ended = 0, other = 0] = await childrenOf(service.child.pid)
+    const [ended = 0, other = 0] = await othersOf(service)
     process.kill(ended, 'SIGTERM')
     await until('its clients are told', () => clients.some(({ seen }) => seen.told))
     const noticed = `process ${ended} ended (exit code 0)`
     await until('its end is noticed', () => service.stderr().includes(noticed))
-    const children = () => childrenOf(service.child.pid)
-    await until('there are two again', async () => (await children()).length === 2)
-    for (const pid of await children()) started.add(pid)
+    await until('there are two again', async () => (await othersOf(service)).length === 2)
     await answersWithout(service, other)
     const rest = clients.filter(({ seen }) => !seen.told)
     assert.ok(rest.length > 0, 'the other process has none')
@@ -191,7 +176,7 @@ describe('two processes', { skip }, () => {
     })
     const clients = await busyClients()
     await until('100 writes are acknowledged', () => acknowledged.length >= 100)
-    const pids = await childrenOf(service.child.pid)
+    const pids = await othersOf(service)
     const { code } = await service.end('SIGTERM')
     await Promise.all(writing)
     assert.equal(code, 0, service.stderr())
@@ -209,7 +194,7 @@ test('when the first process is killed outright the others end by themselves', {
   skip,
 }, async () => {
   const service = await serveTwo()
-  const pids = await childrenOf(service.child.pid)
+  const pids = await othersOf(service)
   assert.equal(pids.length, 2)
   const line = await keptAlive(service)
   await service.end('SIGKILL')
