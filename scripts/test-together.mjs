@@ -21,6 +21,7 @@ const roomOf = file => rooms.find(({ folder }) => folder.test(file))
 /** The exceptions, which have a process each, with the reason. */
 export const alone = {
   'src/http/limit/counts.test.ts': 'its timers are not those of the process',
+  'src/mail/smtp.test.ts': 'it changes how modules of the process are found',
   'test/cli/hang-ups.test.ts': 'it counts the sockets of the process',
   'test/cli/memory.test.ts': 'it measures the memory of the process',
   'test/store/writer.test.ts': 'it changes the environment of the process',

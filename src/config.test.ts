@@ -64,6 +64,8 @@ const bad: readonly (readonly [string, string, RegExp])[] = [
   ['DUET_SMTP_URL', 'smtp://', /^must be smtp:/],
   ['DUET_SMTP_URL', 'smtp://mail.example.org/inbox', /^must be smtp:/],
   ['DUET_SMTP_URL', 'smtp://mail.example.org?pool=true', /^must be smtp:/],
+  ['DUET_SMTP_URL', 'smtp://user:50%@mail.example.org', /each .* % of a password as .* %25$/],
+  ['DUET_SMTP_URL', 'smtp://50%:pass@mail.example.org', /^must be smtp:/],
   ['DUET_MAIL_FROM', 'Duet', /^must be an address, such as Duet <duet@example\.org>$/],
   ['DUET_MAIL_FROM', 'a@example.org, b@example.org', /^must be an address/],
   ['DUET_MAIL_FROM', 'a@example.org\r\nBcc: b@example.org', /^must be an address/],

@@ -46,14 +46,25 @@ export const isWebAddress = (given: string) => /^https?:\/\//i.test(given) && UR
 export const day = textWhere(isDay, 'must be a day that the calendar has, such as 2027-01-31')
 export const isOrigin = (text: string) => URL.parse(text)?.origin === text
 
+/** Whether each % begins an escape of a character. */
+const isEscaped = (part = ''): boolean => {
+  try {
+    return decodeURIComponent(part) !== undefined
+  } catch {
+    return false
+  }
+}
+
 export const isMailServer = (text: string) => {
-  const { protocol, hostname, pathname, search, hash } = URL.parse(text) ?? {}
+  const { protocol, username, password, hostname, pathname, search, hash } = URL.parse(text) ?? {}
   return (
     /^smtps?:$/.test(protocol ?? '') &&
     !!hostname &&
     /^\/?$/.test(pathname ?? '') &&
     !search &&
-    !hash
+    !hash &&
+    isEscaped(username) &&
+    isEscaped(password)
   )
 }
 export const isBase = (text: string) => {

@@ -202,7 +202,10 @@ export const settings = {
     'Proxies whose X-Forwarded-For counts: addresses or networks, with commas between',
   ),
   DUET_SMTP_URL: setting(
-    textWhere(isMailServer, 'must be smtp:// or smtps:// with a host, and no path'),
+    textWhere(
+      isMailServer,
+      'must be smtp:// or smtps:// with a host, and no path, with each / ? # @ % of a password as %2F %3F %23 %40 %25',
+    ),
     '',
     'Mail server, such as smtp://user:password@mail.example.org:587; without one, development shows mail and production sends none',
   ),

@@ -45,7 +45,11 @@ export const smtp = (address: string, from: string, waits: Waits = usualWaits): 
     })
   }
   return async (message, now, signal) => {
-    transport ??= open()
+    transport ??= open().catch(error => {
+      // The next message tries anew: what failed may be over by then.
+      transport = undefined
+      throw error
+    })
     await (await transport).sendMail({
       ...message,
       from,
