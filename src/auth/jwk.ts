@@ -28,6 +28,8 @@ export type PublicKey = {
 export type VerifyingKey = {
   readonly alg: string
   readonly key: CryptoKey | KeyObject
+  /** From when, in milliseconds: before that, the clock was set back since the key was read. */
+  readonly from: number
   /** Until when, in milliseconds, a token it has verified is trusted without asking for the key again. */
   readonly until: number
 }

@@ -21,6 +21,8 @@ type State = {
   readonly source: Source
   readonly now: () => number
   readonly keys: KeyRing
+  /** When the set was read last, or tried to be. */
+  triedAt: number
   /** When the set must be read again. */
   dueAt: number
   /** Until when a key that the set lacks does not make it be read again. */
@@ -33,6 +35,7 @@ type State = {
 const adopt = (state: State, text: string, readAt: number): void => {
   state.keys.replace(text, readAt)
   state.fault = undefined
+  state.triedAt = readAt
   state.dueAt = readAt + state.source.freshFor
   state.soonestAt = readAt + state.source.coolDown
   state.keys.trustUntil(state.dueAt)
@@ -47,7 +50,8 @@ const read = async (state: State): Promise<void> => {
     adopt(state, await source.read(), at)
   } catch (cause) {
     state.fault = cause
-    state.dueAt = state.soonestAt = now() + retryAfter
+    state.triedAt = now()
+    state.dueAt = state.soonestAt = state.triedAt + retryAfter
     keys.trustUntil(state.dueAt)
   }
 }
@@ -60,6 +64,14 @@ const renew = (state: State): Promise<void> => {
   return state.reading
 }
 
+/** Makes the set due where the clock was set back: by the times from before it would not be for as long as that. */
+const followClock = (state: State): void => {
+  const now = state.now()
+  if (now >= state.triedAt) return
+  state.triedAt = state.dueAt = state.soonestAt = now
+  state.keys.setBack(now)
+}
+
 /** Reads the set again where it is due; requests wait for that only where the known keys do not hold any more. */
 const renewIfDue = async (state: State): Promise<void> => {
   if (state.now() < state.dueAt) return
@@ -69,6 +81,7 @@ const renewIfDue = async (state: State): Promise<void> => {
 
 const find = async (state: State, name: KeyName): Promise<VerifyingKey> => {
   const { now, keys } = state
+  followClock(state)
   await renewIfDue(state)
   if (!keys.isKnown(now())) throw keysUnavailable(state.dueAt - now(), state.fault)
   if (keys.fitting(name).length === 0 && now() >= state.soonestAt) await renew(state)
@@ -86,12 +99,13 @@ const find = async (state: State, name: KeyName): Promise<VerifyingKey> => {
  * that is not there, `UNAVAILABLE` where that cannot be known.
  */
 export const renewing = (source: Source, now: () => number, initial?: string): FindKey => {
-  const state: State = { source, now, keys: keyRing(), dueAt: -Infinity, soonestAt: -Infinity }
+  const times = { triedAt: -Infinity, dueAt: -Infinity, soonestAt: -Infinity }
+  const state: State = { source, now, keys: keyRing(), ...times }
   if (initial !== undefined) adopt(state, initial, now())
   return name => find(state, name)
 }
 
-type Trusted = PublicKey & { until: number }
+type Trusted = PublicKey & { from: number; until: number }
 
 type KeyRing = ReturnType<typeof keyRing>
 
@@ -101,11 +115,19 @@ const keyRing = () => {
   let readAt = -Infinity
 
   const trustUntil = (time: number) => {
-    for (const key of keys) key.until = Math.min(time, readAt + staleFor)
+    for (const key of keys) {
+      key.from = readAt
+      key.until = Math.min(time, readAt + staleFor)
+    }
   }
 
   return {
     trustUntil,
+    /** Reckons from that time on, to which the clock was set back. */
+    setBack: (time: number): void => {
+      readAt = Math.min(readAt, time)
+      trustUntil(time)
+    },
     isKnown: (time: number) => time < readAt + staleFor,
     fitting: ({ alg, kid }: KeyName) =>
       keys.filter(key => key.alg === alg && (kid === undefined || key.kid === kid)),
@@ -114,7 +136,9 @@ const keyRing = () => {
       const found = new Map(readKeySet(text).keys.map(key => [key.text, key]))
       trustUntil(-Infinity)
       // A key that stays is the same object, so that what it has verified stays verified.
-      keys = [...found.values()].map(key => known.get(key.text) ?? { ...key, until: -Infinity })
+      keys = [...found.values()].map(
+        key => known.get(key.text) ?? { ...key, from: at, until: -Infinity },
+      )
       readAt = at
     },
   }

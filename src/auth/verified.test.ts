@@ -87,7 +87,7 @@ describe('a token that was verified', () => {
 
 describe('the memory of verified tokens', () => {
   const grant = { viewer: anonymous, from: -Infinity, until: 10_000 }
-  const key = { alg: 'HS256', key: {} as CryptoKey, until: Infinity }
+  const key = { alg: 'HS256', key: {} as CryptoKey, from: -Infinity, until: Infinity }
 
   test('the memory of verified tokens holds at most 10,000 tokens of 25,000, the newest 5,000 among them', () => {
     const verified = createVerified(() => 0)
@@ -134,5 +134,14 @@ describe('the memory of verified tokens', () => {
     assert.equal(verified.viewerOf('a'), undefined)
     leased.until = 200
     assert.equal(verified.viewerOf('a'), anonymous)
+  })
+
+  test('asks for a key again where the clock has gone back before it was read', () => {
+    let time = 100
+    const verified = createVerified(() => time)
+    verified.add('a', grant, { ...key, from: 100 })
+    assert.equal(verified.viewerOf('a'), anonymous)
+    time = 99
+    assert.equal(verified.viewerOf('a'), undefined)
   })
 })

@@ -6,7 +6,7 @@ import type { Grant } from './token.ts'
 type Entry = Grant & { readonly key: VerifyingKey }
 
 const holds = ({ from, until, key }: Entry, time: number): boolean =>
-  time < until && time >= from && time < key.until
+  time < until && time >= from && time < key.until && time >= key.from
 
 /** An empty cache for at most `limit` tokens; when it is full, the half that was not used recently is dropped. */
 export const createVerified = (now: () => number, limit = 10_000) => {

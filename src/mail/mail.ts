@@ -35,7 +35,8 @@ const createCount = (most: number) => {
   const sent = lru<{ readonly since: number; readonly count: number }>(mostKnown)
   const countOf = (key: string, now: number) => {
     const known = sent.get(key)
-    return known && now - known.since < hour ? known : { since: now, count: 0 }
+    // Either way: by a clock that was set back, an hour from then on would not end for as long.
+    return known && Math.abs(now - known.since) < hour ? known : { since: now, count: 0 }
   }
   return {
     isFull: (key: string, now: number): boolean => countOf(key, now).count >= most,
