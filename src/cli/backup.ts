@@ -5,6 +5,7 @@ import { duration } from '#base/duration.ts'
 import { goOnWithout } from '#cli/output.ts'
 import { progress } from '#cli/progress.ts'
 import { backUpEvery } from '#cli/series.ts'
+import { endingSignals, nowHandled } from '#cli/signals.ts'
 import { fileOf } from '#cli/store.ts'
 import { readArgs, UsageError, wholeOption } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
@@ -53,7 +54,8 @@ const seriesOf = ({ every = '', keep, to }: Values) => {
 /** Aborts at the first signal that ends a program. */
 const untilEnded = (): AbortSignal => {
   const ended = new AbortController()
-  for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => ended.abort())
+  for (const signal of endingSignals) process.once(signal, () => ended.abort())
+  nowHandled()
   return ended.signal
 }
 

@@ -2,6 +2,7 @@
 import { nearest } from '#base/nearest.ts'
 import { own } from '#base/object.ts'
 import { explain } from '#cli/explain.ts'
+import { endUnlessHandled } from '#cli/signals.ts'
 import { UsageError } from '#cli/usage.ts'
 import { version } from '#cli/version.ts'
 import type { Content, ListedCommand } from '#content.ts'
@@ -88,6 +89,7 @@ export const runCommand = async (
   load: () => Promise<Content>,
   argv: readonly string[],
 ): Promise<void> => {
+  endUnlessHandled()
   if (argv[0] === '--version' || argv[0] === '-v')
     return void process.stdout.write(`duet ${version}\n`)
   // A content that is wrong is a fault of the program, which `bin/duet` reports.

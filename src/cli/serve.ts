@@ -4,6 +4,7 @@ import { handedOver } from '#cli/serve/handed-over.ts'
 import { prepare } from '#cli/serve/prepare.ts'
 import { isOneOfMany, serveAsOne, serveMany } from '#cli/serve/processes.ts'
 import { start } from '#cli/serve/start.ts'
+import { endingSignals, nowHandled } from '#cli/signals.ts'
 import { readArgs, UsageError, wholeOption } from '#cli/usage.ts'
 import { type Config, loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
@@ -36,8 +37,8 @@ const endOnSignals = (stop: () => Promise<void>) => {
       },
     )
   }
-  process.on('SIGTERM', end)
-  process.on('SIGINT', end)
+  for (const signal of endingSignals) process.on(signal, end)
+  nowHandled()
 }
 
 /** Throws where Node was told to read HTTP leniently: a proxy in front could then see other requests than the service. */

@@ -1,13 +1,19 @@
 /** How a service starts: its settings, its port, its folder, and what it prints. */
 import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { explain } from '#cli/explain.ts'
+import { holdStore } from '#engines/sqlite/lock.ts'
 import { command } from '../commands.ts'
-import { duet, folderOf, serve } from '../duet.ts'
+import { duet, folderOf, plain, serve } from '../duet.ts'
+import { childrenOf } from '../postgres/tools/family.ts'
+import { inTime, until } from '../support/wait.ts'
 import { secret } from '../world.ts'
 import { migrated, oneLine } from './one-line.ts'
 
@@ -160,3 +166,37 @@ test('production prints where it listens and no token', async () => {
   assert.match(service.stderr(), /^Duet \S+ listens on http:\/\/127\.0\.0\.1:\d+\n$/)
   await service.end()
 })
+
+const program = fileURLToPath(new URL('../../bin/duet', import.meta.url))
+const asRoot = process.getuid?.() === 0 ? [] : ['--map-root-user']
+/** Runs a program as the first process of a container. */
+const contained = ['--pid', '--fork', '--kill-child', ...asRoot]
+const cannotContain =
+  spawnSync('unshare', [...contained, 'true']).status !== 0 &&
+  'NOT TESTED: nothing can be the first process of a container here'
+
+for (const [signal, code] of [
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+] as const)
+  test(`the first process of a container ends on ${signal} while it waits for its store`, {
+    skip: cannotContain,
+  }, async t => {
+    const { file, settings } = await freshStore()
+    t.after(holdStore(file))
+    const env = { ...plain, ...settings, DUET_STORE_WAIT: '1h', DUET_PORT: '0' }
+    const outer = spawn('unshare', [...contained, process.execPath, program, 'serve'], {
+      env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    t.after(() => outer.kill('SIGKILL'))
+    const ended = once(outer, 'exit')
+    let said = ''
+    outer.stderr.setEncoding('utf8').on('data', text => {
+      said += text
+    })
+    await until('it waits', () => said.includes('waiting up to') || outer.exitCode !== null)
+    const [first = 0] = await childrenOf(outer.pid)
+    process.kill(first, signal)
+    assert.deepEqual(await inTime('it ends', ended), [code, null], said)
+  })
