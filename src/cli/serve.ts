@@ -83,7 +83,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   const release = await prepare(program, values.migrate === true)
   const running =
     count > 1
-      ? await serveMany(count, config.values.DUET_METRICS_PORT)
+      ? await serveMany(count, config.values.DUET_METRICS_PORT, socket !== undefined)
       : await start(program, () => process.exit(1))
   endOnSignals(async () => {
     await running.stop()

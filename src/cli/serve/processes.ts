@@ -61,16 +61,26 @@ const end = (worker: Worker): Promise<boolean> =>
 const environmentOf = (number: number, metricsPort: number | undefined) =>
   metricsPort ? { DUET_METRICS_PORT: metricsPort + number } : {}
 
-/** Processes that are started again when they die; `onEarlyEnd` decides about one that never listened. */
+type Watch = {
+  readonly onListening: (hello: string) => void
+  /** Decides about one that never listened: true where no other is started for it. */
+  readonly onEarlyEnd: (worker: Worker) => boolean
+  /** Called when none listens any more, before another is started. */
+  readonly onNoneLeft: () => void
+}
+
+/** Processes that are started again when they die. */
 const workersOf = (
   metricsPort: number | undefined,
-  onListening: (hello: string) => void,
-  onEarlyEnd: (worker: Worker) => boolean,
+  { onListening, onEarlyEnd, onNoneLeft }: Watch,
 ): Workers => {
   let isEnding = false
   let pause = pauses.first
+  let left = 0
   const onExit = (worker: Worker, number: number, startedAt: number, listened: boolean) => {
+    if (listened) left--
     if (isEnding || (!listened && onEarlyEnd(worker))) return
+    if (left === 0) onNoneLeft()
     if (performance.now() - startedAt > stableAfter) pause = pauses.first
     process.stderr.write(
       `duet: process ${worker.process.pid} ended (${ended(worker)}); another is started\n`,
@@ -85,6 +95,7 @@ const workersOf = (
     const worker = cluster.fork(environmentOf(number, metricsPort))
     worker.once('message', ({ hello }: Greeting) => {
       listened = true
+      left++
       onListening(hello)
     })
     worker.once('exit', () => onExit(worker, number, startedAt, listened))
@@ -98,23 +109,35 @@ const workersOf = (
   return { fork, stop }
 }
 
+/** Ends the first process, whose socket Node has closed with the last one that listened: nobody could listen on it again. */
+const endWithSocket = () => {
+  process.stderr.write(
+    'duet: all processes ended, and the socket that was handed over is closed with them: this one ends too, so that its supervisor starts it anew\n',
+  )
+  process.exit(1)
+}
+
 /** Starts so many processes, the first one ahead; resolves with its greeting when all of them listen. */
-export const serveMany = async (count: number, metricsPort: number | undefined) => {
+export const serveMany = async (
+  count: number,
+  metricsPort: number | undefined,
+  isHandedOver: boolean,
+) => {
   const { promise: listening, resolve, reject } = Promise.withResolvers<string>()
   let greeted = 0
-  const workers = workersOf(
-    metricsPort,
-    hello => {
+  const workers = workersOf(metricsPort, {
+    onListening: hello => {
       greeted++
       if (greeted === 1) for (let number = 1; number < count; number++) workers.fork(number)
       if (greeted === count) resolve(hello)
     },
-    worker => {
+    onEarlyEnd: worker => {
       // The reason why one cannot listen holds for the next too; it has printed it.
       if (greeted < count) reject(new Error(`a process ended at its start (${ended(worker)})`))
       return greeted < count
     },
-  )
+    onNoneLeft: isHandedOver ? endWithSocket : () => {},
+  })
   // One ahead of the others: a fault is reported once.
   workers.fork(0)
   try {
