@@ -1,4 +1,4 @@
-/** The first of several processes: what it survives, and what becomes of its socket. */
+/** The first of several processes: what it survives, and what its end does to requests and to its socket. */
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { command } from '../commands.ts'
@@ -6,15 +6,19 @@ import type { Settings } from '../duet.ts'
 import { boundSocket } from '../support/bound-socket.ts'
 import { inTime, until } from '../support/wait.ts'
 import { secret } from '../world.ts'
+import { ask, connected } from './tools/ask.ts'
+import { keptAlive } from './tools/connections.ts'
 import { freshDatabase, noDatabase } from './tools/database.ts'
+import { isAlive } from './tools/family.ts'
 import { othersOf, serveTwo } from './tools/several.ts'
 
 const skip = noDatabase
+let url = ''
 let settings: Settings = {}
 
 before(async () => {
   if (skip) return
-  const { url } = await freshDatabase()
+  url = (await freshDatabase()).url
   settings = { DUET_DATABASE_URL: url, DUET_AUTH_SECRET: secret }
   assert.equal((await command(['migrate'], settings)).code, 0)
 })
@@ -31,6 +35,27 @@ test('where nobody reads what the first process says, one that is killed is star
     return (others.length === 2 && !others.includes(killed)) || service.child.exitCode !== null
   })
   assert.equal((await service.end()).code, 0)
+})
+
+test('a request that is on its way when the first process is killed outright is answered', {
+  skip,
+}, async t => {
+  const service = await serveTwo({ ...settings, DUET_SHUTDOWN_TIMEOUT: '60000' })
+  const pids = await othersOf(service)
+  const holder = await connected(url)
+  t.after(() => holder.end())
+  await holder.query('begin')
+  await holder.query('lock table products in access exclusive mode')
+  const answer = fetch(`${service.url}/api/products`).then(({ status }) => status, String)
+  const waiting = `select count(*)::int from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  await until('it waits', async () => Number(await ask(url, waiting)) > 0)
+  // One for each process: they are closed once that has noticed.
+  const idle = [await keptAlive(service), await keptAlive(service)]
+  service.child.kill('SIGKILL')
+  await until('both processes are ending', () => idle.every(({ isClosed }) => isClosed()))
+  await holder.query('rollback')
+  assert.equal(await answer, 200)
+  await until('they have ended', () => !pids.some(isAlive))
 })
 
 test('on a socket that was handed over the first process ends when no other is left, to be handed it anew', {

@@ -29,13 +29,18 @@ export const serveAsOne = async (
   endOnSignals: (stop: () => Promise<void>) => void,
 ): Promise<void> => {
   const running = await start(program, () => process.exit(1))
-  const endWithFirst = () => process.kill(process.pid, 'SIGTERM')
+  let isEnding = false
   endOnSignals(async () => {
+    isEnding = true
     await running.stop()
-    process.off('disconnect', endWithFirst)
     await leave()
   })
-  process.on('disconnect', endWithFirst)
+  const { worker } = cluster
+  worker?.on('disconnect', () => {
+    // Else Node ends this process at once, amid its requests.
+    worker.exitedAfterDisconnect = true
+    if (!isEnding) process.kill(process.pid, 'SIGTERM')
+  })
   process.send?.({ hello: running.hello } satisfies Greeting)
 }
 
