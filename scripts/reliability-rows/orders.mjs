@@ -40,6 +40,7 @@ export const orders = [
       'test/contract/keys.test.ts: a key with another body, path or method is refused, does nothing, and keeps its first answer',
       'test/contract/versions.test.ts: a key that was used in one version is not replayed to another',
       'test/contract/keys.test.ts: REST and GraphQL know one key as two',
+      'test/contract/graphql-keys.test.ts: a key of an operation is refused to another one, whatever its fields are called, which does nothing',
     ],
   ],
   [

@@ -161,7 +161,7 @@ const runField = async (
   try {
     const command = await commandOf(execution, field)
     // Each field is a write of its own, so its response is stored by itself.
-    const idempotency = keyed && idempotencyOf(core.dialect, keyed, core.now(), `#${field.key}`)
+    const idempotency = keyed && idempotencyOf(core.dialect, keyed, core.now(), field.key)
     const { answer, replayed, position } = await commit(core, command, field.reading, {
       idempotency,
     })

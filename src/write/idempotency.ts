@@ -4,7 +4,7 @@ import { ApiError } from '#errors.ts'
 import type { Version } from '#model/version.ts'
 import { callerOf, type Viewer } from '#model/viewer.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import { sql } from '#sql/sql.ts'
+import { type Sql, sql } from '#sql/sql.ts'
 import { type Idempotency, jobStatement } from '#write/job.ts'
 
 /** How long a response stays stored, in milliseconds. */
@@ -59,31 +59,38 @@ export const keyedRequest = (
 /** A placeholder for a parameter whose value is known at the end of the job. */
 const later = null
 
-/** The statements that store a response under a key; `part` tells apart the writes of one request. */
+/**
+ * The statements that store a response under a key. `part` names one write of a request that has several: a part has a row of its
+ * own, and one more, without a name, says which request the key belongs to.
+ */
 export const idempotencyOf = (
   dialect: Dialect,
   keyed: KeyedRequest,
   now: number,
-  part = '',
+  part?: string,
 ): Idempotency => {
   const { scope, fingerprint } = keyed
-  const key = `${keyed.key}${part}`
+  const key = part === undefined ? keyed.key : `${keyed.key}#${part}`
   const known = sql`scope = ${scope} and key = ${key}`
-  const oldest = now - storedFor
-  const reserve = sql`insert into replies as r
+  const isOld = sql`r.made_at <= ${now - storedFor}`
+  const taking = (key: string, when: Sql) => sql`insert into replies as r
       (scope, key, fingerprint, made_at, status, body)
     values (${scope}, ${key}, ${fingerprint}, ${now}, 0, '')
     on conflict (scope, key) do update
       set fingerprint = excluded.fingerprint, made_at = excluded.made_at
-      where r.made_at <= ${oldest} returning key`
+      where ${when} returning key`
+  const reserve = taking(key, isOld)
+  // Each new part takes it again: it is as young as the last of them, and expires with that.
+  const claim = taking(`${keyed.key}#`, sql`${isOld} or r.fingerprint = excluded.fingerprint`)
   const lookup = sql`select fingerprint, status, body, row_id, revision
     from replies where ${known}`
   const store = sql`update replies set status = ${later}, body = ${later}, row_id = ${later},
     revision = ${later} where ${known}`
   return {
-    name: `${scope} ${key}`,
+    name: `${scope} ${keyed.key}`,
     fingerprint,
     reserve: jobStatement(reserve, dialect),
+    ...(part !== undefined && { claim: jobStatement(claim, dialect) }),
     lookup: jobStatement(lookup, dialect),
     store: jobStatement(store, dialect),
   }

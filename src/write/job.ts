@@ -55,12 +55,20 @@ export type Status =
  * finds the stored response. `store` stores this one: its first four parameters are status, text, id and revision.
  */
 export type Idempotency = {
-  /** The key with its scope. */
+  /** The key of the request, with its scope. */
   readonly name: string
   readonly fingerprint: string
   readonly reserve: JobStatement
+  /** For a write that is a part of its request: takes the key for all of the request and returns a row, or none where another request has it. */
+  readonly claim?: JobStatement
   readonly lookup: JobStatement
   readonly store: JobStatement
+}
+
+/** How many queries take the key of a job: they are its first ones. */
+export const keyQueriesOf = ({ idempotency }: Pick<Job, 'idempotency'>): number => {
+  if (!idempotency) return 0
+  return idempotency.claim ? 2 : 1
 }
 
 export type Job = {

@@ -60,15 +60,25 @@ const viewerRefusal = function* (job: Job): Work<Outcome | undefined> {
   return check && (yield* refusalBy(job, index, [], yield boundQuery(check.statement, [])))
 }
 
+/** Whether the key is free for this job: no response is stored under it, and no other request has it. */
+const isFree = function* ({ reserve, claim }: Idempotency): Work<'yes' | 'stored' | 'reused'> {
+  const taken = yield boundQuery(reserve, [])
+  if (taken.length === 0) return 'stored'
+  // Last, so that a replay, which comes no further, writes nothing.
+  const claimed = claim && (yield boundQuery(claim, []))
+  return claimed?.length === 0 ? 'reused' : 'yes'
+}
+
 /**
  * The response stored under the job's key, or the refusal to show it; undefined where there is none: the key is then
  * reserved for this job.
  */
 const storedResponse = function* (job: Job, idempotency: Idempotency): Work<Outcome | undefined> {
-  const taken = yield boundQuery(idempotency.reserve, [])
-  if (taken.length > 0) return undefined
+  const free = yield* isFree(idempotency)
+  if (free === 'yes') return undefined
   const refused = yield* viewerRefusal(job)
   if (refused) return refused
+  if (free === 'reused') return { kind: 'reused' }
   const [row] = yield boundQuery(idempotency.lookup, [])
   if (!row) throw new Error('the key is reserved and has no stored response')
   const [fingerprint, status, text, id, revision] = row

@@ -42,6 +42,7 @@ test('a job comes out as it went in, the first time and later', () => {
     job({ steps: [explained], text: 'an answer' }),
     job({ text: '' }),
     job({ answer, idempotency: { name: 'user 1 a', fingerprint: 'f', ...key } }),
+    job({ idempotency: { name: 'user 1 a', fingerprint: 'f', ...key, claim: statement('c') } }),
   ]
   for (const one of [...jobs, ...jobs]) assert.deepEqual(send(one).job, one)
 })

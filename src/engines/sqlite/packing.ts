@@ -18,8 +18,15 @@ const packed = ({ steps, idempotency }: Job, numberOf: (text: string) => number)
     checksViewer,
     explain && statement(explain),
   ]
-  const keyed = ({ name, fingerprint, reserve, lookup, store }: Idempotency) =>
-    [name, fingerprint, statement(reserve), statement(lookup), statement(store)] as const
+  const keyed = ({ name, fingerprint, reserve, claim, lookup, store }: Idempotency) =>
+    [
+      name,
+      fingerprint,
+      statement(reserve),
+      claim && statement(claim),
+      statement(lookup),
+      statement(store),
+    ] as const
   return { steps: steps.map(step), idempotency: idempotency && keyed(idempotency) }
 }
 
@@ -60,10 +67,13 @@ const unpacked = (
     checksViewer,
     ...(explain && { explain: statement(explain) }),
   })
-  const keyed = ([name, fingerprint, reserve, lookup, store]: NonNullable<typeof idempotency>) => ({
+  const keyed = ([name, fingerprint, reserve, claim, lookup, store]: NonNullable<
+    typeof idempotency
+  >) => ({
     name,
     fingerprint,
     reserve: statement(reserve),
+    ...(claim && { claim: statement(claim) }),
     lookup: statement(lookup),
     store: statement(store),
   })

@@ -42,6 +42,7 @@ export type Sent = {
         name: string,
         fingerprint: string,
         reserve: SentStatement,
+        claim: SentStatement | undefined,
         lookup: SentStatement,
         store: SentStatement,
       ]

@@ -1,7 +1,7 @@
 /** Pipelining of a job's steps: those that need no result of an earlier one are sent together. */
 import type { Connection } from '#engines/postgres/connection/connection.ts'
 import type { Query, Rows } from '#sql/engine.ts'
-import { isResult, type Job, type JobStatement } from '#write/job.ts'
+import { isResult, type Job, type JobStatement, keyQueriesOf } from '#write/job.ts'
 import { boundQuery } from '#write/perform.ts'
 
 /**
@@ -23,10 +23,10 @@ export const pipelining = (job: Job, connection: Connection): ((query: Query) =>
   const results: Rows[] = []
   const sent: Sent[] = []
   let next = 0
-  // With an idempotency key, no step is sent before the answer to the first query, which takes the key. Where the key
+  // With an idempotency key, no step is sent before the answers to the first queries, which take the key. Where the key
   // was used already none is ever sent ahead: it would have its effect again.
-  let awaitsKey = job.idempotency !== undefined
-  let isFirst = true
+  let awaited = keyQueriesOf(job)
+  let isUsed = false
   const pipelineReady = () => {
     for (; next < job.steps.length; next++) {
       const statement = job.steps[next]?.statement
@@ -39,12 +39,12 @@ export const pipelining = (job: Job, connection: Connection): ((query: Query) =>
     }
   }
   return async query => {
-    if (!awaitsKey) pipelineReady()
+    if (awaited === 0) pipelineReady()
     const head = sent.shift()
     if (!head) {
       const rows = await connection.query(query)
-      if (isFirst && rows.length > 0) awaitsKey = false
-      isFirst = false
+      if (rows.length === 0) isUsed = true
+      if (awaited > 0 && !isUsed) awaited--
       return rows
     }
     if (head.query.text !== query.text) throw new PipelineVoid()

@@ -24,7 +24,7 @@ import { ApiError } from '#errors.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import { type Prepared, prepare } from '#read/read.ts'
 import { driveBy, type Position, type Query, queryWith } from '#sql/engine.ts'
-import type { Job, Outcome, Writer } from '#write/job.ts'
+import { type Job, keyQueriesOf, type Outcome, type Writer } from '#write/job.ts'
 import { perform } from '#write/perform.ts'
 
 /** The most tries of a job after conflicts. */
@@ -131,8 +131,7 @@ const performOn = async (
       return ask(query)
     })
   } catch (error) {
-    // The first query of a job with a key takes the key.
-    throw job.idempotency && queries === 1 && isLockTimeout(error) ? inFlight() : error
+    throw queries <= keyQueriesOf(job) && isLockTimeout(error) ? inFlight() : error
   }
 }
 
