@@ -101,3 +101,19 @@ test('who may not send a request at all is told so before its body has come', as
       assert.equal((await answer()).status, status, `${line} ${length}`)
     }
 })
+
+test('a body of no bytes is none: its type is looked at only where one is needed', async () => {
+  const token = await mint({ sub: 2, role: 'user', ttl: 600 }, secret, now())
+  const headers = {
+    Authorization: `Bearer ${token}`,
+    'Content-Type': 'application/x-www-form-urlencoded',
+  }
+  const send = async (path: string, body: string) => {
+    const answer = await fetch(`${server.url}${path}`, { method: 'POST', headers, body })
+    await answer.text()
+    return answer.status
+  }
+  assert.equal(await send('/api/comments/2/likes', ''), 201)
+  assert.equal(await send('/api/comments/2/likes', 'a=1'), 415)
+  assert.equal(await send('/api/posts/1/comments', ''), 415)
+})

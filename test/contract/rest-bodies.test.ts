@@ -117,3 +117,24 @@ test('a JSON body may name its charset and be escaped, spaced and ordered as it 
     assert.equal(answer.json?.content, 'A😀', type)
   }
 })
+
+test('where a body may be left out, a request without one may name any type, and one with it may not', async () => {
+  for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'application/json']) {
+    const headers = { 'Content-Type': type }
+    const liked = await world.ask('POST /api/comments/3/likes', { as: 3, headers })
+    assert.ok(liked.status === 201 || liked.status === 200, `${type}: ${liked.text}`)
+    const back = await world.ask('DELETE /api/comments/3/likes', { as: 3, headers })
+    assert.equal(back.status, 204, type)
+  }
+  const headers = { 'Content-Type': 'application/x-www-form-urlencoded' }
+  for (const [line, raw] of [
+    ['POST /api/comments/3/likes', 'a=1'],
+    ['POST /api/posts/1/comments', 'text=x'],
+    ['POST /api/posts/1/comments', undefined],
+  ] as const)
+    refuses(
+      await world.ask(line, { as: 3, headers, ...(raw !== undefined && { raw }) }),
+      415,
+      'UNSUPPORTED_MEDIA_TYPE',
+    )
+})
