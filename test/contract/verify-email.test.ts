@@ -139,6 +139,29 @@ describe('the token', () => {
     assert.equal((await ask()).status, 200)
   })
 
+  test('the token may expire before an answer that is stored under a key: that is given again', async t => {
+    let moment = Date.now()
+    const there = await createWorld({ now: () => moment })
+    t.after(() => there.close())
+    const { json } = await signUp(there)
+    const given = await latest(there, 1)
+    const ask = async (key: string) => {
+      const bearer = await mint({ sub: json.id, role: 'user', ttl: 60 }, secret, moment)
+      return there.ask(`POST /api/users/${json.id}/verify-email`, {
+        headers: { Authorization: `Bearer ${bearer}`, 'Idempotency-Key': key },
+        body: { token: given },
+      })
+    }
+    moment += hour
+    const first = await ask('in-time')
+    assert.equal(first.status, 200)
+    moment += 23 * hour
+    const again = await ask('in-time')
+    assert.deepEqual([again.status, again.text], [200, first.text])
+    assert.equal(again.headers.get('idempotency-replayed'), 'true')
+    isRefused(await ask('late'))
+  })
+
   test('the token is made with a key of the store, so that another store’s is refused', async t => {
     const other = await createWorld()
     t.after(() => other.close())
@@ -182,6 +205,19 @@ describe('without a body', () => {
     refuses(await verify(world, json.id, 3), 403, 'FORBIDDEN')
     assert.equal((await verify(world, json.id, 1)).json.emailVerified, true)
     assert.deepEqual([world.letters, failures(world)], [[], []])
+  })
+
+  test('an answer stored under a key is given again where no mail is sent any more', async t => {
+    const world = await createWorld()
+    t.after(() => world.close())
+    const asking = { as: 3, headers: { 'Idempotency-Key': 'again' } }
+    const first = await world.ask('POST /api/users/3/verify-email', asking)
+    assert.equal(first.status, 202)
+    const { services } = world.core
+    Object.assign(services, { mail: { ...services.mail, canSend: false } })
+    const again = await world.ask('POST /api/users/3/verify-email', asking)
+    assert.deepEqual([again.status, again.text], [202, first.text])
+    refuses(await verify(world, 3, 3), 503, 'UNAVAILABLE')
   })
 
   test('in development the message is shown with its token, and nothing of it is logged', async t => {

@@ -10,7 +10,13 @@ import { type Sql, sql } from '#sql/sql.ts'
 import type { Action, Given } from '#write/action.ts'
 import { targetSteps } from '#write/derived.ts'
 import { invalid } from '#write/input.ts'
-import { type Command, commandOf, conditionOf, type Writing } from '#write/steps.ts'
+import {
+  type Command,
+  commandOf,
+  conditionOf,
+  type GuardedStep,
+  type Writing,
+} from '#write/steps.ts'
 
 const isVerified = sql`email_verified = 1`
 
@@ -35,11 +41,20 @@ const mine = (writing: Writing): Sql => conditionOf(writing, 'user', entity.poli
 const permitted = (writing: Writing, id: number) =>
   targetSteps(writing, { entity: 'user', id }, 'update')
 
+/** A step that refuses by the request alone, but only once it has its turn: a response that is stored under a key is given before. */
+const refusing = (refused: () => ApiError): GuardedStep => ({
+  sql: sql`select id from users where false`,
+  refused,
+})
+
 /** By token: the statement that sets the flag also compares the address, which may have changed meanwhile. */
 const byToken = (writing: Writing, { id, body, services }: Given): Command => {
   const opened = openToken(services.key, tokenOf(body), services.now())
-  if (opened.kind === 'expired')
-    throw tokenFault('has expired; ask for a new one with a POST without body')
+  if (opened.kind === 'expired') {
+    const expired = () => tokenFault('has expired; ask for a new one with a POST without body')
+    const steps = [...permitted(writing, id), refusing(expired)]
+    return commandOf(writing, { name: 'verify email', steps })
+  }
   if (opened.kind !== 'good' || opened.id !== id) throw wrongToken()
   const where = sql`id = ${id} and email = ${opened.email} and ${mine(writing)}`
   const steps = [...permitted(writing, id), ...reached(isVerified, where, wrongToken)]
@@ -52,16 +67,18 @@ const byAdmin = (writing: Writing, { id }: Given): Command => {
   return commandOf(writing, { name: 'verify email', steps })
 }
 
+const noMail = () =>
+  new ApiError('UNAVAILABLE', 'This service sends no mail: its operator has set none up', {
+    retryAfter: 3600,
+  })
+
 /** Sends the message again. */
 const sendAgain = (writing: Writing, { id, services }: Given): Command => {
-  if (!services.mail.canSend)
-    throw new ApiError('UNAVAILABLE', 'This service sends no mail: its operator has set none up', {
-      retryAfter: 3600,
-    })
+  const unsent = services.mail.canSend ? [] : [refusing(noMail)]
   const person = sql`select id, name, email from users where id = ${id} and ${mine(writing)}`
   return commandOf(writing, {
     name: 'send verification',
-    steps: [...permitted(writing, id), { name: 'person', sql: person }],
+    steps: [...permitted(writing, id), ...unsent, { name: 'person', sql: person }],
     status: 202,
     effect: (rowsOf, services) => {
       const [[id, name, email] = []] = rowsOf('person')
