@@ -82,11 +82,17 @@ const replyOf = (
 }
 
 /** The request under its key, in a scope of this API: the REST API knows the same key as another one. */
-const keyedOf = (c: Http, viewer: Viewer, params: Params): KeyedRequest | undefined => {
+const keyedOf = (
+  { core }: Endpoint,
+  c: Http,
+  viewer: Viewer,
+  params: Params,
+): KeyedRequest | undefined => {
   const { method, path } = c.req
   if (method !== 'POST') return undefined
   const request = { method, path, body: params }
-  const keyed = keyedRequest(header(c, 'idempotency-key'), viewer, request)
+  const { roles } = core.model.viewers
+  const keyed = keyedRequest(header(c, 'idempotency-key'), viewer, request, roles)
   return keyed && { ...keyed, scope: `graphql ${keyed.scope}` }
 }
 
@@ -103,7 +109,8 @@ const answer = (
       'Answers are application/graphql-response+json or application/json',
     )
   return after(paramsOf(c, endpoint.edge.bodyLimit), params => {
-    const request = { c, viewer, params, requestId, keyed: keyedOf(c, viewer, params) }
+    const keyed = keyedOf(endpoint, c, viewer, params)
+    const request = { c, viewer, params, requestId, keyed }
     const hash = () => endpoint.documents.digest(params)
     return after(executeRequest(endpoint, request), result =>
       replyOf(c, result, type, viewer, hash),

@@ -77,7 +77,9 @@ const idempotencyFor = (
   body: JsonObject,
 ): Idempotency | undefined => {
   const { method, path } = c.req
-  const keyed = keyedRequest(header(c, 'idempotency-key'), viewer, { method, path, version, body })
+  const request = { method, path, version, body }
+  const { roles } = core.model.viewers
+  const keyed = keyedRequest(header(c, 'idempotency-key'), viewer, request, roles)
   return keyed && idempotencyOf(core.dialect, keyed, core.now())
 }
 

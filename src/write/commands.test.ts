@@ -1,5 +1,6 @@
 /** Commands as data, and what a caller gets for each outcome of a job. */
 import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
 import { test } from 'node:test'
 import { type JobFacts, jobs } from '#channels.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
@@ -213,9 +214,18 @@ test('a refusal that finds no row says that the maker does not exist any more, o
   assert.equal(refused(0, [[1]]).message, 'The member of this token is barred and may not write')
 })
 
+const request = { method: 'POST', path: '/', body: null }
+
+test('a role is in the digest of a request, but for the usual one: responses of before there was one are still given', () => {
+  const digestOf = (role: string) =>
+    keyedRequest('k', { ...writing.viewer, role }, request, roles)?.fingerprint
+  const plain = hash('sha256', 'POST /\nnull', 'base64url')
+  assert.deepEqual([digestOf(roles.default), digestOf('anonymous')], [plain, plain])
+  assert.notEqual(digestOf(roles.superuser), plain)
+})
+
 test('a key may be quoted, and quotes that do not surround it are a part of it', () => {
-  const keyOf = (header: string) =>
-    keyedRequest(header, writing.viewer, { method: 'POST', path: '/', body: null })?.key
+  const keyOf = (header: string) => keyedRequest(header, writing.viewer, request, roles)?.key
   assert.equal(keyOf(' "a" '), 'a')
   for (const bare of ['"', 'a', '"a', 'a"', '"a"b', 'b"a"']) assert.equal(keyOf(bare), bare)
   for (const bad of ['""', '', 'a b', '"a b"', 'é', 'é'.padEnd(9, 'x'), 'x'.repeat(256)])

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { ApiError } from '#errors.ts'
 import type { Version } from '#model/version.ts'
-import { callerOf, type Viewer } from '#model/viewer.ts'
+import { anonymous, callerOf, type Roles, type Viewer } from '#model/viewer.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { type Sql, sql } from '#sql/sql.ts'
 import { type Idempotency, jobStatement } from '#write/job.ts'
@@ -35,7 +35,7 @@ export type KeyedRequest = {
   readonly fingerprint: string
 }
 
-/** The key of a request with its scope and the digest of the request; undefined where it has no key. */
+/** The key of a request with its scope and the digest of the request, to which the role of its token belongs; undefined where it has no key. */
 export const keyedRequest = (
   header: string | undefined,
   viewer: Viewer,
@@ -45,13 +45,17 @@ export const keyedRequest = (
     readonly version?: Version
     readonly body: unknown
   },
+  roles: Roles,
 ): KeyedRequest | undefined => {
   const key = parseKey(header)
   if (key === undefined) return undefined
   const { method, path, version = 1, body } = request
   // Version 1 is as it was before there was another, so that responses of then are still replayed.
   const target = version === 1 ? path : `${path} in version ${version}`
-  const fingerprint = hash('sha256', `${method} ${target}\n${JSON.stringify(body)}`, 'base64url')
+  // What one role may see is not shown to a token of another. The usual one is left out, as it was when there was no role in it.
+  const isUsual = viewer.role === roles.default || viewer.role === anonymous.role
+  const line = isUsual ? `${method} ${target}` : `${method} ${target} as ${viewer.role}`
+  const fingerprint = hash('sha256', `${line}\n${JSON.stringify(body)}`, 'base64url')
   const caller = viewer.id === null ? callerOf(viewer) : `user ${viewer.id}`
   return { key, scope: caller ?? 'anonymous', fingerprint }
 }

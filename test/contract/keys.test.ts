@@ -150,6 +150,28 @@ test('a request that did nothing does not use its key up', async () => {
   assert.equal(paid.headers.get('idempotency-replayed'), null)
 })
 
+test('a stored response is not shown to a token of the same caller with another role', async () => {
+  const { id } = (await place(3)).json
+  const key = freshKey()
+  const headers = { 'Idempotency-Key': freshKey() }
+  const pays = (role: string) =>
+    world.ask(`POST /api/orders/${id}/pay`, { as: 2, role, headers: { 'Idempotency-Key': key } })
+  const writes = (role: string) =>
+    world.gql('mutation { updateUser(id: 3, input: { age: 40 }) { email } }', {
+      as: 2,
+      role,
+      headers,
+    })
+  const [paid, changed] = [await pays('admin'), await writes('admin')]
+  assert.deepEqual([paid.status, changed.json.errors], [200, undefined])
+  refuses(await pays('user'), 422, 'IDEMPOTENCY_KEY_REUSED')
+  assert.equal((await writes('user')).json.errors[0].extensions.code, 'IDEMPOTENCY_KEY_REUSED')
+  assert.deepEqual(
+    [(await pays('admin')).text, (await writes('admin')).text],
+    [paid.text, changed.text],
+  )
+})
+
 const createPost = (as: number, key: string) =>
   world.gql('mutation { createPost(input: { title: "t", content: "c", authorId: 2 }) { id } }', {
     as,
