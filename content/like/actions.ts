@@ -42,6 +42,8 @@ const like: Action = {
     return commandOf(writing, {
       name: 'like comment',
       asSelf: true,
+      // The like that `put` meets must not be taken back before `find` and the answer look for it.
+      isolated: true,
       steps: [
         { name: 'put', sql: put, expect: 'any' },
         { name: 'find', sql: find, refused: () => notFound('comment', id) },

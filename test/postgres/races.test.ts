@@ -1,0 +1,48 @@
+/** Writes that come between two steps of another: the test holds a statement at its end until they are done. */
+import assert from 'node:assert/strict'
+import { after, before, describe, type TestContext, test } from 'node:test'
+import { until } from '../support/wait.ts'
+import { createWorld, type World } from '../world.ts'
+import { noDatabase } from './tools/database.ts'
+
+describe('on PostgreSQL', { skip: noDatabase }, () => {
+  let world: World
+  before(async () => {
+    world = await createWorld({ on: 'postgres' })
+  })
+  after(() => world.close())
+
+  /** Holds every statement that does this, such as `insert on likes`, before the next of its transaction begins. */
+  const holding = async (t: TestContext, what: string) => {
+    await world.change(`create function hold() returns trigger language plpgsql as
+      $$ begin perform pg_advisory_xact_lock_shared(7); return null; end $$`)
+    await world.change(
+      `create trigger held after ${what} for each statement execute function hold()`,
+    )
+    const letGo = () => world.rows('select pg_advisory_unlock_all()')
+    t.after(async () => {
+      await letGo()
+      await world.change('drop function hold cascade')
+    })
+    await world.rows('select pg_advisory_lock(7)')
+    const isHeld = async () =>
+      (
+        await world.rows(`select 1 from pg_locks where locktype = 'advisory' and not granted
+          and database = (select oid from pg_database where datname = current_database())`)
+      ).length > 0
+    return { letGo, held: () => until('the statement is held', isHeld) }
+  }
+
+  test('a like that is taken back while it is given again was there: 200, and none is left', async t => {
+    assert.equal((await world.ask('GET /api/comments/1/likes')).json.data.length, 2)
+    const { letGo, held } = await holding(t, 'insert on likes')
+    const liking = world.ask('POST /api/comments/1/likes', { as: 2 })
+    await held()
+    assert.equal((await world.ask('DELETE /api/comments/1/likes', { as: 2 })).status, 204)
+    await letGo()
+    const liked = await liking
+    assert.equal(liked.status, 200, liked.text)
+    assert.equal(liked.json.commentId, 1)
+    assert.equal((await world.ask('GET /api/comments/1/likes')).json.data.length, 1)
+  })
+})
