@@ -9,7 +9,14 @@ import type { Rows } from '#sql/engine.ts'
 import { comma, join, name, type Sql, sql } from '#sql/sql.ts'
 import type { Action } from '#write/action.ts'
 import { invalid, noMembers, reportOf } from '#write/input.ts'
-import { commandOf, conditionOf, type GuardedStep, result, type Writing } from '#write/steps.ts'
+import {
+  commandOf,
+  conditionOf,
+  type GuardedStep,
+  goneViewer,
+  result,
+  type Writing,
+} from '#write/steps.ts'
 
 /** The record of a transition of an order. */
 const eventStep = (
@@ -96,14 +103,20 @@ const orderStep = (
   settings: Settings,
 ): GuardedStep => {
   const { typed } = writing.dialect
+  const { viewer } = writing
   const sum = sql`select sum(p.price * i.quantity) from i join products as p on p.id = i.product_id`
   return {
     name: 'order',
     sql: sql`${itemTable(items, writing)}
       insert into orders (status, amount, currency, customer_id, created_at)
       select 'pending', (${sum}), ${typed(settings.currency.code, 'text')}, c.id, ${typed(now, 'time')}
-      from customers as c where c.user_id = ${writing.viewer.id} and (${sum}) <= ${largestAmount} returning id`,
-    refused: () => invalid([{ field: 'items', message: 'come to more than an order can be' }]),
+      from customers as c where c.user_id = ${viewer.id} and (${sum}) <= ${largestAmount} returning id`,
+    // Where the user was deleted meanwhile, the customer is nobody's any more.
+    explain: sql`select id from customers where user_id = ${viewer.id}`,
+    refused: rows =>
+      rows.length === 0
+        ? goneViewer(writing)
+        : invalid([{ field: 'items', message: 'come to more than an order can be' }]),
   }
 }
 

@@ -91,6 +91,9 @@ const viewerRefusal = ({ model, viewer }: Writing, rows: Rows): ApiError => {
     : new ApiError('FORBIDDEN', `The ${entity} of this token does not exist any more`)
 }
 
+/** The refusal of a viewer whose own row was deleted while its command ran, after the check of it. */
+export const goneViewer = (writing: Writing): ApiError => viewerRefusal(writing, [])
+
 /**
  * The check that the viewer may write: it is not barred, was not deleted and, where it acts as itself, exists. A token with an id
  * that was never given out holds by itself: ids ascend and are never given out again, so the highest one tells.

@@ -1,6 +1,7 @@
 /** Writes that come between two steps of another: the test holds a statement at its end until they are done. */
 import assert from 'node:assert/strict'
 import { after, before, describe, type TestContext, test } from 'node:test'
+import { refuses } from '../rest.ts'
 import { until } from '../support/wait.ts'
 import { createWorld, type World } from '../world.ts'
 import { noDatabase } from './tools/database.ts'
@@ -44,5 +45,23 @@ describe('on PostgreSQL', { skip: noDatabase }, () => {
     assert.equal(liked.status, 200, liked.text)
     assert.equal(liked.json.commentId, 1)
     assert.equal((await world.ask('GET /api/comments/1/likes')).json.data.length, 1)
+  })
+
+  test('an order whose user is deleted while it is placed is refused as any write of theirs is then', async t => {
+    const place = () =>
+      world.ask('POST /api/orders', { as: 3, body: { items: [{ productId: 3, quantity: 1 }] } })
+    const stock = async () => (await world.ask('GET /api/products/3')).json.stock
+    // Only the first order makes a customer.
+    assert.equal((await place()).status, 201)
+    const before = await stock()
+    const { letGo, held } = await holding(t, 'update on products')
+    const placing = place()
+    await held()
+    assert.equal((await world.ask('DELETE /api/users/3', { as: 1 })).status, 204)
+    await letGo()
+    const refused = await placing
+    refuses(refused, 403, 'FORBIDDEN')
+    assert.match(refused.json.error.message, /does not exist any more/)
+    assert.equal(await stock(), before)
   })
 })
