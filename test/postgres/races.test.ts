@@ -1,6 +1,7 @@
 /** Writes that come between two steps of another: the test holds a statement at its end until they are done. */
 import assert from 'node:assert/strict'
 import { after, before, describe, type TestContext, test } from 'node:test'
+import { codeOf } from '../graphql.ts'
 import { refuses } from '../rest.ts'
 import { until } from '../support/wait.ts'
 import { createWorld, type World } from '../world.ts'
@@ -9,9 +10,19 @@ import { noDatabase } from './tools/database.ts'
 describe('on PostgreSQL', { skip: noDatabase }, () => {
   let world: World
   before(async () => {
-    world = await createWorld({ on: 'postgres' })
+    world = await createWorld({ on: 'postgres', file: 'races' })
   })
   after(() => world.close())
+
+  /** Whether a session waits for a lock of this type. */
+  const someWaitFor = async (type: string) => {
+    const waiting = await world.rows(
+      `select 1 from pg_locks as l join pg_stat_activity as a using (pid)
+        where l.locktype = ?1 and not l.granted and a.datname = current_database()`,
+      type,
+    )
+    return waiting.length > 0
+  }
 
   /** Holds every statement that does this, such as `insert on likes`, before the next of its transaction begins. */
   const holding = async (t: TestContext, what: string) => {
@@ -26,12 +37,7 @@ describe('on PostgreSQL', { skip: noDatabase }, () => {
       await world.change('drop function hold cascade')
     })
     await world.rows('select pg_advisory_lock(7)')
-    const isHeld = async () =>
-      (
-        await world.rows(`select 1 from pg_locks where locktype = 'advisory' and not granted
-          and database = (select oid from pg_database where datname = current_database())`)
-      ).length > 0
-    return { letGo, held: () => until('the statement is held', isHeld) }
+    return { letGo, held: () => until('the statement is held', () => someWaitFor('advisory')) }
   }
 
   test('a like that is taken back while it is given again was there: 200, and none is left', async t => {
@@ -63,5 +69,24 @@ describe('on PostgreSQL', { skip: noDatabase }, () => {
     refuses(refused, 403, 'FORBIDDEN')
     assert.match(refused.json.error.message, /does not exist any more/)
     assert.equal(await stock(), before)
+  })
+
+  test('an operation with a key that another service uses at the moment for another one is refused', async t => {
+    const other = await createWorld({ on: 'postgres', file: 'races' })
+    t.after(() => other.close())
+    const signUp = ({ gql }: World, field: string) =>
+      gql(
+        `mutation { ${field}: createUser(input: { name: "${field}", email: "${field}@example.org" }) { id } }`,
+        { headers: { 'Idempotency-Key': 'at-once' } },
+      )
+    const { letGo, held } = await holding(t, 'insert on users')
+    const first = signUp(world, 'first')
+    await held()
+    const second = signUp(other, 'second')
+    await until('it waits for the first', () => someWaitFor('transactionid'))
+    await letGo()
+    assert.equal(codeOf(await first), undefined)
+    assert.equal(codeOf(await second), 'IDEMPOTENCY_KEY_REUSED')
+    assert.equal((await world.rows("select 1 from users where name = 'second'")).length, 0)
   })
 })
