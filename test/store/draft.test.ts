@@ -86,27 +86,26 @@ test('a draft is a file for each engine, of one number and name; an index of a t
   assert.deepEqual(draftMigrations(draftings, longer, 'more', folder), [])
 })
 
-test('a field that rows which exist would have no value of is refused, and nothing is written', () => {
-  const folder = copied()
-  const fields = { ...post.fields, probe: text({ max: 200 }) }
-  const model = defineModel({ ...entities, post: { ...post, fields } })
-  assert.throws(() => draftMigrations(draftings, model, 'probe', folder), {
-    message:
-      'post.probe cannot be added to rows that exist, which would have no value: make it nullable, or give it an initial value',
+for (const [what, probe, why] of [
+  [
+    'a field that rows which exist would have no value of',
+    text({ max: 200 }),
+    'no value: make it nullable, or give it an initial value',
+  ],
+  [
+    'a folded copy that rows which exist would lack',
+    folded('title'),
+    'no copy: make it nullable, and duet migrate fills it from title',
+  ],
+] as const)
+  test(`${what} is refused with its remedy, and nothing is written`, () => {
+    const folder = copied()
+    const model = defineModel({ ...entities, post: { ...post, fields: { ...post.fields, probe } } })
+    assert.throws(() => draftMigrations(draftings, model, 'probe', folder), {
+      message: `post.probe cannot be added to rows that exist, which would have ${why}`,
+    })
+    assert.deepEqual(addedIn(folder), [])
   })
-  assert.deepEqual(addedIn(folder), [])
-})
-
-test('a folded copy that rows which exist would lack is refused with its own remedy, and nothing is written', () => {
-  const folder = copied()
-  const fields = { ...post.fields, probe: folded('title') }
-  const model = defineModel({ ...entities, post: { ...post, fields } })
-  assert.throws(() => draftMigrations(draftings, model, 'probe', folder), {
-    message:
-      'post.probe cannot be added to rows that exist, which would have no copy: make it nullable, and duet migrate fills it from title',
-  })
-  assert.deepEqual(addedIn(folder), [])
-})
 
 test('the first draft of a content makes its folders', () => {
   const folder = new URL('never-made/', copied())
