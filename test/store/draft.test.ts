@@ -86,23 +86,19 @@ test('a draft is a file for each engine, of one number and name; an index of a t
   assert.deepEqual(draftMigrations(draftings, longer, 'more', folder), [])
 })
 
-for (const [what, probe, why] of [
+for (const [what, probe, lacks] of [
+  ['a field', text({ max: 200 }), 'value: make it nullable, or give it an initial value'],
   [
-    'a field that rows which exist would have no value of',
-    text({ max: 200 }),
-    'no value: make it nullable, or give it an initial value',
-  ],
-  [
-    'a folded copy that rows which exist would lack',
+    'a folded copy',
     folded('title'),
-    'no copy: make it nullable, and duet migrate fills it from title',
+    'copy: make it nullable, and duet migrate fills it from title',
   ],
 ] as const)
-  test(`${what} is refused with its remedy, and nothing is written`, () => {
+  test(`${what} that rows which exist would not have is refused, and nothing is written`, () => {
     const folder = copied()
     const model = defineModel({ ...entities, post: { ...post, fields: { ...post.fields, probe } } })
     assert.throws(() => draftMigrations(draftings, model, 'probe', folder), {
-      message: `post.probe cannot be added to rows that exist, which would have ${why}`,
+      message: `post.probe cannot be added to rows that exist, which would have no ${lacks}`,
     })
     assert.deepEqual(addedIn(folder), [])
   })
