@@ -38,7 +38,9 @@ const like: Action = {
       select ${typed(viewer, 'id')}, ${typed(id, 'id')}, ${typed(now, 'time')}
       where exists (select 1 from comments where id = ${id})
       on conflict do nothing returning id`
-    const find = sql`select id from likes where user_id = ${viewer} and comment_id = ${id}`
+    // Of one that was taken back while `put` waited for it the snapshot still has the row, with a lower id.
+    const find = sql`select id from likes where user_id = ${viewer} and comment_id = ${id}
+      order by id desc limit 1`
     return commandOf(writing, {
       name: 'like comment',
       asSelf: true,

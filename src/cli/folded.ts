@@ -10,8 +10,9 @@ import { name, type Sql, sql } from '#sql/sql.ts'
 /** A column of folded texts that may be null, and the column that it is made from. */
 type Copy = { readonly of: string; readonly table: Sql; readonly column: Sql; readonly from: Sql }
 
-const copiesOf = ({ fields, table, plural }: Entity): readonly Copy[] =>
-  Object.entries(fields).flatMap(([key, { foldedFrom, nullable }]) =>
+// Rows that are never changed stay as they are: what is added later does not find them.
+const copiesOf = ({ fields, table, plural, appendOnly }: Entity): readonly Copy[] =>
+  Object.entries(appendOnly ? {} : fields).flatMap(([key, { foldedFrom, nullable }]) =>
     foldedFrom !== undefined && nullable
       ? [
           {

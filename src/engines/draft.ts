@@ -52,11 +52,11 @@ const plain = (text: string) =>
 const addColumn = (
   ddl: Ddl,
   entities: Entities,
-  [name, { table }]: [string, Entity],
+  [name, { table, appendOnly }]: [string, Entity],
   key: string,
   field: Field,
 ) => {
-  if (!field.nullable && field.foldedFrom !== undefined)
+  if (!field.nullable && field.foldedFrom !== undefined && !appendOnly)
     throw new Error(
       `${name}.${key} cannot be added to rows that exist, which would have no copy: make it nullable, and duet migrate fills it from ${field.foldedFrom}`,
     )

@@ -31,7 +31,13 @@ const book = entity({
     },
   },
 } as never) as unknown as Entity
-const entities = { member, book }
+const log = {
+  ...book,
+  table: 'logs',
+  plural: 'logs',
+  appendOnly: true,
+}
+const entities = { member, book, log }
 
 for (const on of engines)
   describe(`on ${on}`, () => {
@@ -65,6 +71,11 @@ for (const on of engines)
       ])
       assert.equal(await found('ärger'), 2)
       assert.equal(await found('many 1099'), 1)
+      assert.deepEqual(await fillFolded(service.store, entities), [])
+    })
+
+    test('rows that are never changed stay as they are', async () => {
+      await run("insert into logs (title) values ('A')")
       assert.deepEqual(await fillFolded(service.store, entities), [])
     })
 

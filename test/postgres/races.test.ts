@@ -53,6 +53,23 @@ describe('on PostgreSQL', { skip: noDatabase }, () => {
     assert.equal((await world.ask('GET /api/comments/1/likes')).json.data.length, 1)
   })
 
+  test('a like that is given again while it is taken back is a new one: 201, with the row that is left', async t => {
+    const before = await world.ask('POST /api/comments/1/likes', { as: 2 })
+    assert.equal(before.status, 201)
+    const { letGo, held } = await holding(t, 'delete on likes')
+    const unliking = world.ask('DELETE /api/comments/1/likes', { as: 2 })
+    await held()
+    const liking = world.ask('POST /api/comments/1/likes', { as: 2 })
+    await until('it waits for the other', () => someWaitFor('transactionid'))
+    await letGo()
+    assert.equal((await unliking).status, 204)
+    const liked = await liking
+    assert.equal(liked.status, 201, liked.text)
+    const left = await world.rows('select created_at from likes where user_id = 2 and comment_id = 1')
+    assert.deepEqual(left.map(Number), [Date.parse(liked.json.createdAt)])
+    assert.notEqual(liked.json.createdAt, before.json.createdAt)
+  })
+
   test('an order whose user is deleted while it is placed is refused as any write of theirs is then', async t => {
     const place = () =>
       world.ask('POST /api/orders', { as: 3, body: { items: [{ productId: 3, quantity: 1 }] } })

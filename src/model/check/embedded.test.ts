@@ -1,8 +1,17 @@
 /** Embedded rows that an answer could not have, each with the sentence that says so. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
 import { many, one } from '#model/entity.ts'
 import { reference, text } from '#model/field.ts'
 import { anyone, self, signedIn } from '#model/policy.ts'
-import { areTold, author, book, changed } from '../../../test/support/model-faults.ts'
+import {
+  areTold,
+  author,
+  book,
+  changed,
+  closed,
+  faultsOf,
+} from '../../../test/support/model-faults.ts'
 import { admin } from '../../../test/support/roles.ts'
 
 areTold([
@@ -94,3 +103,23 @@ areTold([
     },
   ],
 ])
+
+test('what is new may be embedded with rows of its owner, however many may create it', () => {
+  const box = changed(closed, {
+    table: 'boxes',
+    plural: 'boxes',
+    fields: { ...author.fields, ownerId: reference('author', { initial: 'viewer' }) },
+    relations: { things: many('thing', 'boxId', { rest: false }) },
+    policy: { read: self('ownerId'), create: signedIn },
+    rest: { writes: ['create'], embedded: { things: { after: 'name' } } },
+  })
+  const thing = changed(closed, {
+    table: 'things',
+    plural: 'things',
+    fields: { ...author.fields, boxId: reference('box') },
+    relations: { box: one('box', 'boxId') },
+    policy: { read: self('box.ownerId') },
+    rest: { list: false, one: false },
+  })
+  assert.deepEqual(faultsOf({}, { box, thing }), [])
+})

@@ -95,7 +95,13 @@ const graphqlFaults = function* ({ name, self }: Checked): Faults {
 }
 
 /** Some who get whole objects, by their rule: what a sentence calls them, and what helps where they may not read all of it. */
-type Getters = { readonly rule: Rule; readonly called: string; readonly remedy: string }
+type Getters = {
+  readonly rule: Rule
+  readonly called: string
+  readonly remedy: string
+  /** What they get is new, and has no rows of others in it. */
+  readonly isNew?: boolean
+}
 
 const readersOf = (name: string, { policy }: Entity): readonly Getters[] => {
   const rule = policy.enter ?? policy.read
@@ -114,7 +120,8 @@ const writersOf = (name: string, { rest, policy }: Entity): readonly Getters[] =
     const rule = isOffered ? policy[ruleOf[kind]] : undefined
     if (!rule) return []
     const called = `may ${kind} ${withArticle(name)}`
-    return [{ rule: kind === 'create' ? creator(rule) : rule, called, remedy: 'or change' }]
+    const isNew = kind === 'create'
+    return [{ rule: isNew ? creator(rule) : rule, called, remedy: 'or change', isNew }]
   })
 
 /** The first of them whom a rule may stop. */
@@ -167,7 +174,9 @@ const partFaults = function* ({ entities, name, self }: Checked): Faults {
     const { read } = entity.policy
     if (!read) continue
     // Two rules about owners differ by their paths, and often lead to the same owner.
-    const others = getters.filter(({ rule }) => !(read.kind === 'self' && rule.kind === 'self'))
+    const others = getters.filter(
+      ({ rule, isNew }) => !(read.kind === 'self' && (rule.kind === 'self' || isNew)),
+    )
     const some = stopped(read, others)
     if (some)
       yield `rest.embedded of ${name} has ${path}, and fewer may read ${entity.plural} than ${some.called}, whose answers have them: leave it out, ${some.remedy} the read rule of ${part}`
