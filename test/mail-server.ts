@@ -17,6 +17,14 @@ export type Received = {
   readonly html: string
 }
 
+/** A message to somebody. */
+export const message = {
+  to: { name: 'Ada', address: 'ada@example.org' },
+  subject: 'Hello',
+  text: 'Hello',
+  html: '<p>Hello</p>',
+}
+
 type Behaviour = {
   /** Answers RCPT with this code, so many times. */
   readonly refuse?: { readonly code: number; readonly times: number }

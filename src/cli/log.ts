@@ -1,6 +1,6 @@
 /** Events as structured lines of JSON: never a token, a body or an email address. */
 import { pino } from 'pino'
-import { createOutput, goOnWithout } from '#cli/output.ts'
+import { createOutput } from '#cli/output.ts'
 import type { Event, Observe, RequestEvent, Trace } from '#observe.ts'
 
 export type Logging = { readonly observe: Observe; readonly flush: () => void }
@@ -80,7 +80,6 @@ const together = { least: 16_000, most: 16 * 1_048_576 }
 
 /** Tells once that the log cannot be written: on standard error, which may be of the same disk. */
 const tellingOnce = () => {
-  goOnWithout(process.stderr)
   let isTold = false
   return ({ message }: Error): void => {
     if (!isTold)

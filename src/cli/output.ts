@@ -9,12 +9,9 @@ const lastTries = 30
 
 const isBusy = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EAGAIN'
 
-const ignore = (): void => {}
-
 /** Lets the process go on where what it writes there is lost, on a full disk or because nobody reads it any more: Node would end it. */
 export const goOnWithout = (stream: NodeJS.WriteStream): void => {
-  // Once, however often it is asked for.
-  stream.off('error', ignore).on('error', ignore)
+  stream.on('error', () => {})
 }
 
 export type Output = {

@@ -72,7 +72,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     0,
   )
   checkParser()
-  // Before there is a log, and in the first of several processes, which has none.
+  // Also for the line that says that the log cannot be written, and in the first of several processes, which has no log.
   goOnWithout(process.stderr)
   const config = loadConfig(process.env, content.settings)
   const count = processesOf(values.processes, config)

@@ -37,7 +37,8 @@ type Lack = { readonly inside: readonly string[]; readonly outside: readonly str
 
 const isUnique = (text: string) => /^create unique index/i.test(text.trim())
 
-const isIndex = ({ text }: Definition) => /^create (unique )?index /.test(text)
+/** Whether a definition is that of an index. */
+export const isIndex = ({ text }: Definition): boolean => /^create (unique )?index /.test(text)
 
 const isCode = ({ text }: Definition) => /^create (function|trigger) /.test(text)
 

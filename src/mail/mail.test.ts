@@ -2,16 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Event } from '#observe.ts'
+import { message } from '../../test/mail-server.ts'
 import { createMail } from './mail.ts'
 
 const hour = 3_600_000
-
-const message = {
-  to: { name: 'Ada', address: 'ada@example.org' },
-  subject: 'Hello',
-  text: 'Hello',
-  html: '<p>Hello</p>',
-}
 
 test('an address that got its five messages gets more where the clock was set back by more than an hour', async t => {
   let time = 10 * hour

@@ -2,15 +2,8 @@
 import assert from 'node:assert/strict'
 import { registerHooks } from 'node:module'
 import { test } from 'node:test'
-import { mailServer } from '../../test/mail-server.ts'
+import { mailServer, message } from '../../test/mail-server.ts'
 import { smtp } from './smtp.ts'
-
-const message = {
-  to: { name: 'Ada', address: 'ada@example.org' },
-  subject: 'Hello',
-  text: 'Hello',
-  html: '<p>Hello</p>',
-}
 
 test('a message is sent although the one before could not be, for a reason that is over', async t => {
   const server = await mailServer()

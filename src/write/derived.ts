@@ -164,7 +164,7 @@ const assignments = ({ dialect }: Writing, entity: Entity, values: Values): read
       sql`${name(columnName(key))} = ${dialect.typed(value, fieldOf(entity, key).scalar)}`,
   ),
   ...[...values].flatMap(([by, value]) =>
-    takenBack(entity, by)
+    [...takenBack(entity, by)]
       .filter(([key]) => !values.has(key))
       .map(([key, initial]) => {
         const own = name(columnName(key))

@@ -144,6 +144,15 @@ const storedMember = (field: Field, key: string, value: unknown, use: Use): Stor
   return 'fault' in own ? own : storedValue(field, own.value, use)
 }
 
+/** Adds the folded copies of the texts among the values. */
+export const addFolded = ({ fields }: Entity, values: Map<string, SqlValue>): void => {
+  for (const [key, { foldedFrom }] of Object.entries(fields)) {
+    const source = foldedFrom === undefined ? undefined : values.get(foldedFrom)
+    if (typeof source === 'string') values.set(key, fold(source))
+    else if (source === null) values.set(key, null)
+  }
+}
+
 /** A file may call a field as one version does and again as another. */
 const givenTwice = (other: string | undefined): string | undefined =>
   other === undefined ? undefined : `is the same as ${other}, which is given too`
@@ -198,11 +207,7 @@ export const checkInput = (
     const stored = absent(field, key, use)
     if (stored) keep(key, use.resource?.nameOf(key) ?? key, stored)
   }
-  for (const [key, { foldedFrom }] of Object.entries(entity.fields)) {
-    const source = foldedFrom === undefined ? undefined : values.get(foldedFrom)
-    if (typeof source === 'string') values.set(key, fold(source))
-    else if (source === null) values.set(key, null)
-  }
+  addFolded(entity, values)
   return { values, faults }
 }
 

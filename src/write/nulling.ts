@@ -66,7 +66,7 @@ const goneClause = (deletion: Deletion): Sql => {
 const mustChange = (entity: Entity, references: readonly Reference[]): boolean =>
   references.length > 2 ||
   (references.length > 0 && entity.fields.revision !== undefined) ||
-  references.some(({ key }) => takenBack(entity, key).length > 0)
+  references.some(({ key }) => takenBack(entity, key).size > 0)
 
 /** The assignments that make references null where they lead to a row that goes, and take back what such a change does. */
 const nulled = (deletion: Deletion, { entity, references }: Changed): readonly Sql[] => {

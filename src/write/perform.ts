@@ -60,13 +60,13 @@ const viewerRefusal = function* (job: Job): Work<Outcome | undefined> {
   return check && (yield* refusalBy(job, index, [], yield boundQuery(check.statement, [])))
 }
 
-/** Whether the key is free for this job: no response is stored under it, and no other request has it. */
-const isFree = function* ({ reserve, claim }: Idempotency): Work<'yes' | 'stored' | 'reused'> {
-  const taken = yield boundQuery(reserve, [])
-  if (taken.length === 0) return 'stored'
+/** Takes the key for the job where it is free; else a response may be stored under it, or another request has it. */
+const takeKey = function* ({ reserve, claim }: Idempotency): Work<'taken' | 'stored' | 'reused'> {
+  const reserved = yield boundQuery(reserve, [])
+  if (reserved.length === 0) return 'stored'
   // Last, so that a replay, which comes no further, writes nothing.
   const claimed = claim && (yield boundQuery(claim, []))
-  return claimed?.length === 0 ? 'reused' : 'yes'
+  return claimed?.length === 0 ? 'reused' : 'taken'
 }
 
 /**
@@ -74,11 +74,11 @@ const isFree = function* ({ reserve, claim }: Idempotency): Work<'yes' | 'stored
  * reserved for this job.
  */
 const storedResponse = function* (job: Job, idempotency: Idempotency): Work<Outcome | undefined> {
-  const free = yield* isFree(idempotency)
-  if (free === 'yes') return undefined
+  const key = yield* takeKey(idempotency)
+  if (key === 'taken') return undefined
   const refused = yield* viewerRefusal(job)
   if (refused) return refused
-  if (free === 'reused') return { kind: 'reused' }
+  if (key === 'reused') return { kind: 'reused' }
   const [row] = yield boundQuery(idempotency.lookup, [])
   if (!row) throw new Error('the key is reserved and has no stored response')
   const [fingerprint, status, text, id, revision] = row

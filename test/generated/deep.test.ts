@@ -6,7 +6,7 @@ import { id, int, reference, revision, text } from '#model/field.ts'
 import { filling } from '../stores.ts'
 import { engines } from './compare.ts'
 import { allRoutes, bySignedIn, member } from './models.ts'
-import { type Service, serveModel } from './serve.ts'
+import { type Service, serveWithMembers } from './serve.ts'
 
 const listing = { paging: 'page', limit: 5 }
 
@@ -71,8 +71,7 @@ for (const on of engines)
   describe(`on ${on}`, () => {
     let service: Service
     before(async () => {
-      service = await serveModel(entities, on)
-      await service.ask({ line: 'POST /api/members', as: 'admin', body: { name: 'Ada' } })
+      service = await serveWithMembers(entities, on, 'Ada')
     })
     after(() => service.close())
 

@@ -4,10 +4,10 @@ import { after, before, describe, test } from 'node:test'
 import { fillFolded } from '#cli/folded.ts'
 import { type Entity, entity } from '#model/entity.ts'
 import { folded, id, text } from '#model/field.ts'
-import { filling } from '../stores.ts'
+import { changeIn } from '../stores.ts'
 import { engines } from './compare.ts'
 import { allRoutes, bySignedIn, member } from './models.ts'
-import { type Service, serveModel } from './serve.ts'
+import { type Service, serveWithMembers } from './serve.ts'
 
 const book = entity({
   table: 'books',
@@ -43,13 +43,11 @@ for (const on of engines)
   describe(`on ${on}`, () => {
     let service: Service
     before(async () => {
-      service = await serveModel(entities, on)
-      await service.ask({ line: 'POST /api/members', as: 'admin', body: { name: 'Ada' } })
+      service = await serveWithMembers(entities, on, 'Ada')
     })
     after(() => service.close())
 
-    const run = (statement: string) =>
-      filling(service.store, ({ session }) => session.query({ text: statement, values: [] }))
+    const run = (statement: string) => changeIn(service.store)(statement)
     const make = async (body: object) => {
       const { status, text } = await service.ask({ line: 'POST /api/books', as: 'admin', body })
       assert.equal(status, 201, text)

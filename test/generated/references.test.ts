@@ -5,7 +5,7 @@ import { type Entity, entity } from '#model/entity.ts'
 import { choice, folded, id, reference, revision, text } from '#model/field.ts'
 import { engines } from './compare.ts'
 import { bySignedIn, member } from './models.ts'
-import { type Service, serveModel } from './serve.ts'
+import { type Service, serveWithMembers } from './serve.ts'
 
 const rest = { list: true, one: true, writes: ['create', 'replace', 'update', 'delete'] }
 const listing = { paging: 'page', limit: 5 }
@@ -46,9 +46,7 @@ for (const on of engines)
   describe(`on ${on}`, () => {
     let service: Service
     before(async () => {
-      service = await serveModel({ member, place, item }, on)
-      for (const name of ['Ada', 'Ben'])
-        await service.ask({ line: 'POST /api/members', as: 'admin', body: { name } })
+      service = await serveWithMembers({ member, place, item }, on, 'Ada', 'Ben')
     })
     after(() => service.close())
 

@@ -192,3 +192,15 @@ export const serveModel = async (
   }
   return { store, url, bugs, ask, align, close }
 }
+
+/** Serves the entities, the member among them, from a store that has members of these names. */
+export const serveWithMembers = async (
+  entities: Entities,
+  on: 'sqlite' | 'postgres',
+  ...names: readonly string[]
+): Promise<Service> => {
+  const service = await serveModel(entities, on)
+  for (const name of names)
+    await service.ask({ line: 'POST /api/members', as: 'admin', body: { name } })
+  return service
+}

@@ -5,11 +5,11 @@ import { type Entity, entity, one } from '#model/entity.ts'
 import { choice, folded, id, reference, revision, text } from '#model/field.ts'
 import { self, signedIn } from '#model/policy.ts'
 import { connected } from '../postgres/tools/ask.ts'
-import { filling } from '../stores.ts'
+import { changeIn } from '../stores.ts'
 import { until } from '../support/wait.ts'
 import { engines } from './compare.ts'
 import { allRoutes, bySignedIn, member } from './models.ts'
-import { type Service, serveModel } from './serve.ts'
+import { type Service, serveWithMembers } from './serve.ts'
 
 const rest = {
   ...allRoutes,
@@ -95,9 +95,7 @@ for (const on of engines)
   describe(`on ${on}`, () => {
     let service: Service
     before(async () => {
-      service = await serveModel(entities, on)
-      for (const name of ['Ada', 'Ben'])
-        await service.ask({ line: 'POST /api/members', as: 'admin', body: { name } })
+      service = await serveWithMembers(entities, on, 'Ada', 'Ben')
     })
     after(() => service.close())
 
@@ -208,8 +206,7 @@ for (const on of engines)
         const { placeId, label, checkedId } = await shown(note)
         assert.deepEqual([placeId, label, checkedId], [null, 'Näw', null])
       }
-      const query = { text: 'select label_key from notes', values: [] }
-      const rows = await filling(service.store, ({ session }) => session.query(query))
+      const rows = await changeIn(service.store)('select label_key from notes')
       assert.deepEqual(rows, [['näw'], ['näw']])
     })
 

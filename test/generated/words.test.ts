@@ -8,7 +8,7 @@ import { self, signedIn } from '#model/policy.ts'
 import { compareModel, drawn, each, engines } from './compare.ts'
 import { allRoutes, bySignedIn, member } from './models.ts'
 import { destroy } from './requests.ts'
-import { type Service, serveModel } from './serve.ts'
+import { type Service, serveModel, serveWithMembers } from './serve.ts'
 import { thing } from './thing.ts'
 
 // Words that one of the databases gives a meaning, but not such a one that no column may have it.
@@ -85,8 +85,7 @@ for (const on of engines)
   describe(`on ${on}`, () => {
     let service: Service
     before(async () => {
-      service = await serveModel({ thing, member }, on)
-      await service.ask({ line: 'POST /api/members', as: 'admin', body: { name: 'Ada' } })
+      service = await serveWithMembers({ thing, member }, on, 'Ada')
     })
     after(() => service.close())
 

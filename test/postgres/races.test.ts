@@ -65,7 +65,9 @@ describe('on PostgreSQL', { skip: noDatabase }, () => {
     assert.equal((await unliking).status, 204)
     const liked = await liking
     assert.equal(liked.status, 201, liked.text)
-    const left = await world.rows('select created_at from likes where user_id = 2 and comment_id = 1')
+    const left = await world.rows(
+      'select created_at from likes where user_id = 2 and comment_id = 1',
+    )
     assert.deepEqual(left.map(Number), [Date.parse(liked.json.createdAt)])
     assert.notEqual(liked.json.createdAt, before.json.createdAt)
   })

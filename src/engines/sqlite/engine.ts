@@ -1,5 +1,4 @@
 /** The engine of a SQLite store: quick reads on this thread's own connection, slow ones in threads, writes through the writer thread. */
-import { realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { watchDisk } from '#engines/sqlite/disk.ts'
@@ -41,8 +40,8 @@ export const openSqlite = (options: SqliteOptions): Engine => {
   const slow = openSlowReader(options, damage.onDamage)
   const log = logOf(options.file)
   const disk = watchDisk({
-    // Where the file is: a symbolic link to it may be on another disk.
-    folder: dirname(realpathSync(options.file)),
+    // Beside the log: a symbolic link to the file may be on another disk.
+    folder: dirname(log),
     min: options.minDisk ?? 0,
     onChange: reason =>
       reason === null

@@ -1,5 +1,4 @@
 /** Chooses the replica for a read: the one with the fewest open queries of those that are up and have replayed enough. */
-
 import { setTimeout as sleep } from 'node:timers/promises'
 import { placeIn } from '#base/hosts.ts'
 import { createServer, type Server, type ServerOptions } from '#engines/postgres/read/server.ts'

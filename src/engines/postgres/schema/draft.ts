@@ -1,5 +1,5 @@
 /** Reads from the text of the migrations what they make in PostgreSQL, so that drafting needs no server. */
-import type { Drafting } from '#engines/draft.ts'
+import { type Drafting, isIndex } from '#engines/draft.ts'
 import { ddl } from '#engines/postgres/schema/ddl.ts'
 import { statementsOf } from '#engines/statements.ts'
 
@@ -115,11 +115,9 @@ const read = (things: Things, migration: string, text: string) => {
   throw new Error(`a draft cannot tell what the migration ${migration} makes by: ${line}`)
 }
 
-/** The statement that makes an index while its table is in use; null for another definition. */
-const concurrently = (text: string): string | null => {
-  const index = /^create (unique )?index (.*)$/s.exec(text)
-  return index && `create ${index[1] ?? ''}index concurrently if not exists ${index[2]}`
-}
+/** The statement that makes an index while its table is in use. */
+const concurrently = (text: string): string =>
+  text.replace(' index ', ' index concurrently if not exists ')
 
 export const postgresDrafting: Drafting = {
   engine: 'postgres',
@@ -131,11 +129,11 @@ export const postgresDrafting: Drafting = {
   },
   ddl,
   replace: ({ text }) => [text.replace(/^create /, 'create or replace ')],
-  outside: ({ text }) => concurrently(text),
+  outside: definition => (isIndex(definition) ? concurrently(definition.text) : null),
   // The new one first, so that its readers are never without.
   replaceIndex: ({ name, text }) => {
     const next = `next_${name}`
-    const made = concurrently(text.replace(` ${name} `, ` ${next} `)) ?? ''
+    const made = concurrently(text.replace(` ${name} `, ` ${next} `))
     const dropped = `drop index concurrently if exists ${name}`
     return { inside: [], outside: [made, dropped, `alter index ${next} rename to ${name}`] }
   },
