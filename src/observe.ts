@@ -19,7 +19,7 @@ export type Operation = {
 }
 
 /** What a request did in the store. */
-export type Work = {
+export type RequestStats = {
   reads: number
   /** How many of them were in the slow lane. */
   slow: number
@@ -53,7 +53,7 @@ export type RequestEvent = {
   readonly trace: Trace | undefined
   readonly operation: Operation | undefined
   /** Undefined where it is not collected. */
-  readonly work: Work | undefined
+  readonly work: RequestStats | undefined
 }
 
 export type Event =

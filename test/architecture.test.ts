@@ -1,15 +1,8 @@
-/** Checks the boundaries between the folders of src/: allowed imports, sizes. */
+/** Checks the boundaries between the folders of src/: allowed imports, circles. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  circlesIn,
-  type File,
-  functionsIn,
-  importsOf,
-  packagesWith,
-  targetOf,
-} from './support/source.ts'
-import { filesOf, holds, written } from './support/written.ts'
+import { circlesIn, type File, importsOf, packagesWith, targetOf } from './support/source.ts'
+import { holds, written } from './support/written.ts'
 
 /**
  * What each folder may import besides itself, `base` and `errors.ts`. Such a folder is directly below src/,
@@ -38,8 +31,8 @@ const mayImport: Record<string, readonly string[] | 'everything'> = {
   openapi: ['model', 'read', 'write', 'rest', 'http', 'content.ts', 'config.ts'],
   pages: ['model', 'http'],
   contract: [],
+  serve: 'everything',
   cli: 'everything',
-  'app.ts': 'everything',
   'content.ts': 'everything',
 }
 
@@ -47,9 +40,7 @@ const mayImport: Record<string, readonly string[] | 'everything'> = {
 const everybodys = ['base', 'errors.ts']
 
 /** The folders that may name an engine in a path they import. */
-const knowEngines = ['engines', 'cli', 'app.ts']
-
-const longest = 300
+const knowEngines = ['engines', 'serve', 'cli']
 
 const files = written
   .filter(({ path }) => path.startsWith('src/'))
@@ -92,15 +83,8 @@ function engineNames(file: File): string[] {
     .filter(({ from }) => /sqlite|postgres/i.test(from))
     .map(
       ({ from }) =>
-        `${file.path} imports ${from}: let app.ts or cli/ choose the engine and pass it in`,
+        `${file.path} imports ${from}: let serve/ or cli/ choose the engine and pass it in`,
     )
-}
-
-function tooLong({ path, text }: File): string[] {
-  const lines = text.trimEnd().split('\n').length
-  return lines > longest
-    ? [`${path} has ${lines} lines, more than ${longest}: split it by topic`]
-    : []
 }
 
 function notErasable({ path, text }: File): string[] {
@@ -115,8 +99,7 @@ function notErasable({ path, text }: File): string[] {
 const rules = [
   ['a folder imports only the folders its row in the table names', crossings],
   ['an import that leaves its folder upwards is written from src/', upwards],
-  ['only engines/, cli/ and app.ts import by the name of an engine', engineNames],
-  [`a file has at most ${longest} lines`, tooLong],
+  ['only engines/, serve/ and cli/ import by the name of an engine', engineNames],
   ['no file has an enum or a namespace', notErasable],
 ] as const
 
@@ -135,7 +118,7 @@ const breaches = [
     'rest/x.ts',
     "import { type A } from '#auth/a.ts'",
   ],
-  ['a root file that imports a neighbour', crossings, 'config.ts', "export * from './app.ts'"],
+  ['a root file that imports a neighbour', crossings, 'config.ts', "export * from './observe.ts'"],
   ['a read that loads write/', crossings, 'read/x.ts', "await import('#write/write.ts')"],
   ['a folder that the table lacks', crossings, 'utils/x.ts', ''],
   [
@@ -150,7 +133,6 @@ const breaches = [
     'read/x.ts',
     "import { DatabaseSync } from 'node:sqlite'",
   ],
-  ['a long file', tooLong, 'read/x.ts', 'line\n'.repeat(longest + 1)],
   ['an enum', notErasable, 'read/x.ts', 'export const enum Kind {}'],
 ] as const
 
@@ -199,26 +181,10 @@ holds('the folder of an entity imports no other folder of the content', written.
 
 // ---- Shape.
 
-const longestFunction = 60
-
 holds('imports run in no circle, types included', circlesIn(written))
 
-holds(
-  `a file of the repository has at most ${longest} lines`,
-  filesOf('{bench,content,deploy,scripts,src,test}/**/*.{ts,mjs,js}').flatMap(tooLong),
-)
-
-holds(
-  `a function has at most ${longestFunction} lines`,
-  written.flatMap(file =>
-    functionsIn(file)
-      .filter(({ lines }) => lines > longestFunction)
-      .map(({ name, line, lines }) => `${file.path}:${line} has ${lines} lines: ${name}`),
-  ),
-)
-
 test('a service listens before it loads graphql-js, and needs no driver of a store that it has not', () => {
-  for (const path of ['src/cli/serve/prepare.ts', 'src/cli/serve/start.ts']) {
+  for (const path of ['src/serve/prepare.ts', 'src/serve/start.ts']) {
     const packages = packagesWith(path, written)
     assert.ok(packages.has('node:sqlite'))
     assert.deepEqual(
@@ -229,21 +195,10 @@ test('a service listens before it loads graphql-js, and needs no driver of a sto
   assert.ok(packagesWith('src/graphql/graphql.ts', written).has('graphql'))
 })
 
-test('a circle and a long function are seen', () => {
+test('a circle is seen', () => {
   const circle = [
     { path: 'src/a/a.ts', text: "import type { B } from '#b/b.ts'" },
     { path: 'src/b/b.ts', text: "import { a } from '#a/a.ts'" },
   ]
   assert.deepEqual(circlesIn(circle), ['src/a/a.ts → src/b/b.ts → src/a/a.ts'])
-  const body = '  step()\n'.repeat(70)
-  for (const head of [
-    'const f = () => {',
-    'const f = (\n  a: string,\n): void => {',
-    'function f() {',
-  ])
-    assert.equal(
-      functionsIn({ text: `${head}\n${body}}\n` })[0]?.lines,
-      71 + head.split('\n').length,
-    )
-  assert.equal(functionsIn({ text: `const f = () =>\n${body}\nconst b = 1\n` })[0]?.lines, 72)
 })

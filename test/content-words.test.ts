@@ -84,7 +84,7 @@ const otherMeanings: Readonly<Record<string, Meaning>> = {
     phrases: [],
     files: [
       'src/settings.ts',
-      'src/cli/serve/documents.ts',
+      'src/serve/documents.ts',
       'src/engines/statements.ts',
       'src/graphql/document.ts',
       'src/graphql/limits.ts',

@@ -95,7 +95,7 @@ test('all ask on one port, for their life at /healthz and for readiness at /read
     at(container, probe, 'httpGet', 'path'),
   )
   assert.deepEqual(paths, ['/healthz', '/readyz', '/healthz'])
-  const app = read('src/app.ts')
+  const app = read('src/serve/app.ts')
   for (const path of ['/healthz', '/readyz']) assert.ok(app.includes(`'${path}'`), path)
 })
 

@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parser } from '@prometheus-io/lezer-promql'
-import { serveMetrics } from '#cli/serve/metrics.ts'
 import { loadConfig } from '#config.ts'
 import { createMetrics } from '#metrics/metrics.ts'
+import { serveMetrics } from '#serve/metrics.ts'
 import { namesIn } from './support/prometheus.ts'
 import { createWorld } from './world.ts'
 import { at, parseYaml, type Yaml } from './yaml.ts'
@@ -60,7 +60,7 @@ const checkExpression = (given: string) => {
 
 const labels = new Set([
   ...readLabels('src/metrics/metrics.ts'),
-  ...readLabels('src/cli/serve/metrics.ts'),
+  ...readLabels('src/serve/metrics.ts'),
   // Of Prometheus itself.
   ...['job', 'instance', 'le'],
 ])

@@ -2,11 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createApp } from '#app.ts'
 import { createAuthenticator } from '#auth/authenticate.ts'
 import { putRows } from '#cli/fill.ts'
 import type { OpenStore } from '#cli/row-sources.ts'
-import { announcedIn } from '#cli/serve/notices.ts'
 import { loadConfig } from '#config.ts'
 import { content as usualContent } from '#content/index.ts'
 import { type Content, modelOf } from '#content.ts'
@@ -17,7 +15,7 @@ import type { Engine, Store } from '#engines/store.ts'
 import type { DocumentLimits } from '#graphql/limits.ts'
 import type { Stored } from '#graphql/stored.ts'
 import { createActive } from '#http/active.ts'
-import type { Edge } from '#http/edge.ts'
+import type { HttpContext } from '#http/edge.ts'
 import { callersBehind } from '#http/limit/caller.ts'
 import { createMemory } from '#http/memory.ts'
 import { createQueue } from '#http/queue.ts'
@@ -29,6 +27,8 @@ import type { Event } from '#observe.ts'
 import { publishing } from '#read/publishing.ts'
 import { cachedReader } from '#read/read.ts'
 import { createNotices, type Deprecation } from '#rest/deprecation.ts'
+import { createApp } from '#serve/app.ts'
+import { announcedIn } from '#serve/notices.ts'
 import { createUsage } from '#write/usage.ts'
 import { type Asks, askingOf, secret } from './asking.ts'
 import { epoch, type Rows, small } from './small-world.ts'
@@ -58,7 +58,7 @@ export type WorldOptions = {
   readonly file?: string
   readonly model?: Model
   readonly migrations?: readonly Migration[]
-  readonly edge?: Partial<Edge>
+  readonly edge?: Partial<HttpContext>
   readonly documents?: Partial<DocumentLimits>
   readonly engine?: Partial<SqliteOptions>
   /** How many connections it has on PostgreSQL for writes, and for slow reads. */
@@ -98,7 +98,7 @@ export type World = Asks & {
   readonly app: App
   readonly engine: Engine
   readonly core: Core
-  readonly edge: Edge
+  readonly edge: HttpContext
   readonly store: Store
   readonly file: string
   /** Reads and changes the store directly, past the service. */
@@ -185,7 +185,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     }),
     now,
   }
-  const edge: Edge = {
+  const edge: HttpContext = {
     authenticate: createAuthenticator({ secret }, content.viewers, now),
     observe: event => void events.push(event),
     callerOf: callersBehind(),

@@ -1,9 +1,9 @@
 /** A process that answers point reads without a port; for each line on its input it prints the microseconds of processor that one took. */
 import { createInterface } from 'node:readline'
-import { logging } from '../../src/cli/log.ts'
-import { metricsOf, serveMetrics } from '../../src/cli/serve/metrics.ts'
 import { loadConfig } from '../../src/config.ts'
 import { collecting } from '../../src/http/work.ts'
+import { logging } from '../../src/serve/log.ts'
+import { metricsOf, serveMetrics } from '../../src/serve/metrics.ts'
 import { createWorld } from '../../test/world.ts'
 
 const config = loadConfig(process.env)

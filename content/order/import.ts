@@ -10,7 +10,7 @@ import type { FieldFault } from '#errors.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import { formatMinor } from '#model/money.ts'
 import { type SqlValue, sql } from '#sql/sql.ts'
-import { checkInput, type Use, type Values } from '#write/input.ts'
+import { checkInput, type InputContext, type Values } from '#write/input.ts'
 
 type Row = Readonly<Record<string, unknown>>
 type Step = (typeof transitions)[keyof typeof transitions]
@@ -49,7 +49,7 @@ const productOf = async (store: ContentStore, id: unknown) => {
 }
 
 /** Checks items one by one; members that an item leaves out come from the product. */
-const itemCheck = (store: ContentStore, use: Use) => {
+const itemCheck = (store: ContentStore, use: InputContext) => {
   const entity = entityOf(store.model, 'orderItem')
   return async (item: unknown, at: string): Promise<Checked> => {
     if (!isObject(item)) return { values: new Map(), faults: [{ field: at, message: noItem }] }
@@ -128,7 +128,7 @@ const eventsOf = (order: Values): readonly Values[] => {
 }
 
 /** Puts in past orders; they take nothing from the stock, which is today's. */
-const orderRows = (store: ContentStore, use: Use): PutRow => {
+const orderRows = (store: ContentStore, use: InputContext): PutRow => {
   const { model } = store
   const entity = entityOf(model, 'order')
   const putOrder = inserter(store, entity)

@@ -5,7 +5,7 @@ import type { ReportRequest, ReportType } from '#content/reports/request.ts'
 import type { Core } from '#core.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import { type Asked, queryOf, type Row, type Work } from '#sql/engine.ts'
+import { type QueryScript, queryOf, type ReadOptions, type Row } from '#sql/engine.ts'
 import { and, column, name, type Sql, type SqlValue, sql } from '#sql/sql.ts'
 import { invalid } from '#write/input.ts'
 
@@ -137,7 +137,7 @@ const allPeriods = (found: ReadonlyMap<number, Sums>, request: ReportRequest) =>
   })
 }
 
-const summed = function* (source: Source, now: number): Work<Report> {
+const summed = function* (source: Source, now: number): QueryScript<Report> {
   const { dialect, request } = source
   const { type, by, from, to } = request
   const found = new Map<number, Sums>()
@@ -161,7 +161,11 @@ const summed = function* (source: Source, now: number): Work<Report> {
 }
 
 /** The report for a request, from the store as it is now. */
-export const figuresOf = (core: Core, request: ReportRequest, asked: Asked): Promise<Report> => {
+export const figuresOf = (
+  core: Core,
+  request: ReportRequest,
+  asked: ReadOptions,
+): Promise<Report> => {
   const { model, dialect, reader } = core
   return reader.slowly(() => summed({ model, dialect, request }, core.now()), asked)
 }

@@ -18,7 +18,7 @@ export const http = [
     'Slow headers, slow bodies, slow readers',
     [
       'test/cli/memory.test.ts: a connection whose client takes nothing of an answer is ended, one that reads slowly is not',
-      'src/cli/serve/stalled.test.ts: a connection whose client takes nothing is ended after 30 to 35 s, whenever it stopped',
+      'src/serve/stalled.test.ts: a connection whose client takes nothing is ended after 30 to 35 s, whenever it stopped',
       'test/store/end.test.ts: idle and slow connections do not keep a service from its end beyond the limit',
       'test/nightly/slow.test.ts: … connections that are slow with … are all ended, and others are served meanwhile',
       'test/nightly/slow.test.ts: … connections whose clients take nothing of large answers are all ended, and others are served after the first are refused',

@@ -2,7 +2,6 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { duration } from '#base/duration.ts'
-import { goOnWithout } from '#cli/output.ts'
 import { progress } from '#cli/progress.ts'
 import { backUpEvery } from '#cli/series.ts'
 import { endingSignals, nowHandled } from '#cli/signals.ts'
@@ -12,6 +11,7 @@ import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
 import { backUp } from '#engines/sqlite/backup.ts'
 import { keepLog } from '#engines/sqlite/shared-log.ts'
+import { goOnWithout } from '#serve/output.ts'
 
 const dump = 'pg_dump --format=custom --file=FILE URL'
 

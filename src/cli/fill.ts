@@ -6,7 +6,7 @@ import { columnName, type Model } from '#model/model.ts'
 import { anonymous } from '#model/viewer.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import { comma, join, name, sql, statement } from '#sql/sql.ts'
-import { inputValues, type Use, type Values } from '#write/input.ts'
+import { type InputContext, inputValues, type Values } from '#write/input.ts'
 
 /** The texts of inserts into an entity's table, each made once: so many rows with values for these fields. */
 const insertTexts = ({ dialect }: OpenStore, { table }: Entity) => {
@@ -84,7 +84,7 @@ export const putRows = async (
     let id = 0
     for (const row of list) {
       now += step
-      const use: Use = { mode: 'import', viewer: anonymous, model, now, what }
+      const use: InputContext = { mode: 'import', viewer: anonymous, model, now, what }
       const values = inputValues(entity, row, use)
       id = await put(new Map([['id', id + 1], ...values]))
     }

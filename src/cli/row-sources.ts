@@ -4,7 +4,7 @@ import type { Model } from '#model/model.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Session } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
-import type { Use } from '#write/input.ts'
+import type { InputContext } from '#write/input.ts'
 
 /** An open store, as commands work on it: a session, and how statements for it are written. */
 export type OpenStore = { readonly session: Session; readonly dialect: Dialect }
@@ -50,7 +50,7 @@ export type Kind = {
   /** Members of other programs' files: the one they stand for here, or null where they are left out. */
   readonly foreign: Readonly<Record<string, string | null>>
   /** Puts its rows in where they are more than rows of one table. */
-  readonly rows?: (store: ContentStore, use: Use) => PutRow
+  readonly rows?: (store: ContentStore, use: InputContext) => PutRow
   /** The members of its files, for the help. */
   readonly help?: string
 }

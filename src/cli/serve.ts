@@ -1,13 +1,14 @@
 /** `duet serve`: makes the store ready, serves it, and ends cleanly on a signal. */
-import { goOnWithout } from '#cli/output.ts'
-import { handedOver } from '#cli/serve/handed-over.ts'
-import { prepare } from '#cli/serve/prepare.ts'
-import { isOneOfMany, serveAsOne, serveMany } from '#cli/serve/processes.ts'
-import { start } from '#cli/serve/start.ts'
+
 import { endingSignals, nowHandled } from '#cli/signals.ts'
 import { readArgs, UsageError, wholeOption } from '#cli/usage.ts'
 import { type Config, loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
+import { handedOver } from '#serve/handed-over.ts'
+import { goOnWithout } from '#serve/output.ts'
+import { prepare } from '#serve/prepare.ts'
+import { isOneOfMany, serveAsOne, serveMany } from '#serve/processes.ts'
+import { start } from '#serve/start.ts'
 import { ConfigError } from '#setting.ts'
 
 export const help = `Usage: duet serve [--migrate] [--processes N]

@@ -1,5 +1,5 @@
 /** Differences between two contracts, as data. */
-import { type Class, classes, type Rule, rules } from '#contract/rules.ts'
+import { type Class, type ContractRule, classes, rules } from '#contract/rules.ts'
 
 /** Which way a value goes: callers send it, callers read it, or either where no operation says so. */
 export type Way = 'sent' | 'read' | 'either'
@@ -36,7 +36,7 @@ export const hits = {
 const worse = (one: Class, other: Class): Class =>
   classes.indexOf(one) < classes.indexOf(other) ? one : other
 
-const classOf = (rule: Rule, way: Way): Class => {
+const classOf = (rule: ContractRule, way: Way): Class => {
   const { sent, read } = rules[rule]
   return way === 'either' ? worse(sent, read) : rules[rule][way]
 }
@@ -44,7 +44,7 @@ const classOf = (rule: Rule, way: Way): Class => {
 /** One difference at a place, by a rule. */
 export const found = (
   at: At,
-  rule: Rule,
+  rule: ContractRule,
   message: string,
   names: readonly string[] = [at.member],
 ): readonly Difference[] => [

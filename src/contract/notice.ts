@@ -2,7 +2,7 @@
 import { isDay, soonestEnd } from '#base/dates.ts'
 import { isObject, type JsonObject } from '#base/object.ts'
 import { type At, type Difference, found } from '#contract/difference.ts'
-import type { Rule } from '#contract/rules.ts'
+import type { ContractRule } from '#contract/rules.ts'
 
 export type Notice = { readonly deprecated: boolean; readonly sunset: string | undefined }
 
@@ -60,7 +60,7 @@ export const noticeChanges = (before: Notice, after: Notice, at: At): readonly D
 export const removal = (
   notice: Notice,
   at: At,
-  rule: Rule,
+  rule: ContractRule,
   message: string,
 ): readonly Difference[] => {
   const { deprecated, sunset } = notice

@@ -106,4 +106,4 @@ export const rules = {
   unknown: { ...breaking, about: 'a change that no rule knows' },
 } as const satisfies Readonly<Record<string, Classes>>
 
-export type Rule = keyof typeof rules
+export type ContractRule = keyof typeof rules

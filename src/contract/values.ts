@@ -2,7 +2,7 @@
 import { isObject, type JsonObject } from '#base/object.ts'
 import { type At, type Difference, found } from '#contract/difference.ts'
 import { type Notice, noticeChanges, removal } from '#contract/notice.ts'
-import type { Rule } from '#contract/rules.ts'
+import type { ContractRule } from '#contract/rules.ts'
 import { type Compare, fixed, missing, type Place, pairs, unknown } from '#contract/walk.ts'
 
 const anyType = ['array', 'boolean', 'null', 'number', 'object', 'string'] as const
@@ -32,7 +32,10 @@ export const nullRemoved = (at: At): readonly Difference[] =>
 const notNull = (types: readonly string[]): readonly string[] =>
   types.filter(type => type !== 'null')
 
-const ruleOfTypes = (before: readonly string[], after: readonly string[]): Rule | undefined => {
+const ruleOfTypes = (
+  before: readonly string[],
+  after: readonly string[],
+): ContractRule | undefined => {
   const [from, to] = [notNull(before), notNull(after)]
   const [lost, gained] = [typesWithout(from, to).length > 0, typesWithout(to, from).length > 0]
   if (!lost && !gained) return undefined
@@ -84,7 +87,7 @@ export const compareSteps: Compare = (before, after, at) => {
   return found(at, isWhole(before, after) ? 'limit-looser' : 'format-changed', message)
 }
 
-const ruleOfFormats = (before: unknown, after: unknown): Rule => {
+const ruleOfFormats = (before: unknown, after: unknown): ContractRule => {
   if (before === undefined) return 'format-added'
   return after === undefined ? 'format-removed' : 'format-changed'
 }

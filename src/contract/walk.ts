@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { isObject, type JsonObject, own } from '#base/object.ts'
 import { type At, type Difference, found } from '#contract/difference.ts'
 import { noticeChanges, noticeOf, removal } from '#contract/notice.ts'
-import type { Rule } from '#contract/rules.ts'
+import type { ContractRule } from '#contract/rules.ts'
 
 /** Two documents, and the references of both that were followed. */
 type Run = {
@@ -39,7 +39,7 @@ export const missing = <Value>(values: readonly Value[], other: readonly Value[]
 
 /** Compares values of which any change is a difference of one rule. */
 export const fixed =
-  (rule: Rule, about: (at: Place, before: unknown, after: unknown) => string): Compare =>
+  (rule: ContractRule, about: (at: Place, before: unknown, after: unknown) => string): Compare =>
   (before, after, at) =>
     isDeepStrictEqual(before, after) ? [] : found(at, rule, about(at, before, after))
 
@@ -145,7 +145,7 @@ export const byPlace = (compare: Compare): Compare =>
 
 /** Compares a flag that is false where it is left out. */
 export const flag =
-  (on: Rule, off: Rule, about: (at: Place, isOn: boolean) => string): Compare =>
+  (on: ContractRule, off: ContractRule, about: (at: Place, isOn: boolean) => string): Compare =>
   (before = false, after = false, at) => {
     if (typeof before !== 'boolean' || typeof after !== 'boolean') return unknown(before, after, at)
     return before === after ? [] : found(at, after ? on : off, about(at, after))
@@ -229,7 +229,7 @@ export const followed = (document: JsonObject, part: unknown, depth = 0): unknow
 }
 
 /** The removal of a part of the first document, by what it or its reference announced. */
-export const removed = (part: unknown, at: Place, rule: Rule, message: string) =>
+export const removed = (part: unknown, at: Place, rule: ContractRule, message: string) =>
   removal(noticeOf(followed(at.run.before, part)), at, rule, message)
 
 /** The name of a pair of references. */

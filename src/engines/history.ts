@@ -3,20 +3,20 @@ import { randomBytes } from 'node:crypto'
 import { type Applied, checksumOf, type Migration } from '#engines/migrations.ts'
 import { type Secret, secrets } from '#engines/store.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import { type Query, queryOf, queryWith, type Work } from '#sql/engine.ts'
+import { type Query, type QueryScript, queryOf, queryWith } from '#sql/engine.ts'
 import { sql, trusted } from '#sql/sql.ts'
 
 /** The columns of a table, each with whether it is never null; none where there is no such table. */
 export const columnsOf = function* (
   dialect: Dialect,
   table: string,
-): Work<ReadonlyMap<string, boolean>> {
+): QueryScript<ReadonlyMap<string, boolean>> {
   const rows = yield queryOf(dialect.columnsOf(table), dialect)
   return new Map(rows.map(([name, isRequired]) => [String(name), Number(isRequired) === 1]))
 }
 
 /** The migrations applied to a store; none where it was never migrated. */
-export const appliedIn = function* (dialect: Dialect): Work<readonly Applied[]> {
+export const appliedIn = function* (dialect: Dialect): QueryScript<readonly Applied[]> {
   const columns = yield* columnsOf(dialect, 'migrations')
   if (columns.size === 0) return []
   const checksum = trusted(columns.has('checksum') ? 'checksum' : 'null')
@@ -28,7 +28,7 @@ export const appliedIn = function* (dialect: Dialect): Work<readonly Applied[]> 
 }
 
 /** Makes the table of applied migrations where there is none. */
-export const makeMigrationsTable = function* (dialect: Dialect, ddl: string): Work<void> {
+export const makeMigrationsTable = function* (dialect: Dialect, ddl: string): QueryScript<void> {
   yield queryWith(ddl)
   // Stores made by older programs have no such column.
   if (!(yield* columnsOf(dialect, 'migrations')).has('checksum'))
@@ -47,7 +47,7 @@ export const recordChecksums = function* (
   dialect: Dialect,
   known: readonly Migration[],
   applied: readonly Applied[],
-): Work<void> {
+): QueryScript<void> {
   const unrecorded = new Set(applied.flatMap(one => (one.checksum === null ? [one.name] : [])))
   for (const migration of known)
     if (unrecorded.has(migration.name))
@@ -58,7 +58,7 @@ export const recordChecksums = function* (
 }
 
 /** Makes the keys that a migrated store lacks; writes nothing where it has them all. */
-export const makeSecrets = function* (dialect: Dialect): Work<void> {
+export const makeSecrets = function* (dialect: Dialect): QueryScript<void> {
   const rows = yield queryWith('select name from secrets')
   const present = new Set(rows.map(([name]) => name))
   for (const name of secrets)
@@ -70,7 +70,7 @@ export const makeSecrets = function* (dialect: Dialect): Work<void> {
 }
 
 /** A key of a store; throws where it was never migrated. */
-export const secretIn = function* (dialect: Dialect, name: Secret): Work<Uint8Array> {
+export const secretIn = function* (dialect: Dialect, name: Secret): QueryScript<Uint8Array> {
   const isThere = (yield* columnsOf(dialect, 'secrets')).size > 0
   const [row] = isThere
     ? yield queryOf(sql`select value from secrets where name = ${name}`, dialect)

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createSlowLane } from '#engines/slow-lane.ts'
-import type { Asked } from '#sql/engine.ts'
+import type { ReadOptions } from '#sql/engine.ts'
 
 /** A caller of that name, who can hang up. */
 const callerNamed = (name: string) => {
   const { promise, resolve: hangUp } = Promise.withResolvers<void>()
   let hasGone = false
-  const asked: Asked = {
+  const asked: ReadOptions = {
     caller: () => name,
     onGone: stop => {
       let isForgotten = false
@@ -28,7 +28,10 @@ const callerNamed = (name: string) => {
 }
 
 /** Runs work that lasts until it is let go, or stopped. */
-const hold = (lane: ReturnType<typeof createSlowLane>, { asked }: { readonly asked: Asked }) => {
+const hold = (
+  lane: ReturnType<typeof createSlowLane>,
+  { asked }: { readonly asked: ReadOptions },
+) => {
   const { promise, resolve: letGo, reject } = Promise.withResolvers<void>()
   const done = lane.run(gone => {
     gone.addEventListener('abort', () => reject(new Error('stopped')))

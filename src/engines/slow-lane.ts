@@ -1,6 +1,6 @@
 /** The lane of slow reads: few run at a time, a bounded number waits, and callers take turns. */
 import { ApiError } from '#errors.ts'
-import type { Asked } from '#sql/engine.ts'
+import type { ReadOptions } from '#sql/engine.ts'
 
 type SlowLaneLimits = {
   /** How many run at a time. */
@@ -107,7 +107,7 @@ export const createSlowLane = ({ slots, waiting, patience }: SlowLaneLimits) => 
    */
   const run = async <Result>(
     work: (gone: AbortSignal) => Promise<Result>,
-    { caller: callerOf, onGone }: Asked,
+    { caller: callerOf, onGone }: ReadOptions,
   ): Promise<Result> => {
     const caller = callerOf?.() ?? ''
     shares.take(caller)

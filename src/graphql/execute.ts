@@ -20,7 +20,7 @@ import { collectFields, type Execution } from '#graphql/selection.ts'
 import type { Documents } from '#graphql/stored.ts'
 import type { countingOperations } from '#graphql/usage.ts'
 import { askedBy } from '#http/asked.ts'
-import type { Edge } from '#http/edge.ts'
+import type { HttpContext } from '#http/edge.ts'
 import { asApiError } from '#http/finish.ts'
 import type { RateHeaders } from '#http/limit/limiter.ts'
 import { errorHeaders, writeHeaders } from '#http/reply.ts'
@@ -29,12 +29,12 @@ import type { Whole } from '#http/whole.ts'
 import type { Viewer } from '#model/viewer.ts'
 import type { KeyedRequest } from '#write/idempotency.ts'
 
-type Observe = Edge['observe']
+type Observe = HttpContext['observe']
 
 /** The endpoint, as all its requests share it. */
 export type Endpoint = {
   readonly core: Core
-  readonly edge: Edge
+  readonly edge: HttpContext
   readonly schema: Schema
   readonly introspection: boolean
   readonly documents: Documents
@@ -131,7 +131,7 @@ const mutate = async (
 
 /** Each mutation of an operation counts as a request does, and what it creates; the first request is counted already. */
 const countMutations = (
-  { limiter }: Edge,
+  { limiter }: HttpContext,
   c: Http,
   { schema, operation, variables, viewer }: Execution,
 ): RateHeaders | undefined | Promise<RateHeaders> => {

@@ -19,7 +19,7 @@ import { schemaHandler } from '#graphql/sdl.ts'
 import { type Documents, documentsWith, type Stored } from '#graphql/stored.ts'
 import { countingOperations } from '#graphql/usage.ts'
 import { unlessKnown } from '#http/conditional.ts'
-import type { Edge, Fail } from '#http/edge.ts'
+import type { Fail, HttpContext } from '#http/edge.ts'
 import { exchange } from '#http/exchange.ts'
 import { createMemory, type Memory } from '#http/memory.ts'
 import { errorHeaders, type Reply } from '#http/reply.ts'
@@ -133,7 +133,7 @@ const isWrite = (endpoint: Endpoint, c: Http, viewer: Viewer): boolean => {
 
 /** Errors before there is a GraphQL request: broken bodies, bad tokens, wrong media types. */
 const failWith =
-  (observe: Edge['observe']): Fail =>
+  (observe: HttpContext['observe']): Fail =>
   (error, requestId, c) => {
     const type = negotiate(header(c, 'accept')) ?? json
     // A bad token and variables that are too large are errors as any other of a well-formed request; at any other path
@@ -169,7 +169,7 @@ export const checkStored = (model: Model, options: GraphqlOptions): void => {
 }
 
 /** Opens the GraphQL API of a model: the handlers of its requests, and of those for the text of its schema. */
-export const openGraphql = (core: Core, edge: Edge, options: GraphqlOptions) => {
+export const openGraphql = (core: Core, edge: HttpContext, options: GraphqlOptions) => {
   const { introspection } = options
   const schema = deriveSchema(core.model)
   const documents = documentsFor(schema, options, edge.memory)

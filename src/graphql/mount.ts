@@ -5,7 +5,7 @@ import type { Core } from '#core.ts'
 import type { GraphqlApi, GraphqlOptions } from '#graphql/graphql.ts'
 import { loadGraphql } from '#graphql/load.ts'
 import { json, negotiate, wantsPage } from '#graphql/media-types.ts'
-import type { Edge, Fail } from '#http/edge.ts'
+import type { Fail, HttpContext } from '#http/edge.ts'
 import { exchange } from '#http/exchange.ts'
 import { errorHeaders } from '#http/reply.ts'
 import { type App, type Http, header } from '#http/request.ts'
@@ -21,7 +21,7 @@ const failPlainly: Fail = (error, requestId, c) => {
 }
 
 /** An API that cannot be opened: each request is refused with the reason. */
-const closed = (edge: Edge, cause: unknown): GraphqlApi => {
+const closed = (edge: HttpContext, cause: unknown): GraphqlApi => {
   const refuse = () => {
     throw cause
   }
@@ -36,7 +36,7 @@ const closed = (edge: Edge, cause: unknown): GraphqlApi => {
 export const mountGraphql = (
   app: App,
   core: Core,
-  edge: Edge,
+  edge: HttpContext,
   options: GraphqlOptions,
   page: (c: Http) => Response | Promise<Response>,
 ): (() => Promise<unknown>) => {

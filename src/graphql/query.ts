@@ -14,7 +14,7 @@ import {
 } from '#graphql/selection.ts'
 import { type Whole, wholeOf } from '#http/whole.ts'
 import { entityOf, notFound } from '#model/model.ts'
-import { type Answer, type Asked, type Prepared, read, readAs } from '#read/read.ts'
+import { type Answer, type Prepared, type ReadOptions, read, readAs } from '#read/read.ts'
 import { type Root, VIEWER } from '#read/selection.ts'
 
 /** A member of `data`: given text, introspection, or the n-th root of the read. */
@@ -142,7 +142,7 @@ const madeOf = (
 }
 
 /** Runs the query; throws where the viewer may not read something, and where it is too large or takes too long. */
-export const runQuery = (querying: Querying, asked: Asked): Queried | Promise<Queried> => {
+export const runQuery = (querying: Querying, asked: ReadOptions): Queried | Promise<Queried> => {
   const { core, variables, viewer, isTagged } = querying
   const { members, prepared, slots } = readyFor(querying)
   const make = (answers: readonly Answer[]) => madeOf(querying, members, answers)

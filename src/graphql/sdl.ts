@@ -5,7 +5,7 @@ import { ApiError } from '#errors.ts'
 import type { Schema } from '#graphql/schema.ts'
 import { preferred } from '#http/accept.ts'
 import { bodyTag, unlessKnown } from '#http/conditional.ts'
-import type { Edge, Fail } from '#http/edge.ts'
+import type { Fail, HttpContext } from '#http/edge.ts'
 import { exchange } from '#http/exchange.ts'
 import type { Reply } from '#http/reply.ts'
 import { type Http, header } from '#http/request.ts'
@@ -15,7 +15,7 @@ export const schemaText = ({ schema }: Schema): string => `${printSchema(schema)
 
 /** Serves the text of the schema; 404 with the setting to turn on where introspection is off. */
 export const schemaHandler = (
-  edge: Edge,
+  edge: HttpContext,
   fail: Fail,
   { schema, introspection }: { readonly schema: Schema; readonly introspection: boolean },
 ) => {

@@ -1,10 +1,10 @@
 /** How a request asks for a read: from where on, on whose behalf, and for how long. */
-import type { Edge } from '#http/edge.ts'
+import type { HttpContext } from '#http/edge.ts'
 import { type Http, hasHungUp, header } from '#http/request.ts'
 import type { Viewer } from '#model/viewer.ts'
 
 /** The terms of a read for a request: not before the position that it names, for its caller, until its client hangs up. */
-export const askedBy = ({ callerOf }: Pick<Edge, 'callerOf'>, c: Http, viewer: Viewer) => ({
+export const askedBy = ({ callerOf }: Pick<HttpContext, 'callerOf'>, c: Http, viewer: Viewer) => ({
   /** The position that an earlier write's answer named; undefined: any will do. */
   after: header(c, 'duet-position'),
   caller: () => callerOf(c, viewer),

@@ -13,7 +13,7 @@ import type { Viewer } from '#model/viewer.ts'
 import type { Observe } from '#observe.ts'
 
 /** The part of the service around both APIs, from the configuration. */
-export type Edge = {
+export type HttpContext = {
   /** The viewer of an `Authorization` header; throws `UNAUTHENTICATED` for a bad one, and what `beforeCheck` throws before a signature is checked. */
   readonly authenticate: (
     authorization: string | undefined,
@@ -51,7 +51,7 @@ export type Handle = (c: Http, viewer: Viewer, requestId: string) => Reply | Pro
 
 /** A handler with its surroundings, the same for all its requests. */
 export type Serving = {
-  readonly edge: Edge
+  readonly edge: HttpContext
   readonly fail: Fail
   readonly handle: Handle
   /** The pattern of the path; absent where no route takes it. */

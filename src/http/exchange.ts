@@ -4,7 +4,7 @@ import { after, attempt } from '#base/after.ts'
 import { passingOn } from '#base/traceparent.ts'
 import { requests, traced } from '#channels.ts'
 import { ApiError } from '#errors.ts'
-import type { Edge, Fail, Handle, IsWrite, Serving } from '#http/edge.ts'
+import type { Fail, Handle, HttpContext, IsWrite, Serving } from '#http/edge.ts'
 import { affordable, finish, overloaded, refuse, tooManyUnread } from '#http/finish.ts'
 import { checkHead, checkPath } from '#http/head.ts'
 import { goOn, isBehindEnd, mustWait, pipelineOf, takePlace, waitBehind } from '#http/pipeline.ts'
@@ -19,7 +19,7 @@ import type { Viewer } from '#model/viewer.ts'
 const byMethod: IsWrite = ({ req }) => !isSafe(req.method)
 
 /** The viewer, or the error of a URL or token that is not accepted. */
-const identify = ({ urlLimit, authenticate, limiter }: Edge, c: Http) =>
+const identify = ({ urlLimit, authenticate, limiter }: HttpContext, c: Http) =>
   attempt<Viewer | { readonly error: unknown }>(
     () => {
       if (c.req.url.length > urlLimit)
@@ -33,7 +33,7 @@ const identify = ({ urlLimit, authenticate, limiter }: Edge, c: Http) =>
   )
 
 /** What the body of a request is received under: the part of its caller, and its token, which may expire meanwhile. */
-const receiving = ({ memory, callerOf, authenticate }: Edge, c: Http, viewer: Viewer) => ({
+const receiving = ({ memory, callerOf, authenticate }: HttpContext, c: Http, viewer: Viewer) => ({
   account: memory.bodies.of(callerOf(c, viewer)),
   checkAgain: () => authenticate(header(c, 'authorization')),
 })
@@ -204,7 +204,7 @@ const serve = (serving: Serving, exchange: Exchange): Response | Promise<Respons
  * first. `route` is the pattern of its path, where it has one.
  */
 export const exchange = (
-  edge: Edge,
+  edge: HttpContext,
   fail: Fail,
   handle: Handle,
   route?: string,

@@ -1,7 +1,7 @@
 /** The end of an exchange: its error as a reply, the headers of every response, and its log line. */
 import { requests } from '#channels.ts'
 import { ApiError } from '#errors.ts'
-import type { Edge, Serving } from '#http/edge.ts'
+import type { HttpContext, Serving } from '#http/edge.ts'
 import { leave } from '#http/pipeline.ts'
 import { type Exchange, eventOf } from '#http/progress.ts'
 import { corsHeaders, notAPage, type Reply } from '#http/reply.ts'
@@ -73,7 +73,7 @@ const everyone = corsHeaders('*', undefined)
 /** Adds the headers of every response. The reply's headers are its own: a copy would cost as much as a small read. */
 const complete = (
   { headers, body }: Reply,
-  { origins, positionStatus }: Edge,
+  { origins, positionStatus }: HttpContext,
   { c, requestId, rate }: Exchange,
 ): void => {
   headers['X-Request-Id'] = requestId

@@ -6,14 +6,14 @@ import type { Reply } from '#http/reply.ts'
 import { type Http, header, requestIdOf } from '#http/request.ts'
 import { traceOf } from '#http/trace.ts'
 import { anonymous, type Viewer } from '#model/viewer.ts'
-import type { RequestEvent, Work } from '#observe.ts'
+import type { RequestEvent, RequestStats } from '#observe.ts'
 
 /** A request in progress, with the facts for its answer and log line. */
 export type Exchange = {
   readonly c: Http
   readonly requestId: string
   readonly facts: RequestFacts
-  readonly work: Work | undefined
+  readonly work: RequestStats | undefined
   readonly started: number
   /** How long it waited for its turn, in milliseconds. */
   wait: number
@@ -25,7 +25,11 @@ export type Exchange = {
 }
 
 /** A request that has just come; `route` is the pattern of its path, `work` what it does in the store where that is collected. */
-export const begin = (c: Http, route: string | undefined, work: Work | undefined): Exchange => {
+export const begin = (
+  c: Http,
+  route: string | undefined,
+  work: RequestStats | undefined,
+): Exchange => {
   const { method, path } = c.req
   const requestId = requestIdOf(c)
   return {

@@ -1,6 +1,6 @@
 /** Requests that no route takes: 404, 405 with `Allow`, and OPTIONS. */
 import { ApiError } from '#errors.ts'
-import type { Edge, Fail, Handle } from '#http/edge.ts'
+import type { Fail, Handle, HttpContext } from '#http/edge.ts'
 import { exchange } from '#http/exchange.ts'
 import { preflightHeaders, type Reply } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
@@ -39,7 +39,7 @@ export const allowing = (known: readonly Known[]) => {
  */
 export const unrouted = (
   allowedAt: (path: string) => string | undefined,
-  edge: Edge,
+  edge: HttpContext,
   { fail, around }: { readonly fail: Fail; readonly around: (handle: Handle) => Handle },
   { absent, elsewhere }: Astray,
   headersFor: (c: Http, allow: string) => Readonly<Record<string, string>>,

@@ -1,12 +1,12 @@
 /** What each request does in the store, collected from the diagnostics channels for those who ask where the time went. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { jobs, onEnd, reads } from '#channels.ts'
-import type { RequestEvent, Work } from '#observe.ts'
+import type { RequestEvent, RequestStats } from '#observe.ts'
 
 /** The most statements of a request that are collected. */
 const mostStatements = 20
 
-export const noWork = (): Work => ({
+export const noWork = (): RequestStats => ({
   reads: 0,
   slow: 0,
   writes: 0,
@@ -17,11 +17,11 @@ export const noWork = (): Work => ({
 })
 
 /** Runs a request so that what it does in the store is added to `work`. */
-export type Collect = <Result>(work: Work, run: () => Result) => Result
+export type Collect = <Result>(work: RequestStats, run: () => Result) => Result
 
-const current = new AsyncLocalStorage<Work>()
+const current = new AsyncLocalStorage<RequestStats>()
 
-const add = (work: Work, statements: () => readonly string[], milliseconds: number) => {
+const add = (work: RequestStats, statements: () => readonly string[], milliseconds: number) => {
   work.store += milliseconds
   const room = mostStatements - work.statements.length
   if (room > 0) work.statements.push(...statements().slice(0, room))

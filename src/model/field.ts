@@ -72,13 +72,13 @@ type Derived =
   | 'enum'
 
 /** The options of a field of any kind; `Own` is the type of its initial value. */
-export type Options<Own extends Initial = Initial> = Partial<Omit<Field, Derived>> & {
+export type FieldOptions<Own extends Initial = Initial> = Partial<Omit<Field, Derived>> & {
   readonly initial?: Own | { readonly value: null }
 }
 
 /** The options of a field that the service fills. */
 type Shown = Pick<
-  Options,
+  FieldOptions,
   'settableBy' | 'readableBy' | 'description' | 'graphql' | 'rest' | 'until' | 'from'
 > &
   Lifetime
@@ -88,7 +88,7 @@ export const fixed = { settableBy: nobody } as const
 /** Options of an internal field: for searches and comparisons, never shown. */
 export const internal = { settableBy: nobody, graphql: 'hidden', rest: false } as const
 
-type Details = Options &
+type Details = FieldOptions &
   Partial<Pick<Field, 'range' | 'values' | 'format' | 'references' | 'foldedFrom' | 'enum'>>
 
 const field = (scalar: Scalar, rule: Check, options: Details): Field => ({
@@ -129,7 +129,11 @@ const sized = (check: Check<string>, min: number, max: number) =>
 
 /** Text of `min` to `max` code points; `trimmed` loses its outer white space first. */
 export const text = (
-  options: Options<{ readonly value: string }> & { min?: number; max: number; trimmed?: boolean },
+  options: FieldOptions<{ readonly value: string }> & {
+    min?: number
+    max: number
+    trimmed?: boolean
+  },
 ): Field => {
   const { min = 1, max, trimmed = false, ...rest } = options
   return field('text', sized(trimmed ? trimmedText : storable, min, max), {
@@ -139,7 +143,7 @@ export const text = (
 }
 
 /** An email address of valid form, at most 254 characters, stored as it is written. */
-export const email = (options: Options<{ readonly value: string }> = {}): Field =>
+export const email = (options: FieldOptions<{ readonly value: string }> = {}): Field =>
   field('text', where(sized(trimmedText, 1, 254), isEmail, 'must be an email address'), {
     ...options,
     range: { min: 1, max: 254 },
@@ -152,14 +156,14 @@ const webForm = /^https?:\/\/[^\s\p{Cc}/\\@?#]+(?:[/?#][^\s\p{Cc}\\]*)?$/iu
 const isWebUrl = (value: string): boolean => webForm.test(value) && URL.canParse(value)
 
 /** An absolute http or https URL without credentials, at most 2,048 characters. */
-export const webUrl = (options: Options<{ readonly value: string }> = {}): Field =>
+export const webUrl = (options: FieldOptions<{ readonly value: string }> = {}): Field =>
   field(
     'text',
     where(sized(storable, 1, 2048), isWebUrl, 'must be an absolute http or https URL'),
     { ...options, range: { min: 1, max: 2048 }, format: 'uri' },
   )
 
-type ChoiceOptions<Value extends string> = Options<{ readonly value: Value }> & {
+type ChoiceOptions<Value extends string> = FieldOptions<{ readonly value: Value }> & {
   enum?: { readonly name: string; readonly deprecated?: Readonly<Partial<Record<Value, string>>> }
 }
 
@@ -185,7 +189,7 @@ const within =
 
 /** A whole number from `min` to `max`. */
 export const int = (
-  options: Options<{ readonly value: number }> & { min: number; max: number },
+  options: FieldOptions<{ readonly value: number }> & { min: number; max: number },
 ): Field => {
   const { min, max, ...rest } = options
   const message = `must be a whole number from ${min} to ${max}`
@@ -196,7 +200,9 @@ export const int = (
 }
 
 /** An amount in the store's currency, which decides the number of decimals (see `write/input.ts`). */
-export const money = (options: Options<{ readonly value: number }> & { max: number }): Field => {
+export const money = (
+  options: FieldOptions<{ readonly value: number }> & { max: number },
+): Field => {
   const { max, ...rest } = options
   const message = `must be a number from 0 to ${max}`
   return field('money', a(within(Number.isFinite, 0, max), message), {
@@ -208,11 +214,11 @@ export const money = (options: Options<{ readonly value: number }> & { max: numb
 const noMoment = 'must be an ISO 8601 time in UTC, such as 2026-01-31T09:30:00.000Z'
 
 /** A moment, ISO 8601 in UTC with milliseconds. */
-export const time = (options: Options<'now' | { readonly value: number }> = {}): Field =>
+export const time = (options: FieldOptions<'now' | { readonly value: number }> = {}): Field =>
   field('time', where(aText(noMoment), isMoment, noMoment), options)
 
 /** True or false. */
-export const flag = (options: Options<{ readonly value: 0 | 1 }> = {}): Field =>
+export const flag = (options: FieldOptions<{ readonly value: 0 | 1 }> = {}): Field =>
   field(
     'flag',
     a(given => typeof given === 'boolean', 'must be true or false'),
@@ -220,7 +226,7 @@ export const flag = (options: Options<{ readonly value: 0 | 1 }> = {}): Field =>
   )
 
 /** Bytes, such as a picture: only for the content's own code, as no API shows them. */
-export const bytes = (options: Options<never> = {}): Field =>
+export const bytes = (options: FieldOptions<never> = {}): Field =>
   field(
     'bytes',
     a(given => given instanceof Uint8Array, 'must be bytes'),
@@ -240,7 +246,7 @@ export const id = (options: Shown = {}): Field =>
 /** The id of a row of another entity. */
 export const reference = (
   entity: string,
-  options: Options<'viewer'> & { onDelete?: 'cascade' | 'set null' | 'restrict' } = {},
+  options: FieldOptions<'viewer'> & { onDelete?: 'cascade' | 'set null' | 'restrict' } = {},
 ): Field => {
   const { onDelete = 'cascade', ...rest } = options
   return field('id', a(isId, 'must be the id of a thing that exists'), {
@@ -251,8 +257,10 @@ export const reference = (
 }
 
 /** A copy of another field without case, to find and compare by. */
-export const folded = (from: string, options: Pick<Options, 'nullable' | 'unique'> = {}): Field =>
-  field('text', string, { ...internal, foldedFrom: from, ...options })
+export const folded = (
+  from: string,
+  options: Pick<FieldOptions, 'nullable' | 'unique'> = {},
+): Field => field('text', string, { ...internal, foldedFrom: from, ...options })
 
 /** The row's counter for lost updates: raised by each write, part of the ETag. */
 export const revision = (): Field =>

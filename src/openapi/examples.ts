@@ -9,7 +9,7 @@ import { type Input, inputFields } from '#openapi/schemas.ts'
 import { encoders, inForm, orNull } from '#read/encode.ts'
 import type { Answer } from '#read/read.ts'
 import { cursorEnvelope, numberedEnvelope } from '#rest/paging.ts'
-import { inputValues, type Use, type Values } from '#write/input.ts'
+import { type InputContext, inputValues, type Values } from '#write/input.ts'
 
 /** A moment for rows that do not say when they were made. */
 const moment = Date.UTC(2026, 0, 5, 9)
@@ -34,7 +34,14 @@ const storedRow = (
 ): Values | undefined => {
   if (!row) return undefined
   const also = Object.keys(row)
-  const use: Use = { mode: 'import', viewer: anonymous, model, now: moment, what: name, also }
+  const use: InputContext = {
+    mode: 'import',
+    viewer: anonymous,
+    model,
+    now: moment,
+    what: name,
+    also,
+  }
   const entity = entityOf(model, name)
   return new Map([['id', index + 1], ...inputValues(entity, inCurrency(model, entity, row), use)])
 }

@@ -2,7 +2,7 @@
 import { restPath } from '#base/paths.ts'
 import type { Content } from '#content.ts'
 import { preferred } from '#http/accept.ts'
-import type { Edge } from '#http/edge.ts'
+import type { HttpContext } from '#http/edge.ts'
 import { exchange } from '#http/exchange.ts'
 import { type App, type Http, header } from '#http/request.ts'
 import type { Model } from '#model/model.ts'
@@ -29,7 +29,7 @@ export const mountOpenApi = (
   app: App,
   content: Content,
   model: Model,
-  edge: Edge,
+  edge: HttpContext,
   notices: Notices | undefined,
 ): void => {
   const texts = new Map<Version, { key: string; text: Promise<string> }>()

@@ -9,7 +9,7 @@ import { compileForMany } from '#read/compile.ts'
 import { plan } from '#read/plan.ts'
 import { type Answer, type PlanReader, prepare, read } from '#read/read.ts'
 import type { Root } from '#read/selection.ts'
-import { drive, type Query, type Work } from '#sql/engine.ts'
+import { drive, type Query, type QueryScript } from '#sql/engine.ts'
 import type { SqlValue, Statement } from '#sql/sql.ts'
 import { field, goldens, relation, root } from '../../test/goldens.ts'
 import { noDatabase } from '../../test/postgres/tools/database.ts'
@@ -103,7 +103,7 @@ describe('on PostgreSQL', { skip: noDatabase }, () => {
       { objects: 5, bytes: 10_000 },
     )
     let fetched = 0
-    const counted = function* (): Work<readonly Answer[]> {
+    const counted = function* (): QueryScript<readonly Answer[]> {
       const steps = work([2, 0, 0])
       const { value } = steps.next()
       const rows = yield value as Query

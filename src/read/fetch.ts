@@ -2,7 +2,7 @@
 import { ApiError } from '#errors.ts'
 import type { Results } from '#read/level.ts'
 import type { Limits } from '#read/stitch.ts'
-import type { Query, Rows, Work } from '#sql/engine.ts'
+import type { Query, QueryScript, Rows } from '#sql/engine.ts'
 import type { Parameter, SqlValue, Statement } from '#sql/sql.ts'
 
 /** A compiled plan: its statements, and how their rows are fetched, given the values of its slots. */
@@ -13,7 +13,7 @@ export type Fetch = {
     readonly query: (slots: readonly SqlValue[]) => Query
     readonly results: (rows: Rows) => Results
   } | null
-  readonly work: (slots: readonly SqlValue[]) => Work<Results>
+  readonly work: (slots: readonly SqlValue[]) => QueryScript<Results>
 }
 
 /** The values of a run, from which the parameters of its statements are filled. */

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { onEnd, type ReadFacts, reads } from '#channels.ts'
 import { publishing } from '#read/publishing.ts'
 import type { PlanReader } from '#read/read.ts'
-import { drive, type Query, type Rows, type Work } from '#sql/engine.ts'
+import { drive, type Query, type QueryScript, type Rows } from '#sql/engine.ts'
 
 const query = (text: string, isQuick = true): Query => ({ text, values: [], isQuick })
 
@@ -15,7 +15,7 @@ const answer = ({ text }: Query): Rows => {
   return Array.from(text, letter => [letter])
 }
 
-const run = <Result>(begin: () => Work<Result>): Result => drive(begin(), answer)
+const run = <Result>(begin: () => QueryScript<Result>): Result => drive(begin(), answer)
 
 /** A reader of which only these are asked. */
 const plain = {
@@ -54,13 +54,13 @@ test('it has a query that fails, without rows', async () => {
   ])
 })
 
-function* twice(): Work<number> {
+function* twice(): QueryScript<number> {
   const first = yield query('ab')
   const second = yield query('abc')
   return first.length + second.length
 }
 
-function* mended(): Work<number> {
+function* mended(): QueryScript<number> {
   try {
     yield query('?')
   } catch {

@@ -1,13 +1,13 @@
 /** Publishes on the channel of reads also what is asked of a reader directly, past `read()`, as routes of a content do. */
 import { type ReadFacts, reads, traced } from '#channels.ts'
 import type { PlanReader } from '#read/read.ts'
-import type { Query, Rows, Work } from '#sql/engine.ts'
+import type { Query, QueryScript, Rows } from '#sql/engine.ts'
 
 /** The queries of a piece of work and the number of their rows, counted while it runs. */
 type Seen = { readonly texts: string[]; rows: number }
 
 /** The same work, which counts what it asks for; one that is begun again counts anew. */
-function* counted<Result>(work: Work<Result>, seen: Seen): Work<Result> {
+function* counted<Result>(work: QueryScript<Result>, seen: Seen): QueryScript<Result> {
   seen.texts.length = 0
   seen.rows = 0
   let step = work.next()
@@ -38,8 +38,8 @@ const factsOf = (texts: readonly string[], lane: ReadFacts['lane']): ReadFacts =
 /** Runs work as `run` does, and publishes it. */
 const publish = <Result>(
   lane: ReadFacts['lane'],
-  begin: () => Work<Result>,
-  run: (begin: () => Work<Result>) => Result | Promise<Result>,
+  begin: () => QueryScript<Result>,
+  run: (begin: () => QueryScript<Result>) => Result | Promise<Result>,
 ): Result | Promise<Result> => {
   if (!reads.hasSubscribers) return run(begin)
   const seen: Seen = { texts: [], rows: 0 }

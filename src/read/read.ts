@@ -5,22 +5,31 @@ import { reads, traced } from '#channels.ts'
 import { type AnswerCache, answerCache, type Budget } from '#read/cache.ts'
 import type { ReadPlan, Results } from '#read/level.ts'
 import type { Answer, Prepared } from '#read/prepare.ts'
-import { type Asked, type Changes, type Reader, TooLong, type Work } from '#sql/engine.ts'
+import {
+  type Changes,
+  type QueryScript,
+  type Reader,
+  type ReadOptions,
+  TooLong,
+} from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
 // Apart, so that a thread which only runs plans loads no more.
 export { type Answer, type Prepared, prepare } from '#read/prepare.ts'
-export type { Asked } from '#sql/engine.ts'
+export type { ReadOptions } from '#sql/engine.ts'
 
 /** A reader with a lane of its own for slow reads: they hold nobody up, and end where nobody waits for them any more. */
 export type PlanReader = Reader & {
   /** Runs work in the slow lane; its queries all see the same snapshot. */
-  readonly slowly: <Result>(begin: () => Work<Result>, asked?: Asked) => Promise<Result>
+  readonly slowly: <Result>(
+    begin: () => QueryScript<Result>,
+    asked?: ReadOptions,
+  ) => Promise<Result>
   /** Runs a read of the slow lane as a whole in another thread; absent where the database is one. */
   readonly elsewhere?: (
     plan: ReadPlan,
     slots: readonly SqlValue[],
-    asked: Asked,
+    asked: ReadOptions,
   ) => Promise<readonly Answer[]>
   /** The same reader, which publishes nothing, where this one publishes all that is asked of it. */
   readonly plain?: PlanReader
@@ -54,7 +63,7 @@ export const readAs = <Made>(
   prepared: Prepared,
   slots: readonly SqlValue[],
   { by, make }: Making<Made>,
-  asked: Asked = {},
+  asked: ReadOptions = {},
 ): Made | Promise<Made> => {
   if (!reader.cache) return after(read(reader, prepared, slots, asked), make)
   return reader.cache(prepared, slots, by, () => {
@@ -83,7 +92,7 @@ const run = (
   reader: PlanReader,
   { plan, lane, single, work, answers }: Prepared,
   slots: readonly SqlValue[],
-  asked: Asked,
+  asked: ReadOptions,
   see?: See,
 ): readonly Answer[] | Promise<readonly Answer[]> => {
   const { elsewhere } = reader
@@ -114,7 +123,7 @@ export const read = (
   reader: PlanReader,
   prepared: Prepared,
   slots: readonly SqlValue[],
-  asked: Asked = {},
+  asked: ReadOptions = {},
   see?: See,
 ): readonly Answer[] | Promise<readonly Answer[]> => {
   const { plain = reader } = reader

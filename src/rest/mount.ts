@@ -2,7 +2,7 @@
 import { docsPath } from '#base/paths.ts'
 import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
-import type { Edge } from '#http/edge.ts'
+import type { HttpContext } from '#http/edge.ts'
 import type { Reply } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
 import { parseId } from '#model/id.ts'
@@ -14,7 +14,7 @@ import type { Named } from '#rest/version.ts'
 /** The core, the edge, the prefix below which links stand, and the version that is served. */
 export type Mount = {
   readonly core: Core
-  readonly edge: Edge
+  readonly edge: HttpContext
   readonly prefix: string
   readonly version: Version
 }

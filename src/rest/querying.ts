@@ -1,7 +1,7 @@
 /** QUERY of a list (RFC 10008): what GET answers, with parameters in a body beside those of the URL. */
 import { parametersIn } from '#base/parameters.ts'
 import { ApiError } from '#errors.ts'
-import type { Edge } from '#http/edge.ts'
+import type { HttpContext } from '#http/edge.ts'
 import { formBody, queryString } from '#http/request.ts'
 import type { Version } from '#model/version.ts'
 import type { Serve } from '#rest/mount.ts'
@@ -24,7 +24,7 @@ const notFaulty = (work: () => Promise<unknown>): Promise<unknown> =>
   })
 
 const querying =
-  ({ bodyLimit }: Edge, serve: Serve): Serve =>
+  ({ bodyLimit }: HttpContext, serve: Serve): Serve =>
   async (c, viewer, named) => {
     try {
       const form = await formBody(c, Math.min(bodyLimit, longest))
@@ -39,7 +39,7 @@ const querying =
 
 /** The handlers of a list for QUERY by version, made of those for GET, whose plans and cached answers they share. */
 export const queriedBy = (
-  edge: Edge,
+  edge: HttpContext,
   served: ReadonlyMap<Version, Serve>,
 ): ReadonlyMap<Version, Serve> =>
   new Map([...served].map(([version, serve]) => [version, querying(edge, serve)]))

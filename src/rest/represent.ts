@@ -1,6 +1,6 @@
 /** The reply to a GET: the representation with its validators, or 304 with the same. */
 import { bodyTag, type Mark, revisionTag, unlessKnown } from '#http/conditional.ts'
-import type { Edge } from '#http/edge.ts'
+import type { HttpContext } from '#http/edge.ts'
 import type { Reply } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
 import type { Entity } from '#model/entity.ts'
@@ -31,13 +31,13 @@ export const tagOf = (text: string, mark: Mark | undefined, version: Version): s
   inVersion(mark ? revisionTag(mark, text) : bodyTag(text), version)
 
 /** The reply to a GET: 200 or 304 with the same validators. */
-export const represent = (c: Http, edge: Edge, text: string, facts: Facts): Reply =>
+export const represent = (c: Http, edge: HttpContext, text: string, facts: Facts): Reply =>
   representAs(c, edge, text, tagOf(text, undefined, facts.named.version), facts)
 
 /** The same with an ETag of its own. */
 export const representAs = (
   c: Http,
-  edge: Edge,
+  edge: HttpContext,
   body: Reply['body'],
   tag: string,
   { named, isPublic, link, queriedBy, type }: Facts,

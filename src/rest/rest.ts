@@ -3,7 +3,7 @@ import { after } from '#base/after.ts'
 import { restPath, versionPath } from '#base/paths.ts'
 import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
-import type { Edge } from '#http/edge.ts'
+import type { HttpContext } from '#http/edge.ts'
 import { exchange } from '#http/exchange.ts'
 import { type App, type Http, queryString } from '#http/request.ts'
 import { queryMethod } from '#http/safe.ts'
@@ -140,7 +140,7 @@ type RestOptions = {
 export const mountRest = (
   app: App,
   core: Core,
-  edge: Edge,
+  edge: HttpContext,
   { actions, extras, notices, development }: RestOptions,
 ): void => {
   const endpoints = endpointsOf(core, actions, extras)

@@ -19,7 +19,7 @@ import type { Named } from '#rest/version.ts'
 import { type Action, guardedBy } from '#write/action.ts'
 import { create, createPrecheck, precheck, remove, update } from '#write/derived.ts'
 import { idempotencyOf, keyedRequest } from '#write/idempotency.ts'
-import { inputValues, type Mode, type Use } from '#write/input.ts'
+import { type InputContext, inputValues, type Mode } from '#write/input.ts'
 import type { Idempotency } from '#write/job.ts'
 import { revisionSteps, type Target } from '#write/preconditions.ts'
 import { type Command, permit, type Writing } from '#write/steps.ts'
@@ -63,7 +63,12 @@ const readThen = async <Read>(
 }
 
 /** How the body of a plain write is checked: by the members of the caller's version. */
-const useOf = ({ core, version }: Mount, entity: string, mode: Mode, viewer: Viewer): Use => {
+const useOf = (
+  { core, version }: Mount,
+  entity: string,
+  mode: Mode,
+  viewer: Viewer,
+): InputContext => {
   const { model } = core
   const resource = resourceOf(model, entity, version)
   return { mode, viewer, model, now: core.now(), what: entity, resource }

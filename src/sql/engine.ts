@@ -39,13 +39,13 @@ export const queryOf = (piece: Sql, { placeholder }: Pick<Dialect, 'placeholder'
 }
 
 /** Work on one connection: it yields queries and gets their rows, so that the same code serves sync and async drivers. */
-export type Work<Result> = Generator<Query, Result, Rows>
+export type QueryScript<Result> = Generator<Query, Result, Rows>
 
 /** The state of the store after a commit; a read that names it sees that write. Opaque to callers. */
 export type Position = string
 
 /** How a read is asked for, and by whom. */
-export type Asked = {
+export type ReadOptions = {
   /** It must see a state not older than this position. */
   readonly after?: Position | undefined
   /** Who asks: no caller may take up more than a fair share of what is scarce. */
@@ -57,9 +57,12 @@ export type Asked = {
 /** Runs reads. */
 export type Reader = {
   /** The rows of one statement, which is a snapshot by itself. */
-  readonly query: (query: Query, asked?: Asked) => Rows | Promise<Rows>
+  readonly query: (query: Query, asked?: ReadOptions) => Rows | Promise<Rows>
   /** Runs work whose queries all see the same snapshot. It is started again where its server was lost. */
-  readonly snapshot: <Result>(begin: () => Work<Result>, asked?: Asked) => Result | Promise<Result>
+  readonly snapshot: <Result>(
+    begin: () => QueryScript<Result>,
+    asked?: ReadOptions,
+  ) => Result | Promise<Result>
   /** What is to be said of a position: its write may be lost, or nobody knows; undefined where all is well. Absent where nothing gets lost. */
   readonly positionStatus?: (after: Position) => 'lost' | 'unknown' | undefined
 }
@@ -115,7 +118,7 @@ export class ConstraintError extends Error {
 }
 
 /** Runs work to its end on a driver that answers at once. */
-export const drive = <Result>(work: Work<Result>, query: (query: Query) => Rows): Result => {
+export const drive = <Result>(work: QueryScript<Result>, query: (query: Query) => Rows): Result => {
   let step = work.next()
   while (!step.done) {
     let rows: Rows
@@ -132,7 +135,7 @@ export const drive = <Result>(work: Work<Result>, query: (query: Query) => Rows)
 
 /** Runs work to its end on a driver that answers later; `ask` answers its queries one by one. */
 export const driveBy = async <Result>(
-  work: Work<Result>,
+  work: QueryScript<Result>,
   ask: (query: Query) => Promise<Rows>,
 ): Promise<Result> => {
   let step = work.next()

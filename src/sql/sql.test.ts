@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { drive, type Work } from '#sql/engine.ts'
+import { drive, type QueryScript } from '#sql/engine.ts'
 import { and, column, comma, join, name, parameter, slot, sql, statement } from '#sql/sql.ts'
 
 const sqlite = (n: number) => `?${n}`
@@ -89,7 +89,7 @@ test('every kind of parameter keeps its position among the others', () => {
 })
 
 test('an error of a query is thrown where the work asked for it, which may go on', () => {
-  const work = function* (): Work<string> {
+  const work = function* (): QueryScript<string> {
     try {
       yield { text: 'bad', values: [] }
       return 'never'
@@ -106,7 +106,7 @@ test('an error of a query is thrown where the work asked for it, which may go on
 })
 
 test('an error that the work does not catch ends it', () => {
-  const work = function* (): Work<number> {
+  const work = function* (): QueryScript<number> {
     yield { text: 'bad', values: [] }
     return 1
   }

@@ -6,7 +6,13 @@ import { ApiError } from '#errors.ts'
 import { entity } from '#model/entity.ts'
 import { money } from '#model/field.ts'
 import { anonymous } from '#model/viewer.ts'
-import { checkInput, initialValue, inputValues, type Mode, type Use } from '#write/input.ts'
+import {
+  checkInput,
+  type InputContext,
+  initialValue,
+  inputValues,
+  type Mode,
+} from '#write/input.ts'
 import { ada, check, dollars, model, thing, use } from '../../test/support/inputs.ts'
 
 test('a creation gets what it gives, and the initial values of the rest', () => {
@@ -85,7 +91,14 @@ test('the error of an input names its faults and lists them', () => {
   )
 })
 
-const refusals: readonly (readonly [string, object, Mode, Partial<Use>, string, string])[] = [
+const refusals: readonly (readonly [
+  string,
+  object,
+  Mode,
+  Partial<InputContext>,
+  string,
+  string,
+])[] = [
   ['an unknown member', { x: 1 }, 'update', {}, 'x', 'is not a member of a thing'],
   ['a misspelling', { nam: 1 }, 'update', {}, 'nam', 'is not a member of a thing, but name is'],
   ['a folded copy', { nameKey: 'a' }, 'update', {}, 'nameKey', 'is not a member of a thing'],
@@ -226,7 +239,7 @@ test('a field goes back to its initial value, or to null where it has none', () 
 })
 
 /** An import of a price in cents: what is stored, or the member at fault. */
-const importedPrice = (price: number, more: Partial<Use> = {}) => {
+const importedPrice = (price: number, more: Partial<InputContext> = {}) => {
   const priced = entity({
     table: 'priced',
     plural: 'priced',

@@ -40,7 +40,7 @@ const isSingleOf = (value: number, minor: number, digits: number): boolean => {
   return value === Number(single.toFixed(decimals.length))
 }
 
-const minorUnits = (value: number, { model, mode }: Use): Stored => {
+const minorUnits = (value: number, { model, mode }: InputContext): Stored => {
   const { digits, code } = model.settings.currency
   const parsed = parseMinor(String(value), digits)
   if (parsed && !parsed.rest) return { value: Number(parsed.minor) }
@@ -58,15 +58,18 @@ const storing = {
   time: value => ({ value: Date.parse(value as string) }),
   flag: value => ({ value: value === true ? 1 : 0 }),
   bytes: () => ({ fault: 'cannot be given as JSON' }),
-} satisfies Record<Scalar, (value: unknown, use: Use) => Stored>
+} satisfies Record<Scalar, (value: unknown, use: InputContext) => Stored>
 
 /** The highest id that a row may bring: the table's later ones are above it, and below 2^53. */
 const highestBrought = 2 ** 52
 
-const leavesNoIds = ({ scalar, references }: Field, value: unknown, { mode }: Use): boolean =>
-  mode === 'import' && scalar === 'id' && !references && Number(value) > highestBrought
+const leavesNoIds = (
+  { scalar, references }: Field,
+  value: unknown,
+  { mode }: InputContext,
+): boolean => mode === 'import' && scalar === 'id' && !references && Number(value) > highestBrought
 
-const storedValue = (field: Field, value: unknown, use: Use): Stored => {
+const storedValue = (field: Field, value: unknown, use: InputContext): Stored => {
   if (value === null) return field.nullable ? { value: null } : { fault: 'must not be null' }
   const checked = field.rule(value)
   if ('fault' in checked) return checked
@@ -78,13 +81,17 @@ const storedValue = (field: Field, value: unknown, use: Use): Stored => {
 }
 
 /** Whether callers may know of a field. */
-const isMember = (field: Field | undefined, key: string, { also = [] }: Use): field is Field =>
+const isMember = (
+  field: Field | undefined,
+  key: string,
+  { also = [] }: InputContext,
+): field is Field =>
   field !== undefined &&
   field.foldedFrom === undefined &&
   (field.rest || field.graphql !== 'hidden' || also.includes(key))
 
 /** Why the caller may not give this member; undefined where the caller may. */
-const closed = (field: Field | undefined, key: string, use: Use): string | undefined => {
+const closed = (field: Field | undefined, key: string, use: InputContext): string | undefined => {
   const { mode, viewer, model, given = {}, what } = use
   if (!isMember(field, key, use)) return `is not a member of ${withArticle(what)}`
   if (mode === 'import') return undefined
@@ -97,7 +104,7 @@ const closed = (field: Field | undefined, key: string, use: Use): string | undef
 }
 
 /** The member that an unknown one was probably meant for, of those that the caller may give in its version. */
-const meant = (entity: Entity, member: string, use: Use): string => {
+const meant = (entity: Entity, member: string, use: InputContext): string => {
   const open = Object.entries(entity.fields).flatMap(([key, field]) => {
     const name = use.resource?.nameOf(key) ?? key
     return closed(field, key, use) || fieldFor(entity, name, use) !== key ? [] : [name]
@@ -107,13 +114,13 @@ const meant = (entity: Entity, member: string, use: Use): string => {
 }
 
 /** The viewer as an initial value. Who creates a row and is nobody is refused later, as one without a token is. */
-const firstViewer = ({ nullable }: Field, { viewer, mode }: Use): Stored =>
+const firstViewer = ({ nullable }: Field, { viewer, mode }: InputContext): Stored =>
   viewer.id === null && !nullable && mode !== 'create'
     ? { fault: 'is required' }
     : { value: viewer.id }
 
 /** The stored value for a member that the input does not give; undefined: nothing is set. */
-const absent = (field: Field, key: string, use: Use): Stored | undefined => {
+const absent = (field: Field, key: string, use: InputContext): Stored | undefined => {
   const { mode, given = {}, now, resource } = use
   if (key in given) return { value: given[key] as SqlValue }
   if (mode === 'update') return undefined
@@ -129,13 +136,17 @@ const absent = (field: Field, key: string, use: Use): Stored | undefined => {
 }
 
 /** The field of a member: of the caller's version, or in a file of any version. */
-const fieldFor = (entity: Entity, member: string, { resource, mode }: Use): string | undefined => {
+const fieldFor = (
+  entity: Entity,
+  member: string,
+  { resource, mode }: InputContext,
+): string | undefined => {
   if (resource) return resource.fieldNamed(member)
   return mode === 'import' ? fieldNamedEver(entity, member) : member
 }
 
 /** The stored value of a member that may be written in the form of the caller's version. */
-const storedMember = (field: Field, key: string, value: unknown, use: Use): Stored => {
+const storedMember = (field: Field, key: string, value: unknown, use: InputContext): Stored => {
   const form = use.resource?.formOf(key)
   // Nobody may give what is written in seconds.
   if (form === undefined || form === 'as seconds' || value === null)
@@ -157,7 +168,7 @@ export const addFolded = ({ fields }: Entity, values: Map<string, SqlValue>): vo
 const givenTwice = (other: string | undefined): string | undefined =>
   other === undefined ? undefined : `is the same as ${other}, which is given too`
 
-export type Use = {
+export type InputContext = {
   readonly mode: Mode
   readonly viewer: Viewer
   readonly model: Pick<Model, 'settings' | 'viewers'>
@@ -180,7 +191,7 @@ export type Use = {
 export const checkInput = (
   entity: Entity,
   input: Readonly<Record<string, unknown>>,
-  use: Use,
+  use: InputContext,
 ): { readonly values: Values; readonly faults: readonly FieldFault[] } => {
   const values = new Map<string, SqlValue>()
   const faults: FieldFault[] = []
@@ -215,7 +226,7 @@ export const checkInput = (
 export const inputValues = (
   entity: Entity,
   input: Readonly<Record<string, unknown>>,
-  use: Use,
+  use: InputContext,
 ): Values => {
   const { values, faults } = checkInput(entity, input, use)
   if (faults.length > 0) throw invalid(faults)

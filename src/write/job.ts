@@ -9,16 +9,16 @@ import { type Parameter, type Sql, type SqlValue, statement } from '#sql/sql.ts'
 type Result = { readonly step: number; readonly column: number }
 
 /** A value that is known, or will be when a step has run. */
-export type Late = SqlValue | Result
+export type DeferredValue = SqlValue | Result
 
 /** Whether a value is known only when its step has run. */
-export const isResult = (value: Late): value is Result =>
+export const isResult = (value: DeferredValue): value is Result =>
   value !== null && typeof value === 'object' && 'step' in value
 
 /** A statement of a job: its text and its values, in order. */
-export type JobStatement = { readonly text: string; readonly values: readonly Late[] }
+export type JobStatement = { readonly text: string; readonly values: readonly DeferredValue[] }
 
-const unknown = ({ kind }: Parameter): Late => {
+const unknown = ({ kind }: Parameter): DeferredValue => {
   throw new Error(`a statement of a job has no ${kind}`)
 }
 
@@ -26,7 +26,7 @@ const unknown = ({ kind }: Parameter): Late => {
 export const jobStatement = (
   piece: Sql,
   { placeholder }: Dialect,
-  late: (parameter: Parameter) => Late = unknown,
+  late: (parameter: Parameter) => DeferredValue = unknown,
 ): JobStatement => {
   const { text, parameters } = statement(piece, placeholder)
   const values = parameters.map(one => (one.kind === 'value' ? one.value : late(one)))
@@ -80,7 +80,7 @@ export type Job = {
   /** Whether its steps must all see one state of the store; where only one job writes at a time they do. */
   readonly isolated?: boolean
   /** The read of the written row, in the same transaction; null: the answer is empty, or `text`. */
-  readonly answer: { readonly plan: ReadPlan; readonly values: readonly Late[] } | null
+  readonly answer: { readonly plan: ReadPlan; readonly values: readonly DeferredValue[] } | null
 }
 
 /** The answer of a write: its text, and the revision and id for ETag and Location. */

@@ -1,20 +1,20 @@
 /** Runs a job inside a transaction: its steps in order, then the read of the written row. */
 import { ApiError } from '#errors.ts'
 import type { Prepared } from '#read/read.ts'
-import { ConstraintError, type Query, type Rows, type Work } from '#sql/engine.ts'
+import { ConstraintError, type Query, type QueryScript, type Rows } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import {
+  type DeferredValue,
   type Idempotency,
   isResult,
   type Job,
   type JobStatement,
-  type Late,
   type Outcome,
   type Status,
   type Written,
 } from '#write/job.ts'
 
-const settled = (value: Late, results: readonly Rows[]): SqlValue =>
+const settled = (value: DeferredValue, results: readonly Rows[]): SqlValue =>
   isResult(value) ? (results[value.step]?.[0]?.[value.column] as SqlValue) : value
 
 /** A statement with its values, some of which are columns of rows that earlier steps returned. */
@@ -33,7 +33,7 @@ const answerOf = function* (
   job: Job,
   prepared: Prepared | undefined,
   results: readonly Rows[],
-): Work<Written | null> {
+): QueryScript<Written | null> {
   if (job.text !== undefined) return { text: job.text, revision: undefined, last: undefined }
   if (!job.answer || !prepared) return null
   const values = job.answer.values.map(value => settled(value, results))
@@ -47,21 +47,24 @@ const refusalBy = function* (
   index: number,
   results: readonly Rows[],
   rows: Rows,
-): Work<Outcome | undefined> {
+): QueryScript<Outcome | undefined> {
   const { expect, explain } = steps[index] ?? {}
   if (expect !== 'row' || rows.length > 0) return undefined
   return { kind: 'refused', step: index, rows: explain ? yield boundQuery(explain, results) : [] }
 }
 
 /** The refusal of a viewer who may not write any more; undefined where the viewer may. */
-const viewerRefusal = function* (job: Job): Work<Outcome | undefined> {
+const viewerRefusal = function* (job: Job): QueryScript<Outcome | undefined> {
   const index = job.steps.findIndex(({ checksViewer }) => checksViewer)
   const check = job.steps[index]
   return check && (yield* refusalBy(job, index, [], yield boundQuery(check.statement, [])))
 }
 
 /** Takes the key for the job where it is free; else a response may be stored under it, or another request has it. */
-const takeKey = function* ({ reserve, claim }: Idempotency): Work<'taken' | 'stored' | 'reused'> {
+const takeKey = function* ({
+  reserve,
+  claim,
+}: Idempotency): QueryScript<'taken' | 'stored' | 'reused'> {
   const reserved = yield boundQuery(reserve, [])
   if (reserved.length === 0) return 'stored'
   // Last, so that a replay, which comes no further, writes nothing.
@@ -73,7 +76,10 @@ const takeKey = function* ({ reserve, claim }: Idempotency): Work<'taken' | 'sto
  * The response stored under the job's key, or the refusal to show it; undefined where there is none: the key is then
  * reserved for this job.
  */
-const storedResponse = function* (job: Job, idempotency: Idempotency): Work<Outcome | undefined> {
+const storedResponse = function* (
+  job: Job,
+  idempotency: Idempotency,
+): QueryScript<Outcome | undefined> {
   const key = yield* takeKey(idempotency)
   if (key === 'taken') return undefined
   const refused = yield* viewerRefusal(job)
@@ -88,7 +94,7 @@ const storedResponse = function* (job: Job, idempotency: Idempotency): Work<Outc
   return { kind: 'done', rows: [], status: Number(status), answer, replayed: true }
 }
 
-const steps = function* (job: Job, prepared: Prepared | undefined): Work<Outcome> {
+const steps = function* (job: Job, prepared: Prepared | undefined): QueryScript<Outcome> {
   const { idempotency } = job
   const stored = idempotency && (yield* storedResponse(job, idempotency))
   if (stored) return stored
@@ -113,7 +119,7 @@ const steps = function* (job: Job, prepared: Prepared | undefined): Work<Outcome
  * The outcome of the job. Its caller rolls back unless the outcome is `done`;
  * errors that are not the caller's are thrown.
  */
-export const perform = function* (job: Job, prepared: Prepared | undefined): Work<Outcome> {
+export const perform = function* (job: Job, prepared: Prepared | undefined): QueryScript<Outcome> {
   try {
     return yield* steps(job, prepared)
   } catch (error) {

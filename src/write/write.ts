@@ -17,7 +17,7 @@ export type Done = Outcome & { kind: 'done' }
 export type Reading = { readonly plan: ReadPlan; readonly values: readonly SqlValue[] }
 
 /** The key of the request, where it has one, and the version of the REST API that its caller speaks; none in GraphQL. */
-export type Occasion = {
+export type WriteContext = {
   readonly idempotency?: Idempotency | undefined
   readonly version?: Version | undefined
 }
@@ -114,7 +114,7 @@ export const commit = async (
   { writer, model, services }: Target,
   command: Command,
   reading: Reading | null,
-  { idempotency, version }: Occasion = {},
+  { idempotency, version }: WriteContext = {},
 ): Promise<Done> => {
   const { steps, makes, status, text, isolated } = command
   const [viewer = null, ...rest] = reading?.values ?? []

@@ -196,7 +196,7 @@ test('no line of the log has a token, an address, a body, a query, a cookie, a k
 
 test('a process that ends on an error has said all before, in order', () => {
   const program = `
-    import { logging } from '#cli/log.ts'
+    import { logging } from '#serve/log.ts'
     const { observe } = logging('info')
     const request = { kind: 'request', requestId: 'first', method: 'GET', path: '/', status: 200, milliseconds: 1, viewer: null }
     observe(request)

@@ -1,8 +1,8 @@
 /** Connections on which requests follow one another, and what was answered on them. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import type { Listening } from '#cli/serve/listen.ts'
 import { type Entry, noQueue, type Queue } from '#http/queue.ts'
+import type { Listening } from '#serve/listen.ts'
 import { until } from '../support/wait.ts'
 
 /** A connection, and all that was answered on it. */

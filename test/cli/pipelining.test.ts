@@ -1,10 +1,10 @@
 /** Requests that follow one another on a connection before the first is answered: over real sockets, in a queue that the test empties. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
-import { type Listening, listen } from '#cli/serve/listen.ts'
 import { loadConfig } from '#config.ts'
 import { createActive } from '#http/active.ts'
 import { createMemory } from '#http/memory.ts'
+import { type Listening, listen } from '#serve/listen.ts'
 import { until } from '../support/wait.ts'
 import { createWorld, type World } from '../world.ts'
 import { answers, dial, heldQueue, mutation, nameOf, patch, requestsOf } from './pipelined.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import type { Query, Work } from '#sql/engine.ts'
+import type { Query, QueryScript } from '#sql/engine.ts'
 import { documentOf, drawing, numbers } from '../operations.ts'
 import { rounds } from '../support/rounds.ts'
 import { createWorld, onPostgres, type World } from '../world.ts'
@@ -22,7 +22,7 @@ type Seen = { reads: number; texts: string[] }
 const watch = (world: World): (() => Seen) => {
   let seen: Seen = { reads: 0, texts: [] }
   const { query, snapshot } = world.core.reader
-  const counted = function* <R>(work: Work<R>): Work<R> {
+  const counted = function* <R>(work: QueryScript<R>): QueryScript<R> {
     let step = work.next()
     while (!step.done) {
       const query: Query = step.value
@@ -37,7 +37,7 @@ const watch = (world: World): (() => Seen) => {
       seen.texts.push(asked.text)
       return query(asked)
     },
-    snapshot: <R>(begin: () => Work<R>) => {
+    snapshot: <R>(begin: () => QueryScript<R>) => {
       seen.reads++
       return snapshot(() => counted(begin()))
     },

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { statSync } from 'node:fs'
 import { test } from 'node:test'
-import type { Rows, Work } from '#sql/engine.ts'
+import type { QueryScript, Rows } from '#sql/engine.ts'
 import { createWorld } from '../world.ts'
 
 const mebibyte = 1_048_576
@@ -35,7 +35,7 @@ test(`while ${rounds} reads hold their snapshots until they are cut off, each be
       }),
     )
   for (let round = 0; round < rounds; round++) {
-    const held = world.engine.slowly(function* (): Work<Rows> {
+    const held = world.engine.slowly(function* (): QueryScript<Rows> {
       return yield endless
     })
     const cut = assert.rejects(held, { code: 'TIMEOUT' })

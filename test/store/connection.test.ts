@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { connect } from '#engines/sqlite/connection.ts'
-import { ConstraintError, type Rows, type Work } from '#sql/engine.ts'
+import { ConstraintError, type QueryScript, type Rows } from '#sql/engine.ts'
 import { until } from '../support/wait.ts'
 import { createWorld, type World } from '../world.ts'
 
@@ -21,7 +21,7 @@ before(async () => {
 after(() => world.close())
 
 const asking = (text: string) =>
-  function* (): Work<Rows> {
+  function* (): QueryScript<Rows> {
     return yield { text, values: [] }
   }
 

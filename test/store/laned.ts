@@ -1,10 +1,10 @@
 /** Reads for the slow lane. */
-import type { Rows, Work } from '#sql/engine.ts'
+import type { QueryScript, Rows } from '#sql/engine.ts'
 import { onPostgres } from '../world.ts'
 
 /** Work that asks one query. */
 export const asking = (text: string) =>
-  function* (): Work<Rows> {
+  function* (): QueryScript<Rows> {
     return yield { text, values: [] }
   }
 

@@ -6,7 +6,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { serve } from '@hono/node-server'
 import { usualWaiting } from '#engines/slow-lane.ts'
-import type { Asked } from '#sql/engine.ts'
+import type { ReadOptions } from '#sql/engine.ts'
 import { inTime, until } from '../support/wait.ts'
 import { type Answered, createWorld, onPostgres, type World } from '../world.ts'
 import { asking, endless, slowPath } from './laned.ts'
@@ -30,7 +30,7 @@ after(async () => {
 /** A caller who can hang up. */
 const callerNamed = (name: string) => {
   const stops = new Set<() => void>()
-  const asked: Asked = {
+  const asked: ReadOptions = {
     caller: () => name,
     onGone: stop => {
       stops.add(stop)

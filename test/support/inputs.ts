@@ -17,7 +17,7 @@ import {
 } from '#model/field.ts'
 import { anyone } from '#model/policy.ts'
 import type { Viewer } from '#model/viewer.ts'
-import { checkInput, type Mode, type Use } from '#write/input.ts'
+import { checkInput, type InputContext, type Mode } from '#write/input.ts'
 import { admin, roles } from './roles.ts'
 
 /** An entity of every kind of field. */
@@ -52,7 +52,7 @@ const viewers = { entity: 'user', barred: { field: 'state', value: 'old' }, role
 
 /** What the check asks of a model. */
 export const model = { settings: dollars, viewers }
-export const use = (mode: Mode, more: Partial<Use> = {}): Use => ({
+export const use = (mode: Mode, more: Partial<InputContext> = {}): InputContext => ({
   mode,
   viewer: ben,
   model,
@@ -60,7 +60,7 @@ export const use = (mode: Mode, more: Partial<Use> = {}): Use => ({
   what: 'thing',
   ...more,
 })
-export const check = (input: object, mode: Mode = 'create', more: Partial<Use> = {}) => {
+export const check = (input: object, mode: Mode = 'create', more: Partial<InputContext> = {}) => {
   const { values, faults } = checkInput(thing, input as Record<string, unknown>, use(mode, more))
   return {
     values: Object.fromEntries(values),

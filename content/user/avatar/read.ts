@@ -11,7 +11,7 @@ import { anyone } from '#model/policy.ts'
 import { pathId } from '#rest/mount.ts'
 import { represent, representAs } from '#rest/represent.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
-import { type Asked, queryOf, type Rows } from '#sql/engine.ts'
+import { queryOf, type ReadOptions, type Rows } from '#sql/engine.ts'
 import { type Sql, sql } from '#sql/sql.ts'
 
 const policy = {
@@ -34,7 +34,7 @@ const pictureOf = (
   { reader, dialect }: Core,
   id: number,
   isKnown: (tag: string) => boolean,
-  asked: Asked,
+  asked: ReadOptions,
 ): Picture | null | Promise<Picture | null> => {
   const find = (bytes: Sql, isQuick: boolean) => {
     const piece = sql`select a.type, a.digest, ${bytes} from users as u

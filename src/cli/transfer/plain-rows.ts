@@ -3,7 +3,7 @@ import { inserter } from '#cli/fill.ts'
 import type { ContentStore, InputRow } from '#cli/row-sources.ts'
 import type { FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
-import { checkInput, type Use } from '#write/input.ts'
+import { checkInput, type InputContext } from '#write/input.ts'
 import { type LateFaults, ownReferences } from './own-kind.ts'
 import { dangling, orTaken } from './rows.ts'
 
@@ -16,7 +16,7 @@ export type Putting = {
 }
 
 /** Puts rows of an entity in, each of which is one row of its table, and may refer to one that comes later. */
-export const plainRows = (store: ContentStore, entity: Entity, use: Use): Putting => {
+export const plainRows = (store: ContentStore, entity: Entity, use: InputContext): Putting => {
   const insert = inserter(store, entity)
   const { mayWait, wasPut, settle } = ownReferences(store, entity)
   const put: Putting['put'] = async (row, line) => {

@@ -15,7 +15,7 @@ import { createWriter } from '#engines/postgres/write/writer.ts'
 import { createSlowLane, usualWaiting } from '#engines/slow-lane.ts'
 import type { Engine } from '#engines/store.ts'
 import { ApiError } from '#errors.ts'
-import { type Asked, queryWith } from '#sql/engine.ts'
+import { queryWith, type ReadOptions } from '#sql/engine.ts'
 
 /** How long the database may take to answer the readiness check, in milliseconds. */
 const readyWithin = 2000
@@ -93,7 +93,7 @@ export const openPostgres = (options: PostgresServing): Engine => {
     patience: options.readTimeout,
   })
   /** In the slow lane, where work is cancelled when its client is gone. */
-  const inLane = <Result>(work: (asked: Asked) => Promise<Result>, asked: Asked = {}) =>
+  const inLane = <Result>(work: (asked: ReadOptions) => Promise<Result>, asked: ReadOptions = {}) =>
     lane.run(gone => {
       const onGone = (stop: () => void) => {
         // It may have gone while the work waited for a connection.

@@ -14,7 +14,7 @@ import { connect } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { checkExists, checkPath } from '#engines/sqlite/path.ts'
 import type { Secret } from '#engines/store.ts'
-import { drive, type Work } from '#sql/engine.ts'
+import { drive, type QueryScript } from '#sql/engine.ts'
 
 const migrationsTable =
   'create table if not exists migrations (name text primary key, applied_at integer not null, checksum text) strict'
@@ -52,7 +52,7 @@ export const migrateSqlite = (
   }
 }
 
-const ask = <Result>(file: string, work: Work<Result>): Result => {
+const ask = <Result>(file: string, work: QueryScript<Result>): Result => {
   checkExists(file)
   const { query, close } = connect(file, { readOnly: true })
   try {

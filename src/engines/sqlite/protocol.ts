@@ -6,7 +6,7 @@ import type { ReadPlan } from '#read/plan.ts'
 import type { Answer } from '#read/read.ts'
 import type { Query, Rows } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
-import type { Late, Outcome, Status, Step } from '#write/job.ts'
+import type { DeferredValue, Outcome, Status, Step } from '#write/job.ts'
 
 export type WriterSetup = Required<
   Pick<SqliteOptions, 'file' | 'sync' | 'digits' | 'limits' | 'readTimeout'>
@@ -17,7 +17,7 @@ export type WriterSetup = Required<
   }
 
 /** A statement as it is sent: the number of its text, then its values. */
-export type SentStatement = readonly [text: number, ...values: Late[]]
+export type SentStatement = readonly [text: number, ...values: DeferredValue[]]
 
 export type SentStep = readonly [
   statement: SentStatement,
@@ -47,7 +47,7 @@ export type Sent = {
         store: SentStatement,
       ]
     | undefined
-  readonly answer: readonly [plan: number, values: readonly Late[]] | null
+  readonly answer: readonly [plan: number, values: readonly DeferredValue[]] | null
 }
 
 /** Jobs that are sent together. */

@@ -1,7 +1,7 @@
 /** Quick reads of a SQLite file, on this thread's own connection. */
 import { watchCommits } from '#engines/sqlite/changes.ts'
 import { connect, endRead } from '#engines/sqlite/connection.ts'
-import { drive, type Query, queryWith, type Rows, type Work } from '#sql/engine.ts'
+import { drive, type Query, type QueryScript, queryWith, type Rows } from '#sql/engine.ts'
 
 const begin = queryWith('begin')
 
@@ -31,7 +31,7 @@ export const openReader = (
     beginSnapshot()
     return connection.query(query)
   }
-  const snapshot = <Result>(work: () => Work<Result>): Result => {
+  const snapshot = <Result>(work: () => QueryScript<Result>): Result => {
     beginSnapshot()
     return drive(work(), connection.query)
   }

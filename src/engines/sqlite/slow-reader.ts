@@ -4,7 +4,7 @@ import { createSlowLane, usualWaiting } from '#engines/slow-lane.ts'
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
 import { type ReaderThread, startReaderThread } from '#engines/sqlite/reader-threads.ts'
 import type { PlanReader } from '#read/read.ts'
-import { type Asked, driveBy } from '#sql/engine.ts'
+import { driveBy, type ReadOptions } from '#sql/engine.ts'
 
 type SlowReader = Required<Pick<PlanReader, 'slowly' | 'elsewhere'>> & {
   readonly close: () => Promise<void>
@@ -32,7 +32,7 @@ export const openSlowReader = (
     all.add(started)
     return started
   }
-  const inThread = <Result>(asked: Asked, work: (thread: ReaderThread) => Promise<Result>) =>
+  const inThread = <Result>(asked: ReadOptions, work: (thread: ReaderThread) => Promise<Result>) =>
     lane.run(async gone => {
       const thread = take()
       gone.addEventListener('abort', thread.stop)

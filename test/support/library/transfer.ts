@@ -3,9 +3,9 @@ import { inserter } from '#cli/fill.ts'
 import type { ContentStore, Kind, PutRow } from '#cli/row-sources.ts'
 import { dangling, orTaken } from '#cli/transfer/rows.ts'
 import { entityOf } from '#model/model.ts'
-import { checkInput, type Use, type Values } from '#write/input.ts'
+import { checkInput, type InputContext, type Values } from '#write/input.ts'
 
-const loanRows = (store: ContentStore, use: Use): PutRow => {
+const loanRows = (store: ContentStore, use: InputContext): PutRow => {
   const { model } = store
   const loan = entityOf(model, 'loan')
   const stamp = entityOf(model, 'stamp')

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { LostError, translated, UnreachableError } from '#engines/postgres/connection/errors.ts'
 import { createReader } from '#engines/postgres/read/reader.ts'
 import type { Server } from '#engines/postgres/read/server.ts'
-import type { Query, Rows, Work } from '#sql/engine.ts'
+import type { Query, QueryScript, Rows } from '#sql/engine.ts'
 
 const one: Query = { text: 'select 1', values: [] }
 const rows: Rows = [[1]]
@@ -25,7 +25,7 @@ const failing = (times: number, why: () => Error, isUp = false) => {
   const server = {
     query: answer,
     pipelined: { isUp: () => isUp },
-    snapshot: async <Result>(begin: () => Work<Result>): Promise<Result> => {
+    snapshot: async <Result>(begin: () => QueryScript<Result>): Promise<Result> => {
       const work = begin()
       work.next()
       return work.next(await answer()).value as Result
@@ -37,7 +37,7 @@ const failing = (times: number, why: () => Error, isUp = false) => {
 const readerOf = (primary: Server, replica?: Server) =>
   createReader(primary, { choose: () => replica })
 
-const work = function* (): Work<Rows> {
+const work = function* (): QueryScript<Rows> {
   return yield one
 }
 

@@ -7,7 +7,7 @@ import {
 } from '#engines/postgres/connection/errors.ts'
 import type { Cluster } from '#engines/postgres/read/cluster.ts'
 import type { Server } from '#engines/postgres/read/server.ts'
-import type { Asked, Reader } from '#sql/engine.ts'
+import type { Reader, ReadOptions } from '#sql/engine.ts'
 
 /** The most tries on the primary, and the milliseconds within which the last one may begin. */
 const tries = { most: 3, within: 1000 }
@@ -41,7 +41,7 @@ const movesToPrimary = (error: unknown): boolean =>
 export const createReader = (primary: Server, { choose }: Pick<Cluster, 'choose'>): Reader => {
   const read = async <Result>(
     run: (server: Server) => Promise<Result>,
-    { after }: Asked = {},
+    { after }: ReadOptions = {},
   ): Promise<Result> => {
     const replica = await choose(after)
     if (replica)

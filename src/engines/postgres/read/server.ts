@@ -7,7 +7,14 @@ import type { SessionOptions } from '#engines/postgres/connection/settings.ts'
 import { endsWithin } from '#engines/postgres/connection/within.ts'
 import type { PostgresServing } from '#engines/postgres/options.ts'
 import { batchingLookups } from '#engines/postgres/read/lookups.ts'
-import { type Asked, driveBy, type Query, queryWith, type Rows, type Work } from '#sql/engine.ts'
+import {
+  driveBy,
+  type Query,
+  type QueryScript,
+  queryWith,
+  type ReadOptions,
+  type Rows,
+} from '#sql/engine.ts'
 
 export type ServerOptions = Pick<
   PostgresServing,
@@ -34,7 +41,7 @@ const cancellable = async <Result>(
   connection: Connection,
   pipelined: PipelinedPool,
   { prepare }: SessionOptions,
-  { onGone }: Asked,
+  { onGone }: ReadOptions,
   work: () => Promise<Result>,
 ): Promise<Result> => {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>()
@@ -71,7 +78,7 @@ export const createServer = (options: ServerOptions) => {
   const lookUp = batchingLookups(pipelined.query)
   const inTransaction = <Result>(
     work: (query: Connection['query']) => Promise<Result>,
-    asked: Asked = {},
+    asked: ReadOptions = {},
   ): Promise<Result> =>
     pool.use(async used => {
       begin(used, session, 'isolation level repeatable read, read only')
@@ -85,18 +92,18 @@ export const createServer = (options: ServerOptions) => {
       }
     })
   // Behind a pooler only a transaction has a time limit.
-  const querySlowly = (query: Query, asked: Asked = {}): Promise<Rows> =>
+  const querySlowly = (query: Query, asked: ReadOptions = {}): Promise<Rows> =>
     prepare
       ? pool.use(used => cancellable(used, pipelined, session, asked, () => used.query(query)))
       : inTransaction(ask => ask(query), asked)
   // A slow query does not go over the pipelined connections: those behind it would wait.
   return {
     /** The rows of one statement, which is a snapshot by itself. */
-    query: (query: Query, asked?: Asked) =>
+    query: (query: Query, asked?: ReadOptions) =>
       query.isQuick ? lookUp(query) : querySlowly(query, asked),
     pipelined,
     /** Runs work so that all its queries see the same moment. */
-    snapshot: <Result>(begin: () => Work<Result>, asked?: Asked): Promise<Result> =>
+    snapshot: <Result>(begin: () => QueryScript<Result>, asked?: ReadOptions): Promise<Result> =>
       inTransaction(ask => driveBy(begin(), ask), asked),
     close: async () => {
       await Promise.all([pipelined.close(), pool.close()])

@@ -15,7 +15,7 @@ import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts
 import { dialect } from '#engines/postgres/dialect.ts'
 import { apply, locks, waitForOthers } from '#engines/postgres/schema/apply.ts'
 import type { Secret } from '#engines/store.ts'
-import { driveBy, queryWith, type Work } from '#sql/engine.ts'
+import { driveBy, type QueryScript, queryWith } from '#sql/engine.ts'
 
 /** The options of a command's connection: its statements have no time limit. */
 export const commandConnection = (url: string, prepare: boolean): ConnectionOptions => ({
@@ -75,7 +75,7 @@ const migrateOn = async (
   connection: Connection,
   migrations: readonly Migration[],
 ): Promise<readonly string[]> => {
-  const drive = <Result>(work: Work<Result>) => driveBy(work, connection.query)
+  const drive = <Result>(work: QueryScript<Result>) => driveBy(work, connection.query)
   await connection.run(`begin isolation level read committed; ${waitForOthers}; commit`)
   const applied = await drive(appliedIn(dialect))
   const pending = missingOf(migrations, applied)

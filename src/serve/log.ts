@@ -1,7 +1,7 @@
 /** Events as structured lines of JSON: never a token, a body or an email address. */
 import { pino } from 'pino'
-import { createOutput } from '#cli/output.ts'
 import type { Event, Observe, RequestEvent, Trace } from '#observe.ts'
+import { createOutput } from '#serve/output.ts'
 
 export type Logging = { readonly observe: Observe; readonly flush: () => void }
 

@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
-import { listenerFor } from '#cli/serve/listener.ts'
-import { createStalled } from '#cli/serve/stalled.ts'
-import { longestHead, refuseUnparsed } from '#cli/serve/unparsed.ts'
 import type { Config } from '#config.ts'
 import { endWith } from '#http/pipeline.ts'
 import type { App } from '#http/request.ts'
+import { listenerFor } from '#serve/listener.ts'
+import { createStalled } from '#serve/stalled.ts'
+import { longestHead, refuseUnparsed } from '#serve/unparsed.ts'
 
 export type Listening = {
   readonly url: string

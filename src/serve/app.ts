@@ -7,7 +7,7 @@ import { ApiError, machineErrors, mergeErrors } from '#errors.ts'
 import type { GraphqlOptions } from '#graphql/graphql.ts'
 import { mountGraphql } from '#graphql/mount.ts'
 import { bodyTypes } from '#graphql/params.ts'
-import type { Edge } from '#http/edge.ts'
+import type { HttpContext } from '#http/edge.ts'
 import { exchange } from '#http/exchange.ts'
 import { routedPath } from '#http/head.ts'
 import { createMemory } from '#http/memory.ts'
@@ -37,7 +37,7 @@ export type AppOptions = {
   readonly content: Content
   readonly served: Served
   readonly core: Core
-  readonly edge: Edge
+  readonly edge: HttpContext
   readonly graphql: GraphqlOptions
   readonly development: boolean
   readonly version: string
@@ -169,7 +169,7 @@ export const createApp = (
   options: AppOptions,
 ): { readonly app: App; readonly openGraphql: () => Promise<unknown> } => {
   const { core, content, notices } = options
-  const edge: Edge = { ...options.edge, positionStatus: core.reader.positionStatus }
+  const edge: HttpContext = { ...options.edge, positionStatus: core.reader.positionStatus }
   const app: App = new Hono({ getPath: routedPath })
   const { actions } = content
   const { development, served } = options

@@ -1,8 +1,8 @@
 /** What Node's own parser of HTTP could not read: answered once on its connection, which then ends. */
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { refusalOf } from '#cli/serve/listener.ts'
 import { ApiError } from '#errors.ts'
+import { refusalOf } from '#serve/listener.ts'
 
 /** An error of the parser, with what it met in plain words. */
 type ParserError = Error & { readonly code?: string; readonly reason?: string }

@@ -1,16 +1,6 @@
 /** One process that serves: the prepared store opened, the core and the app on it, and a server that listens. */
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
-import { createApp } from '#app.ts'
-import { type Logging, logging } from '#cli/log.ts'
 import { keySource } from '#cli/secret.ts'
-import { authOf, reportMisfits } from '#cli/serve/auth.ts'
-import { checkedGraphql } from '#cli/serve/documents.ts'
-import { keepHeapSmall } from '#cli/serve/heap.ts'
-import { hello } from '#cli/serve/hello.ts'
-import { listen } from '#cli/serve/listen.ts'
-import { measured, metricsOf, serveMetrics } from '#cli/serve/metrics.ts'
-import { announcedIn, deprecationOf, noticesOf } from '#cli/serve/notices.ts'
-import type { Program } from '#cli/serve/prepare.ts'
 import { modelFor, storeOf } from '#cli/store.ts'
 import { version } from '#cli/version.ts'
 import type { Config } from '#config.ts'
@@ -18,7 +8,7 @@ import type { Core } from '#core.ts'
 import type { Engine } from '#engines/store.ts'
 import { loadGraphql } from '#graphql/load.ts'
 import { createActive } from '#http/active.ts'
-import type { Edge } from '#http/edge.ts'
+import type { HttpContext } from '#http/edge.ts'
 import { callersBehind } from '#http/limit/caller.ts'
 import { createLimiter, type Limiter } from '#http/limit/limiter.ts'
 import { createMemory } from '#http/memory.ts'
@@ -29,6 +19,16 @@ import { createMail, type Delivery } from '#mail/mail.ts'
 import type { Observe } from '#observe.ts'
 import { publishing } from '#read/publishing.ts'
 import { cachedReader } from '#read/read.ts'
+import { createApp } from '#serve/app.ts'
+import { authOf, reportMisfits } from '#serve/auth.ts'
+import { checkedGraphql } from '#serve/documents.ts'
+import { keepHeapSmall } from '#serve/heap.ts'
+import { hello } from '#serve/hello.ts'
+import { listen } from '#serve/listen.ts'
+import { type Logging, logging } from '#serve/log.ts'
+import { measured, metricsOf, serveMetrics } from '#serve/metrics.ts'
+import { announcedIn, deprecationOf, noticesOf } from '#serve/notices.ts'
+import type { Program } from '#serve/prepare.ts'
 import { usualRateLimit } from '#settings.ts'
 import { startPurging } from '#write/purge.ts'
 import { createUsage, startFlushing } from '#write/usage.ts'
@@ -61,8 +61,8 @@ const limiterOf = ({ config, content }: Program, { rateCounts }: Engine): Limite
 
 const edgeOf = (
   { values, development }: Config,
-  own: Pick<Edge, 'authenticate' | 'observe' | 'limiter' | 'memory'>,
-): Edge & { readonly pacing: Pacing } => {
+  own: Pick<HttpContext, 'authenticate' | 'observe' | 'limiter' | 'memory'>,
+): HttpContext & { readonly pacing: Pacing } => {
   const wait = values.DUET_QUEUE_WAIT
   const queue = createQueue({ wait, size: values.DUET_QUEUE_SIZE })
   return {
@@ -179,7 +179,7 @@ const coreOf = (config: Config, service: Service): Core => {
   }
 }
 
-const appOf = async ({ config, content }: Program, service: Service, edge: Edge) => {
+const appOf = async ({ config, content }: Program, service: Service, edge: HttpContext) => {
   const { observe, engine, state, usage } = service
   return createApp({
     content,

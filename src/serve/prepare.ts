@@ -3,11 +3,11 @@ import { closing } from '#base/closing.ts'
 import { checkCurrency } from '#cli/currency.ts'
 import { fillEmpty } from '#cli/fill.ts'
 import { fillFolded } from '#cli/folded.ts'
-import { authOf } from '#cli/serve/auth.ts'
-import { checkedGraphql } from '#cli/serve/documents.ts'
 import { checkColumns, checkCurrent, hold, modelFor, storeOf } from '#cli/store.ts'
 import type { Config } from '#config.ts'
 import type { Content } from '#content.ts'
+import { authOf } from '#serve/auth.ts'
+import { checkedGraphql } from '#serve/documents.ts'
 
 /** A content with an operator's settings, to be served, on a socket where one was handed over. */
 export type Program = {

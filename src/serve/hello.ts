@@ -1,9 +1,9 @@
 /** The greeting of `serve`. */
 import { graphqlPath, versionPath } from '#base/paths.ts'
-import type { Auth } from '#cli/serve/auth.ts'
-import type { Program } from '#cli/serve/prepare.ts'
 import { version } from '#cli/version.ts'
 import { newest } from '#model/version.ts'
+import type { Auth } from '#serve/auth.ts'
+import type { Program } from '#serve/prepare.ts'
 
 /** What an address that stands for all of them means. */
 const anyAddress: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createStalled } from './stalled.ts'
+import { createStalled } from '#serve/stalled.ts'
 
 const patience = 30_000
 

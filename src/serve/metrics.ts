@@ -2,7 +2,7 @@
 import { version } from '#cli/version.ts'
 import type { Config } from '#config.ts'
 import type { Engine } from '#engines/store.ts'
-import type { Edge } from '#http/edge.ts'
+import type { HttpContext } from '#http/edge.ts'
 import type { Metrics } from '#metrics/metrics.ts'
 import { ConfigError } from '#setting.ts'
 import type { Usage } from '#write/usage.ts'
@@ -30,7 +30,7 @@ export const measured = (usage: Usage, metrics: Metrics | undefined): Usage =>
       }
 
 /** The parts of a service that are looked at when Prometheus asks. */
-export type Looked = { readonly engine: Engine; readonly edge: Edge }
+export type Looked = { readonly engine: Engine; readonly edge: HttpContext }
 
 /** What each gauge says; a line for each. */
 const addGauges = ({ gauge, total }: Metrics, { engine, edge }: Looked): void => {

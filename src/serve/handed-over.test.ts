@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { handedOver } from '#cli/serve/handed-over.ts'
+import { handedOver } from '#serve/handed-over.ts'
 import { ConfigError } from '#setting.ts'
 
 test('a socket counts for the process that it was handed over to, and only one', () => {

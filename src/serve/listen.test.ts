@@ -6,9 +6,9 @@ import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { listen } from '#cli/serve/listen.ts'
 import { loadConfig } from '#config.ts'
-import { inTime, standStill, until } from '../../../test/support/wait.ts'
+import { listen } from '#serve/listen.ts'
+import { inTime, standStill, until } from '../../test/support/wait.ts'
 
 test('a request that came while a draining process stood still is answered, however long its connection was idle', async () => {
   const app = { fetch: () => new Response('answered') }

@@ -1,8 +1,8 @@
 /** Several processes that serve one store on one port: started together, started again when one dies, ended together. */
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
-import type { Program } from '#cli/serve/prepare.ts'
-import { start } from '#cli/serve/start.ts'
+import type { Program } from '#serve/prepare.ts'
+import { start } from '#serve/start.ts'
 
 /** Whether `serveMany` started this process. */
 export const isOneOfMany = cluster.isWorker
