@@ -85,7 +85,7 @@ const otherMeanings: Readonly<Record<string, Meaning>> = {
     files: [
       'src/settings.ts',
       'src/serve/documents.ts',
-      'src/engines/statements.ts',
+      'src/engines/shared/statements.ts',
       'src/graphql/document.ts',
       'src/graphql/limits.ts',
     ],

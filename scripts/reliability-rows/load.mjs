@@ -52,8 +52,8 @@ export const load = [
     'H5',
     'One caller that takes everything',
     [
-      'src/engines/slow-lane.test.ts: a caller holds at most half the slots, and all of them together no more than there are',
-      'src/engines/slow-lane.test.ts: callers take turns: one who asks once does not wait behind all that another asked before',
+      'src/engines/shared/slow-lane.test.ts: a caller holds at most half the slots, and all of them together no more than there are',
+      'src/engines/shared/slow-lane.test.ts: callers take turns: one who asks once does not wait behind all that another asked before',
       'test/contract/rate-limit.test.ts: each user has a limit of their own, with all tokens together, and anonymous another',
       'src/http/limit/counts.test.ts: where many callers have counts, new addresses are counted by provider and users by themselves',
       'test/nightly/beside.test.ts: beside a caller ten times above its rate all others are served, and it gets 429 for the rest',

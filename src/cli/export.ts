@@ -10,7 +10,7 @@ import { type Format, formatOf, kindOf, kindsOf } from '#cli/transfer/kinds.ts'
 import { pagesOf } from '#cli/transfer/pages.ts'
 import { readArgs, UsageError } from '#cli/usage.ts'
 import type { Content } from '#content.ts'
-import { replaceFile } from '#engines/files.ts'
+import { replaceFile } from '#engines/shared/files.ts'
 
 export const help = (
   content: Content,

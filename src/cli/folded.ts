@@ -2,7 +2,7 @@
 import { closing } from '#base/closing.ts'
 import { ask } from '#cli/ask.ts'
 import type { OpenStore } from '#cli/row-sources.ts'
-import type { Store } from '#engines/store.ts'
+import type { Store } from '#engines/shared/store.ts'
 import type { Entity } from '#model/entity.ts'
 import { columnName, type Entities } from '#model/model.ts'
 import { fold } from '#model/text.ts'

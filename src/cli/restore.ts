@@ -5,7 +5,7 @@ import { trialOf } from '#cli/trial.ts'
 import { readArgs, UsageError } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
-import { historyOf } from '#engines/migrations.ts'
+import { historyOf } from '#engines/shared/migrations.ts'
 import { restore as restoreStore } from '#engines/sqlite/backup.ts'
 
 const tool = 'pg_restore --clean --if-exists --single-transaction --dbname=URL FILE'

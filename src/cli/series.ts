@@ -3,7 +3,7 @@ import { readdirSync, rmSync } from 'node:fs'
 import { join, parse } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { explain } from '#cli/explain.ts'
-import { removeStaleParts } from '#engines/files.ts'
+import { removeStaleParts } from '#engines/shared/files.ts'
 import { backUp } from '#engines/sqlite/backup.ts'
 
 export type Series = {

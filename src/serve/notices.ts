@@ -2,7 +2,7 @@
 import { closing } from '#base/closing.ts'
 import { dayNumber, dayNumbered } from '#base/dates.ts'
 import type { Config } from '#config.ts'
-import type { Store } from '#engines/store.ts'
+import type { Store } from '#engines/shared/store.ts'
 import type { Observe } from '#observe.ts'
 import { createNotices, type Deprecation, type Notices, shortNotice } from '#rest/deprecation.ts'
 import { queryWith } from '#sql/engine.ts'

@@ -1,7 +1,7 @@
 /** What a draft would write for a model. */
 import { entities } from '#content/index.ts'
-import { lackOf, migrationsFor } from '#engines/draft.ts'
-import type { Migration } from '#engines/migrations.ts'
+import { lackOf, migrationsFor } from '#engines/shared/draft.ts'
+import type { Migration } from '#engines/shared/migrations.ts'
 import { sqliteDrafting } from '#engines/sqlite/draft.ts'
 import { text } from '#model/field.ts'
 import { defineModel, type Entities } from '#model/model.ts'

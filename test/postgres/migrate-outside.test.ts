@@ -1,7 +1,7 @@
 /** Migrations outside a transaction: what one that was broken off leaves, and how it is run again. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type Migration, outsideMark } from '#engines/migrations.ts'
+import { type Migration, outsideMark } from '#engines/shared/migrations.ts'
 import { until } from '../support/wait.ts'
 import { ask, connected } from './tools/ask.ts'
 import { noDatabase } from './tools/database.ts'

@@ -2,9 +2,9 @@
  * Checks that the previous release can go on while a migration runs, and after it, since it still reads and
  * writes all it knows of. A file that must break it says so with `-- breaks: REASON`.
  */
-import type { EngineName } from '#engines/migrations.ts'
-import { outsideMark } from '#engines/migrations.ts'
-import { statementsOf } from '#engines/statements.ts'
+import type { EngineName } from '#engines/shared/migrations.ts'
+import { outsideMark } from '#engines/shared/migrations.ts'
+import { statementsOf } from '#engines/shared/statements.ts'
 
 type Rule = {
   readonly form: RegExp

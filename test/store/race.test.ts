@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Store } from '#engines/store.ts'
+import type { Store } from '#engines/shared/store.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import type { Job, Step } from '#write/job.ts'
 import { folderOf, serve } from '../duet.ts'

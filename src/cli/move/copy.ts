@@ -1,5 +1,6 @@
 /** Copies the rows of tables, from where an interrupted move stopped to the end. */
 import { progress } from '#cli/progress.ts'
+import type { Target } from '#engines/postgres/moving.ts'
 import {
   countBehind,
   keyOf,
@@ -7,8 +8,7 @@ import {
   type MovedTable,
   pageBehind,
   type Side,
-} from '#engines/moving.ts'
-import type { Target } from '#engines/postgres/moving.ts'
+} from '#engines/shared/moving.ts'
 import { ConstraintError } from '#sql/engine.ts'
 
 /** The remedy where the copy cannot become equal to the source. */

@@ -1,5 +1,5 @@
 /** The tables of a move, in an order in which they can be filled. */
-import type { MovedTable } from '#engines/moving.ts'
+import type { MovedTable } from '#engines/shared/moving.ts'
 import type { Entity } from '#model/entity.ts'
 import { longest } from '#model/field.ts'
 import { columnName, dependenciesFirst, type Entities, selfReferences } from '#model/model.ts'

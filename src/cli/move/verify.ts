@@ -1,7 +1,7 @@
 /** Compares both sides of a move, table by table: the number of rows and a checksum of them. */
 import { createHash } from 'node:crypto'
 import { progress } from '#cli/progress.ts'
-import { keyOf, type MovedTable, pageBehind, type Side } from '#engines/moving.ts'
+import { keyOf, type MovedTable, pageBehind, type Side } from '#engines/shared/moving.ts'
 import type { Row, Rows } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 

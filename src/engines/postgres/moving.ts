@@ -1,13 +1,13 @@
 /** A PostgreSQL store into which another one is moved: batch by batch, each committed with the key of its last row. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Migration } from '#engines/migrations.ts'
-import { type Key, keyOf, type MovedTable } from '#engines/moving.ts'
 import type { Connection } from '#engines/postgres/connection/connection.ts'
 import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
 import { appendOnlyTrigger } from '#engines/postgres/schema/ddl.ts'
 import { migratePostgres } from '#engines/postgres/schema/migrate.ts'
 import { openSession, raiseIds } from '#engines/postgres/session.ts'
+import type { Migration } from '#engines/shared/migrations.ts'
+import { type Key, keyOf, type MovedTable } from '#engines/shared/moving.ts'
 import { type Query, queryOf, queryWith, type Row, type Rows, type Session } from '#sql/engine.ts'
 import { column, comma, join, name, type Sql, type SqlValue, sql, trusted } from '#sql/sql.ts'
 

@@ -1,6 +1,6 @@
 /** The options of a PostgreSQL store. */
-import type { Migration } from '#engines/migrations.ts'
-import type { Serving } from '#engines/store.ts'
+import type { Migration } from '#engines/shared/migrations.ts'
+import type { Serving } from '#engines/shared/store.ts'
 
 /** How long a write waits, in milliseconds. */
 export const usualTimeouts = {

@@ -13,7 +13,7 @@ import {
   secretOn,
 } from '#engines/postgres/schema/migrate.ts'
 import { openSession } from '#engines/postgres/session.ts'
-import type { Store } from '#engines/store.ts'
+import type { Store } from '#engines/shared/store.ts'
 
 /** The store in a database; nothing is opened yet. */
 export const postgresStore = (options: PostgresOptions): Store => {

@@ -1,6 +1,6 @@
 /** Reads what the migrations make in SQLite from a store in memory that they are applied to. */
 import { DatabaseSync } from 'node:sqlite'
-import type { Drafting } from '#engines/draft.ts'
+import type { Drafting } from '#engines/shared/draft.ts'
 import { ddl } from '#engines/sqlite/ddl.ts'
 
 const columns = `select s.name || '.' || c.name as name, '' as text

@@ -1,5 +1,6 @@
 /** The engine of a SQLite store: quick reads on this thread's own connection, slow ones in threads, writes through the writer thread. */
 import { dirname } from 'node:path'
+import type { Engine } from '#engines/shared/store.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { watchDisk } from '#engines/sqlite/disk.ts'
 import { fileAt, gone } from '#engines/sqlite/lock.ts'
@@ -8,7 +9,6 @@ import { openReader } from '#engines/sqlite/reader.ts'
 import { logBytes, logOf } from '#engines/sqlite/shared-log.ts'
 import { openSlowReader } from '#engines/sqlite/slow-reader.ts'
 import { startWriter } from '#engines/sqlite/writer.ts'
-import type { Engine } from '#engines/store.ts'
 
 /** Calls `onGone` where the path does not lead to the same file any more; gives a function that ends the watch. */
 const watchFile = (file: string, onGone: () => void): (() => void) => {

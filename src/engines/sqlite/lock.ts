@@ -2,7 +2,7 @@
 import { closeSync, fstatSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
-import { withPatience } from '#engines/patience.ts'
+import { withPatience } from '#engines/shared/patience.ts'
 
 /** Another process serves the store. */
 export class StoreInUseError extends Error {

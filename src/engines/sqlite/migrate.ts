@@ -8,12 +8,12 @@ import {
   recordChecksums,
   recordOf,
   secretIn,
-} from '#engines/history.ts'
-import { failed, type Migration, missingOf } from '#engines/migrations.ts'
+} from '#engines/shared/history.ts'
+import { failed, type Migration, missingOf } from '#engines/shared/migrations.ts'
+import type { Secret } from '#engines/shared/store.ts'
 import { connect } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { checkExists, checkPath } from '#engines/sqlite/path.ts'
-import type { Secret } from '#engines/store.ts'
 import { drive, type QueryScript } from '#sql/engine.ts'
 
 const migrationsTable =

@@ -1,5 +1,5 @@
 /** What `move` takes from a SQLite store beside the content. */
-import type { MovedTable } from '#engines/moving.ts'
+import type { MovedTable } from '#engines/shared/moving.ts'
 import type { Scalar } from '#model/field.ts'
 import { queryWith, type Session } from '#sql/engine.ts'
 

@@ -1,6 +1,7 @@
 /** The options of a SQLite store. */
+
+import type { Serving } from '#engines/shared/store.ts'
 import type { Durability } from '#engines/sqlite/connection.ts'
-import type { Serving } from '#engines/store.ts'
 
 export type SqliteFile = {
   readonly file: string

@@ -1,6 +1,6 @@
 /** The reader threads as the main thread sees them: started when they are needed, each does one thing at a time. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { tookTooLong } from '#engines/slow-lane.ts'
+import { tookTooLong } from '#engines/shared/slow-lane.ts'
 import { createNumbers } from '#engines/sqlite/numbers.ts'
 import type { ReaderSetup, Task, TaskReply } from '#engines/sqlite/protocol.ts'
 import { startThread } from '#engines/sqlite/start-thread.ts'

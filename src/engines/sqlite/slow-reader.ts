@@ -1,6 +1,6 @@
 /** The slow lane of a SQLite file: reads in threads, a few at a time. */
 import { availableParallelism } from 'node:os'
-import { createSlowLane, usualWaiting } from '#engines/slow-lane.ts'
+import { createSlowLane, usualWaiting } from '#engines/shared/slow-lane.ts'
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
 import { type ReaderThread, startReaderThread } from '#engines/sqlite/reader-threads.ts'
 import type { PlanReader } from '#read/read.ts'

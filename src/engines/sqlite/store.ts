@@ -1,6 +1,7 @@
 /** A SQLite file as a store: its lock, its migrations, its keys, sessions for commands, and the engine that serves it. */
-import type { Migration } from '#engines/migrations.ts'
-import { transactionsOf } from '#engines/session.ts'
+import type { Migration } from '#engines/shared/migrations.ts'
+import { transactionsOf } from '#engines/shared/session.ts'
+import type { Store } from '#engines/shared/store.ts'
 import { type Connection, connect } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { openSqlite } from '#engines/sqlite/engine.ts'
@@ -9,7 +10,6 @@ import { migrateSqlite, pendingMigrations, secretOf } from '#engines/sqlite/migr
 import type { SqliteFile } from '#engines/sqlite/options.ts'
 import { checkPath } from '#engines/sqlite/path.ts'
 import { keepLog } from '#engines/sqlite/shared-log.ts'
-import type { Store } from '#engines/store.ts'
 import type { Session } from '#sql/engine.ts'
 
 type Options = SqliteFile & {

@@ -1,6 +1,6 @@
 /** The single writer: a thread with the only writing connection, which commits jobs in groups. */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { tookTooLong } from '#engines/slow-lane.ts'
+import { tookTooLong } from '#engines/shared/slow-lane.ts'
 import { countCommits } from '#engines/sqlite/changes.ts'
 import { BUSY, errorCode } from '#engines/sqlite/codes.ts'
 import { type Connection, connect, lookWhileReading } from '#engines/sqlite/connection.ts'

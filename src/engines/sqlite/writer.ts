@@ -1,5 +1,6 @@
 /** The writer as the main thread sees it: jobs go to the writer thread, and its replies settle them. */
 import type { Worker } from 'node:worker_threads'
+import { tooManyWrites } from '#engines/shared/store.ts'
 import type { Cells } from '#engines/sqlite/changes.ts'
 import { createDelivery } from '#engines/sqlite/delivery.ts'
 import type { Disk } from '#engines/sqlite/disk.ts'
@@ -8,7 +9,6 @@ import type { SqliteOptions } from '#engines/sqlite/options.ts'
 import { createPacker } from '#engines/sqlite/packing.ts'
 import type { Reply, Sent, WriterSetup } from '#engines/sqlite/protocol.ts'
 import { startThread } from '#engines/sqlite/start-thread.ts'
-import { tooManyWrites } from '#engines/store.ts'
 import { ApiError } from '#errors.ts'
 import type { Job, Outcome } from '#write/job.ts'
 

@@ -1,7 +1,7 @@
 /** Writes whose reply to COMMIT is lost: the answers to callers, and the results of their retries. */
 import assert from 'node:assert/strict'
 import { dialect } from '#engines/postgres/dialect.ts'
-import type { Engine } from '#engines/store.ts'
+import type { Engine } from '#engines/shared/store.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import { idempotencyOf } from '#write/idempotency.ts'
 import type { Job, Step } from '#write/job.ts'

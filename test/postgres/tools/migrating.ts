@@ -1,6 +1,7 @@
 /** What the tests of migrations of PostgreSQL share. */
-import type { Migration } from '#engines/migrations.ts'
+
 import { commandConnection, migratePostgres } from '#engines/postgres/schema/migrate.ts'
+import type { Migration } from '#engines/shared/migrations.ts'
 import { historyFor } from '../../history.ts'
 import { connected } from './ask.ts'
 import { freshDatabase } from './database.ts'

@@ -2,13 +2,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { closing } from '#base/closing.ts'
 import { placeIn, seeksPrimary, serversIn } from '#base/hosts.ts'
-import { withPatience } from '#engines/patience.ts'
 import type { Role } from '#engines/postgres/connection/client.ts'
 import { type Connection, connectTo } from '#engines/postgres/connection/connection.ts'
 import { isLasting, UnreachableError } from '#engines/postgres/connection/errors.ts'
 import type { ConnectionOptions, SessionOptions } from '#engines/postgres/connection/settings.ts'
 import { timelineAt } from '#engines/postgres/connection/timeline.ts'
 import { endsWithin } from '#engines/postgres/connection/within.ts'
+import { withPatience } from '#engines/shared/patience.ts'
 import { queryWith } from '#sql/engine.ts'
 
 /** Milliseconds: a whole round of questions; the wait for others after the first primary; the pauses between rounds. */

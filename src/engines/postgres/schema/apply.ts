@@ -1,11 +1,11 @@
 /** Applies one migration to a PostgreSQL store, which may be in use meanwhile, and records it as applied. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { recordOf } from '#engines/history.ts'
-import { failed, type Migration, outsideMark } from '#engines/migrations.ts'
 import { type Connection, rollBack } from '#engines/postgres/connection/connection.ts'
 import { codeOf, isLockTimeout } from '#engines/postgres/connection/errors.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
-import { statementsOf } from '#engines/statements.ts'
+import { recordOf } from '#engines/shared/history.ts'
+import { failed, type Migration, outsideMark } from '#engines/shared/migrations.ts'
+import { statementsOf } from '#engines/shared/statements.ts'
 import { type Query, queryWith } from '#sql/engine.ts'
 
 /**

@@ -1,7 +1,8 @@
 /** Reads from the text of the migrations what they make in PostgreSQL, so that drafting needs no server. */
-import { type Drafting, isIndex } from '#engines/draft.ts'
+
 import { ddl } from '#engines/postgres/schema/ddl.ts'
-import { statementsOf } from '#engines/statements.ts'
+import { type Drafting, isIndex } from '#engines/shared/draft.ts'
+import { statementsOf } from '#engines/shared/statements.ts'
 
 /** An object that the migrations have made: its text, and the table that it belongs to. */
 type Thing = { readonly text: string; readonly of: string }

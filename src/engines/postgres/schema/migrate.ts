@@ -1,20 +1,20 @@
 /** Brings a PostgreSQL store up to date: one program at a time, each migration recorded as applied. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { closing } from '#base/closing.ts'
+import type { Connection } from '#engines/postgres/connection/connection.ts'
+import { connect } from '#engines/postgres/connection/hosts.ts'
+import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
+import { dialect } from '#engines/postgres/dialect.ts'
+import { apply, locks, waitForOthers } from '#engines/postgres/schema/apply.ts'
 import {
   appliedIn,
   makeMigrationsTable,
   makeSecrets,
   recordChecksums,
   secretIn,
-} from '#engines/history.ts'
-import { type Migration, missingOf } from '#engines/migrations.ts'
-import type { Connection } from '#engines/postgres/connection/connection.ts'
-import { connect } from '#engines/postgres/connection/hosts.ts'
-import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
-import { dialect } from '#engines/postgres/dialect.ts'
-import { apply, locks, waitForOthers } from '#engines/postgres/schema/apply.ts'
-import type { Secret } from '#engines/store.ts'
+} from '#engines/shared/history.ts'
+import { type Migration, missingOf } from '#engines/shared/migrations.ts'
+import type { Secret } from '#engines/shared/store.ts'
 import { driveBy, type QueryScript, queryWith } from '#sql/engine.ts'
 
 /** The options of a command's connection: its statements have no time limit. */

@@ -19,7 +19,7 @@ import {
   type WriteTimeouts,
 } from '#engines/postgres/options.ts'
 import { PipelineVoid, pipelining } from '#engines/postgres/write/pipelining.ts'
-import { tooManyWrites } from '#engines/store.ts'
+import { tooManyWrites } from '#engines/shared/store.ts'
 import { ApiError } from '#errors.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import { type Prepared, prepare } from '#read/read.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createSlowLane } from '#engines/slow-lane.ts'
+import { createSlowLane } from '#engines/shared/slow-lane.ts'
 import type { ReadOptions } from '#sql/engine.ts'
 
 /** A caller of that name, who can hang up. */

@@ -2,14 +2,20 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { columnDdl, type Ddl, type Definition, definitionsOf, hasDefault } from '#engines/ddl.ts'
+import {
+  columnDdl,
+  type Ddl,
+  type Definition,
+  definitionsOf,
+  hasDefault,
+} from '#engines/shared/ddl.ts'
 import {
   contentMigrations,
   type EngineName,
   historyOf,
   type Migration,
   outsideMark,
-} from '#engines/migrations.ts'
+} from '#engines/shared/migrations.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { columnName, type Entities } from '#model/model.ts'

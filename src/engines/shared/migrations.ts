@@ -1,7 +1,7 @@
 /** The migrations of a store, the machine's own and then the content's: SQL files, applied in the order of their names. */
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { NewerStoreError } from '#engines/store.ts'
+import { NewerStoreError } from '#engines/shared/store.ts'
 
 export type Migration = { readonly name: string; readonly text: string }
 
@@ -19,7 +19,7 @@ const migrationsIn = (folder: URL, prefix = ''): readonly Migration[] =>
 
 /** The migrations of the machine's own tables. Their names begin with `duet/`, which no file name of the content can. */
 export const machineMigrations = (engine: EngineName): readonly Migration[] =>
-  migrationsIn(new URL(`${engine}/migrations/`, import.meta.url), 'duet/')
+  migrationsIn(new URL(`../${engine}/migrations/`, import.meta.url), 'duet/')
 
 /** The migrations of the content: those of `folder` for an engine; none where there is no such folder. */
 export const contentMigrations = (engine: EngineName, folder: URL): readonly Migration[] => {

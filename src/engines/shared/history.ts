@@ -1,7 +1,7 @@
 /** What a store records about itself, on every engine: the migrations applied to it, and its keys. */
 import { randomBytes } from 'node:crypto'
-import { type Applied, checksumOf, type Migration } from '#engines/migrations.ts'
-import { type Secret, secrets } from '#engines/store.ts'
+import { type Applied, checksumOf, type Migration } from '#engines/shared/migrations.ts'
+import { type Secret, secrets } from '#engines/shared/store.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { type Query, type QueryScript, queryOf, queryWith } from '#sql/engine.ts'
 import { sql, trusted } from '#sql/sql.ts'
