@@ -209,7 +209,7 @@ function graphqlRulesTable() {
 }
 
 function threatsTable(part) {
-  return table(['', 'Threat', 'Shown by', 'Found last'], threatCells(part))
+  return table(['', 'Threat', 'Shown by'], threatCells(part))
 }
 
 /** A document with its generated parts renewed from the code. */

@@ -1,4 +1,4 @@
-// The tables of docs/reliability.md: each threat with its tests, which must be there, and what they found last.
+// The tables of docs/reliability.md: each threat with a test of those that show what becomes of it; all of them must be there.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { kinds, threats } from './reliability-rows/index.mjs'
@@ -72,26 +72,17 @@ const check = () => {
   if (faults.length > 0) throw new Error(`Mend scripts/reliability-rows/:\n${faults.join('\n')}`)
 }
 
-/** The tests of a row, by their files, each title as the test last had it. */
+/** The shorter title of the first two tests of a row, which tell the most. */
 const shownBy = (tests, found) => {
-  const files = Map.groupBy(tests, test => test.split(': ', 1)[0])
-  return [...files]
-    .map(([file, some]) => {
-      const titles = some.map(test => found[test]?.title ?? test.slice(file.length + 2))
-      return `[${file.replace(/^.*\//, '')}](../${file}): ${titles.join('; ')}`
-    })
-    .join('<br>')
-}
-
-const figuresOf = (tests, found) =>
-  tests
-    .filter(test => found[test])
+  const [{ file, title }] = tests
+    .slice(0, 2)
     .map(test => {
-      const { date, passed, figures } = found[test]
-      const times = passed > 1 ? `${passed} passed` : ''
-      return `${date}: ${[times, ...figures].filter(Boolean).join('; ') || 'passed'}`
+      const [file, title] = test.split(/: (.*)/s)
+      return { file, title: found[test]?.title ?? title }
     })
-    .join('<br>')
+    .sort((one, other) => one.title.length - other.title.length)
+  return `[${title.replace(/[[\]]/g, '\\$&')}](../${file})`
+}
 
 /** The cells of a part's table; throws where a row names a test that is no longer there. */
 export const threatCells = part => {
@@ -100,8 +91,9 @@ export const threatCells = part => {
   return threats[part].map(([row, threat, tests, remark = '']) => [
     row,
     threat,
-    [shownBy(tests, found), remark].filter(Boolean).join('<br>'),
-    figuresOf(tests, found),
+    [tests.length > 0 && shownBy(tests, found), kindOf(remark) && remark]
+      .filter(Boolean)
+      .join('<br>'),
   ])
 }
 
