@@ -6,10 +6,10 @@ import { type CachedReader, type Prepared, prepare } from '#read/read.ts'
 import type { Selection } from '#read/selection.ts'
 import type { Limits } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
+import type { Usage } from '#versions/deprecated-use.ts'
 import type { Writer } from '#write/job.ts'
 import type { Services } from '#write/services.ts'
 import type { Writing } from '#write/steps.ts'
-import type { Usage } from '#write/usage.ts'
 
 export type Core = {
   readonly model: Model

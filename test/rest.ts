@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { content } from '#content/index.ts'
 import { machineErrors } from '#errors.ts'
 import { versions } from '#model/version.ts'
-import { styleOf } from '#rest/style.ts'
+import { styleOf } from '#versions/differences.ts'
 import { library } from './support/library/index.ts'
 import type { Answered, World } from './world.ts'
 

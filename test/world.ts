@@ -26,10 +26,10 @@ import type { Model } from '#model/model.ts'
 import type { Event } from '#observe.ts'
 import { publishing } from '#read/publishing.ts'
 import { cachedReader } from '#read/read.ts'
-import { createNotices, type Deprecation } from '#rest/deprecation.ts'
 import { createApp } from '#serve/app.ts'
 import { announcedIn } from '#serve/notices.ts'
-import { createUsage } from '#write/usage.ts'
+import { createUsage } from '#versions/deprecated-use.ts'
+import { createNotices, type DeprecationDays } from '#versions/deprecation.ts'
 import { type Asks, askingOf, secret } from './asking.ts'
 import { epoch, type Rows, small } from './small-world.ts'
 import {
@@ -69,7 +69,7 @@ export type WorldOptions = {
   readonly development?: boolean
   readonly now?: () => number
   /** The deprecation of version 1. */
-  readonly deprecation?: Deprecation
+  readonly deprecation?: DeprecationDays
   /** Mail is put into `letters` unless this says how it leaves. */
   readonly mail?: Partial<MailOptions>
 }

@@ -10,7 +10,7 @@ import { askedBy } from '#http/asked.ts'
 import { header, jsonBody } from '#http/request.ts'
 import type { Currency } from '#model/model.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
-import { jsonTypes, type Named } from '#rest/version.ts'
+import { jsonTypes, type RequestedVersion } from '#versions/negotiation.ts'
 import { parseKey } from '#write/idempotency.ts'
 import { permit } from '#write/steps.ts'
 
@@ -22,7 +22,7 @@ const shown = (
   report: Report,
   currency: Currency,
   form: string | undefined,
-  { contentType }: Named,
+  { contentType }: RequestedVersion,
 ): { readonly body: string; readonly headers: Readonly<Record<string, string>> } => {
   if (form === 'text/csv')
     return {

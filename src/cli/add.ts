@@ -1,9 +1,10 @@
 /** Adds one row from the command line, by the rules that the APIs have for a superuser. */
+
+import { UsageError } from '#cli/arguments.ts'
 import { inserter } from '#cli/fill.ts'
 import type { InputRow } from '#cli/row-sources.ts'
 import { withStore } from '#cli/store.ts'
 import { orTaken } from '#cli/transfer/rows.ts'
-import { UsageError } from '#cli/usage.ts'
 import type { Content } from '#content.ts'
 import type { FieldFault } from '#errors.ts'
 import { entityOf } from '#model/model.ts'

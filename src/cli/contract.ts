@@ -1,8 +1,8 @@
 /** `duet contract`: compares two files of a contract, and says who still uses what is deprecated. */
 import { readFileSync } from 'node:fs'
 import { own } from '#base/object.ts'
-import { usage } from '#cli/contract-usage.ts'
-import { readArgs, UsageError } from '#cli/usage.ts'
+import { readArgs, UsageError } from '#cli/arguments.ts'
+import { usage } from '#cli/deprecated-use.ts'
 import type { Content } from '#content.ts'
 import { type ContractFile, diffFiles, kindOf } from '#contract/contract.ts'
 import { counts, report } from '#contract/report.ts'

@@ -1,6 +1,7 @@
 /** The document of the REST API that a command line names. */
+
+import { readArgs, UsageError } from '#cli/arguments.ts'
 import { modelFor } from '#cli/store.ts'
-import { readArgs, UsageError } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
 import { versions } from '#model/version.ts'

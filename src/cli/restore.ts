@@ -1,8 +1,8 @@
 /** `duet restore`: puts a backup in the place of the store. */
 import { resolve } from 'node:path'
+import { readArgs, UsageError } from '#cli/arguments.ts'
 import { fileOf } from '#cli/store.ts'
 import { trialOf } from '#cli/trial.ts'
-import { readArgs, UsageError } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
 import { historyOf } from '#engines/shared/migrations.ts'

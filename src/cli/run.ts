@@ -1,9 +1,9 @@
 /** The `duet` command line: finds the command, runs it, and reports what went wrong in one line. */
 import { nearest } from '#base/nearest.ts'
 import { own } from '#base/object.ts'
+import { UsageError } from '#cli/arguments.ts'
 import { explain } from '#cli/explain.ts'
 import { endUnlessHandled } from '#cli/signals.ts'
-import { UsageError } from '#cli/usage.ts'
 import { version } from '#cli/version.ts'
 import type { Content, ListedCommand } from '#content.ts'
 

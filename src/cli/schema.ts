@@ -1,6 +1,7 @@
 /** `duet schema`: prints the schema of the GraphQL API, whatever the service shows of it. */
+
+import { readArgs } from '#cli/arguments.ts'
 import { modelFor } from '#cli/store.ts'
-import { readArgs } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
 import { deriveSchema } from '#graphql/schema.ts'

@@ -1,9 +1,10 @@
 /** `duet seed`: made-up rows of any number in an empty store, the same for the same numbers. */
+
+import { readArgs, UsageError, wholeOption } from '#cli/arguments.ts'
 import { isEmpty, manyInserter } from '#cli/fill.ts'
 import { progress } from '#cli/progress.ts'
 import type { ContentStore, PutMany, Seed, Sizes } from '#cli/row-sources.ts'
 import { withStore } from '#cli/store.ts'
-import { readArgs, UsageError, wholeOption } from '#cli/usage.ts'
 import type { Content } from '#content.ts'
 import { entityOf } from '#model/model.ts'
 import type { SqlValue } from '#sql/sql.ts'

@@ -1,7 +1,7 @@
 /** `duet serve`: makes the store ready, serves it, and ends cleanly on a signal. */
 
+import { readArgs, UsageError, wholeOption } from '#cli/arguments.ts'
 import { endingSignals, nowHandled } from '#cli/signals.ts'
-import { readArgs, UsageError, wholeOption } from '#cli/usage.ts'
 import { type Config, loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
 import { handedOver } from '#serve/handed-over.ts'

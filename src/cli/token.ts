@@ -1,8 +1,8 @@
 /** `duet token`: makes a token with the secret. */
 import { mint } from '#auth/token.ts'
 import { duration } from '#base/duration.ts'
+import { readArgs, UsageError } from '#cli/arguments.ts'
 import { keysFor } from '#cli/secret.ts'
-import { readArgs, UsageError } from '#cli/usage.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
 import { parseId } from '#model/id.ts'

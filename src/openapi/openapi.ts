@@ -11,8 +11,8 @@ import { parameter, sharedParameters } from '#openapi/parameters.ts'
 import { type Parts, partsOf } from '#openapi/parts.ts'
 import { headers } from '#openapi/responses.ts'
 import { marksOf, type Schemas } from '#openapi/schemas.ts'
-import type { Lifecycle } from '#rest/deprecation.ts'
 import { type Route, routesOf } from '#rest/routes.ts'
+import type { Lifecycle } from '#versions/deprecation.ts'
 
 /** The operations of a path by method, and the parameters of all of them. */
 type PathItem = Readonly<Record<string, Schema | readonly Schema[]>>

@@ -6,7 +6,7 @@ import type { Resource } from '#model/resource.ts'
 import { lifetimeOf, type Version, versions } from '#model/version.ts'
 import { bareSchema, describedBy, marksOf, type Schemas } from '#openapi/schemas.ts'
 import { mostPerPage } from '#read/selection.ts'
-import type { Style } from '#rest/style.ts'
+import type { VersionStyle } from '#versions/differences.ts'
 
 const query = (name: string, description: string, schema: Schema, more: Schema = {}): Schema => ({
   name,
@@ -152,7 +152,7 @@ const memberWords = ({ entity, members }: Resource): Words =>
     ]),
   )
 
-const sortParameter = (resource: Resource, { isStrict }: Style): readonly Schema[] => {
+const sortParameter = (resource: Resource, { isStrict }: VersionStyle): readonly Schema[] => {
   const { style } = resource.entity.rest.listing.sort ?? {}
   const words = sortWords(resource)
   const names = Object.keys(words)
@@ -175,7 +175,7 @@ export const fieldsParameter = (resource: Resource): Schema => {
 }
 
 /** The query parameters of a list. */
-export const listParameters = (resource: Resource, style: Style): readonly Schema[] => {
+export const listParameters = (resource: Resource, style: VersionStyle): readonly Schema[] => {
   const { rest } = resource.entity
   const { paging, limit } = rest.listing
   const byPage = paging === 'page or offset' ? (['page', 'offset'] as const) : (['page'] as const)

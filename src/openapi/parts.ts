@@ -5,7 +5,7 @@ import { type ErrorKind, machineErrors, mergeErrors } from '#errors.ts'
 import type { Model } from '#model/model.ts'
 import type { Version } from '#model/version.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
-import { type Style, styleOf } from '#rest/style.ts'
+import { styleOf, type VersionStyle } from '#versions/differences.ts'
 import type { Action } from '#write/action.ts'
 
 /** Rows by entity, with members as in an import. */
@@ -14,7 +14,7 @@ export type Rows = Readonly<Record<string, readonly Readonly<Record<string, unkn
 export type Parts = {
   readonly model: Model
   readonly version: Version
-  readonly style: Style
+  readonly style: VersionStyle
   readonly actions: readonly Action[]
   readonly extras: readonly ExtraRoute[]
   readonly errors: ReadonlyMap<string, ErrorKind>

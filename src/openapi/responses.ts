@@ -6,7 +6,7 @@ import { isOld } from '#openapi/parameters.ts'
 import type { Parts } from '#openapi/parts.ts'
 import { objectOf, refTo, type Schemas } from '#openapi/schemas.ts'
 import { failIn } from '#rest/fail.ts'
-import { mediaTypeOf } from '#rest/version.ts'
+import { mediaTypeOf } from '#versions/negotiation.ts'
 
 const text = { type: 'string' } as const
 

@@ -8,10 +8,10 @@ import { type App, type Http, header } from '#http/request.ts'
 import type { Model } from '#model/model.ts'
 import { newest, type Version, versions } from '#model/version.ts'
 import { openApiOf } from '#openapi/openapi.ts'
-import { announcing, type Notices } from '#rest/deprecation.ts'
+import { announcing } from '#rest/fail.ts'
 import { represent } from '#rest/represent.ts'
-import { successorOf } from '#rest/successor.ts'
-import { jsonTypes, versionOf } from '#rest/version.ts'
+import { type Notices, successorOf } from '#versions/deprecation.ts'
+import { jsonTypes, versionOf } from '#versions/negotiation.ts'
 
 /** The media type of OpenAPI documents, which nobody has registered yet. */
 const documentType = 'application/vnd.oai.openapi+json'

@@ -2,6 +2,7 @@
 import { html } from 'hono/html'
 import { once } from '#base/once.ts'
 import { docsPath, restPath, versionsPath } from '#base/paths.ts'
+import type { Difference } from '#versions/differences.ts'
 import type { Assets } from './assets.ts'
 import { bar, code, htmlPage, listed, type Page, table } from './page.ts'
 
@@ -16,9 +17,6 @@ export type OfferedVersion = {
   /** Whether it has ended, so that its requests are 410. */
   readonly isWithdrawn?: boolean
 }
-
-/** What versions show differently, and how each of them has it; what stands between backticks is code. */
-type Difference = { readonly what: string; readonly ways: readonly string[] }
 
 export type VersionsOptions = {
   /** Oldest first; the first is what a request gets that names none. */

@@ -4,15 +4,16 @@ import type { Described } from '#model/described.ts'
 import { type Entities, entityOf, typeName } from '#model/model.ts'
 import { isIn, type Lifetime, type Version, versions } from '#model/version.ts'
 import { answerNameOf, bodyNameOf, inputNameOf, listNameOf, operationIdOf } from '#rest/names.ts'
-import { type Offered, type Route, routesOf } from '#rest/routes.ts'
+import { type Route, routesOf } from '#rest/routes.ts'
+import type { VersionedRoute } from '#versions/differences.ts'
 import type { Action } from '#write/action.ts'
 
-type Checked = Offered & { readonly described: Pick<Described, 'operationId'> }
+type Checked = VersionedRoute & { readonly described: Pick<Described, 'operationId'> }
 
 /** One that says of itself what it takes and answers. */
 type Describing = Checked & { readonly described: Described; readonly answers?: string | null }
 
-const nameOf = ({ method, path }: Offered): string => `${method} ${path}`
+const nameOf = ({ method, path }: VersionedRoute): string => `${method} ${path}`
 
 /** Two of these that have the same key, and a version in which both are; undefined where there are none. */
 const twins = <Part extends Lifetime>(routes: readonly Part[], keyOf: (part: Part) => string) => {
@@ -25,10 +26,10 @@ const twins = <Part extends Lifetime>(routes: readonly Part[], keyOf: (part: Par
 }
 
 /** What a router tells routes apart by: it does not see what the ids in a path are called. */
-const patternOf = ({ method, path }: Offered): string =>
+const patternOf = ({ method, path }: VersionedRoute): string =>
   `${method} ${path.replaceAll(/:\w+/g, ':')}`
 
-const checkPaths = (routes: readonly Offered[]): void => {
+const checkPaths = (routes: readonly VersionedRoute[]): void => {
   const twice = twins(routes, patternOf)
   if (!twice) return
   const [one, other] = [nameOf(twice.one), nameOf(twice.other)]

@@ -1,11 +1,14 @@
-/** Errors as the REST API prints them: one shape everywhere in a version. */
+/** Errors as the REST API prints them, one shape everywhere in a version, and the notices of a deprecated version that all its answers carry. */
+import { after } from '#base/after.ts'
 import { errorsPath } from '#base/paths.ts'
 import type { ApiError } from '#errors.ts'
+import type { Fail, Handle } from '#http/edge.ts'
 import { errorHeaders, type Reply } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
 import type { Version } from '#model/version.ts'
-import { styleOf } from '#rest/style.ts'
-import { errorVersionOf } from '#rest/version.ts'
+import type { Notices, Successor } from '#versions/deprecation.ts'
+import { styleOf } from '#versions/differences.ts'
+import { errorVersionOf } from '#versions/negotiation.ts'
 
 const asError = ({ code, message, details }: ApiError, requestId: string) => ({
   error: { code, message, ...(details && { details }), requestId },
@@ -40,3 +43,17 @@ export const failIn = (version: Version, error: ApiError, requestId: string): Re
 /** The error in the shape of the version that the request names. */
 export const fail = (error: ApiError, requestId: string, c: Http): Reply =>
   failIn(errorVersionOf(c), error, requestId)
+
+/** How the answers of a route carry notices: what prints its errors, and what is put around its handler. */
+export type Announcing = { readonly fail: Fail; readonly around: (handle: Handle) => Handle }
+
+/** The REST API's way to answer, with notices where there are any; without them nothing is in between. */
+export const announcing = (notices: Notices | undefined, successor: Successor): Announcing => {
+  if (!notices) return { fail, around: handle => handle }
+  const announced = (c: Http, reply: Reply) => notices.announce(c, reply, successor)
+  return {
+    fail: (error, requestId, c) => announced(c, fail(error, requestId, c)),
+    around: handle => (c, viewer, requestId) =>
+      after(handle(c, viewer, requestId), reply => announced(c, reply)),
+  }
+}

@@ -3,10 +3,11 @@ import { after } from '#base/after.ts'
 import { parametersIn } from '#base/parameters.ts'
 import { parametersOf as queryOf } from '#http/request.ts'
 import { resourceOf } from '#model/resource.ts'
-import type { Mount, Serve } from '#rest/mount.ts'
+import type { Mount } from '#rest/mount.ts'
 import { listParameters, oneParameters } from '#rest/paging.ts'
 import type { Route } from '#rest/routes.ts'
-import { styleOf } from '#rest/style.ts'
+import { styleOf } from '#versions/differences.ts'
+import type { RestHandler } from '#versions/negotiation.ts'
 
 /** The query parameters that a route of the model reads, beside `version`. */
 export const parametersOf = (
@@ -23,10 +24,10 @@ const most = 10
 
 /** The same, with the names of the parameters that it ignores in the header `Duet-Ignored`, percent-encoded. */
 export const reportingIgnored = (
-  serve: Serve,
+  serve: RestHandler,
   { version }: Mount,
   parameters: readonly string[],
-): Serve => {
+): RestHandler => {
   if (styleOf(version).isStrict) return serve
   const known = [...parameters, 'version']
   return (c, viewer, named) => {

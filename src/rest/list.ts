@@ -13,7 +13,7 @@ import { type Answer, type Prepared, readAs } from '#read/read.ts'
 import type { Root, Sort, Value } from '#read/selection.ts'
 import { type AppliedFilter, filtersOf } from '#rest/filters.ts'
 import { itemsOf, memberNames } from '#rest/members.ts'
-import { type Mount, pathId, type Serve } from '#rest/mount.ts'
+import { type Mount, pathId } from '#rest/mount.ts'
 import {
   afterOf,
   cursorEnvelope,
@@ -28,7 +28,8 @@ import { parseQuery, type Query } from '#rest/query.ts'
 import { inVersion, isPublic, isPublicAbove, representAs } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
 import { sortOf } from '#rest/sorting.ts'
-import { styleOf } from '#rest/style.ts'
+import { styleOf } from '#versions/differences.ts'
+import type { RestHandler } from '#versions/negotiation.ts'
 
 const newestFirst: readonly Sort[] = [{ field: 'id', descending: true }]
 
@@ -161,7 +162,7 @@ const pageOf = (
 }
 
 /** Serves a page of a list. */
-export const serveList = (mount: Mount, route: Route): Serve => {
+export const serveList = (mount: Mount, route: Route): RestHandler => {
   const { core, edge, version } = mount
   const resource = resourceOf(core.model, route.entity, version)
   const planFor = plansOf(mount, route, resource)

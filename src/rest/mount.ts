@@ -3,13 +3,10 @@ import { docsPath } from '#base/paths.ts'
 import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import type { HttpContext } from '#http/edge.ts'
-import type { Reply } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
 import { parseId } from '#model/id.ts'
 import { notFound } from '#model/model.ts'
 import type { Version } from '#model/version.ts'
-import type { Viewer } from '#model/viewer.ts'
-import type { Named } from '#rest/version.ts'
 
 /** The core, the edge, the prefix below which links stand, and the version that is served. */
 export type Mount = {
@@ -18,8 +15,6 @@ export type Mount = {
   readonly prefix: string
   readonly version: Version
 }
-
-export type Serve = (c: Http, viewer: Viewer, named: Named) => Reply | Promise<Reply>
 
 /** The id in a path; throws `NOT_FOUND` for a text that is no id. */
 export const pathId = (c: Http, parameter: string, entity: string): number => {

@@ -12,12 +12,13 @@ import { plan, type ReadPlan } from '#read/plan.ts'
 import { type Making, type Prepared, readAs } from '#read/read.ts'
 import { oneRow, type Root, type Value } from '#read/selection.ts'
 import { itemsOf, memberNames } from '#rest/members.ts'
-import { type Mount, pathId, type Serve } from '#rest/mount.ts'
+import { type Mount, pathId } from '#rest/mount.ts'
 import { fieldsOf, oneParameters } from '#rest/paging.ts'
 import { parseQuery } from '#rest/query.ts'
 import { isPublic, markOf, representAs, tagOf } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
-import { styleOf } from '#rest/style.ts'
+import { styleOf } from '#versions/differences.ts'
+import type { RestHandler } from '#versions/negotiation.ts'
 
 /** The members of one thing. Slots: the viewer, its id, and its parent's where the path names one. */
 const rootOf = (
@@ -74,7 +75,7 @@ const chosenMembers = (resource: Resource) => {
 type Shown = { readonly body: Reply['body']; readonly tag: string } | null
 
 /** Serves one thing by its id. */
-export const serveOne = (mount: Mount, route: Route): Serve => {
+export const serveOne = (mount: Mount, route: Route): RestHandler => {
   const { core, edge, version } = mount
   const resource = resourceOf(core.model, route.entity, version)
   const { entity } = resource

@@ -4,7 +4,7 @@ import type { Answer } from '#read/read.ts'
 import { mostPerPage, pageSize } from '#read/selection.ts'
 import { decodeCursor, encodeCursor } from '#rest/cursor.ts'
 import type { Query } from '#rest/query.ts'
-import type { Style } from '#rest/style.ts'
+import type { VersionStyle } from '#versions/differences.ts'
 
 /** The query parameters of a list, beside `version`. */
 export const listParameters = ({ entity, filters }: Resource): readonly string[] => {
@@ -80,7 +80,7 @@ export const numberedEnvelope = (
   answer: Answer,
   asked: NumberedPage,
   address: ListAddress,
-  { lists }: Style,
+  { lists }: VersionStyle,
 ) => {
   const { limit, page, offset, byOffset } = asked
   const total = answer.total ?? 0
@@ -120,7 +120,7 @@ export const cursorEnvelope = (
   answer: Answer,
   { key, list, limit }: { readonly key: Uint8Array; readonly list: string; readonly limit: number },
   address: ListAddress,
-  { lists }: Style,
+  { lists }: VersionStyle,
 ) => {
   const next =
     answer.more && answer.last !== undefined ? encodeCursor(key, list, answer.last) : null

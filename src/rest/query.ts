@@ -4,7 +4,7 @@ import { parametersIn } from '#base/parameters.ts'
 import type { FieldFault } from '#errors.ts'
 import { isStorable } from '#model/text.ts'
 import type { Version } from '#model/version.ts'
-import { styleOf } from '#rest/style.ts'
+import { styleOf } from '#versions/differences.ts'
 import { invalid } from '#write/input.ts'
 
 const wholeForm = /^[+-]?\d+$/

@@ -4,7 +4,7 @@ import { ApiError } from '#errors.ts'
 import type { HttpContext } from '#http/edge.ts'
 import { formBody, queryString } from '#http/request.ts'
 import type { Version } from '#model/version.ts'
-import type { Serve } from '#rest/mount.ts'
+import type { RestHandler } from '#versions/negotiation.ts'
 import { invalid } from '#write/input.ts'
 
 /** The most bytes of parameters: as many as the longest URL that an operator may allow. */
@@ -24,7 +24,7 @@ const notFaulty = (work: () => Promise<unknown>): Promise<unknown> =>
   })
 
 const querying =
-  ({ bodyLimit }: HttpContext, serve: Serve): Serve =>
+  ({ bodyLimit }: HttpContext, serve: RestHandler): RestHandler =>
   async (c, viewer, named) => {
     try {
       const form = await formBody(c, Math.min(bodyLimit, longest))
@@ -40,6 +40,6 @@ const querying =
 /** The handlers of a list for QUERY by version, made of those for GET, whose plans and cached answers they share. */
 export const queriedBy = (
   edge: HttpContext,
-  served: ReadonlyMap<Version, Serve>,
-): ReadonlyMap<Version, Serve> =>
+  served: ReadonlyMap<Version, RestHandler>,
+): ReadonlyMap<Version, RestHandler> =>
   new Map([...served].map(([version, serve]) => [version, querying(edge, serve)]))

@@ -10,10 +10,10 @@ import type { Version } from '#model/version.ts'
 import { anonymous } from '#model/viewer.ts'
 import type { Answer } from '#read/read.ts'
 import type { Route } from '#rest/routes.ts'
-import type { Named } from '#rest/version.ts'
+import type { RequestedVersion } from '#versions/negotiation.ts'
 
 type Facts = {
-  readonly named: Named
+  readonly named: RequestedVersion
   readonly isPublic: boolean
   readonly link?: string
   /** The type of the bodies with which a QUERY may ask for it. */

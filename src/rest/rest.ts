@@ -12,21 +12,22 @@ import { entityOf } from '#model/model.ts'
 import { judge, type Rule } from '#model/policy.ts'
 import { isIn, newest, type Version, versions } from '#model/version.ts'
 import type { Viewer } from '#model/viewer.ts'
-import { announcing, type Notices } from '#rest/deprecation.ts'
+import { announcing } from '#rest/fail.ts'
 import { parametersOf, reportingIgnored } from '#rest/ignored.ts'
 import { serveList } from '#rest/list.ts'
-import { type Mount, noSuchPath, type Serve } from '#rest/mount.ts'
+import { type Mount, noSuchPath } from '#rest/mount.ts'
 import { serveOne } from '#rest/one.ts'
 import { checkParameters } from '#rest/query.ts'
 import { queriedBy } from '#rest/querying.ts'
-import { type Offered, type Route, routesOf } from '#rest/routes.ts'
-import { type Successor, successorOf } from '#rest/successor.ts'
-import { counted } from '#rest/usage.ts'
-import { versionOf } from '#rest/version.ts'
+import { type Route, routesOf } from '#rest/routes.ts'
 import { serveAction, serveCreate, serveDelete, serveUpdate } from '#rest/writes.ts'
+import { counted } from '#versions/deprecated-use.ts'
+import { type Notices, type Successor, successorOf } from '#versions/deprecation.ts'
+import type { VersionedRoute } from '#versions/differences.ts'
+import { type RestHandler, versionOf } from '#versions/negotiation.ts'
 import type { Action } from '#write/action.ts'
 
-const serving: Readonly<Record<Route['kind'], (mount: Mount, route: Route) => Serve>> = {
+const serving: Readonly<Record<Route['kind'], (mount: Mount, route: Route) => RestHandler>> = {
   list: serveList,
   one: serveOne,
   create: serveCreate,
@@ -41,7 +42,7 @@ export type ExtraRoute = Endpoint & {
   readonly described: Described & { readonly rule: Rule | undefined }
 }
 
-type Endpoint = Offered & {
+type Endpoint = VersionedRoute & {
   /** The entity whose members requests may name; absent where it has no such parameters or body. */
   readonly entity?: string
   /** The rule for who may write by it, and for who may ask an extra route; absent where others decide. */
@@ -50,11 +51,11 @@ type Endpoint = Offered & {
   readonly isQueried?: boolean
   /** The query parameters that it reads, beside `version`; none unless it says so. */
   readonly parameters?: (mount: Mount) => readonly string[]
-  readonly serve: (mount: Mount) => Serve
+  readonly serve: (mount: Mount) => RestHandler
 }
 
 /** The same, refusing query parameters where the version is strict: after 404 and 403, so the answer is made first. */
-const serveExtra = (mount: Mount, { serve }: ExtraRoute): Serve => {
+const serveExtra = (mount: Mount, { serve }: ExtraRoute): RestHandler => {
   const answer = serve(mount)
   return (c, viewer, named) =>
     after(answer(c, viewer, named), reply => {
@@ -148,7 +149,7 @@ export const mountRest = (
   for (const [prefix, offered] of prefixes)
     for (const group of groups.values()) {
       const [{ method, path } = { method: '', path: '' }] = group
-      const served = new Map<Version, Serve>()
+      const served = new Map<Version, RestHandler>()
       for (const version of offered)
         for (const endpoint of group.filter(endpoint => isIn(endpoint, version))) {
           const mount = { core, edge, prefix, version }
@@ -160,7 +161,7 @@ export const mountRest = (
       const { fail, around } = announcing(notices, successorIn(core, group, notices))
       const isOpenTo = (viewer: Viewer) =>
         group.some(({ rule }) => !rule || judge(rule, viewer, core.model) !== 'no')
-      const mount = (method: string, served: ReadonlyMap<Version, Serve>) => {
+      const mount = (method: string, served: ReadonlyMap<Version, RestHandler>) => {
         // The viewer comes first, then the version, then the rest.
         const answer = around((c: Http, viewer) => {
           const named = versionOf(c)

@@ -19,9 +19,6 @@ const methods = {
 
 type RouteKind = keyof typeof methods
 
-/** A method at a path, with the versions that have it. */
-export type Offered = Lifetime & { readonly method: string; readonly path: string }
-
 export type Route = {
   readonly kind: RouteKind
   readonly method: (typeof methods)[RouteKind]

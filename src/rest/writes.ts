@@ -9,13 +9,13 @@ import { entityOf } from '#model/model.ts'
 import { resourceOf } from '#model/resource.ts'
 import type { Role, Viewer } from '#model/viewer.ts'
 import type { ReadPlan } from '#read/plan.ts'
-import { type Mount, pathId, type Serve } from '#rest/mount.ts'
+import { type Mount, pathId } from '#rest/mount.ts'
 import { wholeOne } from '#rest/one.ts'
 import { checkParameters } from '#rest/query.ts'
 import { markOf, tagOf } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
-import { countingBody } from '#rest/usage.ts'
-import type { Named } from '#rest/version.ts'
+import { countingBody } from '#versions/deprecated-use.ts'
+import type { RequestedVersion, RestHandler } from '#versions/negotiation.ts'
 import { type Action, guardedBy } from '#write/action.ts'
 import { create, createPrecheck, precheck, remove, update } from '#write/derived.ts'
 import { idempotencyOf, keyedRequest } from '#write/idempotency.ts'
@@ -93,7 +93,7 @@ const written = (
   mount: Mount,
   entityName: string,
   done: Done,
-  named: Named,
+  named: RequestedVersion,
   withTag = true,
 ): Reply => {
   const { answer, status } = done
@@ -116,7 +116,7 @@ const written = (
 }
 
 /** POST of a new thing, below a parent where the path names one. */
-export const serveCreate = (mount: Mount, route: Route): Serve => {
+export const serveCreate = (mount: Mount, route: Route): RestHandler => {
   const { core, edge } = mount
   const entity = entityOf(core.model, route.entity)
   const readingFor = readings(mount, route.entity, 'created')
@@ -166,7 +166,7 @@ const targetOf = (c: Http, mount: Mount, route: Route): Target => {
 }
 
 /** PUT and PATCH. */
-export const serveUpdate = (mount: Mount, route: Route): Serve => {
+export const serveUpdate = (mount: Mount, route: Route): RestHandler => {
   const { core, edge } = mount
   const mode = route.kind === 'replace' ? 'replace' : 'update'
   const entity = entityOf(core.model, route.entity)
@@ -188,14 +188,14 @@ export const serveUpdate = (mount: Mount, route: Route): Serve => {
   }
 }
 
-const empty = (named: Named, done: Done): Reply => ({
+const empty = (named: RequestedVersion, done: Done): Reply => ({
   status: 204,
   headers: { 'API-Version': String(named.version), ...writeHeaders(done) },
   body: null,
 })
 
 /** DELETE of one thing. */
-export const serveDelete = (mount: Mount, route: Route): Serve => {
+export const serveDelete = (mount: Mount, route: Route): RestHandler => {
   const { policy, plural } = entityOf(mount.core.model, route.entity)
   return async (c, viewer, named) => {
     const writing = writingFor(mount.core, viewer)
@@ -225,7 +225,7 @@ const stepsBefore = (c: Http, mount: Mount, writing: Writing, action: Action, id
 }
 
 /** An action on one thing. */
-export const serveAction = (mount: Mount, action: Action): Serve => {
+export const serveAction = (mount: Mount, action: Action): RestHandler => {
   const { core } = mount
   const { answers: entity } = action
   const readingFor = entity && readings(mount, entity)

@@ -5,7 +5,7 @@ import type { Engine } from '#engines/shared/store.ts'
 import type { HttpContext } from '#http/edge.ts'
 import type { Metrics } from '#metrics/metrics.ts'
 import { ConfigError } from '#setting.ts'
-import type { Usage } from '#write/usage.ts'
+import type { Usage } from '#versions/deprecated-use.ts'
 
 /** The names of the semantic conventions. */
 const systems = { sqlite: 'sqlite', postgres: 'postgresql' } as const

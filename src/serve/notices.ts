@@ -4,12 +4,17 @@ import { dayNumber, dayNumbered } from '#base/dates.ts'
 import type { Config } from '#config.ts'
 import type { Store } from '#engines/shared/store.ts'
 import type { Observe } from '#observe.ts'
-import { createNotices, type Deprecation, type Notices, shortNotice } from '#rest/deprecation.ts'
 import { queryWith } from '#sql/engine.ts'
-import type { Announced, Usage } from '#write/usage.ts'
+import type { Announced, Usage } from '#versions/deprecated-use.ts'
+import {
+  createNotices,
+  type DeprecationDays,
+  type Notices,
+  shortNotice,
+} from '#versions/deprecation.ts'
 
 /** The deprecation that the settings say; undefined where they say none. */
-export const deprecationOf = ({ values }: Config): Deprecation | undefined => {
+export const deprecationOf = ({ values }: Config): DeprecationDays | undefined => {
   const { DUET_V1_DEPRECATED: from, DUET_V1_SUNSET: sunset, DUET_NOTICE: notice } = values
   if (from === undefined) return undefined
   const header = values.DUET_DEPRECATION

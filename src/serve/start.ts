@@ -30,8 +30,8 @@ import { measured, metricsOf, serveMetrics } from '#serve/metrics.ts'
 import { announcedIn, deprecationOf, noticesOf } from '#serve/notices.ts'
 import type { Program } from '#serve/prepare.ts'
 import { usualRateLimit } from '#settings.ts'
+import { createUsage, startFlushing } from '#versions/deprecated-use.ts'
 import { startPurging } from '#write/purge.ts'
-import { createUsage, startFlushing } from '#write/usage.ts'
 
 export type Running = {
   readonly url: string

@@ -4,11 +4,11 @@ import { after, before } from 'node:test'
 import { mint } from '#auth/token.ts'
 import { createLimiter } from '#http/limit/limiter.ts'
 import { noQueue } from '#http/queue.ts'
-import type { Deprecation } from '#rest/deprecation.ts'
+import type { DeprecationDays } from '#versions/deprecation.ts'
 import { type Answered, type Asking, createWorld, secret, type World } from '../world.ts'
 
 /** What the operator says of version 1. */
-export const deprecation: Deprecation = {
+export const deprecation: DeprecationDays = {
   version: 1,
   from: '2027-01-01',
   sunset: '2027-08-01',

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { addMonths, dayNumber, dayNumbered } from '#base/dates.ts'
 import { anonymous } from '#model/viewer.ts'
-import type { Deprecation } from '#rest/deprecation.ts'
-import { createUsage } from '#write/usage.ts'
+import { createUsage } from '#versions/deprecated-use.ts'
+import type { DeprecationDays } from '#versions/deprecation.ts'
 import { command } from '../commands.ts'
 import { folderOf, serve } from '../duet.ts'
 import { until } from '../support/wait.ts'
@@ -13,7 +13,7 @@ import { createWorld, type World } from '../world.ts'
 
 const { folder, freshStore } = folderOf('notices')
 
-const deprecation: Deprecation = {
+const deprecation: DeprecationDays = {
   version: 1,
   from: '2027-01-01',
   sunset: '2027-08-01',

@@ -12,10 +12,10 @@ import { notFound } from '#model/model.ts'
 import type { Role } from '#model/viewer.ts'
 import { type Prepared, read } from '#read/read.ts'
 import { type Item, oneRow } from '#read/selection.ts'
-import { type Mount, pathId, type Serve } from '#rest/mount.ts'
+import { type Mount, pathId } from '#rest/mount.ts'
 import { represent } from '#rest/represent.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
-import { jsonTypes } from '#rest/version.ts'
+import { jsonTypes, type RestHandler } from '#versions/negotiation.ts'
 
 /** The number of an order's receipt: `R-000123`, longer when the id is. */
 const receiptNumber = (order: number): string => `R-${String(order).padStart(6, '0')}`
@@ -58,7 +58,7 @@ const noReceipt = (id: number, state: string): ApiError => {
 
 const forms = [...jsonTypes, 'text/html']
 
-const serve = ({ core, edge }: Mount): Serve => {
+const serve = ({ core, edge }: Mount): RestHandler => {
   const preparedFor = new Map<Role, Prepared>()
   return (c, viewer, named) => {
     const prepared = preparedFor.getOrInsertComputed(viewer.role, role =>

@@ -1,7 +1,7 @@
 /** The kinds of rows that `import` reads and `export` writes, by their names in files. */
 import { own } from '#base/object.ts'
+import { UsageError } from '#cli/arguments.ts'
 import type { Kind } from '#cli/row-sources.ts'
-import { UsageError } from '#cli/usage.ts'
 import type { Content } from '#content.ts'
 import type { Entity } from '#model/entity.ts'
 import { dependenciesFirst } from '#model/model.ts'

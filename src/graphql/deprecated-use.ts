@@ -20,7 +20,7 @@ import { isObject } from '#base/object.ts'
 import type { Variables } from '#graphql/arguments.ts'
 import type { Operation } from '#graphql/document.ts'
 import type { Viewer } from '#model/viewer.ts'
-import type { Usage } from '#write/usage.ts'
+import type { Usage } from '#versions/deprecated-use.ts'
 
 type Part = { readonly name: string; readonly deprecationReason?: string | null | undefined }
 

@@ -5,7 +5,7 @@ import { choice, created, id, money, text } from '#model/field.ts'
 import type { Model } from '#model/model.ts'
 import { anyone } from '#model/policy.ts'
 import { versions } from '#model/version.ts'
-import { differencesOf } from '#rest/differences.ts'
+import { differencesOf } from '#versions/differences.ts'
 import { roles } from '../../test/support/roles.ts'
 
 const song: Entity = entity({

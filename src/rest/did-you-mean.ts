@@ -7,7 +7,7 @@ import { entityOf, type Model } from '#model/model.ts'
 import { isIn } from '#model/version.ts'
 import { noSuchPath } from '#rest/mount.ts'
 import { type Route, routesOf } from '#rest/routes.ts'
-import { errorVersionOf, noSuchVersion } from '#rest/version.ts'
+import { errorVersionOf, noSuchVersion } from '#versions/negotiation.ts'
 
 /** A longer path is no slip of the fingers, and would cost more to compare. */
 const longest = 200

@@ -3,16 +3,18 @@ import { parametersIn } from '#base/parameters.ts'
 import { restPath } from '#base/paths.ts'
 import { ApiError } from '#errors.ts'
 import { type Range, rangesOf } from '#http/accept.ts'
+import type { Reply } from '#http/reply.ts'
 import { type Http, header, queryString } from '#http/request.ts'
 import { type Version, versions } from '#model/version.ts'
+import type { Viewer } from '#model/viewer.ts'
 
 /** The version that a request named, and the answer's Content-Type for it. */
-export type Named = { readonly version: Version; readonly contentType: string }
+export type RequestedVersion = { readonly version: Version; readonly contentType: string }
 
 const offered = `offered: ${versions.join(', ')}`
 
 const json = 'application/json; charset=utf-8'
-const plain: Named = { version: versions[0], contentType: json }
+const plain: RequestedVersion = { version: versions[0], contentType: json }
 
 /** The media type of a version's objects. */
 export const mediaTypeOf = (version: Version): string => `application/vnd.duet.v${version}+json`
@@ -95,7 +97,10 @@ const severalAtOnce = (named: readonly string[]) =>
   )
 
 /** The version that path, header or query name, unless `Accept` names others only. */
-const explicitly = (text: string, { wanted, refused, json: plainJson }: Accepted): Named => {
+const explicitly = (
+  text: string,
+  { wanted, refused, json: plainJson }: Accepted,
+): RequestedVersion => {
   const isAccepted = wanted.includes(text)
   if (wanted.length > 0 && !isAccepted) throw severalAtOnce([text, ...wanted])
   const version = numbered(text)
@@ -106,7 +111,7 @@ const explicitly = (text: string, { wanted, refused, json: plainJson }: Accepted
 }
 
 /** The version that `Accept` prefers; plain JSON is version 1. */
-const byAccept = ({ wanted, refused, json: plainJson }: Accepted): Named => {
+const byAccept = ({ wanted, refused, json: plainJson }: Accepted): RequestedVersion => {
   if (plainJson === 'preferred') return plain
   const version = wanted.map(numbered).find(found => found !== undefined)
   if (version) return { version, contentType: `${mediaTypeOf(version)}; charset=utf-8` }
@@ -121,7 +126,7 @@ const namesNothingElse = (c: Http): boolean =>
   !queryString(c).includes('version') &&
   !/vnd\.duet/i.test(header(c, 'accept') ?? '')
 
-const byPath = (path: string): Named => {
+const byPath = (path: string): RequestedVersion => {
   const text = inPath(path)
   if (text === undefined) return plain
   const version = numbered(text)
@@ -134,7 +139,7 @@ const byPath = (path: string): Named => {
  * query whose version it does not accept. Throws `UNSUPPORTED_VERSION` 406 or 400, and `MALFORMED_REQUEST` where two
  * of them disagree, or one is given twice.
  */
-export const versionOf = (c: Http): Named => {
+export const versionOf = (c: Http): RequestedVersion => {
   if (namesNothingElse(c)) return byPath(c.req.path)
   const [named, ...others] = namedBy(c)
   const accepted = acceptedBy(c)
@@ -157,3 +162,9 @@ export const errorVersionOf = (c: Http): Version => {
 /** The version header of an answer that no version shapes, such as that to OPTIONS; none outside the REST API. */
 export const versionHeader = (c: Http): Readonly<Record<string, string>> =>
   c.req.path.startsWith(`${restPath}/`) ? { 'API-Version': String(errorVersionOf(c)) } : {}
+
+export type RestHandler = (
+  c: Http,
+  viewer: Viewer,
+  named: RequestedVersion,
+) => Reply | Promise<Reply>

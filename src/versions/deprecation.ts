@@ -1,20 +1,18 @@
-/** A deprecated version of the REST API: what its answers say about it, and when it ends. */
-import { after } from '#base/after.ts'
+/** A deprecated version of the REST API: when it ends, what its answers say about that, and the same request in the newest version. */
 import { dayNumber, dayNumbered, daysBetween, noticeMonths, soonestEnd } from '#base/dates.ts'
-import { versionsPath } from '#base/paths.ts'
+import { own } from '#base/object.ts'
+import { restPath, versionPath, versionsPath } from '#base/paths.ts'
 import { ApiError } from '#errors.ts'
-import type { Fail, Handle } from '#http/edge.ts'
 import type { Reply } from '#http/reply.ts'
-import type { Http } from '#http/request.ts'
+import { type Http, queryString } from '#http/request.ts'
+import type { Model } from '#model/model.ts'
+import { type Resource, resourceOf } from '#model/resource.ts'
 import { newest, type Version } from '#model/version.ts'
 import type { Viewer } from '#model/viewer.ts'
-import { fail } from '#rest/fail.ts'
-import { isBelowApi, type Successor } from '#rest/successor.ts'
-import { apiOf } from '#rest/usage.ts'
-import type { Usage } from '#write/usage.ts'
+import { apiOf, type Usage } from '#versions/deprecated-use.ts'
 
 /** The days of a version's end, as the operator decided; days are written `2027-01-31` and begin at 00:00 UTC. */
-export type Deprecation = {
+export type DeprecationDays = {
   readonly version: Version
   /** The day from which the deprecation is announced. */
   readonly from: string
@@ -36,7 +34,7 @@ export type Lifecycle = {
 }
 
 /** The day on which a version ends whose deprecation is announced since a day. */
-const endOf = ({ from, sunset, holds }: Deprecation, announced: string): string | undefined => {
+const endOf = ({ from, sunset, holds }: DeprecationDays, announced: string): string | undefined => {
   if (sunset === undefined || holds === 'sunset') return sunset
   const soonest = soonestEnd(announced > from ? announced : from)
   return sunset > soonest ? sunset : soonest
@@ -44,7 +42,7 @@ const endOf = ({ from, sunset, holds }: Deprecation, announced: string): string 
 
 /** The lifecycle of a version as it is on a day; `announced` is the first day on which the deprecation was announced. */
 export const lifecycleOn = (
-  deprecation: Deprecation,
+  deprecation: DeprecationDays,
   today: string,
   announced: string = today,
 ): Lifecycle => {
@@ -60,7 +58,7 @@ export const lifecycleOn = (
  * is over; undefined where that is long enough, or no end is decided.
  */
 export const shortNotice = (
-  deprecation: Deprecation,
+  deprecation: DeprecationDays,
   today: string,
   since: string = today,
 ): string | undefined => {
@@ -78,7 +76,7 @@ export const shortNotice = (
 const aboutVersions = `<${versionsPath}>; rel="deprecation"; type="text/html"`
 
 /** What the answers of a deprecated version carry today, made anew when the day or the first day of its announcement changes. */
-const noticeNow = (deprecation: Deprecation, now: () => number, usage: Usage) => {
+const noticeNow = (deprecation: DeprecationDays, now: () => number, usage: Usage) => {
   const noticeOf = (day: number, announced: string | undefined) => {
     const lifecycle = lifecycleOn(deprecation, dayNumbered(day), announced)
     const { from, end } = lifecycle
@@ -99,7 +97,7 @@ const noticeNow = (deprecation: Deprecation, now: () => number, usage: Usage) =>
 }
 
 /** The notices of a version, by the clock and by what the store remembers. */
-export const createNotices = (deprecation: Deprecation, now: () => number, usage: Usage) => {
+export const createNotices = (deprecation: DeprecationDays, now: () => number, usage: Usage) => {
   const { version } = deprecation
   const number = String(version)
   const present = noticeNow(deprecation, now, usage)
@@ -132,16 +130,77 @@ export const createNotices = (deprecation: Deprecation, now: () => number, usage
 
 export type Notices = ReturnType<typeof createNotices>
 
-/** How the answers of a route carry notices: what prints its errors, and what is put around its handler. */
-export type Announcing = { readonly fail: Fail; readonly around: (handle: Handle) => Handle }
+/** The target of a request in the newest version, escaped for a `Link`; undefined where that version does not have it. */
+export type Successor = (c: Http) => string | undefined
 
-/** The REST API's way to answer, with notices where there are any; without them nothing is in between. */
-export const announcing = (notices: Notices | undefined, successor: Successor): Announcing => {
-  if (!notices) return { fail, around: handle => handle }
-  const announced = (c: Http, reply: Reply) => notices.announce(c, reply, successor)
-  return {
-    fail: (error, requestId, c) => announced(c, fail(error, requestId, c)),
-    around: handle => (c, viewer, requestId) =>
-      after(handle(c, viewer, requestId), reply => announced(c, reply)),
-  }
+const prefix = new RegExp(`^${restPath}(?:/v\\d+)?(?=/)`)
+
+/** Whether a path is one of the REST API's. */
+export const isBelowApi = (path: string): boolean => prefix.test(path)
+
+const successorPath = (path: string): string => path.replace(prefix, versionPath(newest))
+
+/** The names that the newest version has, of the values of parameters that list members. */
+type Renames = Readonly<Record<string, (name: string) => string>>
+
+const renamesOf = (older: Resource, newer: Resource): Renames => ({
+  fields: name => {
+    const field = older.fieldNamed(name)
+    return field === undefined ? name : newer.nameOf(field)
+  },
+  sort: name => {
+    const term = older.sorts.find(sort => sort.name === name)
+    const same = newer.sorts.find(
+      sort => sort.field === term?.field && sort.descending === term.descending,
+    )
+    return same?.name ?? name
+  },
+})
+
+/** A parameter with its members renamed; as it was sent where none is called differently. */
+const renamed = (part: string, renames: Renames): string => {
+  const [[name, text] = ['', '']] = new URLSearchParams(part)
+  const rename = own(renames, name)
+  if (!rename) return part
+  const found = text.split(',').map(rename).join(',')
+  return found === text ? part : `${name}=${encodeURIComponent(found).replaceAll('%2C', ',')}`
 }
+
+/** The query, with its question mark, without the parameter that names a version. */
+const successorQuery = (query: string, renames: Renames): string => {
+  const parts = query
+    .split('&')
+    .filter(part => !/^version(?:=|$)/.test(part))
+    .map(part => renamed(part, renames))
+  return parts.length === 0 ? '' : `?${parts.join('&')}`
+}
+
+/** What may not stand between angle brackets (RFC 3986, section 2). */
+const unsafe = /[^\x21-\x7e]|[<>"\\^`{|}]/gu
+
+const targetOf = (c: Http, renames: Renames): string => {
+  const query = queryString(c)
+  const target = `${successorPath(c.req.path)}${query && successorQuery(query, renames)}`
+  return target.replace(unsafe, encodeURIComponent)
+}
+
+/** The successor of the requests of a route of the newest version; those about an entity name its members. */
+export const successorOf = (
+  model: Model,
+  older: Version,
+  entity: string | undefined,
+): Successor => {
+  const renames =
+    entity === undefined
+      ? {}
+      : renamesOf(resourceOf(model, entity, older), resourceOf(model, entity, newest))
+  return c => targetOf(c, renames)
+}
+
+/** The successor of requests that no route takes, by the methods that `allowedAt` gives for a path. */
+export const successorAmong =
+  (allowedAt: (path: string) => string | undefined): Successor =>
+  c => {
+    const methods = allowedAt(successorPath(c.req.path))?.split(', ') ?? []
+    return methods.includes(c.req.method) ? targetOf(c, {}) : undefined
+  }

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Deprecation, lifecycleOn, shortNotice } from './deprecation.ts'
+import { type DeprecationDays, lifecycleOn, shortNotice } from '#versions/deprecation.ts'
 
-const usual: Deprecation = {
+const usual: DeprecationDays = {
   version: 1,
   from: '2027-01-01',
   sunset: '2027-08-01',
   header: 'true',
   holds: 'sunset',
 }
-const withNotice: Deprecation = { ...usual, holds: 'notice' }
+const withNotice: DeprecationDays = { ...usual, holds: 'notice' }
 
 /** The state and the end of a version on a day, announced first on another. */
-const on = (deprecation: Deprecation, today: string, announced?: string) => {
+const on = (deprecation: DeprecationDays, today: string, announced?: string) => {
   const { state, end } = lifecycleOn(deprecation, today, announced)
   return [state, end]
 }

@@ -1,11 +1,11 @@
 /** `duet contract usage`: who still uses what is deprecated. */
 import { isDay } from '#base/dates.ts'
+import { readArgs, UsageError } from '#cli/arguments.ts'
 import { ask } from '#cli/ask.ts'
 import { withStore } from '#cli/store.ts'
-import { readArgs, UsageError } from '#cli/usage.ts'
 import type { Content } from '#content.ts'
 import type { Row } from '#sql/engine.ts'
-import { usesSince } from '#write/usage.ts'
+import { usesSince } from '#versions/deprecated-use.ts'
 
 /** One caller's uses of a deprecated version, or of a member of it. */
 type Line = {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { buildSchema, type GraphQLSchema, getVariableValues } from 'graphql'
 import { createMemory } from '#http/memory.ts'
-import type { Used } from '#write/usage.ts'
+import type { Used } from '#versions/deprecated-use.ts'
+import { countingOperations } from './deprecated-use.ts'
 import { documentCache, getOperation } from './document.ts'
-import { countingOperations } from './usage.ts'
 
 const limits = {
   ...{ depth: 8, source: 16_384, tokens: 1000, comments: 100 },

@@ -1,9 +1,27 @@
-/** What the versions of the REST API show differently, in words: for the page and the document about versions. */
+/** What the versions of the REST API have differently: the style of each as a whole, and all differences in words, for the page about versions. */
 import type { Model } from '#model/model.ts'
 import { type Member, type Resource, resourceIn } from '#model/resource.ts'
-import { isIn, type Version, versions } from '#model/version.ts'
-import type { Offered } from '#rest/routes.ts'
-import { type Style, styleOf } from '#rest/style.ts'
+import { isIn, type Lifetime, type Version, versions } from '#model/version.ts'
+
+/** What a version is as a whole, beside the members of its resources. */
+export type VersionStyle = {
+  /** The envelope of lists: `data` beside `nextCursor` or numbered `pagination`, or one `pagination` for all lists. */
+  readonly lists: 'by paging' | 'uniform'
+  /** The body of errors: `{"error": …}`, or a problem of RFC 9457. */
+  readonly errors: 'error' | 'problem'
+  /** Whether unknown query parameters and unknown values of `sort` are refused; else they are ignored. */
+  readonly isStrict: boolean
+}
+
+const styles: Readonly<Record<Version, VersionStyle>> = {
+  1: { lists: 'by paging', errors: 'error', isStrict: false },
+  2: { lists: 'uniform', errors: 'problem', isStrict: true },
+}
+
+export const styleOf = (version: Version): VersionStyle => styles[version]
+
+/** A method at a path, with the versions that have it. */
+export type VersionedRoute = Lifetime & { readonly method: string; readonly path: string }
 
 /** One difference, and how each version has it, oldest first; what stands between backticks is code. */
 export type Difference = { readonly what: string; readonly ways: readonly string[] }
@@ -20,13 +38,13 @@ const listWords = {
   'by paging': '`data` with `pagination`, or with `nextCursor` where pages go by cursor',
   uniform:
     '`data` with `pagination`: `limit`, `hasNext`, `nextCursor`; numbered pages also `page`, `total`, `totalPages`, `hasPrev`',
-} satisfies Record<Style['lists'], string>
+} satisfies Record<VersionStyle['lists'], string>
 
 const errorWords = {
   error: '`{"error": …}` with `code`, `message`, `details`, `requestId`',
   problem:
     '`application/problem+json` (RFC 9457): `type`, `title`, `status`, `detail`, `code`, `errors`, `requestId`',
-} satisfies Record<Style['errors'], string>
+} satisfies Record<VersionStyle['errors'], string>
 
 const ofStyle = (): readonly Difference[] => [
   ...difference('Lists', version => listWords[styleOf(version).lists]),
@@ -81,7 +99,7 @@ const ofPart = (what: string, partOf: (version: Version) => readonly string[]) =
   )
 }
 
-const ofRoutes = (routes: readonly Offered[]): readonly Difference[] =>
+const ofRoutes = (routes: readonly VersionedRoute[]): readonly Difference[] =>
   ofPart('Requests', version =>
     routes
       .filter(route => isIn(route, version))
@@ -91,7 +109,7 @@ const ofRoutes = (routes: readonly Offered[]): readonly Difference[] =>
 /** The differences of a model and its routes: those of the versions as a whole first, then what each resource has. */
 export const differencesOf = (
   { entities }: Model,
-  routes: readonly Offered[],
+  routes: readonly VersionedRoute[],
 ): readonly Difference[] => [
   ...ofStyle(),
   ...ofRoutes(routes),
