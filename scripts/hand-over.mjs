@@ -26,12 +26,12 @@ export function ableNode() {
 }
 
 /** Starts `node` with `args` and ends this process the way that one ends. */
-export function handOver(node, args, env = {}) {
+export function handOver(node, args) {
   const { LISTEN_PID, LISTEN_FDS } = process.env
   const sockets = LISTEN_PID === String(process.pid) ? Number(LISTEN_FDS) || 0 : 0
   const child = spawn(node, args, {
     stdio: Array.from({ length: 3 + sockets }, () => 'inherit'),
-    env: { ...process.env, ...env, DUET_HANDED_OVER_BY: String(process.pid) },
+    env: { ...process.env, DUET_HANDED_OVER_BY: String(process.pid) },
   })
   for (const signal of signals) process.on(signal, () => pass(signal, child))
   child.on('error', error => {

@@ -8,6 +8,7 @@ import type { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { boundSocket } from './support/bound-socket.ts'
 import { checkouts, env, pinned, pretend, root, run } from './support/checkouts.ts'
+import { installed } from './support/guard.ts'
 import { inTime, until } from './support/wait.ts'
 
 const manifest = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8'))
@@ -79,11 +80,13 @@ test('a start under an old Node hands its arguments over to the pinned one', () 
   assert.notEqual(pid, ppid)
 })
 
-/** How a service was started in the end, in its own words, and by which process; it is ended then. */
-const serviceStarted = async (before: readonly string[], more: NodeJS.ProcessEnv = {}) => {
-  const start = spawn(process.execPath, [...before, 'bin/duet', 'serve'], {
+/** How `npm start` begins a service by a shell, in the service's own words. */
+const startedBy = async (shell: readonly string[], more: NodeJS.ProcessEnv = {}) => {
+  const [program = '', ...args] = shell
+  const path = `${join(whole, 'node_modules/.bin')}:${process.env.PATH}`
+  const start = spawn(program, [...args, '-c', manifest.scripts.start], {
     cwd: whole,
-    env: { ...env, ...more },
+    env: { ...env, ...more, PATH: path },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const closed = once(start, 'close')
@@ -94,34 +97,27 @@ const serviceStarted = async (before: readonly string[], more: NodeJS.ProcessEnv
   await until('it says how it was started', () => said.split('\n').length > 2)
   start.kill('SIGTERM')
   await closed
-  const [pid, options, set] = JSON.parse(said.split('\n')[1] ?? '')
-  return { from: start.pid, pid, options, set }
+  const [pid, , set] = JSON.parse(said.split('\n')[1] ?? '')
+  return { isItself: pid === start.pid, set }
 }
 
-for (const [name, before, size] of [
-  ['a recent Node', [], 'max'],
-  ['an old Node', ['-r', './old.cjs'], 'max'],
-  ['a least size of young objects', ['--min-semi-space-size=20'], 'min'],
-] as const)
-  test(`a service under ${name} gets the settings of memory that the operator left open`, {
-    skip: process.platform !== 'linux' && 'NOT TESTED: only Linux has them',
+const shells = [['sh'], ['dash'], ['bash'], ['zsh'], ['ksh'], ['busybox', 'sh']]
+
+for (const shell of shells)
+  test(`npm start by ${shell.join(' ')} gives the service the settings of memory that the operator left open`, {
+    skip: installed(shell[0] ?? '') === undefined && `NOT TESTED: there is no ${shell[0]}`,
   }, async () => {
-    const { from, pid, options, set } = await serviceStarted(before, { MALLOC_ARENA_MAX: '7' })
-    assert.equal(pid === from, name !== 'an old Node')
-    assert.equal(options.includes('--max-semi-space-size=16'), size === 'max')
-    assert.equal(options.includes('--min-semi-space-size=20'), size === 'min')
+    run(whole, 'scripts/link-node.mjs')
+    const { isItself, set } = await startedBy(shell, { MALLOC_ARENA_MAX: '7' })
+    assert.ok(isItself)
     assert.deepEqual([set.MALLOC_ARENA_MAX, set.MALLOC_MMAP_THRESHOLD_], ['7', '131072'])
+    assert.match(set.NODE_OPTIONS, /^--max-semi-space-size=16 *$/)
+    const own = await startedBy(shell, { NODE_OPTIONS: '--max-semi-space-size=32' })
+    // The last one counts.
+    assert.match(own.set.NODE_OPTIONS, / --max-semi-space-size=32$/)
   })
 
-test('a service whose settings do not survive is started anew once, and served', {
-  skip: process.platform !== 'linux' && 'NOT TESTED: only Linux has them',
-}, async () => {
-  fs.writeFileSync(join(whole, 'forget.cjs'), 'delete process.env.MALLOC_ARENA_MAX')
-  const { set } = await serviceStarted(['-r', './forget.cjs'])
-  assert.equal(set.DUET_STARTED_ANEW, undefined)
-})
-
-test('a socket that systemd handed over to a recent Node is still there, whatever settings it lacks', async () => {
+test('a socket that systemd handed over to a recent Node is still there', async () => {
   const socket = boundSocket()
   const line = 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" bin/duet serve'
   const child = spawn('/bin/sh', ['-c', line, process.execPath], {
@@ -150,12 +146,11 @@ test('a socket that systemd handed over to an old Node is handed on to the pinne
   assert.equal(String(said), 'true true\n')
 })
 
-test('compiled code is stored in the checkout, else in the folder of the user, and nowhere that others may write', () => {
+test('compiled code is stored in the checkout, or where the operator says, and nowhere that others may write', () => {
   const { NODE_COMPILE_CACHE: _, NODE_DISABLE_COMPILE_CACHE: __, ...rest } = env
   const dir = checkout({ installed: false })
-  const home = join(dir, 'home')
-  const started = () => {
-    const options = { cwd: dir, env: { ...rest, XDG_CACHE_HOME: home }, encoding: 'utf8' } as const
+  const started = (more: NodeJS.ProcessEnv = {}) => {
+    const options = { cwd: dir, env: { ...rest, ...more }, encoding: 'utf8' } as const
     const { status, stderr } = spawnSync(process.execPath, ['bin/duet', 'exit', '7'], options)
     assert.deepEqual([status, stderr], [7, ''])
   }
@@ -163,12 +158,19 @@ test('compiled code is stored in the checkout, else in the folder of the user, a
   const hasCode = (folder: string) =>
     fs.readdirSync(folder, { recursive: true, withFileTypes: true }).some(file => file.isFile())
   started()
-  assert.deepEqual([hasCode(inCheckout), fs.existsSync(home)], [true, false])
-  fs.chmodSync(inCheckout, 0o777)
-  started()
-  assert.ok(hasCode(join(home, 'duet')))
-  fs.rmSync(home, { recursive: true })
-  fs.writeFileSync(home, 'in the way')
+  assert.ok(hasCode(inCheckout))
+  fs.rmSync(inCheckout, { recursive: true })
+  const named = join(dir, 'named')
+  started({ NODE_COMPILE_CACHE: named })
+  assert.deepEqual([hasCode(named), fs.existsSync(inCheckout)], [true, false])
+  for (const mode of [0o777, 0o775]) {
+    fs.mkdirSync(inCheckout, { recursive: true })
+    fs.chmodSync(inCheckout, mode)
+    started()
+    assert.equal(hasCode(inCheckout), false)
+  }
+  fs.rmSync(inCheckout, { recursive: true })
+  fs.writeFileSync(inCheckout, 'in the way')
   started()
 })
 
@@ -188,28 +190,9 @@ test('compiled code that was stored in an image is used from a read-only file sy
   const dir = checkout({ installed: false })
   const ask = '"$0" bin/duet cache'
   const readOnly = 'mount --bind . . && mount -o remount,ro,bind . . && cd "$PWD"'
-  const { stdout, stderr } = mounting(
-    `${ask} && ${readOnly} && XDG_CACHE_HOME=/dev/null ${ask}`,
-    dir,
-  )
+  const { stdout, stderr } = mounting(`${ask} && ${readOnly} && ${ask}`, dir)
   const folder = join(dir, 'node_modules/.cache/compiled')
   assert.deepEqual([stdout, stderr], [`${folder}\n${folder}\n`, ''])
-})
-
-test('a user whom the system does not know, without HOME, may start it', () => {
-  const dir = checkout({ installed: false })
-  const { XDG_CACHE_HOME: _, ...rest } = env
-  fs.writeFileSync(
-    join(dir, 'unknown.cjs'),
-    "require('node:os').homedir = () => { throw new Error('ENOENT') }",
-  )
-  const args = ['-r', './unknown.cjs', 'bin/duet', 'exit', '7']
-  const { status, stderr } = spawnSync(process.execPath, args, {
-    cwd: dir,
-    env: { ...rest, NODE_COMPILE_CACHE: undefined },
-    encoding: 'utf8',
-  })
-  assert.deepEqual([status, stderr], [7, ''])
 })
 
 test('a start under a recent Node stays in its process', () => {

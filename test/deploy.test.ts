@@ -133,6 +133,22 @@ test('a process may take as much memory everywhere as the operator is told to le
     assert.equal(at(its, 'mem_limit'), `${mebibytes}m`, service)
 })
 
+test('everything that starts a service gives it the same settings of memory, as the docs list them', () => {
+  const { scripts } = JSON.parse(read('package.json'))
+  const docs = read('docs/operations.md')
+  const readme = read('README.md')
+  const places = [scripts.start, dockerfile, unit, readme.slice(readme.indexOf('## In production'))]
+  const settings = ['MALLOC_ARENA_MAX', 'MALLOC_MMAP_THRESHOLD_', 'MALLOC_TRIM_THRESHOLD_']
+  for (const name of settings) {
+    const [, value] = new RegExp(`\\b${name}=(\\d+)`).exec(docs) ?? []
+    assert.ok(value, name)
+    for (const text of places)
+      assert.match(text, new RegExp(`\\b${name}=(${value}\\b|\\$\\{${name}:-${value}\\})`))
+  }
+  const [young = ''] = /--max-semi-space-size=\d+/.exec(docs) ?? []
+  for (const text of places) assert.ok(text.includes(young))
+})
+
 test('beside Litestream the store is of one user, its log is shared, and Duet ends first', () => {
   const [shared] = parseYaml(read('deploy/compose.litestream.yaml'))
   const [configuration] = parseYaml(read('deploy/litestream.yml'))

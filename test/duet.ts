@@ -99,8 +99,8 @@ export const patient: Settings = {
   ...(!isCached && { DUET_CACHE: '0' }),
 }
 
+/** The settings of memory that `npm start` and the files of deploy/ give a service. */
 const frugal: Settings = {
-  // As bin/duet would start itself anew with, which takes as long as Node takes to start.
   MALLOC_ARENA_MAX: '2',
   MALLOC_MMAP_THRESHOLD_: '131072',
   MALLOC_TRIM_THRESHOLD_: '131072',
@@ -114,10 +114,6 @@ export const serve = (settings: Settings, ...args: readonly string[]): Promise<S
 /** The same by another program. */
 export const serveBy = (file: string, settings: Settings, ...args: readonly string[]) =>
   listening(start(['serve', ...args], { ...patient, ...frugal, ...settings }, file))
-
-/** The same as an operator starts it, who leaves it to the program how much memory it takes. */
-export const serveAlone = (settings: Settings) =>
-  listening(start(['serve'], { ...patient, ...settings }))
 
 /** The same on a socket that is handed over. */
 export const serveOn = (socket: BoundSocket, settings: Settings, ...args: readonly string[]) =>

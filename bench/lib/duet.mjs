@@ -8,6 +8,14 @@ import { startServer } from './servers.mjs'
 /** Settings for a machine that does other work too, which must not end a run with refusals. */
 export const patient = { DUET_QUEUE_WAIT: '60000', DUET_READ_TIMEOUT: '60000' }
 
+/** The settings of memory that a service has in production: its allocator's, and those of V8. */
+const allocator = {
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: '131072',
+  MALLOC_TRIM_THRESHOLD_: '131072',
+}
+const young = '--max-semi-space-size=16'
+
 /** What `bin` can do with one store after another, a file or a database's URL; the secret lives as long as this process. */
 export function duetAt(bin) {
   const secret = randomBytes(32).toString('hex')
@@ -37,7 +45,10 @@ export function duetAt(bin) {
     },
     /** Starts the server, with more settings where some are given; its log goes to a file, as it would on a machine that serves. */
     serve: (store, log, more = {}, args = []) =>
-      startServer([bin, 'serve', ...args], { env: { ...environment(store), ...more }, log }),
+      startServer([young, bin, 'serve', ...args], {
+        env: { ...allocator, ...environment(store), ...more },
+        log,
+      }),
     /** What makes a server read each answer anew; an older checkout does so anyway. */
     uncached: settings.includes('DUET_CACHE') ? { DUET_CACHE: '0' } : {},
     /** What gives it two threads for slow reads; an older checkout has none. */

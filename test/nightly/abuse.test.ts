@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { mint } from '#auth/token.ts'
-import { folderOf, type Service, serveAlone } from '../duet.ts'
+import { folderOf, type Service, serve } from '../duet.ts'
 import { checkInvariants } from '../store/invariants.ts'
 import { pause, until } from '../support/wait.ts'
 import { secret } from '../world.ts'
@@ -57,7 +57,7 @@ const abuse = async (t: TestContext, settings: Readonly<Record<string, string>>)
   const database = new DatabaseSync(file)
   database.exec(`update posts set content = '${'ẞ'.repeat(100_000)}' where id > 4950`)
   database.close()
-  const service = await serveAlone({
+  const service = await serve({
     ...store,
     DUET_QUEUE_WAIT: '1000',
     DUET_READ_TIMEOUT: '5000',

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
-import { folderOf, type Service, serveAlone } from '../duet.ts'
+import { folderOf, type Service, serve } from '../duet.ts'
 import { issuer, setOf } from '../support/tokens.ts'
 import { type Asked, flood, type Group, line, probes, sent } from './crowd/flood.ts'
 import { operations } from './hold/documents.ts'
@@ -27,7 +27,7 @@ before(async () => {
   const keys = join(folder, 'keys.json')
   writeFileSync(keys, setOf(...issuers))
   const { DUET_DATABASE_URL = '' } = settings
-  service = await serveAlone({
+  service = await serve({
     DUET_DATABASE_URL,
     DUET_JWKS_FILE: keys,
     DUET_RATE_LIMIT: String(limit),

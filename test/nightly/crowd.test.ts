@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
 import { mint } from '#auth/token.ts'
-import { folderOf, type Service, type Settings, serveAlone } from '../duet.ts'
+import { folderOf, type Service, type Settings, serve } from '../duet.ts'
 import { secret } from '../world.ts'
 import { flood, type Group, inVain, line, probes, sent, type Told } from './crowd/flood.ts'
 import { seedMany } from './seed-many.ts'
@@ -18,7 +18,7 @@ let authorization = ''
 let service: Service
 
 const started = (settings: Settings = {}) =>
-  serveAlone({ ...store, DUET_QUEUE_WAIT: '200', DUET_CACHE: '0', ...settings })
+  serve({ ...store, DUET_QUEUE_WAIT: '200', DUET_CACHE: '0', ...settings })
 
 before(async () => {
   await seedMany(store, 500)
