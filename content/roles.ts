@@ -1,6 +1,5 @@
 /** The roles of tokens, and the rule for the one that may do everything. */
-import { withRole } from '#model/policy.ts'
-import { defineRoles } from '#model/viewer.ts'
+import { defineRoles, withRole } from '#model/policy.ts'
 
 export const roles = defineRoles({
   names: ['user', 'admin'],

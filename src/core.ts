@@ -1,6 +1,6 @@
 /** The read core and the write core as the APIs use them: one model on one database. */
 import type { Model } from '#model/model.ts'
-import type { Role, Viewer } from '#model/viewer.ts'
+import type { Role, Viewer } from '#model/policy.ts'
 import { plan } from '#read/plan.ts'
 import { type CachedReader, type Prepared, prepare } from '#read/read.ts'
 import type { Selection } from '#read/selection.ts'

@@ -5,8 +5,7 @@ import { type Measure, measures, type Report, type Sums } from '#content/reports
 import { labelOf } from '#content/reports/periods.ts'
 import type { ReportType } from '#content/reports/request.ts'
 import { type Scale, scaleOf, ticksOf } from '#content/reports/ticks.ts'
-import type { Currency } from '#model/model.ts'
-import { formatMinor } from '#model/money.ts'
+import { type Currency, formatMinor } from '#model/money.ts'
 
 const width = 960
 const height = 480

@@ -1,8 +1,7 @@
 /** A report as JSON and as CSV. */
 import { type Measure, measures, type Report, type Sums } from '#content/reports/figures.ts'
 import { labelOf } from '#content/reports/periods.ts'
-import type { Currency } from '#model/model.ts'
-import { formatMinor } from '#model/money.ts'
+import { type Currency, formatMinor } from '#model/money.ts'
 
 const written = ({ key, kind }: Measure, sums: Sums, { digits }: Currency): string =>
   formatMinor(sums[key] ?? 0n, kind === 'money' ? digits : 0)

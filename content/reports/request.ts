@@ -3,7 +3,7 @@ import { a, aText, type Check, turned, where } from '#base/check.ts'
 import { dayNumber, isDay } from '#base/dates.ts'
 import type { JsonObject } from '#base/object.ts'
 import { type By, periodOf, tooMany } from '#content/reports/periods.ts'
-import { isMoment } from '#model/time.ts'
+import { isMoment } from '#model/values.ts'
 import { invalid } from '#write/input.ts'
 import { checkMembers, whereAbsent } from '#write/members.ts'
 

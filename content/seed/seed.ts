@@ -1,7 +1,7 @@
 /** Made-up content of any size, skewed as real content is. */
 import type { PutMany, Seed, Sizes } from '#cli/row-sources.ts'
 import { type Random, randomFrom, seedWords } from '#content/seed/words.ts'
-import { fold } from '#model/text.ts'
+import { fold } from '#model/values.ts'
 
 /** An index below `size`, low ones far more often: the share of the first x is the cube root of x. */
 const skewed = (random: Random, size: number): number => Math.floor(size * random() ** 3)

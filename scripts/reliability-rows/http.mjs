@@ -79,7 +79,7 @@ export const http = [
     'G8',
     'Ids that are no ids, or too large',
     [
-      'src/model/id.test.ts: … is the id of nothing',
+      'src/model/values.test.ts: … is the id of nothing',
       'test/contract/rest-reads.test.ts: every form that is no id is 404 at …',
       'test/store/connection.test.ts: an id out of range is refused by the store itself, and poisons nothing',
       'test/store/kept.test.ts: when the last id is given out the next creation is refused, and nothing is stored',

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
-import { anonymous } from '#model/viewer.ts'
+import { anonymous } from '#model/policy.ts'
 import { badAlg, badSignature, user, worldOf } from '../../test/support/authenticator.ts'
 import {
   base64url,

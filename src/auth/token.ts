@@ -2,9 +2,9 @@
 import { hash } from 'node:crypto'
 import { SignJWT } from 'jose/jwt/sign'
 import { isObject } from '#base/object.ts'
-import { parseId } from '#model/id.ts'
 import type { Viewers } from '#model/model.ts'
-import type { Role, Viewer } from '#model/viewer.ts'
+import type { Role, Viewer } from '#model/policy.ts'
+import { parseId } from '#model/values.ts'
 import { refused } from './refusals.ts'
 import { secretBytes } from './secret.ts'
 

@@ -1,7 +1,7 @@
 /** The memory of verified tokens: how long they count, and how many are kept. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { anonymous } from '#model/viewer.ts'
+import { anonymous } from '#model/policy.ts'
 import { badSignature, user, worldOf } from '../../test/support/authenticator.ts'
 import {
   claims,

@@ -1,5 +1,5 @@
 /** Caches verified tokens, so that a signature is checked once and each further use is a look-up. */
-import type { Viewer } from '#model/viewer.ts'
+import type { Viewer } from '#model/policy.ts'
 import type { VerifyingKey } from './jwk.ts'
 import type { Grant } from './token.ts'
 

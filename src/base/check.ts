@@ -1,9 +1,9 @@
 /** Checks of values from outside: each gives the value as it is taken, or says what is wrong with it. */
 
 /** What a check finds: the value, or the fault as a phrase that follows the name of the value, such as `must be a string`. */
-type Checked<Value> = { readonly value: Value } | { readonly fault: string }
+type CheckResult<Value> = { readonly value: Value } | { readonly fault: string }
 
-export type Check<Value = unknown, Given = unknown> = (given: Given) => Checked<Value>
+export type Check<Value = unknown, Given = unknown> = (given: Given) => CheckResult<Value>
 
 /** Takes the values that are of a type, as `is` knows it. */
 export const a =

@@ -1,7 +1,7 @@
 /** The currency of a store: amounts are stored in its minor units, so under one with other decimals all would be other amounts. */
 import { ask, hasRows } from '#cli/ask.ts'
 import type { ContentStore } from '#cli/row-sources.ts'
-import type { Currency } from '#model/model.ts'
+import type { Currency } from '#model/money.ts'
 import { sql } from '#sql/sql.ts'
 
 /** Where the store remembers it: beside its keys, which a backup and a move take along. */

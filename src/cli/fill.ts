@@ -3,9 +3,8 @@ import { hasRows } from '#cli/ask.ts'
 import type { ContentStore, InputRow, OpenStore, RowsByEntity } from '#cli/row-sources.ts'
 import type { Entity } from '#model/entity.ts'
 import { columnName, type Model } from '#model/model.ts'
-import { anonymous } from '#model/viewer.ts'
-import type { SqlValue } from '#sql/sql.ts'
-import { comma, join, name, sql, statement } from '#sql/sql.ts'
+import { anonymous } from '#model/policy.ts'
+import { comma, join, name, type SqlValue, sql, statement } from '#sql/sql.ts'
 import { type InputContext, inputValues, type Values } from '#write/input.ts'
 
 /** The texts of inserts into an entity's table, each made once: so many rows with values for these fields. */

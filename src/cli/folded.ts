@@ -5,7 +5,7 @@ import type { OpenStore } from '#cli/row-sources.ts'
 import type { Store } from '#engines/shared/store.ts'
 import type { Entity } from '#model/entity.ts'
 import { columnName, type Entities } from '#model/model.ts'
-import { fold } from '#model/text.ts'
+import { fold } from '#model/values.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
 
 /** A column of folded texts that may be null, and the column that it is made from. */

@@ -11,7 +11,7 @@ import { type Putting, plainRows } from '#cli/transfer/plain-rows.ts'
 import type { Content } from '#content.ts'
 import type { FieldFault } from '#errors.ts'
 import { entityOf } from '#model/model.ts'
-import { anonymous } from '#model/viewer.ts'
+import { anonymous } from '#model/policy.ts'
 
 export const help = (content: Content): string => {
   const kinds = kindsOf(content)

@@ -5,8 +5,8 @@ import { readArgs, UsageError } from '#cli/arguments.ts'
 import { keysFor } from '#cli/secret.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
-import { parseId } from '#model/id.ts'
 import { withArticle } from '#model/names.ts'
+import { parseId } from '#model/values.ts'
 import { ConfigError } from '#setting.ts'
 
 export const help = ({ viewers: { entity, roles } }: Content) =>

@@ -8,9 +8,8 @@ import {
 } from 'graphql'
 import { GraphqlErrors } from '#graphql/document.ts'
 import type { Entity } from '#model/entity.ts'
-import { comparedWith } from '#model/equal.ts'
-import { parseId } from '#model/id.ts'
 import { fieldOf, type Model } from '#model/model.ts'
+import { comparedWith, parseId } from '#model/values.ts'
 import { type Page, pageSize, type Slot, type Value } from '#read/selection.ts'
 
 /** The coerced variables of a request, as graphql-js makes them. */

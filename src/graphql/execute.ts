@@ -26,7 +26,7 @@ import type { RateHeaders } from '#http/limit/limiter.ts'
 import { errorHeaders, writeHeaders } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
 import type { Whole } from '#http/whole.ts'
-import type { Viewer } from '#model/viewer.ts'
+import type { Viewer } from '#model/policy.ts'
 import type { KeyedRequest } from '#write/idempotency.ts'
 
 type Observe = HttpContext['observe']

@@ -26,7 +26,7 @@ import { errorHeaders, type Reply } from '#http/reply.ts'
 import { type Http, header } from '#http/request.ts'
 import { acceptQuery, isSafe } from '#http/safe.ts'
 import type { Model } from '#model/model.ts'
-import { anonymous, type Viewer } from '#model/viewer.ts'
+import { anonymous, type Viewer } from '#model/policy.ts'
 import { type KeyedRequest, keyedRequest } from '#write/idempotency.ts'
 
 export type GraphqlOptions = {

@@ -25,7 +25,7 @@ import type { Operation } from '#graphql/document.ts'
 import type { RootField, Schema } from '#graphql/schema.ts'
 import type { Entity } from '#model/entity.ts'
 import { entityOf, typeName } from '#model/model.ts'
-import type { Viewer } from '#model/viewer.ts'
+import type { Viewer } from '#model/policy.ts'
 import { type Item, type Location, oneRow, type Root, type Slot } from '#read/selection.ts'
 
 /** The field nodes under each response key, which are merged. */

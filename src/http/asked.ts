@@ -1,7 +1,7 @@
 /** How a request asks for a read: from where on, on whose behalf, and for how long. */
 import type { HttpContext } from '#http/edge.ts'
 import { type Http, hasHungUp, header } from '#http/request.ts'
-import type { Viewer } from '#model/viewer.ts'
+import type { Viewer } from '#model/policy.ts'
 
 /** The terms of a read for a request: not before the position that it names, for its caller, until its client hangs up. */
 export const askedBy = ({ callerOf }: Pick<HttpContext, 'callerOf'>, c: Http, viewer: Viewer) => ({

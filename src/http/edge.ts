@@ -9,7 +9,7 @@ import type { Queue } from '#http/queue.ts'
 import type { Origins, Reply } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
 import type { Collect } from '#http/work.ts'
-import type { Viewer } from '#model/viewer.ts'
+import type { Viewer } from '#model/policy.ts'
 import type { Observe } from '#observe.ts'
 
 /** The part of the service around both APIs, from the configuration. */

@@ -14,7 +14,7 @@ import { type Http, hasHungUp, hasKnownBody, header, hungUp, receiveBody } from 
 import { isSafe } from '#http/safe.ts'
 import { traceparentOf } from '#http/trace.ts'
 import { noWork } from '#http/work.ts'
-import type { Viewer } from '#model/viewer.ts'
+import type { Viewer } from '#model/policy.ts'
 
 const byMethod: IsWrite = ({ req }) => !isSafe(req.method)
 

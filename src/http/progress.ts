@@ -5,7 +5,7 @@ import type { Pipeline } from '#http/pipeline.ts'
 import type { Reply } from '#http/reply.ts'
 import { type Http, header, requestIdOf } from '#http/request.ts'
 import { traceOf } from '#http/trace.ts'
-import { anonymous, type Viewer } from '#model/viewer.ts'
+import { anonymous, type Viewer } from '#model/policy.ts'
 import type { RequestEvent, RequestStats } from '#observe.ts'
 
 /** A request in progress, with the facts for its answer and log line. */

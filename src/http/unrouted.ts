@@ -4,7 +4,7 @@ import type { Fail, Handle, HttpContext } from '#http/edge.ts'
 import { exchange } from '#http/exchange.ts'
 import { preflightHeaders, type Reply } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
-import { anonymous } from '#model/viewer.ts'
+import { anonymous } from '#model/policy.ts'
 
 /** The path that stands for the server as a whole: the `*` of `OPTIONS *`, which has all methods (RFC 9110, section 9.3.7). */
 export const wholeServer = '/*'

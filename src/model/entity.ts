@@ -136,16 +136,16 @@ export const one = relation<'one', OneOptions>('one')
 export const many = relation<'many', ManyOptions>('many')
 
 /** A field to sort by, in all versions or in some. */
-type Sorted<Term extends string> = Term | (Lifetime & { readonly by: Term })
+type DeclaredSort<Term extends string> = Term | (Lifetime & { readonly by: Term })
 
 /** A write that every version has, or that some have. */
-type Offered<Kind extends string> = Kind | (Lifetime & { readonly kind: Kind })
+type DeclaredWrite<Kind extends string> = Kind | (Lifetime & { readonly kind: Kind })
 
 /** A listing that names only existing fields. */
 type ListingOf<Key extends string> = Omit<Listing, 'sort' | 'filters'> & {
   readonly sort?:
-    | { readonly style: 'field and order'; readonly fields: readonly Sorted<Key>[] }
-    | { readonly style: 'signed list'; readonly fields: readonly Sorted<Key | `-${Key}`>[] }
+    | { readonly style: 'field and order'; readonly fields: readonly DeclaredSort<Key>[] }
+    | { readonly style: 'signed list'; readonly fields: readonly DeclaredSort<Key | `-${Key}`>[] }
   readonly filters?: Readonly<Record<string, Filter & { readonly field: Key }>>
 }
 
@@ -154,25 +154,25 @@ type RestOf<Key extends string, Related extends string> = Lifetime & {
   readonly list: boolean | Lifetime
   readonly one: boolean | Lifetime
   readonly selectable?: boolean
-  readonly writes?: readonly Offered<Entity['rest']['writes'][number]>[]
-  readonly nested?: readonly Offered<Entity['rest']['nested'][number]>[]
+  readonly writes?: readonly DeclaredWrite<Entity['rest']['writes'][number]>[]
+  readonly nested?: readonly DeclaredWrite<Entity['rest']['nested'][number]>[]
   readonly listing: ListingOf<Key>
   readonly embedded?: Readonly<Partial<Record<Related, Lifetime & { readonly after: Key }>>>
 }
 
 /** Links as they are declared: one that every version has may be its path alone. */
-type Linked = Readonly<Record<string, string | Link>>
+type DeclaredLinks = Readonly<Record<string, string | Link>>
 
-type Draft<F, R, Key extends string = keyof F & string> = {
+type EntityDeclaration<F, R, Key extends string = keyof F & string> = {
   table: string
   plural: string
   description: string
   fields: F
   relations?: R
   policy: Policy
-  links?: Linked
+  links?: DeclaredLinks
   /** Links by the value of a field, instead of `links`. */
-  linksBy?: { by: Key; cases: Readonly<Record<string, Linked>> }
+  linksBy?: { by: Key; cases: Readonly<Record<string, DeclaredLinks>> }
   rest: NoInfer<RestOf<Key, keyof R & string>>
   graphql?: NoInfer<Partial<Omit<Entity['graphql'], 'filters'>> & { filters?: readonly Key[] }>
   counted?: readonly NoInfer<Key>[]
@@ -184,7 +184,7 @@ type Draft<F, R, Key extends string = keyof F & string> = {
 
 const listingOf = ({ sort, ...listing }: ListingOf<string>): Listing => {
   if (!sort) return listing
-  const terms = (sort.fields as readonly Sorted<string>[]).map(term =>
+  const terms = (sort.fields as readonly DeclaredSort<string>[]).map(term =>
     typeof term === 'string' ? { by: term } : term,
   )
   const { style } = sort
@@ -192,7 +192,7 @@ const listingOf = ({ sort, ...listing }: ListingOf<string>): Listing => {
   return { ...listing, sort: { style, fields: terms.map(({ by }) => by), lifetimes } }
 }
 
-const kindOf = <Kind extends string>(offered: Offered<Kind>): Kind =>
+const kindOf = <Kind extends string>(offered: DeclaredWrite<Kind>): Kind =>
   typeof offered === 'string' ? offered : offered.kind
 
 /** The lifetimes of what is not offered in every version; `whole` is the entity's own. */
@@ -228,9 +228,9 @@ const restOf = (rest: RestOf<string, string>): Entity['rest'] => {
 }
 
 const linksOf = (
-  links: { by: string | null; cases: Readonly<Record<string, Linked>> } | undefined,
+  links: { by: string | null; cases: Readonly<Record<string, DeclaredLinks>> } | undefined,
 ): Links | null => {
-  const linked = (named: Linked) =>
+  const linked = (named: DeclaredLinks) =>
     mapped(named, link => (typeof link === 'string' ? { href: link } : link))
   return links ? { by: links.by, cases: mapped(links.cases, linked) } : null
 }
@@ -241,7 +241,7 @@ export const entity = <
   // biome-ignore lint/complexity/noBannedTypes: an entity without relations has none, not any.
   const R extends Readonly<Record<string, Relation>> = {},
 >(
-  draft: Draft<F, R>,
+  draft: EntityDeclaration<F, R>,
 ) => ({
   ...draft,
   relations: draft.relations ?? ({} as R),

@@ -2,12 +2,8 @@
 import { a, aText, type Check, turned, where } from '#base/check.ts'
 import type { ErrorKind } from '#errors.ts'
 import { anyone, nobody, type Rule } from '#model/policy.ts'
-import { codePoints, isEmail, isStorable } from '#model/text.ts'
-import { isMoment } from '#model/time.ts'
+import { codePoints, isEmail, isMoment, isStorable, type Scalar } from '#model/values.ts'
 import type { Lifetime, Variants } from '#model/version.ts'
-
-/** The kinds of values that content is made of. */
-export type Scalar = 'id' | 'text' | 'int' | 'money' | 'time' | 'flag' | 'bytes'
 
 /** The value of a field that a create does not give: a fixed value, the current time, or the viewer's id. */
 export type Initial = { readonly value: string | number | null } | 'now' | 'viewer'
@@ -60,7 +56,7 @@ type Enum = {
   readonly deprecated?: Readonly<Record<string, string | undefined>>
 }
 
-type Derived =
+type OptionsOfKind =
   | 'scalar'
   | 'rule'
   | 'range'
@@ -72,12 +68,12 @@ type Derived =
   | 'enum'
 
 /** The options of a field of any kind; `Own` is the type of its initial value. */
-export type FieldOptions<Own extends Initial = Initial> = Partial<Omit<Field, Derived>> & {
+export type FieldOptions<Own extends Initial = Initial> = Partial<Omit<Field, OptionsOfKind>> & {
   readonly initial?: Own | { readonly value: null }
 }
 
 /** The options of a field that the service fills. */
-type Shown = Pick<
+type FilledOptions = Pick<
   FieldOptions,
   'settableBy' | 'readableBy' | 'description' | 'graphql' | 'rest' | 'until' | 'from'
 > &
@@ -88,10 +84,10 @@ export const fixed = { settableBy: nobody } as const
 /** Options of an internal field: for searches and comparisons, never shown. */
 export const internal = { settableBy: nobody, graphql: 'hidden', rest: false } as const
 
-type Details = FieldOptions &
+type FieldDetails = FieldOptions &
   Partial<Pick<Field, 'range' | 'values' | 'format' | 'references' | 'foldedFrom' | 'enum'>>
 
-const field = (scalar: Scalar, rule: Check, options: Details): Field => ({
+const field = (scalar: Scalar, rule: Check, options: FieldDetails): Field => ({
   scalar,
   rule,
   nullable: false,
@@ -236,7 +232,7 @@ export const bytes = (options: FieldOptions<never> = {}): Field =>
 const isId = within(Number.isSafeInteger, 1, Number.MAX_SAFE_INTEGER)
 
 /** The id of the row itself: given by the store in ascending order, never reused. */
-export const id = (options: Shown = {}): Field =>
+export const id = (options: FilledOptions = {}): Field =>
   field('id', a(isId, `must be a whole number from 1 to ${Number.MAX_SAFE_INTEGER}`), {
     ...fixed,
     description: 'Unique identifier.',
@@ -267,7 +263,7 @@ export const revision = (): Field =>
   int({ ...internal, min: 1, max: Number.MAX_SAFE_INTEGER, initial: { value: 1 } })
 
 /** When the row was made. */
-export const created = (options: Shown = {}): Field =>
+export const created = (options: FilledOptions = {}): Field =>
   time({ ...fixed, initial: 'now', description: 'When it was made, ISO 8601 in UTC.', ...options })
 
 /** The most characters of a text that may be long; 0 for any other field. */

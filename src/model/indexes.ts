@@ -68,9 +68,9 @@ export const indexesOf = (entity: Entity): readonly Index[] =>
   )
 
 /** A field that rows are ordered by. */
-type Sorted = { readonly field: string; readonly descending: boolean }
+type OrderTerm = { readonly field: string; readonly descending: boolean }
 
-const isTerm = (term: Term | undefined, { sorted }: Index, by: Sorted): boolean =>
+const isTerm = (term: Term | undefined, { sorted }: Index, by: OrderTerm): boolean =>
   term?.field === by.field && term.descending === by.descending && (sorted || !term.nullable)
 
 /**
@@ -80,7 +80,7 @@ const isTerm = (term: Term | undefined, { sorted }: Index, by: Sorted): boolean 
 export const isIndexed = (
   entity: Entity,
   equal: readonly string[],
-  order: readonly Sorted[],
+  order: readonly OrderTerm[],
 ): boolean => {
   if (equal.includes('id')) return true
   const byId = order.findIndex(({ field }) => field === 'id')

@@ -1,19 +1,30 @@
 /** All entities together, checked: relation names and keys by the compiler, and again at boot in one sentence. */
 import { clipped } from '#base/clipped.ts'
 import { ApiError } from '#errors.ts'
-import { modelFaults } from '#model/check/faults.ts'
-import { viewerFaults } from '#model/check/relations.ts'
-import { type PlacedRule, roleFaults, rulesOf, switchFaults } from '#model/check/rules.ts'
+import { fieldFaults } from '#model/check/fields.ts'
+import { listFaults } from '#model/check/lists.ts'
+import { cycleFaults, nameFaults } from '#model/check/names.ts'
+import {
+  type CheckedEntity,
+  type Faults,
+  policyFaults,
+  relationFaults,
+  viewerFaults,
+} from '#model/check/relations.ts'
+import {
+  type PlacedRule,
+  roleFaults,
+  routeFaults,
+  rulesOf,
+  switchFaults,
+} from '#model/check/routes.ts'
+import { versionFaults } from '#model/check/versions.ts'
 import type { Entity } from '#model/entity.ts'
-import { entityOf, fieldOf, wrong } from '#model/find.ts'
-import { columnName, typeName } from '#model/names.ts'
-import type { Switches } from '#model/policy.ts'
-import type { Roles } from '#model/viewer.ts'
+import type { Currency } from '#model/money.ts'
+import { columnName, entityOf, fieldOf, typeName, wrong } from '#model/names.ts'
+import type { Roles, Switches } from '#model/policy.ts'
 
 export { columnName, entityOf, fieldOf, typeName }
-
-/** The store's currency: its ISO 4217 code and how many decimals it has. */
-export type Currency = { readonly code: string; readonly digits: number }
 
 /** The settings of the model, from an operator's configuration. */
 export type Settings = {
@@ -39,6 +50,23 @@ export type Model = {
   readonly settings: Settings
 }
 
+const checksOfOne: readonly ((checked: CheckedEntity) => Faults)[] = [
+  fieldFaults,
+  relationFaults,
+  policyFaults,
+  listFaults,
+  routeFaults,
+  versionFaults,
+]
+
+/** The faults of all entities: first those of each by itself, then those between them. */
+export const modelFaults = function* (entities: Entities): Generator<string> {
+  for (const [name, self] of Object.entries(entities))
+    for (const faultsOf of checksOfOne) yield* faultsOf({ entities, name, self })
+  yield* nameFaults(entities)
+  yield* cycleFaults(entities)
+}
+
 /** The names that may be the key of a relation: this entity's fields for `one`, the target's for `many`. */
 type KeyOf<M extends Entities, Self extends Entity, R> = R extends { kind: 'one' }
   ? keyof Self['fields']
@@ -47,7 +75,7 @@ type KeyOf<M extends Entities, Self extends Entity, R> = R extends { kind: 'one'
     : never
 
 /** Relations name their target, so no resource imports another; here the names are checked. */
-type Checked<M extends Entities> = {
+type WithKnownNames<M extends Entities> = {
   [E in keyof M]: {
     relations: {
       [R in keyof M[E]['relations']]: { to: keyof M; by: KeyOf<M, M[E], M[E]['relations'][R]> }
@@ -56,7 +84,7 @@ type Checked<M extends Entities> = {
 }
 
 /** The entities, checked against each other; a plain Error with one sentence says what is wrong. */
-export const defineModel = <const M extends Entities>(entities: M & Checked<M>): M => {
+export const defineModel = <const M extends Entities>(entities: M & WithKnownNames<M>): M => {
   for (const fault of modelFaults(entities)) wrong(fault)
   return entities
 }
@@ -96,28 +124,6 @@ export const checkSwitches = (
 ): void => {
   for (const fault of switchFaults([...rulesOf(entities), ...actions], switches)) wrong(fault)
 }
-
-/** The entities by name, in an order in which their tables can be made and filled: targets of references come first. */
-export const dependenciesFirst = (entities: Entities): readonly (readonly [string, Entity])[] => {
-  const sorted = new Map<string, Entity>()
-  const waiting = new Set<string>()
-  const add = (name: string) => {
-    const entity = entities[name]
-    if (!entity || sorted.has(name) || waiting.has(name)) return
-    waiting.add(name)
-    for (const { references } of Object.values(entity.fields))
-      if (references) add(references.entity)
-    sorted.set(name, entity)
-  }
-  for (const name of Object.keys(entities)) add(name)
-  return [...sorted]
-}
-
-/** The fields of an entity that refer to its own rows. */
-export const selfReferences = (entities: Entities, entity: Entity): readonly string[] =>
-  Object.entries(entity.fields).flatMap(([key, { references }]) =>
-    references && entities[references.entity] === entity ? [key] : [],
-  )
 
 /** The fields of the unique field or set whose columns, joined by `_`, a store names; none for other columns. */
 export const uniqueFields = (entity: Entity, columns: string): readonly string[] =>

@@ -1,5 +1,7 @@
 /** Money as whole minor units of a currency, and the decimal numbers people write for it. */
-import type { Currency } from '#model/model.ts'
+
+/** The store's currency: its ISO 4217 code and how many decimals it has. */
+export type Currency = { readonly code: string; readonly digits: number }
 
 const decimalForm = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d{1,3}))?$/i
 

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { admin, editor, roles } from '../../test/support/roles.ts'
 import {
+  anonymous,
   anyone,
+  creatorRole,
   givenOnlyBy,
   holders,
   inWords,
@@ -11,11 +14,10 @@ import {
   refusal,
   self,
   signedIn,
+  type Viewer,
   whileOpen,
   withRole,
-} from '#model/policy.ts'
-import { anonymous, creatorRole, type Viewer } from '#model/viewer.ts'
-import { admin, editor, roles } from '../../test/support/roles.ts'
+} from './policy.ts'
 
 const ben: Viewer = { id: 2, role: 'user' }
 const eva: Viewer = { id: 3, role: 'editor' }

@@ -2,8 +2,8 @@
 import { mapped } from '#base/object.ts'
 import type { Entity, Filter, Links } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
-import { entityOf } from '#model/find.ts'
 import type { Form } from '#model/form.ts'
+import { entityOf } from '#model/names.ts'
 import { isIn, type Version, variantOf } from '#model/version.ts'
 
 /** A member of an object, in its order. */
@@ -45,9 +45,9 @@ const linksIn = ({ by, cases }: Links, version: Version): Links => ({
   ),
 })
 
-type Named = ReadonlyMap<string, { readonly name: string; readonly form: Form | undefined }>
+type NamedFields = ReadonlyMap<string, { readonly name: string; readonly form: Form | undefined }>
 
-const namedIn = (entity: Entity, version: Version): Named =>
+const namedIn = (entity: Entity, version: Version): NamedFields =>
   new Map(
     Object.entries(entity.fields)
       .filter(([, field]) => isIn(field, version))
@@ -57,7 +57,7 @@ const namedIn = (entity: Entity, version: Version): Named =>
       }),
   )
 
-const membersOf = (entity: Entity, version: Version, named: Named): readonly Member[] => {
+const membersOf = (entity: Entity, version: Version, named: NamedFields): readonly Member[] => {
   const members: Member[] = Object.entries(entity.fields).flatMap(([key, field]): Member[] => {
     const own = named.get(key)
     const embedded = Object.entries(entity.rest.embedded).flatMap(
@@ -71,7 +71,7 @@ const membersOf = (entity: Entity, version: Version, named: Named): readonly Mem
     : members
 }
 
-const sortsOf = ({ rest }: Entity, version: Version, named: Named): readonly SortTerm[] => {
+const sortsOf = ({ rest }: Entity, version: Version, named: NamedFields): readonly SortTerm[] => {
   const { fields = [], lifetimes = {} } = rest.listing.sort ?? {}
   return fields.flatMap(term => {
     const descending = term.startsWith('-')

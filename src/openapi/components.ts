@@ -1,6 +1,7 @@
 /** The schemas of a document: objects, lists, inputs and errors. */
-import type { Schema } from '#model/described.ts'
+
 import { entityOf, typeName } from '#model/model.ts'
+import type { JsonSchema } from '#model/operation-docs.ts'
 import { resourceOf } from '#model/resource.ts'
 import { isIn } from '#model/version.ts'
 import { describedSchemas } from '#openapi/described.ts'
@@ -42,7 +43,7 @@ const pageSchemas = ({ style }: Parts): Schemas => {
   }
 }
 
-const listSchema = ({ model, style }: Parts, name: string): Schema => {
+const listSchema = ({ model, style }: Parts, name: string): JsonSchema => {
   const data = { type: 'array', items: refTo(typeName(name)) }
   const isByCursor = entityOf(model, name).rest.listing.paging === 'cursor'
   if (!isByCursor) return objectOf({ data, pagination: refTo('Pagination') })

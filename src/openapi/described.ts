@@ -1,6 +1,7 @@
 /** The operations that describe themselves: actions and separate routes. */
-import type { Described, Schema, Shown } from '#model/described.ts'
+
 import { typeName } from '#model/model.ts'
+import type { JsonSchema, MediaType, OperationDocs } from '#model/operation-docs.ts'
 import { mayBeDoneBy, nobody, type Rule } from '#model/policy.ts'
 import type { Lifetime } from '#model/version.ts'
 import {
@@ -38,7 +39,7 @@ type Declared = Lifetime & {
   readonly method: string
   readonly path: string
   readonly rule: Rule | undefined
-  readonly described: Described
+  readonly described: OperationDocs
   readonly about: string | null
   readonly answers: string | null
   readonly isAction: boolean
@@ -49,12 +50,12 @@ type Declared = Lifetime & {
 const json = 'application/json'
 
 /** The schemas of JSON that an operation describes, by their names: that of its body and that of its answer. */
-export const describedSchemas = ({ operationId, body, forms }: Described): Schemas => ({
+export const describedSchemas = ({ operationId, body, forms }: OperationDocs): Schemas => ({
   ...(body?.[json] && { [bodyNameOf(operationId)]: body[json].schema }),
   ...(forms?.[json] && { [answerNameOf(operationId)]: forms[json].schema }),
 })
 
-const bodyOf = ({ operationId, body, isBodyOptional }: Described) => {
+const bodyOf = ({ operationId, body, isBodyOptional }: OperationDocs) => {
   if (!body) return {}
   const named = body[json] && {
     [json]: { ...body[json], schema: refTo(bodyNameOf(operationId)) },
@@ -65,11 +66,11 @@ const bodyOf = ({ operationId, body, isBodyOptional }: Described) => {
 const contentOf = (
   parts: Parts,
   { answers, described: { operationId, forms } }: Declared,
-): Schema | undefined => {
+): JsonSchema | undefined => {
   if (answers !== null)
     return answerBody(parts, typeName(answers), parts.rows[answers] !== undefined)
   if (!forms) return undefined
-  const { [json]: object, ...others } = forms as Readonly<Record<string, Shown>>
+  const { [json]: object, ...others } = forms as Readonly<Record<string, MediaType>>
   if (!object) return others
   const { schema: _, ...shown } = object
   const named = refTo(answerNameOf(operationId))
@@ -90,12 +91,12 @@ const successHeaders = ({ method, answers, isAction }: Declared): readonly Heade
   return [...writeHeaders, ...keyed, ...(answers === null ? [] : (['ETag'] as const))]
 }
 
-const successOf = (parts: Parts, declared: Declared, shared: Shared): Schema => {
+const successOf = (parts: Parts, declared: Declared, shared: Shared): JsonSchema => {
   const { method, described, answers } = declared
   const content = contentOf(parts, declared)
   const usual = content ? { 200: 'What it is now.' } : { 204: 'It is done.' }
   const names = successHeaders(declared)
-  const responseFor = (status: string, description: string): Schema => ({
+  const responseFor = (status: string, description: string): JsonSchema => ({
     description,
     // An object that was made is somewhere.
     headers: headersOf(parts, status === '201' ? [...names, 'Location'] : names),
@@ -130,7 +131,10 @@ const codesOf = (parts: Parts, declared: Declared): readonly string[] => {
   ]
 }
 
-const parametersOf = ({ method, about, isGuarded }: Declared, path: string): readonly Schema[] => [
+const parametersOf = (
+  { method, about, isGuarded }: Declared,
+  path: string,
+): readonly JsonSchema[] => [
   ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => pathParameter(name, about)),
   ...(method === 'POST' ? [parameter('idempotencyKey')] : []),
   ...(isGuarded ? [parameter('ifMatch'), parameter('ifNoneMatch')] : []),

@@ -1,8 +1,8 @@
 /** The OpenAPI 3.1.1 document of a version of the REST API, derived from all that it is made of. */
 import { versionPath } from '#base/paths.ts'
 import type { Content } from '#content.ts'
-import type { Schema } from '#model/described.ts'
 import type { Model } from '#model/model.ts'
+import type { JsonSchema } from '#model/operation-docs.ts'
 import { isIn, type Lifetime, newest, type Version } from '#model/version.ts'
 import { examplesOf, schemasOf } from '#openapi/components.ts'
 import { actionOperation, extraOperation } from '#openapi/described.ts'
@@ -15,9 +15,9 @@ import { type Route, routesOf } from '#rest/routes.ts'
 import type { Lifecycle } from '#versions/deprecation.ts'
 
 /** The operations of a path by method, and the parameters of all of them. */
-type PathItem = Readonly<Record<string, Schema | readonly Schema[]>>
+type PathItem = Readonly<Record<string, JsonSchema | readonly JsonSchema[]>>
 
-export type OpenApi = Schema & {
+export type OpenApi = JsonSchema & {
   readonly openapi: string
   readonly paths: Readonly<Record<string, PathItem>>
   readonly components: Readonly<Record<string, Schemas>>
@@ -62,7 +62,7 @@ const noticeOf = ({ version, state, from, end }: Lifecycle): string => {
   return `Version ${version} is deprecated since ${from}${until}: use version ${newest}.`
 }
 
-const infoOf = ({ version }: Parts, ending: Lifecycle | undefined): Schema => ({
+const infoOf = ({ version }: Parts, ending: Lifecycle | undefined): JsonSchema => ({
   title: `Duet, version ${version}`,
   version: String(version),
   description: ending ? `${noticeOf(ending)}\n\n${about}` : about,
@@ -79,7 +79,7 @@ const securitySchemes = {
   },
 } as const
 
-const tagsOf = ({ model }: Parts, operations: readonly Operation[]): readonly Schema[] =>
+const tagsOf = ({ model }: Parts, operations: readonly Operation[]): readonly JsonSchema[] =>
   [...new Set(operations.map(({ path }) => tagOf(path)))].map(name => {
     const entity = Object.values(model.entities).find(({ plural }) => plural === name)
     return { name, description: entity?.description ?? `Everything below /${name}.` }
@@ -89,7 +89,7 @@ const tagsOf = ({ model }: Parts, operations: readonly Operation[]): readonly Sc
 const operationsOf = (
   parts: Parts,
   routes: readonly Route[],
-  shared: Map<string, Schema>,
+  shared: Map<string, JsonSchema>,
   ending: Lifecycle | undefined,
 ): readonly Operation[] => {
   const isOffered = (lifetime: Lifetime) => isIn(lifetime, parts.version)
@@ -103,7 +103,7 @@ const operationsOf = (
   return all.map(made => ({ ...made, operation: { ...made.operation, ...marks } }))
 }
 
-const codesIn = (shared: Map<string, Schema>): readonly string[] => [
+const codesIn = (shared: Map<string, JsonSchema>): readonly string[] => [
   ...new Set(
     [...shared.values()].flatMap(response => (response['x-codes'] ?? []) as readonly string[]),
   ),
@@ -117,7 +117,7 @@ const usedIn = (text: string, kind: string, shared: Schemas): Schemas =>
 
 const documentOf = (parts: Parts, ending: Lifecycle | undefined): OpenApi => {
   const routes = routesOf(parts.model).filter(({ lifetime }) => isIn(lifetime, parts.version))
-  const shared = new Map<string, Schema>()
+  const shared = new Map<string, JsonSchema>()
   const operations = operationsOf(parts, routes, shared, ending)
   const paths = pathsOf(operations)
   const text = JSON.stringify([paths, ...shared.values()])

@@ -1,8 +1,9 @@
 /** The operations that the model gives, from the routes of the REST API. */
-import type { Schema } from '#model/described.ts'
+
 import type { Entity } from '#model/entity.ts'
 import { entityOf, typeName } from '#model/model.ts'
 import { withArticle } from '#model/names.ts'
+import type { JsonSchema } from '#model/operation-docs.ts'
 import { mayBeDoneBy, nobody } from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import { inputExample } from '#openapi/examples.ts'
@@ -25,7 +26,7 @@ import type { Route } from '#rest/routes.ts'
 export type Operation = {
   readonly method: string
   readonly path: string
-  readonly operation: Schema
+  readonly operation: JsonSchema
 }
 
 /** The codes that every operation may answer with. */
@@ -75,7 +76,7 @@ export const pathOf = (path: string, about: string | undefined): string => {
   return path.replace(':parentId', hasTwo ? `{${about}Id}` : '{id}').replace(/:(\w+)/g, '{$1}')
 }
 
-const pathParameters = (path: string, route: Route): readonly Schema[] =>
+const pathParameters = (path: string, route: Route): readonly JsonSchema[] =>
   [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ''], index) =>
     pathParameter(name, index === 0 && route.below ? route.below.entity : route.entity),
   )
@@ -146,7 +147,7 @@ const rulesOf = (parts: Parts, route: Route) => {
   return [policy[kind === 'replace' ? 'update' : kind] ?? nobody]
 }
 
-const parametersOf = (parts: Parts, path: string, route: Route): readonly Schema[] => {
+const parametersOf = (parts: Parts, path: string, route: Route): readonly JsonSchema[] => {
   const { model, version, style } = parts
   const resource = resourceOf(model, route.entity, version)
   const { rest, fields } = resource.entity
@@ -163,10 +164,10 @@ const parametersOf = (parts: Parts, path: string, route: Route): readonly Schema
   ]
 }
 
-const named = (name: string): Schema => ({ $ref: `#/components/examples/${name}` })
+const named = (name: string): JsonSchema => ({ $ref: `#/components/examples/${name}` })
 
 /** The body of JSON that answers with a schema of that name, and with the example that has its name. */
-export const answerBody = (parts: Parts, name: string, hasExample: boolean): Schema =>
+export const answerBody = (parts: Parts, name: string, hasExample: boolean): JsonSchema =>
   jsonContent(parts, refTo(name), hasExample ? { examples: { demo: named(name) } } : {})
 
 /** The answer that says that nothing has changed since. */
@@ -175,7 +176,7 @@ export const notModified = (
   shared: Shared,
   name = 'NotModified',
   names: readonly HeaderName[] = ['Link'],
-): Schema => ({
+): JsonSchema => ({
   304: shareAs(shared, name, {
     description: 'It is as If-None-Match has it.',
     headers: headersOf(parts, [...readHeaders, ...names]),
@@ -194,7 +195,7 @@ const successes = {
   delete: [204, 'It is deleted.', 'Deleted', ['Duet-Position']],
 } as const satisfies Record<Route['kind'], readonly [number, string, string, readonly HeaderName[]]>
 
-const successOf = (parts: Parts, { kind, entity }: Route, shared: Shared): Schema => {
+const successOf = (parts: Parts, { kind, entity }: Route, shared: Shared): JsonSchema => {
   const type = typeName(entity)
   const [status, description, suffix, names] = successes[kind]
   if (kind === 'delete')

@@ -1,14 +1,14 @@
 /** Parameters of operations: of the path, of lists, and headers of requests. */
-import type { Schema } from '#model/described.ts'
-import type { Filter } from '#model/entity.ts'
+import { type JsonSchema } from '#model/operation-docs.ts'
+import { type Filter } from '#model/entity.ts'
 import { fieldOf } from '#model/model.ts'
-import type { Resource } from '#model/resource.ts'
+import { type Resource } from '#model/resource.ts'
 import { lifetimeOf, type Version, versions } from '#model/version.ts'
 import { bareSchema, describedBy, marksOf, type Schemas } from '#openapi/schemas.ts'
 import { mostPerPage } from '#read/selection.ts'
-import type { VersionStyle } from '#versions/differences.ts'
+import { type VersionStyle } from '#versions/differences.ts'
 
-const query = (name: string, description: string, schema: Schema, more: Schema = {}): Schema => ({
+const query = (name: string, description: string, schema: JsonSchema, more: JsonSchema = {}): JsonSchema => ({
   name,
   in: 'query',
   description,
@@ -16,7 +16,7 @@ const query = (name: string, description: string, schema: Schema, more: Schema =
   ...more,
 })
 
-const inHeader = (name: string, description: string, schema: Schema): Schema => ({
+const inHeader = (name: string, description: string, schema: JsonSchema): JsonSchema => ({
   name,
   in: 'header',
   description,
@@ -72,12 +72,12 @@ export const sharedParameters = (version: Version): Schemas => ({
 })
 
 /** A reference to one of the shared parameters. */
-export const parameter = (name: keyof ReturnType<typeof sharedParameters> & string): Schema => ({
+export const parameter = (name: keyof ReturnType<typeof sharedParameters> & string): JsonSchema => ({
   $ref: `#/components/parameters/${name}`,
 })
 
 /** An id in a path. */
-export const pathParameter = (name: string, entity: string | null): Schema => ({
+export const pathParameter = (name: string, entity: string | null): JsonSchema => ({
   name,
   in: 'path',
   required: true,
@@ -93,7 +93,7 @@ const filterAbout = {
   contains: 'Only those that contain this text, whatever its case.',
 } satisfies Record<Filter['kind'], string>
 
-const filterParameter = (resource: Resource, [name, filter]: readonly [string, Filter]): Schema => {
+const filterParameter = (resource: Resource, [name, filter]: readonly [string, Filter]): JsonSchema => {
   const { entity, formOf } = resource
   const field = fieldOf(entity, filter.field)
   const schema = bareSchema(field, filter.kind === 'equals' ? formOf(filter.field) : undefined)
@@ -120,13 +120,13 @@ const filterParameter = (resource: Resource, [name, filter]: readonly [string, F
 type Words = Readonly<Record<string, string | undefined>>
 
 /** The days on which some of the words end, as the comparison of contracts reads them. */
-const sunsetsIn = (words: Words): Schema => {
+const sunsetsIn = (words: Words): JsonSchema => {
   const ending = Object.entries(words).filter(([, sunset]) => sunset !== undefined)
   return ending.length > 0 ? { 'x-sunsets': Object.fromEntries(ending) } : {}
 }
 
 /** Some of these words, joined by commas. */
-const wordList = (words: Words): Schema => {
+const wordList = (words: Words): JsonSchema => {
   const one = `(${Object.keys(words).join('|')})`
   return { type: 'string', pattern: `^${one}(,${one})*$`, ...sunsetsIn(words) }
 }
@@ -152,7 +152,7 @@ const memberWords = ({ entity, members }: Resource): Words =>
     ]),
   )
 
-const sortParameter = (resource: Resource, { isStrict }: VersionStyle): readonly Schema[] => {
+const sortParameter = (resource: Resource, { isStrict }: VersionStyle): readonly JsonSchema[] => {
   const { style } = resource.entity.rest.listing.sort ?? {}
   const words = sortWords(resource)
   const names = Object.keys(words)
@@ -169,13 +169,13 @@ const sortParameter = (resource: Resource, { isStrict }: VersionStyle): readonly
 }
 
 /** The parameter that chooses members. */
-export const fieldsParameter = (resource: Resource): Schema => {
+export const fieldsParameter = (resource: Resource): JsonSchema => {
   const about = 'The members to answer with, joined by commas; the objects then have no others.'
   return query('fields', about, wordList(memberWords(resource)))
 }
 
 /** The query parameters of a list. */
-export const listParameters = (resource: Resource, style: VersionStyle): readonly Schema[] => {
+export const listParameters = (resource: Resource, style: VersionStyle): readonly JsonSchema[] => {
   const { rest } = resource.entity
   const { paging, limit } = rest.listing
   const byPage = paging === 'page or offset' ? (['page', 'offset'] as const) : (['page'] as const)

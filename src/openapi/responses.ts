@@ -1,7 +1,7 @@
 /** Responses of operations: headers, bodies of success, and errors by their codes. */
 import { ApiError } from '#errors.ts'
-import type { Schema } from '#model/described.ts'
 import { typeName } from '#model/names.ts'
+import type { JsonSchema } from '#model/operation-docs.ts'
 import { isOld } from '#openapi/parameters.ts'
 import type { Parts } from '#openapi/parts.ts'
 import { objectOf, refTo, type Schemas } from '#openapi/schemas.ts'
@@ -10,7 +10,10 @@ import { mediaTypeOf } from '#versions/negotiation.ts'
 
 const text = { type: 'string' } as const
 
-const header = (description: string, schema: Schema = text): Schema => ({ description, schema })
+const header = (description: string, schema: JsonSchema = text): JsonSchema => ({
+  description,
+  schema,
+})
 
 /** The headers that responses refer to by name. */
 export const headers = {
@@ -62,7 +65,7 @@ const always: readonly HeaderName[] = [
 ]
 
 /** References to headers: those of every response, these, and where the version is old those that say so. */
-export const headersOf = ({ version }: Parts, names: readonly HeaderName[]): Schema => {
+export const headersOf = ({ version }: Parts, names: readonly HeaderName[]): JsonSchema => {
   const all = [...always, ...names, ...(isOld(version) ? oldHeaders : [])]
   return Object.fromEntries(
     [...new Set(all)].map(name => [name, { $ref: `#/components/headers/${name}` }]),
@@ -72,7 +75,11 @@ export const headersOf = ({ version }: Parts, names: readonly HeaderName[]): Sch
 const oldHeaders: readonly HeaderName[] = ['Deprecation', 'Sunset', 'Link', 'Duet-Ignored']
 
 /** A body under the media types of JSON: the plain one, with an example, and the version's own. */
-export const jsonContent = ({ version }: Parts, schema: Schema, shown: Schema): Schema => ({
+export const jsonContent = (
+  { version }: Parts,
+  schema: JsonSchema,
+  shown: JsonSchema,
+): JsonSchema => ({
   'application/json': { schema, ...shown },
   [mediaTypeOf(version)]: { schema },
 })
@@ -145,17 +152,17 @@ const exampleOf = ({ errors, version }: Parts, code: string, status: number): un
 }
 
 /** The responses that operations refer to by name, collected while these are made. */
-export type Shared = Map<string, Schema>
+export type Shared = Map<string, JsonSchema>
 
 /** A reference to a response by its name; the response itself where that name is of another one. */
-export const shareAs = (shared: Shared, name: string, response: Schema): Schema => {
+export const shareAs = (shared: Shared, name: string, response: JsonSchema): JsonSchema => {
   const known = shared.getOrInsert(name, response)
   return JSON.stringify(known) === JSON.stringify(response)
     ? { $ref: `#/components/responses/${name}` }
     : response
 }
 
-const errorResponse = (parts: Parts, status: number, codes: readonly string[]): Schema => {
+const errorResponse = (parts: Parts, status: number, codes: readonly string[]): JsonSchema => {
   const isProblem = parts.style.errors === 'problem'
   const titles = codes.map(code => `\`${code}\`: ${parts.errors.get(code)?.title ?? ''}.`)
   const body = {

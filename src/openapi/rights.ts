@@ -1,9 +1,9 @@
 /** Who may do what, as documents say it. */
-import type { Schema } from '#model/described.ts'
+
 import { entityOf, fieldOf, type Model } from '#model/model.ts'
-import { judge, nobody, type Rule } from '#model/policy.ts'
+import type { JsonSchema } from '#model/operation-docs.ts'
+import { anonymous, judge, nobody, type Rule } from '#model/policy.ts'
 import type { Resource } from '#model/resource.ts'
-import { anonymous } from '#model/viewer.ts'
 
 /** The rules that a read of an entity passes: its own, and those of the members it shows. */
 export const readRules = (model: Model, { entity, members }: Resource): readonly Rule[] => [
@@ -18,7 +18,7 @@ export const readRules = (model: Model, { entity, members }: Resource): readonly
 const admits = (model: Model, rule: Rule): boolean => judge(rule, anonymous, model) === 'yes'
 
 /** The security of an operation under these rules: a token, or none where all of them admit anonymous. */
-export const securityOf = (model: Model, rules: readonly Rule[]): readonly Schema[] =>
+export const securityOf = (model: Model, rules: readonly Rule[]): readonly JsonSchema[] =>
   rules.every(rule => admits(model, rule)) ? [{}, { bearer: [] }] : [{ bearer: [] }]
 
 /** Whether a token may lack the right by itself, whatever is stored. */

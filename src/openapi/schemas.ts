@@ -1,24 +1,25 @@
 /** JSON Schemas (draft 2020-12) of what a version shows and takes of an entity. */
 import { mapped } from '#base/object.ts'
-import type { Schema } from '#model/described.ts'
 import { type Link, type Links, pathFields } from '#model/entity.ts'
-import type { Field, Scalar } from '#model/field.ts'
+import type { Field } from '#model/field.ts'
 import { type Form, wordsIn } from '#model/form.ts'
 import { fieldOf, type Model, typeName } from '#model/model.ts'
+import type { JsonSchema } from '#model/operation-docs.ts'
 import { givenOnlyBy } from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
+import type { Scalar } from '#model/values.ts'
 import { type Lifetime, reasonOf, type Version } from '#model/version.ts'
 
 /** The schemas of a document by name. */
-export type Schemas = Readonly<Record<string, Schema>>
+export type Schemas = Readonly<Record<string, JsonSchema>>
 
-export const refTo = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
+export const refTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
 
 /** An object with these members; all are needed unless `needed` names them. */
 export const objectOf = (
   properties: Schemas,
   needed: readonly string[] = Object.keys(properties),
-): Schema => ({
+): JsonSchema => ({
   type: 'object',
   ...(needed.length > 0 && { required: needed }),
   properties,
@@ -32,7 +33,7 @@ const bounds = ({ range }: Field, least: string, most: string) =>
     [most]: range.max,
   }
 
-type Bare = Schema & { readonly type: string; readonly enum?: readonly string[] }
+type Bare = JsonSchema & { readonly type: string; readonly enum?: readonly string[] }
 
 const byScalar = {
   id: () => ({ type: 'integer', minimum: 1, maximum: largest }),
@@ -58,7 +59,7 @@ export const bareSchema = (field: Field, form: Form | undefined): Bare => {
 }
 
 /** What a document says of a part that is going: that it is deprecated, why, and from when it is not there. */
-export const marksOf = ({ deprecated, sunset, last }: Lifetime): Schema => ({
+export const marksOf = ({ deprecated, sunset, last }: Lifetime): JsonSchema => ({
   ...((deprecated !== undefined || last !== undefined) && { deprecated: true }),
   ...(sunset !== undefined && { 'x-sunset': sunset }),
 })
@@ -70,7 +71,7 @@ export const describedBy = (text: string, { deprecated }: Lifetime): string => {
 }
 
 /** The schema of a field's values in a form. */
-const valueSchema = (field: Field, form: Form | undefined): Schema => {
+const valueSchema = (field: Field, form: Form | undefined): JsonSchema => {
   const { type, ...rest } = bareSchema(field, form)
   const description = describedBy(field.description, field)
   return {
@@ -82,12 +83,12 @@ const valueSchema = (field: Field, form: Form | undefined): Schema => {
   }
 }
 
-const linkSchema = ({ method }: Link): Schema =>
+const linkSchema = ({ method }: Link): JsonSchema =>
   method === undefined
     ? refTo('Link')
     : objectOf({ href: { type: 'string' }, method: { type: 'string', enum: [method] } })
 
-const linksSchema = (links: Links, { entity }: Resource): Schema => {
+const linksSchema = (links: Links, { entity }: Resource): JsonSchema => {
   const cases = Object.values(links.cases)
   const isWhole =
     links.by === null ||
@@ -105,9 +106,9 @@ const linksSchema = (links: Links, { entity }: Resource): Schema => {
 }
 
 /** The schema of an entity's object, with all members. */
-export const objectSchema = (resource: Resource): Schema => {
+export const objectSchema = (resource: Resource): JsonSchema => {
   const { entity, members } = resource
-  const memberSchema = (member: (typeof members)[number]): Schema => {
+  const memberSchema = (member: (typeof members)[number]): JsonSchema => {
     if (member.kind === 'field') return valueSchema(fieldOf(entity, member.field), member.form)
     if (member.kind === 'links') return linksSchema(member.links, resource)
     const target = entity.relations[member.name]?.to ?? ''
@@ -135,7 +136,7 @@ export const inputFields = ({ entity, fieldNamed, nameOf }: Resource, { mode, gi
   })
 
 /** The schema of an input; a create and a replacement need the fields that have no initial value. */
-export const inputSchema = (model: Model, resource: Resource, input: Input): Schema => {
+export const inputSchema = (model: Model, resource: Resource, input: Input): JsonSchema => {
   const fields = inputFields(resource, input)
   const needed = fields.filter(
     ([, { initial }]) => input.mode !== 'update' && initial === undefined,

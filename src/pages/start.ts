@@ -5,10 +5,9 @@ import { preferred } from '#http/accept.ts'
 import { type App, header } from '#http/request.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Model } from '#model/model.ts'
-import { judge } from '#model/policy.ts'
-import { anonymous } from '#model/viewer.ts'
-import type { Assets } from './assets.ts'
-import { htmlPage, listed, originOf, type Page, page, send } from './page.ts'
+import { anonymous, judge } from '#model/policy.ts'
+import type { Assets } from '#pages/assets.ts'
+import { htmlPage, listed, originOf, type Page, page, send } from '#pages/page.ts'
 
 /** Requests that show what a content has: an operation and a path below the REST API's, for anonymous and with a token. */
 export type Examples = {

@@ -1,8 +1,7 @@
 /** Conditions on rows: as data in a plan or a command, and as SQL. */
 import type { Entity } from '#model/entity.ts'
-import { entityOf } from '#model/find.ts'
 import type { Model } from '#model/model.ts'
-import { columnName } from '#model/names.ts'
+import { columnName, entityOf } from '#model/names.ts'
 import type { Rule } from '#model/policy.ts'
 import { type Comparison, VIEWER, type Where } from '#read/selection.ts'
 import type { Dialect } from '#sql/dialect.ts'

@@ -1,7 +1,8 @@
 /** Writes stored values as JSON text, by scalar and API. */
-import type { Scalar } from '#model/field.ts'
+
 import type { Form } from '#model/form.ts'
 import { formatMinor } from '#model/money.ts'
+import type { Scalar } from '#model/values.ts'
 import type { Encoding } from '#read/selection.ts'
 import type { SqlValue } from '#sql/sql.ts'
 

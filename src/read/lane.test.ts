@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Role } from '#model/viewer.ts'
+import type { Role } from '#model/policy.ts'
 import { laneOf } from '#read/lane.ts'
 import { plan } from '#read/plan.ts'
 import type { Item, Root } from '#read/selection.ts'

@@ -4,8 +4,7 @@ import type { Entity, Relation } from '#model/entity.ts'
 import { longest } from '#model/field.ts'
 import { isIndexed } from '#model/indexes.ts'
 import { entityOf, fieldOf, type Model } from '#model/model.ts'
-import { judge, type Rule, refusal } from '#model/policy.ts'
-import { creatorRole, type Role } from '#model/viewer.ts'
+import { creatorRole, judge, type Role, type Rule, refusal } from '#model/policy.ts'
 import { type Condition, selfCondition } from '#read/condition.ts'
 import type {
   CountLevel,

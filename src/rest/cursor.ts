@@ -1,6 +1,6 @@
 /** Cursors: the id of the last item, signed for one list, so that none is forged or used for another list. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { parseId } from '#model/id.ts'
+import { parseId } from '#model/values.ts'
 
 const sealSize = 12
 

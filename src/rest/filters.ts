@@ -1,12 +1,10 @@
 /** The filters of a list, as query parameters ask for them. */
 import type { Filter } from '#model/entity.ts'
-import { comparedWith } from '#model/equal.ts'
-import type { Scalar } from '#model/field.ts'
 import { decoded, type Form } from '#model/form.ts'
 import { fieldOf } from '#model/model.ts'
 import { parseMinor } from '#model/money.ts'
 import type { Resource } from '#model/resource.ts'
-import { codePoints, fold } from '#model/text.ts'
+import { codePoints, comparedWith, fold, type Scalar } from '#model/values.ts'
 import type { Value, Where } from '#read/selection.ts'
 import type { Query } from '#rest/query.ts'
 

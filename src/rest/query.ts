@@ -2,7 +2,7 @@
 import { nearest } from '#base/nearest.ts'
 import { parametersIn } from '#base/parameters.ts'
 import type { FieldFault } from '#errors.ts'
-import { isStorable } from '#model/text.ts'
+import { isStorable } from '#model/values.ts'
 import type { Version } from '#model/version.ts'
 import { styleOf } from '#versions/differences.ts'
 import { invalid } from '#write/input.ts'

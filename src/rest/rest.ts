@@ -1,17 +1,16 @@
 /** The REST API: its routes on the app, under every prefix of its versions. */
 import { after } from '#base/after.ts'
 import { restPath, versionPath } from '#base/paths.ts'
-import type { Core } from '#core.ts'
+import { type Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
-import type { HttpContext } from '#http/edge.ts'
+import { type HttpContext } from '#http/edge.ts'
 import { exchange } from '#http/exchange.ts'
 import { type App, type Http, queryString } from '#http/request.ts'
 import { queryMethod } from '#http/safe.ts'
-import type { Described } from '#model/described.ts'
+import { type OperationDocs } from '#model/operation-docs.ts'
 import { entityOf } from '#model/model.ts'
-import { judge, type Rule } from '#model/policy.ts'
+import { judge, type Rule, type Viewer } from '#model/policy.ts'
 import { isIn, newest, type Version, versions } from '#model/version.ts'
-import type { Viewer } from '#model/viewer.ts'
 import { announcing } from '#rest/fail.ts'
 import { parametersOf, reportingIgnored } from '#rest/ignored.ts'
 import { serveList } from '#rest/list.ts'
@@ -23,9 +22,9 @@ import { type Route, routesOf } from '#rest/routes.ts'
 import { serveAction, serveCreate, serveDelete, serveUpdate } from '#rest/writes.ts'
 import { counted } from '#versions/deprecated-use.ts'
 import { type Notices, type Successor, successorOf } from '#versions/deprecation.ts'
-import type { VersionedRoute } from '#versions/differences.ts'
+import { type VersionedRoute } from '#versions/differences.ts'
 import { type RestHandler, versionOf } from '#versions/negotiation.ts'
-import type { Action } from '#write/action.ts'
+import { type Action } from '#write/action.ts'
 
 const serving: Readonly<Record<Route['kind'], (mount: Mount, route: Route) => RestHandler>> = {
   list: serveList,
@@ -39,7 +38,7 @@ const serving: Readonly<Record<Route['kind'], (mount: Mount, route: Route) => Re
 /** A read that the model does not derive, such as a picture or a report, whatever its method; a write is an action. */
 export type ExtraRoute = Endpoint & {
   /** How the documents of the API describe it, and who may use it. */
-  readonly described: Described & { readonly rule: Rule | undefined }
+  readonly described: OperationDocs & { readonly rule: Rule | undefined }
 }
 
 type Endpoint = VersionedRoute & {

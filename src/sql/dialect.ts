@@ -1,5 +1,5 @@
 /** The differences between databases: SQL text, and their abilities as data. Code outside `engines/` needs no engine's name. */
-import type { Scalar } from '#model/field.ts'
+import type { Scalar } from '#model/values.ts'
 import type { Part, Sql } from '#sql/sql.ts'
 
 /** The parts of a query for the rows of some ids, in any order. */

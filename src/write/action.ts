@@ -1,6 +1,7 @@
 /** An action: a command that is no plain create, update or delete, declared once with its path. */
-import type { Described } from '#model/described.ts'
+
 import { entityOf, type Model } from '#model/model.ts'
+import type { OperationDocs } from '#model/operation-docs.ts'
 import type { Rule } from '#model/policy.ts'
 import type { Lifetime } from '#model/version.ts'
 import type { Services } from '#write/services.ts'
@@ -25,7 +26,7 @@ export type Action = Lifetime & {
   /** Checks whether the row exists and the viewer may do this to it; run before the faults of a body are reported. */
   readonly precheck?: (writing: Writing, id: number) => Command
   /** How the documents of the API describe it. */
-  readonly described: Described
+  readonly described: OperationDocs
   /** Its steps and the status of its answer; throws `VALIDATION_ERROR` for a bad body. */
   readonly command: (writing: Writing, given: Given) => Command
 }

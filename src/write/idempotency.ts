@@ -1,8 +1,8 @@
 /** Responses stored under a caller's Idempotency-Key, so that a repeated request has its effect once. */
 import { hash } from 'node:crypto'
 import { ApiError } from '#errors.ts'
+import { anonymous, callerOf, type Roles, type Viewer } from '#model/policy.ts'
 import type { Version } from '#model/version.ts'
-import { anonymous, callerOf, type Roles, type Viewer } from '#model/viewer.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { type Sql, sql } from '#sql/sql.ts'
 import { type Idempotency, jobStatement } from '#write/job.ts'

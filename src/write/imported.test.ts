@@ -1,7 +1,7 @@
 /** What an imported row becomes: the values that are stored, or its faults. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { anonymous } from '#model/viewer.ts'
+import { anonymous } from '#model/policy.ts'
 import { check } from '../../test/support/inputs.ts'
 
 test('an import that gives a field by two of its names is at fault', () => {

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { ApiError } from '#errors.ts'
 import { entity } from '#model/entity.ts'
 import { money } from '#model/field.ts'
-import { anonymous } from '#model/viewer.ts'
+import { anonymous } from '#model/policy.ts'
 import {
   checkInput,
   type InputContext,

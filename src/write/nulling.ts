@@ -1,7 +1,7 @@
 /** Sets references to a row that is deleted null, and raises the revisions of their rows: a foreign key, which would set them null too, knows of none. */
 import type { Entity } from '#model/entity.ts'
-import { goneWith, type Reference, referencesTo } from '#model/held.ts'
-import { columnName, dependenciesFirst, type Entities, entityOf, type Model } from '#model/model.ts'
+import { columnName, type Entities, entityOf, type Model } from '#model/model.ts'
+import { dependenciesFirst, goneWith, type Reference, referencesTo } from '#model/references.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { column, comma, join, name, type Sql, sql, trusted } from '#sql/sql.ts'
 import { takenBack } from '#write/resets.ts'

@@ -1,8 +1,7 @@
 /** Makes commands from named steps, after a check of the viewer. */
 import { ApiError } from '#errors.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
-import { judge, type Rule, refusal } from '#model/policy.ts'
-import type { Viewer } from '#model/viewer.ts'
+import { judge, type Rule, refusal, type Viewer } from '#model/policy.ts'
 import { conditionSql, selfCondition } from '#read/condition.ts'
 import { VIEWER } from '#read/selection.ts'
 import type { Dialect } from '#sql/dialect.ts'

@@ -1,8 +1,8 @@
 /** Runs a command and the read of the row it wrote, in one transaction; and after its commit the effect. */
 import { jobs, traced } from '#channels.ts'
 import { ApiError, type FieldFault } from '#errors.ts'
-import { holdersOf } from '#model/held.ts'
 import { type Model, uniqueFields } from '#model/model.ts'
+import { holdersOf } from '#model/references.ts'
 import { resourceOf } from '#model/resource.ts'
 import type { Version } from '#model/version.ts'
 import type { ReadPlan } from '#read/plan.ts'

@@ -5,7 +5,6 @@ import { test } from 'node:test'
 import type { InputRow } from '#cli/row-sources.ts'
 import { pagesOf } from '#cli/transfer/pages.ts'
 import { plainRows } from '#cli/transfer/plain-rows.ts'
-import { modelFaults } from '#model/check/faults.ts'
 import { type Entity, entity } from '#model/entity.ts'
 import {
   bytes,
@@ -24,9 +23,8 @@ import {
   time,
   webUrl,
 } from '#model/field.ts'
-import { entityOf, type Model } from '#model/model.ts'
-import { nobody, signedIn } from '#model/policy.ts'
-import { anonymous } from '#model/viewer.ts'
+import { entityOf, type Model, modelFaults } from '#model/model.ts'
+import { anonymous, nobody, signedIn } from '#model/policy.ts'
 import { filling } from '../stores.ts'
 import { admin } from '../support/roles.ts'
 import { compareModel, drawn, each, engines } from './compare.ts'

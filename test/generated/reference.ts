@@ -5,7 +5,7 @@ import type { Entity, Filter, Link, Links } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import type { Rule } from '#model/policy.ts'
-import { fold } from '#model/text.ts'
+import { fold } from '#model/values.ts'
 import { taken } from '../support/taken.ts'
 import { now, type Viewer, viewerIds } from './serve.ts'
 

@@ -1,8 +1,8 @@
 /** What one version says as the other would say it, by the declaration. */
 import type { Field } from '#model/field.ts'
 import { entityOf, type Model } from '#model/model.ts'
+import type { Viewer } from '#model/policy.ts'
 import { isIn } from '#model/version.ts'
-import type { Viewer } from '#model/viewer.ts'
 import { memberName, type Reference, written } from '../generic/reference.ts'
 import type { callersOf } from '../generic/subject.ts'
 import type { Draw } from '../operations.ts'

@@ -1,7 +1,7 @@
 /** Bodies that create and change things of any model. */
 import { entityOf, type Model } from '#model/model.ts'
+import type { Viewer } from '#model/policy.ts'
 import { isIn, type Version } from '#model/version.ts'
-import type { Viewer } from '#model/viewer.ts'
 import { memberName, type Reference, verdict, written } from './reference.ts'
 import { rowCount } from './rows.ts'
 import { validValue } from './values.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { entityOf, typeName } from '#model/model.ts'
-import type { Viewer } from '#model/viewer.ts'
+import type { Viewer } from '#model/policy.ts'
 import { taken } from '../support/taken.ts'
 import type { Answered } from '../world.ts'
 import { bodyFor } from './bodies.ts'

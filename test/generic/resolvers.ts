@@ -1,8 +1,8 @@
 /** Plain resolvers over the rows of any model, for graphql-js: what a GraphQL API owes. */
 import { GraphQLError } from 'graphql'
-import { parseId } from '#model/id.ts'
 import { entityOf, type Model, typeName } from '#model/model.ts'
-import type { Viewer } from '#model/viewer.ts'
+import type { Viewer } from '#model/policy.ts'
+import { parseId } from '#model/values.ts'
 import type { Reference, Row } from './reference.ts'
 
 type Page = { readonly limit?: number | null; readonly offset?: number | null }

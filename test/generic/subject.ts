@@ -1,7 +1,6 @@
 /** A world of any content with rows of all its entities, and who asks in it. */
 import type { Model } from '#model/model.ts'
-import type { Rule } from '#model/policy.ts'
-import type { Viewer } from '#model/viewer.ts'
+import type { Rule, Viewer } from '#model/policy.ts'
 import { type Route, routesOf } from '#rest/routes.ts'
 import { createWorld, modelAsUsual, type World, type WorldOptions } from '../world.ts'
 import type { Subject } from './contents.ts'

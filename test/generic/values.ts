@@ -1,5 +1,6 @@
 /** Values for the fields of any model: valid ones, each found by the field's own rule. */
-import type { Field, Scalar } from '#model/field.ts'
+import type { Field } from '#model/field.ts'
+import type { Scalar } from '#model/values.ts'
 import { taken } from '../support/taken.ts'
 
 const beginning = Date.UTC(2026, 0, 1)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { fold } from '#model/text.ts'
+import { fold } from '#model/values.ts'
 import { createWorld, filling, onPostgres, type World } from '../world.ts'
 
 let world: World

@@ -15,8 +15,7 @@ import {
   text,
   webUrl,
 } from '#model/field.ts'
-import { anyone } from '#model/policy.ts'
-import type { Viewer } from '#model/viewer.ts'
+import { anyone, type Viewer } from '#model/policy.ts'
 import { checkInput, type InputContext, type Mode } from '#write/input.ts'
 import { admin, roles } from './roles.ts'
 

@@ -1,7 +1,6 @@
 /** A model without faults, and what changes it: for the tests of the rules that refuse a model. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { modelFaults } from '#model/check/faults.ts'
 import { type Entity, entity, type Link, many, one } from '#model/entity.ts'
 import {
   choice,
@@ -14,6 +13,7 @@ import {
   revision,
   text,
 } from '#model/field.ts'
+import { modelFaults } from '#model/model.ts'
 import { anyone, self, signedIn } from '#model/policy.ts'
 import { versions } from '#model/version.ts'
 import { admin } from './roles.ts'

@@ -1,6 +1,5 @@
 /** Roles for tests of the machine, and rules by them. */
-import { withRole } from '#model/policy.ts'
-import { defineRoles } from '#model/viewer.ts'
+import { defineRoles, withRole } from '#model/policy.ts'
 
 export const roles = defineRoles({
   names: ['user', 'editor', 'admin'],

@@ -2,7 +2,8 @@
 import type { MovedTable } from '#engines/shared/moving.ts'
 import type { Entity } from '#model/entity.ts'
 import { longest } from '#model/field.ts'
-import { columnName, dependenciesFirst, type Entities, selfReferences } from '#model/model.ts'
+import { columnName, type Entities } from '#model/model.ts'
+import { dependenciesFirst, selfReferences } from '#model/references.ts'
 
 /** The number of rows in a batch: the larger a row may be, the fewer. */
 const pageOf = ({ fields }: Entity): number => {

@@ -4,7 +4,7 @@ import { UsageError } from '#cli/arguments.ts'
 import type { Kind } from '#cli/row-sources.ts'
 import type { Content } from '#content.ts'
 import type { Entity } from '#model/entity.ts'
-import { dependenciesFirst } from '#model/model.ts'
+import { dependenciesFirst } from '#model/references.ts'
 
 /** Whether an entity is a kind: somebody may read its rows, and they are not embedded in those of another entity. */
 const isKind = (content: Content, name: string, { policy, fields }: Entity): boolean => {

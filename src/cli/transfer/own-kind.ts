@@ -1,12 +1,13 @@
 /** References of imported rows to rows of their own entity, of which some come later in the file: these are set in the end. */
 import { ask } from '#cli/ask.ts'
 import type { ContentStore } from '#cli/row-sources.ts'
+import { absent, dangling, orTaken } from '#cli/transfer/rows.ts'
 import type { FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
-import { columnName, selfReferences } from '#model/model.ts'
+import { columnName } from '#model/model.ts'
+import { selfReferences } from '#model/references.ts'
 import { comma, join, name, sql } from '#sql/sql.ts'
 import type { Values } from '#write/input.ts'
-import { absent, dangling, orTaken } from './rows.ts'
 
 /** A row of a file that turned out to be at fault after it was put in, and was taken out again. */
 export type LateFaults = { readonly line: number; readonly faults: readonly FieldFault[] }

@@ -4,12 +4,12 @@ import { Readable } from 'node:stream'
 import { CsvError, parse as parseCsv } from 'csv-parse'
 import { isObject } from '#base/object.ts'
 import type { InputRow, Kind } from '#cli/row-sources.ts'
+import { unguarded } from '#cli/transfer/format.ts'
+import { type Format, nameOf } from '#cli/transfer/kinds.ts'
 import { parseJson } from '#http/json.ts'
 import type { Entity } from '#model/entity.ts'
-import type { Scalar } from '#model/field.ts'
 import { fieldNamedEver } from '#model/resource.ts'
-import { unguarded } from './format.ts'
-import { type Format, nameOf } from './kinds.ts'
+import type { Scalar } from '#model/values.ts'
 
 /** One row of a file with the line it begins on, or its fault. */
 type FileRow = { readonly line: number; readonly row?: InputRow; readonly fault?: string }

@@ -1,5 +1,5 @@
 /** PostgreSQL's text where databases differ. */
-import type { Scalar } from '#model/field.ts'
+import type { Scalar } from '#model/values.ts'
 import type { ByIds, ChildrenOf, Dialect } from '#sql/dialect.ts'
 import { column, type Sql, sql, trusted } from '#sql/sql.ts'
 

@@ -2,7 +2,8 @@
 import type { Entity } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { type Index, indexesOf } from '#model/indexes.ts'
-import { columnName, dependenciesFirst, type Entities } from '#model/model.ts'
+import { columnName, type Entities } from '#model/model.ts'
+import { dependenciesFirst } from '#model/references.ts'
 
 /** One object of the schema: its name and the statement that makes it. */
 export type Definition = {

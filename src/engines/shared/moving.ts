@@ -1,5 +1,5 @@
 /** Reads a table that is moved from one engine to another, page by page in the order of its key, the same on both sides. */
-import type { Scalar } from '#model/field.ts'
+import type { Scalar } from '#model/values.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { queryOf, type Row, type Rows, type Session } from '#sql/engine.ts'
 import { comma, join, name, number, type SqlValue, sql, trusted } from '#sql/sql.ts'

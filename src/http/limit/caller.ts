@@ -1,6 +1,6 @@
 /** Who a request comes from, for all that is shared fairly among callers. */
 import { type Http, header } from '#http/request.ts'
-import { callerOf, type Viewer } from '#model/viewer.ts'
+import { callerOf, type Viewer } from '#model/policy.ts'
 import { clientOf, networkOf, trustOf } from './address.ts'
 
 export type NameCaller = (c: Http, viewer: Viewer) => string

@@ -1,22 +1,25 @@
 /** Faults of single fields: their names, options that do not fit their kinds, and initial values. */
 import { own } from '#base/object.ts'
-import type { Checked, Faults } from '#model/check/checked.ts'
 import { isGraphqlType, isReserved } from '#model/check/names.ts'
+import type { CheckedEntity, Faults } from '#model/check/relations.ts'
 import type { Field, Initial } from '#model/field.ts'
-import { isStorable } from '#model/text.ts'
+import { isStorable } from '#model/values.ts'
 
-type Case = Checked & { readonly key: string; readonly field: Field }
+type CheckedField = CheckedEntity & { readonly key: string; readonly field: Field }
 /** The rest of a sentence that begins with `thing.title`; undefined where nothing is wrong. */
-type Rule = (of: Case) => string | undefined | false
+type FieldCheck = (of: CheckedField) => string | undefined | false
 
-const nameRule: Rule = ({ key }) => {
+const nameRule: FieldCheck = ({ key }) => {
   if (!/^[a-z][a-zA-Z0-9]*$/.test(key))
     return 'is not named like createdAt: begin with a small letter and use only letters and digits'
   if (isReserved(key)) return 'has a name that databases reserve: give it another one'
   return undefined
 }
 
-const idRule: Rule = ({ key, field: { scalar, references, nullable, unique, settableBy } }) => {
+const idRule: FieldCheck = ({
+  key,
+  field: { scalar, references, nullable, unique, settableBy },
+}) => {
   if (key !== 'id')
     return (
       scalar === 'id' &&
@@ -27,7 +30,7 @@ const idRule: Rule = ({ key, field: { scalar, references, nullable, unique, sett
   return !(isOwn && unique === undefined) && 'must be made with id() and without other options'
 }
 
-const revisionRule: Rule = ({ key, field }) => {
+const revisionRule: FieldCheck = ({ key, field }) => {
   if (key !== 'revision') return undefined
   const { scalar, settableBy, initial, nullable, unique, resetBy } = field
   const isRaised = scalar === 'int' && !nullable && initial !== undefined
@@ -35,7 +38,7 @@ const revisionRule: Rule = ({ key, field }) => {
   return !(isRaised && isPlain) && 'must be made with revision(), since each write raises it'
 }
 
-const referenceRule: Rule = ({ entities, name, field: { references, nullable } }) => {
+const referenceRule: FieldCheck = ({ entities, name, field: { references, nullable } }) => {
   if (!references) return undefined
   if (!own(entities, references.entity))
     return `refers to ${references.entity}, which is not an entity: name one of ${Object.keys(entities).join(', ')}`
@@ -48,7 +51,7 @@ const referenceRule: Rule = ({ entities, name, field: { references, nullable } }
   )
 }
 
-const foldedRule: Rule = ({ self, field: { foldedFrom, nullable } }) => {
+const foldedRule: FieldCheck = ({ self, field: { foldedFrom, nullable } }) => {
   if (foldedFrom === undefined) return undefined
   const source = own(self.fields, foldedFrom)
   if (!source) return `is folded from ${foldedFrom}, which is not a field: name one of text`
@@ -63,7 +66,7 @@ const foldedRule: Rule = ({ self, field: { foldedFrom, nullable } }) => {
 
 const hasValue = (initial: Initial | undefined): boolean => typeof initial === 'object'
 
-const resetRule: Rule = ({ self, key, field: { resetBy, initial } }) => {
+const resetRule: FieldCheck = ({ self, key, field: { resetBy, initial } }) => {
   if (resetBy === undefined) return undefined
   if (resetBy === key || !own(self.fields, resetBy))
     return `is reset by ${resetBy}, which is not another field: name one whose change takes it back`
@@ -92,7 +95,7 @@ const isTaken = (field: Field, value: string | number): boolean => {
   return 'value' in checked && checked.value === given
 }
 
-const initialRule: Rule = ({ self, field }) => {
+const initialRule: FieldCheck = ({ self, field }) => {
   const { initial, nullable, scalar, references } = field
   if (initial === undefined) return undefined
   if (initial === 'now') return scalar !== 'time' && "is not a time, so it cannot be 'now' at first"
@@ -113,13 +116,13 @@ const initialRule: Rule = ({ self, field }) => {
   )
 }
 
-const uniqueRule: Rule = ({ field: { unique } }) =>
+const uniqueRule: FieldCheck = ({ field: { unique } }) =>
   unique !== undefined &&
   unique !== 'CONFLICT' &&
   typeof unique.code !== 'string' &&
   `is unique: ${JSON.stringify(unique)}, which is no error for a second row: make it unique: 'CONFLICT', or one of the content's own errors`
 
-const ruleRule: Rule = ({ field }) => {
+const ruleRule: FieldCheck = ({ field }) => {
   const option = (['readableBy', 'settableBy'] as const).find(
     option => field[option].kind === 'self',
   )
@@ -129,7 +132,7 @@ const ruleRule: Rule = ({ field }) => {
   )
 }
 
-const bytesRule: Rule = ({ field: { scalar, graphql, rest, settableBy } }) =>
+const bytesRule: FieldCheck = ({ field: { scalar, graphql, rest, settableBy } }) =>
   scalar === 'bytes' &&
   (graphql !== 'hidden' || rest || settableBy.kind !== 'nobody') &&
   'is bytes, which no API shows or takes: leave its options as bytes() has them'
@@ -137,7 +140,7 @@ const bytesRule: Rule = ({ field: { scalar, graphql, rest, settableBy } }) =>
 /** The largest amount with an exact number of minor units in a currency of three decimals. */
 const largestAmount = Math.floor(Number.MAX_SAFE_INTEGER / 1000)
 
-const rangeRule: Rule = ({ field: { scalar, range, settableBy } }) => {
+const rangeRule: FieldCheck = ({ field: { scalar, range, settableBy } }) => {
   if (!range) return undefined
   const { min, max } = range
   const isWhole = scalar === 'money' || [min, max].every(Number.isSafeInteger)
@@ -151,7 +154,7 @@ const rangeRule: Rule = ({ field: { scalar, range, settableBy } }) => {
   )
 }
 
-const valuesRule: Rule = ({ field: { values } }) => {
+const valuesRule: FieldCheck = ({ field: { values } }) => {
   if (!values) return undefined
   if (values.length === 0) return 'is a choice of nothing: give it values'
   const twice = values.find((value, index) => values.indexOf(value) < index)
@@ -166,7 +169,7 @@ const valuesRule: Rule = ({ field: { values } }) => {
 const isEnumValue = (word: string): boolean =>
   /^(?!__)[A-Za-z_][A-Za-z0-9_]*$/.test(word) && !['true', 'false', 'null'].includes(word)
 
-const enumRule: Rule = ({ field: { enum: shown, values = [] } }) => {
+const enumRule: FieldCheck = ({ field: { enum: shown, values = [] } }) => {
   if (!shown) return undefined
   if (!/^[A-Z][A-Za-z0-9]*$/.test(shown.name) || isGraphqlType(shown.name))
     return `is the GraphQL enum ${shown.name}: begin with a capital letter, use only letters and digits, and no type of GraphQL's own`
@@ -182,7 +185,7 @@ const enumRule: Rule = ({ field: { enum: shown, values = [] } }) => {
   return undefined
 }
 
-const inputRule: Rule = ({ field: { graphql, settableBy } }) =>
+const inputRule: FieldCheck = ({ field: { graphql, settableBy } }) =>
   graphql === 'input' &&
   settableBy.kind === 'nobody' &&
   "is in the GraphQL API as input only, and nobody may set it: make it graphql: 'hidden'"
@@ -214,7 +217,7 @@ const textBytes = (fields: Readonly<Record<string, Field>>): number =>
     .reduce((sum, { range }) => sum + 4 * (range?.max ?? 0), 0)
 
 /** The faults of an entity's fields. */
-export const fieldFaults = function* (checked: Checked): Faults {
+export const fieldFaults = function* (checked: CheckedEntity): Faults {
   const { name, self } = checked
   if (!own(self.fields, 'id')) yield `${name} has no id: add id: id() to its fields`
   if (textBytes(self.fields) > mostRowBytes)

@@ -1,10 +1,11 @@
 /** Faults of lists: filters, sorts, and the indexes and counts that serve them. */
 import { own } from '#base/object.ts'
-import type { Checked, Faults } from '#model/check/checked.ts'
+import type { CheckedEntity, Faults } from '#model/check/relations.ts'
 import type { Entity, Filter } from '#model/entity.ts'
-import type { Field, Scalar } from '#model/field.ts'
+import type { Field } from '#model/field.ts'
 import { askedIndexes, type Index } from '#model/indexes.ts'
 import { columnName } from '#model/names.ts'
+import type { Scalar } from '#model/values.ts'
 
 /** The scalars that each kind of filter can use. */
 const filtered = {
@@ -35,14 +36,14 @@ const filterFault = (self: Entity, parameter: string, filter: Filter): string | 
   return undefined
 }
 
-const filterFaults = function* ({ name, self }: Checked): Faults {
+const filterFaults = function* ({ name, self }: CheckedEntity): Faults {
   for (const [parameter, filter] of Object.entries(self.rest.listing.filters ?? {})) {
     const fault = filterFault(self, parameter, filter)
     if (fault) yield `the filter ${parameter} of ${name} ${fault}`
   }
 }
 
-const graphqlFaults = function* ({ entities, name, self }: Checked): Faults {
+const graphqlFaults = function* ({ entities, name, self }: CheckedEntity): Faults {
   const { type, roots, filters, mutations } = self.graphql
   if (filters.length > 0 && !(type && roots))
     yield `${name} has GraphQL filters and no list at the root: leave them out, or give it graphql.type and graphql.roots`
@@ -64,7 +65,7 @@ const graphqlFaults = function* ({ entities, name, self }: Checked): Faults {
 
 const unsigned = (term: string): string => term.replace(/^-/, '')
 
-const sortFaults = function* ({ name, self }: Checked): Faults {
+const sortFaults = function* ({ name, self }: CheckedEntity): Faults {
   const { limit, sort, paging } = self.rest.listing
   if (!Number.isInteger(limit) || limit < 1 || limit > 100)
     yield `the list of ${name} has the limit ${limit}: give one of 1 to 100`
@@ -91,7 +92,7 @@ const bytesOf = (self: Entity, key: string): number => {
   return scalar === 'text' ? 4 * (range?.max ?? 0) : 8
 }
 
-const countedFaults = function* ({ name, self }: Checked): Faults {
+const countedFaults = function* ({ name, self }: CheckedEntity): Faults {
   for (const key of self.counted ?? []) {
     const field = own(self.fields, key)
     const subject = `${name} is counted by ${key}`
@@ -136,7 +137,7 @@ export const takenNames = (self: Entity): ReadonlySet<string> => {
   return new Set([table, ...parts, ...askedIndexes(self).map(index => index.name)])
 }
 
-const indexFaults = function* ({ name, self }: Checked): Faults {
+const indexFaults = function* ({ name, self }: CheckedEntity): Faults {
   const known = new Map<string, string>()
   for (const index of askedIndexes(self)) {
     const fault = indexFault(self, index)
@@ -155,7 +156,7 @@ const indexFaults = function* ({ name, self }: Checked): Faults {
 }
 
 /** The faults of an entity's lists, indexes and counts. */
-export const listFaults = function* (checked: Checked): Faults {
+export const listFaults = function* (checked: CheckedEntity): Faults {
   yield* filterFaults(checked)
   yield* graphqlFaults(checked)
   yield* sortFaults(checked)

@@ -1,6 +1,7 @@
 /** Faults of names: duplicates, words that databases or GraphQL reserve, and references in a circle. */
-import { type Checked, type Faults, nestedLists } from '#model/check/checked.ts'
+
 import { takenNames } from '#model/check/lists.ts'
+import { type CheckedEntity, type Faults, nestedLists } from '#model/check/relations.ts'
 import { columnName, tableForm, typeName } from '#model/names.ts'
 
 /** Words that SQLite or PostgreSQL does not accept as the bare name of a column, and columns that each table has. */
@@ -61,7 +62,7 @@ const isTableName = (table: string): boolean =>
 
 const isName = (name: string): boolean => /^[a-z][a-zA-Z0-9]*$/.test(name) && !(name in {})
 
-const ownNameFaults = function* (entities: Checked['entities']): Faults {
+const ownNameFaults = function* (entities: CheckedEntity['entities']): Faults {
   for (const [name, { table, plural }] of Object.entries(entities)) {
     if (!isName(name) || isGraphqlType(typeName(name)))
       yield `${name} cannot name an entity: use letters and digits, such as lineItem, and no type of GraphQL's own`
@@ -91,7 +92,7 @@ const sharedFaults = function* (
 }
 
 /** The faults of tables that are called as an index or another part of one. */
-const partFaults = function* (entities: Checked['entities']): Faults {
+const partFaults = function* (entities: CheckedEntity['entities']): Faults {
   const owners = new Map<string, readonly [name: string, table: string]>()
   for (const [name, self] of Object.entries(entities))
     for (const taken of takenNames(self)) {
@@ -103,7 +104,7 @@ const partFaults = function* (entities: Checked['entities']): Faults {
 }
 
 /** The faults of the names of all entities. */
-export const nameFaults = function* (entities: Checked['entities']): Faults {
+export const nameFaults = function* (entities: CheckedEntity['entities']): Faults {
   yield* ownNameFaults(entities)
   const all = Object.entries(entities)
   yield* sharedFaults(
@@ -149,7 +150,7 @@ export const nameFaults = function* (entities: Checked['entities']): Faults {
 
 /** The entities of a circle of references from `start` back to it; undefined where there is none. An entity may refer to itself. */
 const circleFrom = (
-  entities: Checked['entities'],
+  entities: CheckedEntity['entities'],
   start: string,
   path: readonly string[] = [start],
 ): readonly string[] | undefined => {
@@ -164,7 +165,7 @@ const circleFrom = (
 }
 
 /** The faults of references in a circle, of which no table could be made first. */
-export const cycleFaults = function* (entities: Checked['entities']): Faults {
+export const cycleFaults = function* (entities: CheckedEntity['entities']): Faults {
   for (const name of Object.keys(entities)) {
     const circle = circleFrom(entities, name)
     if (circle)

@@ -1,11 +1,32 @@
 /** Faults between entities: relations, and the rules of a policy that name their fields. */
 import { own } from '#base/object.ts'
-import { type Checked, type Faults, nestedLists } from '#model/check/checked.ts'
 import type { Entity, Relation } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import type { Policy, Rule } from '#model/policy.ts'
 
-const targetFault = ({ entities, name, self }: Checked, relation: Relation): string | undefined => {
+/** One entity among all of them. */
+export type CheckedEntity = {
+  readonly entities: Readonly<Record<string, Entity>>
+  readonly name: string
+  readonly self: Entity
+}
+
+/** Sentences, each about one fault. */
+export type Faults = Iterable<string>
+
+/** The lists of an entity that REST has below other entities. */
+export const nestedLists = ({
+  entities,
+  name,
+}: CheckedEntity): readonly Entity['relations'][string][] =>
+  Object.values(entities)
+    .flatMap(({ relations }) => Object.values(relations))
+    .filter(({ kind, to, rest }) => kind === 'many' && rest && to === name)
+
+const targetFault = (
+  { entities, name, self }: CheckedEntity,
+  relation: Relation,
+): string | undefined => {
   const target = own(entities, relation.to)
   if (!target)
     return `leads to ${relation.to}, which is not an entity: name one of ${Object.keys(entities).join(', ')}`
@@ -34,7 +55,7 @@ const shownFault = (self: Entity, relation: Relation, target: Entity): string | 
 }
 
 /** The faults of an entity's relations. */
-export const relationFaults = function* (checked: Checked): Faults {
+export const relationFaults = function* (checked: CheckedEntity): Faults {
   const { entities, name, self } = checked
   for (const [key, relation] of Object.entries(self.relations)) {
     const target = own(entities, relation.to)
@@ -48,7 +69,7 @@ export const relationFaults = function* (checked: Checked): Faults {
 
 /** The field at the end of a path of to-one relations; undefined where there is none. */
 const fieldAt = (
-  entities: Checked['entities'],
+  entities: CheckedEntity['entities'],
   from: Entity | undefined,
   [head = '', ...rest]: readonly string[],
 ): { readonly entity: Entity; readonly key: string; readonly field: Field } | undefined => {
@@ -67,11 +88,11 @@ const selfRules = ({ policy }: Entity): readonly Ruled[] =>
   )
 
 /** Whether a field is the key of a nested list, so that the path of the request gives it. */
-const isGivenByPath = (checked: Checked, key: string): boolean =>
+const isGivenByPath = (checked: CheckedEntity, key: string): boolean =>
   checked.self.rest.nested.includes('create') && nestedLists(checked).some(({ by }) => by === key)
 
 /** The reason why a new row can never be the viewer's by this path; undefined where there is none. */
-const createFault = (checked: Checked, path: string): string | undefined => {
+const createFault = (checked: CheckedEntity, path: string): string | undefined => {
   const field = own(checked.self.fields, path)
   if (!field || path === 'id')
     return 'a new row is judged by its own values: name a field of its own'
@@ -82,7 +103,7 @@ const createFault = (checked: Checked, path: string): string | undefined => {
 }
 
 /** The faults of an entity's policy. */
-export const policyFaults = function* (checked: Checked): Faults {
+export const policyFaults = function* (checked: CheckedEntity): Faults {
   const { entities, name, self } = checked
   for (const [operation, rule] of selfRules(self)) {
     if (rule.fields.length === 0)
@@ -98,7 +119,10 @@ export const policyFaults = function* (checked: Checked): Faults {
 }
 
 /** The faults of self rules for viewers of an entity: a path must lead to the id of one. */
-export const viewerFaults = function* (entities: Checked['entities'], viewer: string): Faults {
+export const viewerFaults = function* (
+  entities: CheckedEntity['entities'],
+  viewer: string,
+): Faults {
   for (const [name, self] of Object.entries(entities)) {
     for (const [operation, rule] of selfRules(self))
       for (const path of rule.fields) {

@@ -1,11 +1,26 @@
-/** Faults of the APIs: reads that nobody may do, writes that can never succeed, links that lead nowhere. */
+/** Faults of routes and of rules: reads that nobody may do, writes that can never succeed, links that lead nowhere, roles that there are not. */
 import { own } from '#base/object.ts'
-import { type Checked, type Faults, nestedLists } from '#model/check/checked.ts'
-import { isStricter } from '#model/check/rules.ts'
+import { type CheckedEntity, type Faults, nestedLists } from '#model/check/relations.ts'
 import { type Entity, type Link, pathFields } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { typeName, withArticle } from '#model/names.ts'
-import { type Rule, signedIn } from '#model/policy.ts'
+import { anonymous, type Roles, type Rule, type Switches, signedIn } from '#model/policy.ts'
+
+/** The kinds of rules that let nobody through whom a rule of this kind stops. */
+const within = {
+  anyone: ['anyone', 'while', 'signed in', 'self', 'role', 'superuser', 'nobody'],
+  'signed in': ['signed in', 'self', 'role', 'superuser', 'nobody'],
+  self: ['self', 'superuser', 'nobody'],
+  role: ['superuser', 'nobody'],
+  while: ['superuser', 'nobody'],
+  superuser: ['superuser', 'nobody'],
+  nobody: ['nobody'],
+} satisfies Record<Rule['kind'], readonly Rule['kind'][]>
+
+/** Whether a rule may stop somebody whom another lets through. */
+export const isStricter = (rule: Rule, than: Rule): boolean =>
+  JSON.stringify(rule) !== JSON.stringify(than) &&
+  !(within[rule.kind] as readonly string[]).includes(than.kind)
 
 const ruleOf = { create: 'create', replace: 'update', update: 'update', delete: 'delete' } as const
 
@@ -19,7 +34,7 @@ const writesOf = ({
   ...graphql.mutations.map(write => ['graphql.mutations', write] as const),
 ]
 
-const writeFaults = function* ({ name, self }: Checked): Faults {
+const writeFaults = function* ({ name, self }: CheckedEntity): Faults {
   for (const [member, write] of writesOf(self)) {
     const operation = ruleOf[write]
     const subject = `${member} of ${name} has ${write}`
@@ -41,7 +56,7 @@ const isClosed = (field: Field, api: 'rest' | 'graphql'): boolean =>
   (api === 'graphql' ? field.graphql === 'hidden' : !field.rest && field.graphql === 'hidden')
 
 /** Required fields that a create of an API cannot be given. */
-const createFaults = function* (checked: Checked): Faults {
+const createFaults = function* (checked: CheckedEntity): Faults {
   const { name, self } = checked
   const creates = [
     ...(self.rest.writes.includes('create') ? [['rest.writes', 'rest', []] as const] : []),
@@ -77,7 +92,7 @@ const deprecationFaults = function* (name: string, { plural, graphql }: Entity):
       yield `graphql.deprecated of ${name} has no reason for ${what}: say what to use in its place, like 'Use title.'`
 }
 
-const graphqlFaults = function* ({ name, self }: Checked): Faults {
+const graphqlRouteFaults = function* ({ name, self }: CheckedEntity): Faults {
   if (!self.graphql.type) return
   const fields = Object.values(self.fields)
   yield* deprecationFaults(name, self)
@@ -129,7 +144,10 @@ const stopped = (by: Rule, getters: readonly Getters[]): Getters | undefined =>
   getters.find(({ rule }) => isStricter(by, rule))
 
 /** The faults of members that only some of those may read who get the object: others would be refused all of it. */
-const memberFaults = function* ({ name, self }: Checked, getters: readonly Getters[]): Faults {
+const memberFaults = function* (
+  { name, self }: CheckedEntity,
+  getters: readonly Getters[],
+): Faults {
   for (const [key, { rest, readableBy }] of Object.entries(self.fields)) {
     const some = rest ? stopped(readableBy, getters) : undefined
     if (some)
@@ -137,7 +155,7 @@ const memberFaults = function* ({ name, self }: Checked, getters: readonly Gette
   }
 }
 
-const readFaults = function* (checked: Checked): Faults {
+const readFaults = function* (checked: CheckedEntity): Faults {
   const { name, self } = checked
   const { rest } = self
   const isListed = nestedLists(checked).length > 0
@@ -152,7 +170,7 @@ const readFaults = function* (checked: Checked): Faults {
 
 /** What the answers of an entity have within them at any depth: the entities by their paths, each once in a path. */
 const partsOf = function* (
-  entities: Checked['entities'],
+  entities: CheckedEntity['entities'],
   from: Entity,
   above: readonly string[] = [],
   seen: readonly string[] = [],
@@ -168,7 +186,7 @@ const partsOf = function* (
 }
 
 /** The faults of embedded rows that only some readers of the object may read: others would be refused all of it, or each be shown another one. */
-const partFaults = function* ({ entities, name, self }: Checked): Faults {
+const partFaults = function* ({ entities, name, self }: CheckedEntity): Faults {
   const getters = [...readersOf(name, self), ...writersOf(name, self)]
   for (const [path, part, entity] of partsOf(entities, self, [], [name])) {
     const { read } = entity.policy
@@ -184,7 +202,7 @@ const partFaults = function* ({ entities, name, self }: Checked): Faults {
   }
 }
 
-const embeddedFaults = function* (checked: Checked): Faults {
+const embeddedFaults = function* (checked: CheckedEntity): Faults {
   const { entities, name, self } = checked
   for (const [key, { after }] of Object.entries(self.rest.embedded)) {
     const subject = `rest.embedded of ${name} has ${key}`
@@ -219,7 +237,7 @@ const pathFault = (self: Entity, key: string): string | undefined => {
 const mayBeAbsent = (self: Entity, link: Link): boolean =>
   pathFields(link).some(key => own(self.fields, key)?.nullable)
 
-const linkFaults = function* ({ name, self }: Checked): Faults {
+const linkFaults = function* ({ name, self }: CheckedEntity): Faults {
   if (!self.links) return
   const { by, cases } = self.links
   if (by !== null) {
@@ -242,22 +260,57 @@ const linkFaults = function* ({ name, self }: Checked): Faults {
   }
 }
 
-const effectFaults = function* ({ name, self }: Checked): Faults {
+const effectFaults = function* ({ name, self }: CheckedEntity): Faults {
   for (const key of self.afterCreate?.fields ?? [])
     if (!own(self.fields, key))
       yield `afterCreate of ${name} wants ${key}, which is not a field: name one of ${Object.keys(self.fields).join(', ')}`
 }
 
 /** The faults of an entity's routes, members and links. */
-export const routeFaults = function* (checked: Checked): Faults {
+export const routeFaults = function* (checked: CheckedEntity): Faults {
   for (const faultsOf of [
     readFaults,
     writeFaults,
     createFaults,
-    graphqlFaults,
+    graphqlRouteFaults,
     embeddedFaults,
     linkFaults,
     effectFaults,
   ])
     yield* faultsOf(checked)
+}
+
+/** A rule, and what a sentence about it begins with. */
+export type PlacedRule = readonly [subject: string, rule: Rule | undefined]
+
+/** The rules of the policies and the fields of all entities. */
+export const rulesOf = (entities: CheckedEntity['entities']): readonly PlacedRule[] =>
+  Object.entries(entities).flatMap(([name, { policy, fields }]) => [
+    ...Object.entries(policy).map(
+      ([operation, rule]): PlacedRule => [`the ${operation} rule of ${name}`, rule],
+    ),
+    ...Object.entries(fields).flatMap(([key, { readableBy, settableBy }]) =>
+      [readableBy, settableBy].map((rule): PlacedRule => [`a rule of ${name}.${key}`, rule]),
+    ),
+  ])
+
+/** The faults of rules that depend on a setting. */
+export const switchFaults = function* (rules: readonly PlacedRule[], switches: Switches): Faults {
+  for (const [subject, rule] of rules)
+    if (rule?.kind === 'while' && !Object.hasOwn(switches, rule.setting))
+      yield `${subject} holds while ${rule.setting} is open, which is not a switch: let the content's switches give it`
+}
+
+/** The faults of the roles, whose names stand in refusals and headers, and of the rules that name them. */
+export const roleFaults = function* (roles: Roles, rules: readonly PlacedRule[]): Faults {
+  const { names, default: usual, superuser } = roles
+  const remedy = `name one of ${names.join(', ')}`
+  for (const name of names)
+    if (!/^[a-z][a-z0-9-]*$/i.test(name) || name === anonymous.role)
+      yield `the role ${JSON.stringify(name)} has a name that tokens cannot give: use letters, digits and -, and not ${anonymous.role}`
+  for (const [what, name] of Object.entries({ default: usual, superuser }))
+    if (!names.includes(name)) yield `the ${what} role is ${name}, which is not a role: ${remedy}`
+  for (const [subject, rule] of rules)
+    if (rule?.kind === 'role' && !names.includes(rule.role))
+      yield `${subject} is for the role ${rule.role}, which is not a role: ${remedy}`
 }

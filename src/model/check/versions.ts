@@ -1,7 +1,7 @@
 /** Faults of what differs between versions: names, forms, first and last versions, and the days on which they end. */
 import { isDay, noticeMonths, soonestEnd } from '#base/dates.ts'
 import { own } from '#base/object.ts'
-import { type Checked, type Faults, nestedLists } from '#model/check/checked.ts'
+import { type CheckedEntity, type Faults, nestedLists } from '#model/check/relations.ts'
 import type { Link } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { type Form, otherWord, wordsIn } from '#model/form.ts'
@@ -51,7 +51,7 @@ export const lifetimeFault = ({
 }
 
 /** The parts of an entity that have lifetimes, each with its name in a sentence. */
-const lifetimesOf = ({ name, self }: Checked): readonly (readonly [string, Lifetime])[] => {
+const lifetimesOf = ({ name, self }: CheckedEntity): readonly (readonly [string, Lifetime])[] => {
   const { rest, links } = self
   const all = (parts: Readonly<Record<string, Lifetime>>, subject: (key: string) => string) =>
     Object.entries(parts).map(([key, of]) => [subject(key), of] as const)
@@ -160,7 +160,7 @@ const formUseFault = (
   return undefined
 }
 
-const formFaults = function* (checked: Checked, version: Version): Faults {
+const formFaults = function* (checked: CheckedEntity, version: Version): Faults {
   const { name, self } = checked
   const resource = resourceIn(name, self, version)
   for (const [key, field] of Object.entries(self.fields)) {
@@ -171,7 +171,7 @@ const formFaults = function* (checked: Checked, version: Version): Faults {
 }
 
 /** The faults of members of one object with the same name; those that it only takes count as well. */
-const twiceFaults = function* ({ name, self }: Checked, version: Version): Faults {
+const twiceFaults = function* ({ name, self }: CheckedEntity, version: Version): Faults {
   const { members, nameOf } = resourceIn(name, self, version)
   const fields = Object.entries(self.fields).filter(([, field]) => isIn(field, version))
   const names = [
@@ -185,7 +185,7 @@ const twiceFaults = function* ({ name, self }: Checked, version: Version): Fault
 }
 
 /** The creates of a version, each with the fields that its path gives. */
-const createsIn = (checked: Checked, version: Version): readonly (readonly string[])[] => {
+const createsIn = (checked: CheckedEntity, version: Version): readonly (readonly string[])[] => {
   const { writes, nested, lifetimes } = checked.self.rest
   const offers = (kind: string) => isIn(lifetimes[kind] ?? {}, version)
   const below = nested.includes('create') && offers('nested create') ? nestedLists(checked) : []
@@ -199,7 +199,7 @@ const isNeeded = (key: string, { initial, foldedFrom }: Field): boolean =>
   key !== 'id' && initial === undefined && foldedFrom === undefined
 
 /** Fields that a create of a version needs and does not know. */
-const requiredFaults = function* (checked: Checked, version: Version): Faults {
+const requiredFaults = function* (checked: CheckedEntity, version: Version): Faults {
   const { name, self } = checked
   const creates = createsIn(checked, version)
   for (const [key, field] of Object.entries(self.fields))
@@ -212,7 +212,7 @@ const requiredFaults = function* (checked: Checked, version: Version): Faults {
 }
 
 /** Routes below a parent that no version has, since the list ends before they begin or they end before it does. */
-const nestedFaults = function* (checked: Checked): Faults {
+const nestedFaults = function* (checked: CheckedEntity): Faults {
   const { name, self } = checked
   const { nested, lifetimes } = self.rest
   for (const list of nestedLists(checked))
@@ -224,7 +224,7 @@ const nestedFaults = function* (checked: Checked): Faults {
 }
 
 /** A link that every object has comes first, in every version. */
-const firstLinkFaults = function* ({ name, self }: Checked): Faults {
+const firstLinkFaults = function* ({ name, self }: CheckedEntity): Faults {
   for (const named of Object.values(self.links?.cases ?? {})) {
     const [[key, { since, last }] = ['', {} as Link]] = Object.entries(named)
     if ((since ?? last) !== undefined)
@@ -233,7 +233,7 @@ const firstLinkFaults = function* ({ name, self }: Checked): Faults {
 }
 
 /** The faults of an entity in its versions. */
-export const versionFaults = function* (checked: Checked): Faults {
+export const versionFaults = function* (checked: CheckedEntity): Faults {
   for (const [part, lifetime] of lifetimesOf(checked)) {
     const fault = lifetimeFault(lifetime)
     if (fault !== undefined) yield `${part} ${fault}`

@@ -1,6 +1,5 @@
 /** The roles of the library: the role that may do everything is no admin here, and there is one in between. */
-import { withRole } from '#model/policy.ts'
-import { defineRoles } from '#model/viewer.ts'
+import { defineRoles, withRole } from '#model/policy.ts'
 
 export const roles = defineRoles({
   names: ['reader', 'shelver', 'librarian'],

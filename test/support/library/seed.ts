@@ -1,6 +1,6 @@
 /** Made-up authors and books of any number. */
 import type { Seed } from '#cli/row-sources.ts'
-import { fold } from '#model/text.ts'
+import { fold } from '#model/values.ts'
 
 export const seed: Seed = {
   sizes: { authors: 20, books: 100 },

@@ -38,3 +38,25 @@ export const holdersOf = (entities: Entities, entity: string): readonly string[]
     .filter(one => referencesTo(one, gone, 'restrict').length > 0)
     .map(({ plural }) => plural)
 }
+
+/** The entities by name, in an order in which their tables can be made and filled: targets of references come first. */
+export const dependenciesFirst = (entities: Entities): readonly (readonly [string, Entity])[] => {
+  const sorted = new Map<string, Entity>()
+  const waiting = new Set<string>()
+  const add = (name: string) => {
+    const entity = entities[name]
+    if (!entity || sorted.has(name) || waiting.has(name)) return
+    waiting.add(name)
+    for (const { references } of Object.values(entity.fields))
+      if (references) add(references.entity)
+    sorted.set(name, entity)
+  }
+  for (const name of Object.keys(entities)) add(name)
+  return [...sorted]
+}
+
+/** The fields of an entity that refer to its own rows. */
+export const selfReferences = (entities: Entities, entity: Entity): readonly string[] =>
+  Object.entries(entity.fields).flatMap(([key, { references }]) =>
+    references && entities[references.entity] === entity ? [key] : [],
+  )

@@ -1,25 +1,25 @@
 /** What an operation that the model does not derive says of itself for the documents of the API. */
 
 /** A JSON Schema, draft 2020-12; `#/components/schemas/…` refers to those that the model gives. */
-export type Schema = Readonly<Record<string, unknown>>
+export type JsonSchema = Readonly<Record<string, unknown>>
 
 /** A body of some media type, with a value that shows it. */
-export type Shown = { readonly schema: Schema; readonly example?: unknown }
+export type MediaType = { readonly schema: JsonSchema; readonly example?: unknown }
 
-export type Described = {
+export type OperationDocs = {
   /** Its name in clients: a verb and what it is done to, unique among all operations. */
   readonly operationId: string
   /** A few words in the imperative, without a full stop. */
   readonly summary: string
   readonly description?: string
   /** The bodies it takes by media type; without it, none. */
-  readonly body?: Readonly<Record<string, Shown>>
+  readonly body?: Readonly<Record<string, MediaType>>
   /** Whether the body may be left out. */
   readonly isBodyOptional?: boolean
   /** What each status of success means; 200 or, for an empty answer, 204 unless given. */
   readonly success?: Readonly<Record<number, string>>
   /** The forms of its answer by media type, where it does not answer with an entity; the versions' own types go with JSON. */
-  readonly forms?: Readonly<Record<string, Shown>>
+  readonly forms?: Readonly<Record<string, MediaType>>
   /** The codes of errors that only it answers with, beside those of every operation of its kind. */
   readonly errors?: readonly string[]
 }

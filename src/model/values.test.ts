@@ -1,7 +1,18 @@
+/** Texts, ids and moments as callers write them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { codePoints, fold, isEmail, isStorable } from '#model/text.ts'
+import {
+  type ComparedValue,
+  codePoints,
+  comparedWith,
+  fold,
+  isEmail,
+  isMoment,
+  isStorable,
+  parseId,
+  type Scalar,
+} from './values.ts'
 
 const words = fc.oneof(
   fc.string(),
@@ -95,3 +106,83 @@ test('an email address has a name of ASCII letters, digits and a few signs, and 
   ]
   assert.deepEqual([...good, ...bad].filter(isEmail), good)
 })
+
+test('every id has one spelling, and is read back from it', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), id =>
+      assert.equal(parseId(String(id)), id),
+    ),
+  )
+})
+
+test('the largest id is the last whole number that every client can hold', () => {
+  assert.equal(parseId('9007199254740991'), 9_007_199_254_740_991)
+  assert.equal(parseId('9007199254740992'), undefined)
+})
+
+for (const text of [
+  '',
+  '0',
+  '-1',
+  '+1',
+  '01',
+  '007',
+  '1.0',
+  '1.5',
+  '1e3',
+  ' 1',
+  '1 ',
+  '0x1',
+  'abc',
+  '١',
+  '99999999999999999999',
+  '1\n',
+])
+  test(`${JSON.stringify(text)} is the id of nothing`, () => {
+    assert.equal(parseId(text), undefined)
+  })
+
+test('a text names an id just when that id is written so', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[0-9+\-. e]{1,18}$/)), text => {
+      const id = parseId(text)
+      if (id !== undefined) assert.equal(String(id), text)
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('a moment is such a day with a time to the second or finer, in UTC', () => {
+  const moments = ['T00:00:00Z', 'T23:59:59.999Z', 'T09:30:00.1Z', 'T09:30:00.123456789Z']
+  const bad = [
+    ...['', 'T09:30Z', 'T24:00:00Z', 'T09:60:00Z', 'T09:30:60Z', 'T09:30:00.Z', 'T09:30:00,1Z'],
+    ...['T09:30:00', 'T09:30:00+00:00', 't09:30:00z', ' 09:30:00Z', 'T9:30:00Z', 'T09:30:00Z\n'],
+  ]
+  const all = [...moments, ...bad].map(time => `2024-02-29${time}`)
+  assert.deepEqual(all.filter(isMoment), all.slice(0, moments.length))
+  assert.equal(isMoment('2026-02-29T09:30:00Z'), false)
+})
+
+const rows: readonly (readonly [Scalar, string, ComparedValue])[] = [
+  ['id', '7', { value: 7 }],
+  ['id', 'abc', { value: 0 }],
+  ['text', 'Été', { value: 'Été' }],
+  ['text', 'a\0', { value: null }],
+  ['int', '-3', { value: -3 }],
+  ['int', '1.5', { fault: 'must be a whole number' }],
+  ['int', '', { fault: 'must be a whole number' }],
+  ['money', '19.99', { value: 1999 }],
+  ['money', '19.999', { value: null }],
+  ['money', '1e300', { value: null }],
+  ['money', 'much', { fault: 'must be a number' }],
+  ['time', '1970-01-01T00:00:00.001Z', { value: 1 }],
+  ['time', 'today', { fault: 'must be an ISO 8601 time in UTC, such as 2026-01-31T09:30:00.000Z' }],
+  ['flag', 'true', { value: 1 }],
+  ['flag', 'false', { value: 0 }],
+  ['flag', '1', { fault: 'must be true or false' }],
+  ['bytes', 'x', { fault: 'cannot be compared' }],
+]
+for (const [scalar, text, compared] of rows)
+  test(`${JSON.stringify(text)} beside a field of kind ${scalar} is ${JSON.stringify(compared)}`, () => {
+    assert.deepEqual(comparedWith(scalar, text, 2), compared)
+  })

@@ -1,0 +1,90 @@
+/** Values as callers write them, by their kinds: the rules of texts, ids and moments, and texts that fields are compared with. */
+import { isDay } from '#base/dates.ts'
+import { parseMinor } from '#model/money.ts'
+
+/** The kinds of values that content is made of. */
+export type Scalar = 'id' | 'text' | 'int' | 'money' | 'time' | 'flag' | 'bytes'
+
+/** How long a text is: Unicode code points, whatever their number of bytes or UTF-16 units. */
+export const codePoints = (text: string): number => {
+  let surrogatePairs = 0
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    if (unit >= 0xd800 && unit <= 0xdbff) surrogatePairs++
+  }
+  return text.length - surrogatePairs
+}
+
+/** Whether every store keeps the text unchanged: PostgreSQL refuses NUL, drivers replace lone surrogates. */
+export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
+
+// The names before and after the @ are those that mail servers have in practice, not all of RFC 5322.
+const emailForm = /^(?:[\w'+-]+\.)*[\w'+-]*[\w+-]@(?:[a-z\d][a-z\d-]*\.)+[a-z]{2,}$/i
+
+/** Whether a text has the form of an email address. */
+export const isEmail = (text: string): boolean => emailForm.test(text)
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII begins with control characters.
+const ascii = /^[\u0000-\u007f]*$/
+
+/**
+ * The text without case for all of Unicode, with its accents: `É` and `é` fold alike, `e` does not.
+ * Each code point is folded by itself (Unicode 16, section 5.18.4), so that no letter depends on its neighbours.
+ */
+export const fold = (text: string): string => {
+  if (ascii.test(text)) return text.toLowerCase()
+  let folded = ''
+  // Lower case first: `ẞ` has no other upper case, and only its lower case `ß` becomes `ss`.
+  for (const point of text) folded += point.toLowerCase().toUpperCase().toLowerCase()
+  return folded
+}
+
+/** Ids as callers write them: positive integers below 2^53, in one spelling. */
+
+const idForm = /^[1-9]\d{0,15}$/
+
+/** The id that a text is; undefined for any other text (`abc`, `0`, `-1`, `1.5`, `007`, 2^53). */
+export const parseId = (text: string): number | undefined => {
+  if (!idForm.test(text)) return undefined
+  const id = Number(text)
+  return Number.isSafeInteger(id) ? id : undefined
+}
+
+const momentForm = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?Z$/
+
+/** Whether a text is a moment in UTC with seconds, such as `2026-01-31T09:30:00.000Z` (RFC 3339, `date-time`). */
+export const isMoment = (text: string): boolean => momentForm.test(text) && isDay(text.slice(0, 10))
+
+/** A stored value, or the fault of the text. */
+export type ComparedValue = { readonly value: string | number | null } | { readonly fault: string }
+
+const wholeForm = /^-?\d{1,16}$/
+
+const parsers = {
+  // Stores compare a text with a number in different ways, so a text that is no id stands for 0, which no row has.
+  id: text => ({ value: parseId(text) ?? 0 }),
+  // No row has a text that cannot be stored, and PostgreSQL refuses to compare it.
+  text: text => ({ value: isStorable(text) ? text : null }),
+  int: text =>
+    wholeForm.test(text) ? { value: Number(text) } : { fault: 'must be a whole number' },
+  money: (text, digits) => {
+    const parsed = parseMinor(text, digits)
+    if (!parsed) return { fault: 'must be a number' }
+    const minor = Number(parsed.minor)
+    // No row has an amount with more decimals than the currency.
+    return { value: parsed.rest || !Number.isSafeInteger(minor) ? null : minor }
+  },
+  time: text =>
+    isMoment(text)
+      ? { value: Date.parse(text) }
+      : { fault: 'must be an ISO 8601 time in UTC, such as 2026-01-31T09:30:00.000Z' },
+  flag: text =>
+    text === 'true' || text === 'false'
+      ? { value: text === 'true' ? 1 : 0 }
+      : { fault: 'must be true or false' },
+  bytes: () => ({ fault: 'cannot be compared' }),
+} satisfies Record<Scalar, (text: string, digits: number) => ComparedValue>
+
+/** The stored value that a text stands for in a comparison with a field of that kind; `digits` are the currency's decimals. */
+export const comparedWith = (scalar: Scalar, text: string, digits: number): ComparedValue =>
+  parsers[scalar](text, digits)
