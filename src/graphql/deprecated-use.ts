@@ -1,10 +1,26 @@
 /** Counts the operations that name what the schema deprecates: fields, arguments, input fields and values of enums. */
-import { type ASTVisitor, type DocumentNode, type GraphQLInputType, type GraphQLSchema, getNamedType, isEnumType, isInputObjectType, isIntrospectionType, isListType, isNonNullType, isObjectType, Kind, TypeInfo, visit, visitWithTypeInfo } from 'graphql'
+import {
+  type ASTVisitor,
+  type DocumentNode,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isIntrospectionType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  Kind,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql'
 import { isObject } from '#base/object.ts'
-import { type Variables } from '#graphql/arguments.ts'
-import { type Operation } from '#graphql/document.ts'
-import { type Viewer } from '#model/policy.ts'
-import { type Usage } from '#versions/deprecated-use.ts'
+import type { Variables } from '#graphql/arguments.ts'
+import type { Operation } from '#graphql/document.ts'
+import type { Viewer } from '#model/policy.ts'
+import type { Usage } from '#versions/deprecated-use.ts'
 
 type Part = { readonly name: string; readonly deprecationReason?: string | null | undefined }
 

@@ -1,14 +1,20 @@
 /** Parameters of operations: of the path, of lists, and headers of requests. */
-import { type JsonSchema } from '#model/operation-docs.ts'
-import { type Filter } from '#model/entity.ts'
+
+import type { Filter } from '#model/entity.ts'
 import { fieldOf } from '#model/model.ts'
-import { type Resource } from '#model/resource.ts'
+import type { JsonSchema } from '#model/operation-docs.ts'
+import type { Resource } from '#model/resource.ts'
 import { lifetimeOf, type Version, versions } from '#model/version.ts'
 import { bareSchema, describedBy, marksOf, type Schemas } from '#openapi/schemas.ts'
 import { mostPerPage } from '#read/selection.ts'
-import { type VersionStyle } from '#versions/differences.ts'
+import type { VersionStyle } from '#versions/differences.ts'
 
-const query = (name: string, description: string, schema: JsonSchema, more: JsonSchema = {}): JsonSchema => ({
+const query = (
+  name: string,
+  description: string,
+  schema: JsonSchema,
+  more: JsonSchema = {},
+): JsonSchema => ({
   name,
   in: 'query',
   description,
@@ -72,7 +78,9 @@ export const sharedParameters = (version: Version): Schemas => ({
 })
 
 /** A reference to one of the shared parameters. */
-export const parameter = (name: keyof ReturnType<typeof sharedParameters> & string): JsonSchema => ({
+export const parameter = (
+  name: keyof ReturnType<typeof sharedParameters> & string,
+): JsonSchema => ({
   $ref: `#/components/parameters/${name}`,
 })
 
@@ -93,7 +101,10 @@ const filterAbout = {
   contains: 'Only those that contain this text, whatever its case.',
 } satisfies Record<Filter['kind'], string>
 
-const filterParameter = (resource: Resource, [name, filter]: readonly [string, Filter]): JsonSchema => {
+const filterParameter = (
+  resource: Resource,
+  [name, filter]: readonly [string, Filter],
+): JsonSchema => {
   const { entity, formOf } = resource
   const field = fieldOf(entity, filter.field)
   const schema = bareSchema(field, filter.kind === 'equals' ? formOf(filter.field) : undefined)

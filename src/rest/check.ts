@@ -1,12 +1,12 @@
 /** Checks the routes of a content, its actions among them: each alone, and all of them together. */
 import { lifetimeFault } from '#model/check/versions.ts'
-import { type OperationDocs } from '#model/operation-docs.ts'
 import { type Entities, entityOf, typeName } from '#model/model.ts'
+import type { OperationDocs } from '#model/operation-docs.ts'
 import { isIn, type Lifetime, type Version, versions } from '#model/version.ts'
 import { answerNameOf, bodyNameOf, inputNameOf, listNameOf, operationIdOf } from '#rest/names.ts'
 import { type Route, routesOf } from '#rest/routes.ts'
-import { type VersionedRoute } from '#versions/differences.ts'
-import { type Action } from '#write/action.ts'
+import type { VersionedRoute } from '#versions/differences.ts'
+import type { Action } from '#write/action.ts'
 
 type Checked = VersionedRoute & { readonly described: Pick<OperationDocs, 'operationId'> }
 

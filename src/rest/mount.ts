@@ -1,12 +1,12 @@
 /** The context and the type of the REST API's handlers. */
 import { docsPath } from '#base/paths.ts'
-import { type Core } from '#core.ts'
+import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
-import { type HttpContext } from '#http/edge.ts'
-import { type Http } from '#http/request.ts'
-import { parseId } from '#model/values.ts'
+import type { HttpContext } from '#http/edge.ts'
+import type { Http } from '#http/request.ts'
 import { notFound } from '#model/model.ts'
-import { type Version } from '#model/version.ts'
+import { parseId } from '#model/values.ts'
+import type { Version } from '#model/version.ts'
 
 /** The core, the edge, the prefix below which links stand, and the version that is served. */
 export type Mount = {

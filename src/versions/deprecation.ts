@@ -3,12 +3,12 @@ import { dayNumber, dayNumbered, daysBetween, noticeMonths, soonestEnd } from '#
 import { own } from '#base/object.ts'
 import { restPath, versionPath, versionsPath } from '#base/paths.ts'
 import { ApiError } from '#errors.ts'
-import { type Reply } from '#http/reply.ts'
+import type { Reply } from '#http/reply.ts'
 import { type Http, queryString } from '#http/request.ts'
-import { type Model } from '#model/model.ts'
+import type { Model } from '#model/model.ts'
+import type { Viewer } from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import { newest, type Version } from '#model/version.ts'
-import { type Viewer } from '#model/policy.ts'
 import { apiOf, type Usage } from '#versions/deprecated-use.ts'
 
 /** The days of a version's end, as the operator decided; days are written `2027-01-31` and begin at 00:00 UTC. */

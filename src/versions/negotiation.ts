@@ -3,10 +3,10 @@ import { parametersIn } from '#base/parameters.ts'
 import { restPath } from '#base/paths.ts'
 import { ApiError } from '#errors.ts'
 import { type Range, rangesOf } from '#http/accept.ts'
-import { type Reply } from '#http/reply.ts'
+import type { Reply } from '#http/reply.ts'
 import { type Http, header, queryString } from '#http/request.ts'
+import type { Viewer } from '#model/policy.ts'
 import { type Version, versions } from '#model/version.ts'
-import { type Viewer } from '#model/policy.ts'
 
 /** The version that a request named, and the answer's Content-Type for it. */
 export type RequestedVersion = { readonly version: Version; readonly contentType: string }

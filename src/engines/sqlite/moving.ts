@@ -1,6 +1,6 @@
 /** What `move` takes from a SQLite store beside the content. */
-import { type MovedTable } from '#engines/shared/moving.ts'
-import { type Scalar } from '#model/values.ts'
+import type { MovedTable } from '#engines/shared/moving.ts'
+import type { Scalar } from '#model/values.ts'
 import { queryWith, type Session } from '#sql/engine.ts'
 
 /** Keys, stored responses, and what is remembered of deprecated versions: all stays valid after the move. */
