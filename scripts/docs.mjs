@@ -11,7 +11,6 @@ import { inWords } from '../src/model/policy.ts'
 import { resourceIn } from '../src/model/resource.ts'
 import { memberNames } from '../src/rest/members.ts'
 import { settings } from '../src/settings.ts'
-import { operatorTexts, remedyIn } from '../test/support/error-texts.ts'
 import { createWorld } from '../test/world.ts'
 import { linesOf, threatCells, threatsInWords } from './reliability.mjs'
 import { threats } from './reliability-rows/index.mjs'
@@ -31,7 +30,7 @@ export const parts = {
   'ARCHITECTURE.md': { folders },
   'docs/scaling.md': { sizing, rounds },
   'docs/settings.md': { settings: settingsTable },
-  'docs/errors.md': { errors: errorsTable, operators: operatorsTable },
+  'docs/errors.md': { errors: errorsTable },
   'docs/policy.md': { operations, fields, actions: actionsTable },
   'docs/rest.md': { routes, members },
   'docs/graphql.md': { schema },
@@ -78,21 +77,6 @@ function errorsTable() {
     [...mergeErrors(machineErrors, content.errors).values()].map(
       ({ code: name, status, title, example = title }) => [code(name), status, title, example],
     ),
-  )
-}
-
-function operatorsTable() {
-  const rows = operatorTexts().flatMap(({ text, from }) => {
-    const parts = remedyIn(text)
-    // Faults of a content, which are for its developers, begin with a capital.
-    const isRead =
-      /^(src\/(auth|cli|contract|engines|content\.ts)|content\/)/.test(from) && !/^The /.test(text)
-    return !isRead || parts === undefined ? [] : [parts.map(part => part.replaceAll('<', '&lt;'))]
-  })
-  const byText = new Map(rows.map(row => [row.join(), row]))
-  return table(
-    ['What is wrong', 'What to do'],
-    [...byText.keys()].sort().map(key => byText.get(key)),
   )
 }
 
