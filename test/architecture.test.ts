@@ -1,8 +1,18 @@
-/** Checks the boundaries between the folders of src/: allowed imports, circles. */
+/** Checks the boundaries between the folders of src/, that a word has one meaning, and that a file is a subject. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { circlesIn, type File, importsOf, packagesWith, targetOf } from './support/source.ts'
-import { holds, written } from './support/written.ts'
+import {
+  circlesIn,
+  type File,
+  importersOf,
+  importsOf,
+  linesOf,
+  packagesWith,
+  sharedTypes,
+  targetOf,
+  wordsOf,
+} from './support/source.ts'
+import { filesOf, holds, written } from './support/written.ts'
 
 /**
  * What each folder may import besides itself, `base` and `errors.ts`. Such a folder is directly below src/,
@@ -88,6 +98,22 @@ function engineNames(file: File): string[] {
     )
 }
 
+/** The one file that loads `contract/`, a tool for releases; `cli/run.ts` loads it when the command is given. */
+const contractCommand = 'cli/contract.ts'
+
+function contractUses(file: File): string[] {
+  if (roomOf(file.path) === 'contract' || file.path === contractCommand) return []
+  return importsOf(file)
+    .filter(({ from, isLater }) => {
+      const target = within(file, from) ?? ''
+      return roomOf(target) === 'contract' || (target === contractCommand && !isLater)
+    })
+    .map(
+      ({ from }) =>
+        `${file.path} imports ${from}: nothing that serves loads the tool for releases, only ${contractCommand} does`,
+    )
+}
+
 function notErasable({ path, text }: File): string[] {
   return [
     ...text.matchAll(/^\s*(?:export\s+)?(?:declare\s+)?(?:const\s+)?(enum|namespace)\s+\w+/gm),
@@ -101,6 +127,7 @@ const rules = [
   ['a folder imports only the folders its row in the table names', crossings],
   ['an import that leaves its folder upwards is written from src/', upwards],
   ['only engines/, serve/ and cli/ import by the name of an engine', engineNames],
+  ['nothing that serves loads contract/', contractUses],
   ['no file has an enum or a namespace', notErasable],
 ] as const
 
@@ -133,6 +160,18 @@ const breaches = [
     engineNames,
     'read/x.ts',
     "import { DatabaseSync } from 'node:sqlite'",
+  ],
+  [
+    'a type of contract/ in a face',
+    contractUses,
+    'rest/x.ts',
+    "import type { A } from '#contract/rules.ts'",
+  ],
+  [
+    'a service that loads the command for contracts',
+    contractUses,
+    'serve/x.ts',
+    "import { run } from '#cli/contract.ts'",
   ],
   ['an enum', notErasable, 'read/x.ts', 'export const enum Kind {}'],
 ] as const
@@ -202,4 +241,144 @@ test('a circle is seen', () => {
     { path: 'src/b/b.ts', text: "import { a } from '#a/a.ts'" },
   ]
   assert.deepEqual(circlesIn(circle), ['src/a/a.ts → src/b/b.ts → src/a/a.ts'])
+})
+
+// ---- Words.
+
+/** The most names of types that several files may declare: for others, and at all. */
+const mostShared = { exported: 17, declared: 72 }
+
+const sharedFaults = (files: readonly File[], most = mostShared): readonly string[] => {
+  const shared = sharedTypes(files)
+  const exported = shared.filter(([, all]) => all.filter(({ isExported }) => isExported).length > 1)
+  const told = (some: typeof shared) =>
+    some.map(([name, all]) => `${name}: ${all.map(({ path }) => path).join(', ')}`).join('\n  ')
+  return [
+    ...(exported.length > most.exported
+      ? [
+          `${exported.length} types are exported by two files, ${most.exported} may be: rename some\n  ${told(exported)}`,
+        ]
+      : []),
+    ...(shared.length > most.declared
+      ? [
+          `${shared.length} types are declared by two files, ${most.declared} may be: rename some\n  ${told(shared)}`,
+        ]
+      : []),
+  ]
+}
+
+holds(
+  'a type that files share is declared by one, and few names mean two things',
+  sharedFaults(written),
+)
+
+test('a name of a type that means two things is seen', () => {
+  const none = { exported: 0, declared: 0 }
+  const a = { path: 'src/a/a.ts', text: 'export type Part = 1' }
+  const b = { path: 'src/b/b.ts', text: 'export interface Part {}' }
+  const own = { path: 'src/b/c.ts', text: 'type Part = 2' }
+  assert.equal(sharedFaults([a, b], none).length, 2)
+  assert.equal(sharedFaults([a, own], none).length, 1)
+  assert.deepEqual(sharedFaults([a], none), [])
+})
+
+/** The words of the table under that heading. */
+const glossary = (text: string): readonly string[] => {
+  const section = text.split(/^## /m).find(part => part.startsWith('Glossary\n')) ?? ''
+  const rows = section.split('\n').filter(line => line.startsWith('|'))
+  return rows.slice(2).flatMap(row => (row.split('|')[1] ?? '').split(',').map(word => word.trim()))
+}
+
+const glossaryFaults = (text: string, files: readonly File[]): readonly string[] => {
+  const words = glossary(text)
+  const used = files.map(file => ` ${wordsOf(file.text).join(' ')}`).join()
+  return [
+    ...(words.length === 0 ? ['ARCHITECTURE.md has no glossary'] : []),
+    ...(words.length > 40 ? [`the glossary has ${words.length} words: leave 40`] : []),
+    ...words.filter((word, at) => words.indexOf(word) < at).map(word => `${word} is there twice`),
+    ...words
+      .filter(word => !used.includes(` ${word.toLowerCase()}`))
+      .map(word => `the glossary has ${word}, and no file of src/ does: take it out`),
+  ]
+}
+
+holds(
+  'the glossary has at most 40 words, and src/ uses each of them',
+  filesOf('ARCHITECTURE.md').flatMap(({ text }) =>
+    glossaryFaults(
+      text,
+      written.filter(({ path }) => path.startsWith('src/')),
+    ),
+  ),
+)
+
+test('a glossary with a word too many, twice or of nothing is refused', () => {
+  const file = { path: 'src/a.ts', text: 'const groupCommit = lanes' }
+  const rows = (...words: readonly string[]) =>
+    `# A\n\n## Glossary\n\n| Word | Meaning |\n|---|---|\n${words.map(word => `| ${word} | x |`).join('\n')}\n\n## B\n\n| x | y |\n`
+  assert.deepEqual(glossaryFaults(rows('group commit', 'lane'), [file]), [])
+  assert.equal(glossaryFaults(rows('lane', 'lane'), [file]).length, 1)
+  assert.equal(glossaryFaults(rows('lane, river'), [file]).length, 1)
+  assert.equal(glossaryFaults('# A\n', [file]).length, 1)
+  const many = Array.from({ length: 41 }, (_, at) => `w${'abcdefg'[at % 7]}${'hijklm'[at % 6]}`)
+  const all = { path: 'src/b.ts', text: many.join(' ') }
+  assert.equal(glossaryFaults(rows(...many), [all]).length, 1)
+})
+
+// ---- Files.
+
+/** A file with fewer lines is small. */
+const fewLines = 40
+
+/** The most small files, and how many of them may be for one other file alone beside those that have a reason. */
+const mostSmall = { all: 84, forOne: 24 }
+
+/** Small files that one other file imports and that are no part of it, with the reason. */
+const smallForOne: readonly (readonly [paths: RegExp, reason: string])[] = [
+  [/^content\/\w+\/entity\.ts$/, 'a resource each'],
+  [/^src\/cli\/\w+\.ts$/, 'a command each'],
+]
+
+const smallFaults = (
+  files: readonly File[],
+  most = mostSmall,
+  reasons = smallForOne,
+): readonly string[] => {
+  const importers = importersOf(files)
+  const small = files.filter(file => linesOf(file) < fewLines).map(({ path }) => path)
+  const forOne = small.filter(path => importers.get(path)?.length === 1)
+  const rest = forOne.filter(path => !reasons.some(([paths]) => paths.test(path)))
+  return [
+    ...(small.length > most.all
+      ? [
+          `${small.length} files have fewer than ${fewLines} lines, ${most.all} may: ${small.join(', ')}`,
+        ]
+      : []),
+    ...(rest.length > most.forOne
+      ? [
+          `${rest.length} files of fewer than ${fewLines} lines are for one other file, ${most.forOne} may be: make them part of it, or give a reason: ${rest.join(', ')}`,
+        ]
+      : []),
+    ...reasons
+      .filter(([paths]) => !forOne.some(path => paths.test(path)))
+      .map(([paths]) => `no small file for another one is ${paths.source}: take its reason out`),
+  ]
+}
+
+holds(
+  'a file is a subject: few are small, and none of them is for one other file',
+  smallFaults(written),
+)
+
+test('a small file for one other file is seen, and a reason for no such file', () => {
+  const none = { all: 9, forOne: 0 }
+  const part = { path: 'src/a/part.ts', text: 'export const part = 1\n' }
+  const user = { path: 'src/a/a.ts', text: `import { part } from './part.ts'${'\n'.repeat(50)}` }
+  const other = { path: 'src/b/b.ts', text: "import { part } from '#a/part.ts'\n" }
+  const reason = [[/^src\/a\/part/, 'for a test']] as const
+  assert.equal(smallFaults([part, user], none, []).length, 1)
+  assert.deepEqual(smallFaults([part, user], none, reason), [])
+  assert.deepEqual(smallFaults([part, user, other], none, []), [])
+  assert.equal(smallFaults([part, user, other], none, reason).length, 1)
+  assert.equal(smallFaults([part, user], { all: 0, forOne: 9 }, []).length, 1)
 })

@@ -1,4 +1,4 @@
-/** What can be seen of source files without parsing them: imports, circles, lengths of functions, words. */
+/** What can be seen of source files without parsing them: imports, circles, types, lengths, words. */
 import { dirname, join } from 'node:path/posix'
 
 /** A file by its path from the root of the checkout. */
@@ -75,42 +75,37 @@ export const circlesIn = (files: readonly File[]): readonly string[] => {
   return circles
 }
 
-export type Span = { readonly name: string; readonly line: number; readonly lines: number }
+/** A type that a file declares for itself or for others. */
+type DeclaredType = { readonly name: string; readonly path: string; readonly isExported: boolean }
 
-const indentOf = (line: string): number => line.search(/\S/)
+const declaration = /^(export )?(?:declare )?(?:abstract )?(?:type|interface|class) ([A-Z]\w*)/gm
 
-/** The line that a statement begins on whose head ends on this one: its parameters may be above. */
-const beginOf = (lines: readonly string[], head: number): number => {
-  const indent = indentOf(lines[head] ?? '')
-  let line = head
-  while (line > 0 && /^[)\]}]/.test(lines[line]?.trim() ?? '')) {
-    line--
-    while (line > 0 && indentOf(lines[line] ?? '') !== indent) line--
-  }
-  return line
+/** The names of types that several files declare, each with those declarations. */
+export const sharedTypes = (
+  files: readonly File[],
+): readonly (readonly [name: string, declared: readonly DeclaredType[]])[] => {
+  const all = files.flatMap(({ path, text }) =>
+    [...text.matchAll(declaration)].map(
+      ([, exported, name = '']): DeclaredType => ({
+        name,
+        path,
+        isExported: exported !== undefined,
+      }),
+    ),
+  )
+  return [...Map.groupBy(all, ({ name }) => name)].filter(([, { length }]) => length > 1)
 }
 
-/** The line on which what begins here at some depth is closed at the same depth. */
-const endOf = (lines: readonly string[], head: number): number => {
-  const indent = indentOf(lines[head] ?? '')
-  const isEnd = (line: string) => indentOf(line) <= indent && line.trim() !== ''
-  const found = lines.findIndex((line, index) => index > head && isEnd(line))
-  return found < 0 ? lines.length - 1 : found
-}
+/** How many lines a file has. */
+export const linesOf = ({ text }: File): number => text.split('\n').length - 1
 
-const block = /(?:=>|^(?!\s*(?:if|for|while|switch|do|else|try|catch)\b).*\)(?:: [^=]+)?) \{$/
-const expression = /^(?:export )?const \w+.* =>$/
-
-/** The functions of a file that is formatted: where each begins and how many lines it takes. */
-export const functionsIn = ({ text }: Pick<File, 'text'>): readonly Span[] => {
-  const lines = text.split('\n')
-  return lines.flatMap((line, head) => {
-    if (!block.test(line) && !expression.test(line) && !/=>$/.test(line)) return []
-    const begin = beginOf(lines, head)
-    const end = endOf(lines, head)
-    const last = /=>$/.test(line) && !/^[)\]}]/.test(lines[end]?.trim() ?? '') ? end - 1 : end
-    return [{ name: lines[begin]?.trim() ?? '', line: begin + 1, lines: last - begin + 1 }]
-  })
+/** The files that import each of these files. */
+export const importersOf = (files: readonly File[]): ReadonlyMap<string, readonly string[]> => {
+  const importers = new Map(files.map(({ path }) => [path, [] as string[]]))
+  for (const file of files)
+    for (const target of new Set(importsOf(file).map(({ from }) => targetOf(file, from) ?? '')))
+      importers.get(target)?.push(file.path)
+  return importers
 }
 
 /** The words of a line, in lower case: `orderItems` and `order_items` are two each. */

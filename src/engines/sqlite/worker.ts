@@ -150,7 +150,7 @@ const runJobs = (queue: Ready[], ids: number[]): (readonly [number, Outcome])[] 
   return outcomes
 }
 
-/** Runs a group in one transaction. A failure before the commit is undone; after one in the commit the outcome may be unknown. */
+/** Group commit: runs many jobs in one transaction. A failure before the commit is undone; after one in the commit the outcome may be unknown. */
 const runGroup = (queue: Ready[]): Reply => {
   const ids: number[] = []
   let isCommitting = false
