@@ -79,6 +79,7 @@ export const storage = [
     [
       'test/cli/backup.test.ts: what is no good backup is refused, and the store stays as it was',
       'test/cli/backup.test.ts: a store that is damaged beyond reading is replaced with --force only',
+      'test/cli/backups.test.ts: a flipped bit in a backup is found by the checksum beside it, which sha256sum knows too',
       'test/store/damage.test.ts: damaged pages cost what is on them: the rest is served, nothing crashes, and the service says that it is not well',
       'test/store/damage.test.ts: a store that cannot be read from its beginning is refused with a line, by serve and by backup',
       'test/store/damage.test.ts: a damaged byte in the log costs the writes from there on, and none before',
@@ -108,12 +109,15 @@ export const storage = [
   ],
   [
     'A12',
-    'A second service on one file, or the file taken away from below the first',
+    'A second service on one file, or the file or its log taken away from below the first',
     [
       'test/store/serve.test.ts: a second service on one store refuses with a line that says what to do, and the first goes on',
       'test/store/serve.test.ts: the lock of a service that was killed is not left behind',
       'test/store/serve.test.ts: when its file is replaced, a service acknowledges no further write, says so and ends with 1',
       'test/store/serve.test.ts: when its file is deleted, a service without any request ends with 1',
+      'test/store/serve.test.ts: when its log is deleted, a service acknowledges no further write, keeps those before, and ends with 1',
+      'test/store/serve.test.ts: when its log is replaced, a service without any request ends with 1',
+      'test/store/serve.test.ts: a log that is emptied is no reason to end',
       'test/checkout.test.ts: the pinned Node is the one that package.json names',
     ],
     'The pinned Node brings the SQLite it was tested with.',
@@ -139,8 +143,10 @@ export const storage = [
   ],
   [
     'A15',
-    'A backup that cannot be restored',
+    'A backup that cannot be restored, or was deleted by the backups of another store',
     [
+      'test/cli/backups.test.ts: a series deletes no backup of another store of that file name, nor one whose name tells no store',
+      'test/cli/backups.test.ts: a store is told from one with other keys, and from its own copy at another path',
       'test/cli/backups.test.ts: a backup is tried aside: it says what is in it, and touches no store',
       'test/cli/backup.test.ts: a restored store has every row of the backup, and is served again',
       'test/cli/backup.test.ts: a backup is restored where there is no store, or an empty one',

@@ -20,12 +20,14 @@ export const help = `Usage: duet backup FILE [--force]
 
 Copies the whole store to FILE as it is at one moment; the server may run meanwhile.
 The copy is checked and on the disk before it gets its name, so FILE is there whole
-or not at all. A FILE that is there is replaced only with --force. It has everything
-the store has, email addresses too: keep it where nobody else can read it.
+or not at all; its SHA-256 sum is written to FILE.sha256. A FILE that is there is replaced
+only with --force. It has everything the store has, email addresses too: keep it where
+nobody else can read it.
 
 With --every it goes on until SIGTERM: a backup each interval (1s to 168h, written as 30m
-or 1h) in FOLDER, named by its time in UTC, of which it keeps the newest. One that fails is
-told on standard error, and the next comes at its time. A restart makes none too early.
+or 1h) in FOLDER, named by its time in UTC and its store, of which it keeps the newest. One
+that fails is told on standard error, and the next comes at its time. A restart makes none
+too early.
 For a store in PostgreSQL use its own tools: ${dump}`
 
 const string = { type: 'string' } as const

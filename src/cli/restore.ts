@@ -14,7 +14,7 @@ export const help = `Usage: duet restore FILE [--force]
        duet restore --check FILE
 
 Puts the backup FILE in the place of the store that DUET_DATABASE_URL names, after it
-was checked: whole, undamaged, and of no newer Duet. Stop the server first. A store that
+was checked: whole, undamaged as FILE.sha256 tells, and of no newer Duet. Stop the server first. A store that
 has content is replaced only with --force; what it has is then lost. FILE stays as it is.
 
 --check restores FILE into a temporary folder (TMPDIR names its place), brings it up to date
@@ -32,7 +32,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   if (file === '') throw new UsageError('FILE is missing: duet restore FILE')
   if (values.check) return void process.stdout.write(await trialOf(resolve(file), content))
   const store = fileOf(loadConfig(process.env, content.settings), `put a copy back with ${tool}`)
-  const size = await restoreStore(resolve(file), store, {
+  const { size } = await restoreStore(resolve(file), store, {
     force: values.force === true,
     tables: Object.values(content.entities).map(({ table }) => table),
     migrations: historyOf('sqlite', content.migrations),

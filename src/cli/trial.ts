@@ -7,7 +7,7 @@ import { ask } from '#cli/ask.ts'
 import type { OpenStore } from '#cli/row-sources.ts'
 import type { Content } from '#content.ts'
 import { historyOf } from '#engines/shared/migrations.ts'
-import { restore } from '#engines/sqlite/backup.ts'
+import { restore, sumFileOf } from '#engines/sqlite/backup.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import { columnName, type Entities } from '#model/model.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
@@ -37,9 +37,17 @@ const countsIn = async (store: OpenStore, entities: Entities): Promise<Counts> =
   return { rows, newest }
 }
 
-const report = (source: string, applied: readonly string[], { rows, newest }: Counts): string => {
+const report = (
+  source: string,
+  hasSum: boolean,
+  applied: readonly string[],
+  { rows, newest }: Counts,
+): string => {
   const lines = [
     `${source} can be restored: it is whole and undamaged, and every reference leads to a row`,
+    hasSum
+      ? `its bytes are those of ${sumFileOf(source)}`
+      : `there is no ${sumFileOf(source)}: a value that was changed since the backup is not found`,
   ]
   if (applied.length > 0) lines.push(`a start applies what it lacks: ${applied.join(', ')}`)
   for (const [plural, count] of rows)
@@ -56,13 +64,13 @@ export const trialOf = async (source: string, content: Content): Promise<string>
     const file = join(folder, 'duet.db')
     const migrations = historyOf('sqlite', content.migrations)
     const tables = Object.values(content.entities).map(({ table }) => table)
-    await restore(source, file, { force: false, tables, migrations })
+    const { hasSum } = await restore(source, file, { force: false, tables, migrations })
     const store = sqliteStore({ file, migrations })
     const applied = await store.migrate()
     const counts = await closing(store.session('reading'), session =>
       countsIn({ session, dialect: store.dialect }, content.entities),
     )
-    return report(source, applied, counts)
+    return report(source, hasSum, applied, counts)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -6,6 +6,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
+import { sumFileOf } from '#engines/sqlite/backup.ts'
 import { command } from '../commands.ts'
 import { duet, plain, type Settings, serve } from '../duet.ts'
 import { pause, until } from '../support/wait.ts'
@@ -40,10 +41,12 @@ export const assertWhole = (file: string) => {
 }
 
 /** The temporary files of a backup that is not finished. */
-export const partsOf = (target: string) =>
-  readdirSync(dirname(target)).filter(
-    entry => entry.startsWith(basename(target)) && entry !== basename(target),
+export const partsOf = (target: string) => {
+  const finished = [basename(target), basename(sumFileOf(target))]
+  return readdirSync(dirname(target)).filter(
+    entry => entry.startsWith(basename(target)) && !finished.includes(entry),
   )
+}
 
 /** Kills backups after random times; gives how often the file was there, whole, and how often it was not. */
 export const killedBackups = async (

@@ -1,8 +1,9 @@
 /** A service on its file: kills, locks, and a file that is taken away. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { holdStore, holdWhenFree, StoreInUseError } from '#engines/sqlite/lock.ts'
 import { duet, folderOf, plain, type Service, serve, start } from '../duet.ts'
@@ -112,6 +113,46 @@ test('when its file is deleted, a service without any request ends with 1', asyn
   await inTime('the service ends by itself', service.gone)
   assert.equal(service.child.exitCode, 1)
   assert.match(service.stderr(), /was deleted, moved or replaced while it was served/)
+})
+
+test('when its log is deleted, a service acknowledges no further write, keeps those before, and ends with 1', async () => {
+  const { file, settings } = fresh()
+  const service = await serve(settings)
+  assert.equal((await signUp(service, 'before@example.org')).status, 201)
+  rmSync(`${file}-wal`)
+  const after = await signUp(service, 'after@example.org')
+  assert.equal(after.status, 503)
+  assert.ok(Number(after.headers.get('retry-after')) >= 1)
+  await inTime('the service ends by itself', service.gone)
+  assert.equal(service.child.exitCode, 1)
+  assert.match(service.stderr(), /the log \S+-wal of the store was deleted, moved or replaced/)
+  assert.match(service.stdout(), /"level":60,.*was deleted, moved or replaced/)
+  const again = await serve(settings)
+  assert.equal((await signUp(again, 'before@example.org')).status, 409)
+  await again.end()
+})
+
+test('when its log is replaced, a service without any request ends with 1', async () => {
+  const { file, settings } = fresh()
+  const service = await serve(settings)
+  assert.equal((await signUp(service, 'before@example.org')).status, 201)
+  copyFileSync(`${file}-wal`, `${file}.other`)
+  renameSync(`${file}.other`, `${file}-wal`)
+  await inTime('the service ends by itself', service.gone)
+  assert.equal(service.child.exitCode, 1)
+  assert.match(service.stderr(), /the log \S+-wal of the store was deleted, moved or replaced/)
+})
+
+test('a log that is emptied is no reason to end', async () => {
+  const { file, settings } = fresh()
+  const service = await serve(settings)
+  assert.equal((await signUp(service, 'before@example.org')).status, 201)
+  const other = new DatabaseSync(file)
+  other.exec('pragma wal_checkpoint(truncate)')
+  other.close()
+  assert.equal(statSync(`${file}-wal`).size, 0)
+  assert.equal((await signUp(service, 'after@example.org')).status, 201)
+  assert.equal((await service.end()).code, 0)
 })
 
 test('a store that was not there is not left behind empty by a lock that came to nothing', () => {

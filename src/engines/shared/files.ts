@@ -48,10 +48,11 @@ const removeIfStale = (part: string): void => {
   }
 }
 
-/** Removes the temporary files of programs that were killed while they wrote files whose names begin so. */
-export const removeStaleParts = (folder: string, start: string): void => {
+/** Removes the temporary files of programs that were killed while they wrote a file; `isOwn` tells its name. */
+export const removeStaleParts = (folder: string, isOwn: (name: string) => boolean): void => {
   for (const entry of readdirSync(folder))
-    if (entry.startsWith(start) && nameOfPart.test(entry)) removeIfStale(join(folder, entry))
+    if (nameOfPart.test(entry) && isOwn(entry.replace(nameOfPart, '')))
+      removeIfStale(join(folder, entry))
 }
 
 /** Waits until what was written to a file or a folder is on the disk. */
@@ -129,7 +130,7 @@ export const replaceFile = async (
   // A symbolic link stays: the file that it leads to is replaced.
   const target = present ? realpathSync(named) : named
   const folder = dirname(target)
-  removeStaleParts(folder, basename(target))
+  removeStaleParts(folder, name => name === basename(target))
   // A file that nobody else may read stays one.
   const wanted = mode ?? (present && (present.mode & 0o777) | 0o600)
   const { part, descriptor } = openPart(target, wanted)

@@ -1,6 +1,16 @@
 /** Backup and restore: copies a store while it is served, and replaces one by a copy. */
-import { copyFileSync, existsSync, realpathSync, rmSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { createHash, createHmac } from 'node:crypto'
+import {
+  copyFileSync,
+  createReadStream,
+  existsSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { companions, type Owner, replaceFile, sync } from '#engines/shared/files.ts'
 import type { Migration } from '#engines/shared/migrations.ts'
@@ -8,9 +18,10 @@ import { NewerStoreError } from '#engines/shared/store.ts'
 import { BUSY, errorCode } from '#engines/sqlite/codes.ts'
 import { type Connection, connect } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
-import { holdStore } from '#engines/sqlite/lock.ts'
+import { holdStore, logOf } from '#engines/sqlite/lock.ts'
+import { secretOf } from '#engines/sqlite/migrate.ts'
 import { checkExists } from '#engines/sqlite/path.ts'
-import { logBytes, logOf } from '#engines/sqlite/shared-log.ts'
+import { logBytes } from '#engines/sqlite/shared-log.ts'
 import { queryOf, queryWith, type Rows } from '#sql/engine.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
 
@@ -29,6 +40,25 @@ const realOf = (path: string): string => (existsSync(path) ? realpathSync(path) 
 const isOwn = (file: string, store: string): boolean => {
   const own = [store, realOf(store)].flatMap(path => [path, ...companions.map(end => path + end)])
   return own.includes(file) || own.includes(realOf(file))
+}
+
+/**
+ * Tells a store from any other: from one with other keys, and from a copy of itself at another path. It stays the same for as long as
+ * the store stays where it is, also across a restore.
+ */
+export const identityOf = (store: string): string =>
+  createHmac('sha256', secretOf(store, 'cursor'))
+    .update(realpathSync(store))
+    .digest('hex')
+    .slice(0, 8)
+
+/** The file beside a backup that has its checksum, as sha256sum writes and checks it. */
+export const sumFileOf = (backup: string): string => `${backup}.sha256`
+
+const sumOf = async (file: string, signal?: AbortSignal): Promise<string> => {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(file, { signal })) hash.update(chunk)
+  return hash.digest('hex')
 }
 
 /** Makes a copy a single file without a log, and checks it; gives the names of its migrations. */
@@ -67,13 +97,21 @@ export const backUp = async (
   { force, onPages, signal }: BackupOptions,
 ): Promise<number> => {
   checkExists(store)
-  if (isOwn(target, store)) throw new FileExistsError(`${target} is the store itself`)
-  const before = () => {
+  for (const file of [target, sumFileOf(target)])
+    if (isOwn(file, store)) throw new FileExistsError(`${file} is the store itself`)
+  const mode = statSync(store).mode & 0o777
+  let sum = ''
+  const check = () => {
     signal?.throwIfAborted()
     if (!force && existsSync(target))
       throw new FileExistsError(`${target} is there already; --force replaces it`)
   }
-  before()
+  check()
+  const before = () => {
+    check()
+    // One of a file that was replaced would call the new one damaged.
+    rmSync(sumFileOf(target), { force: true })
+  }
   const copy = async (part: string) => {
     const connection = connect(store, { readOnly: true })
     try {
@@ -91,8 +129,11 @@ export const backUp = async (
       connection.close()
     }
     checkedCopy(part, 'the copy')
+    sum = await sumOf(part, signal)
   }
-  await replaceFile(target, copy, { mode: statSync(store).mode & 0o777, before })
+  await replaceFile(target, copy, { mode, before })
+  const writeSum = async (part: string) => writeFileSync(part, `${sum}  ${basename(target)}\n`)
+  await replaceFile(sumFileOf(target), writeSum, { mode })
   return statSync(target).size
 }
 
@@ -131,12 +172,25 @@ export type RestoreOptions = {
   readonly migrations: readonly Migration[]
 }
 
-/** Replaces a store that is not served by a backup; gives the store's size in bytes. */
+/** Compares a copy of a backup with the checksum beside that one; false where there is none. */
+const compareSum = async (copy: string, source: string): Promise<boolean> => {
+  const file = sumFileOf(source)
+  if (!existsSync(file)) return false
+  const [sum] = /[0-9a-f]{64}/i.exec(readFileSync(file, 'latin1')) ?? []
+  if (sum === undefined) throw new Error(`${file} has no checksum: remove it, or put it right`)
+  if (sum.toLowerCase() !== (await sumOf(copy)))
+    throw new Error(
+      `${source} is not good: it was changed since it was made, as ${file} shows; take another backup`,
+    )
+  return true
+}
+
+/** Replaces a store that is not served by a backup; gives the store's size in bytes, and whether there was a checksum. */
 export const restore = async (
   source: string,
   store: string,
   { force, tables, migrations }: RestoreOptions,
-): Promise<number> => {
+): Promise<{ readonly size: number; readonly hasSum: boolean }> => {
   if (!statSync(source).isFile()) throw new Error(`${source} is not a file`)
   if (isOwn(source, store)) throw new FileExistsError(`${source} is the store itself`)
   // Its last writes are in the log and would be missing.
@@ -155,8 +209,10 @@ export const restore = async (
   try {
     checkReplaceable()
     const target = realpathSync(store)
+    let hasSum = false
     const copy = async (part: string) => {
       copyFileSync(source, part)
+      hasSum = await compareSum(part, source)
       const known = new Set(migrations.map(({ name }) => name))
       const unknown = checkedCopy(part, source).filter(name => !known.has(name))
       if (unknown.length > 0)
@@ -171,7 +227,7 @@ export const restore = async (
       sync(dirname(target))
     }
     await replaceFile(target, copy, { mode: mode & 0o777, owner, before })
-    return statSync(target).size
+    return { size: statSync(target).size, hasSum }
   } finally {
     release()
   }

@@ -3,21 +3,12 @@ import { dirname } from 'node:path'
 import type { Engine } from '#engines/shared/store.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { watchDisk } from '#engines/sqlite/disk.ts'
-import { fileAt, gone } from '#engines/sqlite/lock.ts'
+import { fileAt, goneOf, servedFiles } from '#engines/sqlite/lock.ts'
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
 import { openReader } from '#engines/sqlite/reader.ts'
-import { logBytes, logOf } from '#engines/sqlite/shared-log.ts'
+import { logBytes } from '#engines/sqlite/shared-log.ts'
 import { openSlowReader } from '#engines/sqlite/slow-reader.ts'
 import { startWriter } from '#engines/sqlite/writer.ts'
-
-/** Calls `onGone` where the path does not lead to the same file any more; gives a function that ends the watch. */
-const watchFile = (file: string, onGone: () => void): (() => void) => {
-  const served = fileAt(file)
-  const timer = setInterval(() => {
-    if (fileAt(file) !== served) onGone()
-  }, 250).unref()
-  return () => clearInterval(timer)
-}
 
 /** Remembers that a damaged page was met, and reports the first; `check` throws from then on. */
 const watchDamage = ({ file, onProblem }: SqliteOptions) => {
@@ -38,7 +29,8 @@ export const openSqlite = (options: SqliteOptions): Engine => {
   const damage = watchDamage(options)
   const reader = openReader(options.file, damage.onDamage, options.isWatched)
   const slow = openSlowReader(options, damage.onDamage)
-  const log = logOf(options.file)
+  const served = servedFiles(options.file)
+  const { log } = served
   const disk = watchDisk({
     // Beside the log: a symbolic link to the file may be on another disk.
     folder: dirname(log),
@@ -51,11 +43,20 @@ export const openSqlite = (options: SqliteOptions): Engine => {
   const writer = startWriter({
     ...options,
     disk,
+    served,
+    onFatal: message => {
+      // A log that was deleted is still open here: what it has is carried over into the file, which is then whole.
+      if (fileAt(log) === undefined && fileAt(options.file) === served.fileId) reader.checkpoint()
+      options.onFatal(message)
+    },
     beforeAnswers: reader.renewSnapshot,
     cells: reader.watch?.cells,
     onDamage: damage.onDamage,
   })
-  const endWatch = watchFile(options.file, () => writer.stop(gone(options.file)))
+  const timer = setInterval(() => {
+    const gone = goneOf(served)
+    if (gone !== undefined) writer.stop(gone)
+  }, 250).unref()
   return {
     dialect,
     query: reader.query,
@@ -75,7 +76,7 @@ export const openSqlite = (options: SqliteOptions): Engine => {
     },
     close: async () => {
       disk.close()
-      endWatch()
+      clearInterval(timer)
       reader.close()
       await Promise.all([slow.close(), writer.close()])
     },

@@ -1,5 +1,5 @@
 /** One server for one file: a lock on the file itself, which the operating system releases when the process ends, however it ends. */
-import { closeSync, fstatSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, mkdirSync, openSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import { withPatience } from '#engines/shared/patience.ts'
@@ -29,9 +29,33 @@ export const fileAt = (path: string): string | undefined => {
   return stats && `${stats.dev} ${stats.ino}`
 }
 
-/** The sentence for an operator whose store is not at its path any more. */
-export const gone = (file: string): string =>
-  `the store ${file} was deleted, moved or replaced while it was served: what is written now would be lost`
+/** The file of a served store and its log, and which they were when it was opened. */
+export type ServedFiles = {
+  readonly file: string
+  readonly log: string
+  readonly fileId: string | undefined
+  /** Undefined where there is no log: SQLite makes it before the first read, unless the file system has none of its locks. */
+  readonly logId: string | undefined
+}
+
+/** The log of a store that is there: SQLite has it beside the file itself, and not beside a symbolic link to that. */
+export const logOf = (file: string): string => `${realpathSync(file)}-wal`
+
+/** The files of a store that a connection has open. */
+export const servedFiles = (file: string): ServedFiles => {
+  const log = logOf(file)
+  return { file, log, fileId: fileAt(file), logId: fileAt(log) }
+}
+
+/** The sentence for an operator whose store, or its log, is not at its path any more; undefined where both are. */
+export const goneOf = ({ file, log, fileId, logId }: ServedFiles): string | undefined => {
+  const end =
+    'was deleted, moved or replaced while it was served: what is written now would be lost'
+  if (fileAt(file) !== fileId) return `the store ${file} ${end}`
+  // While a connection is open, no program that keeps to the locks of SQLite removes it.
+  if (logId !== undefined && fileAt(log) !== logId) return `the log ${log} of the store ${end}`
+  return undefined
+}
 
 /** Which file is open, as `fileAt` tells it. */
 export const opened = (descriptor: number): string => {

@@ -1,5 +1,6 @@
 /** The messages between the main thread and the threads that write and read. */
 import type { Cells } from '#engines/sqlite/changes.ts'
+import type { ServedFiles } from '#engines/sqlite/lock.ts'
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
 import type { ErrorCode } from '#errors.ts'
 import type { ReadPlan } from '#read/plan.ts'
@@ -9,11 +10,12 @@ import type { SqlValue } from '#sql/sql.ts'
 import type { DeferredValue, Outcome, Status, Step } from '#write/job.ts'
 
 export type WriterSetup = Required<
-  Pick<SqliteOptions, 'file' | 'sync' | 'digits' | 'limits' | 'readTimeout'>
+  Pick<SqliteOptions, 'sync' | 'digits' | 'limits' | 'readTimeout'>
 > &
   Pick<SqliteOptions, 'sharedLog'> & {
     /** Numbered around each commit where somebody watches them. */
     readonly cells: Cells | undefined
+    readonly served: ServedFiles
   }
 
 /** A statement as it is sent: the number of its text, then its values. */
@@ -68,7 +70,7 @@ export type Reply =
   /**
    * `full`, `busy`, `broken`: the disk is full, another program writes, or the store failed before the commit.
    * Nothing was done, and the next group may try. `unknown`: whether the group is on the disk is not known; the writer
-   * has stopped. `gone`: the file was deleted or replaced, so the group is lost; the writer has stopped too.
+   * has stopped. `gone`: the file or its log was deleted or replaced, so the group is lost; the writer has stopped too.
    */
   | {
       readonly kind: 'full' | 'busy' | 'broken' | 'unknown' | 'gone'

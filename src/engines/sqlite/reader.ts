@@ -52,5 +52,12 @@ export const openReader = (
     endSnapshot()
     if (commits && connection.database.isOpen) beginSnapshot()
   }
-  return { query, snapshot, renewSnapshot, watch, close }
+  /** Copies what is in the log into the file, unless that fails. */
+  const checkpoint = () => {
+    try {
+      endSnapshot()
+      connection.run('pragma wal_checkpoint(passive)')
+    } catch {}
+  }
+  return { query, snapshot, renewSnapshot, checkpoint, watch, close }
 }

@@ -1,7 +1,7 @@
 /** The log of a store (its -wal file) whose checkpoints another program makes, as Litestream does: see decisions/0029. */
-import { openSync, readSync, realpathSync, statSync } from 'node:fs'
+import { openSync, readSync, statSync } from 'node:fs'
 import { busyTimeout, type Connection } from '#engines/sqlite/connection.ts'
-import { lockShared } from '#engines/sqlite/lock.ts'
+import { lockShared, logOf } from '#engines/sqlite/lock.ts'
 import { queryWith } from '#sql/engine.ts'
 
 /** The byte of the header that is 2 where the file has a log (SQLite, "Database File Format", section 1.3.3). */
@@ -40,9 +40,6 @@ export const keepLog = (file: string): void => {
 
 /** How long a checkpoint waits for those who read the log, in milliseconds; writes wait as long. */
 const patience = 100
-
-/** The log of a store that is there: SQLite has it beside the file itself, and not beside a symbolic link to that. */
-export const logOf = (file: string): string => `${realpathSync(file)}-wal`
 
 /** The bytes of a log; 0 where it is not there. */
 export const logBytes = (log: string): number => statSync(log, { throwIfNoEntry: false })?.size ?? 0

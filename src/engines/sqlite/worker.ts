@@ -6,7 +6,7 @@ import { BUSY, errorCode } from '#engines/sqlite/codes.ts'
 import { type Connection, connect, lookWhileReading } from '#engines/sqlite/connection.ts'
 import { slow as slowFlush } from '#engines/sqlite/delivery.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
-import { fileAt, gone } from '#engines/sqlite/lock.ts'
+import { goneOf } from '#engines/sqlite/lock.ts'
 import { createUnpacker } from '#engines/sqlite/packing.ts'
 import type { Batch, Reply, Sent, WriterSetup } from '#engines/sqlite/protocol.ts'
 import { boundLog } from '#engines/sqlite/shared-log.ts'
@@ -19,7 +19,8 @@ import { perform } from '#write/perform.ts'
 
 const port = parentPort
 if (!port) throw new Error('the writer runs as a worker thread')
-const { file, sync, digits, limits, readTimeout, sharedLog, cells } = workerData as WriterSetup
+const { served, sync, digits, limits, readTimeout, sharedLog, cells } = workerData as WriterSetup
+const { file } = served
 const reply = (message: Reply): void => port.postMessage(message)
 const connection: Connection = connect(file, {
   sync,
@@ -33,7 +34,6 @@ const checkLog =
   sharedLog === undefined
     ? () => {}
     : boundLog(connection, file, sharedLog, message => reply({ kind: 'problem', message }))
-const served = fileAt(file)
 const unpack = createUnpacker()
 const answers = new WeakMap<ReadPlan, Prepared>()
 const begin = queryWith('begin immediate')
@@ -165,7 +165,8 @@ const runGroup = (queue: Ready[]): Reply => {
     flush = performance.now() - started
     counted?.settled()
     // What was written to a file that nobody will open again must not be acknowledged.
-    if (fileAt(file) !== served) return { kind: 'gone', ids, message: gone(file) }
+    const gone = goneOf(served)
+    if (gone !== undefined) return { kind: 'gone', ids, message: gone }
     return { kind: 'outcomes', outcomes, milliseconds: flush }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
@@ -203,7 +204,7 @@ const waitForWriters = (): boolean => {
   return left > 0
 }
 
-/** After an unknown outcome, or where the file is gone, nothing more is written, whatever still arrives. */
+/** After an unknown outcome, or if the file or its log is gone, nothing more is written, whatever still arrives. */
 let hasStopped = false
 
 /** Runs all waiting jobs in groups, then ends if the last message was `close`. */

@@ -4,7 +4,7 @@ import { tooManyWrites } from '#engines/shared/store.ts'
 import type { Cells } from '#engines/sqlite/changes.ts'
 import { createDelivery } from '#engines/sqlite/delivery.ts'
 import type { Disk } from '#engines/sqlite/disk.ts'
-import { fileAt, gone } from '#engines/sqlite/lock.ts'
+import { goneOf, type ServedFiles } from '#engines/sqlite/lock.ts'
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
 import { createPacker } from '#engines/sqlite/packing.ts'
 import type { Reply, Sent, WriterSetup } from '#engines/sqlite/protocol.ts'
@@ -62,6 +62,8 @@ type Options = SqliteOptions & {
   readonly beforeAnswers: () => void
   /** Numbered around each commit; undefined where nobody watches them. */
   readonly cells: Cells | undefined
+  /** What the reader has open. */
+  readonly served: ServedFiles
   /** Called when a write meets a damaged page. */
   readonly onDamage: (message: string) => void
 }
@@ -74,8 +76,8 @@ const refusal = ({ disk, queue }: Options, waiting: number): ApiError | undefine
 }
 
 const startWorker = (options: Options): Worker => {
-  const { file, sync = 'full', digits, limits, readTimeout, sharedLog, cells } = options
-  const setup: WriterSetup = { file, sync, digits, limits, readTimeout, sharedLog, cells }
+  const { served, sync = 'full', digits, limits, readTimeout, sharedLog, cells } = options
+  const setup: WriterSetup = { served, sync, digits, limits, readTimeout, sharedLog, cells }
   return startThread(new URL('./worker.ts', import.meta.url), setup)
 }
 
@@ -135,7 +137,6 @@ const settling =
 
 /** Starts the writer thread. */
 export const startWriter = (options: Options) => {
-  const served = fileAt(options.file)
   const worker = startWorker(options)
   const waiters = createWaiters()
   const batcher = createBatcher(worker)
@@ -157,8 +158,7 @@ export const startWriter = (options: Options) => {
   worker.on('message', settling(options, waiters, setReady, stop))
   worker.on('error', (error: Error) => {
     // It may have opened another file than the one that is served, or a new one.
-    const isServed = fileAt(options.file) === served
-    stop(isServed ? `the writer failed: ${error.message}` : gone(options.file))
+    stop(goneOf(options.served) ?? `the writer failed: ${error.message}`)
   })
   worker.on('exit', () => isClosing || stop('the writer ended'))
 
