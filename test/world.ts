@@ -149,6 +149,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     limits,
     readTimeout: longest,
     queue: 2000,
+    writeWait: longest,
     isWatched: isCached,
     onFatal: () => {},
     ...serving,

@@ -108,4 +108,13 @@ export const postgres = [
       'src/engines/postgres/read/timelines.test.ts: nobody knows of a position that may be of either of two systems',
     ],
   ],
+  [
+    'B13',
+    'Many write to one row at one moment',
+    [
+      'test/postgres/races.test.ts: of 300 orders of one product at one moment one holds a connection while it waits, other writes pass them, and none is refused but for the stock',
+      'src/engines/postgres/write/turns.test.ts: work waits for all before it under one of its names, and others pass',
+      'src/engines/postgres/write/turns.test.ts: who waits too long is told so, and those behind still wait for those before',
+    ],
+  ],
 ]

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { codeOf } from '../graphql.ts'
 import { refuses } from '../rest.ts'
-import { until } from '../support/wait.ts'
+import { inTime, until } from '../support/wait.ts'
 import { createWorld, type World } from '../world.ts'
 import { noDatabase } from './tools/database.ts'
 
@@ -88,6 +88,29 @@ describe('on PostgreSQL', { skip: noDatabase }, () => {
     refuses(refused, 403, 'FORBIDDEN')
     assert.match(refused.json.error.message, /does not exist any more/)
     assert.equal(await stock(), before)
+  })
+
+  test('of 300 orders of one product at one moment one holds a connection while it waits, other writes pass them, and none is refused but for the stock', async t => {
+    const body = { name: 'Vase', category: 'c', price: 5, stock: 200 }
+    const vase = (await world.ask('POST /api/products', { as: 1, body })).json.id
+    const items = [{ productId: vase, quantity: 1 }]
+    const { letGo, held } = await holding(t, 'update on products')
+    const placing = Array.from({ length: 300 }, () =>
+      world.ask('POST /api/orders', { as: 2, body: { items } }),
+    )
+    await held()
+    // Where each of them had a connection none would be left for this one.
+    const other = world.ask('PATCH /api/users/2', { as: 2, body: { name: 'Busy' } })
+    assert.equal((await inTime('another row is written', other)).status, 200)
+    const [row] = await world.rows(
+      "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    )
+    assert.equal(Number(row?.[0]), 1)
+    await letGo()
+    const statuses = (await Promise.all(placing)).map(({ status }) => status)
+    assert.equal(statuses.filter(status => status === 201).length, 200)
+    assert.equal(statuses.filter(status => status === 409).length, 100)
+    assert.equal((await world.ask(`GET /api/products/${vase}`)).json.stock, 0)
   })
 
   test('an operation with a key that another service uses at the moment for another one is refused', async t => {

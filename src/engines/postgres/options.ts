@@ -15,6 +15,9 @@ export const usualTimeouts = {
 }
 export type WriteTimeouts = Readonly<typeof usualTimeouts>
 
+/** How long a write waits for its turn and for a connection, in milliseconds, unless it is told otherwise. */
+export const usualWriteWait = 5000
+
 export type PostgresOptions = {
   readonly url: string
   /** The addresses of its replicas, or that they are looked for, by Patroni's REST endpoints where there are any. */
@@ -25,7 +28,7 @@ export type PostgresOptions = {
   readonly readers: number
   /** The number of connections for writes and for long reads. */
   readonly pool: number
-  /** How many milliseconds such work waits for a connection: a second unless it is given. */
+  /** How many milliseconds a long read waits for a connection, and any work for one that is being opened: a second unless it is given. */
   readonly poolWait?: number
   /** Other waits of writes than the usual ones. */
   readonly timeouts?: WriteTimeouts

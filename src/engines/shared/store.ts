@@ -28,6 +28,8 @@ export type Serving = {
   readonly readTimeout: number
   /** How many writes may wait before more are refused. */
   readonly queue: number
+  /** How many milliseconds a write waits for its turn and for a connection, where it needs them: 5,000 unless it is given. */
+  readonly writeWait?: number
   /** Whether it reports changes, where it can. */
   readonly isWatched?: boolean
   /** Called at failures that the service survives. */

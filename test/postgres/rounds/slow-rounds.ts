@@ -50,24 +50,27 @@ export const slowReads = async (workload: Workload, code = /^TIMEOUT$/) => {
   assert.equal((await workload.insist(path)).status, 200)
 }
 
+type Pay = () => Promise<Answer>
+
 /** All connections wait, here two: who comes then is refused, and what needs none is answered. */
 export const fullPool = async (workload: Workload) => {
-  const [order] = await workload.placeMany(1)
-  const pay = () => workload.send(`POST /api/orders/${order}/pay`)
-  await holding(workload, `select from orders where id = ${order} for update`, async () => {
-    const waiting = [pay(), pay()]
-    await until('both wait for the row', async () => (await lockedIn(workload)) === 2)
-    const third = pay()
+  const orders = await workload.placeMany(3)
+  const [first, second, last] = orders.map(
+    order => () => workload.send(`POST /api/orders/${order}/pay`),
+  ) as [Pay, Pay, Pay]
+  await holding(workload, `select from orders where id in (${orders}) for update`, async () => {
+    const waiting = [first(), second()]
+    await until('both wait for their rows', async () => (await lockedIn(workload)) === 2)
+    const third = last()
     for (let number = 0; number < 10; number++) {
       const health = await workload.send('GET /healthz')
       const read = await workload.send(`GET /api/products/${workload.product}`)
       assert.deepEqual([health.status, read.status], [200, 200])
     }
     refusedAs('OVERLOADED', await third)
-    // The second waits for the first one's place in the row's queue, and then for the row.
     for (const answer of await Promise.all(waiting)) refusedAs(/OVERLOADED|TIMEOUT/, answer)
   })
-  await stillPending(workload, Number(order))
+  for (const order of orders) await stillPending(workload, order)
 }
 
 /** How many sessions wait for what another has locked. */

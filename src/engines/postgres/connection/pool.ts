@@ -9,6 +9,7 @@ import {
 import type { Hosts } from '#engines/postgres/connection/hosts.ts'
 import { refused } from '#engines/postgres/connection/label.ts'
 import { clientConfig, type SessionOptions } from '#engines/postgres/connection/settings.ts'
+import { endsWithin } from '#engines/postgres/connection/within.ts'
 import type { PostgresOptions } from '#engines/postgres/options.ts'
 import { ApiError } from '#errors.ts'
 
@@ -18,38 +19,47 @@ const longestFind = 1500
 /** An idle connection is closed after so many milliseconds. */
 const idleFor = 30_000
 
-/** Whether a wait timed out because all connections are in use, not because a new one could not be opened. */
-const isFull = (error: unknown): boolean =>
-  error instanceof Error && error.message === 'timeout exceeded when trying to connect'
+/** The error for work that found no connection free in time. */
+export const allBusy = () =>
+  new ApiError('OVERLOADED', 'All connections to the database are busy; try again', {
+    retryAfter: 1,
+  })
 
 /** The class of a pool's clients: each new one connects to where the server is by then. */
-const clientsOf = (hosts: Hosts) =>
+const clientsOf = (hosts: Hosts, connectionTimeoutMillis: number) =>
   class extends ServerClient {
     readonly moves = hosts.moves()
 
     constructor(config: pg.ClientConfig) {
-      super({ ...config, connectionString: hosts.current() })
+      super({ ...config, connectionString: hosts.current(), connectionTimeoutMillis })
     }
   }
 
 type PoolClient = InstanceType<ReturnType<typeof clientsOf>> & pg.PoolClient
 
-const takeFrom = async (pool: pg.Pool, hosts: Hosts): Promise<PoolClient> => {
+/** A client of the pool, for which it waits so many milliseconds at most. */
+const takeFrom = async (pool: pg.Pool, hosts: Hosts, wait: number): Promise<PoolClient> => {
+  const last = performance.now() + wait
   try {
     for (;;) {
-      const client = (await pool.connect()) as PoolClient
+      const taken = pool.connect() as Promise<PoolClient>
+      if (!(await endsWithin(Math.max(last - performance.now(), 0), taken))) {
+        // Nobody waits for it any more; pg's pool can give up a place in its line by its own time limit only, the same for all.
+        taken.then(
+          client => client.release(),
+          () => {},
+        )
+        throw allBusy()
+      }
+      const client = await taken
       if (client.moves === hosts.moves()) return client
       // Another server became the primary while it connected.
       client.release(true)
     }
   } catch (error) {
-    if (!isFull(error)) {
-      hosts.doubt()
-      throw refused(error, hosts.current())
-    }
-    throw new ApiError('OVERLOADED', 'All connections to the database are busy; try again', {
-      retryAfter: 1,
-    })
+    if (error instanceof ApiError) throw error
+    hosts.doubt()
+    throw refused(error, hosts.current())
   }
 }
 
@@ -61,8 +71,8 @@ export const createPool = (
 ) => {
   const pool = new pg.Pool({
     ...clientConfig(hosts.current(), options),
-    Client: clientsOf(hosts),
-    connectionTimeoutMillis: poolWait,
+    Client: clientsOf(hosts, poolWait),
+    connectionTimeoutMillis: 0,
     idleTimeoutMillis: idleFor,
     max,
   } as object)
@@ -76,21 +86,22 @@ export const createPool = (
   })
   pool.on('remove', client => clients.delete(client))
   const connections = new WeakMap<pg.PoolClient, Connection>()
-  let finding = 0
-  const find = async () => {
-    finding++
+  let waiting = 0
+  const take = async (wait: number) => {
+    waiting++
     try {
       await hosts.find(longestFind)
+      return await takeFrom(pool, hosts, wait)
     } finally {
-      finding--
+      waiting--
     }
   }
-  /** Runs work on a connection, which is closed where the work broke it. */
+  /** Runs work on a connection, which is closed where the work broke it; waits so many milliseconds for one. */
   const use = async <Result>(
     work: (connection: Connection) => Promise<Result>,
+    wait = poolWait,
   ): Promise<Result> => {
-    await find()
-    const client = await takeFrom(pool, hosts)
+    const client = await take(wait)
     const connection = connections.getOrInsertComputed(client, one => connectionOf(one, options))
     try {
       checkRole(client, connection, hosts)
@@ -106,7 +117,7 @@ export const createPool = (
   return {
     use,
     /** How many wait for a connection. */
-    waiting: () => finding + pool.waitingCount,
+    waiting: () => waiting,
     close: () => endAll(clients, () => pool.end()),
   }
 }

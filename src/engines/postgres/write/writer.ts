@@ -8,17 +8,13 @@ import {
   isSurelyUndone,
 } from '#engines/postgres/connection/errors.ts'
 import type { Hosts } from '#engines/postgres/connection/hosts.ts'
-import { createPool, type Pool } from '#engines/postgres/connection/pool.ts'
+import { allBusy, createPool } from '#engines/postgres/connection/pool.ts'
 import type { SessionOptions } from '#engines/postgres/connection/settings.ts'
 import { timelineAt } from '#engines/postgres/connection/timeline.ts'
-import { endsWithin } from '#engines/postgres/connection/within.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
-import {
-  type PostgresServing,
-  usualTimeouts,
-  type WriteTimeouts,
-} from '#engines/postgres/options.ts'
+import { type PostgresServing, usualTimeouts, usualWriteWait } from '#engines/postgres/options.ts'
 import { PipelineVoid, pipelining } from '#engines/postgres/write/pipelining.ts'
+import { createTurns, rowsOf } from '#engines/postgres/write/turns.ts'
 import { tooManyWrites } from '#engines/shared/store.ts'
 import { ApiError } from '#errors.ts'
 import type { ReadPlan } from '#read/plan.ts'
@@ -78,44 +74,6 @@ const commit = async (
   return lsn == null ? undefined : `${timeline}-${lsn}`
 }
 
-/** Runs the jobs of one key one after another within the process: a waiting duplicate then holds no connection. */
-const createTurns = (longest: number) => {
-  const last = new Map<string, Promise<unknown>>()
-  return async <Result>(key: string | undefined, work: () => Promise<Result>): Promise<Result> => {
-    if (key === undefined) return work()
-    const before = last.get(key)
-    const { promise: turn, resolve: over } = Promise.withResolvers<void>()
-    const mine = before ? Promise.allSettled([before, turn]) : turn
-    last.set(key, mine)
-    try {
-      if (before && !(await endsWithin(longest, before))) throw inFlight()
-      return await work()
-    } finally {
-      over()
-      if (last.get(key) === mine) last.delete(key)
-    }
-  }
-}
-
-/** Prepares the reads that answer jobs, each once. */
-const preparing = ({ digits, limits }: PostgresServing) => {
-  const known = new WeakMap<ReadPlan, Prepared>()
-  return ({ answer }: Job): Prepared | undefined => {
-    if (!answer) return undefined
-    return known.getOrInsertComputed(answer.plan, plan => prepare(plan, dialect, digits, limits))
-  }
-}
-
-/** The parts that a try of a job needs. */
-type Tools = {
-  readonly pool: Pool
-  readonly hosts: Hosts
-  readonly settings: SessionOptions
-  readonly timeouts: WriteTimeouts
-  readonly prepared: (job: Job) => Prepared | undefined
-  readonly onCommit: PostgresServing['onCommit'] | undefined
-}
-
 /** Performs a job in an open transaction, without committing it. */
 const performOn = async (
   connection: Connection,
@@ -135,66 +93,13 @@ const performOn = async (
   }
 }
 
-// Beside the steps, the actions of foreign keys too: in a snapshot they fail on a row that another transaction has made refer
-// to a deleted one since, and the job is tried again.
-const isolation = ({ isolated = false }: Job): string =>
-  `isolation level ${isolated ? 'repeatable read' : 'read committed'}`
-
-/** One try of a job, in a transaction of its own. */
-const attempt = (
-  { pool, hosts, settings, timeouts, prepared, onCommit }: Tools,
-  job: Job,
-  isPipelined: boolean,
-) =>
-  pool.use(async (connection): Promise<Outcome> => {
-    begin(connection, settings, isolation(job))
-    if (job.idempotency) connection.run(`set local lock_timeout = ${timeouts.key}`).catch(() => {})
-    let outcome: Outcome
-    try {
-      outcome = await performOn(connection, job, prepared(job), isPipelined)
-    } catch (error) {
-      await rollBack(connection)
-      throw error
-    }
-    if (outcome.kind !== 'done') {
-      await rollBack(connection)
-      return outcome
-    }
-    const started = performance.now()
-    const position = await commit(connection, hosts.suspect)
-    onCommit?.(1, performance.now() - started)
-    return position === undefined ? outcome : { ...outcome, position }
-  })
-
 /** Whether a guard failed because of a transaction committed in between, which the next try sees. */
 const hasLostRace = (outcome: Outcome): boolean =>
   outcome.kind === 'violation' && outcome.constraint === 'reference'
 
-/** Tries a job until it is committed or refused, or has had too many conflicts. */
-const runWithRetries = async (tools: Tools, job: Job): Promise<Outcome> => {
-  const startedAt = performance.now()
-  const isLast = (number: number) =>
-    number >= mostTries || performance.now() - startedAt > tools.timeouts.tries
-  let isPipelined = true
-  for (let number = 1; ; number++) {
-    try {
-      const outcome = await attempt(tools, job, isPipelined)
-      if (!hasLostRace(outcome) || isLast(number)) return outcome
-    } catch (error) {
-      if (error instanceof PipelineVoid) {
-        isPipelined = false
-        continue
-      }
-      const mayPass = isRetryable(error) || (tools.hosts.role === 'primary' && isReadOnly(error))
-      if (!mayPass || isLast(number)) throw error
-    }
-    await sleep(number * (5 + Math.random() * 20))
-  }
-}
-
 /** A writer with a pool of connections of its own. */
 export const createWriter = (options: PostgresServing, hosts: Hosts) => {
-  const { timeouts = usualTimeouts } = options
+  const { digits, limits, onCommit, timeouts = usualTimeouts, writeWait = usualWriteWait } = options
   const settings: SessionOptions = {
     prepare: options.prepare,
     statementTimeout: timeouts.statement,
@@ -203,17 +108,84 @@ export const createWriter = (options: PostgresServing, hosts: Hosts) => {
     silenceLimit: timeouts.silence,
   }
   const pool = createPool(hosts, settings, options)
-  const { onCommit } = options
-  const tools: Tools = { pool, hosts, settings, timeouts, prepared: preparing(options), onCommit }
-  const inTurn = createTurns(timeouts.key)
+  const keys = createTurns()
+  const rows = createTurns()
+  const reads = new WeakMap<ReadPlan, Prepared>()
+
+  /** One try of a job, in a transaction of its own. */
+  const attempt = async (
+    connection: Connection,
+    job: Job,
+    isPipelined: boolean,
+  ): Promise<Outcome> => {
+    // Beside the steps, the actions of foreign keys too: in a snapshot they fail on a row that another transaction has made
+    // refer to a deleted one since, and the job is tried again.
+    const isolation = job.isolated ? 'repeatable read' : 'read committed'
+    begin(connection, settings, `isolation level ${isolation}`)
+    if (job.idempotency) connection.run(`set local lock_timeout = ${timeouts.key}`).catch(() => {})
+    const plan = job.answer?.plan
+    const prepared =
+      plan && reads.getOrInsertComputed(plan, () => prepare(plan, dialect, digits, limits))
+    let outcome: Outcome
+    try {
+      outcome = await performOn(connection, job, prepared, isPipelined)
+    } catch (error) {
+      await rollBack(connection)
+      throw error
+    }
+    if (outcome.kind !== 'done') {
+      await rollBack(connection)
+      return outcome
+    }
+    const startedAt = performance.now()
+    const position = await commit(connection, hosts.suspect)
+    onCommit?.(1, performance.now() - startedAt)
+    return position === undefined ? outcome : { ...outcome, position }
+  }
+
+  /** Tries a job until it is committed or refused, or has had too many conflicts; waits for its first connection until `due`. */
+  const runWithRetries = async (job: Job, due: number): Promise<Outcome> => {
+    // Before it has a connection, only its wait for one is limited.
+    let startedAt: number | undefined
+    for (let number = 1; ; number++) {
+      const triedAt = performance.now()
+      const isLast = () =>
+        number >= mostTries || performance.now() - (startedAt ?? triedAt) > timeouts.tries
+      const wait = startedAt === undefined ? Math.max(due - triedAt, 0) : writeWait
+      try {
+        const outcome = await pool.use(async connection => {
+          startedAt ??= performance.now()
+          try {
+            return await attempt(connection, job, true)
+          } catch (error) {
+            if (!(error instanceof PipelineVoid)) throw error
+            return await attempt(connection, job, false)
+          }
+        }, wait)
+        if (!hasLostRace(outcome) || isLast()) return outcome
+      } catch (error) {
+        const mayPass = isRetryable(error) || (hosts.role === 'primary' && isReadOnly(error))
+        if (!mayPass || isLast()) throw error
+        startedAt ??= triedAt
+      }
+      await sleep(number * (5 + Math.random() * 20))
+    }
+  }
+
+  const waiting = () => rows.waiting() + pool.waiting()
   return {
     write: async (job: Job): Promise<Outcome> => {
-      if (pool.waiting() >= options.queue) throw tooManyWrites()
-      return inTurn(job.idempotency?.name, () => runWithRetries(tools, job))
+      if (waiting() >= options.queue) throw tooManyWrites()
+      const due = performance.now() + writeWait
+      const key = job.idempotency === undefined ? [] : [job.idempotency.name]
+      // Repetitions of a request wait for the first one, and only that for the rows.
+      return keys.run(key, timeouts.key, inFlight, () =>
+        rows.run(rowsOf(job), due - performance.now(), allBusy, () => runWithRetries(job, due)),
+      )
     },
     /** Runs one statement as a transaction of its own. */
     query: (query: Query) => pool.use(connection => connection.query(query)),
-    waiting: pool.waiting,
+    waiting,
     close: pool.close,
   } satisfies Writer & Record<string, unknown>
 }
