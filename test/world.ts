@@ -13,7 +13,7 @@ import type { Migration } from '#engines/shared/migrations.ts'
 import type { Engine, Store } from '#engines/shared/store.ts'
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
 import type { DocumentLimits } from '#graphql/limits.ts'
-import type { Stored } from '#graphql/stored.ts'
+import type { StoredDocuments } from '#graphql/stored.ts'
 import { createActive } from '#http/active.ts'
 import type { HttpContext } from '#http/edge.ts'
 import { callersBehind } from '#http/limit/caller.ts'
@@ -64,7 +64,7 @@ export type WorldOptions = {
   /** How many connections it has on PostgreSQL for writes, and for slow reads. */
   readonly pool?: number
   readonly introspection?: boolean
-  readonly stored?: Stored
+  readonly stored?: StoredDocuments
   /** True unless it says otherwise. */
   readonly development?: boolean
   readonly now?: () => number

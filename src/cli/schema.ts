@@ -4,8 +4,7 @@ import { readArgs } from '#cli/arguments.ts'
 import { modelFor } from '#cli/store.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
-import { deriveSchema } from '#graphql/schema.ts'
-import { schemaText } from '#graphql/sdl.ts'
+import { deriveSchema, schemaText } from '#graphql/schema.ts'
 
 export const help = `Usage: duet schema
 

@@ -1,12 +1,15 @@
-/** The arguments of a query's fields, read from each request's variables into the slots of its plan. */
+/** Variables and arguments: coerced as the GraphQL specification says, and read into the slots of a plan. */
 import {
   type FieldNode,
   GraphQLError,
   type GraphQLField,
-  type getVariableValues,
+  type GraphQLSchema,
+  getVariableValues,
   isNonNullType,
+  type OperationDefinitionNode,
 } from 'graphql'
-import { GraphqlErrors } from '#graphql/document.ts'
+import { GraphqlErrors } from '#graphql/errors.ts'
+import type { Params } from '#graphql/over-http.ts'
 import type { Entity } from '#model/entity.ts'
 import { fieldOf, type Model } from '#model/model.ts'
 import { comparedWith, parseId } from '#model/values.ts'
@@ -15,9 +18,38 @@ import { type Page, pageSize, type Slot, type Value } from '#read/selection.ts'
 /** The coerced variables of a request, as graphql-js makes them. */
 export type Variables = ReturnType<typeof getVariableValues>['variableValues'] & {}
 
-export type Arguments = Readonly<Record<string, unknown>>
+/** How many faults of variables are reported; one more says how many follow. */
+const mostFaults = 20
 
-type AnyField = GraphQLField<unknown, unknown>
+/** Variables with longer JSON get one fault: graphql-js prints the whole value into each, which takes its time. */
+const printable = 2048
+
+/** CoerceVariableValues (section 6.1.2), by graphql-js. */
+export const coerceVariables = (
+  schema: GraphQLSchema,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+  values: Params['variables'],
+  introspection: boolean,
+): Variables => {
+  const hideSuggestions = !introspection
+  const result = getVariableValues(schema, variableDefinitions, values, {
+    maxErrors: 1,
+    hideSuggestions,
+  })
+  if (!result.errors) return result.variableValues
+  if (JSON.stringify(values).length > printable)
+    throw new GraphqlErrors('BAD_USER_INPUT', result.errors)
+  const maxErrors = Number.POSITIVE_INFINITY
+  const all = getVariableValues(schema, variableDefinitions, values, { maxErrors, hideSuggestions })
+  const { errors = [] } = all
+  const more = errors.length - mostFaults
+  const last = new GraphQLError(`And ${more} more ${more === 1 ? 'fault' : 'faults'}.`)
+  const reported = more > 0 ? [...errors.slice(0, mostFaults), last] : errors
+  throw new GraphqlErrors('BAD_USER_INPUT', reported)
+}
+
+/** The value of an argument that is an id; 0, which no row has, if it is none. */
+export const idArgument = (value: unknown): number => parseId(String(value)) ?? 0
 
 /** Slots from the number `first` on, whose values come from the variables of each request; the caller fills those before it. */
 export const createSlots = (first: Slot) => {
@@ -29,19 +61,19 @@ export const createSlots = (first: Slot) => {
   }
 }
 
-export type Slots = ReturnType<typeof createSlots>
+export type ArgumentSlots = ReturnType<typeof createSlots>
 
-// Above every budget: the statement's own limit and the count of objects decide.
-const wholeList = 1_000_000
-
-/** Gives an argument's value for some variables; undefined where the request gives none. */
-type ReadArgument = (variables: Variables) => unknown
+type AnyField = GraphQLField<unknown, unknown>
 
 /**
- * CoerceArgumentValues (section 6.4.1) for one argument of a scalar type, done once for each document as far as
- * possible: graphql-js does it in each request, which took a tenth of a small query.
+ * CoerceArgumentValues (section 6.4.1) for one argument of a scalar type, done once for each document as far as possible: graphql-js
+ * does it in each request, which took a tenth of a small query. Gives the value for some variables, undefined if the request has none.
  */
-export const argumentOf = (field: AnyField, node: FieldNode, name: string): ReadArgument => {
+export const argumentOf = (
+  field: AnyField,
+  node: FieldNode,
+  name: string,
+): ((variables: Variables) => unknown) => {
   const argument = field.args.find(argument => argument.name === name)
   const value = node.arguments?.find(({ name: given }) => given.value === name)?.value
   if (!argument || !value) return () => undefined
@@ -58,9 +90,12 @@ export const argumentOf = (field: AnyField, node: FieldNode, name: string): Read
   }
 }
 
-/** The slots of a list's page, from its arguments; null where the document gives none and the list is whole. */
+// Above every budget: the statement's own limit and the count of objects decide.
+const wholeList = 1_000_000
+
+/** The slots of a list's page, from its arguments; null if the document gives none and the list is whole. */
 export const pageOf = (
-  slots: Slots,
+  slots: ArgumentSlots,
   field: AnyField,
   node: FieldNode,
   defaultLimit: number | null,
@@ -81,10 +116,7 @@ export const pageOf = (
   }
 }
 
-/** The id in an argument; 0, which no row has, where it is no id. */
-export const idArgument = (value: unknown): number => parseId(String(value)) ?? 0
-
-/** The stored value that a filter's argument stands for; throws BAD_USER_INPUT where it has not the form of the field. */
+/** The stored value that a filter's argument stands for; throws BAD_USER_INPUT if it does not have the form of the field. */
 export const filterValue = (
   model: Model,
   entity: Entity,

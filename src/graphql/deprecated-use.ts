@@ -18,7 +18,7 @@ import {
 } from 'graphql'
 import { isObject } from '#base/object.ts'
 import type { Variables } from '#graphql/arguments.ts'
-import type { Operation } from '#graphql/document.ts'
+import type { GraphqlOperation } from '#graphql/document.ts'
 import type { Viewer } from '#model/policy.ts'
 import type { Usage } from '#versions/deprecated-use.ts'
 
@@ -37,13 +37,13 @@ const deprecatesIn = (schema: GraphQLSchema): boolean =>
     )
   })
 
-const documentOf = ({ node, fragments }: Operation): DocumentNode => ({
+const documentOf = ({ node, fragments }: GraphqlOperation): DocumentNode => ({
   kind: Kind.DOCUMENT,
   definitions: [node, ...fragments.values()],
 })
 
 /** The deprecated parts that an operation names in its own text: `Type.field`, `Type.field(argument)`, `Input.field`, `Enum.VALUE`. */
-const deprecatedIn = (schema: GraphQLSchema, operation: Operation): readonly string[] => {
+const deprecatedIn = (schema: GraphQLSchema, operation: GraphqlOperation): readonly string[] => {
   const info = new TypeInfo(schema)
   const found = new Set<string>()
   const add = (part: Part | null | undefined, place: (name: string) => string) => {
@@ -89,7 +89,7 @@ const inValue = (type: GraphQLInputType, value: unknown): readonly string[] => {
 /** The parts that count for a request: those of the text, found once for each operation, and those of its variables. */
 const namedBy = (
   schema: GraphQLSchema,
-  operation: Operation,
+  operation: GraphqlOperation,
   { sources }: Variables,
 ): ReadonlySet<string> => {
   const inText = operation.derived('deprecated parts', () => deprecatedIn(schema, operation))
@@ -103,7 +103,7 @@ const namedBy = (
 export const countingOperations = (
   schema: GraphQLSchema,
   usage: Usage,
-): ((operation: Operation, variables: Variables, viewer: Viewer) => void) => {
+): ((operation: GraphqlOperation, variables: Variables, viewer: Viewer) => void) => {
   if (!deprecatesIn(schema)) return () => {}
   return (operation, variables, viewer) => {
     for (const member of namedBy(schema, operation, variables))

@@ -1,6 +1,5 @@
-/** A request's document, parsed, validated and cached; bad documents never displace good ones. */
+/** A request's document: parsed, validated, within the limits, and cached; bad documents never displace good ones. */
 import {
-  type DocumentNode,
   GraphQLError,
   type GraphQLSchema,
   NoSchemaIntrospectionCustomRule,
@@ -12,6 +11,7 @@ import {
 } from 'graphql'
 import { lru } from '#base/lru.ts'
 import { ApiError } from '#errors.ts'
+import { GraphqlErrors } from '#graphql/errors.ts'
 import {
   checkDocument,
   type DocumentLimits,
@@ -21,48 +21,25 @@ import {
 } from '#graphql/limits.ts'
 import { type Account, partOf } from '#http/memory.ts'
 
-export type Operation = {
+export type GraphqlOperation = {
   readonly node: OperationDefinitionNode
   readonly fragments: Fragments
   /** The variables of `@skip` and `@include`: with the operation they decide which fields are selected. */
   readonly conditions: readonly string[]
-  /** The value derived from the operation under this key, made where it is not cached. */
+  /** The value derived from the operation under this key; made unless it is cached. */
   readonly derived: <Value>(key: string, make: () => Value) => Value
 }
 
-export type Document = { readonly operations: readonly Operation[] }
+export type Document = { readonly operations: readonly GraphqlOperation[] }
 
-/** The faults of a document or of its variables, as graphql-js reports them, under one code. */
-export class GraphqlErrors extends Error {
-  override readonly name = 'GraphqlErrors'
-  readonly code: 'GRAPHQL_PARSE_FAILED' | 'GRAPHQL_VALIDATION_FAILED' | 'BAD_USER_INPUT'
-  readonly errors: readonly GraphQLError[]
-
-  constructor(code: GraphqlErrors['code'], errors: readonly GraphQLError[]) {
-    super(errors[0]?.message ?? code)
-    this.code = code
-    this.errors = errors
-  }
-}
-
-const conditionsOf = (document: DocumentNode): readonly string[] => {
-  const names = new Set<string>()
-  visit(document, {
-    Directive: node => {
-      const value = node.arguments?.find(({ name }) => name.value === 'if')?.value
-      if (value?.kind === 'Variable') names.add(value.name.value)
-    },
-  })
-  return [...names].sort()
-}
+const tooComplex = (message: string) => new ApiError('QUERY_TOO_COMPLEX', message)
 
 // The parser's own message for its limits; no text of the document can come before it.
-const tooComplex = /^Syntax Error: Document contains more than \d+ (tokens|comments)\./
+const overItsLimits = /^Syntax Error: Document contains more than \d+ (tokens|comments)\./
 
-const parsed = (source: string, limits: DocumentLimits): DocumentNode => {
+const parsed = (source: string, limits: DocumentLimits) => {
   if (source.length > limits.source)
-    throw new ApiError(
-      'QUERY_TOO_COMPLEX',
+    throw tooComplex(
       `The document has ${source.length} characters, at most ${limits.source} are allowed`,
     )
   try {
@@ -74,38 +51,29 @@ const parsed = (source: string, limits: DocumentLimits): DocumentNode => {
     })
   } catch (error) {
     if (error instanceof GraphQLError) {
-      if (!tooComplex.test(error.message)) throw new GraphqlErrors('GRAPHQL_PARSE_FAILED', [error])
-      throw new ApiError('QUERY_TOO_COMPLEX', error.message.replace(/^Syntax Error: /, ''))
+      if (overItsLimits.test(error.message))
+        throw tooComplex(error.message.replace(/^Syntax Error: /, ''))
+      throw new GraphqlErrors('GRAPHQL_PARSE_FAILED', [error])
     }
     // A document can nest too deep for the parser's own recursion.
-    if (error instanceof RangeError)
-      throw new ApiError('QUERY_TOO_COMPLEX', 'The document nests too deep to be parsed')
+    if (error instanceof RangeError) throw tooComplex('The document nests too deep to be parsed')
     throw error
   }
 }
 
-const validated = (node: DocumentNode, schema: GraphQLSchema, introspection: boolean): void => {
-  const rules = introspection
-    ? specifiedRules
-    : [...specifiedRules, NoSchemaIntrospectionCustomRule]
-  let errors: readonly GraphQLError[]
+const faultsOf = (...args: Parameters<typeof validate>): readonly GraphQLError[] => {
   try {
-    errors = validate(schema, node, rules, { maxErrors: 10, hideSuggestions: !introspection })
+    return validate(...args)
   } catch (error) {
-    if (error instanceof RangeError)
-      throw new ApiError('QUERY_TOO_COMPLEX', 'The document nests too deep to be validated')
+    if (error instanceof RangeError) throw tooComplex('The document nests too deep to be validated')
     throw error
   }
-  // Whether fields may be merged is compared pair by pair; graphql-js gives up above half a million.
-  if (errors.at(-1)?.message === 'Validation aborted.')
-    throw new ApiError('QUERY_TOO_COMPLEX', 'The document selects too many fields under one name')
-  if (errors.length > 0) throw new GraphqlErrors('GRAPHQL_VALIDATION_FAILED', errors)
 }
 
 const mostGood = 1000
 const mostBad = 100
 
-/** What each kind of value may take of the account. */
+/** The share of the account that each kind of value may take. */
 const shares = { documents: 2 / 7, derived: 4 / 7, faults: 1 / 7 } as const
 
 /** The bytes that a document takes up for each of its tokens. */
@@ -114,7 +82,7 @@ const bytesOfToken = 300
 /**
  * The bytes that a value takes up, as measured: by itself and for each token of its document. Statements and their texts are with
  * what is derived. A fault has its text, its stack, the place where it was found, and the tree that it was found in, whose tokens
- * are not known where the document does not parse.
+ * are not known if the document does not parse.
  */
 const weightOf = {
   document: (source: string, tokens: number) => 1024 + 2 * source.length + bytesOfToken * tokens,
@@ -122,12 +90,6 @@ const weightOf = {
   faults: (source: string, tokens: number, faults: number) =>
     2 * source.length + bytesOfToken * Math.min(source.length, tokens) + 3072 * faults,
 } as const
-
-/** How many errors one stands for. Until its stack is read, V8 keeps for each all that validation had in hand: ten times as much. */
-const readStacks = (error: Error): number => {
-  const all = error instanceof GraphqlErrors ? [error, ...error.errors] : [error]
-  return all.filter(({ stack }) => stack !== undefined).length
-}
 
 /** Reads a document that is not cached; may throw instead. */
 export type ReadNew = (read: () => Document) => Document
@@ -142,36 +104,49 @@ export const documentCache = (
   const good = lru<Document>(mostGood, partOf(account, shares.documents))
   const bad = lru<Error>(mostBad, partOf(account, shares.faults))
   const derivations = lru<unknown>(10 * mostGood, partOf(account, shares.derived))
+  const rules = introspection
+    ? specifiedRules
+    : [...specifiedRules, NoSchemaIntrospectionCustomRule]
   let operationCount = 0
-  /** The operation's view of the derived values, which all operations share. */
-  const derivedFor = (weight: number): Operation['derived'] => {
-    const number = ++operationCount
-    return <Value>(key: string, make: () => Value): Value => {
-      const full = `${number} ${key}`
-      return (derivations.get(full) ?? derivations.set(full, make(), weight)) as Value
-    }
-  }
-  const analyse = (source: string): { readonly document: Document; readonly weight: number } => {
+  const read = (source: string): Document => {
     const node = parsed(source, limits)
-    validated(node, schema, introspection)
+    const faults = faultsOf(schema, node, rules, { maxErrors: 10, hideSuggestions: !introspection })
+    // Whether fields may be merged is compared pair by pair; graphql-js gives up above half a million.
+    if (faults.at(-1)?.message === 'Validation aborted.')
+      throw tooComplex('The document selects too many fields under one name')
+    if (faults.length > 0) throw new GraphqlErrors('GRAPHQL_VALIDATION_FAILED', faults)
     checkDocument(node, limits)
     const fragments = fragmentsOf(node)
-    const conditions = conditionsOf(node)
-    const { tokenCount: tokens = 0 } = node
-    const operations = operationsOf(node).map((node): Operation => {
-      const derived = derivedFor(weightOf.derived(tokens))
-      return { node, fragments, conditions, derived }
+    const conditions = new Set<string>()
+    visit(node, {
+      Directive: directive => {
+        const value = directive.arguments?.find(({ name }) => name.value === 'if')?.value
+        if (value?.kind === 'Variable') conditions.add(value.name.value)
+      },
     })
-    return { document: { operations }, weight: weightOf.document(source, tokens) }
+    const { tokenCount: tokens = 0 } = node
+    const operations = operationsOf(node).map((node): GraphqlOperation => {
+      // All operations share one cache of derived values.
+      const number = ++operationCount
+      const derived = <Value>(key: string, make: () => Value): Value => {
+        const full = `${number} ${key}`
+        const known = derivations.get(full)
+        return (known ?? derivations.set(full, make(), weightOf.derived(tokens))) as Value
+      }
+      return { node, fragments, conditions: [...conditions].sort(), derived }
+    })
+    return good.set(source, { operations }, weightOf.document(source, tokens))
   }
-  const read = (source: string): Document => {
+  const readOrRemember = (source: string): Document => {
     try {
-      const { document, weight } = analyse(source)
-      return good.set(source, document, weight)
+      return read(source)
     } catch (error) {
       const fault = error as Error
+      // Until its stack is read, V8 keeps for each error all that validation had in hand: ten times as much.
+      const all = fault instanceof GraphqlErrors ? [fault, ...fault.errors] : [fault]
+      const count = all.filter(({ stack }) => stack !== undefined).length
       if (source.length <= limits.source)
-        bad.set(source, fault, weightOf.faults(source, limits.tokens, readStacks(fault)))
+        bad.set(source, fault, weightOf.faults(source, limits.tokens, count))
       throw error
     }
   }
@@ -180,22 +155,23 @@ export const documentCache = (
     if (known) return known
     const fault = bad.get(source)
     if (fault) throw fault
-    return readNew(() => read(source))
+    return readNew(() => readOrRemember(source))
   }
 }
 
 /** GetOperation (GraphQL specification, section 6.1): the operation of that name, or the only one. */
-export const getOperation = (document: Document, name: string | undefined): Operation => {
-  const { operations } = document
-  const fail = (message: string): never => {
-    throw new GraphqlErrors('GRAPHQL_VALIDATION_FAILED', [new GraphQLError(message)])
-  }
-  if (name !== undefined)
-    return (
-      operations.find(({ node }) => node.name?.value === name) ??
-      fail(`The document has no operation named "${name}".`)
-    )
-  if (operations.length > 1)
-    fail('The document has several operations: say which one by operationName.')
-  return operations[0] ?? fail('The document has no operation.')
+export const getOperation = (
+  { operations }: Document,
+  name: string | undefined,
+): GraphqlOperation => {
+  const found =
+    name === undefined
+      ? operations.length === 1 && operations[0]
+      : operations.find(({ node }) => node.name?.value === name)
+  if (found) return found
+  let fault = 'The document has no operation.'
+  if (name !== undefined) fault = `The document has no operation named "${name}".`
+  else if (operations.length > 1)
+    fault = 'The document has several operations: say which one by operationName.'
+  throw new GraphqlErrors('GRAPHQL_VALIDATION_FAILED', [new GraphQLError(fault)])
 }

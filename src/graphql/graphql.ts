@@ -1,30 +1,31 @@
-/** GraphQL over HTTP: the endpoint, and the envelope and headers of its answers. Nothing that a start waits for imports it. */
-import { after } from '#base/after.ts'
-import { graphqlPath } from '#base/paths.ts'
+/** The life of a GraphQL request, from its parameters to its answer. Nothing that a start waits for imports this file. */
+import { GraphQLError, OperationTypeNode } from 'graphql'
+import { after, attempt } from '#base/after.ts'
+import { graphqlPath, schemaPath } from '#base/paths.ts'
 import type { Core } from '#core.ts'
-import { ApiError } from '#errors.ts'
+import { ApiError, type ErrorLocation } from '#errors.ts'
+import { coerceVariables } from '#graphql/arguments.ts'
 import { countingOperations } from '#graphql/deprecated-use.ts'
-import { documentCache } from '#graphql/document.ts'
-import {
-  asksForMutation,
-  type Endpoint,
-  executeRequest,
-  failure,
-  type Result,
-} from '#graphql/execute.ts'
+import { documentCache, type GraphqlOperation, getOperation } from '#graphql/document.ts'
+import { type ErrorEntry, entriesOf, GraphqlErrors } from '#graphql/errors.ts'
 import type { DocumentLimits } from '#graphql/limits.ts'
-import { json, negotiate } from '#graphql/media-types.ts'
-import { bodyTypes, mayMutate, type Params, paramsOf } from '#graphql/params.ts'
-import { deriveSchema, type Schema } from '#graphql/schema.ts'
-import { schemaHandler } from '#graphql/sdl.ts'
-import { type Documents, documentsWith, type Stored } from '#graphql/stored.ts'
-import { unlessKnown } from '#http/conditional.ts'
+import { runMutation } from '#graphql/mutation.ts'
+import { bodyTypes, json, mayMutate, negotiate, type Params, paramsOf } from '#graphql/over-http.ts'
+import { runQuery } from '#graphql/query.ts'
+import { type DerivedSchema, deriveSchema, schemaText } from '#graphql/schema.ts'
+import { collectFields, type Execution } from '#graphql/selection.ts'
+import { type Documents, documentsWith, type StoredDocuments } from '#graphql/stored.ts'
+import { preferred } from '#http/accept.ts'
+import { askedBy } from '#http/asked.ts'
+import { bodyTag, unlessKnown } from '#http/conditional.ts'
 import type { Fail, HttpContext } from '#http/edge.ts'
 import { exchange } from '#http/exchange.ts'
+import { asApiError } from '#http/finish.ts'
 import { createMemory, type Memory } from '#http/memory.ts'
-import { errorHeaders, type Reply } from '#http/reply.ts'
+import { errorHeaders, type Reply, writeHeaders } from '#http/reply.ts'
 import { type Http, header } from '#http/request.ts'
 import { acceptQuery, isSafe } from '#http/safe.ts'
+import type { Whole } from '#http/whole.ts'
 import type { Model } from '#model/model.ts'
 import { anonymous, type Viewer } from '#model/policy.ts'
 import { type KeyedRequest, keyedRequest } from '#write/idempotency.ts'
@@ -32,136 +33,205 @@ import { type KeyedRequest, keyedRequest } from '#write/idempotency.ts'
 export type GraphqlOptions = {
   readonly limits: DocumentLimits
   readonly introspection: boolean
-  /** Absent where the operator stored no documents. */
-  readonly stored?: Stored | undefined
+  /** Absent if the operator stored no documents. */
+  readonly stored?: StoredDocuments | undefined
 }
 
-const envelope = ({ data, errors }: Result): string => {
-  const members = errors.length > 0 ? [`"errors":${JSON.stringify(errors)}`] : []
-  if (data !== undefined) members.push(`"data":${data}`)
-  return `{${members.join()}}`
+/** The endpoint, as all its requests share it. */
+type GraphqlEndpoint = {
+  readonly core: Core
+  readonly edge: HttpContext
+  readonly schema: DerivedSchema
+  readonly introspection: boolean
+  readonly documents: Documents
+  /** Counts the operations that use what is deprecated. */
+  readonly countUse: ReturnType<typeof countingOperations>
 }
 
-/** A well-formed request is 200 for `application/json`, whatever its errors; 405 is about the method itself, 429 about the caller. */
-const statusFor = (type: string, { data, whole, status }: Result): number =>
-  data !== undefined || whole || (type === json && status !== 405 && status !== 429) ? 200 : status
-
-const codeOf = ({ errors }: Result): string | undefined => {
-  const code = errors[0]?.extensions.code
-  return code === undefined ? undefined : String(code)
+/** A request whose parameters are known. */
+type GraphqlRequest = {
+  readonly c: Http
+  readonly viewer: Viewer
+  readonly params: Params
+  readonly requestId: string
+  /** The idempotency key, if the request has one. */
+  readonly keyed: KeyedRequest | undefined
 }
 
-const replyOf = (
-  c: Http,
-  result: Result,
-  type: string,
-  viewer: Viewer,
-  hash: () => string,
-): Reply => {
-  const body = result.whole?.body ?? envelope(result)
-  const tag = result.whole?.tag
-  const status = statusFor(type, result)
-  const headers = {
-    ...result.headers,
-    'Content-Type': type,
-    Vary: 'Accept, Authorization',
-    ...(isSafe(c.req.method) && acceptQuery(bodyTypes)),
-  }
-  const reply = {
-    status,
-    headers,
-    body,
-    code: codeOf(result),
-    operation: { name: result.name, hash },
-  }
-  if (tag === undefined) return { ...reply, headers: { ...headers, 'Cache-Control': 'no-store' } }
-  // An answer without errors to a GET or QUERY may be cached.
-  const audience = viewer.role === anonymous.role ? 'public' : 'private'
-  const cached = { ...headers, ETag: tag, 'Cache-Control': `${audience}, no-cache` }
-  return unlessKnown(c, { ...reply, headers: cached }, tag)
+/** The result of a request: the text of `data` if the operation was run, and its errors. */
+type GraphqlResult = {
+  readonly data: string | undefined
+  /** The whole answer of a query without errors, whose `data` is left out here. */
+  readonly whole?: Whole
+  readonly errors: readonly ErrorEntry[]
+  /** The status for `application/graphql-response+json`. */
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** The name of the operation that was run. */
+  readonly name?: string | undefined
 }
 
-/** The request under its key, in a scope of this API: the REST API knows the same key as another one. */
-const keyedOf = (
-  { core }: Endpoint,
-  c: Http,
-  viewer: Viewer,
-  params: Params,
-): KeyedRequest | undefined => {
-  const { method, path } = c.req
-  if (method !== 'POST') return undefined
-  const request = { method, path, body: params }
-  const { roles } = core.model.viewers
-  const keyed = keyedRequest(header(c, 'idempotency-key'), viewer, request, roles)
-  return keyed && { ...keyed, scope: `graphql ${keyed.scope}` }
-}
-
+/** Answers a request: its parameters are read, its document is found, its operation is run. */
 const answer = (
-  endpoint: Endpoint,
+  endpoint: GraphqlEndpoint,
   c: Http,
   viewer: Viewer,
   requestId: string,
 ): Reply | Promise<Reply> => {
+  const { core, edge, documents } = endpoint
+  const { method, path } = c.req
   const type = negotiate(header(c, 'accept'))
   if (type === undefined)
     throw new ApiError(
       'NOT_ACCEPTABLE',
       'Answers are application/graphql-response+json or application/json',
     )
-  return after(paramsOf(c, endpoint.edge.bodyLimit), params => {
-    const keyed = keyedOf(endpoint, c, viewer, params)
-    const request = { c, viewer, params, requestId, keyed }
-    const hash = () => endpoint.documents.digest(params)
-    return after(executeRequest(endpoint, request), result =>
-      replyOf(c, result, type, viewer, hash),
+  return after(paramsOf(c, edge.bodyLimit), params => {
+    let keyed: KeyedRequest | undefined
+    if (method === 'POST') {
+      const request = { method, path, body: params }
+      const { roles } = core.model.viewers
+      keyed = keyedRequest(header(c, 'idempotency-key'), viewer, request, roles)
+      // In a scope of this API: the REST API knows the same key as another one.
+      if (keyed) keyed = { ...keyed, scope: `graphql ${keyed.scope}` }
+    }
+    const result = attempt<GraphqlResult>(
+      () => executeRequest(endpoint, { c, viewer, params, requestId, keyed }),
+      error => failure(edge, error, requestId),
     )
+    return after(result, result => {
+      const { whole, data, errors, name } = result
+      const code = errors[0]?.extensions.code
+      const headers = {
+        ...result.headers,
+        'Content-Type': type,
+        Vary: 'Accept, Authorization',
+        ...(isSafe(method) && acceptQuery(bodyTypes)),
+      }
+      // A well-formed request is 200 for `application/json`, whatever its errors; 405 is about the method itself, 429 about the caller.
+      const isRun = data !== undefined || whole !== undefined
+      const isAbove = type !== json || result.status === 405 || result.status === 429
+      const reply = {
+        status: isAbove && !isRun ? result.status : 200,
+        headers,
+        body: whole?.body ?? envelope(result),
+        code: code === undefined ? undefined : String(code),
+        operation: { name, hash: () => documents.digest(params) },
+      }
+      const tag = whole?.tag
+      if (tag === undefined)
+        return { ...reply, headers: { ...headers, 'Cache-Control': 'no-store' } }
+      // An answer without errors to a GET or QUERY may be cached.
+      const audience = viewer.role === anonymous.role ? 'public' : 'private'
+      const cached = { ...headers, ETag: tag, 'Cache-Control': `${audience}, no-cache` }
+      return unlessKnown(c, { ...reply, headers: cached }, tag)
+    })
   })
 }
 
+/** ExecuteRequest (GraphQL specification, section 6.1): the operation that a request asks for, run on the core. */
+const executeRequest = (
+  endpoint: GraphqlEndpoint,
+  request: GraphqlRequest,
+): GraphqlResult | Promise<GraphqlResult> => {
+  const { core, edge, schema, introspection } = endpoint
+  const { c, params, viewer, requestId } = request
+  const { method } = c.req
+  const operation = operationOf(endpoint, request)
+  if (isMutation(operation) && method !== 'POST')
+    throw new ApiError('METHOD_NOT_ALLOWED', 'A mutation must be sent by POST', {
+      headers: { Allow: 'POST' },
+    })
+  const variables = coerceVariables(schema.schema, operation.node, params.variables, introspection)
+  endpoint.countUse(operation, variables, viewer)
+  const execution = { core, schema, operation, variables, viewer }
+  if (isMutation(operation)) return mutate(endpoint, request, execution)
+  const name = operation.node.name?.value
+  return after(runQuery(execution, method !== 'POST', askedBy(edge, c, viewer)), queried =>
+    'error' in queried
+      ? { ...failure(edge, queried.error, requestId), data: 'null', status: 200, name }
+      : { data: undefined, whole: queried, errors: [], status: 200, name },
+  )
+}
+
+/** The operation that a request asks for; a new document is read within its caller's share of the processor. */
+const operationOf = (
+  { documents, edge: { limiter } }: GraphqlEndpoint,
+  { c, viewer, params }: Pick<GraphqlRequest, 'c' | 'viewer' | 'params'>,
+): GraphqlOperation => {
+  const document = documents.find(params, read =>
+    limiter ? limiter.readNew(c, viewer, read) : read(),
+  )
+  return getOperation(document, params.operationName)
+}
+
+const isMutation = ({ node }: GraphqlOperation): boolean =>
+  node.operation === OperationTypeNode.MUTATION
+
+const mutate = async (
+  { edge, schema }: GraphqlEndpoint,
+  { c, requestId, keyed }: GraphqlRequest,
+  execution: Execution,
+): Promise<GraphqlResult> => {
+  const { operation, variables, viewer } = execution
+  // Each mutation of an operation counts as a request does, and so does each row it creates; the first request is counted already.
+  const fields = collectFields([operation.node.selectionSet], operation, variables).values()
+  const roots = [...fields].flatMap(([node]) => schema.roots.get(node?.name.value ?? '') ?? [])
+  for (const { kind, entity } of roots)
+    if (kind === 'create') edge.limiter?.countCreation(c, viewer, entity)
+  const rate = roots.length > 1 ? await edge.limiter?.count(c, viewer, roots.length - 1) : undefined
+  const { data, error, ...write } = await runMutation(execution, keyed)
+  const failed = error && failure(edge, error.cause, requestId, error.location)
+  const headers = { ...rate, ...failed?.headers, ...writeHeaders(write) }
+  const name = operation.node.name?.value
+  return { data, errors: failed?.errors ?? [], status: 200, headers, name }
+}
+
+/** A result that is an error and nothing else. A bug is observed, and the caller sees none of its words. */
+const failure = (
+  edge: HttpContext,
+  error: unknown,
+  requestId: string,
+  location?: ErrorLocation,
+): GraphqlResult => {
+  // graphql-js throws one by itself if a variable is null and its argument may not be.
+  const faults =
+    error instanceof GraphQLError ? new GraphqlErrors('BAD_USER_INPUT', [error]) : error
+  if (faults instanceof GraphqlErrors)
+    return { data: undefined, errors: entriesOf(faults, requestId), status: 400 }
+  const known = asApiError(error, requestId, edge.observe)
+  return {
+    data: undefined,
+    errors: entriesOf(known, requestId, location),
+    status: known.status,
+    headers: errorHeaders(known),
+  }
+}
+
+const envelope = ({ data, errors }: GraphqlResult): string => {
+  const members = errors.length > 0 ? [`"errors":${JSON.stringify(errors)}`] : []
+  if (data !== undefined) members.push(`"data":${data}`)
+  return `{${members.join()}}`
+}
+
 /** Whether a request is a mutation, known without reading bodies that cannot be one; the faults of others are found in their turn. */
-const isWrite = (endpoint: Endpoint, c: Http, viewer: Viewer): boolean => {
+const isWrite = (endpoint: GraphqlEndpoint, c: Http, viewer: Viewer): boolean => {
   const body = c.get('body')
   if (c.req.method !== 'POST' || !body || !mayMutate(body)) return false
   try {
     const params = paramsOf(c, endpoint.edge.bodyLimit)
     if (params instanceof Promise) return false
-    return asksForMutation(endpoint, { c, viewer, params })
+    return isMutation(operationOf(endpoint, { c, viewer, params }))
   } catch {
     return false
   }
 }
 
-/** Errors before there is a GraphQL request: broken bodies, bad tokens, wrong media types. */
-const failWith =
-  (observe: HttpContext['observe']): Fail =>
-  (error, requestId, c) => {
-    const type = negotiate(header(c, 'accept')) ?? json
-    // A bad token and variables that are too large are errors as any other of a well-formed request; at any other path
-    // there is no request of GraphQL.
-    const isWellFormed = error.code === 'UNAUTHENTICATED' || error.code === 'VALIDATION_ERROR'
-    const isRequest = c.req.path === graphqlPath
-    const refused = error.code === 'VALIDATION_ERROR' ? 400 : error.status
-    const status = isWellFormed && isRequest && type === json ? 200 : refused
-    return {
-      status,
-      headers: {
-        'Content-Type': type,
-        'Cache-Control': 'no-store',
-        Vary: 'Accept, Authorization',
-        ...errorHeaders(error),
-      },
-      body: envelope(failure(observe, error, requestId)),
-    }
-  }
-
 const documentsFor = (
-  { schema }: Schema,
-  options: GraphqlOptions,
+  { schema }: DerivedSchema,
+  { limits, introspection, stored = { documents: [], only: false } }: GraphqlOptions,
   { documents }: Memory,
-): Documents => {
-  const { limits, introspection, stored = { documents: [], only: false } } = options
-  return documentsWith(stored, documentCache(schema, limits, introspection, documents))
-}
+): Documents => documentsWith(stored, documentCache(schema, limits, introspection, documents))
 
 /** Throws an error with a sentence for each stored document that cannot be served. */
 export const checkStored = (model: Model, options: GraphqlOptions): void => {
@@ -175,7 +245,25 @@ export const openGraphql = (core: Core, edge: HttpContext, options: GraphqlOptio
   const documents = documentsFor(schema, options, edge.memory)
   const countUse = countingOperations(schema.schema, core.usage)
   const endpoint = { core, edge, schema, introspection, documents, countUse }
-  const fail = failWith(edge.observe)
+  // For errors before there is a GraphQL request: broken bodies, bad tokens, wrong media types.
+  const fail: Fail = (error, requestId, c) => {
+    const type = negotiate(header(c, 'accept')) ?? json
+    // A bad token and variables that are too large are errors as any other of a well-formed request; at any other path
+    // there is no request of GraphQL.
+    const isWellFormed = error.code === 'UNAUTHENTICATED' || error.code === 'VALIDATION_ERROR'
+    const isRequest = c.req.path === graphqlPath
+    const refused = error.code === 'VALIDATION_ERROR' ? 400 : error.status
+    return {
+      status: isWellFormed && isRequest && type === json ? 200 : refused,
+      headers: {
+        'Content-Type': type,
+        'Cache-Control': 'no-store',
+        Vary: 'Accept, Authorization',
+        ...errorHeaders(error),
+      },
+      body: envelope(failure(edge, error, requestId)),
+    }
+  }
   const serve = exchange(
     edge,
     fail,
@@ -183,7 +271,28 @@ export const openGraphql = (core: Core, edge: HttpContext, options: GraphqlOptio
     graphqlPath,
     { isWrite: (c, viewer) => isWrite(endpoint, c, viewer) },
   )
-  return { serve, serveSchema: schemaHandler(edge, fail, endpoint) }
+  // Not printed at the start, which that would delay.
+  let text: string | undefined
+  const answerSchema = (c: Http): Reply => {
+    if (!introspection)
+      throw new ApiError(
+        'NOT_FOUND',
+        'Schema not found: this service shows it only with DUET_INTROSPECTION=on',
+      )
+    text ??= schemaText(schema)
+    // Browsers would save a type that they do not know.
+    const form = preferred(header(c, 'accept') ?? '*/*', ['application/graphql', 'text/html'])
+    const type = form === 'text/html' ? 'text/plain' : 'application/graphql'
+    const tag = bodyTag(text)
+    const headers = {
+      ETag: tag,
+      'Cache-Control': 'public, no-cache',
+      Vary: 'Accept',
+      'Content-Type': `${type}; charset=utf-8`,
+    }
+    return unlessKnown(c, { status: 200, headers, body: text }, tag)
+  }
+  return { serve, serveSchema: exchange(edge, fail, answerSchema, schemaPath) }
 }
 
 export type GraphqlApi = ReturnType<typeof openGraphql>

@@ -1,9 +1,9 @@
-/** How large an operation may be before it runs: counted with fragments where they are spread. */
+/** How large an operation may be before it runs: counted with its fragments wherever they are spread. */
 import {
   type DocumentNode,
   type FragmentDefinitionNode,
+  Kind,
   type OperationDefinitionNode,
-  type SelectionNode,
   type SelectionSetNode,
   visit,
 } from 'graphql'
@@ -29,67 +29,63 @@ type Size = {
 
 const none: Size = { depth: 0, fields: 0, aliases: 0, rootFields: 0 }
 
-const both = (a: Size, b: Size): Size => ({
-  depth: Math.max(a.depth, b.depth),
-  fields: a.fields + b.fields,
-  aliases: a.aliases + b.aliases,
-  rootFields: a.rootFields + b.rootFields,
-})
-
 export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>
 
 /** The fragments of a document by their names. */
 export const fragmentsOf = ({ definitions }: DocumentNode): Fragments => {
-  const fragments = definitions.filter(({ kind }) => kind === 'FragmentDefinition')
+  const fragments = definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION)
   return new Map((fragments as FragmentDefinitionNode[]).map(node => [node.name.value, node]))
 }
 
 /** The operations of a document in order. */
 export const operationsOf = ({ definitions }: DocumentNode): readonly OperationDefinitionNode[] =>
-  definitions.filter(node => node.kind === 'OperationDefinition')
+  definitions.filter(node => node.kind === Kind.OPERATION_DEFINITION)
 
 /** Measures selection sets; each fragment is measured once, so that a bomb of them costs nothing. */
-const measurer = (fragments: Fragments) => {
+const measuring = (fragments: Fragments) => {
   const measured = new Map<string, Size>()
-  const ofFragment = (name: string): Size =>
-    measured.getOrInsertComputed(name, () => {
-      const fragment = fragments.get(name)
-      return fragment ? ofSet(fragment.selectionSet) : none
+  const sizeOf = ({ selections }: SelectionSetNode): Size => {
+    const sizes = selections.map((selection): Size => {
+      if (selection.kind === Kind.INLINE_FRAGMENT) return sizeOf(selection.selectionSet)
+      if (selection.kind === Kind.FRAGMENT_SPREAD)
+        return measured.getOrInsertComputed(selection.name.value, name => {
+          const fragment = fragments.get(name)
+          return fragment ? sizeOf(fragment.selectionSet) : none
+        })
+      const below = selection.selectionSet ? sizeOf(selection.selectionSet) : none
+      // Introspection has a depth of its own, which graphql-js's rules keep.
+      const isIntrospection = selection.name.value.startsWith('__')
+      return {
+        depth: isIntrospection ? 1 : below.depth + 1,
+        fields: below.fields + 1,
+        aliases: below.aliases + (selection.alias ? 1 : 0),
+        rootFields: 1,
+      }
     })
-  const ofSelection = (selection: SelectionNode): Size => {
-    if (selection.kind === 'FragmentSpread') return ofFragment(selection.name.value)
-    if (selection.kind === 'InlineFragment') return ofSet(selection.selectionSet)
-    const below = selection.selectionSet ? ofSet(selection.selectionSet) : none
-    // Introspection has a depth of its own, which graphql-js's rules keep.
-    const isIntrospection = selection.name.value.startsWith('__')
-    return {
-      depth: isIntrospection ? 1 : below.depth + 1,
-      fields: below.fields + 1,
-      aliases: below.aliases + (selection.alias ? 1 : 0),
-      rootFields: 1,
-    }
+    return sizes.reduce(
+      (a, b) => ({
+        depth: Math.max(a.depth, b.depth),
+        fields: a.fields + b.fields,
+        aliases: a.aliases + b.aliases,
+        rootFields: a.rootFields + b.rootFields,
+      }),
+      none,
+    )
   }
-  const ofSet = ({ selections }: SelectionSetNode): Size =>
-    selections.reduce((size, selection) => both(size, ofSelection(selection)), none)
-  return ofSet
+  return sizeOf
 }
 
-const directivesIn = (document: DocumentNode): number => {
-  let count = 0
-  visit(document, { Directive: () => void count++ })
-  return count
-}
-
-const tooMuch = (count: number, limit: number, what: string) =>
+const tooMuch = (count: number, limit: number, things: string) =>
   new ApiError(
     'QUERY_TOO_COMPLEX',
-    `The operation has ${count > 1e6 ? 'far too many' : count} ${what}, at most ${limit} are allowed`,
+    `The operation has ${count > 1e6 ? 'far too many' : count} ${things}, at most ${limit} are allowed`,
   )
 
 /** Throws `DEPTH_LIMIT` or `QUERY_TOO_COMPLEX` for a valid document with an operation over the limits. */
 export const checkDocument = (document: DocumentNode, limits: DocumentLimits): void => {
-  const sizeOf = measurer(fragmentsOf(document))
-  const directives = directivesIn(document)
+  const sizeOf = measuring(fragmentsOf(document))
+  let directives = 0
+  visit(document, { Directive: () => void directives++ })
   if (directives > limits.directives) throw tooMuch(directives, limits.directives, 'directives')
   for (const { selectionSet } of operationsOf(document)) {
     const { rootFields, depth, aliases, fields } = sizeOf(selectionSet)

@@ -1,17 +1,22 @@
-/** The paths of the GraphQL API in an app. */
+/** The paths of the GraphQL API in an app, and when its code is loaded. */
 import { once } from '#base/once.ts'
 import { graphqlPath, schemaPath } from '#base/paths.ts'
 import type { Core } from '#core.ts'
 import type { GraphqlApi, GraphqlOptions } from '#graphql/graphql.ts'
-import { loadGraphql } from '#graphql/load.ts'
-import { json, negotiate, wantsPage } from '#graphql/media-types.ts'
+import { json, negotiate, wantsPage } from '#graphql/over-http.ts'
 import type { Fail, HttpContext } from '#http/edge.ts'
 import { exchange } from '#http/exchange.ts'
 import { errorHeaders } from '#http/reply.ts'
 import { type App, type Http, header } from '#http/request.ts'
 import { queryMethod } from '#http/safe.ts'
 
-/** The envelope of an error where there may be no code of GraphQL to print it. */
+/**
+ * Loads the code of the API, once; a service does so when it listens already. REST needs none of it: graphql-js alone is as many
+ * files as half of Duet, a seventh of a start.
+ */
+export const loadGraphql = once(() => import('#graphql/graphql.ts'))
+
+/** Prints an error while the code that prints errors in GraphQL is perhaps not there. */
 const failPlainly: Fail = (error, requestId, c) => {
   const { status, code, message } = error
   const type = negotiate(header(c, 'accept')) ?? json
@@ -20,18 +25,9 @@ const failPlainly: Fail = (error, requestId, c) => {
   return { status, headers, body }
 }
 
-/** An API that cannot be opened: each request is refused with the reason. */
-const closed = (edge: HttpContext, cause: unknown): GraphqlApi => {
-  const refuse = () => {
-    throw cause
-  }
-  const serve = exchange(edge, failPlainly, refuse, graphqlPath)
-  return { serve, serveSchema: serve }
-}
-
 /**
  * Mounts the API, and gives a page to browsers that open its endpoint. It is opened when the first request for it comes, or by the
- * function that this gives, which rejects where it cannot be: that is tried once, since another time would fail alike.
+ * function that this returns, which rejects if it cannot be: that is tried once, since another attempt would fail alike.
  */
 export const mountGraphql = (
   app: App,
@@ -45,9 +41,14 @@ export const mountGraphql = (
     api = (await loadGraphql()).openGraphql(core, edge, options)
     return api
   })
+  // If it cannot be opened, each request is refused with the reason.
   const openOrClosed = once(() =>
-    open().catch(cause => {
-      api = closed(edge, cause)
+    open().catch((cause): GraphqlApi => {
+      const refuse = () => {
+        throw cause
+      }
+      const serve = exchange(edge, failPlainly, refuse, graphqlPath)
+      api = { serve, serveSchema: serve }
       return api
     }),
   )

@@ -2,7 +2,7 @@
 import { type FieldNode, type GraphQLObjectType, getArgumentValues } from 'graphql'
 import { writingFor } from '#core.ts'
 import { ApiError, type ErrorLocation } from '#errors.ts'
-import { type Arguments, createSlots, idArgument } from '#graphql/arguments.ts'
+import { createSlots, idArgument } from '#graphql/arguments.ts'
 import type { RootField } from '#graphql/schema.ts'
 import { collectFields, type Execution, itemsOf, locationOf, startOf } from '#graphql/selection.ts'
 import type { WriteFacts } from '#http/reply.ts'
@@ -19,168 +19,10 @@ import { commit, type Reading } from '#write/write.ts'
 type WriteField = {
   readonly key: string
   readonly root: RootField
-  readonly args: Arguments
+  readonly args: Readonly<Record<string, unknown>>
   /** The read of the row it writes; null for a field without a selection set. */
   readonly reading: Reading | null
   readonly location: ErrorLocation
-}
-
-/** A field that writes, or `__typename` with its text. */
-type PlannedField = WriteField | { readonly key: string; readonly json: string }
-
-const argumentsOf = ({ schema, variables }: Execution, node: FieldNode): Arguments => {
-  const type = schema.schema.getMutationType() as GraphQLObjectType
-  const field = type.getFields()[node.name.value]
-  return field ? getArgumentValues(field, node, variables) : {}
-}
-
-/** The read of the row that a field writes, without its id, which the write adds. */
-const readingOf = (
-  execution: Execution,
-  root: RootField,
-  key: string,
-  nodes: readonly FieldNode[],
-): Reading => {
-  const { core, schema, variables, viewer } = execution
-  const writtenId = VIEWER + 1
-  const slots = createSlots(writtenId + 1)
-  const type = schema.schema.getType(typeName(root.entity)) as GraphQLObjectType
-  const items = itemsOf({ ...execution, slots }, type, nodes)
-  const start = startOf(nodes[0] as FieldNode)
-  const written = root.kind === 'create' ? 'created' : 'changed'
-  const selected = { ...oneRow(root.entity, items), written, key, ...start } as const
-  return {
-    plan: plan({ encoding: 'graphql', roots: [selected] }, core.model, viewer.role),
-    values: [viewer.id, ...slots.valuesOf(variables)],
-  }
-}
-
-const permitField = (
-  { core, viewer }: Execution,
-  { kind, entity }: RootField,
-  location: ErrorLocation,
-) => {
-  const { policy, plural } = entityOf(core.model, entity)
-  try {
-    const rule = policy[kind as 'create' | 'update' | 'delete']
-    permit(writingFor(core, viewer), rule, `${kind} ${plural}`)
-  } catch (error) {
-    throw error instanceof ApiError ? error.locatedAt(location) : error
-  }
-}
-
-/** The fields in order; throws for a field that the viewer may not run, as far as that is known without the store. */
-const planMutation = (execution: Execution): readonly PlannedField[] => {
-  const { schema, operation, variables } = execution
-  const collected = collectFields([operation.node.selectionSet], operation, variables)
-  return [...collected].map(([key, nodes]): PlannedField => {
-    const node = nodes[0] as FieldNode
-    const root = schema.roots.get(node.name.value)
-    if (!root) return { key, json: '"Mutation"' }
-    const location = locationOf(key, node)
-    permitField(execution, root, location)
-    const args = argumentsOf(execution, node)
-    const reading = root.kind === 'delete' ? null : readingOf(execution, root, key, nodes)
-    return { key, root, args, reading, location }
-  })
-}
-
-type Input = Readonly<Record<string, unknown>>
-
-/** The input with its ids as numbers; throws `NOT_FOUND` for a text that is no id. */
-const inputOf = ({ core }: Execution, { root, args }: WriteField): Input => {
-  const { fields } = entityOf(core.model, root.entity)
-  return Object.fromEntries(
-    Object.entries(args.input as Input).map(([key, value]) => {
-      const { references } = fields[key] ?? {}
-      if (!references || value === null) return [key, value]
-      const id = idArgument(value)
-      if (id === 0) throw notFound(references.entity, value)
-      return [key, id]
-    }),
-  )
-}
-
-const targetOf = ({ root, args }: WriteField) => ({ entity: root.entity, id: idArgument(args.id) })
-
-/** Throws where the viewer may not do this to the rows that the field names; changes nothing. */
-const runPrecheck = async (execution: Execution, field: WriteField): Promise<void> => {
-  const { core, viewer } = execution
-  const { kind, entity } = field.root
-  const writing = writingFor(core, viewer)
-  const check = (): Command => {
-    if (kind === 'update' || kind === 'delete') return precheck(writing, targetOf(field), kind)
-    const { fields } = entityOf(core.model, entity)
-    const named = Object.entries(inputOf(execution, field)).filter(
-      ([key]) => fields[key]?.references,
-    )
-    return createPrecheck(writing, entity, new Map(named as [string, number][]))
-  }
-  await commit(core, check(), null)
-}
-
-/** The values of an input; a missing right is reported before the faults of the input. */
-const valuesOf = async (execution: Execution, field: WriteField): Promise<Values> => {
-  const { core, viewer } = execution
-  const { kind, entity } = field.root
-  const input = inputOf(execution, field)
-  try {
-    return inputValues(entityOf(core.model, entity), input, {
-      mode: kind === 'create' ? 'create' : 'update',
-      viewer,
-      model: core.model,
-      now: core.now(),
-      what: entity,
-    })
-  } catch (error) {
-    await runPrecheck(execution, field)
-    throw error
-  }
-}
-
-const commandOf = async (execution: Execution, field: WriteField): Promise<Command> => {
-  const { root, args } = field
-  const writing = writingFor(execution.core, execution.viewer)
-  const target = targetOf(field)
-  if (root.kind === 'delete') return remove(writing, target)
-  if (root.kind === 'create') return create(writing, root.entity, await valuesOf(execution, field))
-  if (target.id === 0) throw notFound(root.entity, args.id)
-  return update(writing, target, await valuesOf(execution, field))
-}
-
-/** The text of the row that a field wrote. */
-type Written = WriteFacts & { readonly text: string }
-
-/** Runs the field's command, and stores its response where the request has a key; deleting what is not there is `false`. */
-const runField = async (
-  execution: Execution,
-  field: WriteField,
-  keyed: KeyedRequest | undefined,
-): Promise<Written> => {
-  const { core } = execution
-  try {
-    const command = await commandOf(execution, field)
-    // Each field is a write of its own, so its response is stored by itself.
-    const idempotency = keyed && idempotencyOf(core.dialect, keyed, core.now(), field.key)
-    const { answer, replayed, position } = await commit(core, command, field.reading, {
-      idempotency,
-    })
-    return { text: answer?.text ?? 'null', replayed, position }
-  } catch (error) {
-    const isGone = error instanceof ApiError && error.code === 'NOT_FOUND'
-    if (isGone && field.root.kind === 'delete') return { text: 'false', replayed: false }
-    throw error
-  }
-}
-
-/** Throws before any field is run where the viewer has no right to a row of one of them, which only the store knows. */
-const refuseEarly = async (execution: Execution, fields: readonly WriteField[]): Promise<void> => {
-  const checks = await Promise.allSettled(fields.map(field => runPrecheck(execution, field)))
-  for (const [index, { location }] of fields.entries()) {
-    const check = checks[index]
-    const error: unknown = check?.status === 'rejected' ? check.reason : undefined
-    if (error instanceof ApiError && error.code === 'FORBIDDEN') throw error.locatedAt(location)
-  }
 }
 
 /** The result of a mutation: the text of `data`, and the error that ended it; whether all of it is a stored response, and the position after its last write. */
@@ -189,14 +31,23 @@ type Mutated = WriteFacts & {
   readonly error?: { readonly cause: unknown; readonly location: ErrorLocation }
 }
 
-/** Runs the fields one after another. Throws before anything is written where the viewer has no right to one of them. */
+/** Runs the fields one after another. Throws before anything is written if the viewer has no right to one of them. */
 export const runMutation = async (
   execution: Execution,
   keyed: KeyedRequest | undefined,
 ): Promise<Mutated> => {
   const fields = planMutation(execution)
   const writes = fields.filter(field => 'root' in field)
-  if (writes.length > 1) await refuseEarly(execution, writes)
+  // A right to a row is known to the store only. Of a single field, its command says it.
+  const checks =
+    writes.length > 1
+      ? await Promise.allSettled(writes.map(field => runPrecheck(execution, field)))
+      : []
+  for (const [index, check] of checks.entries()) {
+    const error: unknown = check.status === 'rejected' ? check.reason : undefined
+    if (error instanceof ApiError && error.code === 'FORBIDDEN')
+      throw error.locatedAt((writes[index] as WriteField).location)
+  }
   const members: string[] = []
   let replayed = writes.length > 0
   let position: WriteFacts['position']
@@ -218,4 +69,122 @@ export const runMutation = async (
     }
   }
   return { data: `{${members.join()}}`, replayed, position }
+}
+
+/** The fields in order, `__typename` with its text; throws for a field that the viewer may not run, as far as that is known without the store. */
+const planMutation = (
+  execution: Execution,
+): readonly (WriteField | { readonly key: string; readonly json: string })[] => {
+  const { core, schema, operation, variables, viewer } = execution
+  const collected = collectFields([operation.node.selectionSet], operation, variables)
+  return [...collected].map(([key, nodes]) => {
+    const node = nodes[0] as FieldNode
+    const root = schema.roots.get(node.name.value)
+    if (!root) return { key, json: '"Mutation"' }
+    const { kind, entity } = root
+    const location = locationOf(key, node)
+    const { policy, plural } = entityOf(core.model, entity)
+    try {
+      const rule = policy[kind as 'create' | 'update' | 'delete']
+      permit(writingFor(core, viewer), rule, `${kind} ${plural}`)
+    } catch (error) {
+      throw error instanceof ApiError ? error.locatedAt(location) : error
+    }
+    const definition = schema.schema.getMutationType()?.getFields()[node.name.value]
+    const args = definition ? getArgumentValues(definition, node, variables) : {}
+    if (kind === 'delete') return { key, root, args, reading: null, location }
+    // The row is read without its id, which the write adds.
+    const writtenId = VIEWER + 1
+    const slots = createSlots(writtenId + 1)
+    const type = schema.schema.getType(typeName(entity)) as GraphQLObjectType
+    const row = oneRow(entity, itemsOf({ ...execution, slots }, type, nodes))
+    const written = kind === 'create' ? 'created' : 'changed'
+    const selected = { ...row, written, key, ...startOf(node) } as const
+    const reading = {
+      plan: plan({ encoding: 'graphql', roots: [selected] }, core.model, viewer.role),
+      values: [viewer.id, ...slots.valuesOf(variables)],
+    }
+    return { key, root, args, reading, location }
+  })
+}
+
+/** Runs the field's command, and stores its response if the request has a key; deleting a row that is not there is `false`. */
+const runField = async (
+  execution: Execution,
+  field: WriteField,
+  keyed: KeyedRequest | undefined,
+): Promise<WriteFacts & { readonly text: string }> => {
+  const { core, viewer } = execution
+  const { key, root, args, reading } = field
+  const { kind, entity } = root
+  const writing = writingFor(core, viewer)
+  const target = targetOf(field)
+  try {
+    if (kind === 'update' && target.id === 0) throw notFound(entity, args.id)
+    const command =
+      kind === 'delete'
+        ? remove(writing, target)
+        : kind === 'create'
+          ? create(writing, entity, await valuesOf(execution, field))
+          : update(writing, target, await valuesOf(execution, field))
+    // Each field is a write of its own, so its response is stored by itself.
+    const idempotency = keyed && idempotencyOf(core.dialect, keyed, core.now(), key)
+    const { answer, replayed, position } = await commit(core, command, reading, { idempotency })
+    return { text: answer?.text ?? 'null', replayed, position }
+  } catch (error) {
+    const isGone = error instanceof ApiError && error.code === 'NOT_FOUND'
+    if (isGone && kind === 'delete') return { text: 'false', replayed: false }
+    throw error
+  }
+}
+
+const targetOf = ({ root, args }: WriteField) => ({ entity: root.entity, id: idArgument(args.id) })
+
+/** The input with its ids as numbers; throws `NOT_FOUND` for a text that is no id. */
+const inputOf = ({ core }: Execution, { root, args }: WriteField) => {
+  const { fields } = entityOf(core.model, root.entity)
+  const entries = Object.entries(args.input as Readonly<Record<string, unknown>>)
+  const read = entries.map(([key, value]): [string, unknown] => {
+    const { references } = fields[key] ?? {}
+    if (!references || value === null) return [key, value]
+    const id = idArgument(value)
+    if (id === 0) throw notFound(references.entity, value)
+    return [key, id]
+  })
+  return Object.fromEntries(read)
+}
+
+/** The values of an input; a missing right is reported before the faults of the input. */
+const valuesOf = async (execution: Execution, field: WriteField): Promise<Values> => {
+  const { core, viewer } = execution
+  const { kind, entity } = field.root
+  const input = inputOf(execution, field)
+  try {
+    return inputValues(entityOf(core.model, entity), input, {
+      mode: kind === 'create' ? 'create' : 'update',
+      viewer,
+      model: core.model,
+      now: core.now(),
+      what: entity,
+    })
+  } catch (error) {
+    await runPrecheck(execution, field)
+    throw error
+  }
+}
+
+/** Throws if the viewer may not do this to the rows that the field names; changes nothing. */
+const runPrecheck = async (execution: Execution, field: WriteField): Promise<void> => {
+  const { core, viewer } = execution
+  const { kind, entity } = field.root
+  const writing = writingFor(core, viewer)
+  const check = (): Command => {
+    if (kind === 'update' || kind === 'delete') return precheck(writing, targetOf(field), kind)
+    const { fields } = entityOf(core.model, entity)
+    const references = Object.entries(inputOf(execution, field)).filter(
+      ([key]) => fields[key]?.references,
+    )
+    return createPrecheck(writing, entity, new Map(references as [string, number][]))
+  }
+  await commit(core, check(), null)
 }

@@ -2,39 +2,99 @@
 import { type ExecutionResult, execute, type FieldNode, Kind, OperationTypeNode } from 'graphql'
 import { after } from '#base/after.ts'
 import { prepareFor } from '#core.ts'
-import { createSlots, idArgument, type Slots } from '#graphql/arguments.ts'
-import { GraphqlErrors } from '#graphql/document.ts'
+import { type ArgumentSlots, argumentOf, createSlots, idArgument } from '#graphql/arguments.ts'
+import { GraphqlErrors } from '#graphql/errors.ts'
 import {
   type Collected,
   collectFields,
   type Execution,
   locationOf,
+  queryField,
   rootOf,
-  shapeOf,
 } from '#graphql/selection.ts'
 import { type Whole, wholeOf } from '#http/whole.ts'
 import { entityOf, notFound } from '#model/model.ts'
 import { type Answer, type Prepared, type ReadOptions, read, readAs } from '#read/read.ts'
 import { type Root, VIEWER } from '#read/selection.ts'
 
-/** A member of `data`: given text, introspection, or the n-th root of the read. */
-type Member =
-  | { readonly kind: 'text'; readonly key: string; readonly json: string }
-  | { readonly kind: 'introspection'; readonly key: string; readonly nodes: readonly FieldNode[] }
-  | { readonly kind: 'read'; readonly key: string; readonly root: number; readonly node: FieldNode }
+/** A member of `data`: given text, introspection, or a root of the read, by its number. */
+type DataMember = { readonly key: string } & (
+  | { readonly kind: 'text'; readonly json: string }
+  | { readonly kind: 'introspection'; readonly nodes: readonly FieldNode[] }
+  | { readonly kind: 'read'; readonly root: number; readonly node: FieldNode }
+)
 
-/** An operation ready to run for one role and shape. */
-type Ready = {
-  readonly members: readonly Member[]
+/** A query ready to run for one role and shape. */
+type PreparedQuery = {
+  readonly members: readonly DataMember[]
+  /** Null for a query that reads no rows. */
   readonly prepared: Prepared | null
-  readonly slots: Slots
+  readonly slots: ArgumentSlots
+  readonly introspects: boolean
 }
 
-const prepareQuery = (execution: Execution, collected: Collected): Ready => {
+/** The answer, or, if a row is missing, the answers that say so: how the caller named it is not in them. */
+type Outcome = Whole | { readonly missing: readonly Answer[] }
+
+/** The whole answer, or the error that makes `data` null: every root list is non-null. */
+export type Queried = Whole | { readonly error: Error }
+
+/** Runs the query; throws if the viewer may not read something, or it is too large or takes too long. The answer has an ETag if it is `isTagged`. */
+export const runQuery = (
+  execution: Execution,
+  isTagged: boolean,
+  options: ReadOptions,
+): Queried | Promise<Queried> => {
+  const { core, operation, variables, viewer } = execution
+  // The operation is prepared once for each role, for the conditions of its fields, and for the filters that are given.
+  const conditions = operation.conditions.map(name => String(variables.coerced[name])).join()
+  const { collected, filters } = operation.derived(`fields ${conditions}`, () => {
+    const collected = collectFields([operation.node.selectionSet], operation, variables)
+    return { collected, filters: filtersIn(execution, collected) }
+  })
+  const given = filters.map(valueFor => (valueFor(variables) == null ? '-' : '+')).join('')
+  const { members, prepared, slots, introspects } = operation.derived(
+    `${viewer.role} ${conditions} ${given}`,
+    () => prepareQuery(execution, collected),
+  )
+  const make = (answers: readonly Answer[]): Outcome | Promise<Outcome> => {
+    if (answers.some(({ missing }) => missing)) return { missing: answers }
+    const texts = ['{"data":{']
+    for (const member of members) {
+      texts.push(`${texts.length > 1 ? ',' : ''}${JSON.stringify(member.key)}:`)
+      if (member.kind === 'text') texts.push(member.json)
+      else if (member.kind === 'read') texts.push(answers[member.root]?.text ?? 'null')
+      else texts.push(introspect(execution, member.nodes))
+    }
+    texts.push('}}')
+    return wholeOf(texts, isTagged)
+  }
+  const orError = (outcome: Outcome): Queried =>
+    'missing' in outcome ? { error: missingRow(members, outcome.missing, execution) } : outcome
+  if (!prepared) return after(make([]), orError)
+  const values = [viewer.id, ...slots.valuesOf(variables)]
+  // Introspection may depend on variables that are in no slot.
+  const found = introspects
+    ? after(read(core.reader, prepared, values, options), make)
+    : readAs(core.reader, prepared, values, { by: isTagged ? 'tagged' : '', make }, options)
+  return after(found, orError)
+}
+
+/** The filters that a query's lists may be given, each as the value that it has for some variables. */
+const filtersIn = ({ core, schema }: Execution, collected: Collected) =>
+  [...collected.values()].flatMap(([node]) => {
+    const root = node && schema.roots.get(node.name.value)
+    if (root?.kind !== 'list' || !node?.arguments?.length) return []
+    const field = queryField(schema, node.name.value)
+    const { filters } = entityOf(core.model, root.entity).graphql
+    return filters.map(name => argumentOf(field, node, name))
+  })
+
+const prepareQuery = (execution: Execution, collected: Collected): PreparedQuery => {
   const { core, schema, viewer } = execution
   const slots = createSlots(VIEWER + 1)
   const roots: Root[] = []
-  const members = [...collected].map(([key, nodes]): Member => {
+  const members = [...collected].map(([key, nodes]): DataMember => {
     const node = nodes[0] as FieldNode
     const name = node.name.value
     if (name === '__typename') return { kind: 'text', key, json: '"Query"' }
@@ -45,7 +105,8 @@ const prepareQuery = (execution: Execution, collected: Collected): Ready => {
   })
   const prepared =
     roots.length > 0 ? prepareFor(core, { encoding: 'graphql', roots }, viewer.role) : null
-  return { members, prepared, slots }
+  const introspects = members.some(({ kind }) => kind === 'introspection')
+  return { members, prepared, slots, introspects }
 }
 
 /** The value of `__schema` or `__type`, which graphql-js executes by itself; throws the first fault of its arguments, as other fields do. */
@@ -69,90 +130,27 @@ const introspect = (
   return JSON.stringify(Object.values(data ?? {})[0])
 }
 
-/** The error of a root whose argument names a row that does not exist. */
-const missingOf = (
-  members: readonly Member[],
+/** The error of the first root with an argument that names a row which does not exist. */
+const missingRow = (
+  members: readonly DataMember[],
   answers: readonly Answer[],
-  execution: Execution,
+  { core: { model }, schema, variables }: Execution,
 ): Error => {
   for (const member of members) {
     if (member.kind !== 'read') continue
-    const missing = answers[member.root]?.missing
+    const { key, node, root } = member
+    const missing = answers[root]?.missing
     if (!missing) continue
-    const id = namedBy(member.node, missing, execution) ?? missing.id
-    return notFound(missing.entity, id, locationOf(member.key, member.node))
+    // Its id is told in the form in which the caller wrote it: in the argument that refers to such rows by that id.
+    const { fields } = entityOf(model, schema.roots.get(node.name.value)?.entity ?? '')
+    const written = node.arguments
+      ?.filter(({ name }) => fields[name.value]?.references?.entity === missing.entity)
+      .map(({ value }) => {
+        if (value.kind === 'Variable') return variables.coerced[value.name.value]
+        return 'value' in value ? value.value : undefined
+      })
+      .find(value => value != null && idArgument(value) === missing.id)
+    return notFound(missing.entity, written ?? missing.id, locationOf(key, node))
   }
   throw new Error('no root misses a row')
-}
-
-/** The id of a missing row in the form in which the caller wrote it: in the argument that refers to such rows by that id. */
-const namedBy = (
-  node: FieldNode,
-  missing: NonNullable<Answer['missing']>,
-  { core: { model }, schema, variables }: Execution,
-): unknown => {
-  const { fields } = entityOf(model, schema.roots.get(node.name.value)?.entity ?? '')
-  return node.arguments
-    ?.filter(({ name }) => fields[name.value]?.references?.entity === missing.entity)
-    .map(({ value }) => {
-      if (value.kind === 'Variable') return variables.coerced[value.name.value]
-      return 'value' in value ? value.value : undefined
-    })
-    .find(value => value != null && idArgument(value) === missing.id)
-}
-
-/** The whole answer, or the error that makes `data` null: every root list is non-null. */
-export type Queried = Whole | { readonly error: Error }
-
-/** The query prepared for the viewer's role, the conditions of its fields and the filters that are given. */
-const readyFor = (execution: Execution): Ready => {
-  const { operation, variables, viewer } = execution
-  const conditions = operation.conditions.map(name => String(variables.coerced[name])).join()
-  const collected = operation.derived(`fields ${conditions}`, () =>
-    collectFields([operation.node.selectionSet], operation, variables),
-  )
-  const shape = shapeOf(execution, collected)
-  return operation.derived(`${viewer.role} ${conditions} ${shape}`, () =>
-    prepareQuery(execution, collected),
-  )
-}
-
-/** The answer, or, where a row is missing, the answers that say so: how the caller named it is not in them. */
-type Made = Whole | { readonly missing: readonly Answer[] }
-
-/** An execution whose answer has an ETag or not. */
-type Querying = Execution & { readonly isTagged: boolean }
-
-const madeOf = (
-  querying: Querying,
-  members: readonly Member[],
-  answers: readonly Answer[],
-): Made | Promise<Made> => {
-  if (answers.some(({ missing }) => missing)) return { missing: answers }
-  const textOf = (member: Member): string => {
-    if (member.kind === 'text') return member.json
-    if (member.kind === 'read') return answers[member.root]?.text ?? 'null'
-    return introspect(querying, member.nodes)
-  }
-  const texts = members.flatMap((member, index) => [
-    `${index > 0 ? ',' : ''}${JSON.stringify(member.key)}:`,
-    textOf(member),
-  ])
-  return wholeOf(['{"data":{', ...texts, '}}'], querying.isTagged)
-}
-
-/** Runs the query; throws where the viewer may not read something, and where it is too large or takes too long. */
-export const runQuery = (querying: Querying, asked: ReadOptions): Queried | Promise<Queried> => {
-  const { core, variables, viewer, isTagged } = querying
-  const { members, prepared, slots } = readyFor(querying)
-  const make = (answers: readonly Answer[]) => madeOf(querying, members, answers)
-  const orError = (made: Made): Queried =>
-    'missing' in made ? { error: missingOf(members, made.missing, querying) } : made
-  if (!prepared) return after(make([]), orError)
-  const values = [viewer.id, ...slots.valuesOf(variables)]
-  // Introspection may depend on variables that are in no slot.
-  const found = members.some(({ kind }) => kind === 'introspection')
-    ? after(read(core.reader, prepared, values, asked), make)
-    : readAs(core.reader, prepared, values, { by: isTagged ? 'tagged' : '', make }, asked)
-  return after(found, orError)
 }

@@ -8,22 +8,20 @@ import {
   getDirectiveValues,
   getNamedType,
   isObjectType,
-  type SelectionNode,
   type SelectionSetNode,
 } from 'graphql'
 import type { Core } from '#core.ts'
 import type { ErrorLocation } from '#errors.ts'
 import {
+  type ArgumentSlots,
   argumentOf,
   filterValue,
   idArgument,
   pageOf,
-  type Slots,
   type Variables,
 } from '#graphql/arguments.ts'
-import type { Operation } from '#graphql/document.ts'
-import type { RootField, Schema } from '#graphql/schema.ts'
-import type { Entity } from '#model/entity.ts'
+import type { GraphqlOperation } from '#graphql/document.ts'
+import type { DerivedSchema, RootField } from '#graphql/schema.ts'
 import { entityOf, typeName } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
 import { type Item, type Location, oneRow, type Root, type Slot } from '#read/selection.ts'
@@ -31,21 +29,18 @@ import { type Item, type Location, oneRow, type Root, type Slot } from '#read/se
 /** The field nodes under each response key, which are merged. */
 export type Collected = ReadonlyMap<string, readonly FieldNode[]>
 
-const conditionHolds = (node: SelectionNode, variables: Variables): boolean =>
-  getDirectiveValues(GraphQLSkipDirective, node, variables)?.if !== true &&
-  getDirectiveValues(GraphQLIncludeDirective, node, variables)?.if !== false
-
 /** CollectFields (section 6.3.2). Every type here is an object type, so a fragment that is valid applies. */
 export const collectFields = (
   sets: readonly SelectionSetNode[],
-  { fragments }: Operation,
+  { fragments }: GraphqlOperation,
   variables: Variables,
 ): Collected => {
   const grouped = new Map<string, FieldNode[]>()
   const visited = new Set<string>()
   const collect = (set: SelectionSetNode): void => {
     for (const selection of set.selections) {
-      if (!conditionHolds(selection, variables)) continue
+      if (getDirectiveValues(GraphQLSkipDirective, selection, variables)?.if === true) continue
+      if (getDirectiveValues(GraphQLIncludeDirective, selection, variables)?.if === false) continue
       if (selection.kind === 'Field') {
         const key = selection.alias?.value ?? selection.name.value
         grouped.getOrInsert(key, []).push(selection)
@@ -76,14 +71,14 @@ export const locationOf = (key: string, node: FieldNode): ErrorLocation => ({
 /** An operation to run: for whom, and with which variables. */
 export type Execution = {
   readonly core: Core
-  readonly schema: Schema
-  readonly operation: Operation
+  readonly schema: DerivedSchema
+  readonly operation: GraphqlOperation
   readonly variables: Variables
   readonly viewer: Viewer
 }
 
 /** An execution on its way to a Selection, with the slots that it fills. */
-type Selecting = Execution & { readonly slots: Slots }
+type Selecting = Execution & { readonly slots: ArgumentSlots }
 
 const fieldOfType = (type: GraphQLObjectType, name: string): GraphQLField<unknown, unknown> => {
   const field = type.getFields()[name]
@@ -117,73 +112,47 @@ export const itemsOf = (
   })
 }
 
-const rootField = ({ schema }: Schema, name: string): GraphQLField<unknown, unknown> =>
+/** A field of the type `Query`. */
+export const queryField = ({ schema }: DerivedSchema, name: string) =>
   fieldOfType(schema.getQueryType() as GraphQLObjectType, name)
 
-/** A filter that a request gives a value for. */
-type Filter = { readonly field: string; readonly slot: Slot }
-
-/** The rows that the filters of a list refer to, which must exist. */
-const existsFor = (entity: Entity, filters: readonly Filter[]): Root['exists'] =>
-  filters.flatMap(({ field, slot }) => {
-    const { references } = entity.fields[field] ?? {}
-    return references ? [{ entity: references.entity, slot }] : []
-  })
-
-/** The conditions, sort order and page of a list. */
-const listOf = (
-  { core: { model }, slots, variables }: Selecting,
-  entity: Entity,
-  field: GraphQLField<unknown, unknown>,
-  node: FieldNode,
-): Pick<Root, 'where' | 'exists' | 'sort' | 'many' | 'page'> => {
+/** A root of a query as a root of the read. */
+export const rootOf = (
+  selecting: Selecting,
+  { kind, entity: entityName }: RootField,
+  key: string,
+  nodes: readonly FieldNode[],
+): Root => {
+  const { core, schema, slots, variables } = selecting
+  const node = nodes[0] as FieldNode
+  const type = schema.schema.getType(typeName(entityName)) as GraphQLObjectType
+  const root = { ...oneRow(entityName, itemsOf(selecting, type, nodes)), key, ...startOf(node) }
+  const field = queryField(schema, node.name.value)
+  if (kind !== 'list') {
+    const id = argumentOf(field, node, 'id')
+    const slot = slots.take(values => idArgument(id(values)))
+    return { ...root, where: [{ field: 'id', is: 'equals', slot }] }
+  }
+  const { model } = core
+  const entity = entityOf(model, entityName)
   const { paged, filters } = entity.graphql
-  const given = filters.flatMap((name): readonly Filter[] => {
+  // Only those with a value: with the others the plan is another one.
+  const given = filters.flatMap((name): readonly { field: string; slot: Slot }[] => {
     const read = argumentOf(field, node, name)
     if (read(variables) == null) return []
     const slot = slots.take(values => filterValue(model, entity, node, name, read(values)))
     return [{ field: name, slot }]
   })
   return {
+    ...root,
     where: given.map(filter => ({ ...filter, is: 'equals' })),
-    exists: existsFor(entity, given),
+    // The rows that filters refer to must exist.
+    exists: given.flatMap(({ field, slot }) => {
+      const { references } = entity.fields[field] ?? {}
+      return references ? [{ entity: references.entity, slot }] : []
+    }),
     sort: [{ field: 'id', descending: !paged }],
     many: true,
     page: pageOf(slots, field, node, paged ? entity.rest.listing.limit : null),
   }
-}
-
-/** A root of a query as a root of the read. */
-export const rootOf = (
-  selecting: Selecting,
-  { kind, entity }: RootField,
-  key: string,
-  nodes: readonly FieldNode[],
-): Root => {
-  const { core, schema, slots } = selecting
-  const node = nodes[0] as FieldNode
-  const type = schema.schema.getType(typeName(entity)) as GraphQLObjectType
-  const root = { ...oneRow(entity, itemsOf(selecting, type, nodes)), key, ...startOf(node) }
-  const field = rootField(schema, node.name.value)
-  if (kind === 'list')
-    return { ...root, ...listOf(selecting, entityOf(core.model, entity), field, node) }
-  const id = argumentOf(field, node, 'id')
-  const slot = slots.take(values => idArgument(id(values)))
-  return { ...root, where: [{ field: 'id', is: 'equals', slot }] }
-}
-
-/** A text of the filters that a request gives: with the operation and its conditions they decide the plan. */
-export const shapeOf = ({ core, schema, variables }: Execution, collected: Collected): string => {
-  let shape = ''
-  for (const [, [node]] of collected) {
-    const root = node && schema.roots.get(node.name.value)
-    if (root?.kind !== 'list' || !node?.arguments?.length) continue
-    const { filters } = entityOf(core.model, root.entity).graphql
-    if (filters.length === 0) continue
-    const field = rootField(schema, node.name.value)
-    shape += filters
-      .map(name => (argumentOf(field, node, name)(variables) == null ? '-' : '+'))
-      .join('')
-  }
-  return shape
 }

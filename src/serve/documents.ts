@@ -4,8 +4,8 @@ import { extname, join } from 'node:path'
 import { isObject } from '#base/object.ts'
 import type { Config } from '#config.ts'
 import type { GraphqlOptions } from '#graphql/graphql.ts'
-import { loadGraphql } from '#graphql/load.ts'
-import type { Stored, StoredDocument } from '#graphql/stored.ts'
+import { loadGraphql } from '#graphql/mount.ts'
+import type { StoredDocuments, StoredDocument } from '#graphql/stored.ts'
 import type { Model } from '#model/model.ts'
 import { ConfigError } from '#setting.ts'
 
@@ -78,7 +78,7 @@ const documentsIn = (folder: string): readonly StoredDocument[] =>
     return type === '.graphql' ? [{ from: file, text: textOf(folder, file), ids: [] }] : []
   })
 
-const storedIn = ({ values }: Config): Stored | undefined => {
+const storedIn = ({ values }: Config): StoredDocuments | undefined => {
   const { DUET_DOCUMENTS: folder, DUET_DOCUMENTS_ONLY: only } = values
   if (folder === undefined) return undefined
   const documents = documentsIn(folder)
