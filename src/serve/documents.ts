@@ -5,7 +5,7 @@ import { isObject } from '#base/object.ts'
 import type { Config } from '#config.ts'
 import type { GraphqlOptions } from '#graphql/graphql.ts'
 import { loadGraphql } from '#graphql/mount.ts'
-import type { StoredDocuments, StoredDocument } from '#graphql/stored.ts'
+import type { StoredDocument, StoredDocuments } from '#graphql/stored.ts'
 import type { Model } from '#model/model.ts'
 import { ConfigError } from '#setting.ts'
 
