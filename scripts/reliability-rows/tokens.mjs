@@ -131,4 +131,12 @@ export const tokens = [
     ],
     'In part: how long others wait beside it is printed, not asserted.',
   ],
+  [
+    'E16',
+    'Signs in a path that forge or hide a line of the log, or a name that fills it',
+    [
+      'test/cli/log.test.ts: a path with signs that a terminal obeys is logged with all of them escaped, and can be read back',
+      'test/cli/log.test.ts: a slow request is logged with 100 characters of the name of its operation at most',
+    ],
+  ],
 ]

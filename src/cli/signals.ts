@@ -1,4 +1,4 @@
-/** The signals that ask a program to end, until a command handles them itself. */
+/** A command and its process: the signals that ask it to end, and streams that nobody reads any more. */
 
 /** What a shell tells of a program that such a signal ended. */
 const exitCodes = { SIGTERM: 143, SIGINT: 130 } as const
@@ -18,4 +18,9 @@ export const endUnlessHandled = (): void => {
 /** Says that a command handles them from now on. */
 export const nowHandled = (): void => {
   for (const signal of endingSignals) process.off(signal, endAtOnce)
+}
+
+/** Lets the process go on if what it writes there is lost, on a full disk or because nobody reads it any more: Node would end it. */
+export const goOnWithout = (stream: NodeJS.WriteStream): void => {
+  stream.on('error', () => {})
 }

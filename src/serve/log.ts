@@ -1,11 +1,12 @@
 /** Events as structured lines of JSON: never a token, a body or an email address. */
+import { write, writeSync } from 'node:fs'
 import { pino } from 'pino'
+import { clipped } from '#base/clipped.ts'
 import type { Event, Observe, RequestEvent, Trace } from '#observe.ts'
-import { createOutput } from '#serve/output.ts'
 
 export type Logging = { readonly observe: Observe; readonly flush: () => void }
 
-type Level = 'info' | 'warn' | 'error' | 'silent'
+type LogLevel = 'info' | 'warn' | 'error' | 'silent'
 
 const rounded = (milliseconds: number): number => Math.round(milliseconds * 100) / 100
 
@@ -27,23 +28,39 @@ const withoutSecrets = (path: string): string =>
     ? path
     : path.replace(secretPart, '…')
 
+/** Signs that a terminal or a viewer obeys and does not show, such as U+202E, which turns around what follows. JSON escapes those below U+0020 by itself. */
+const hidden = /[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu
+
+const unitEscaped = (unit: string): string =>
+  `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+
+/** The same JSON with each hidden sign in its escaped form. */
+const escaped = (json: string): string =>
+  json.replace(hidden, sign => sign.split('').map(unitEscaped).join(''))
+
 /** The line that pino would write, made by hand: this one is written for every request, in a third of the time. */
 const requestLine = (event: RequestEvent): string => {
   const { requestId, method, path, status, milliseconds, viewer, code, trace } = event
   const fault = code === undefined ? '' : `,"code":"${code}"`
   const traced = trace === undefined ? '' : traceText(trace)
-  return `{"level":30,"time":${Date.now()},"requestId":"${requestId}","method":"${method}","path":${JSON.stringify(withoutSecrets(path))},"status":${status},"viewer":${viewer},"ms":${rounded(milliseconds)}${fault}${traced},"msg":"request"}\n`
+  return `{"level":30,"time":${Date.now()},"requestId":"${requestId}","method":"${method}","path":${escaped(JSON.stringify(withoutSecrets(path)))},"status":${status},"viewer":${viewer},"ms":${rounded(milliseconds)}${fault}${traced},"msg":"request"}\n`
 }
 
-/** The most characters of one statement in the log. */
+/** The most characters of one statement in the log, and of the name of an operation. */
 const longestStatement = 2000
+const longestName = 100
 
 /** Where the time of a request went; with no value that a caller sent. */
 const slowFields = ({ milliseconds, wait, work, operation, trace, ...event }: RequestEvent) => ({
   requestId: event.requestId,
   method: event.method,
   route: event.route,
-  ...(operation && { operation: { name: operation.name, hash: operation.hash() } }),
+  ...(operation && {
+    operation: {
+      name: operation.name && clipped(operation.name, longestName),
+      hash: operation.hash(),
+    },
+  }),
   status: event.status,
   viewer: event.viewer,
   ms: rounded(milliseconds),
@@ -75,37 +92,105 @@ const shownError = (error: Error): object => {
 const shownMail = ({ to, subject, text }: Event & { kind: 'mail' }): string =>
   `\nmail, shown here because DUET_SMTP_URL is not set:\n\n${`To: ${to}\nSubject: ${subject}\n\n${text}`.replace(/^(?=.)/gm, '  ')}\n`
 
-/** How many characters of lines are written together, and how many wait at the most where they cannot be written. */
+/** How many characters of lines are written together, and how many wait at most while they cannot be written. */
 const together = { least: 16_000, most: 16 * 1_048_576 }
 
-/** Tells once that the log cannot be written: on standard error, which may be of the same disk. */
-const tellingOnce = () => {
+/** How long to wait for a reader that takes nothing just now, in milliseconds, and how often at the end of the process. */
+const busyPause = 100
+const lastTries = 30
+
+const stdout = 1
+
+const isBusy = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EAGAIN'
+
+/** Writes all of it, however long a reader takes for that, within bounds; throws if that is impossible. */
+const writeWhole = (bytes: Buffer): void => {
+  const still = new Int32Array(new SharedArrayBuffer(4))
+  let tries = 0
+  for (let rest = bytes; rest.length > 0; ) {
+    try {
+      rest = rest.subarray(writeSync(stdout, rest))
+    } catch (error) {
+      if (!isBusy(error) || ++tries > lastTries) throw error
+      Atomics.wait(still, 0, 0, busyPause)
+    }
+  }
+}
+
+/**
+ * Lines on standard output that nobody waits for, written together. What cannot be written, because the disk is full or the reader
+ * takes nothing, waits too, up to a limit; above that it is lost. The destinations of pino never end their last flush in
+ * either case (decisions/0037).
+ */
+const createOutput = () => {
+  let waiting = ''
+  /** What is being written, or is to be written next. */
+  let present = Buffer.alloc(0)
+  let isWriting = false
   let isTold = false
-  return ({ message }: Error): void => {
+  /** Once, on standard error, which may be on the same disk. */
+  const tell = ({ message }: Error): void => {
     if (!isTold)
       process.stderr.write(`duet: the log cannot be written (${message}); make room for it\n`)
     isTold = true
   }
-}
-
-/** Lines on standard output, written together: `add` takes a line, and `logger` makes others. */
-const lineWriter = (level: Level) => {
-  const output = createOutput(together, tellingOnce())
-  const timestamp = pino.stdTimeFunctions.epochTime
-  const serializers = { err: shownError }
-  const logger = pino({ level, base: null, timestamp, serializers }, output)
-  setInterval(output.flush, 500).unref()
+  /** Begins to write what waits. */
+  const flush = (): void => {
+    if (isWriting) return
+    if (present.length === 0) {
+      present = Buffer.from(waiting)
+      waiting = ''
+    }
+    if (present.length === 0) return
+    isWriting = true
+    write(stdout, present, (error, count) => {
+      isWriting = false
+      if (error === null) {
+        present = present.subarray(count)
+        flush()
+      } else if (isBusy(error)) setTimeout(flush, busyPause).unref()
+      else tell(error)
+    })
+  }
+  const add = (line: string): void => {
+    const before = waiting.length
+    if (before + line.length <= together.most) waiting += line
+    // Only when the length is reached: if that fails, the next regular flush tries again.
+    if (before < together.least && waiting.length >= together.least) flush()
+  }
+  /** Writes all that waits before it returns, unless that is impossible. */
+  const flushSync = (): void => {
+    // What is being written now belongs to another thread.
+    const bytes = Buffer.concat([isWriting ? Buffer.alloc(0) : present, Buffer.from(waiting)])
+    present = Buffer.alloc(0)
+    waiting = ''
+    try {
+      writeWhole(bytes)
+    } catch (error) {
+      tell(error as Error)
+    }
+  }
+  setInterval(flush, 500).unref()
   // A process that ends on an error says what led to it.
-  process.once('exit', output.flushSync)
-  return { add: output.write, logger, flush: output.flushSync }
+  process.once('exit', flushSync)
+  return { add, flushSync }
 }
 
 /**
- * Listens to events and logs them on standard output, a line each; lines are written in batches. A request that took `slow`
- * milliseconds or more has a line of its own for that.
+ * Listens to events and logs them on standard output, a line each. A request that took `slow` milliseconds or more has a second line
+ * that says where the time went.
  */
-export const logging = (level: Level, slow = Number.POSITIVE_INFINITY): Logging => {
-  const { add, logger, flush } = lineWriter(level)
+export const logging = (level: LogLevel, slow = Number.POSITIVE_INFINITY): Logging => {
+  const { add, flushSync } = createOutput()
+  const logger = pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.epochTime,
+      serializers: { err: shownError },
+    },
+    { write: (line: string) => add(escaped(line)) },
+  )
   const observe = (event: Event): void => {
     switch (event.kind) {
       case 'request':
@@ -138,5 +223,5 @@ export const logging = (level: Level, slow = Number.POSITIVE_INFINITY): Logging 
         event satisfies never
     }
   }
-  return { observe, flush }
+  return { observe, flush: flushSync }
 }

@@ -152,6 +152,39 @@ const lines = () =>
     .split('\n')
     .filter(line => line !== '')
 
+/** A sign of each kind that a terminal or a viewer obeys and does not show. */
+const signs = [
+  '\u007f',
+  '\u009b',
+  '\u00ad',
+  '\u200b',
+  '\u202e',
+  '\u2028',
+  '\u2029',
+  '\u2066',
+  '\ufeff',
+  '\u{e0041}',
+]
+
+test('a path with signs that a terminal obeys is logged with all of them escaped, and can be read back', async () => {
+  const path = `/api/x${signs.join('x')}é✓`
+  await send({ line: `GET ${encodeURI(path)}` })
+  await until('it is logged', () => lines().some(line => line.includes('/api/x')))
+  const line = lines().find(line => line.includes('/api/x')) ?? ''
+  for (const sign of signs) assert.ok(!line.includes(sign), JSON.stringify(sign))
+  assert.match(line, /\\u202e.*\\udb40\\udc41é✓/)
+  assert.equal(JSON.parse(line).path, path)
+})
+
+test('a slow request is logged with 100 characters of the name of its operation at most', async () => {
+  const [name, short] = ['N'.repeat(15_000), 'N'.repeat(90)]
+  for (const one of [name, short]) await send(operation(`query ${one} { posts(limit: 1) { id } }`))
+  const named = () =>
+    lines().flatMap(line => /"operation":{"name":"(N[^"]*)"/.exec(line)?.slice(1) ?? [])
+  await until('both are logged', () => named().length === 2)
+  assert.deepEqual(named(), [`${'N'.repeat(97)}…`, short])
+})
+
 test('no line of the log has a token, an address, a body, a query, a cookie, a key or a secret', async () => {
   const sent = table()
   const statuses = new Set<number>()
