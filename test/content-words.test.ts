@@ -52,7 +52,6 @@ const otherMeanings: Readonly<Record<string, Meaning>> = {
       'src/model/indexes.ts',
       'src/openapi/parameters.ts',
       'src/read/compile.ts',
-      'src/read/level.ts',
       'src/read/plan.ts',
       'src/read/stitch.ts',
       'src/rest/paging.ts',

@@ -14,7 +14,7 @@ import {
 } from '#graphql/selection.ts'
 import { type Whole, wholeOf } from '#http/whole.ts'
 import { entityOf, notFound } from '#model/model.ts'
-import { type Answer, type Prepared, type ReadOptions, read, readAs } from '#read/read.ts'
+import { type Answer, type Prepared, type ReadOptions, read, readCached } from '#read/read.ts'
 import { type Root, VIEWER } from '#read/selection.ts'
 
 /** A member of `data`: given text, introspection, or a root of the read, by its number. */
@@ -76,7 +76,7 @@ export const runQuery = (
   // Introspection may depend on variables that are in no slot.
   const found = introspects
     ? after(read(core.reader, prepared, values, options), make)
-    : readAs(core.reader, prepared, values, { by: isTagged ? 'tagged' : '', make }, options)
+    : readCached(core.reader, prepared, values, { by: isTagged ? 'tagged' : '', make }, options)
   return after(found, orError)
 }
 

@@ -6,15 +6,14 @@ import { connect } from '#engines/sqlite/connection.ts'
 import { dialect, searchTable } from '#engines/sqlite/dialect.ts'
 import { createMemory } from '#http/memory.ts'
 import type { Role } from '#model/policy.ts'
-import { answerCache } from '#read/cache.ts'
-import { tablesOf } from '#read/depends.ts'
-import { plan } from '#read/plan.ts'
-import { prepare } from '#read/read.ts'
-import type { Root } from '#read/selection.ts'
-import { type Changes, drive } from '#sql/engine.ts'
+import { type Changes, drive, type Rows } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import { field, goldens, relation, root } from '../../test/goldens.ts'
 import { createWorld, usualModel, type World } from '../../test/world.ts'
+import { answerCache, dependsOf, tablesOf } from './cache.ts'
+import { levelsOf, plan, type Results } from './plan.ts'
+import { prepare } from './read.ts'
+import type { Root } from './selection.ts'
 
 let world: World
 before(async () => {
@@ -47,8 +46,8 @@ test('SQLite asks leave to read no table for a plan that is not told as one of i
       if (action === constants.SQLITE_READ && table !== null) asked.add(table)
       return constants.SQLITE_OK
     })
-    const { plan, work } = prepared(roots)
-    drive(work(slots), query)
+    const { plan, script } = prepared(roots)
+    drive(script(slots), query)
     close()
     const unknown = [...asked].filter(
       table =>
@@ -61,12 +60,16 @@ test('SQLite asks leave to read no table for a plan that is not told as one of i
 })
 
 /** Changes of a store with one cell. */
-const oneCell = ({ now = () => 0, isUnchanged = () => true, era = () => 0 }: Partial<Changes>) => ({
-  cellOf: () => 1,
-  cellsBy: () => undefined,
+const oneCell = ({
+  now = () => 0,
+  isUnchanged = () => true,
+  epoch = () => 0,
+}: Partial<Changes>) => ({
+  versionOf: () => 1,
+  versionsBy: () => undefined,
   now,
   isUnchanged,
-  era,
+  epoch,
 })
 
 const cacheOf = (bytes = 1e6, changes: Partial<Changes> = {}) =>
@@ -118,9 +121,9 @@ test('what was found unchanged is next compared with what was written since then
 })
 
 test('where anything may have changed, all is dropped, also what was asked for before and came since', async () => {
-  let era = 1
+  let epoch = 1
   const memory = createMemory({ cached: 10_000 })
-  const cache = answerCache(oneCell({ era: () => era }), memory.cached)
+  const cache = answerCache(oneCell({ epoch: () => epoch }), memory.cached)
   const one = prepared([oneUser])
   const made = (value: string) => () => ({ value, bytes: 2000 })
   const ask = (value: string) => cache(one, [2, 1], '', made(value))
@@ -128,7 +131,7 @@ test('where anything may have changed, all is dropped, also what was asked for b
   const { promise, resolve } = Promise.withResolvers<{ value: string; bytes: number }>()
   cache(one, [2, 2], '', made('once'))
   const waiting = cache(one, [2, 2], '', () => promise)
-  era = 2
+  epoch = 2
   assert.equal(ask('d'), 'd')
   resolve({ value: 'late', bytes: 2000 })
   assert.equal(await waiting, 'late')
@@ -208,4 +211,116 @@ test('a promise of an answer is cached when it is kept, by what was as it is whe
     cache(one, [2, 1], '', () => ({ value: 'new', bytes: 1 })),
     'new',
   )
+})
+
+/** A store that gives numbers to what it is asked for, and tells them apart by these columns. */
+const storeOf = (told: readonly string[], unknown?: string) => {
+  const names: string[] = []
+  const version = (name: string) => {
+    const at = names.indexOf(name)
+    return at < 0 ? names.push(name) - 1 : at
+  }
+  const changes: Changes = {
+    versionOf: table => (table === unknown ? undefined : version(table)),
+    versionsBy: (table, column) =>
+      told.includes(`${table}.${column}`)
+        ? value => (value === 'odd' ? undefined : version(`${table}.${column}=${value}`))
+        : undefined,
+    now: () => 0,
+    isUnchanged: () => true,
+    epoch: () => 0,
+  }
+  return { names, changes }
+}
+
+/** The names of the versions of an answer, whose levels found these rows, by the fields that are read. */
+const versionsOf = (
+  roots: readonly Root[],
+  parameters: readonly SqlValue[],
+  {
+    told = [],
+    found,
+    unknown,
+  }: { told?: string[]; found?: readonly Rows[]; unknown?: string } = {},
+) => {
+  const { names, changes } = storeOf(told, unknown)
+  const made = plan({ encoding: 'rest', roots }, usualModel, 'admin')
+  const results: Results | undefined =
+    found && new Map(levelsOf(made).map(({ level }, at) => [level, found[at] ?? []]))
+  const versions = dependsOf(made, changes)?.(parameters, results)
+  return versions && [...versions].map(version => names[version])
+}
+
+const equals = (name: string) => ({ field: name, is: 'equals', slot: 1 }) as const
+const posts = (more: Partial<Root> = {}) => [root('post', [field('id')], { page: null, ...more })]
+const withAuthors = [root('post', [relation('author', [field('name')], null)], { page: null })]
+const withComments = [root('post', [relation('comments', [field('id')], null)], { page: null })]
+
+test('an answer of rows with a value depends on the rows that have it, where the store tells these apart', () => {
+  const told = ['posts.author_id']
+  assert.deepEqual(versionsOf(posts({ where: [equals('authorId')] }), [1, 7], { told }), [
+    'posts.author_id=7',
+  ])
+  assert.deepEqual(versionsOf(posts({ where: [equals('authorId')] }), [1, 7]), ['posts'])
+  const odd = versionsOf(posts({ where: [equals('authorId')] }), [1, 'odd'], { told })
+  assert.deepEqual(odd, ['posts'])
+})
+
+test('an answer of rows in a range depends on all rows', () => {
+  const where = [{ field: 'authorId', is: 'at least', slot: 1 }] as const
+  assert.deepEqual(versionsOf(posts({ where }), [1, 7], { told: ['posts.author_id'] }), ['posts'])
+})
+
+test('an answer below a thing that must exist depends on that thing too', () => {
+  const below = posts({ where: [equals('authorId')], exists: [{ entity: 'user', slot: 1 }] })
+  const told = ['posts.author_id', 'users.id']
+  assert.deepEqual(versionsOf(below, [1, 7], { told }), ['posts.author_id=7', 'users.id=7'])
+})
+
+test('rows below others depend on the ids that were found above, and on whole tables where these are not known', () => {
+  const told = ['users.id', 'comments.post_id']
+  const found = [
+    [
+      [1, 7],
+      [2, 8],
+      [3, null],
+    ],
+  ]
+  assert.deepEqual(versionsOf(withAuthors, [1], { told, found }), [
+    'posts',
+    'users.id=7',
+    'users.id=8',
+  ])
+  assert.deepEqual(versionsOf(withComments, [1], { told, found: [[[4], [5]]] }), [
+    'posts',
+    'comments.post_id=4',
+    'comments.post_id=5',
+  ])
+  assert.deepEqual(versionsOf(withAuthors, [1], { told }), ['posts', 'users'])
+  assert.deepEqual(versionsOf(withAuthors, [1], { found }), ['posts', 'users'])
+  assert.deepEqual(versionsOf(withAuthors, [1], { told, found: [[[1, 'odd']]] }), [
+    'posts',
+    'users',
+  ])
+})
+
+test('an answer depends on 500 versions at the most, then on whole tables', () => {
+  const told = ['users.id', 'comments.post_id']
+  const rows = (count: number) => Array.from({ length: count }, (_, at) => [at, at + 1])
+  const countOf = (roots: readonly Root[], count: number) =>
+    versionsOf(roots, [1], { told, found: [rows(count), rows(count)] })?.length
+  assert.equal(countOf(withAuthors, 499), 500)
+  assert.equal(countOf(withAuthors, 500), 2)
+  const sameAuthor = (count: number) =>
+    versionsOf(withAuthors, [1], {
+      told,
+      found: [Array.from({ length: count }, (_, at) => [at, 7])],
+    })
+  assert.deepEqual(sameAuthor(500), ['posts', 'users.id=7'])
+  assert.deepEqual(sameAuthor(501), ['posts', 'users'])
+})
+
+test('an answer from a table that the store tells nothing of depends on what nobody knows', () => {
+  assert.equal(versionsOf(withAuthors, [1], { unknown: 'users' }), undefined)
+  assert.deepEqual(versionsOf(withAuthors, [1], { unknown: 'orders' }), ['posts', 'users'])
 })

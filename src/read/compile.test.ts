@@ -47,10 +47,10 @@ const plannings = (roots: readonly Root[], slots: readonly SqlValue[]): readonly
     if (code === constants.SQLITE_SELECT) plannings++
     return constants.SQLITE_OK
   })
-  const { work } = prepared(roots)
+  const { script } = prepared(roots)
   const run = () => {
     const before = plannings
-    drive(work(slots), connection.query)
+    drive(script(slots), connection.query)
     return plannings - before
   }
   const times = [run(), run()]
@@ -96,7 +96,7 @@ describe('on PostgreSQL', { skip: noDatabase }, () => {
 
   test('a read that is too large fetches no more rows than show that it is', async () => {
     const posts = () => root('post', [field('id')], { page: null, total: true })
-    const { work } = prepare(
+    const { script } = prepare(
       plan({ encoding: 'rest', roots: [posts(), posts(), posts()] }, usualModel, 'user'),
       postgres,
       2,
@@ -104,7 +104,7 @@ describe('on PostgreSQL', { skip: noDatabase }, () => {
     )
     let fetched = 0
     const counted = function* (): QueryScript<readonly Answer[]> {
-      const steps = work([2, 0, 0])
+      const steps = script([2, 0, 0])
       const { value } = steps.next()
       const rows = yield value as Query
       // The posts of three lists, and how many there are of each.
@@ -196,8 +196,8 @@ test('rows are counted by their bytes where there may be many, and long texts th
     root('post', [field(content)], { page: { limit: slot, offset: null } })
   const boundsOf = (roots: readonly Root[], limits: readonly number[], isAtOnce: boolean) => {
     const made = plan({ encoding: 'rest', roots }, usualModel, 'user')
-    const { work } = prepare(made, sqlite, 2, { objects: 10_000, bytes: 999 }, { isAtOnce })
-    const steps = work([2, ...limits])
+    const { script } = prepare(made, sqlite, 2, { objects: 10_000, bytes: 999 }, { isAtOnce })
+    const steps = script([2, ...limits])
     return roots.map(() => {
       const { bytes, characters, columnar } = steps.next([]).value as Query
       return [bytes, characters, columnar !== undefined]
@@ -216,10 +216,10 @@ test('rows are counted by their bytes where there may be many, and long texts th
 })
 
 test('a level below no rows is not fetched', () => {
-  const { work } = prepared([
+  const { script } = prepared([
     root('user', [relation('posts', [field('id')], null)], { sort: [], page: null }),
   ])
-  const steps = work([1])
+  const steps = script([1])
   assert.equal(steps.next().done, false)
   assert.equal(steps.next([]).done, true)
 })

@@ -1,19 +1,16 @@
-/** The query of one level of a plan; making it cannot fail because of the caller. */
+/** The query of one level of a plan, with conditions as SQL; making it cannot fail because of the caller. */
 import { columnName } from '#model/names.ts'
-import { conditionOnEach, conditionSql } from '#read/condition.ts'
 import {
   type ChildLevel,
-  type CountLevel,
-  type ExistsLevel,
+  type Condition,
   type Level,
   levelsBelow,
-  type Order,
-  type PlannedRoot,
   type ReadPlan,
   type RootLevel,
   type RowLevel,
-} from '#read/level.ts'
-import type { Slot } from '#read/selection.ts'
+  type SelfPath,
+} from '#read/plan.ts'
+import { type Comparison, VIEWER } from '#read/selection.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import {
   and,
@@ -30,15 +27,77 @@ import {
   statement,
 } from '#sql/sql.ts'
 
+/** The alias of the rows that a query gives. */
+const rowAlias = 't'
+
+/** The SQL of a field in a condition: with an alias, or bare. */
+type ColumnOf = (field: string) => Sql
+
+const bare: ColumnOf = field => name(columnName(field))
+const of =
+  (table: string): ColumnOf =>
+  field =>
+    column(table, columnName(field))
+
+const fieldSql = of(rowAlias)
+
+/** The condition by the row's own key: a viewer's list then comes from the index of that key, not from a scan. */
+const selfPath = (path: SelfPath, columnOf: ColumnOf): Sql => {
+  if ('field' in path) return sql`${columnOf(path.field)} = ${slot(VIEWER)}`
+  return sql`${columnOf(path.by)} in (select "id" from ${name(path.table)}
+    where ${selfPath(path.next, bare)})`
+}
+
+/**
+ * The owner of a row, looked up from the row: the cost does not grow with the number of rows that the viewer owns. Each hop has a
+ * name of its own, since two of them may be to the same table.
+ */
+const ownerOf = (path: SelfPath, columnOf: ColumnOf, hop = 1): Sql => {
+  if ('field' in path) return columnOf(path.field)
+  const { table, by, next } = path
+  const to = `${rowAlias}${hop}`
+  return sql`(select ${ownerOf(next, of(to), hop + 1)} from ${name(table)} as ${name(to)}
+    where ${column(to, 'id')} = ${columnOf(by)})`
+}
+
+const anyOf = (conditions: readonly Sql[]): Sql => sql`(${join(conditions, sql` or `)})`
+
+const signs = {
+  equals: sql`=`,
+  'at least': sql`>=`,
+  'at most': sql`<=`,
+  'less than': sql`<`,
+} satisfies Partial<Record<Comparison, Sql>>
+
+/** A condition on the rows of `rows`, an alias or a table's own name. */
+export const conditionSql = (
+  condition: Condition,
+  table: string,
+  dialect: Dialect,
+  rows: string = rowAlias,
+): Sql => {
+  if (condition.kind === 'self') return anyOf(condition.paths.map(path => selfPath(path, of(rows))))
+  const { field, is } = condition
+  const left = of(rows)(field)
+  const right = slot(condition.slot)
+  switch (is) {
+    case 'above zero':
+      return sql`${left} > 0`
+    case 'contains':
+    case 'contains short':
+      return dialect.contains(table, columnName(field), right, is === 'contains')
+    default:
+      return sql`${left} ${signs[is]} ${right}`
+  }
+}
+
 /** The budget for the whole read: how many rows may still come before the response is too large. */
 export const budget = parameter({ kind: 'budget' })
 /**
  * A page's limit stands in a sum, as the budget of a statement for each level does: SQLite plans a statement anew in each run
- * where its limit is a bare parameter.
+ * if its limit is a bare parameter.
  */
 const capped = (index: number): Sql => parameter({ kind: 'capped', slot: index })
-
-const fieldSql = (field: string): Sql => column('t', columnName(field))
 
 const fieldsSql = ({ fields }: RowLevel): Sql =>
   join(
@@ -46,19 +105,12 @@ const fieldsSql = ({ fields }: RowLevel): Sql =>
     comma,
   )
 
-/** Every order ends with the id, so that no page repeats or skips a row. */
-const orderSql = (order: readonly Order[], dialect: Dialect): Sql => {
-  const terms = order.map(({ field, descending }) =>
-    dialect.ordered(fieldSql(field.name), field.nullable, descending),
-  )
-  const ends = order.some(({ field }) => field.name === 'id')
-  return join(ends ? terms : [...terms, fieldSql('id')], comma)
-}
-
 const whereSql = (level: Level, dialect: Dialect): Sql => {
   const isKeyed = level.kind === 'by ids' || level.kind === 'children of'
   const conditions = level.where.map(condition =>
-    (isKeyed ? conditionOnEach : conditionSql)(condition, level.table, dialect),
+    isKeyed && condition.kind === 'self'
+      ? anyOf(condition.paths.map(path => sql`${ownerOf(path, fieldSql)} = ${slot(VIEWER)}`))
+      : conditionSql(condition, level.table, dialect),
   )
   // First, so that it is also called for rows that the conditions leave out.
   const { interruptCheck } = dialect
@@ -70,7 +122,12 @@ const rootSql = (level: RootLevel, dialect: Dialect, budget: Sql): Sql => {
   const rows = sql`select ${fieldsSql(level)} from ${name(level.table)} as "t"
     where ${whereSql(level, dialect)}`
   if (!many) return rows
-  const ordered = sql`${rows} order by ${orderSql(order, dialect)}`
+  const terms = order.map(({ field, descending }) =>
+    dialect.ordered(fieldSql(field.name), field.nullable, descending),
+  )
+  // Every order ends with the id, so that no page repeats or skips a row.
+  if (!order.some(({ field }) => field.name === 'id')) terms.push(fieldSql('id'))
+  const ordered = sql`${rows} order by ${join(terms, comma)}`
   if (page === null) return sql`${ordered} limit ${budget}`
   const paged = sql`${ordered} limit ${capped(page.limit)} + ${number(fetchOneMore ? 1 : 0)}`
   return page.offset === null ? paged : sql`${paged} offset ${slot(page.offset)}`
@@ -92,20 +149,6 @@ const belowSql = (level: ChildLevel, dialect: Dialect, keys: Sql, budget: Sql): 
   return dialect.childrenOf({ ...query, by: fieldSql(level.by), page })
 }
 
-/** The query for the number of rows, from a cached count or by counting. */
-const countSql = (level: CountLevel, dialect: Dialect): Sql => {
-  const { cached, table } = level
-  if (cached === null)
-    return sql`select count(*) from ${name(table)} as "t" where ${whereSql(level, dialect)}`
-  const value = cached.slot === null ? '' : slot(cached.slot)
-  return sql`select coalesce(sum(n), 0) from counts
-    where entity = ${table} and field = ${columnName(cached.field)} and value = ${value}`
-}
-
-const existsSql = (level: ExistsLevel, dialect: Dialect): Sql =>
-  sql`select 1 from ${name(level.table)} as "t"
-    where ${and([sql`${fieldSql('id')} = ${slot(level.slot)}`, whereSql(level, dialect)])}`
-
 /** The query of a level, given the SQL for the ids that lead to it and for the number of rows it may have. */
 export const levelSql = (level: Level, dialect: Dialect, keys: Sql, budget: Sql): Sql => {
   switch (level.kind) {
@@ -114,37 +157,40 @@ export const levelSql = (level: Level, dialect: Dialect, keys: Sql, budget: Sql)
     case 'by ids':
     case 'children of':
       return belowSql(level, dialect, keys, budget)
-    case 'count':
-      return countSql(level, dialect)
+    case 'count': {
+      const { cached, table } = level
+      if (cached === null)
+        return sql`select count(*) from ${name(table)} as "t" where ${whereSql(level, dialect)}`
+      const value = cached.slot === null ? '' : slot(cached.slot)
+      return sql`select coalesce(sum(n), 0) from counts
+    where entity = ${table} and field = ${columnName(cached.field)} and value = ${value}`
+    }
     case 'exists':
-      return existsSql(level, dialect)
+      return sql`select 1 from ${name(level.table)} as "t"
+    where ${and([sql`${fieldSql('id')} = ${slot(level.slot)}`, whereSql(level, dialect)])}`
     default:
       return level satisfies never
   }
 }
 
-/** The condition of a plan that looks up one row by its id alone; undefined for any other plan. */
-const idOf = ({ rows, total, exists }: PlannedRoot): { readonly slot: Slot } | undefined => {
-  const [id, ...others] = rows.where
-  const isAlone = total === null && exists.length === 0 && levelsBelow(rows).length === 0
-  if (rows.many || !isAlone || others.length > 0) return undefined
-  return id?.kind === 'field' && id.is === 'equals' && id.field === 'id' ? id : undefined
-}
-
 /**
  * The statement that looks up the rows of many ids at once, for a plan that looks up one row by its id alone;
- * undefined for any other plan, and where each level has a statement.
+ * undefined for any other plan, and for a database with a statement for each level.
  */
 export const compileForMany = (
   { roots }: ReadPlan,
   { singleStatement, placeholder }: Dialect,
 ): Statement | undefined => {
-  const [root, ...others] = roots
-  const id = root && others.length === 0 ? idOf(root) : undefined
-  if (!singleStatement || !root || id === undefined) return undefined
+  const [root, ...otherRoots] = roots
+  if (!singleStatement || !root || otherRoots.length > 0) return undefined
+  const { rows, total, exists } = root
+  const isAlone = total === null && exists.length === 0 && levelsBelow(rows).length === 0
+  const [id, ...others] = rows.where
+  if (rows.many || !isAlone || others.length > 0) return undefined
+  if (id?.kind !== 'field' || id.is !== 'equals' || id.field !== 'id') return undefined
   const ids = singleStatement.isIn(fieldSql('id'), slot(id.slot))
   return statement(
-    sql`select ${fieldsSql(root.rows)} from ${name(root.rows.table)} as "t" where ${ids}`,
+    sql`select ${fieldsSql(rows)} from ${name(rows.table)} as "t" where ${ids}`,
     placeholder,
   )
 }

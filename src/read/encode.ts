@@ -54,7 +54,7 @@ export const encoders = (
   digits: number,
 ): Readonly<Record<Scalar, Encoder>> => ({
   id: encoding === 'graphql' ? string : number,
-  text: value => quote(value as string),
+  text: quote as Encoder,
   int: number,
   money: value => formatMinor(Number(value), digits),
   time: value => `"${isoTime(Number(value))}"`,

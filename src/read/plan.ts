@@ -1,36 +1,229 @@
-/** Resolves a selection against the model and checks it for a role: only here a read is refused. */
+/** The plan of a read: a selection resolved against the model and checked for a role. Only here a read is refused. */
+import { mapped } from '#base/object.ts'
 import { ApiError, type ErrorLocation } from '#errors.ts'
-import type { Entity, Relation } from '#model/entity.ts'
-import { longest } from '#model/field.ts'
+import type { Entity, Links } from '#model/entity.ts'
+import { type Field, longest } from '#model/field.ts'
+import type { Form } from '#model/form.ts'
 import { isIndexed } from '#model/indexes.ts'
-import { entityOf, fieldOf, type Model } from '#model/model.ts'
+import type { Model } from '#model/model.ts'
+// Not by way of the model's checks, which the threads of a store need not load.
+import { entityOf, fieldOf } from '#model/names.ts'
 import { creatorRole, judge, type Role, type Rule, refusal } from '#model/policy.ts'
-import { type Condition, selfCondition } from '#read/condition.ts'
 import type {
-  CountLevel,
-  ExistsLevel,
-  From,
-  FromConditions,
-  FromIds,
-  FromParents,
-  Order,
-  Part,
-  PlannedRoot,
-  ReadField,
-  ReadPlan,
-  RowSet,
-} from '#read/level.ts'
-import { fieldsOf, linksParts, merged, objectParts, textPart } from '#read/parts.ts'
-import type { Encoding, Item, Location, Page, Root, Selection } from '#read/selection.ts'
+  Encoding,
+  Item,
+  Location,
+  Page,
+  Root,
+  Selection,
+  Slot,
+  Where,
+} from '#read/selection.ts'
+import type { Rows } from '#sql/engine.ts'
 
-export type { ReadPlan } from '#read/level.ts'
+/** A field of an entity, with the facts that reading it needs. */
+export type ReadField = Pick<Field, 'scalar' | 'nullable'> & { readonly name: string }
+
+export type Order = { readonly field: ReadField; readonly descending: boolean }
+
+/** A condition on a field, or `self`: one of these paths leads from the row to the viewer. */
+export type Condition =
+  | ({ readonly kind: 'field' } & Where)
+  | { readonly kind: 'self'; readonly paths: readonly SelfPath[] }
+
+/** A field of the table itself, or of another one: `by` refers to a row of `table`, where `next` goes on. */
+export type SelfPath =
+  | { readonly field: string }
+  | { readonly by: string; readonly table: string; readonly next: SelfPath }
+
+/** A part of the text of a row: given text, a field's value, or the text of a level below for this row. */
+export type RowPart =
+  | { readonly kind: 'text'; readonly text: string }
+  | {
+      readonly kind: 'field'
+      readonly field: string
+      readonly as: 'value' | 'path'
+      readonly form?: Form | undefined
+    }
+  /** Other parts by the value of a field; none for a value without a case. */
+  | {
+      readonly kind: 'case'
+      readonly field: string
+      readonly cases: Readonly<Record<string, readonly RowPart[]>>
+    }
+  /** Other parts if none of these fields is null. */
+  | {
+      readonly kind: 'present'
+      readonly fields: readonly string[]
+      readonly parts: readonly RowPart[]
+    }
+  | { readonly kind: 'child'; readonly level: ChildLevel }
+
+/** The common members of all levels with rows: rows of one table, each distinct row once. Field 0 is the id. */
+export type RowSet = {
+  readonly table: string
+  readonly where: readonly Condition[]
+  readonly fields: readonly ReadField[]
+  readonly parts: readonly RowPart[]
+  /** The most characters that the long texts of a row may have; 0 if it has none, and for one row alone. */
+  readonly longText: number
+}
+
+/** The rows that fit the conditions. */
+export type RootLevel = RowSet &
+  Pick<Root, 'page' | 'many' | 'fetchOneMore'> & {
+    readonly kind: 'root'
+    readonly order: readonly Order[]
+    /** Whether they are found in their order, without passing others or sorting. */
+    readonly isIndexed: boolean
+  }
+
+export type ChildLevel =
+  /** The rows whose ids are in field `by` of the level above. */
+  | (RowSet & { readonly kind: 'by ids'; readonly by: string })
+  /** The rows whose field `by`, their field 1, is an id of the level above. */
+  | (RowSet & {
+      readonly kind: 'children of'
+      readonly by: string
+      readonly page: Page
+      readonly oldestFirst: boolean
+    })
+
+export type RowLevel = RootLevel | ChildLevel
+
+/** The number of rows that fit the conditions; `cached`: the store has a count by this field, for the value in the slot. */
+export type CountLevel = {
+  readonly kind: 'count'
+  readonly table: string
+  readonly where: readonly Condition[]
+  readonly cached: { readonly field: string; readonly slot: Slot | null } | null
+}
+
+/** Whether there is a row with the id in the slot. */
+export type ExistsLevel = {
+  readonly kind: 'exists'
+  readonly entity: string
+  readonly table: string
+  readonly where: readonly Condition[]
+  readonly slot: Slot
+}
+
+export type Level = RowLevel | CountLevel | ExistsLevel
+
+export type PlannedRoot = {
+  readonly rows: RootLevel
+  /** Whether field 1 is the revision of the one row asked for. */
+  readonly hasRevision: boolean
+  readonly total: CountLevel | null
+  readonly exists: readonly ExistsLevel[]
+}
+
+/** Plain data with the model's field names, so that it can be sent to a worker thread: levels hold those below them in their parts. */
+export type ReadPlan = { readonly encoding: Encoding; readonly roots: readonly PlannedRoot[] }
+
+/** A level with the one above it. */
+export type LinkedLevel =
+  | { readonly level: ChildLevel; readonly above: RowLevel }
+  | { readonly level: RootLevel | CountLevel | ExistsLevel; readonly above: null }
+
+/** The rows that were found for each level. */
+export type Results = Map<Level, Rows>
+
+/** Whether a level has rows that become objects of the answer. */
+export const hasRows = (level: Level): level is RowLevel => 'parts' in level
+
+/** The levels directly below one, in the order in which its text holds them. */
+export const levelsBelow = ({ parts }: RowLevel): readonly ChildLevel[] =>
+  parts.flatMap(part => (part.kind === 'child' ? [part.level] : []))
+
+const descendants = (above: RowLevel): readonly LinkedLevel[] =>
+  levelsBelow(above).flatMap(level => [{ level, above }, ...descendants(level)])
+
+/** All levels of a plan: each root's rows, parents before their children, then its count and what must exist. */
+export const levelsOf = ({ roots }: ReadPlan): readonly LinkedLevel[] =>
+  roots.flatMap(({ rows, total, exists }) => [
+    { level: rows, above: null },
+    ...descendants(rows),
+    ...(total ? [{ level: total, above: null }] : []),
+    ...exists.map(level => ({ level, above: null })),
+  ])
+
+/** The field of the level above whose values lead to this one. */
+export const keyOf = (level: ChildLevel): string => (level.kind === 'by ids' ? level.by : 'id')
+
+/** The index in a level's rows of one of its fields. */
+export const indexOf = ({ fields }: RowLevel, field: string): number => {
+  const index = fields.findIndex(({ name }) => name === field)
+  if (index < 0) throw new Error(`${field} is not among the fields that are read`)
+  return index
+}
+
+/** The fields that a part needs. */
+const fieldsOf = (part: RowPart): readonly string[] => {
+  switch (part.kind) {
+    case 'text':
+      return []
+    case 'field':
+      return [part.field]
+    case 'case':
+      return [...Object.values(part.cases).flat().flatMap(fieldsOf), part.field]
+    case 'present':
+      return [...part.parts.flatMap(fieldsOf), ...part.fields]
+    case 'child':
+      return [keyOf(part.level)]
+    default:
+      return part satisfies never
+  }
+}
+
+const textPart = (text: string): RowPart => ({ kind: 'text', text })
+
+/** The parts with adjacent texts merged, so that stitching has fewer to join. */
+const merged = (parts: readonly RowPart[]): readonly RowPart[] => {
+  const result: RowPart[] = []
+  for (const part of parts) {
+    const last = result.at(-1)
+    if (part.kind === 'text' && last?.kind === 'text')
+      result[result.length - 1] = textPart(last.text + part.text)
+    else result.push(part)
+  }
+  return result
+}
+
+/**
+ * The object of links below a prefix, by state if they differ by it. A link is left out while a field in its path is null; the
+ * model's check makes sure that the first one never is.
+ */
+const linksParts = (links: Links, prefix: string, entity: Entity): readonly RowPart[] => {
+  const cases = mapped(links.cases, named => {
+    const members = Object.entries(named).flatMap(([name, { href, method }], place) => {
+      const parts: RowPart[] = [textPart(`${place === 0 ? '' : ','}${JSON.stringify(name)}:`)]
+      const nullable: string[] = []
+      parts.push(textPart('{"href":"'))
+      // `/things/{id}/parts`: text and fields take turns.
+      for (const [index, piece] of `${prefix}${href}`.split(/\{(\w+)\}/).entries()) {
+        const isText = index % 2 === 0
+        if (isText) parts.push(textPart(JSON.stringify(piece).slice(1, -1)))
+        else parts.push({ kind: 'field', field: piece, as: 'path' })
+        if (!isText && entity.fields[piece]?.nullable) nullable.push(piece)
+      }
+      parts.push(textPart(method === undefined ? '"}' : `","method":"${method}"}`))
+      const present: RowPart = { kind: 'present', fields: nullable, parts: merged(parts) }
+      return nullable.length > 0 ? [present] : parts
+    })
+    return merged([textPart('{'), ...members, textPart('}')])
+  })
+  return links.by === null
+    ? Object.values(cases).flat()
+    : [{ kind: 'case', field: links.by, cases }]
+}
 
 type Context = {
   readonly model: Model
   /** The role for the rows of a level, and the viewer's own one, which is another for what the viewer has just created. */
   readonly role: Role
   readonly ownRole: Role
-  /** The field of the rows that refers to the row above them, where they belong to that. */
+  /** The field of the rows that refers to the row above them, if they belong to it. */
   readonly above?: string | undefined
   readonly encoding: Encoding
 }
@@ -40,7 +233,7 @@ const locationOf = (path: readonly string[], at: Location | undefined): ErrorLoc
   ...(at && { at }),
 })
 
-/** Throws where the rule refuses this role; `row`: it depends on the row. */
+/** Throws if the rule refuses this role; `row`: it depends on the row. */
 const allow = (
   { model, role }: Context,
   rule: Rule | undefined,
@@ -51,6 +244,24 @@ const allow = (
   const verdict = rule === undefined ? 'no' : judge(rule, viewer, model)
   if (verdict === 'no') throw refusal(viewer, what, location)
   return verdict
+}
+
+const pathOf = (
+  model: Model,
+  entity: Entity,
+  [head = '', ...rest]: readonly string[],
+): SelfPath => {
+  if (rest.length === 0) return { field: head }
+  const relation = entity.relations[head]
+  if (!relation) throw new Error(`${entity.plural} have no relation ${head}`)
+  const target = entityOf(model, relation.to)
+  return { by: relation.by, table: target.table, next: pathOf(model, target, rest) }
+}
+
+/** The condition that the row is the viewer's, by the paths of a `self` rule. */
+export const selfCondition = (model: Model, entity: Entity, rule: Rule): Condition => {
+  if (rule.kind !== 'self') throw new Error(`a ${rule.kind} rule is not about rows`)
+  return { kind: 'self', paths: rule.fields.map(path => pathOf(model, entity, path.split('.'))) }
 }
 
 /** The conditions for the rows that a rule lets the viewer read. */
@@ -69,172 +280,134 @@ const readField = (entity: Entity, name: string): ReadField => {
   return { name, scalar, nullable }
 }
 
-/** Whether a root has a revision for an ETag: it is one row of an entity with revisions. */
-const hasRevision = (entity: Entity, from: From): boolean =>
-  from.kind === 'root' && !from.many && entity.fields.revision !== undefined
-
-/** The fields that a level always has, whatever is selected. */
-const ownFields = (entity: Entity, from: From): readonly string[] => {
-  if (from.kind === 'children of') return ['id', from.by]
-  return hasRevision(entity, from) ? ['id', 'revision'] : ['id']
-}
-
-/** The rows of one entity, with the levels below them. */
-const rowLevel = <Source extends From>(
+/** The rows of one entity, with the levels below them. The `own` fields of a level come first, whatever is selected. */
+const rowSet = (
   context: Context,
-  name: string,
+  entityName: string,
   items: readonly Item[],
   path: readonly string[],
-  { from, where }: { readonly from: Source; readonly where: readonly Condition[] },
-): Source & RowSet => {
-  const entity = entityOf(context.model, name)
-  const members = items.map(item => [item.key, partsOf(context, name, item, path)] as const)
-  const parts = merged(objectParts(members))
-  const fields = [...new Set([...ownFields(entity, from), ...parts.flatMap(fieldsOf)])]
-  const isOneRow = from.kind === 'root' && !from.many
+  { where, own }: Pick<RowSet, 'where'> & { readonly own: readonly string[] },
+): RowSet => {
+  const entity = entityOf(context.model, entityName)
+  const members = items.flatMap((item, place) => [
+    textPart(`${place === 0 ? '' : ','}${JSON.stringify(item.key)}:`),
+    ...memberParts(context, entityName, item, path),
+  ])
+  const parts = merged([textPart('{'), ...members, textPart('}')])
+  const fields = [...new Set([...own, ...parts.flatMap(fieldsOf)])]
   return {
-    ...from,
     table: entity.table,
     where,
     fields: fields.map(field => readField(entity, field)),
     parts,
-    longText: isOneRow ? 0 : fields.reduce((sum, name) => sum + longest(fieldOf(entity, name)), 0),
+    longText: fields.reduce((sum, field) => sum + longest(fieldOf(entity, field)), 0),
   }
 }
 
 /** The text of one member of an object, in parts. */
-const partsOf = (
+const memberParts = (
   context: Context,
-  name: string,
+  entityName: string,
   item: Item,
-  path: readonly string[],
-): readonly Part[] => {
-  const location = locationOf([...path, item.key], item.kind === 'field' ? item.at : undefined)
+  pathAbove: readonly string[],
+): readonly RowPart[] => {
+  const entity = entityOf(context.model, entityName)
+  const path = [...pathAbove, item.key]
   switch (item.kind) {
     case 'text':
       return [textPart(item.json)]
+    case 'links':
+      return linksParts(item.links, item.prefix, entity)
     case 'field': {
-      const { readableBy } = fieldOf(entityOf(context.model, name), item.field)
+      const { readableBy } = fieldOf(entity, item.field)
       // A key of GraphQL may be an alias; one of REST is the member's name in the caller's version.
       const called = context.encoding === 'rest' ? item.key : item.field
-      allow(context, readableBy, `read the ${called} of a ${name}`, location)
+      allow(context, readableBy, `read the ${called} of a ${entityName}`, locationOf(path, item.at))
       return [{ kind: 'field', field: item.field, as: 'value', form: item.form }]
     }
-    case 'links':
-      return linksParts(item.links, item.prefix, entityOf(context.model, name))
-    case 'relation':
-      return [childPart(context, entityOf(context.model, name), item, path)]
+    case 'relation': {
+      const relation = entity.relations[item.relation]
+      if (!relation) throw new Error(`${entity.plural} have no relation ${item.relation}`)
+      const { by, to } = relation
+      // What belongs to a new row is as new as that, and refers to it; other rows were there before, and may be anybody's.
+      const role = relation.kind === 'many' || by === context.above ? context.role : context.ownRole
+      const above = relation.kind === 'many' ? by : undefined
+      const below: Context = { ...context, role, above }
+      const target = entityOf(context.model, to)
+      const where = visible(below, target, target.policy.read, locationOf(path, item.at))
+      if (relation.kind === 'one') {
+        const rows = rowSet(below, to, item.items, path, { where, own: ['id'] })
+        return [{ kind: 'child', level: { ...rows, kind: 'by ids', by } }]
+      }
+      const rows = rowSet(below, to, item.items, path, { where, own: ['id', by] })
+      const { page } = item
+      const { oldestFirst } = relation
+      return [{ kind: 'child', level: { ...rows, kind: 'children of', by, page, oldestFirst } }]
+    }
     default:
       return item satisfies never
   }
 }
 
-/**
- * The context below a relation. What belongs to a new row is as new as that, and refers to it; what else rows refer to was there
- * before, and may be anybody's.
- */
-const below = (context: Context, { kind, by }: Relation): Context => {
-  if (kind === 'many') return { ...context, above: by }
-  const role = by === context.above ? context.role : context.ownRole
-  return { ...context, role, above: undefined }
-}
-
-const childPart = (
-  above: Context,
-  entity: Entity,
-  item: Item & { kind: 'relation' },
-  pathAbove: readonly string[],
-): Part => {
-  const relation = entity.relations[item.relation]
-  if (!relation) throw new Error(`${entity.plural} have no relation ${item.relation}`)
-  const context = below(above, relation)
-  const target = entityOf(context.model, relation.to)
-  const path = [...pathAbove, item.key]
-  const where = visible(context, target, target.policy.read, locationOf(path, item.at))
-  const from = fromAbove(relation, item.page)
-  const level = rowLevel(context, relation.to, item.items, path, { from, where })
-  return { kind: 'child', level }
-}
-
-const fromAbove = (relation: Relation, page: Page): FromIds | FromParents =>
-  relation.kind === 'one'
-    ? { kind: 'by ids', by: relation.by }
-    : { kind: 'children of', by: relation.by, page, oldestFirst: relation.oldestFirst }
-
-/** Throws where a root filters or sorts by a field that the viewer may not read. */
-const allowChoice = (
-  context: Context,
-  entity: Entity,
-  root: Root,
-  location: ErrorLocation,
-): void => {
-  for (const { field, member = field } of [...root.where, ...root.sort]) {
+const planRoot = (viewers: Context, root: Root): PlannedRoot => {
+  const { many, page, sort, fetchOneMore } = root
+  const { model, ownRole } = viewers
+  const entity = entityOf(model, root.entity)
+  const path = root.key === undefined ? [] : [root.key]
+  const location = locationOf(path, root.at)
+  // A new row is read in the role of its creator.
+  const role = root.written === 'created' ? creatorRole(ownRole, model.viewers.roles) : ownRole
+  const context: Context = { ...viewers, role }
+  const rule = entity.policy.enter ?? entity.policy.read
+  const ownRows = root.written ? [] : visible(context, entity, rule, location)
+  const isOwn = ownRows.length > 0
+  for (const { field, member = field } of [...root.where, ...sort]) {
     const what = `filter or sort ${entity.plural} by ${member}`
     allow(context, fieldOf(entity, field).readableBy, what, location)
   }
-}
-
-/** Whether the rows of a root come from an index: in its order, or as those of the viewer, who owns few. */
-const isFound = (entity: Entity, { where, sort }: Root, isOwn: boolean): boolean => {
-  const ranges = where.filter(({ is, field }) => !(is === 'less than' && field === 'id'))
-  if (ranges.some(({ is }) => is !== 'equals')) return false
-  const equal = ranges.map(({ field }) => field)
-  return isOwn || isIndexed(entity, equal, sort)
-}
-
-const fromConditions = (entity: Entity, root: Root, isOwn: boolean): FromConditions => {
-  const { sort, page, many, fetchOneMore } = root
-  const order = sort.map(
-    ({ field, descending }): Order => ({ field: readField(entity, field), descending }),
-  )
-  const isIndexed = isFound(entity, root, isOwn)
-  return { kind: 'root', order, page, many, fetchOneMore, isIndexed }
-}
-
-/** The cached count that fits a root's filters; null where there is none. */
-const cachedCount = (entity: Entity, { where }: Root): CountLevel['cached'] => {
-  const [only] = where
-  if (entity.counted === null || where.length > 1) return null
-  if (only === undefined) return { field: '', slot: null }
-  if (only.is !== 'equals' || !entity.counted.includes(only.field)) return null
-  return { field: only.field, slot: only.slot }
-}
-
-/** The check that a row exists; one that the viewer may not read counts as missing. */
-const existsLevel = (
-  context: Context,
-  { entity: name, slot }: Root['exists'][number],
-  location: ErrorLocation,
-): ExistsLevel => {
-  const entity = entityOf(context.model, name)
-  const where = visible(context, entity, entity.policy.read, location)
-  return { kind: 'exists', entity: name, table: entity.table, where, slot }
-}
-
-/** The context of a root: a new row is read in the role of its creator. */
-const contextOf = (context: Context, { written }: Root): Context => {
-  const { model, ownRole } = context
-  if (written !== 'created') return context
-  return { ...context, role: creatorRole(ownRole, model.viewers.roles) }
-}
-
-const planRoot = (context: Context, root: Root): PlannedRoot => {
-  const entity = entityOf(context.model, root.entity)
-  const path = root.key === undefined ? [] : [root.key]
-  const location = locationOf(path, root.at)
-  const rule = entity.policy.enter ?? entity.policy.read
-  const ownRows = root.written ? [] : visible(context, entity, rule, location)
-  allowChoice(context, entity, root, location)
   const filters = root.where.map((filter): Condition => ({ kind: 'field', ...filter }))
   const where = [...filters, ...ownRows]
-  const from = fromConditions(entity, root, ownRows.length > 0)
-  const rows = rowLevel(context, root.entity, root.items, path, { from, where })
-  const cached = ownRows.length > 0 ? null : cachedCount(entity, root)
+
+  // Its rows are found in their order by an index, or as those of the viewer, who owns few.
+  const ranges = root.where.filter(({ is, field }) => !(is === 'less than' && field === 'id'))
+  const equal = ranges.map(({ field }) => field)
+  const isFound =
+    ranges.every(({ is }) => is === 'equals') && (isOwn || isIndexed(entity, equal, sort))
+
+  // One row of an entity with revisions has one for its ETag.
+  const hasRevision = !many && entity.fields.revision !== undefined
+  const own = hasRevision ? ['id', 'revision'] : ['id']
+  const rows = rowSet(context, root.entity, root.items, path, { where, own })
+
+  // The store has a count of all rows, and of those with a value of some fields.
+  const [only, ...others] = root.where
+  const isCounted =
+    !isOwn &&
+    others.length === 0 &&
+    entity.counted !== null &&
+    (only === undefined || (only.is === 'equals' && entity.counted.includes(only.field)))
+  const cached = isCounted ? { field: only?.field ?? '', slot: only?.slot ?? null } : null
+
+  const exists = root.exists.map(({ entity: name, slot }): ExistsLevel => {
+    const needed = entityOf(model, name)
+    // One that the viewer may not read counts as missing.
+    const where = visible(context, needed, needed.policy.read, location)
+    return { kind: 'exists', entity: name, table: needed.table, where, slot }
+  })
   return {
-    rows,
-    hasRevision: hasRevision(entity, from),
+    rows: {
+      ...rows,
+      longText: many ? rows.longText : 0,
+      kind: 'root',
+      order: sort.map(({ field, descending }) => ({ field: readField(entity, field), descending })),
+      page,
+      many,
+      fetchOneMore,
+      isIndexed: isFound,
+    },
+    hasRevision,
     total: root.total ? { kind: 'count', table: entity.table, where, cached } : null,
-    exists: root.exists.map(needed => existsLevel(context, needed, location)),
+    exists,
   }
 }
 
@@ -244,8 +417,7 @@ const planRoot = (context: Context, root: Root): PlannedRoot => {
  */
 export const plan = (selection: Selection, model: Model, role: Role): ReadPlan => {
   if (selection.roots.length === 0) throw new ApiError('INTERNAL', 'The operation asks for nothing')
-  const { encoding } = selection
+  const { encoding, roots } = selection
   const context = { model, role, ownRole: role, encoding }
-  const roots = selection.roots.map(root => planRoot(contextOf(context, root), root))
-  return { encoding, roots }
+  return { encoding, roots: roots.map(root => planRoot(context, root)) }
 }

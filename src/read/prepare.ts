@@ -1,10 +1,7 @@
-/** A plan is prepared once: its statements, and what makes answers of their rows. */
-import type { Fetch } from '#read/fetch.ts'
-import { type Lane, laneOf } from '#read/lane.ts'
-import { levelsOf, type PlannedRoot, type ReadPlan, type Results } from '#read/level.ts'
-import { perLevel } from '#read/per-level.ts'
-import { inSingleStatement } from '#read/single-statement.ts'
-import { type Limits, stitcher, type Text } from '#read/stitch.ts'
+/** A plan is prepared once: its statements, its lane, and what makes answers of the rows. */
+import { levelsBelow, levelsOf, type ReadPlan, type Results, type RowLevel } from '#read/plan.ts'
+import { type Fetch, inSingleStatement, perLevel } from '#read/statements.ts'
+import { type Limits, stitcher } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
@@ -13,7 +10,7 @@ export type Answer = {
   /** JSON text: an object, `null` or a list. */
   readonly text: string
   readonly objects: number
-  /** The number of all rows that fit, where it was asked for. */
+  /** The number of all rows that fit, if it was asked for. */
   readonly total: number | undefined
   /** For a cursor: the id of the last row of the page, and whether there are more. */
   readonly last: number | undefined
@@ -24,61 +21,116 @@ export type Answer = {
   readonly missing: { readonly entity: string; readonly id: SqlValue } | undefined
 }
 
+/** Of slow and quick reads: quick ones are answered at once, slow ones wait in a queue of their own, so that they hold up nobody else. */
+export type Lane = 'quick' | 'slow'
+
 /** A plan ready to run on one database, with the function that makes answers from the fetched rows. */
 export type Prepared = Fetch & {
   readonly plan: ReadPlan
   /** How many levels the plan has. */
   readonly levels: number
-  readonly lane: (slots: readonly SqlValue[]) => Lane
-  readonly answers: (results: Results, slots: readonly SqlValue[]) => readonly Answer[]
+  /** The texts of its statements. */
+  readonly texts: () => readonly string[]
+  readonly lane: (parameters: readonly SqlValue[]) => Lane
+  readonly answers: (results: Results, parameters: readonly SqlValue[]) => readonly Answer[]
+}
+
+/** The most rows that a quick read passes: those of its pages, those that their offsets skip, and those below them. */
+const usualQuickRows = 1000
+
+/** The most characters of long texts in a quick read. */
+const quickText = 8_388_608
+
+/** Taken for the rows below one if the model does not say how many there are. */
+const usuallyBelow = 10
+
+/** Adds the cost of a level and those below it, for a number of rows above it. */
+type AddCost = (
+  cost: { rows: number; text: number },
+  above: number,
+  parameters: readonly SqlValue[],
+) => void
+
+const costOf = (level: RowLevel): AddCost => {
+  const below = levelsBelow(level).map(costOf)
+  const isOneEach = level.kind === 'by ids' || (level.kind === 'root' && !level.many)
+  const { page } = isOneEach ? { page: null } : level
+  return (cost, above, parameters) => {
+    // For each row above: the most rows that it has, and those that its offset skips.
+    let rows = isOneEach ? 1 : usuallyBelow
+    let skipped = 0
+    if (page !== null) {
+      rows = Number(parameters[page.limit])
+      if (page.offset !== null) skipped = Number(parameters[page.offset])
+    }
+    const own = above * rows
+    cost.rows += own + above * skipped
+    cost.text += own * level.longText
+    for (const add of below) add(cost, own, parameters)
+  }
+}
+
+/**
+ * The function that gives the lane of a plan for the values of its parameters, the same on every engine. A read is slow that
+ * searches, sorts or counts without an index, or whose pages, offsets and texts may be large.
+ */
+export const laneOf = (plan: ReadPlan, quickRows = usualQuickRows): Prepared['lane'] => {
+  // The number of rows that it passes is then not known from its pages.
+  const isUnbounded = plan.roots.some(
+    ({ rows: { many, page, isIndexed }, total }) =>
+      (many && (page === null || !isIndexed)) || total?.cached === null,
+  )
+  if (isUnbounded) return () => 'slow'
+  const costs = plan.roots.map(({ rows }) => costOf(rows))
+  const [one, ...others] = plan.roots
+  // A row by its key needs no counting each time.
+  if (one && others.length === 0 && !one.rows.many && levelsBelow(one.rows).length === 0)
+    return () => (quickRows < 1 ? 'slow' : 'quick')
+  return parameters => {
+    const cost = { rows: 0, text: 0 }
+    for (const add of costs) add(cost, 1, parameters)
+    return cost.rows > quickRows || cost.text > quickText ? 'slow' : 'quick'
+  }
 }
 
 const idAt = (value: SqlValue | undefined): number | undefined =>
   value == null ? undefined : Number(value)
 
-/** Cuts off the row that was fetched only to know whether there is a next page; true where there was one. */
-const cutPage = ({ rows }: PlannedRoot, slots: readonly SqlValue[], results: Results): boolean => {
-  const { page, fetchOneMore } = rows
-  const fetched = results.get(rows) ?? []
-  if (!fetchOneMore || page === null) return false
-  const limit = Number(slots[page.limit])
-  if (fetched.length <= limit) return false
-  results.set(rows, fetched.slice(0, limit))
-  return true
-}
-
-const missingOf = ({ exists }: PlannedRoot, slots: readonly SqlValue[], results: Results) => {
-  const absent = exists.find(level => results.get(level)?.length === 0)
-  return absent && { entity: absent.entity, id: slots[absent.slot] as SqlValue }
-}
-
-const totalOf = ({ total }: PlannedRoot, results: Results): number | undefined =>
-  total === null ? undefined : Number(results.get(total)?.[0]?.[0] ?? 0)
-
-const answersOf = (
-  { roots }: ReadPlan,
-  slots: readonly SqlValue[],
-  results: Results,
-  stitch: (results: Results) => readonly Text[],
-): readonly Answer[] => {
-  const more = roots.map(root => cutPage(root, slots, results))
-  return stitch(results).map((written, index) => {
-    const root = roots[index] as PlannedRoot
-    const rows = results.get(root.rows) ?? []
-    return {
-      ...written,
-      total: totalOf(root, results),
-      last: idAt(rows.at(-1)?.[0]),
-      more: more[index] ?? false,
-      revision: root.hasRevision ? idAt(rows[0]?.[1]) : undefined,
-      missing: missingOf(root, slots, results),
+/** The function that makes the answers of a plan's roots from the rows of its levels. */
+const answerer =
+  ({ roots }: ReadPlan, stitch: ReturnType<typeof stitcher>): Prepared['answers'] =>
+  (results, parameters) => {
+    // Cuts off the row that was fetched only to know whether there is a next page.
+    const more: boolean[] = []
+    for (const { rows: level } of roots) {
+      const { page, fetchOneMore } = level
+      const rows = results.get(level) ?? []
+      const limit = fetchOneMore && page !== null ? Number(parameters[page.limit]) : rows.length
+      more.push(rows.length > limit)
+      if (rows.length > limit) results.set(level, rows.slice(0, limit))
     }
-  })
-}
+    const texts = stitch(results)
+    const answers: Answer[] = []
+    for (const [index, { rows: level, total, hasRevision, exists }] of roots.entries()) {
+      const { text = '', objects = 0 } = texts[index] ?? {}
+      const rows = results.get(level) ?? []
+      const absent = exists.find(level => results.get(level)?.length === 0)
+      answers.push({
+        text,
+        objects,
+        total: total === null ? undefined : Number(results.get(total)?.[0]?.[0] ?? 0),
+        last: idAt(rows.at(-1)?.[0]),
+        more: more[index] ?? false,
+        revision: hasRevision ? idAt(rows[0]?.[1]) : undefined,
+        missing: absent && { entity: absent.entity, id: parameters[absent.slot] as SqlValue },
+      })
+    }
+    return answers
+  }
 
 /**
  * Prepares a plan for a database: its statements and its stitcher, both made once. `interruptible`: its statements look
- * for each row whether they shall end, which costs each a little. `isAtOnce`: where others wait meanwhile, a read of much text
+ * for each row whether they shall end, which costs each a little. `isAtOnce`: others wait meanwhile, so a read of much text
  * ends with `TooLong`, if the database answers at once.
  */
 export const prepare = (
@@ -90,18 +142,20 @@ export const prepare = (
 ): Prepared => {
   const { singleStatement } = dialect
   const lane = laneOf(plan, limits.quickRows)
+  const isQuick = (parameters: readonly SqlValue[]) => lane(parameters) === 'quick'
   const fetch = singleStatement
-    ? inSingleStatement(plan, dialect, singleStatement, limits, lane)
+    ? inSingleStatement(plan, dialect, singleStatement, limits, isQuick)
     : perLevel(plan, interruptible ? dialect : { ...dialect, interruptCheck: null }, {
         ...limits,
         isAtOnce,
       })
-  const stitch = stitcher(plan, digits, limits)
+  const texts = fetch.statements.map(({ text }) => text)
   return {
     plan,
     levels: levelsOf(plan).length,
+    texts: () => texts,
     lane,
     ...fetch,
-    answers: (results, slots) => answersOf(plan, slots, results, stitch),
+    answers: answerer(plan, stitcher(plan, digits, limits)),
   }
 }

@@ -1,15 +1,17 @@
-/** The entry to the read core: a prepared plan is run with values any number of times. */
+/** The entry to the read core: a prepared plan is run with values any number of times, and its answers may be cached. */
 import { setImmediate } from 'node:timers/promises'
 import { after } from '#base/after.ts'
-import { reads, traced } from '#channels.ts'
+import { type ReadFacts, reads, traced } from '#channels.ts'
 import { type AnswerCache, answerCache, type Budget } from '#read/cache.ts'
-import type { ReadPlan, Results } from '#read/level.ts'
+import type { ReadPlan, Results } from '#read/plan.ts'
 import type { Answer, Prepared } from '#read/prepare.ts'
 import {
   type Changes,
+  type Query,
   type QueryScript,
   type Reader,
   type ReadOptions,
+  type Rows,
   TooLong,
 } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
@@ -18,35 +20,35 @@ import type { SqlValue } from '#sql/sql.ts'
 export { type Answer, type Prepared, prepare } from '#read/prepare.ts'
 export type { ReadOptions } from '#sql/engine.ts'
 
-/** A reader with a lane of its own for slow reads: they hold nobody up, and end where nobody waits for them any more. */
+/** A reader with a lane of its own for slow reads: they hold nobody up, and end once nobody waits for them any more. */
 export type PlanReader = Reader & {
-  /** Runs work in the slow lane; its queries all see the same snapshot. */
+  /** Runs a script in the slow lane; its queries all see the same snapshot. */
   readonly slowly: <Result>(
     begin: () => QueryScript<Result>,
-    asked?: ReadOptions,
+    options?: ReadOptions,
   ) => Promise<Result>
-  /** Runs a read of the slow lane as a whole in another thread; absent where the database is one. */
-  readonly elsewhere?: (
+  /** Runs a read of the slow lane as a whole in another thread; absent if the database is one. */
+  readonly runInThread?: (
     plan: ReadPlan,
-    slots: readonly SqlValue[],
-    asked: ReadOptions,
+    parameters: readonly SqlValue[],
+    options: ReadOptions,
   ) => Promise<readonly Answer[]>
-  /** The same reader, which publishes nothing, where this one publishes all that is asked of it. */
+  /** The same reader, which publishes nothing, if this one publishes all that is asked of it. */
   readonly plain?: PlanReader
 }
 
 /** A reader with a cache of what is made of its answers; without one each read is run. */
 export type CachedReader = PlanReader & { readonly cache?: AnswerCache | undefined }
 
-/** The same reader with a cache of so many bytes; without one where nothing reports changes. */
+/** The same reader with a cache of this many bytes; without one if nothing reports changes. */
 export const cachedReader = (
   reader: PlanReader,
   changes: Changes | undefined,
   budget: Budget,
 ): CachedReader => (changes ? { ...reader, cache: answerCache(changes, budget) } : reader)
 
-/** What a caller makes of answers; `by` tells it from other things that are made of the same ones. */
-export type Making<Made> = {
+/** Makes a response of answers; `by` tells it from others that are made of the same ones. */
+export type Renderer<Made> = {
   readonly by: string
   readonly make: (answers: readonly Answer[]) => Made | Promise<Made>
 }
@@ -54,87 +56,163 @@ export type Making<Made> = {
 /** Bytes of what is made of an answer beside its text, such as an envelope. */
 const around = 500
 
+/** From this many rows on others have a turn before the text is made of them: to make either of 10,000 takes 20 to 40 ms. */
+const manyRows = 1000
+
 /**
  * What is made of the answers of a prepared read, which may be cached: `make` is to depend on nothing but the answers, the
- * slots and `by`, and what it gives is not changed by anybody.
+ * parameters and `by`, and what it gives is not changed by anybody.
  */
-export const readAs = <Made>(
+export const readCached = <Made>(
   reader: CachedReader,
   prepared: Prepared,
-  slots: readonly SqlValue[],
-  { by, make }: Making<Made>,
-  asked: ReadOptions = {},
+  parameters: readonly SqlValue[],
+  { by, make }: Renderer<Made>,
+  options: ReadOptions = {},
 ): Made | Promise<Made> => {
-  if (!reader.cache) return after(read(reader, prepared, slots, asked), make)
-  return reader.cache(prepared, slots, by, () => {
+  if (!reader.cache) return after(read(reader, prepared, parameters, options), make)
+  return reader.cache(prepared, parameters, by, () => {
     let results: Results | undefined
     const see = (found: Results) => {
       results = found
     }
-    return after(read(reader, prepared, slots, asked, see), found => {
+    return after(read(reader, prepared, parameters, options, see), answers => {
       // A character takes up one byte or two.
-      const bytes = found.reduce((sum, { text }) => sum + 2 * text.length, around)
-      return after(make(found), value => ({ value, bytes, results }))
+      const bytes = answers.reduce((sum, { text }) => sum + 2 * text.length, around)
+      return after(make(answers), value => ({ value, bytes, results }))
     })
   })
 }
 
-/** From so many rows on others have a turn before the text is made of them: to make either of 10,000 takes 20 to 40 ms. */
-const manyRows = 1000
-
-const isLong = (results: Results): boolean =>
-  results.values().reduce((sum, rows) => sum + rows.length, 0) >= manyRows
-
-/** Is shown the rows of a read, where they come to this thread. */
+/** Is shown the rows of a read, if they come to this thread. */
 type See = (results: Results) => void
+
+/**
+ * Runs a prepared read on one snapshot, with these options; synchronous if it is quick and the database is. It is published on the
+ * channel of reads if anybody subscribes.
+ */
+export const read = (
+  reader: PlanReader,
+  prepared: Prepared,
+  parameters: readonly SqlValue[],
+  options: ReadOptions = {},
+  see?: See,
+): readonly Answer[] | Promise<readonly Answer[]> => {
+  const { plain = reader } = reader
+  if (!reads.hasSubscribers) return run(plain, prepared, parameters, options, see)
+  const { levels, lane, texts } = prepared
+  return traced<ReadFacts, readonly Answer[]>(
+    reads,
+    { levels, lane: lane(parameters), statements: texts },
+    () => run(plain, prepared, parameters, options, see),
+    (facts, answers) => {
+      facts.rows = 0
+      for (const { objects } of answers) facts.rows += objects
+    },
+  )
+}
 
 const run = (
   reader: PlanReader,
-  { plan, lane, single, work, answers }: Prepared,
-  slots: readonly SqlValue[],
-  asked: ReadOptions,
+  { plan, lane, single, script, answers }: Prepared,
+  parameters: readonly SqlValue[],
+  options: ReadOptions,
   see?: See,
 ): readonly Answer[] | Promise<readonly Answer[]> => {
-  const { elsewhere } = reader
-  if (elsewhere && lane(slots) === 'slow') return elsewhere(plan, slots, asked)
+  const { runInThread } = reader
+  if (runInThread && lane(parameters) === 'slow') return runInThread(plan, parameters, options)
   const answered = (results: Results) => {
     see?.(results)
-    return answers(results, slots)
+    return answers(results, parameters)
   }
   try {
-    return single
-      ? after(reader.query(single.query(slots), asked), rows => {
-          const results = single.results(rows)
-          return isLong(results) ? setImmediate().then(() => answered(results)) : answered(results)
-        })
-      : after(
-          reader.snapshot(() => work(slots), asked),
-          answered,
-        )
+    if (!single)
+      return after(
+        reader.snapshot(() => script(parameters), options),
+        answered,
+      )
+    return after(reader.query(single.query(parameters), options), found => {
+      const results = single.results(found)
+      let count = 0
+      for (const rows of results.values()) count += rows.length
+      return count < manyRows ? answered(results) : setImmediate().then(() => answered(results))
+    })
   } catch (error) {
     // Its lane follows from what it may hold at the most; only now it is known to be long.
-    if (elsewhere && error instanceof TooLong) return elsewhere(plan, slots, asked)
+    if (runInThread && error instanceof TooLong) return runInThread(plan, parameters, options)
     throw error
   }
 }
 
-/** Runs a prepared read on one snapshot, as it is asked; synchronous where it is quick and the database is. */
-export const read = (
-  reader: PlanReader,
-  prepared: Prepared,
-  slots: readonly SqlValue[],
-  asked: ReadOptions = {},
-  see?: See,
-): readonly Answer[] | Promise<readonly Answer[]> => {
-  const { plain = reader } = reader
-  if (!reads.hasSubscribers) return run(plain, prepared, slots, asked, see)
-  const { levels, lane, statements } = prepared
+/** The queries of a script and the number of their rows, counted while it runs. */
+type Seen = { readonly texts: string[]; rows: number }
+
+/** The same script, which counts what it asks for; one that is begun again counts anew. */
+function* counted<Result>(script: QueryScript<Result>, seen: Seen): QueryScript<Result> {
+  seen.texts.length = 0
+  seen.rows = 0
+  let step = script.next()
+  while (!step.done) {
+    const query: Query = step.value
+    seen.texts.push(query.text)
+    let rows: Rows
+    try {
+      rows = yield query
+    } catch (error) {
+      step = script.throw(error)
+      continue
+    }
+    seen.rows += rows.length
+    step = script.next(rows)
+  }
+  return step.value
+}
+
+const factsOf = (texts: readonly string[], lane: ReadFacts['lane']): ReadFacts => ({
+  get levels() {
+    return texts.length
+  },
+  lane,
+  statements: () => texts,
+})
+
+/** Runs a script as `run` does, and publishes it. */
+const publish = <Result>(
+  lane: ReadFacts['lane'],
+  begin: () => QueryScript<Result>,
+  run: (begin: () => QueryScript<Result>) => Result | Promise<Result>,
+): Result | Promise<Result> => {
+  if (!reads.hasSubscribers) return run(begin)
+  const seen: Seen = { texts: [], rows: 0 }
   return traced(
     reads,
-    { levels, lane: lane(slots), statements: () => statements.map(({ text }) => text) },
-    () => run(plain, prepared, slots, asked, see),
-    (context, answers) => {
-      context.rows = answers.reduce((sum, { objects }) => sum + objects, 0)
+    factsOf(seen.texts, lane),
+    () => run(() => counted(begin(), seen)),
+    facts => {
+      facts.rows = seen.rows
     },
   )
 }
+
+/**
+ * The same reader, which publishes also what is asked of it directly, past `read()`, as routes of a content do; `plain` is the one
+ * that does not.
+ */
+export const publishing = (plain: PlanReader): PlanReader => ({
+  ...plain,
+  plain,
+  query: (query, options) => {
+    if (!reads.hasSubscribers) return plain.query(query, options)
+    const facts = factsOf([query.text], query.isQuick ? 'quick' : 'slow')
+    return traced(
+      reads,
+      facts,
+      () => plain.query(query, options),
+      (facts, rows) => {
+        facts.rows = rows.length
+      },
+    )
+  },
+  snapshot: (begin, options) => publish('quick', begin, begun => plain.snapshot(begun, options)),
+  slowly: async (begin, options) => publish('slow', begin, begun => plain.slowly(begun, options)),
+})

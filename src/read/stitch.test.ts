@@ -2,30 +2,29 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { ApiError } from '#errors.ts'
+import { type Limits, stitcher } from '#read/stitch.ts'
+import type { Rows } from '#sql/engine.ts'
 import {
   type ChildLevel,
-  type From,
   levelsOf,
-  type Part,
   type PlannedRoot,
   type ReadField,
   type ReadPlan,
   type RootLevel,
+  type RowPart,
   type RowSet,
-} from '#read/level.ts'
-import { type Limits, stitcher } from '#read/stitch.ts'
-import type { Rows } from '#sql/engine.ts'
+} from './plan.ts'
 
 const integer = (name: string): ReadField => ({ name, scalar: 'id', nullable: false })
 const words = (name: string): ReadField => ({ name, scalar: 'text', nullable: true })
-const text = (piece: string): Part => ({ kind: 'text', text: piece })
-const value = (field: string): Part => ({ kind: 'field', field, as: 'value' })
-const child = (level: ChildLevel): Part => ({ kind: 'child', level })
+const text = (piece: string): RowPart => ({ kind: 'text', text: piece })
+const value = (field: string): RowPart => ({ kind: 'field', field, as: 'value' })
+const child = (level: ChildLevel): RowPart => ({ kind: 'child', level })
 
-const level = <Source extends From>(
+const level = <Source extends { readonly kind: string }>(
   from: Source,
   fields: readonly ReadField[],
-  parts: readonly Part[],
+  parts: readonly RowPart[],
 ): Source & RowSet => ({ ...from, table: 't', fields, where: [], parts, longText: 0 })
 
 const list = {

@@ -1,16 +1,15 @@
 /** Flat rows to nested JSON text, from the deepest level up: each distinct row becomes its text once. */
 import { ApiError } from '#errors.ts'
-import { encoders, inForm, orNull } from '#read/encode.ts'
+import { type Encoder, encoders, inForm } from '#read/encode.ts'
 import {
-  type ChildLevel,
   indexOf,
   keyOf,
   levelsBelow,
-  type Part,
   type ReadPlan,
   type Results,
   type RowLevel,
-} from '#read/level.ts'
+  type RowPart,
+} from '#read/plan.ts'
 import type { Row, Rows } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
@@ -25,162 +24,184 @@ export type Limits = {
 export type Text = { readonly text: string; readonly objects: number }
 
 /** The texts of a level, by the key in the rows above. */
-type ByKey = ReadonlyMap<SqlValue, Text>
+type TextsByKey = ReadonlyMap<SqlValue, Text>
 
-type Count = { objects: number }
+/** A part of a row's text, with the places of its values in the row. */
+type Piece =
+  | string
+  | { readonly kind: 'value'; readonly index: number; readonly encode: Encoder }
+  | {
+      readonly kind: 'case'
+      readonly index: number
+      readonly cases: ReadonlyMap<string, readonly Piece[]>
+    }
+  | {
+      readonly kind: 'present'
+      readonly indexes: readonly number[]
+      readonly pieces: readonly Piece[]
+    }
+  /** The text of the level below at this place, by its key in the row. */
+  | {
+      readonly kind: 'child'
+      readonly index: number
+      readonly place: number
+      readonly absent: Text
+    }
 
-/** Writes a row or a piece of it, given the texts of the levels below, and counts the objects in it. */
-type Write = (row: Row, children: readonly ByKey[], count: Count) => string
-
-const tooLarge = (limits: Limits) =>
-  new ApiError(
-    'RESPONSE_TOO_LARGE',
-    `The answer would hold more than ${limits.objects} objects or ${limits.bytes} bytes; use \`limit\` on the lists in it`,
-  )
+/** A level as it is written: the pieces of each row, and the levels whose texts are in them. */
+type LevelWriter = {
+  readonly level: RowLevel
+  readonly pieces: readonly Piece[]
+  readonly below: readonly LevelWriter[]
+}
 
 const nothing: Text = { text: 'null', objects: 0 }
 const empty: Text = { text: '[]', objects: 0 }
 
-/** The level whose rows are written, those below it, and the encoders. */
-type Writing = {
-  readonly level: RowLevel
-  readonly below: readonly ChildLevel[]
-  readonly encode: ReturnType<typeof encoders>
-}
+type EncoderByScalar = ReturnType<typeof encoders>
 
-const fieldWriter = ({ level, encode }: Writing, part: Part & { kind: 'field' }): Write => {
-  const index = indexOf(level, part.field)
-  const { scalar, nullable } = level.fields[index] as RowLevel['fields'][number]
-  const plain = part.form ? inForm(encode[scalar], part.form) : encode[scalar]
-  const value = nullable ? orNull(plain) : plain
-  const inPath = scalar === 'text' ? (text: SqlValue) => encodeURIComponent(String(text)) : String
-  const write = part.as === 'path' ? inPath : value
-  return row => write(row[index] as SqlValue)
-}
+const inPath: Encoder = value => encodeURIComponent(String(value))
 
-const caseWriter = (writing: Writing, { field, cases }: Part & { kind: 'case' }): Write => {
-  const index = indexOf(writing.level, field)
-  const writers = new Map(
-    Object.entries(cases).map(([value, parts]) => [value, joined(writing, parts)]),
-  )
-  return (row, children, count) => writers.get(String(row[index]))?.(row, children, count) ?? '{}'
-}
-
-const presentWriter = (writing: Writing, { fields, parts }: Part & { kind: 'present' }): Write => {
-  const indexes = fields.map(field => indexOf(writing.level, field))
-  const write = joined(writing, parts)
-  return (row, held, count) =>
-    indexes.some(index => row[index] === null) ? '' : write(row, held, count)
-}
-
-const childWriter = ({ level, below }: Writing, part: Part & { kind: 'child' }): Write => {
-  const at = below.indexOf(part.level)
-  const key = indexOf(level, keyOf(part.level))
-  const absent = part.level.kind === 'children of' ? empty : nothing
-  return (row, children, count) => {
-    const { text, objects } = children[at]?.get(row[key] as SqlValue) ?? absent
-    count.objects += objects
-    return text
-  }
-}
-
-const pieceOf = (writing: Writing, part: Part): string | Write => {
+const pieceOf = (level: RowLevel, part: RowPart, encoders: EncoderByScalar): Piece => {
+  const piecesOf = (parts: readonly RowPart[]) => parts.map(one => pieceOf(level, one, encoders))
   switch (part.kind) {
     case 'text':
       return part.text
-    case 'field':
-      return fieldWriter(writing, part)
-    case 'case':
-      return caseWriter(writing, part)
-    case 'present':
-      return presentWriter(writing, part)
-    case 'child':
-      return childWriter(writing, part)
+    case 'field': {
+      const index = indexOf(level, part.field)
+      const { scalar } = level.fields[index] as RowLevel['fields'][number]
+      if (part.as === 'path')
+        return { kind: 'value', index, encode: scalar === 'text' ? inPath : String }
+      const plain = encoders[scalar]
+      return { kind: 'value', index, encode: part.form ? inForm(plain, part.form) : plain }
+    }
+    case 'case': {
+      const cases = Object.entries(part.cases).map(
+        ([value, parts]) => [value, piecesOf(parts)] as const,
+      )
+      return { kind: 'case', index: indexOf(level, part.field), cases: new Map(cases) }
+    }
+    case 'present': {
+      const indexes = part.fields.map(field => indexOf(level, field))
+      return { kind: 'present', indexes, pieces: piecesOf(part.parts) }
+    }
+    case 'child': {
+      const index = indexOf(level, keyOf(part.level))
+      const place = levelsBelow(level).indexOf(part.level)
+      const absent = part.level.kind === 'children of' ? empty : nothing
+      return { kind: 'child', index, place, absent }
+    }
     default:
       return part satisfies never
   }
 }
 
-/** Writes the parts of a row one after another. */
-const joined = (writing: Writing, parts: readonly Part[]): Write => {
-  const pieces = parts.map(part => pieceOf(writing, part))
-  return (row, children, count) => {
-    let text = ''
-    for (const piece of pieces)
-      text += typeof piece === 'string' ? piece : piece(row, children, count)
-    return text
+const writerOf = (level: RowLevel, encoders: EncoderByScalar): LevelWriter => ({
+  level,
+  pieces: level.parts.map(part => pieceOf(level, part, encoders)),
+  below: levelsBelow(level).map(child => writerOf(child, encoders)),
+})
+
+/** Writes the pieces of a row one after another, given the texts of the levels below, and counts the objects in them. */
+const write = (
+  pieces: readonly Piece[],
+  row: Row,
+  children: readonly TextsByKey[],
+  count: { objects: number },
+): string => {
+  let text = ''
+  for (const piece of pieces) {
+    if (typeof piece === 'string') text += piece
+    else if (piece.kind === 'value') {
+      const value = row[piece.index] as SqlValue
+      text += value === null ? 'null' : piece.encode(value)
+    } else if (piece.kind === 'child') {
+      const found = children[piece.place]?.get(row[piece.index] as SqlValue) ?? piece.absent
+      count.objects += found.objects
+      text += found.text
+    } else if (piece.kind === 'case') {
+      const chosen = piece.cases.get(String(row[piece.index]))
+      text += chosen ? write(chosen, row, children, count) : '{}'
+    } else if (!piece.indexes.some(index => row[index] === null))
+      text += write(piece.pieces, row, children, count)
   }
+  return text
 }
 
-/** Writes the rows of a level, with the texts of the levels below it. */
-type Writer = {
-  readonly write: Write
-  readonly children: readonly ByKey[]
-  readonly limits: Limits
+/** Throws as soon as a text passes the limits, before it grows further. */
+const checkSize = (objects: number, characters: number, limits: Limits): void => {
+  if (objects > limits.objects || characters > limits.bytes)
+    throw new ApiError(
+      'RESPONSE_TOO_LARGE',
+      `The answer would hold more than ${limits.objects} objects or ${limits.bytes} bytes; use \`limit\` on the lists in it`,
+    )
 }
 
-type Encode = Writing['encode']
-
-/** Gives, once the rows of all levels are there, the writer of a level. */
-const writerOf = (level: RowLevel, encode: Encode, limits: Limits) => {
-  const below = levelsBelow(level)
-  const textsOf = below.map(child => textsBelow(child, encode, limits))
-  const write = joined({ level, below, encode }, level.parts)
-  return (results: Results): Writer => ({
-    write,
-    children: textsOf.map(texts => texts(results)),
-    limits,
-  })
-}
-
-/** Gives, once the rows of all levels are there, the texts of a level for the level above. */
-const textsBelow = (level: ChildLevel, encode: Encode, limits: Limits) => {
-  const writer = writerOf(level, encode, limits)
-  return (results: Results): ByKey => {
-    const rows = results.get(level) ?? []
-    return level.kind === 'by ids'
-      ? byId(rows, writer(results))
-      : byParent(rows, level.oldestFirst, writer(results))
-  }
-}
-
-const one = (row: Row, { write, children, limits }: Writer): Text => {
+/** The text of one row. */
+const objectText = (
+  pieces: readonly Piece[],
+  row: Row,
+  children: readonly TextsByKey[],
+  limits: Limits,
+): Text => {
   const count = { objects: 1 }
-  const text = write(row, children, count)
-  if (count.objects > limits.objects || text.length > limits.bytes) throw tooLarge(limits)
+  const text = write(pieces, row, children, count)
+  checkSize(count.objects, text.length, limits)
   return { text, objects: count.objects }
 }
 
-const list = (rows: Rows, { write, children, limits }: Writer): Text => {
+/** The text of a list of rows. */
+const listText = (
+  pieces: readonly Piece[],
+  rows: Rows,
+  children: readonly TextsByKey[],
+  limits: Limits,
+): Text => {
   const count = { objects: 0 }
   let text = ''
   for (const row of rows) {
     count.objects++
-    const written = write(row, children, count)
-    text += text === '' ? written : `,${written}`
-    if (count.objects > limits.objects || text.length > limits.bytes) throw tooLarge(limits)
+    const object = write(pieces, row, children, count)
+    text += text === '' ? object : `,${object}`
+    checkSize(count.objects, text.length, limits)
   }
   return { text: `[${text}]`, objects: count.objects }
 }
 
-const byId = (rows: Rows, writer: Writer): ByKey =>
-  new Map(rows.map(row => [row[0] as SqlValue, one(row, writer)]))
-
 const newestFirst = (a: Row, b: Row): number => Number(b[0]) - Number(a[0])
+const oldestFirst = (a: Row, b: Row): number => Number(a[0]) - Number(b[0])
 
-/** Lists by parent, in the relation's order: the database returns the rows in the order that is cheapest for it. */
-const byParent = (rows: Rows, oldestFirst: boolean, writer: Writer): ByKey => {
-  const groups = new Map<SqlValue, Row[]>()
-  for (const row of rows) {
-    const parent = row[1] as SqlValue
-    const group = groups.get(parent)
-    if (group) group.push(row)
-    else groups.set(parent, [row])
+/** The texts of the levels below one, each by its key in the rows above. */
+const textsBelow = (
+  { below }: LevelWriter,
+  results: Results,
+  limits: Limits,
+): readonly TextsByKey[] => {
+  const all: TextsByKey[] = []
+  for (const writer of below) {
+    const { level, pieces } = writer
+    const rows = results.get(level) ?? []
+    const children = textsBelow(writer, results, limits)
+    const texts = new Map<SqlValue, Text>()
+    all.push(texts)
+    if (level.kind !== 'children of') {
+      for (const row of rows)
+        texts.set(row[0] as SqlValue, objectText(pieces, row, children, limits))
+      continue
+    }
+    const groups = new Map<SqlValue, Row[]>()
+    for (const row of rows) {
+      const parent = row[1] as SqlValue
+      const group = groups.get(parent)
+      if (group) group.push(row)
+      else groups.set(parent, [row])
+    }
+    // The database returns the rows in the order that is cheapest for it; a list has the relation's order.
+    const order = level.oldestFirst ? oldestFirst : newestFirst
+    for (const [parent, group] of groups)
+      texts.set(parent, listText(pieces, group.sort(order), children, limits))
   }
-  const lists = new Map<SqlValue, Text>()
-  const order = oldestFirst ? (a: Row, b: Row) => newestFirst(b, a) : newestFirst
-  for (const [parent, group] of groups) lists.set(parent, list(group.sort(order), writer))
-  return lists
+  return all
 }
 
 /**
@@ -189,23 +210,24 @@ const byParent = (rows: Rows, oldestFirst: boolean, writer: Writer): ByKey => {
  */
 export const stitcher = (plan: ReadPlan, digits: number, limits: Limits) => {
   const encode = encoders(plan.encoding, digits)
-  const roots = plan.roots.map(({ rows: level }) => {
-    const writer = writerOf(level, encode, limits)
-    return (results: Results): Text => {
-      const rows = results.get(level) ?? []
-      if (level.many) return list(rows, writer(results))
-      return rows[0] === undefined ? nothing : one(rows[0], writer(results))
-    }
-  })
+  const roots = plan.roots.map(({ rows }) => ({ level: rows, writer: writerOf(rows, encode) }))
   return (results: Results): readonly Text[] => {
+    const texts: Text[] = []
     let objects = 0
-    let bytes = 0
-    return roots.map(write => {
-      const written = write(results)
-      objects += written.objects
-      bytes += written.text.length
-      if (objects > limits.objects || bytes > limits.bytes) throw tooLarge(limits)
-      return written
-    })
+    let characters = 0
+    for (const { level, writer } of roots) {
+      const { pieces } = writer
+      const rows = results.get(level) ?? []
+      const children = textsBelow(writer, results, limits)
+      const [row] = rows
+      let made = nothing
+      if (level.many) made = listText(pieces, rows, children, limits)
+      else if (row) made = objectText(pieces, row, children, limits)
+      texts.push(made)
+      objects += made.objects
+      characters += made.text.length
+      checkSize(objects, characters, limits)
+    }
+    return texts
   }
 }

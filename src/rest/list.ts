@@ -9,7 +9,7 @@ import { type Whole, wholeOf } from '#http/whole.ts'
 import { notFound } from '#model/model.ts'
 import type { Role } from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
-import { type Answer, type Prepared, readAs } from '#read/read.ts'
+import { type Answer, type Prepared, readCached } from '#read/read.ts'
 import type { Root, Sort, Value } from '#read/selection.ts'
 import { type AppliedFilter, filtersOf } from '#rest/filters.ts'
 import { itemsOf, memberNames } from '#rest/members.ts'
@@ -183,7 +183,7 @@ export const serveList = (mount: Mount, route: Route): RestHandler => {
       by: url,
       make: ([answer]: readonly Answer[]) => pageOf(mount, request, isSent(c), answer),
     }
-    const found = readAs(core.reader, prepared, values, made, askedBy(edge, c, viewer))
+    const found = readCached(core.reader, prepared, values, made, askedBy(edge, c, viewer))
     return after(found, page => {
       if (page.missing) throw notFound(page.missing.entity, page.missing.id)
       query.done()

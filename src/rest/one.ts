@@ -9,7 +9,7 @@ import { notFound } from '#model/model.ts'
 import type { Role, Viewer } from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import { plan, type ReadPlan } from '#read/plan.ts'
-import { type Making, type Prepared, readAs } from '#read/read.ts'
+import { type Prepared, type Renderer, readCached } from '#read/read.ts'
 import { oneRow, type Root, type Value } from '#read/selection.ts'
 import { itemsOf, memberNames } from '#rest/members.ts'
 import { type Mount, pathId } from '#rest/mount.ts'
@@ -82,7 +82,7 @@ export const serveOne = (mount: Mount, route: Route): RestHandler => {
   const open = isPublic(core.model, entity, route)
   const planFor = plansOf(mount, route)
   const chosen = chosenMembers(resource)
-  const shown: Making<Shown> = {
+  const shown: Renderer<Shown> = {
     by: '',
     make: ([answer]) => {
       if (!answer || answer.text === 'null') return null
@@ -98,7 +98,7 @@ export const serveOne = (mount: Mount, route: Route): RestHandler => {
     const values: Value[] = [viewer.id, id]
     if (route.below) values.push(pathId(c, 'parentId', route.below.entity))
     const find = (prepared: Prepared) =>
-      after(readAs(core.reader, prepared, values, shown, askedBy(edge, c, viewer)), found => {
+      after(readCached(core.reader, prepared, values, shown, askedBy(edge, c, viewer)), found => {
         if (found === null) throw notFound(route.entity, id)
         return found
       })

@@ -1,6 +1,6 @@
 /** The differences between databases: SQL text, and their abilities as data. Code outside `engines/` needs no engine's name. */
 import type { Scalar } from '#model/values.ts'
-import type { Part, Sql } from '#sql/sql.ts'
+import type { Sql, SqlPart } from '#sql/sql.ts'
 
 /** The parts of a query for the rows of some ids, in any order. */
 export type ByIds = {
@@ -56,7 +56,7 @@ export type Dialect = {
   /** The condition that a column has one of the values that a query gives, each looked up in the column's index. */
   readonly among: (column: Sql, query: Sql) => Sql
   /** A bound value where nothing else gives its type. */
-  readonly typed: (value: Part, scalar: Scalar) => Sql
+  readonly typed: (value: SqlPart, scalar: Scalar) => Sql
   /** The highest id that a table ever gave out, those of deleted rows too; null where it gave none. */
   readonly highestId: (table: string) => Sql
   /** Appended to a read in a writing transaction, so that its rows cannot change before the commit. */

@@ -67,21 +67,21 @@ export type Reader = {
   readonly positionStatus?: (after: Position) => 'lost' | 'unknown' | undefined
 }
 
-/** Knows whether rows are as they were. Each cell stands for the rows of a table, or for those with a value in a column. */
+/** Knows whether rows are as they were, by versions: numbers, each of the rows of a table or of those with a value in a column. */
 export type Changes = {
-  /** The cell of a whole table; undefined where it does not know it. */
-  readonly cellOf: (table: string) => number | undefined
-  /** Gives the cell of the rows with a value in a column, undefined for some values; undefined for a column that it does not watch. */
-  readonly cellsBy: (
+  /** The place of the version of a whole table; undefined if the store does not report its changes. */
+  readonly versionOf: (table: string) => number | undefined
+  /** Gives the place of the version of the rows with a value in a column, undefined for some values; undefined for a column that is not watched. */
+  readonly versionsBy: (
     table: string,
     column: string,
   ) => ((value: SqlValue) => number | undefined) | undefined
   /** A number for what reads that begin now see at least. */
   readonly now: () => number
-  /** Whether the rows of these cells are as they were at such a number, and none of them is being written. */
-  readonly isUnchanged: (cells: Int32Array, since: number) => boolean
-  /** Another number than before where any row may have changed. */
-  readonly era: () => number
+  /** Whether the rows of the versions at these places are as they were at such a number, and none of them is being written. */
+  readonly isUnchanged: (versions: Int32Array, since: number) => boolean
+  /** Another number than before if any row may have changed. */
+  readonly epoch: () => number
 }
 
 /** A database session for CLI commands. */

@@ -57,12 +57,12 @@ export const number = (value: number): Sql => make([String(Math.trunc(value))], 
 export const trusted = (text: string): Sql => make([text], [])
 
 /** A part of a template: another piece, which goes in whole, or a value, which is bound. */
-export type Part = Sql | SqlValue
+export type SqlPart = Sql | SqlValue
 
-const isValue = (part: Part): part is SqlValue =>
+const isValue = (part: SqlPart): part is SqlValue =>
   part === null || part instanceof Uint8Array || /^(string|number|bigint)$/.test(typeof part)
 
-const pieceOf = (part: Part): Sql => {
+const pieceOf = (part: SqlPart): Sql => {
   if (isValue(part)) return bind(part)
   // Types are gone by now: an object that only looks like a piece must not get its text in.
   if (part?.[brand] !== true) throw new TypeError('not a piece of SQL')
@@ -73,7 +73,7 @@ const pieceOf = (part: Part): Sql => {
  * The only way to write SQL: pieces go in with their parameters, values become parameters.
  * Known names stand in the template's text; a name that comes from the model goes in through `name()`.
  */
-export const sql = (strings: TemplateStringsArray, ...parts: readonly Part[]): Sql => {
+export const sql = (strings: TemplateStringsArray, ...parts: readonly SqlPart[]): Sql => {
   const texts: string[] = [strings[0] as string]
   const parameters: Parameter[] = []
   for (const [index, part] of parts.entries()) {
@@ -87,7 +87,7 @@ export const sql = (strings: TemplateStringsArray, ...parts: readonly Part[]): S
 }
 
 /** The parts one after another, with `separator` between them; an empty list is an empty piece. */
-export const join = (parts: readonly Part[], separator: Sql): Sql =>
+export const join = (parts: readonly SqlPart[], separator: Sql): Sql =>
   parts.length === 0
     ? make([''], [])
     : parts.map(pieceOf).reduce((all, next) => sql`${all}${separator}${next}`)

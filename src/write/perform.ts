@@ -37,7 +37,7 @@ const answerOf = function* (
   if (job.text !== undefined) return { text: job.text, revision: undefined, last: undefined }
   if (!job.answer || !prepared) return null
   const values = job.answer.values.map(value => settled(value, results))
-  const [answer = null] = prepared.answers(yield* prepared.work(values), values)
+  const [answer = null] = prepared.answers(yield* prepared.script(values), values)
   return answer
 }
 

@@ -32,7 +32,7 @@ before(async () => {
   Object.assign(world.engine, {
     query: (...asked: Parameters<typeof reader.query>) => reader.query(...asked),
     snapshot: (begin: Parameters<typeof reader.snapshot>[0]) => reader.snapshot(begin),
-    elsewhere: undefined,
+    runInThread: undefined,
   })
 })
 after(() => world.close())

@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises'
 import { randomFrom } from '#content/seed/words.ts'
 import { prepareFor } from '#core.ts'
 import { connect } from '#engines/sqlite/connection.ts'
-import { type Answer, readAs } from '#read/read.ts'
+import { type Answer, readCached } from '#read/read.ts'
 import type { Root } from '#read/selection.ts'
 import { queryWith } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
@@ -96,7 +96,7 @@ const readsOfCore = ({ core }: World): readonly ((id: number) => Shown)[] => {
   const reading = (asked: Root, slotsFor: (id: number) => readonly SqlValue[], shows: Shows) => {
     const prepared = prepareFor(core, { encoding: 'rest', roots: [asked] }, 'user')
     return (id: number) => {
-      const text = readAs(core.reader, prepared, [2, ...slotsFor(id)], making)
+      const text = readCached(core.reader, prepared, [2, ...slotsFor(id)], making)
       if (text instanceof Promise) throw new Error('a quick read is answered at once')
       return shows(text)
     }
@@ -168,7 +168,7 @@ type Racing = {
 export const countReads = (world: World): (() => number) => {
   const { cache, plain, ...told } = world.core.reader
   const reader = plain ?? told
-  const { elsewhere } = reader
+  const { runInThread } = reader
   let reads = 0
   const counted = {
     ...reader,
@@ -181,10 +181,10 @@ export const countReads = (world: World): (() => number) => {
       reads++
       return reader.snapshot(...given)
     },
-    ...(elsewhere && {
-      elsewhere: (...given: Parameters<typeof elsewhere>) => {
+    ...(runInThread && {
+      runInThread: (...given: Parameters<typeof runInThread>) => {
         reads++
-        return elsewhere(...given)
+        return runInThread(...given)
       },
     }),
   } as typeof world.core.reader

@@ -52,7 +52,8 @@ type RowsOf = readonly [table: string, column?: string, value?: SqlValue]
 
 const cellFor = ([table, column, value = null]: RowsOf): number => {
   const { watch } = store
-  const cell = column === undefined ? watch.cellOf(table) : watch.cellsBy(table, column)?.(value)
+  const cell =
+    column === undefined ? watch.versionOf(table) : watch.versionsBy(table, column)?.(value)
   assert.ok(cell !== undefined, `there is no cell for ${table} by ${column}`)
   return cell
 }
@@ -66,11 +67,11 @@ const look = (rows: readonly RowsOf[] = tables) => {
   const { reader, watch } = store
   run(reader, 'begin')
   watch.look()
-  const [since, era] = [watch.now(), watch.era()]
+  const [since, epoch] = [watch.now(), watch.epoch()]
   run(reader, 'commit')
   return () => {
     watch.look()
-    if (watch.era() !== era) return 'all'
+    if (watch.epoch() !== epoch) return 'all'
     return rows
       .filter(one => !watch.isUnchanged(Int32Array.of(cellFor(one)), since))
       .map(one => one.join(' '))
@@ -141,7 +142,7 @@ test('where a row may replace another one, everything has changed', () => {
 })
 
 test('rows are told by ids, references and indexed texts, and by no value that SQLite would convert first', () => {
-  const cellsBy = (table: string, column: string) => store.watch.cellsBy(table, column)
+  const cellsBy = (table: string, column: string) => store.watch.versionsBy(table, column)
   assert.deepEqual([cellsBy('parents', 'n'), cellsBy('sums', 'n')], [undefined, undefined])
   const byId = cellsBy('parents', 'id')
   const byName = cellsBy('named', 'name')
@@ -153,8 +154,8 @@ test('rows are told by ids, references and indexed texts, and by no value that S
 test('a text that its column compares otherwise than to the byte tells no rows, whatever its index does', () => {
   write(["insert into folded values (1, 'a')"])
   assert.equal(run(store.reader, 'select id from folded where name = ?', 'A').length, 1)
-  assert.equal(store.watch.cellsBy('folded', 'name'), undefined)
-  assert.ok(store.watch.cellsBy('folded', 'id'))
+  assert.equal(store.watch.versionsBy('folded', 'name'), undefined)
+  assert.ok(store.watch.versionsBy('folded', 'id'))
 })
 
 test('rows whose commit is in progress have changed, and the others have not', () => {
@@ -220,8 +221,8 @@ test('where the schema has changed, a statement that was planned before tells al
 test('a table that came after the start is not known to readers', () => {
   store.other.run('create table late (id integer primary key) strict')
   write(['insert into late values (1)'])
-  assert.equal(store.watch.cellOf('late'), undefined)
-  assert.equal(store.watch.cellsBy('late', 'id'), undefined)
+  assert.equal(store.watch.versionOf('late'), undefined)
+  assert.equal(store.watch.versionsBy('late', 'id'), undefined)
 })
 
 test('before the numbers of commits are too far apart to be compared, everything counts as changed', () => {

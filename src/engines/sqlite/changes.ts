@@ -154,8 +154,8 @@ export const watchCommits = (connection: Connection) => {
   }
   return {
     cells: all,
-    cellOf: (table: string) => tables.get(table),
-    cellsBy: (table: string, column: string) => {
+    versionOf: (table: string) => tables.get(table),
+    versionsBy: (table: string, column: string) => {
       const cellOf = cellsBy(keys, table, column)
       return (
         cellOf &&
@@ -166,7 +166,7 @@ export const watchCommits = (connection: Connection) => {
       )
     },
     now: () => seen.settled,
-    era: () => seen.others,
+    epoch: () => seen.others,
     isUnchanged,
     /** To be called first in a transaction: a snapshot begins with its first read, so the numbers are not newer. */
     look: () => {

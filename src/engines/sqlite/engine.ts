@@ -62,7 +62,7 @@ export const openSqlite = (options: SqliteOptions): Engine => {
     query: reader.query,
     snapshot: reader.snapshot,
     slowly: slow.slowly,
-    elsewhere: slow.elsewhere,
+    runInThread: slow.runInThread,
     ...(reader.watch && { changes: reader.watch }),
     write: writer.write,
     ready: async () => {

@@ -51,10 +51,10 @@ const preparedFor = ({ plan, made, dropPlans }: Task & { kind: 'read' }): Prepar
 }
 
 const read = (asked: Task & { kind: 'read' }): readonly Answer[] => {
-  const { work, answers } = preparedFor(asked)
+  const { script, answers } = preparedFor(asked)
   beginSnapshot()
   try {
-    return answers(drive(work(asked.slots), ask), asked.slots)
+    return answers(drive(script(asked.slots), ask), asked.slots)
   } finally {
     endRead(connection)
   }

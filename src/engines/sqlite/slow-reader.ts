@@ -6,7 +6,7 @@ import { type ReaderThread, startReaderThread } from '#engines/sqlite/reader-thr
 import type { PlanReader } from '#read/read.ts'
 import { driveBy, type ReadOptions } from '#sql/engine.ts'
 
-type SlowReader = Required<Pick<PlanReader, 'slowly' | 'elsewhere'>> & {
+type SlowReader = Required<Pick<PlanReader, 'slowly' | 'runInThread'>> & {
   readonly close: () => Promise<void>
 }
 
@@ -43,7 +43,7 @@ export const openSlowReader = (
       }
     }, asked)
   return {
-    elsewhere: (plan, slots, asked) => inThread(asked, thread => thread.read(plan, slots)),
+    runInThread: (plan, slots, asked) => inThread(asked, thread => thread.read(plan, slots)),
     slowly: (begin, asked = {}) =>
       inThread(asked, async thread => {
         try {

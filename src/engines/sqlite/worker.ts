@@ -74,13 +74,13 @@ const uncheckedRows = 100_000
 const prepareAnswer = (plan: ReadPlan): Prepared => {
   const quick = prepare(plan, dialect, digits, { ...limits, quickRows: uncheckedRows })
   let slow: Prepared | undefined
-  const work: Prepared['work'] = slots => {
-    if (quick.lane(slots) === 'quick') return quick.work(slots)
+  const script: Prepared['script'] = parameters => {
+    if (quick.lane(parameters) === 'quick') return quick.script(parameters)
     slow ??= prepare(plan, dialect, digits, limits, { interruptible: true })
     deadline = performance.now() + readTimeout
-    return slow.work(slots)
+    return slow.script(parameters)
   }
-  return { ...quick, work }
+  return { ...quick, script }
 }
 
 const preparedOf = ({ answer }: Job): Prepared | undefined =>

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { onEnd, type ReadFacts, reads } from '#channels.ts'
-import { publishing } from '#read/publishing.ts'
-import type { PlanReader } from '#read/read.ts'
 import { drive, type Query, type QueryScript, type Rows } from '#sql/engine.ts'
+import { type PlanReader, publishing } from './read.ts'
 
 const query = (text: string, isQuick = true): Query => ({ text, values: [], isQuick })
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Role } from '#model/policy.ts'
-import { laneOf } from '#read/lane.ts'
 import { plan } from '#read/plan.ts'
 import type { Item, Root } from '#read/selection.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import { field, relation, root } from '../../test/goldens.ts'
 import { usualModel } from '../../test/world.ts'
+import { laneOf } from './prepare.ts'
 
 const laneFor = (roots: readonly Root[], slots: readonly SqlValue[], role: Role, rows?: number) =>
   laneOf(plan({ encoding: 'rest', roots }, usualModel, role), rows)(slots)
