@@ -12,7 +12,7 @@ import { notAPage } from '#http/reply.ts'
 import { type App, type Http, header, requestIdOf } from '#http/request.ts'
 
 export type Asset = {
-  /** The package the file is of; ours where none is named. */
+  /** The package that the file is of; ours if none is named. */
   readonly package?: string
   /** Its path in the package or in our folder, or its URL. */
   readonly file: string | URL
@@ -65,7 +65,12 @@ export const openAssets = (files: Readonly<Record<string, Asset>>): Assets => {
   const load = remember(async (name: string): Promise<Loaded> => {
     const asset = own(files, name)
     if (asset === undefined) throw new ApiError('NOT_FOUND', `Asset ${name} not found`)
-    const body = await readFile(urlOf(asset))
+    const { package: from, file } = asset
+    let url = file
+    // React exports its package.json but not its browser builds, so the path starts from its folder.
+    if (from !== undefined) url = new URL(file, import.meta.resolve(`${from}/package.json`))
+    else if (!(file instanceof URL)) url = new URL(`assets/${file}`, import.meta.url)
+    const body = await readFile(url)
     return {
       type: asset.type,
       digest: hash('sha256', body, 'base64url').slice(0, 22),
@@ -91,10 +96,12 @@ const answer = async (asset: Loaded, c: Http): Promise<Response> => {
   const accepted = header(c, 'accept-encoding') ?? 'identity'
   const coding = preferred(accepted, ['br', 'gzip', 'identity']) ?? 'identity'
   const etag = coding === 'identity' ? `"${asset.digest}"` : `"${asset.digest}-${coding}"`
+  // Only a URL with the digest of this very content may be cached for long; any other must soon see a new release.
+  const isExact = c.req.query('v') === asset.digest
   const headers: Record<string, string> = {
     ETag: etag,
     Vary: 'Accept-Encoding',
-    'Cache-Control': cacheControl(asset, c),
+    'Cache-Control': isExact ? 'public, max-age=31536000, immutable' : 'public, max-age=300',
     'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': notAPage,
     'X-Request-Id': requestIdOf(c),
@@ -106,17 +113,6 @@ const answer = async (asset: Loaded, c: Http): Promise<Response> => {
   headers['Content-Length'] = String(body.length)
   if (coding !== 'identity') headers['Content-Encoding'] = coding
   return new Response(body, { headers })
-}
-
-// Only a URL with the digest of this very content may be cached for long; any other must soon see a new release.
-const cacheControl = (asset: Loaded, c: Http): string =>
-  c.req.query('v') === asset.digest ? 'public, max-age=31536000, immutable' : 'public, max-age=300'
-
-const urlOf = ({ package: from, file }: Asset): URL => {
-  if (file instanceof URL) return file
-  if (from === undefined) return new URL(`assets/${file}`, import.meta.url)
-  // React exports its package.json but not its browser builds, so the path starts from its folder.
-  return new URL(file, import.meta.resolve(`${from}/package.json`))
 }
 
 // Callers that come while the first still works share its promise; a failure is not cached.

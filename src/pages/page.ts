@@ -9,7 +9,7 @@ import { notAPage } from '#http/reply.ts'
 import { type Http, header, requestIdOf } from '#http/request.ts'
 import type { Assets } from './assets.ts'
 
-export type Page = {
+export type WebPage = {
   readonly body: string
   readonly headers: Readonly<Record<string, string>>
 }
@@ -19,10 +19,10 @@ export type ContentPage = {
   readonly path: string
   /** Its own files, by the names under which they are served. */
   readonly assets: Readonly<Record<string, { readonly file: URL; readonly type: string }>>
-  readonly page: (assets: Assets) => Promise<Page>
+  readonly page: (assets: Assets) => Promise<WebPage>
 }
 
-type Content = {
+type PageContent = {
   readonly title: string
   readonly styles: readonly string[]
   readonly scripts?: readonly string[]
@@ -39,7 +39,7 @@ const nothing = {
 }
 
 /** A whole HTML page; text put into `body` by the `html` template is escaped. */
-export const htmlPage = async (assets: Assets, content: Content): Promise<Page> => {
+export const htmlPage = async (assets: Assets, content: PageContent): Promise<WebPage> => {
   const icon = await assets.url('mark.svg')
   const styles = await Promise.all(['frame.css', ...content.styles].map(assets.url))
   const scripts = await Promise.all((content.scripts ?? []).map(assets.url))
@@ -60,13 +60,15 @@ ${content.body}
 </html>
 `
   return page(String(document), 'text/html; charset=utf-8', {
-    'Content-Security-Policy': policyText({ ...nothing, ...content.policy }),
+    'Content-Security-Policy': Object.entries({ ...nothing, ...content.policy })
+      .map(([directive, sources]) => `${directive} ${sources}`)
+      .join('; '),
     'Referrer-Policy': 'no-referrer',
   })
 }
 
 /** The answer to a request for the page: the page, or 304 where the caller has it; throws what `checkHead` throws. */
-export const send = ({ body, headers }: Page, c: Http): Response => {
+export const send = ({ body, headers }: WebPage, c: Http): Response => {
   checkHead(c)
   const all = { ...headers, 'X-Request-Id': requestIdOf(c) }
   return isNotModified(header(c, 'if-none-match'), headers.ETag as string)
@@ -75,7 +77,7 @@ export const send = ({ body, headers }: Page, c: Http): Response => {
 }
 
 /** A body with the headers of a page: revalidated on each visit, and chosen by `Accept`. */
-export const page = (body: string, type: string, more: Page['headers'] = {}): Page => ({
+export const page = (body: string, type: string, more: WebPage['headers'] = {}): WebPage => ({
   body,
   headers: {
     'Content-Type': type,
@@ -87,11 +89,6 @@ export const page = (body: string, type: string, more: Page['headers'] = {}): Pa
     ...more,
   },
 })
-
-const policyText = (policy: Readonly<Record<string, string>>): string =>
-  Object.entries(policy)
-    .map(([directive, sources]) => `${directive} ${sources}`)
-    .join('; ')
 
 const places = [
   { href: docsPath, text: 'REST reference' },

@@ -7,7 +7,7 @@ import type { Entity } from '#model/entity.ts'
 import type { Model } from '#model/model.ts'
 import { anonymous, judge } from '#model/policy.ts'
 import type { Assets } from '#pages/assets.ts'
-import { htmlPage, listed, originOf, type Page, page, send } from '#pages/page.ts'
+import { htmlPage, listed, originOf, page, send, type WebPage } from '#pages/page.ts'
 
 /** Requests that show what a content has: an operation and a path below the REST API's, for anonymous and with a token. */
 export type Examples = {
@@ -35,7 +35,22 @@ export type StartOptions = {
   readonly version: string
 }
 
-type Link = {
+/** Serves the start page at `/`, as JSON to those who prefer that. */
+export const mountStart = (app: App, options: StartOptions, assets: Assets): void => {
+  app.get('/', async c => {
+    const form = preferred(header(c, 'accept') ?? '*/*', ['text/html', 'application/json'])
+    if (form !== 'application/json')
+      return send(await startPage(options, originOf(c.req.url), assets), c)
+    // In the form of every `_links` of the REST API.
+    const { graphql, rest, probes } = linksOf(options)
+    const entries = [...graphql, ...rest, ...probes].map(({ rel, href }) => [rel, { href }])
+    const _links = { self: { href: '/' }, ...Object.fromEntries(entries) }
+    const document = { name: 'duet', version: options.version, _links }
+    return send(page(JSON.stringify(document), 'application/json'), c)
+  })
+}
+
+type StartLink = {
   readonly rel: string
   readonly href: string
   readonly text: string
@@ -44,81 +59,58 @@ type Link = {
   readonly isClosed?: boolean
 }
 
-const graphiqlLink: Link = {
-  rel: 'graphql',
-  href: graphqlPath,
-  text: 'GraphiQL',
-  note: 'write and run operations in the browser',
-}
+const link = (rel: string, href: string, text: string, note: string): StartLink => ({
+  rel,
+  href,
+  text,
+  note,
+})
 
-const schemaLink: Link = {
-  rel: 'schema',
-  href: schemaPath,
-  text: 'The schema as text',
-  note: 'for tools that make typed clients',
-}
+/** The links of the page by their places on it, in the order in which its JSON has them. */
+const linksOf = ({ model, rest, introspection }: StartOptions) => ({
+  graphql: [
+    link('graphql', graphqlPath, 'GraphiQL', 'write and run operations in the browser'),
+    ...(introspection
+      ? [link('schema', schemaPath, 'The schema as text', 'for tools that make typed clients')]
+      : []),
+  ],
+  rest: [
+    link('docs', docsPath, 'Reference', 'every request, tried out in the browser'),
+    link(
+      'openapi',
+      `${rest}/openapi.json`,
+      'OpenAPI document',
+      'for tools that make typed clients',
+    ),
+    link('versions', versionsPath, 'Versions', 'how to name one, and what differs'),
+    link('errors', errorsPath, 'Errors', 'every code, in both APIs'),
+    ...Object.values(model.entities)
+      .filter(entity => entity.rest.list)
+      .map(entity => listLink(entity, model, rest)),
+  ],
+  probes: [
+    link('health', '/healthz', '/healthz', 'the process answers'),
+    link('ready', '/readyz', '/readyz', 'it can serve requests'),
+  ],
+})
 
-const openApi = ({ rest }: StartOptions): string => `${rest}/openapi.json`
-
-const docsLinks = (options: StartOptions): readonly Link[] => [
-  {
-    rel: 'docs',
-    href: docsPath,
-    text: 'Reference',
-    note: 'every request, tried out in the browser',
-  },
-  {
-    rel: 'openapi',
-    href: openApi(options),
-    text: 'OpenAPI document',
-    note: 'for tools that make typed clients',
-  },
-  {
-    rel: 'versions',
-    href: versionsPath,
-    text: 'Versions',
-    note: 'how to name one, and what differs',
-  },
-  { rel: 'errors', href: errorsPath, text: 'Errors', note: 'every code, in both APIs' },
-]
-
-const graphqlLinks = ({ introspection }: StartOptions): readonly Link[] => [
-  graphiqlLink,
-  ...(introspection ? [schemaLink] : []),
-]
-
-const probeLinks: readonly Link[] = [
-  { rel: 'health', href: '/healthz', text: '/healthz', note: 'the process answers' },
-  { rel: 'ready', href: '/readyz', text: '/readyz', note: 'it can serve requests' },
-]
-
-const needsToken = ({ policy }: Entity, model: Model): boolean => {
+/** The link to a list of the REST API, with its features in a few words. */
+const listLink = (entity: Entity, model: Model, prefix: string): StartLink => {
+  const { plural, policy, rest } = entity
+  const href = `${prefix}/${plural}`
   const rule = policy.enter ?? policy.read
-  return !rule || judge(rule, anonymous, model) !== 'yes'
-}
-
-/** The features of a list, in a few words. */
-const noteOf = (entity: Entity, model: Model): string => {
-  const { listing } = entity.rest
-  if (needsToken(entity, model)) return 'asks for a token'
-  if (listing.paging === 'cursor') return 'newest first, page by cursor'
-  const filters = Object.values(listing.filters ?? {})
-  return listed([
-    ...(filters.some(({ kind }) => kind === 'contains') ? ['search'] : []),
-    ...(filters.length > 0 ? ['filter'] : []),
-    ...(listing.sort ? ['sort'] : []),
+  const isClosed = !rule || judge(rule, anonymous, model) !== 'yes'
+  const { paging, filters = {}, sort } = rest.listing
+  const kinds = Object.values(filters)
+  let note = listed([
+    ...(kinds.some(({ kind }) => kind === 'contains') ? ['search'] : []),
+    ...(kinds.length > 0 ? ['filter'] : []),
+    ...(sort ? ['sort'] : []),
   ])
+  if (paging === 'cursor') note = 'newest first, page by cursor'
+  if (isClosed) note = 'asks for a token'
+  return { ...link(plural, href, href, note), isClosed }
 }
-
-/** The lists of the REST API. */
-const restLinks = ({ model, rest: prefix }: StartOptions): readonly Link[] =>
-  Object.values(model.entities)
-    .filter(({ rest }) => rest.list)
-    .map(entity => {
-      const href = `${prefix}/${entity.plural}`
-      const isClosed = needsToken(entity, model)
-      return { rel: entity.plural, href, text: href, note: noteOf(entity, model), isClosed }
-    })
 
 const pluralsOf = (model: Model, isShown: (entity: Entity) => boolean): string => {
   const shown = Object.values(model.entities).filter(isShown)
@@ -126,43 +118,30 @@ const pluralsOf = (model: Model, isShown: (entity: Entity) => boolean): string =
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** Whether REST has requests for it, at a path of its own or below another. */
-const isInRest = (entity: Entity, { entities }: Model): boolean =>
-  entity.rest.list ||
-  entity.rest.one ||
-  Object.values(entities)
-    .flatMap(({ relations }) => Object.values(relations))
-    .some(relation => relation.kind === 'many' && relation.rest && entities[relation.to] === entity)
-
-/** Serves the start page at `/`, as JSON to those who prefer that. */
-export const mountStart = (app: App, options: StartOptions, assets: Assets): void => {
-  app.get('/', async c => {
-    const form = preferred(header(c, 'accept') ?? '*/*', ['text/html', 'application/json'])
-    const made =
-      form === 'application/json'
-        ? startDocument(options)
-        : await startPage(options, originOf(c.req.url), assets)
-    return send(made, c)
-  })
-}
-
-/** The links of the page as JSON, in the form of every `_links` of the REST API. */
-const startDocument = (options: StartOptions): Page => {
-  const { version } = options
-  const links = [
-    ...graphqlLinks(options),
-    ...docsLinks(options),
-    ...restLinks(options),
-    ...probeLinks,
-  ]
-  const entries = links.map(({ rel, href }) => [rel, { href }])
-  const _links = { self: { href: '/' }, ...Object.fromEntries(entries) }
-  return page(JSON.stringify({ name: 'duet', version, _links }), 'application/json')
-}
-
 /** The page for people; its `curl` lines call `origin`. */
-const startPage = (options: StartOptions, origin: string, assets: Assets): Promise<Page> =>
-  htmlPage(assets, {
+const startPage = (options: StartOptions, origin: string, assets: Assets): Promise<WebPage> => {
+  const { model, examples, development, introspection, rest, version } = options
+  const { entities, viewers } = model
+  const links = linksOf(options)
+  // An entity is in REST if it has requests there, at a path of its own or below another.
+  const below = Object.values(entities)
+    .flatMap(({ relations }) => Object.values(relations))
+    .filter(relation => relation.kind === 'many' && relation.rest)
+    .map(({ to }) => entities[to])
+  const inRest = (entity: Entity) => entity.rest.list || entity.rest.one || below.includes(entity)
+  const restCurl = `curl '${origin}${rest}${examples.rest}'`
+  const graphqlCurl = `\
+curl ${origin}${graphqlPath} \\
+  -H 'Content-Type: application/json' \\
+  -d '{"query": ${JSON.stringify(examples.graphql)}}'`
+  const withToken = `\
+TOKEN=$(bin/duet token --${viewers.entity} 1 --role ${viewers.roles.superuser} --ttl 1h)
+curl ${origin}${rest}${examples.withToken.rest} -H "Authorization: Bearer $TOKEN"`
+  const types = [
+    `npx openapi-typescript ${origin}${rest}/openapi.json -o rest.d.ts`,
+    ...(introspection ? [`curl ${origin}${schemaPath} -o schema.graphql`] : []),
+  ]
+  return htmlPage(assets, {
     title: 'Duet',
     styles: ['pages.css'],
     policy: { 'style-src': "'self'", 'img-src': "'self'" },
@@ -170,77 +149,57 @@ const startPage = (options: StartOptions, origin: string, assets: Assets): Promi
 ${ornament}
 <h1>Duet</h1>
 <p class="lead">One content service with two APIs: what is written through GraphQL is read through REST, and the other way round.</p>
-<p class="facts"><span>version ${options.version}</span><span>${options.development ? 'development' : 'production'}</span></p>
+<p class="facts"><span>version ${version}</span><span>${development ? 'development' : 'production'}</span></p>
 </header>
 <main>
 <section class="api graphql">
 <h2>GraphQL</h2>
-<p>${pluralsOf(options.model, ({ graphql }) => graphql.type)} from one endpoint, in exactly the shape you ask for.</p>
-${linkList(graphqlLinks(options))}
+<p>${pluralsOf(model, ({ graphql }) => graphql.type)} from one endpoint, in exactly the shape you ask for.</p>
+${linkList(links.graphql)}
 <h3>Try it</h3>
-<pre><code>${graphqlCurl(origin, options.examples)}</code></pre>
+<pre><code>${graphqlCurl}</code></pre>
 <p class="small">${
-      options.introspection
+      introspection
         ? 'Introspection is on: clients and GraphiQL can read the schema.'
         : 'Introspection is off: clients and GraphiQL cannot read the schema here.'
     }</p>
 </section>
 <section class="api rest">
 <h2>REST</h2>
-<p>${pluralsOf(options.model, entity => isInRest(entity, options.model))} as resources, with addresses and entity tags.</p>
-${linkList([...docsLinks(options), ...restLinks(options)])}
+<p>${pluralsOf(model, inRest)} as resources, with addresses and entity tags.</p>
+${linkList(links.rest)}
 <h3>Try it</h3>
-<pre><code>${restCurl(origin, options)}</code></pre>
+<pre><code>${restCurl}</code></pre>
 <p class="small">Lists take filters, a sort order and a page size in the query string.</p>
 </section>
 <section class="wide">
 <h2>With a token</h2>
 <p>${
-      options.development
+      development
         ? html`Public reads need none. For the rest, the operator of this service makes one, in the folder and with the settings it was started with; send it as <code>Authorization: Bearer …</code>:`
         : html`Public reads need none. For the rest, ask the operator of this service for one and send it as <code>Authorization: Bearer …</code>.`
     }</p>
-${options.development ? html`<pre><code>${tokenCurl(origin, options)}</code></pre>` : ''}
+${development ? html`<pre><code>${withToken}</code></pre>` : ''}
 </section>
 <section class="wide">
 <h2>Typed clients</h2>
-<p>Types of the REST API for TypeScript are made from its document${options.introspection ? ', those of GraphQL from its schema' : ''}:</p>
-<pre><code>${typesLines(origin, options)}</code></pre>
+<p>Types of the REST API for TypeScript are made from its document${introspection ? ', those of GraphQL from its schema' : ''}:</p>
+<pre><code>${types.join('\n')}</code></pre>
 </section>
 </main>
 <footer>
 <h2>Health</h2>
-${linkList(probeLinks)}
+${linkList(links.probes)}
 </footer>`,
   })
+}
 
-const linkList = (links: readonly Link[]) =>
+const linkList = (links: readonly StartLink[]) =>
   html`<ul class="links">${links.map(
     ({ href, text, note, isClosed }) =>
       html`\n<li>${isClosed ? html`<span>${text}</span>` : html`<a href="${href}">${text}</a>`} <span class="note">${note}</span></li>`,
   )}
 </ul>`
-
-const restCurl = (origin: string, { rest, examples }: StartOptions): string =>
-  `curl '${origin}${rest}${examples.rest}'`
-
-const graphqlCurl = (origin: string, { graphql }: Examples): string => `\
-curl ${origin}${graphqlPath} \\
-  -H 'Content-Type: application/json' \\
-  -d '{"query": ${JSON.stringify(graphql)}}'`
-
-const typesLines = (origin: string, options: StartOptions): string =>
-  [
-    `npx openapi-typescript ${origin}${openApi(options)} -o rest.d.ts`,
-    ...(options.introspection ? [`curl ${origin}${schemaPath} -o schema.graphql`] : []),
-  ].join('\n')
-
-const tokenCurl = (
-  origin: string,
-  { rest, examples: { withToken }, model: { viewers } }: StartOptions,
-): string => `\
-TOKEN=$(bin/duet token --${viewers.entity} 1 --role ${viewers.roles.superuser} --ttl 1h)
-curl ${origin}${rest}${withToken.rest} -H "Authorization: Bearer $TOKEN"`
 
 // Two lines that part and meet again, for the two APIs; the style sheet colours them.
 const ornament = html`<svg class="ornament" viewBox="0 -4 240 56" aria-hidden="true">

@@ -4,7 +4,7 @@ import { once } from '#base/once.ts'
 import { docsPath, restPath, versionsPath } from '#base/paths.ts'
 import type { Difference } from '#versions/differences.ts'
 import type { Assets } from './assets.ts'
-import { bar, code, htmlPage, listed, type Page, table } from './page.ts'
+import { bar, code, htmlPage, listed, table, type WebPage } from './page.ts'
 
 /** A version of the REST API as the pages name it. */
 export type OfferedVersion = {
@@ -34,7 +34,7 @@ export const versionsPage = (
   options: VersionsOptions,
   origin: string,
   assets: Assets,
-): Promise<Page> => {
+): Promise<WebPage> => {
   const { versions, differences } = options
   const numbers = versions.map(({ version }) => String(version))
   const open = versions.filter(({ isWithdrawn }) => !isWithdrawn).map(({ version }) => `${version}`)

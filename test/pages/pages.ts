@@ -4,9 +4,13 @@ import { content } from '#content/index.ts'
 import { ApiError, machineErrors, mergeErrors } from '#errors.ts'
 import type { App } from '#http/request.ts'
 import { machineAssets, mountAssets, openAssets } from '#pages/assets.ts'
-import { type GraphiqlOptions, graphiqlPage } from '#pages/graphiql.ts'
 import { send } from '#pages/page.ts'
-import { mountReference, type ReferenceOptions } from '#pages/reference.ts'
+import {
+  type GraphiqlOptions,
+  graphiqlPage,
+  mountReference,
+  type ReferenceOptions,
+} from '#pages/reference.ts'
 import { mountStart, type StartOptions } from '#pages/start.ts'
 import { usualModel } from '../world.ts'
 

@@ -3,10 +3,10 @@ import { html } from 'hono/html'
 import { versionPath } from '#base/paths.ts'
 import { newest } from '#model/version.ts'
 import type { Assets } from '#pages/assets.ts'
-import { type ContentPage, htmlPage, type Page } from '#pages/page.ts'
+import { type ContentPage, htmlPage, type WebPage } from '#pages/page.ts'
 
 /** The page; it reads the user and token from the link's fragment, which no server sees. */
-const page = (assets: Assets): Promise<Page> =>
+const page = (assets: Assets): Promise<WebPage> =>
   htmlPage(assets, {
     title: 'Confirm your email address',
     styles: ['pages.css'],
