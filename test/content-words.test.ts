@@ -84,7 +84,7 @@ const otherMeanings: Readonly<Record<string, Meaning>> = {
     files: [
       'src/settings.ts',
       'src/serve/documents.ts',
-      'src/engines/shared/statements.ts',
+      'src/engines/shared/migrations.ts',
       'src/graphql/document.ts',
       'src/graphql/limits.ts',
     ],

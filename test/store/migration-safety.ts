@@ -2,9 +2,7 @@
  * Checks that the previous release can go on while a migration runs, and after it, since it still reads and
  * writes all it knows of. A file that must break it says so with `-- breaks: REASON`.
  */
-import type { EngineName } from '#engines/shared/migrations.ts'
-import { outsideMark } from '#engines/shared/migrations.ts'
-import { statementsOf } from '#engines/shared/statements.ts'
+import { type EngineName, outsideMark, statementsOf } from '#engines/shared/migrations.ts'
 
 type Rule = {
   readonly form: RegExp

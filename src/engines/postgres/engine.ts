@@ -88,9 +88,9 @@ export const openPostgres = (options: PostgresServing): Engine => {
   const cluster = createCluster({ hosts, primary, source, write: writer.query })
   const reader = createReader(primary, cluster)
   const lane = createSlowLane({
-    slots: options.pool * serversOf(options),
+    concurrency: options.pool * serversOf(options),
     waiting: usualWaiting,
-    patience: options.readTimeout,
+    longestWait: options.readTimeout,
   })
   /** In the slow lane, where work is cancelled when its client is gone. */
   const inLane = <Result>(work: (asked: ReadOptions) => Promise<Result>, asked: ReadOptions = {}) =>

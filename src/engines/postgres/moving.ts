@@ -7,7 +7,7 @@ import { appendOnlyTrigger } from '#engines/postgres/schema/ddl.ts'
 import { migratePostgres } from '#engines/postgres/schema/migrate.ts'
 import { openSession, raiseIds } from '#engines/postgres/session.ts'
 import type { Migration } from '#engines/shared/migrations.ts'
-import { type Key, keyOf, type MovedTable } from '#engines/shared/moving.ts'
+import { keyOf, type MovedTable, type RowKey } from '#engines/shared/moving.ts'
 import { type Query, queryOf, queryWith, type Row, type Rows, type Session } from '#sql/engine.ts'
 import { column, comma, join, name, type Sql, type SqlValue, sql, trusted } from '#sql/sql.ts'
 
@@ -110,13 +110,13 @@ const referOn =
     })
   }
 
-const keyText = (key: Key | null): string | null => (key === null ? null : JSON.stringify(key))
+const keyText = (key: RowKey | null): string | null => (key === null ? null : JSON.stringify(key))
 
 /**
  * The statement that inserts rows and records the key of the last one. It gives the number of rows: 0 where the move is
  * no longer at `after`, since a batch that a killed run sent may be committed after the next run has started.
  */
-const putStatement = (table: MovedTable, after: Key | null, rows: Rows, last: Row): Query => {
+const putStatement = (table: MovedTable, after: RowKey | null, rows: Rows, last: Row): Query => {
   const columns = Object.entries(table.columns)
   const names = columns.map(([column]) => name(column))
   const given = columns.map(
@@ -186,14 +186,14 @@ export const openTarget = async (options: ConnectionOptions, migrations: readonl
     /** Begins a move or resumes an unfinished one. Throws where the database has content of its own. */
     begin: beginOn(session),
     /** The key of the last row that was put into a table; null before the first. */
-    reached: async (table: MovedTable): Promise<Key | null> => {
+    reached: async (table: MovedTable): Promise<RowKey | null> => {
       const [row] = await session.query(
         queryWith('select last from moves where name = $1', table.name),
       )
       return row?.[0] == null ? null : JSON.parse(String(row[0]))
     },
     /** Puts in the rows after the key `after`, without references to later rows of the same table; false, with nothing put in, where the move has passed that key. */
-    put: async (table: MovedTable, after: Key | null, rows: Rows): Promise<boolean> => {
+    put: async (table: MovedTable, after: RowKey | null, rows: Rows): Promise<boolean> => {
       const last = rows.at(-1)
       if (!last) return true
       const [row] = await session.query(putStatement(table, after, rows, last))

@@ -1,6 +1,6 @@
 /** The options of a PostgreSQL store. */
 import type { Migration } from '#engines/shared/migrations.ts'
-import type { Serving } from '#engines/shared/store.ts'
+import type { EngineOptions } from '#engines/shared/store.ts'
 
 /** How long a write waits, in milliseconds. */
 export const usualTimeouts = {
@@ -36,4 +36,4 @@ export type PostgresOptions = {
   readonly migrations: readonly Migration[]
 }
 
-export type PostgresServing = PostgresOptions & Serving
+export type PostgresServing = PostgresOptions & EngineOptions

@@ -4,7 +4,7 @@ import { UnreachableError } from '#engines/postgres/connection/errors.ts'
 import { connect } from '#engines/postgres/connection/hosts.ts'
 import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
-import { transactionsOf } from '#engines/shared/session.ts'
+import { transactionsOf } from '#engines/shared/store.ts'
 import { type Query, queryOf, type Session } from '#sql/engine.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
 

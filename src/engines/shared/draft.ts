@@ -3,30 +3,28 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import {
-  columnDdl,
-  type Ddl,
-  type Definition,
-  definitionsOf,
-  hasDefault,
-} from '#engines/shared/ddl.ts'
-import {
   contentMigrations,
   type EngineName,
   historyOf,
   type Migration,
   outsideMark,
 } from '#engines/shared/migrations.ts'
-import type { Entity } from '#model/entity.ts'
-import type { Field } from '#model/field.ts'
+import {
+  columnDdl,
+  type Ddl,
+  type Definition,
+  definitionsOf,
+  hasDefault,
+} from '#engines/shared/schema.ts'
 import { columnName, type Entities } from '#model/model.ts'
 
 /** What migrations make: the text of each object by its name; that of a column, named `table.column`, is not used. */
-type Made = ReadonlyMap<string, string>
+type MadeObjects = ReadonlyMap<string, string>
 
 /** What an engine knows of its own DDL. */
 export type Drafting = {
   readonly engine: EngineName
-  readonly madeBy: (migrations: readonly Migration[]) => Made
+  readonly madeBy: (migrations: readonly Migration[]) => MadeObjects
   readonly ddl: Ddl
   /** The statements that replace a function or a trigger. */
   readonly replace: (definition: Definition) => readonly string[]
@@ -46,52 +44,12 @@ const isUnique = (text: string) => /^create unique index/i.test(text.trim())
 /** Whether a definition is that of an index. */
 export const isIndex = ({ text }: Definition): boolean => /^create (unique )?index /.test(text)
 
-const isCode = ({ text }: Definition) => /^create (function|trigger) /.test(text)
-
 /** A text in the form that is compared: white space made equal, without `or replace`. */
 const plain = (text: string) =>
   text
     .replace(/\s+/g, ' ')
     .replace(/^create (or replace )?/i, 'create ')
     .replace(/^create trigger/i, 'create trigger')
-
-/** The statement that adds a column to a table that may have rows; throws where they could have no value in it. */
-const addColumn = (
-  ddl: Ddl,
-  entities: Entities,
-  [name, { table, appendOnly }]: [string, Entity],
-  key: string,
-  field: Field,
-) => {
-  if (!field.nullable && field.foldedFrom !== undefined && !appendOnly)
-    throw new Error(
-      `${name}.${key} cannot be added to rows that exist, which would have no copy: make it nullable, and duet migrate fills it from ${field.foldedFrom}`,
-    )
-  if (!field.nullable && !hasDefault(field))
-    throw new Error(
-      `${name}.${key} cannot be added to rows that exist, which would have no value: make it nullable, or give it an initial value`,
-    )
-  return `alter table ${table} add column ${columnDdl(ddl, entities, key, field)}`
-}
-
-/** What an object that is there lacks of its definition. */
-const lackOfExisting = (drafting: Drafting, definition: Definition, existing: string): Lack => {
-  if (isIndex(definition) && isUnique(existing) !== isUnique(definition.text))
-    return drafting.replaceIndex(definition)
-  const isOther = isCode(definition) && plain(existing) !== plain(definition.text)
-  return { inside: isOther ? drafting.replace(definition) : [], outside: [] }
-}
-
-/** Drops the triggers that count by fields which are counted no longer: one that is counted again is then counted anew. */
-const uncounted = (
-  { dropTrigger }: Drafting,
-  { table, fields, counted }: Entity,
-  made: Made,
-): readonly string[] =>
-  Object.keys(fields).flatMap(key => {
-    const name = `${table}_count_${columnName(key)}`
-    return made.has(name) && !counted?.includes(key) ? dropTrigger(name, table) : []
-  })
 
 /** What these entities need and the migrations do not make, in an order in which it can be made. */
 export const lackOf = (
@@ -100,35 +58,54 @@ export const lackOf = (
   migrations: readonly Migration[],
 ): Lack => {
   const made = drafting.madeBy(migrations)
-  const inside = Object.entries(entities).flatMap(entry => {
-    const [, { table, fields }] = entry
-    if (!made.has(table)) return []
-    return Object.entries(fields)
-      .filter(([key]) => !made.has(`${table}.${columnName(key)}`))
-      .map(([key, field]) => addColumn(drafting.ddl, entities, entry, key, field))
-  })
+  const inside: string[] = []
   const outside: string[] = []
+  for (const [name, { table, fields, appendOnly }] of Object.entries(entities)) {
+    if (!made.has(table)) continue
+    for (const [key, field] of Object.entries(fields)) {
+      if (made.has(`${table}.${columnName(key)}`)) continue
+      if (!field.nullable && field.foldedFrom !== undefined && !appendOnly)
+        throw new Error(
+          `${name}.${key} cannot be added to rows that exist, which would have no copy: make it nullable, and duet migrate fills it from ${field.foldedFrom}`,
+        )
+      if (!field.nullable && !hasDefault(field))
+        throw new Error(
+          `${name}.${key} cannot be added to rows that exist, which would have no value: make it nullable, or give it an initial value`,
+        )
+      inside.push(
+        `alter table ${table} add column ${columnDdl(drafting.ddl, entities, key, field)}`,
+      )
+    }
+  }
   for (const definition of definitionsOf(drafting.ddl, entities)) {
     const { name, text, of, fill = [] } = definition
     const existing = made.get(name)
     const isInUse = of !== undefined && made.has(of)
     const concurrent = isInUse ? drafting.outside(definition) : null
-    if (existing !== undefined) {
-      const lack = lackOfExisting(drafting, definition, existing)
+    const isCode = /^create (function|trigger) /.test(text)
+    if (existing === undefined) {
+      if (concurrent !== null) outside.push(concurrent)
+      else inside.push(text, ...(isInUse ? fill : []))
+    } else if (isIndex(definition) && isUnique(existing) !== isUnique(text)) {
+      const lack = drafting.replaceIndex(definition)
       inside.push(...lack.inside)
       outside.push(...lack.outside)
-    } else if (concurrent !== null) outside.push(concurrent)
-    else inside.push(text, ...(isInUse ? fill : []))
+    } else if (isCode && plain(existing) !== plain(text))
+      inside.push(...drafting.replace(definition))
   }
-  for (const entity of Object.values(entities)) inside.push(...uncounted(drafting, entity, made))
+  // The triggers of fields that are counted no longer go: one that is counted again later is then counted anew.
+  for (const { table, fields, counted } of Object.values(entities))
+    for (const key of Object.keys(fields)) {
+      const name = `${table}_count_${columnName(key)}`
+      if (made.has(name) && !counted?.includes(key))
+        inside.push(...drafting.dropTrigger(name, table))
+    }
   return { inside, outside }
 }
 
-const numbered = (number: number, name: string) => `${String(number).padStart(4, '0')}-${name}`
-
 const textOf = (statements: readonly string[]) => `${statements.join(';\n\n')};\n`
 
-/** The migrations that make what is missing: none, one, or two where some of it must run outside a transaction. */
+/** The migrations that make what is missing: none, one, or two if some of it must run outside a transaction. */
 export const migrationsFor = (
   { inside, outside }: Lack,
   number: number,
@@ -138,7 +115,7 @@ export const migrationsFor = (
   const last = inside.length === 0 ? name : `${name}-indexes`
   const second = outside.length === 0 ? [] : [{ name: last, text: outsideMark + textOf(outside) }]
   return [...first, ...second].map(({ name, text }, index) => ({
-    name: numbered(number + index, name),
+    name: `${String(number + index).padStart(4, '0')}-${name}`,
     text,
   }))
 }

@@ -71,7 +71,7 @@ export const sync = (path: string): void => {
 /** Whose a file is. */
 export type Owner = { readonly uid: number; readonly gid: number }
 
-type Options = {
+type ReplaceOptions = {
   /** The mode of the file, taken from one with the same content; unless given that of the file replaced, or the usual one. */
   readonly mode?: number
   /** Whose it is where root writes it; unless given the owner of the file replaced, or root. */
@@ -119,7 +119,7 @@ const openPart = (target: string, mode: number | undefined): OpenPart => {
 export const replaceFile = async (
   named: string,
   write: (part: string) => Promise<void>,
-  { mode, owner, before = () => {} }: Options = {},
+  { mode, owner, before = () => {} }: ReplaceOptions = {},
 ): Promise<void> => {
   const present = statSync(named, { throwIfNoEntry: false })
   if (present?.isFile() === false) throw new Error(`${named} is not a file`)

@@ -18,17 +18,17 @@ export type MovedTable = {
 }
 
 /** A position in a table: the key of a row. */
-export type Key = readonly SqlValue[]
+export type RowKey = readonly SqlValue[]
 
 /** One side of a move. */
 export type Side = Pick<Session, 'query'> & { readonly dialect: Dialect }
 
-export const keyOf = ({ key, columns }: MovedTable, row: Row): Key => {
+export const keyOf = ({ key, columns }: MovedTable, row: Row): RowKey => {
   const names = Object.keys(columns)
   return key.map(column => row[names.indexOf(column)] ?? null)
 }
 
-const restOf = ({ name: table, key }: MovedTable, after: Key | null) => {
+const restOf = ({ name: table, key }: MovedTable, after: RowKey | null) => {
   const behind = sql`(${join(key.map(name), comma)}) > (${join(after ?? [], comma)})`
   return sql`from ${name(table)} where ${after === null ? trusted('true') : behind}`
 }
@@ -37,7 +37,7 @@ const restOf = ({ name: table, key }: MovedTable, after: Key | null) => {
 export const countBehind = async (
   { query, dialect }: Side,
   table: MovedTable,
-  after: Key | null,
+  after: RowKey | null,
 ): Promise<number> => {
   const [row] = await query(queryOf(sql`select count(*) ${restOf(table, after)}`, dialect))
   return Number(row?.[0])
@@ -47,7 +47,7 @@ export const countBehind = async (
 export const pageBehind = (
   { query, dialect }: Side,
   table: MovedTable,
-  after: Key | null,
+  after: RowKey | null,
 ): Promise<Rows> => {
   const columns = join(Object.keys(table.columns).map(name), comma)
   const keys = join(table.key.map(name), comma)
@@ -60,7 +60,7 @@ export const pageBehind = (
 export const laterBehind = (
   { query, dialect }: Side,
   table: MovedTable,
-  after: Key | null,
+  after: RowKey | null,
 ): Promise<Rows> => {
   const columns = join(['id', ...table.own].map(name), comma)
   const later = join(

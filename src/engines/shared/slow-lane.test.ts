@@ -40,11 +40,11 @@ const hold = (
   return { done, letGo }
 }
 
-const patient = { patience: 60_000 }
+const patient = { longestWait: 60_000 }
 const code = (of: string) => ({ code: of })
 
 test('callers take turns: one who asks once does not wait behind all that another asked before', async () => {
-  const lane = createSlowLane({ slots: 1, waiting: 20, ...patient })
+  const lane = createSlowLane({ concurrency: 1, waiting: 20, ...patient })
   const first = hold(lane, callerNamed('first'))
   const order: string[] = []
   const ask = (name: string) => lane.run(async () => void order.push(name), callerNamed(name).asked)
@@ -55,7 +55,7 @@ test('callers take turns: one who asks once does not wait behind all that anothe
 })
 
 test('as many run at a time as there are slots', async () => {
-  const lane = createSlowLane({ slots: 2, waiting: 10, ...patient })
+  const lane = createSlowLane({ concurrency: 2, waiting: 10, ...patient })
   const begun: string[] = []
   const ask = (name: string) => {
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -78,7 +78,7 @@ test('as many run at a time as there are slots', async () => {
 })
 
 test('a caller holds at most half the slots, and all of them together no more than there are', async () => {
-  const lane = createSlowLane({ slots: 1, waiting: 5, ...patient })
+  const lane = createSlowLane({ concurrency: 1, waiting: 5, ...patient })
   const [one, two, three] = ['one', 'two', 'three'].map(callerNamed) as [
     ReturnType<typeof callerNamed>,
     ReturnType<typeof callerNamed>,
@@ -97,7 +97,7 @@ test('a caller holds at most half the slots, and all of them together no more th
 })
 
 test('one who waits too long is refused, and its slot is free', async () => {
-  const lane = createSlowLane({ slots: 1, waiting: 1, patience: 1 })
+  const lane = createSlowLane({ concurrency: 1, waiting: 1, longestWait: 1 })
   const first = hold(lane, callerNamed('first'))
   await assert.rejects(hold(lane, callerNamed('second')).done, code('OVERLOADED'))
   await assert.rejects(hold(lane, callerNamed('third')).done, code('OVERLOADED'))
@@ -106,7 +106,7 @@ test('one who waits too long is refused, and its slot is free', async () => {
 })
 
 test('one who hangs up while waiting is not begun; one who hangs up while it runs is told to stop', async () => {
-  const lane = createSlowLane({ slots: 1, waiting: 5, ...patient })
+  const lane = createSlowLane({ concurrency: 1, waiting: 5, ...patient })
   const [running, waiting, gone] = ['running', 'waiting', 'gone'].map(callerNamed) as [
     ReturnType<typeof callerNamed>,
     ReturnType<typeof callerNamed>,
@@ -133,7 +133,7 @@ test('one who hangs up while waiting is not begun; one who hangs up while it run
 })
 
 test('work that fails gives its slot back', async () => {
-  const lane = createSlowLane({ slots: 1, waiting: 0, ...patient })
+  const lane = createSlowLane({ concurrency: 1, waiting: 0, ...patient })
   const { asked } = callerNamed('one')
   const fail = () => lane.run(() => Promise.reject(new Error('broken')), asked)
   for (let time = 0; time < 3; time++) await assert.rejects(fail(), /broken/)

@@ -20,7 +20,7 @@ export class NewerStoreError extends Error {
 export const tooManyWrites = () =>
   new ApiError('OVERLOADED', 'Too many writes are waiting; try again soon', { retryAfter: 1 })
 
-export type Serving = {
+export type EngineOptions = {
   /** Decimals of the store's currency. */
   readonly digits: number
   readonly limits: Limits
@@ -83,5 +83,40 @@ export type Store = {
   readonly secret: (name: Secret) => Promise<Uint8Array>
   /** A session for a command: to read a snapshot of the store, or to fill it. */
   readonly session: (purpose: 'reading' | 'filling') => Promise<Session>
-  readonly open: (serving: Serving) => Engine
+  readonly open: (serving: EngineOptions) => Engine
 }
+
+type Run = (text: string) => void | Promise<void>
+
+const framed =
+  (run: Run, end: Run, [first, last, undone]: readonly [string, string, string]) =>
+  async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    await run(first)
+    try {
+      const result = await work()
+      await end(last)
+      return result
+    } catch (error) {
+      try {
+        await run(undone)
+      } catch {
+        // The first error has the reason: a lost connection, say, or a full disk, which ends a transaction by itself.
+      }
+      throw error
+    }
+  }
+
+/** Transactions that begin and end with these statements; `end` runs those that commit. */
+export const transactionsOf = (
+  run: Run,
+  begin: string,
+  commit: string,
+  end: Run = run,
+): Pick<Session, 'transaction' | 'attempt'> => ({
+  transaction: framed(run, end, [begin, commit, 'rollback']),
+  attempt: framed(run, run, [
+    'savepoint attempt',
+    'release attempt',
+    'rollback to attempt; release attempt',
+  ]),
+})

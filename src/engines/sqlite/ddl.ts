@@ -1,5 +1,5 @@
 /** The tables, indexes and triggers of a model in SQLite: what migrations are drafted from and compared with. */
-import { type Ddl, type Definition, recount } from '#engines/shared/ddl.ts'
+import { type Ddl, type Definition, recount } from '#engines/shared/schema.ts'
 import { dialect, searchTable } from '#engines/sqlite/dialect.ts'
 
 const trigger = (table: string, name: string, event: string, body: string): Definition => ({

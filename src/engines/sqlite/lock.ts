@@ -2,7 +2,7 @@
 import { closeSync, fstatSync, mkdirSync, openSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
-import { withPatience } from '#engines/shared/patience.ts'
+import { retry } from '#base/retry.ts'
 
 /** Another process serves the store. */
 export class StoreInUseError extends Error {
@@ -120,7 +120,7 @@ export const holdWhenFree = (
   wait: number,
   onWait: (reason: string) => void,
 ): Promise<() => void> =>
-  withPatience(
+  retry(
     {
       wait,
       pause: betweenLooks,

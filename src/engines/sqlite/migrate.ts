@@ -3,13 +3,15 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import {
   appliedIn,
+  failed,
+  type Migration,
   makeMigrationsTable,
   makeSecrets,
+  missingOf,
   recordChecksums,
   recordOf,
   secretIn,
-} from '#engines/shared/history.ts'
-import { failed, type Migration, missingOf } from '#engines/shared/migrations.ts'
+} from '#engines/shared/migrations.ts'
 import type { Secret } from '#engines/shared/store.ts'
 import { connect } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'

@@ -1,6 +1,6 @@
 /** The options of a SQLite store. */
 
-import type { Serving } from '#engines/shared/store.ts'
+import type { EngineOptions } from '#engines/shared/store.ts'
 import type { Durability } from '#engines/sqlite/connection.ts'
 
 export type SqliteFile = {
@@ -14,4 +14,4 @@ export type SqliteFile = {
   readonly sharedLog?: number | undefined
 }
 
-export type SqliteOptions = Serving & SqliteFile
+export type SqliteOptions = EngineOptions & SqliteFile

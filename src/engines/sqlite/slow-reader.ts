@@ -20,7 +20,11 @@ export const openSlowReader = (
 ): SlowReader => {
   const { file, digits, limits, readTimeout, onProblem, readers = spareCores() } = options
   const setup = { file, digits, limits, readTimeout, onProblem, onDamage }
-  const lane = createSlowLane({ slots: readers, waiting: usualWaiting, patience: readTimeout })
+  const lane = createSlowLane({
+    concurrency: readers,
+    waiting: usualWaiting,
+    longestWait: readTimeout,
+  })
   const all = new Set<ReaderThread>()
   const idle: ReaderThread[] = []
   const take = (): ReaderThread => {

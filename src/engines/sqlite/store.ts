@@ -1,7 +1,6 @@
 /** A SQLite file as a store: its lock, its migrations, its keys, sessions for commands, and the engine that serves it. */
 import type { Migration } from '#engines/shared/migrations.ts'
-import { transactionsOf } from '#engines/shared/session.ts'
-import type { Store } from '#engines/shared/store.ts'
+import { type Store, transactionsOf } from '#engines/shared/store.ts'
 import { type Connection, connect } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { openSqlite } from '#engines/sqlite/engine.ts'

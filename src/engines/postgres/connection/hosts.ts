@@ -2,13 +2,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { closing } from '#base/closing.ts'
 import { placeIn, seeksPrimary, serversIn } from '#base/hosts.ts'
+import { retry } from '#base/retry.ts'
 import type { Role } from '#engines/postgres/connection/client.ts'
 import { type Connection, connectTo } from '#engines/postgres/connection/connection.ts'
 import { isLasting, UnreachableError } from '#engines/postgres/connection/errors.ts'
 import type { ConnectionOptions, SessionOptions } from '#engines/postgres/connection/settings.ts'
 import { timelineAt } from '#engines/postgres/connection/timeline.ts'
 import { endsWithin } from '#engines/postgres/connection/within.ts'
-import { withPatience } from '#engines/shared/patience.ts'
 import { queryWith } from '#sql/engine.ts'
 
 /** Milliseconds: a whole round of questions; the wait for others after the first primary; the pauses between rounds. */
@@ -89,7 +89,7 @@ export const primaryWithin = async (
 ): Promise<void> => {
   const passes = (error: unknown) => error instanceof UnreachableError && !isLasting(error)
   const report = (error: unknown) => onWait((error as Error).message)
-  const connection = await withPatience({ wait, pause: betweenTries, passes, onWait: report }, () =>
+  const connection = await retry({ wait, pause: betweenTries, passes, onWait: report }, () =>
     connect(options),
   )
   await connection.close()

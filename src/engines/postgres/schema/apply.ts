@@ -3,9 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Connection, rollBack } from '#engines/postgres/connection/connection.ts'
 import { codeOf, isLockTimeout } from '#engines/postgres/connection/errors.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
-import { recordOf } from '#engines/shared/history.ts'
-import { failed, type Migration, outsideMark } from '#engines/shared/migrations.ts'
-import { statementsOf } from '#engines/shared/statements.ts'
+import {
+  failed,
+  type Migration,
+  outsideMark,
+  recordOf,
+  statementsOf,
+} from '#engines/shared/migrations.ts'
 import { type Query, queryWith } from '#sql/engine.ts'
 
 /**

@@ -1,7 +1,7 @@
 /** The tables, indexes and triggers of a model in PostgreSQL: what migrations are drafted from and compared with. */
 
 import { dialect } from '#engines/postgres/dialect.ts'
-import { type Ddl, type Definition, recount } from '#engines/shared/ddl.ts'
+import { type Ddl, type Definition, recount } from '#engines/shared/schema.ts'
 
 /** A count is the sum of so many rows, so that writers seldom wait for each other. */
 const parts = 16

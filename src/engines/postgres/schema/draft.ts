@@ -2,7 +2,7 @@
 
 import { ddl } from '#engines/postgres/schema/ddl.ts'
 import { type Drafting, isIndex } from '#engines/shared/draft.ts'
-import { statementsOf } from '#engines/shared/statements.ts'
+import { statementsOf } from '#engines/shared/migrations.ts'
 
 /** An object that the migrations have made: its text, and the table that it belongs to. */
 type Thing = { readonly text: string; readonly of: string }

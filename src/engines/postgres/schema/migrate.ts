@@ -8,12 +8,13 @@ import { dialect } from '#engines/postgres/dialect.ts'
 import { apply, locks, waitForOthers } from '#engines/postgres/schema/apply.ts'
 import {
   appliedIn,
+  type Migration,
   makeMigrationsTable,
   makeSecrets,
+  missingOf,
   recordChecksums,
   secretIn,
-} from '#engines/shared/history.ts'
-import { type Migration, missingOf } from '#engines/shared/migrations.ts'
+} from '#engines/shared/migrations.ts'
 import type { Secret } from '#engines/shared/store.ts'
 import { driveBy, type QueryScript, queryWith } from '#sql/engine.ts'
 

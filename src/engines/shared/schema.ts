@@ -1,5 +1,4 @@
 /** The schema that a model needs, shared by all engines: its tables, indexes, search and counts as definitions. */
-import type { Entity } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { type Index, indexesOf } from '#model/indexes.ts'
 import { columnName, type Entities } from '#model/model.ts'
@@ -15,24 +14,15 @@ export type Definition = {
   readonly fill?: readonly string[]
 }
 
-const quoted = (value: unknown) =>
-  typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)
-
-/** The default that lets a column be added to a table that has rows. */
-const initialOf = ({ initial }: Field): string =>
-  initial === undefined || typeof initial === 'string' || initial.value === null
-    ? ''
-    : `default ${quoted(initial.value)}`
+/** The default that lets a column be added to a table that has rows; empty if it has none. */
+const defaultOf = ({ initial }: Field): string => {
+  if (initial === undefined || typeof initial === 'string' || initial.value === null) return ''
+  const { value } = initial
+  return `default ${typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : value}`
+}
 
 /** Whether the column of a field has a value in rows that exist before it does. */
-export const hasDefault = (field: Field): boolean => initialOf(field) !== ''
-
-/** The columns that a list is searched by. */
-const searchedColumns = (entity: Entity): readonly string[] => {
-  const filters = Object.values(entity.rest.listing.filters ?? {})
-  const searched = filters.filter(({ kind }) => kind === 'contains')
-  return [...new Set(searched.map(({ field }) => columnName(field)))]
-}
+export const hasDefault = (field: Field): boolean => defaultOf(field) !== ''
 
 /** How an engine writes the parts of its DDL. */
 export type Ddl = {
@@ -58,41 +48,37 @@ export const columnDdl = (ddl: Ddl, entities: Entities, key: string, field: Fiel
     column,
     ddl.typeOf(field),
     nullable ? '' : 'not null',
-    initialOf(field),
+    defaultOf(field),
     ddl.checkOf(column, field),
     target ? `references ${target.table} (id) on delete ${references.onDelete}` : '',
   ]
   return parts.filter(part => part !== '').join(' ')
 }
 
-const tableDdl = (ddl: Ddl, entities: Entities, { table, fields }: Entity): Definition => {
-  const columns = Object.entries(fields).map(([key, field]) => columnDdl(ddl, entities, key, field))
-  return {
-    name: table,
-    text: `create table ${table} (\n  ${columns.join(',\n  ')}\n) ${ddl.tableEnd}`,
-  }
-}
-
-const indexDdl = (ddl: Ddl, table: string, index: Index): Definition => {
-  const { name, unique } = index
-  const terms = ddl.indexTerms(index).join(', ')
-  return {
-    name,
-    of: table,
-    text: `create ${unique ? 'unique ' : ''}index ${name} on ${table} (${terms})`,
-  }
-}
-
 /** The definitions of all entities, without the machine's own tables, in an order in which they can be made. */
 export const definitionsOf = (ddl: Ddl, entities: Entities): readonly Definition[] =>
   dependenciesFirst(entities).flatMap(([, entity]) => {
-    const { table, counted, appendOnly } = entity
+    const { table, fields, counted, appendOnly } = entity
+    const columns = Object.entries(fields).map(([key, field]) =>
+      columnDdl(ddl, entities, key, field),
+    )
+    const indexes = indexesOf(entity).map(index => ({
+      name: index.name,
+      of: table,
+      text: `create ${index.unique ? 'unique ' : ''}index ${index.name} on ${table} (${ddl.indexTerms(index).join(', ')})`,
+    }))
+    const searched = Object.values(entity.rest.listing.filters ?? {})
+      .filter(({ kind }) => kind === 'contains')
+      .map(({ field }) => columnName(field))
     return [
-      tableDdl(ddl, entities, entity),
-      ...indexesOf(entity).map(index => indexDdl(ddl, table, index)),
+      {
+        name: table,
+        text: `create table ${table} (\n  ${columns.join(',\n  ')}\n) ${ddl.tableEnd}`,
+      },
+      ...indexes,
       ...(counted === null ? [] : ddl.countTriggers(table, counted.map(columnName))),
       ...(appendOnly ? ddl.appendOnlyTriggers(table) : []),
-      ...searchedColumns(entity).flatMap(column => ddl.searchDdl(table, column)),
+      ...[...new Set(searched)].flatMap(column => ddl.searchDdl(table, column)),
     ]
   })
 

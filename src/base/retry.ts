@@ -1,7 +1,7 @@
 /** Doing again what may succeed in a moment, until a deadline. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
-export type Patience = {
+export type RetryOptions = {
   /** Milliseconds from the first failure on, which may itself take longer than a short wait. */
   readonly wait: number
   /** Milliseconds between two tries. */
@@ -13,8 +13,8 @@ export type Patience = {
 }
 
 /** What the work gives when it succeeds; throws its error where that does not pass, or when the time is over. */
-export const withPatience = async <Result>(
-  { wait, pause, passes, onWait }: Patience,
+export const retry = async <Result>(
+  { wait, pause, passes, onWait }: RetryOptions,
   work: () => Result | Promise<Result>,
 ): Promise<Result> => {
   let deadline: number | undefined
