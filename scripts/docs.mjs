@@ -1,12 +1,10 @@
 // Writes the parts of the documents that the code decides, between their markers; `npm run docs`.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { printSchema } from 'graphql'
 import { content } from '../content/index.ts'
 import { modelOf } from '../src/content.ts'
 import { graphqlRules, ruleOf } from '../src/contract/graphql.ts'
 import { classes, rules } from '../src/contract/rules.ts'
 import { machineErrors, mergeErrors } from '../src/errors.ts'
-import { deriveSchema } from '../src/graphql/schema.ts'
 import { inWords } from '../src/model/policy.ts'
 import { resourceIn } from '../src/model/resource.ts'
 import { memberNames } from '../src/rest/members.ts'
@@ -33,7 +31,6 @@ export const parts = {
   'docs/errors.md': { errors: errorsTable },
   'docs/policy.md': { operations, fields, actions: actionsTable },
   'docs/rest.md': { routes, members },
-  'docs/graphql.md': { schema },
   'docs/contract.md': { rules: rulesTable, graphql: graphqlRulesTable },
   'docs/reliability.md': {
     summary: threatsInWords,
@@ -166,10 +163,6 @@ function members() {
       linksOf(entity),
     ])
   return table(['Object', 'Members', '`_links`'], rows)
-}
-
-function schema() {
-  return `\`\`\`graphql\n${printSchema(deriveSchema(model).schema)}\n\`\`\``
 }
 
 function rulesTable() {
