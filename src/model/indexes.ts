@@ -19,47 +19,44 @@ export type Index = {
   readonly of: string
 }
 
-const termOf = (entity: Entity, signed: string): Term => {
-  const descending = signed.startsWith('-')
-  const field = descending ? signed.slice(1) : signed
-  const { nullable = false } = entity.fields[field] ?? {}
-  return { field, column: columnName(field), nullable, descending }
-}
-
 const indexOf = (
   entity: Entity,
   signed: readonly string[],
   of: string,
   { unique = false, sorted = false } = {},
 ): Index => {
-  const terms = signed.map(term => termOf(entity, term))
+  const terms = signed.map(term => {
+    const descending = term.startsWith('-')
+    const field = descending ? term.slice(1) : term
+    const { nullable = false } = entity.fields[field] ?? {}
+    return { field, column: columnName(field), nullable, descending }
+  })
   const label = terms
     .map(({ column, descending }) => `${column}${descending ? '_down' : ''}`)
     .join('_')
   return { name: `${entity.table}_by_${label}`, terms, unique, sorted, of }
 }
 
-/** The sorts that a list offers, each in its directions; ties are always broken by id ascending. */
-const sortsOf = (entity: Entity): readonly string[] => {
-  const { sort } = entity.rest.listing
-  if (!sort) return []
-  const fields = sort.fields.filter(field => field !== 'id')
-  return sort.style === 'signed list' ? fields : fields.flatMap(field => [field, `-${field}`])
-}
-
 /** The indexes of an entity by what each is for; some may be the same. */
-export const askedIndexes = (entity: Entity): readonly Index[] => [
-  ...Object.entries(entity.fields).flatMap(([key, { references, unique }]) =>
-    references || unique !== undefined
-      ? [indexOf(entity, [key], `the field ${key}`, { unique: unique !== undefined })]
-      : [],
-  ),
-  ...sortsOf(entity).map(sort => indexOf(entity, [sort], `the sort by ${sort}`, { sorted: true })),
-  ...entity.indexes.map(terms => indexOf(entity, terms, `the index of ${terms.join(', ')}`)),
-  ...entity.sets.map(terms =>
-    indexOf(entity, terms, `the set of ${terms.join(', ')}`, { unique: true }),
-  ),
-]
+export const askedIndexes = (entity: Entity): readonly Index[] => {
+  // A sort goes by one index in each of its directions; ties are always broken by id ascending.
+  const { style, fields = [] } = entity.rest.listing.sort ?? {}
+  const sorts = fields
+    .filter(field => field !== 'id')
+    .flatMap(field => (style === 'signed list' ? [field] : [field, `-${field}`]))
+  return [
+    ...Object.entries(entity.fields).flatMap(([key, { references, unique }]) =>
+      references || unique !== undefined
+        ? [indexOf(entity, [key], `the field ${key}`, { unique: unique !== undefined })]
+        : [],
+    ),
+    ...sorts.map(sort => indexOf(entity, [sort], `the sort by ${sort}`, { sorted: true })),
+    ...entity.indexes.map(terms => indexOf(entity, terms, `the index of ${terms.join(', ')}`)),
+    ...entity.sets.map(terms =>
+      indexOf(entity, terms, `the set of ${terms.join(', ')}`, { unique: true }),
+    ),
+  ]
+}
 
 /** The indexes of an entity, without duplicates: for references and unique fields, for sorts, and those it lists itself. */
 export const indexesOf = (entity: Entity): readonly Index[] =>
@@ -69,9 +66,6 @@ export const indexesOf = (entity: Entity): readonly Index[] =>
 
 /** A field that rows are ordered by. */
 type OrderTerm = { readonly field: string; readonly descending: boolean }
-
-const isTerm = (term: Term | undefined, { sorted }: Index, by: OrderTerm): boolean =>
-  term?.field === by.field && term.descending === by.descending && (sorted || !term.nullable)
 
 /**
  * Whether an index gives the rows with these fields equal to given values in this order, one after another, so that a page of
@@ -91,6 +85,10 @@ export const isIndexed = (
     index =>
       index.terms.length === equal.length + terms.length &&
       index.terms.slice(0, equal.length).every(({ field }) => equal.includes(field)) &&
-      terms.every((by, at) => isTerm(index.terms[equal.length + at], index, by)),
+      terms.every((by, at) => {
+        const term = index.terms[equal.length + at]
+        if (term?.field !== by.field || term.descending !== by.descending) return false
+        return index.sorted || !term.nullable
+      }),
   )
 }

@@ -24,6 +24,7 @@ export type SortTerm = {
   readonly descending: boolean
 }
 
+/** What a version of the REST API has of an entity. */
 export type Resource = {
   readonly name: string
   readonly entity: Entity
@@ -38,66 +39,57 @@ export type Resource = {
   readonly formOf: (field: string) => Form | undefined
 }
 
-const linksIn = ({ by, cases }: Links, version: Version): Links => ({
-  by,
-  cases: mapped(cases, named =>
-    Object.fromEntries(Object.entries(named).filter(([, link]) => isIn(link, version))),
-  ),
-})
-
-type NamedFields = ReadonlyMap<string, { readonly name: string; readonly form: Form | undefined }>
-
-const namedIn = (entity: Entity, version: Version): NamedFields =>
-  new Map(
-    Object.entries(entity.fields)
+const derived = (name: string, entity: Entity, version: Version): Resource => {
+  const { fields, links, rest } = entity
+  const variants = new Map(
+    Object.entries(fields)
       .filter(([, field]) => isIn(field, version))
       .map(([key, field]) => {
         const { name = key, form } = variantOf(field, version)
-        return [key, { name, form }]
+        return [key, { name, form }] as const
       }),
   )
+  const keys = new Map([...variants].map(([key, variant]) => [variant.name, key] as const))
 
-const membersOf = (entity: Entity, version: Version, named: NamedFields): readonly Member[] => {
-  const members: Member[] = Object.entries(entity.fields).flatMap(([key, field]): Member[] => {
-    const own = named.get(key)
-    const embedded = Object.entries(entity.rest.embedded).flatMap(
-      ([name, { after, ...lifetime }]) =>
-        after === key && isIn(lifetime, version) ? [{ kind: 'embedded', name } as const] : [],
-    )
-    return own && field.rest ? [{ kind: 'field', field: key, ...own }, ...embedded] : embedded
+  const members = Object.entries(fields).flatMap(([key, field]): Member[] => {
+    const variant = variants.get(key)
+    const embedded = Object.entries(rest.embedded)
+      .filter(([, { after, ...lifetime }]) => after === key && isIn(lifetime, version))
+      .map(([name]) => ({ kind: 'embedded', name }) as const)
+    return variant && field.rest
+      ? [{ kind: 'field', field: key, ...variant }, ...embedded]
+      : embedded
   })
-  return entity.links
-    ? [...members, { kind: 'links', name: '_links', links: linksIn(entity.links, version) }]
-    : members
-}
+  if (links) {
+    const cases = mapped(links.cases, named =>
+      Object.fromEntries(Object.entries(named).filter(([, link]) => isIn(link, version))),
+    )
+    members.push({ kind: 'links', name: '_links', links: { by: links.by, cases } })
+  }
 
-const sortsOf = ({ rest }: Entity, version: Version, named: NamedFields): readonly SortTerm[] => {
-  const { fields = [], lifetimes = {} } = rest.listing.sort ?? {}
-  return fields.flatMap(term => {
+  const filters = Object.entries(rest.listing.filters ?? {}).filter(
+    ([, filter]) => isIn(filter, version) && variants.has(filter.field),
+  )
+
+  const { fields: terms = [], lifetimes = {} } = rest.listing.sort ?? {}
+  const sorts = terms.flatMap(term => {
     const descending = term.startsWith('-')
     const field = descending ? term.slice(1) : term
-    const own = named.get(field)
-    if (!own || !isIn(lifetimes[term] ?? {}, version)) return []
-    return [{ name: descending ? `-${own.name}` : own.name, field, descending }]
+    const variant = variants.get(field)
+    if (!variant || !isIn(lifetimes[term] ?? {}, version)) return []
+    return [{ name: descending ? `-${variant.name}` : variant.name, field, descending }]
   })
-}
 
-const derived = (name: string, entity: Entity, version: Version): Resource => {
-  const named = namedIn(entity, version)
-  const fields = new Map([...named].map(([key, own]) => [own.name, key] as const))
-  const filters = Object.entries(entity.rest.listing.filters ?? {}).filter(
-    ([, filter]) => isIn(filter, version) && named.has(filter.field),
-  )
   return {
     name,
     entity,
     version,
-    members: membersOf(entity, version, named),
+    members,
     filters: Object.fromEntries(filters),
-    sorts: sortsOf(entity, version, named),
-    fieldNamed: member => fields.get(member),
-    nameOf: field => named.get(field)?.name ?? field,
-    formOf: field => named.get(field)?.form,
+    sorts,
+    fieldNamed: member => keys.get(member),
+    nameOf: field => variants.get(field)?.name ?? field,
+    formOf: field => variants.get(field)?.form,
   }
 }
 
@@ -115,9 +107,7 @@ export const resourceOf = (
   model: { readonly entities: Readonly<Record<string, Entity>> },
   name: string,
   version: Version,
-): Resource => {
-  return resourceIn(name, entityOf(model, name), version)
-}
+): Resource => resourceIn(name, entityOf(model, name), version)
 
 /** The field of that name, or else the one that some version calls so: another field may have had the name before. */
 export const fieldNamedEver = (entity: Entity, member: string): string | undefined => {

@@ -2,78 +2,12 @@
 import { own } from '#base/object.ts'
 import { isGraphqlType, isReserved } from '#model/check/names.ts'
 import type { CheckedEntity, Faults } from '#model/check/relations.ts'
-import type { Field, Initial } from '#model/field.ts'
+import type { Field } from '#model/field.ts'
 import { isStorable } from '#model/values.ts'
 
 type CheckedField = CheckedEntity & { readonly key: string; readonly field: Field }
 /** The rest of a sentence that begins with `thing.title`; undefined where nothing is wrong. */
 type FieldCheck = (of: CheckedField) => string | undefined | false
-
-const nameRule: FieldCheck = ({ key }) => {
-  if (!/^[a-z][a-zA-Z0-9]*$/.test(key))
-    return 'is not named like createdAt: begin with a small letter and use only letters and digits'
-  if (isReserved(key)) return 'has a name that databases reserve: give it another one'
-  return undefined
-}
-
-const idRule: FieldCheck = ({
-  key,
-  field: { scalar, references, nullable, unique, settableBy },
-}) => {
-  if (key !== 'id')
-    return (
-      scalar === 'id' &&
-      !references &&
-      'is made with id(), which is for the id of the row itself: use reference()'
-    )
-  const isOwn = scalar === 'id' && !references && !nullable && settableBy.kind === 'nobody'
-  return !(isOwn && unique === undefined) && 'must be made with id() and without other options'
-}
-
-const revisionRule: FieldCheck = ({ key, field }) => {
-  if (key !== 'revision') return undefined
-  const { scalar, settableBy, initial, nullable, unique, resetBy } = field
-  const isRaised = scalar === 'int' && !nullable && initial !== undefined
-  const isPlain = unique === undefined && resetBy === undefined && settableBy.kind === 'nobody'
-  return !(isRaised && isPlain) && 'must be made with revision(), since each write raises it'
-}
-
-const referenceRule: FieldCheck = ({ entities, name, field: { references, nullable } }) => {
-  if (!references) return undefined
-  if (!own(entities, references.entity))
-    return `refers to ${references.entity}, which is not an entity: name one of ${Object.keys(entities).join(', ')}`
-  if (references.entity === name && !nullable)
-    return `refers to its own entity and may not be null, so that no first ${name} can be made: make it nullable`
-  return (
-    references.onDelete === 'set null' &&
-    !nullable &&
-    "is set to null when its row is deleted and may not be null: make it nullable or choose onDelete: 'cascade'"
-  )
-}
-
-const foldedRule: FieldCheck = ({ self, field: { foldedFrom, nullable } }) => {
-  if (foldedFrom === undefined) return undefined
-  const source = own(self.fields, foldedFrom)
-  if (!source) return `is folded from ${foldedFrom}, which is not a field: name one of text`
-  if (source.scalar !== 'text' || source.foldedFrom !== undefined)
-    return `is folded from ${foldedFrom}, which is not a text of its own: name one that is`
-  return (
-    source.nullable &&
-    !nullable &&
-    `is folded from ${foldedFrom}, which may be null: make both nullable`
-  )
-}
-
-const hasValue = (initial: Initial | undefined): boolean => typeof initial === 'object'
-
-const resetRule: FieldCheck = ({ self, key, field: { resetBy, initial } }) => {
-  if (resetBy === undefined) return undefined
-  if (resetBy === key || !own(self.fields, resetBy))
-    return `is reset by ${resetBy}, which is not another field: name one whose change takes it back`
-  if (own(self.fields, resetBy)?.resetBy !== undefined)
-    return `is reset by ${resetBy}, which is reset itself: name ${self.fields[resetBy]?.resetBy}, or another field`
-  return !hasValue(initial) && `is reset by ${resetBy} to nothing: give it an initial value`
-}
 
 /** A stored value in the API's form, so that the field's own rule can check it. */
 const asGiven = ({ scalar }: Field, value: string | number): unknown => {
@@ -95,117 +29,167 @@ const isTaken = (field: Field, value: string | number): boolean => {
   return 'value' in checked && checked.value === given
 }
 
-const initialRule: FieldCheck = ({ self, field }) => {
-  const { initial, nullable, scalar, references } = field
-  if (initial === undefined) return undefined
-  if (initial === 'now') return scalar !== 'time' && "is not a time, so it cannot be 'now' at first"
-  if (initial === 'viewer') {
-    if (!references) return "is not a reference, so it cannot be 'viewer' at first"
-    const isOpen = ['anyone', 'while'].includes(self.policy.create?.kind ?? '')
-    return (
-      isOpen &&
-      !nullable &&
-      'is the viewer at first, and anonymous callers may create it: let only callers with a token create it, or make the field nullable'
-    )
-  }
-  if (initial.value === null)
-    return !nullable && 'is null at first and may not be null: give it another initial value'
-  return (
-    !isTaken(field, initial.value) &&
-    `has the initial value ${JSON.stringify(initial.value)}, which its own rule refuses: give one that it takes, as it is stored${scalar === 'flag' ? ', 1 or 0' : ''}`
-  )
-}
-
-const uniqueRule: FieldCheck = ({ field: { unique } }) =>
-  unique !== undefined &&
-  unique !== 'CONFLICT' &&
-  typeof unique.code !== 'string' &&
-  `is unique: ${JSON.stringify(unique)}, which is no error for a second row: make it unique: 'CONFLICT', or one of the content's own errors`
-
-const ruleRule: FieldCheck = ({ field }) => {
-  const option = (['readableBy', 'settableBy'] as const).find(
-    option => field[option].kind === 'self',
-  )
-  return (
-    option &&
-    `has a self rule as ${option}, and whose a row is decides about rows only: use anyone, signedIn, withRole() or nobody`
-  )
-}
-
-const bytesRule: FieldCheck = ({ field: { scalar, graphql, rest, settableBy } }) =>
-  scalar === 'bytes' &&
-  (graphql !== 'hidden' || rest || settableBy.kind !== 'nobody') &&
-  'is bytes, which no API shows or takes: leave its options as bytes() has them'
-
 /** The largest amount with an exact number of minor units in a currency of three decimals. */
 const largestAmount = Math.floor(Number.MAX_SAFE_INTEGER / 1000)
-
-const rangeRule: FieldCheck = ({ field: { scalar, range, settableBy } }) => {
-  if (!range) return undefined
-  const { min, max } = range
-  const isWhole = scalar === 'money' || [min, max].every(Number.isSafeInteger)
-  if (!isWhole || !(min <= max) || (scalar === 'text' && min < 0))
-    return `goes from ${min} to ${max}: give whole numbers, the least first`
-  return (
-    scalar === 'money' &&
-    settableBy.kind !== 'nobody' &&
-    max > largestAmount &&
-    `goes up to ${max}, and amounts are exact up to ${largestAmount}: give a smaller max`
-  )
-}
-
-const valuesRule: FieldCheck = ({ field: { values } }) => {
-  if (!values) return undefined
-  if (values.length === 0) return 'is a choice of nothing: give it values'
-  const twice = values.find((value, index) => values.indexOf(value) < index)
-  if (twice !== undefined) return `has the value ${twice} twice: leave one out`
-  const unstorable = values.find(value => !isStorable(value))
-  return (
-    unstorable !== undefined &&
-    `has the value ${JSON.stringify(unstorable)}, and not every database stores NUL or a lone surrogate: give another value`
-  )
-}
 
 const isEnumValue = (word: string): boolean =>
   /^(?!__)[A-Za-z_][A-Za-z0-9_]*$/.test(word) && !['true', 'false', 'null'].includes(word)
 
-const enumRule: FieldCheck = ({ field: { enum: shown, values = [] } }) => {
-  if (!shown) return undefined
-  if (!/^[A-Z][A-Za-z0-9]*$/.test(shown.name) || isGraphqlType(shown.name))
-    return `is the GraphQL enum ${shown.name}: begin with a capital letter, use only letters and digits, and no type of GraphQL's own`
-  const wrong = values.find(word => !isEnumValue(word))
-  if (wrong !== undefined)
-    return `is a GraphQL enum with the value ${wrong}, which GraphQL cannot name: use letters, digits and _, or leave enum out`
-  for (const [word, reason = ''] of Object.entries(shown.deprecated ?? {})) {
-    if (!values.includes(word))
-      return `has the deprecated value ${word}, which it never is: name some of ${values.join(', ')}`
-    if (reason.trim() === '')
-      return `has no reason why ${word} is deprecated: say what to use in its place`
-  }
-  return undefined
+/** What is checked of each field, in this order. */
+const checks: Readonly<Record<string, FieldCheck>> = {
+  name: ({ key }) => {
+    if (!/^[a-z][a-zA-Z0-9]*$/.test(key))
+      return 'is not named like createdAt: begin with a small letter and use only letters and digits'
+    if (isReserved(key)) return 'has a name that databases reserve: give it another one'
+    return undefined
+  },
+
+  id: ({ key, field: { scalar, references, nullable, unique, settableBy } }) => {
+    if (key !== 'id')
+      return (
+        scalar === 'id' &&
+        !references &&
+        'is made with id(), which is for the id of the row itself: use reference()'
+      )
+    const isOwn = scalar === 'id' && !references && !nullable && settableBy.kind === 'nobody'
+    return !(isOwn && unique === undefined) && 'must be made with id() and without other options'
+  },
+
+  revision: ({ key, field }) => {
+    if (key !== 'revision') return undefined
+    const { scalar, settableBy, initial, nullable, unique, resetBy } = field
+    const isRaised = scalar === 'int' && !nullable && initial !== undefined
+    const isPlain = unique === undefined && resetBy === undefined && settableBy.kind === 'nobody'
+    return !(isRaised && isPlain) && 'must be made with revision(), since each write raises it'
+  },
+
+  reference: ({ entities, name, field: { references, nullable } }) => {
+    if (!references) return undefined
+    if (!own(entities, references.entity))
+      return `refers to ${references.entity}, which is not an entity: name one of ${Object.keys(entities).join(', ')}`
+    if (references.entity === name && !nullable)
+      return `refers to its own entity and may not be null, so that no first ${name} can be made: make it nullable`
+    return (
+      references.onDelete === 'set null' &&
+      !nullable &&
+      "is set to null when its row is deleted and may not be null: make it nullable or choose onDelete: 'cascade'"
+    )
+  },
+
+  folded: ({ self, field: { foldedFrom, nullable } }) => {
+    if (foldedFrom === undefined) return undefined
+    const source = own(self.fields, foldedFrom)
+    if (!source) return `is folded from ${foldedFrom}, which is not a field: name one of text`
+    if (source.scalar !== 'text' || source.foldedFrom !== undefined)
+      return `is folded from ${foldedFrom}, which is not a text of its own: name one that is`
+    return (
+      source.nullable &&
+      !nullable &&
+      `is folded from ${foldedFrom}, which may be null: make both nullable`
+    )
+  },
+
+  reset: ({ self, key, field: { resetBy, initial } }) => {
+    if (resetBy === undefined) return undefined
+    if (resetBy === key || !own(self.fields, resetBy))
+      return `is reset by ${resetBy}, which is not another field: name one whose change takes it back`
+    if (own(self.fields, resetBy)?.resetBy !== undefined)
+      return `is reset by ${resetBy}, which is reset itself: name ${self.fields[resetBy]?.resetBy}, or another field`
+    return (
+      typeof initial !== 'object' && `is reset by ${resetBy} to nothing: give it an initial value`
+    )
+  },
+
+  initial: ({ self, field }) => {
+    const { initial, nullable, scalar, references } = field
+    if (initial === undefined) return undefined
+    if (initial === 'now')
+      return scalar !== 'time' && "is not a time, so it cannot be 'now' at first"
+    if (initial === 'viewer') {
+      if (!references) return "is not a reference, so it cannot be 'viewer' at first"
+      const isOpen = ['anyone', 'while'].includes(self.policy.create?.kind ?? '')
+      return (
+        isOpen &&
+        !nullable &&
+        'is the viewer at first, and anonymous callers may create it: let only callers with a token create it, or make the field nullable'
+      )
+    }
+    if (initial.value === null)
+      return !nullable && 'is null at first and may not be null: give it another initial value'
+    return (
+      !isTaken(field, initial.value) &&
+      `has the initial value ${JSON.stringify(initial.value)}, which its own rule refuses: give one that it takes, as it is stored${scalar === 'flag' ? ', 1 or 0' : ''}`
+    )
+  },
+
+  unique: ({ field: { unique } }) =>
+    unique !== undefined &&
+    unique !== 'CONFLICT' &&
+    typeof unique.code !== 'string' &&
+    `is unique: ${JSON.stringify(unique)}, which is no error for a second row: make it unique: 'CONFLICT', or one of the content's own errors`,
+
+  rule: ({ field }) => {
+    const option = (['readableBy', 'settableBy'] as const).find(
+      option => field[option].kind === 'self',
+    )
+    return (
+      option &&
+      `has a self rule as ${option}, and whose a row is decides about rows only: use anyone, signedIn, withRole() or nobody`
+    )
+  },
+
+  bytes: ({ field: { scalar, graphql, rest, settableBy } }) =>
+    scalar === 'bytes' &&
+    (graphql !== 'hidden' || rest || settableBy.kind !== 'nobody') &&
+    'is bytes, which no API shows or takes: leave its options as bytes() has them',
+
+  values: ({ field: { values } }) => {
+    if (!values) return undefined
+    if (values.length === 0) return 'is a choice of nothing: give it values'
+    const twice = values.find((value, index) => values.indexOf(value) < index)
+    if (twice !== undefined) return `has the value ${twice} twice: leave one out`
+    const unstorable = values.find(value => !isStorable(value))
+    return (
+      unstorable !== undefined &&
+      `has the value ${JSON.stringify(unstorable)}, and not every database stores NUL or a lone surrogate: give another value`
+    )
+  },
+
+  range: ({ field: { scalar, range, settableBy } }) => {
+    if (!range) return undefined
+    const { min, max } = range
+    const isWhole = scalar === 'money' || [min, max].every(Number.isSafeInteger)
+    if (!isWhole || !(min <= max) || (scalar === 'text' && min < 0))
+      return `goes from ${min} to ${max}: give whole numbers, the least first`
+    return (
+      scalar === 'money' &&
+      settableBy.kind !== 'nobody' &&
+      max > largestAmount &&
+      `goes up to ${max}, and amounts are exact up to ${largestAmount}: give a smaller max`
+    )
+  },
+
+  input: ({ field: { graphql, settableBy } }) =>
+    graphql === 'input' &&
+    settableBy.kind === 'nobody' &&
+    "is in the GraphQL API as input only, and nobody may set it: make it graphql: 'hidden'",
+
+  enum: ({ field: { enum: shown, values = [] } }) => {
+    if (!shown) return undefined
+    if (!/^[A-Z][A-Za-z0-9]*$/.test(shown.name) || isGraphqlType(shown.name))
+      return `is the GraphQL enum ${shown.name}: begin with a capital letter, use only letters and digits, and no type of GraphQL's own`
+    const wrong = values.find(word => !isEnumValue(word))
+    if (wrong !== undefined)
+      return `is a GraphQL enum with the value ${wrong}, which GraphQL cannot name: use letters, digits and _, or leave enum out`
+    for (const [word, reason = ''] of Object.entries(shown.deprecated ?? {})) {
+      if (!values.includes(word))
+        return `has the deprecated value ${word}, which it never is: name some of ${values.join(', ')}`
+      if (reason.trim() === '')
+        return `has no reason why ${word} is deprecated: say what to use in its place`
+    }
+    return undefined
+  },
 }
-
-const inputRule: FieldCheck = ({ field: { graphql, settableBy } }) =>
-  graphql === 'input' &&
-  settableBy.kind === 'nobody' &&
-  "is in the GraphQL API as input only, and nobody may set it: make it graphql: 'hidden'"
-
-const rules = [
-  nameRule,
-  idRule,
-  revisionRule,
-  referenceRule,
-  foldedRule,
-  resetRule,
-  initialRule,
-  uniqueRule,
-  ruleRule,
-  bytesRule,
-  valuesRule,
-  rangeRule,
-  inputRule,
-  enumRule,
-]
 
 /** SQLite is opened with this limit for a row. */
 const mostRowBytes = 2_000_000
@@ -223,8 +207,8 @@ export const fieldFaults = function* (checked: CheckedEntity): Faults {
   if (textBytes(self.fields) > mostRowBytes)
     yield `${name} has texts of up to ${textBytes(self.fields)} bytes together, more than the ${mostRowBytes} of a row: let them be shorter`
   for (const [key, field] of Object.entries(self.fields))
-    for (const rule of rules) {
-      const fault = rule({ ...checked, key, field })
+    for (const check of Object.values(checks)) {
+      const fault = check({ ...checked, key, field })
       if (fault) yield `${name}.${key} ${fault}`
     }
 }

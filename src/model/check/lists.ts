@@ -19,13 +19,15 @@ const filtered = {
 /** The parameters of every list: for pages, sorting, members and the version. */
 const parameters = ['page', 'limit', 'offset', 'cursor', 'sort', 'order', 'fields', 'version']
 
-const fieldsOf = (self: Entity): string => Object.keys(self.fields).join(', ')
+const fieldNames = (self: Entity): string => Object.keys(self.fields).join(', ')
 
+/** The rest of a sentence about a filter; undefined where nothing is wrong. */
 const filterFault = (self: Entity, parameter: string, filter: Filter): string | undefined => {
   if (parameters.includes(parameter) || !/^[a-zA-Z][a-zA-Z0-9_-]*$/.test(parameter))
     return 'has a name that every list uses, or that is not a word: give it another one'
   const field = own(self.fields, filter.field)
-  if (!field) return `is about ${filter.field}, which is not a field: name one of ${fieldsOf(self)}`
+  if (!field)
+    return `is about ${filter.field}, which is not a field: name one of ${fieldNames(self)}`
   const scalars: readonly Scalar[] = filtered[filter.kind]
   if (!scalars.includes(field.scalar))
     return `is of the kind ${filter.kind} and about ${filter.field}, which is ${field.scalar}: name one that is ${scalars.join(', ')}`
@@ -36,55 +38,9 @@ const filterFault = (self: Entity, parameter: string, filter: Filter): string | 
   return undefined
 }
 
-const filterFaults = function* ({ name, self }: CheckedEntity): Faults {
-  for (const [parameter, filter] of Object.entries(self.rest.listing.filters ?? {})) {
-    const fault = filterFault(self, parameter, filter)
-    if (fault) yield `the filter ${parameter} of ${name} ${fault}`
-  }
-}
-
-const graphqlFaults = function* ({ entities, name, self }: CheckedEntity): Faults {
-  const { type, roots, filters, mutations } = self.graphql
-  if (filters.length > 0 && !(type && roots))
-    yield `${name} has GraphQL filters and no list at the root: leave them out, or give it graphql.type and graphql.roots`
-  if (mutations.length > 0 && !type)
-    yield `${name} has GraphQL mutations and no type: leave them out, or give it graphql.type`
-  for (const key of filters) {
-    const field = own(self.fields, key)
-    const subject = `the GraphQL filter ${key} of ${name}`
-    if (!field) yield `${subject} is not a field: name one of ${fieldsOf(self)}`
-    else if (field.scalar === 'bytes')
-      yield `${subject} is bytes, which nobody can give: leave it out`
-    if (key === 'limit' || key === 'offset')
-      yield `${subject} has the name of an argument that every list has: rename the field`
-    const referred = own(entities, field?.references?.entity ?? '')
-    if (referred && referred.policy.read === undefined)
-      yield `${subject} names ${referred.plural}, which nobody may read: leave it out, or give them a read rule`
-  }
-}
-
-const unsigned = (term: string): string => term.replace(/^-/, '')
-
-const sortFaults = function* ({ name, self }: CheckedEntity): Faults {
-  const { limit, sort, paging } = self.rest.listing
-  if (!Number.isInteger(limit) || limit < 1 || limit > 100)
-    yield `the list of ${name} has the limit ${limit}: give one of 1 to 100`
-  if (!sort) return
-  if (paging === 'cursor')
-    yield `the list of ${name} goes by cursors, newest first, and has a sort: leave the sort out, or choose paging: 'page'`
-  for (const term of sort.fields) {
-    const field = own(self.fields, unsigned(term))
-    const subject = `the sort of ${name} by ${term}`
-    if (!field || (term.startsWith('-') && sort.style === 'field and order'))
-      yield `${subject} does not name a field: name some of ${fieldsOf(self)}`
-    else if (field.scalar === 'bytes') yield `${subject} is by bytes: leave it out`
-    if (sort.fields.indexOf(term) !== sort.fields.lastIndexOf(term))
-      yield `${subject} is there twice: leave one out`
-  }
-}
-
 /** PostgreSQL refuses an index entry with more bytes than this. */
 const mostBytes = 2600
+
 /** The most bytes that a value may have in UTF-8. Folding can make a letter six bytes long. */
 const bytesOf = (self: Entity, key: string): number => {
   const { scalar, range, foldedFrom } = own(self.fields, key) as Field
@@ -92,29 +48,15 @@ const bytesOf = (self: Entity, key: string): number => {
   return scalar === 'text' ? 4 * (range?.max ?? 0) : 8
 }
 
-const countedFaults = function* ({ name, self }: CheckedEntity): Faults {
-  for (const key of self.counted ?? []) {
-    const field = own(self.fields, key)
-    const subject = `${name} is counted by ${key}`
-    if (!field) yield `${subject}, which is not a field: name some of ${fieldsOf(self)}`
-    else if (field.nullable)
-      yield `${subject}, which may be null: count by fields that always have a value`
-    else if (field.scalar === 'bytes') yield `${subject}, which is bytes: leave it out`
-    else if (bytesOf(self, key) > mostBytes)
-      yield `${subject}, which may be longer than the ${mostBytes} bytes that every database indexes: count by a shorter text`
-    if (self.counted?.indexOf(key) !== self.counted?.lastIndexOf(key))
-      yield `${subject} twice: leave one out`
-  }
-}
-
 /** The longest name that PostgreSQL does not cut off. */
 const longestName = 63
 
+/** The rest of a sentence about an index; undefined where nothing is wrong. */
 const indexFault = (self: Entity, { terms, of }: Index): string | undefined => {
   const keys = terms.map(({ field }) => field)
   const unknown = keys.find(key => !own(self.fields, key))
   if (unknown !== undefined || keys.length === 0)
-    return `${of} names ${unknown ?? 'nothing'}, which is not a field: name some of ${fieldsOf(self)}`
+    return `${of} names ${unknown ?? 'nothing'}, which is not a field: name some of ${fieldNames(self)}`
   if (new Set(keys).size < keys.length) return `${of} names a field twice: leave one out`
   if (keys.some(key => own(self.fields, key)?.scalar === 'bytes'))
     return `${of} is about bytes: leave it out`
@@ -137,7 +79,59 @@ export const takenNames = (self: Entity): ReadonlySet<string> => {
   return new Set([table, ...parts, ...askedIndexes(self).map(index => index.name)])
 }
 
-const indexFaults = function* ({ name, self }: CheckedEntity): Faults {
+/** The faults of an entity's lists, indexes and counts. */
+export const listFaults = function* ({ entities, name, self }: CheckedEntity): Faults {
+  const { type, roots, filters, mutations } = self.graphql
+  const { limit, sort, paging, filters: parameters = {} } = self.rest.listing
+  const isTwice = (all: readonly string[], one: string) => all.indexOf(one) !== all.lastIndexOf(one)
+
+  for (const [parameter, filter] of Object.entries(parameters)) {
+    const fault = filterFault(self, parameter, filter)
+    if (fault) yield `the filter ${parameter} of ${name} ${fault}`
+  }
+
+  if (filters.length > 0 && !(type && roots))
+    yield `${name} has GraphQL filters and no list at the root: leave them out, or give it graphql.type and graphql.roots`
+  if (mutations.length > 0 && !type)
+    yield `${name} has GraphQL mutations and no type: leave them out, or give it graphql.type`
+  for (const key of filters) {
+    const field = own(self.fields, key)
+    const subject = `the GraphQL filter ${key} of ${name}`
+    if (!field) yield `${subject} is not a field: name one of ${fieldNames(self)}`
+    else if (field.scalar === 'bytes')
+      yield `${subject} is bytes, which nobody can give: leave it out`
+    if (key === 'limit' || key === 'offset')
+      yield `${subject} has the name of an argument that every list has: rename the field`
+    const referred = own(entities, field?.references?.entity ?? '')
+    if (referred && referred.policy.read === undefined)
+      yield `${subject} names ${referred.plural}, which nobody may read: leave it out, or give them a read rule`
+  }
+
+  if (!Number.isInteger(limit) || limit < 1 || limit > 100)
+    yield `the list of ${name} has the limit ${limit}: give one of 1 to 100`
+  if (sort && paging === 'cursor')
+    yield `the list of ${name} goes by cursors, newest first, and has a sort: leave the sort out, or choose paging: 'page'`
+  for (const term of sort?.fields ?? []) {
+    const field = own(self.fields, term.replace(/^-/, ''))
+    const subject = `the sort of ${name} by ${term}`
+    if (!field || (term.startsWith('-') && sort?.style === 'field and order'))
+      yield `${subject} does not name a field: name some of ${fieldNames(self)}`
+    else if (field.scalar === 'bytes') yield `${subject} is by bytes: leave it out`
+    if (isTwice(sort?.fields ?? [], term)) yield `${subject} is there twice: leave one out`
+  }
+
+  for (const key of self.counted ?? []) {
+    const field = own(self.fields, key)
+    const subject = `${name} is counted by ${key}`
+    if (!field) yield `${subject}, which is not a field: name some of ${fieldNames(self)}`
+    else if (field.nullable)
+      yield `${subject}, which may be null: count by fields that always have a value`
+    else if (field.scalar === 'bytes') yield `${subject}, which is bytes: leave it out`
+    else if (bytesOf(self, key) > mostBytes)
+      yield `${subject}, which may be longer than the ${mostBytes} bytes that every database indexes: count by a shorter text`
+    if (isTwice(self.counted ?? [], key)) yield `${subject} twice: leave one out`
+  }
+
   const known = new Map<string, string>()
   for (const index of askedIndexes(self)) {
     const fault = indexFault(self, index)
@@ -153,13 +147,4 @@ const indexFaults = function* ({ name, self }: CheckedEntity): Faults {
   for (const set of self.sets)
     if (set.length < 2)
       yield `${name} has a set of one field, ${set.join()}: make it unique instead`
-}
-
-/** The faults of an entity's lists, indexes and counts. */
-export const listFaults = function* (checked: CheckedEntity): Faults {
-  yield* filterFaults(checked)
-  yield* graphqlFaults(checked)
-  yield* sortFaults(checked)
-  yield* countedFaults(checked)
-  yield* indexFaults(checked)
 }

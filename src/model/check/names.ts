@@ -1,5 +1,4 @@
 /** Faults of names: duplicates, words that databases or GraphQL reserve, and references in a circle. */
-
 import { takenNames } from '#model/check/lists.ts'
 import { type CheckedEntity, type Faults, nestedLists } from '#model/check/relations.ts'
 import { columnName, tableForm, typeName } from '#model/names.ts'
@@ -21,29 +20,12 @@ const reserved = new Set(
 export const isReserved = (field: string): boolean => reserved.has(columnName(field)) || field in {}
 
 /** Tables of the machine itself. */
-const machineTables = [
-  'counts',
-  'counts_part',
-  'migrations',
-  'moves',
-  'rates',
-  'replies',
-  'secrets',
-  'timelines',
-  'version_notices',
-  'version_uses',
-]
+const machineTables =
+  'counts counts_part migrations moves rates replies secrets timelines version_notices version_uses'.split(
+    ' ',
+  )
 
-const graphqlTypes = [
-  'Query',
-  'Mutation',
-  'Subscription',
-  'ID',
-  'Int',
-  'Float',
-  'String',
-  'Boolean',
-]
+const graphqlTypes = 'Query Mutation Subscription ID Int Float String Boolean'.split(' ')
 
 /** The schemas that documents of the REST API have beside those of entities. */
 export const documentSchemas = ['CursorPagination', 'Error', 'Link', 'Pagination', 'Problem']
@@ -53,29 +35,7 @@ export const isGraphqlType = (name: string): boolean => graphqlTypes.includes(na
 
 const tableName = new RegExp(`^${tableForm}$`)
 
-const isTableName = (table: string): boolean =>
-  tableName.test(table) &&
-  table.length <= 40 &&
-  !/^(sqlite|pg)_/.test(table) &&
-  !reserved.has(table) &&
-  !machineTables.includes(table)
-
 const isName = (name: string): boolean => /^[a-z][a-zA-Z0-9]*$/.test(name) && !(name in {})
-
-const ownNameFaults = function* (entities: CheckedEntity['entities']): Faults {
-  for (const [name, { table, plural }] of Object.entries(entities)) {
-    if (!isName(name) || isGraphqlType(typeName(name)))
-      yield `${name} cannot name an entity: use letters and digits, such as lineItem, and no type of GraphQL's own`
-    if (documentSchemas.includes(typeName(name)))
-      yield `${name} cannot name an entity, since the documents of the REST API have a schema ${typeName(name)} for something else: give it another name`
-    if (!isName(plural))
-      yield `${name} has the plural ${plural}: use letters and digits, such as lineItems`
-    if (/^v\d+$/.test(plural))
-      yield `${name} has the plural ${plural}, whose path is that of a version of the REST API: give it another one`
-    if (!isTableName(table))
-      yield `${name} has the table ${table}: use at most 40 small letters, digits and _, and no name that a database or Duet itself uses`
-  }
-}
 
 /** The faults of names that two owners share. */
 const sharedFaults = function* (
@@ -91,37 +51,46 @@ const sharedFaults = function* (
   }
 }
 
-/** The faults of tables that are called as an index or another part of one. */
-const partFaults = function* (entities: CheckedEntity['entities']): Faults {
+/** The faults of the names of all entities. */
+export const nameFaults = function* (entities: CheckedEntity['entities']): Faults {
+  const all = Object.entries(entities)
+  for (const [name, { table, plural }] of all) {
+    if (!isName(name) || isGraphqlType(typeName(name)))
+      yield `${name} cannot name an entity: use letters and digits, such as lineItem, and no type of GraphQL's own`
+    if (documentSchemas.includes(typeName(name)))
+      yield `${name} cannot name an entity, since the documents of the REST API have a schema ${typeName(name)} for something else: give it another name`
+    if (!isName(plural))
+      yield `${name} has the plural ${plural}: use letters and digits, such as lineItems`
+    if (/^v\d+$/.test(plural))
+      yield `${name} has the plural ${plural}, whose path is that of a version of the REST API: give it another one`
+    const isTable = tableName.test(table) && table.length <= 40 && !/^(sqlite|pg)_/.test(table)
+    if (!isTable || reserved.has(table) || machineTables.includes(table))
+      yield `${name} has the table ${table}: use at most 40 small letters, digits and _, and no name that a database or Duet itself uses`
+  }
+
+  yield* sharedFaults(
+    'table',
+    all.map(([name, { table }]) => [table, name]),
+  )
+  // A table may also be called as an index or another part of one.
   const owners = new Map<string, readonly [name: string, table: string]>()
-  for (const [name, self] of Object.entries(entities))
+  for (const [name, self] of all)
     for (const taken of takenNames(self)) {
       const [owner, table] = owners.get(taken) ?? [name, self.table]
       if (table !== self.table)
         yield `${owner} and ${name} both take the name ${taken} in a database: give one of them another table`
       owners.set(taken, [name, self.table])
     }
-}
-
-/** The faults of the names of all entities. */
-export const nameFaults = function* (entities: CheckedEntity['entities']): Faults {
-  yield* ownNameFaults(entities)
-  const all = Object.entries(entities)
-  yield* sharedFaults(
-    'table',
-    all.map(([name, { table }]) => [table, name] as const),
-  )
-  yield* partFaults(entities)
   yield* sharedFaults(
     'plural',
-    all.map(([name, { plural }]) => [plural, name] as const),
+    all.map(([name, { plural }]) => [plural, name]),
   )
   const roots = all.filter(([, { graphql }]) => graphql.type && graphql.roots)
   yield* sharedFaults(
     'name in a GraphQL query',
     roots.flatMap(([name, { plural }]) => [
-      [name, name] as const,
-      [plural, `the list of ${name}`] as const,
+      [name, name],
+      [plural, `the list of ${name}`],
     ]),
   )
   yield* sharedFaults(

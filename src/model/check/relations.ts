@@ -39,12 +39,9 @@ const targetFault = (
   return undefined
 }
 
-const isInGraphql = (relation: Relation, target: Entity, self: Entity): boolean =>
-  relation.graphql && target.graphql.type && self.graphql.type
-
 /** The fault of showing a relation whose key and target exist. */
 const shownFault = (self: Entity, relation: Relation, target: Entity): string | undefined => {
-  const shown = isInGraphql(relation, target, self)
+  const shown = relation.graphql && target.graphql.type && self.graphql.type
   if (relation.oldestFirst && (shown || relation.rest))
     return 'is oldest first and a list with pages, which are newest first: make it graphql: false and rest: false'
   if ((shown || relation.rest) && target.policy.read === undefined)
@@ -87,17 +84,15 @@ const selfRules = ({ policy }: Entity): readonly Ruled[] =>
     rule?.kind === 'self' ? [[operation, rule] as const] : [],
   )
 
-/** Whether a field is the key of a nested list, so that the path of the request gives it. */
-const isGivenByPath = (checked: CheckedEntity, key: string): boolean =>
-  checked.self.rest.nested.includes('create') && nestedLists(checked).some(({ by }) => by === key)
-
 /** The reason why a new row can never be the viewer's by this path; undefined where there is none. */
 const createFault = (checked: CheckedEntity, path: string): string | undefined => {
   const field = own(checked.self.fields, path)
   if (!field || path === 'id')
     return 'a new row is judged by its own values: name a field of its own'
   const isSet = field.settableBy.kind !== 'nobody' || field.initial === 'viewer'
-  return isSet || isGivenByPath(checked, path)
+  // The path of a nested create gives the key of the list that it is below.
+  const isNested = checked.self.rest.nested.includes('create')
+  return isSet || (isNested && nestedLists(checked).some(({ by }) => by === path))
     ? undefined
     : "nobody may set that: let it be initial: 'viewer'"
 }

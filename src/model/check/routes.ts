@@ -1,7 +1,7 @@
 /** Faults of routes and of rules: reads that nobody may do, writes that can never succeed, links that lead nowhere, roles that there are not. */
 import { own } from '#base/object.ts'
 import { type CheckedEntity, type Faults, nestedLists } from '#model/check/relations.ts'
-import { type Entity, type Link, pathFields } from '#model/entity.ts'
+import { type Entity, type Links, pathFields } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { typeName, withArticle } from '#model/names.ts'
 import { anonymous, type Roles, type Rule, type Switches, signedIn } from '#model/policy.ts'
@@ -18,89 +18,78 @@ const within = {
 } satisfies Record<Rule['kind'], readonly Rule['kind'][]>
 
 /** Whether a rule may stop somebody whom another lets through. */
-export const isStricter = (rule: Rule, than: Rule): boolean =>
+const isStricter = (rule: Rule, than: Rule): boolean =>
   JSON.stringify(rule) !== JSON.stringify(than) &&
   !(within[rule.kind] as readonly string[]).includes(than.kind)
 
 const ruleOf = { create: 'create', replace: 'update', update: 'update', delete: 'delete' } as const
 
-/** The writes that the APIs derive, each with the member that asks for it. */
-const writesOf = ({
-  rest,
-  graphql,
-}: Entity): readonly (readonly [string, keyof typeof ruleOf])[] => [
-  ...rest.writes.map(write => ['rest.writes', write] as const),
-  ...rest.nested.flatMap(kind => (kind === 'one' ? [] : [['rest.nested', kind] as const])),
-  ...graphql.mutations.map(write => ['graphql.mutations', write] as const),
-]
-
-const writeFaults = function* ({ name, self }: CheckedEntity): Faults {
-  for (const [member, write] of writesOf(self)) {
-    const operation = ruleOf[write]
-    const subject = `${member} of ${name} has ${write}`
-    if (self.policy[operation] === undefined)
-      yield `${subject}, and its policy has no ${operation} rule: add the rule, or leave the write out`
-    if (operation === 'update' && !own(self.fields, 'revision'))
-      yield `${subject}, and ${name} has no revision: add revision: revision() to its fields`
-    if (self.appendOnly && operation !== 'create')
-      yield `${subject}, and ${name} is append-only: leave one of them out`
-  }
-  if (!self.appendOnly) return
-  for (const [key, { references }] of Object.entries(self.fields))
-    if (references && references.onDelete !== 'restrict')
-      yield `${name}.${key} changes rows that are append-only when the ${references.entity} is deleted: choose onDelete: 'restrict'`
-}
-
 const isClosed = (field: Field, api: 'rest' | 'graphql'): boolean =>
   field.settableBy.kind === 'nobody' ||
   (api === 'graphql' ? field.graphql === 'hidden' : !field.rest && field.graphql === 'hidden')
 
-/** Required fields that a create of an API cannot be given. */
-const createFaults = function* (checked: CheckedEntity): Faults {
+/** Writes that can never succeed, and required fields that a create of an API cannot be given. */
+const writeFaults = function* (checked: CheckedEntity): Faults {
   const { name, self } = checked
-  const creates = [
-    ...(self.rest.writes.includes('create') ? [['rest.writes', 'rest', []] as const] : []),
-    ...(self.rest.nested.includes('create')
-      ? nestedLists(checked).map(({ by }) => ['rest.nested', 'rest', [by]] as const)
-      : []),
-    ...(self.graphql.mutations.includes('create')
-      ? [['graphql.mutations', 'graphql', []] as const]
-      : []),
+  const { rest, graphql, policy, fields } = self
+  const writes = [
+    ...rest.writes.map(write => ['rest.writes', write] as const),
+    ...rest.nested.flatMap(kind => (kind === 'one' ? [] : [['rest.nested', kind] as const])),
+    ...graphql.mutations.map(write => ['graphql.mutations', write] as const),
   ]
+  for (const [member, write] of writes) {
+    const operation = ruleOf[write]
+    const subject = `${member} of ${name} has ${write}`
+    if (policy[operation] === undefined)
+      yield `${subject}, and its policy has no ${operation} rule: add the rule, or leave the write out`
+    if (operation === 'update' && !own(fields, 'revision'))
+      yield `${subject}, and ${name} has no revision: add revision: revision() to its fields`
+    if (self.appendOnly && operation !== 'create')
+      yield `${subject}, and ${name} is append-only: leave one of them out`
+  }
+  for (const [key, { references }] of Object.entries(fields))
+    if (self.appendOnly && references && references.onDelete !== 'restrict')
+      yield `${name}.${key} changes rows that are append-only when the ${references.entity} is deleted: choose onDelete: 'restrict'`
+
+  // A path below a list gives the field that leads to its parent.
+  const creates = writes.flatMap(([member, write]) => {
+    if (write !== 'create') return []
+    const above = member === 'rest.nested' ? nestedLists(checked).map(({ by }) => by) : [undefined]
+    return above.map(given => ({ member, given }))
+  })
   const [first] = creates
-  if (first && Object.keys(self.fields).every(key => key === 'id'))
-    yield `${first[0]} of ${name} has create, and ${name} has no field but its id: add another one, or leave the create out`
-  for (const [member, api, given] of creates)
-    for (const [key, field] of Object.entries(self.fields)) {
-      if (key === 'id' || field.initial !== undefined || field.foldedFrom !== undefined) continue
-      if ((given as readonly string[]).includes(key)) continue
-      if (isClosed(field, api))
+  if (first && Object.keys(fields).every(key => key === 'id'))
+    yield `${first.member} of ${name} has create, and ${name} has no field but its id: add another one, or leave the create out`
+  for (const { member, given } of creates)
+    for (const [key, field] of Object.entries(fields)) {
+      if (key === 'id' || key === given) continue
+      if (field.initial !== undefined || field.foldedFrom !== undefined) continue
+      if (isClosed(field, member === 'graphql.mutations' ? 'graphql' : 'rest'))
         yield `${member} of ${name} has create, which needs ${key} and cannot be given it: give ${key} an initial value, or leave the create out`
-      else if (self.policy.create && isStricter(field.settableBy, self.policy.create))
+      else if (policy.create && isStricter(field.settableBy, policy.create))
         yield `${member} of ${name} has create, which needs ${key}, and fewer may set it than may create: give ${key} an initial value, or change one of the rules`
     }
 }
 
-/** Reasons for what the GraphQL API does not have, and reasons that say nothing. */
-const deprecationFaults = function* (name: string, { plural, graphql }: Entity): Faults {
-  const mutations = graphql.mutations.map(kind => `${kind}${typeName(name)}`)
-  const known = [...(graphql.roots ? [name, plural, ...graphql.filters] : []), ...mutations]
-  for (const [what, reason] of Object.entries(graphql.deprecated))
+/** Types without fields, roots that nobody may read, inputs that take nothing, and reasons for what there is not. */
+const graphqlFaults = function* ({ name, self }: CheckedEntity): Faults {
+  const { type, roots, filters, mutations, deprecated } = self.graphql
+  if (!type) return
+  const known = [
+    ...(roots ? [name, self.plural, ...filters] : []),
+    ...mutations.map(kind => `${kind}${typeName(name)}`),
+  ]
+  for (const [what, reason] of Object.entries(deprecated))
     if (!known.includes(what))
       yield `graphql.deprecated of ${name} has ${what}, which is neither a root field nor a filter: name one of ${known.join(', ')}`
     else if (reason.trim() === '')
       yield `graphql.deprecated of ${name} has no reason for ${what}: say what to use in its place, like 'Use title.'`
-}
-
-const graphqlRouteFaults = function* ({ name, self }: CheckedEntity): Faults {
-  if (!self.graphql.type) return
   const fields = Object.values(self.fields)
-  yield* deprecationFaults(name, self)
   if (!fields.some(({ graphql }) => graphql === 'shown'))
     yield `${name} is a GraphQL type without fields: show one, or make it graphql: { type: false }`
-  if (self.graphql.roots && self.policy.read === undefined && self.policy.enter === undefined)
+  if (roots && self.policy.read === undefined && self.policy.enter === undefined)
     yield `${name} is in the GraphQL API, and nobody may read it: add a read rule, or make it graphql: { type: false }`
-  for (const kind of self.graphql.mutations) {
+  for (const kind of mutations) {
     const takes = fields.some(
       field => !isClosed(field, 'graphql') && !(kind === 'update' && field.immutable),
     )
@@ -124,9 +113,6 @@ const readersOf = (name: string, { policy }: Entity): readonly Getters[] => {
   return rule ? [{ rule, called: name, remedy }] : []
 }
 
-/** Who creates without a token is answered as the one who is made by it. */
-const creator = (rule: Rule): Rule => (['anyone', 'while'].includes(rule.kind) ? signedIn : rule)
-
 /** Those who write by the REST API, and are answered with the object. */
 const writersOf = (name: string, { rest, policy }: Entity): readonly Getters[] =>
   (['create', 'replace', 'update'] as const).flatMap(kind => {
@@ -136,7 +122,9 @@ const writersOf = (name: string, { rest, policy }: Entity): readonly Getters[] =
     if (!rule) return []
     const called = `may ${kind} ${withArticle(name)}`
     const isNew = kind === 'create'
-    return [{ rule: isNew ? creator(rule) : rule, called, remedy: 'or change', isNew }]
+    // Who creates without a token is answered as the one who is made by it.
+    const isSignedIn = isNew && ['anyone', 'while'].includes(rule.kind)
+    return [{ rule: isSignedIn ? signedIn : rule, called, remedy: 'or change', isNew }]
   })
 
 /** The first of them whom a rule may stop. */
@@ -144,28 +132,12 @@ const stopped = (by: Rule, getters: readonly Getters[]): Getters | undefined =>
   getters.find(({ rule }) => isStricter(by, rule))
 
 /** The faults of members that only some of those may read who get the object: others would be refused all of it. */
-const memberFaults = function* (
-  { name, self }: CheckedEntity,
-  getters: readonly Getters[],
-): Faults {
+const memberFaults = function* (name: string, self: Entity, getters: readonly Getters[]): Faults {
   for (const [key, { rest, readableBy }] of Object.entries(self.fields)) {
     const some = rest ? stopped(readableBy, getters) : undefined
     if (some)
       yield `${name}.${key} may be read by fewer than ${some.called}, whose answers have it: make it rest: false, ${some.remedy} the field's rule`
   }
-}
-
-const readFaults = function* (checked: CheckedEntity): Faults {
-  const { name, self } = checked
-  const { rest } = self
-  const isListed = nestedLists(checked).length > 0
-  const readers = readersOf(name, self)
-  if ((rest.list || rest.one) && readers.length === 0)
-    yield `${name} is in the REST API, and nobody may read it: add a read rule, or make rest.list and rest.one false`
-  const isRead = rest.list || rest.one || isListed
-  yield* memberFaults(checked, [...(isRead ? readers : []), ...writersOf(name, self)])
-  if (rest.nested.length > 0 && !isListed)
-    yield `rest.nested of ${name} has ${rest.nested.join(', ')}, and no list leads to it: give a relation many('${name}', …) to its parent`
 }
 
 /** What the answers of an entity have within them at any depth: the entities by their paths, each once in a path. */
@@ -185,8 +157,22 @@ const partsOf = function* (
   }
 }
 
-/** The faults of embedded rows that only some readers of the object may read: others would be refused all of it, or each be shown another one. */
-const partFaults = function* ({ entities, name, self }: CheckedEntity): Faults {
+/**
+ * The faults of embedded rows. Those that only some readers of the object may read are refused: others would be refused all of it,
+ * or each be shown another one.
+ */
+const embeddedFaults = function* ({ entities, name, self }: CheckedEntity): Faults {
+  const embedded = Object.entries(self.rest.embedded)
+  for (const [key, { after }] of embedded) {
+    const subject = `rest.embedded of ${name} has ${key}`
+    const relation = own(self.relations, key)
+    const target = own(entities, relation?.to ?? '')
+    if (!relation) yield `${subject}, which is not a relation: name one`
+    if (!own(self.fields, after)?.rest)
+      yield `${subject} after ${after}, which is not a field that the REST API shows: name one`
+    if (target && target.policy.read === undefined)
+      yield `${subject}, and nobody may read ${target.plural}: give them a read rule`
+  }
   const getters = [...readersOf(name, self), ...writersOf(name, self)]
   for (const [path, part, entity] of partsOf(entities, self, [], [name])) {
     const { read } = entity.policy
@@ -198,30 +184,16 @@ const partFaults = function* ({ entities, name, self }: CheckedEntity): Faults {
     const some = stopped(read, others)
     if (some)
       yield `rest.embedded of ${name} has ${path}, and fewer may read ${entity.plural} than ${some.called}, whose answers have them: leave it out, ${some.remedy} the read rule of ${part}`
-    yield* memberFaults({ entities, name: part, self: entity }, getters)
+    yield* memberFaults(part, entity, getters)
   }
-}
-
-const embeddedFaults = function* (checked: CheckedEntity): Faults {
-  const { entities, name, self } = checked
-  for (const [key, { after }] of Object.entries(self.rest.embedded)) {
-    const subject = `rest.embedded of ${name} has ${key}`
-    const relation = own(self.relations, key)
-    const target = own(entities, relation?.to ?? '')
-    if (!relation) yield `${subject}, which is not a relation: name one`
-    if (!own(self.fields, after)?.rest)
-      yield `${subject} after ${after}, which is not a field that the REST API shows: name one`
-    if (target && target.policy.read === undefined)
-      yield `${subject}, and nobody may read ${target.plural}: give them a read rule`
-  }
-  yield* partFaults(checked)
   if (partsOf(entities, self).some(([, part]) => part === name))
     yield `rest.embedded of ${name} leads back to ${name}: leave one of the relations out`
-  for (const key of Object.keys(self.rest.embedded))
+  for (const [key] of embedded)
     if (own(self.relations, key)?.kind === 'one')
       yield `rest.embedded of ${name} has ${key}, which leads to one row, and only lists are embedded: name a relation many('…', …), or leave it out`
 }
 
+/** The rest of a sentence about a field in the path of a link; undefined where nothing is wrong. */
 const pathFault = (self: Entity, key: string): string | undefined => {
   const field = own(self.fields, key)
   if (!field)
@@ -233,13 +205,7 @@ const pathFault = (self: Entity, key: string): string | undefined => {
     : `has {${key}}, which not everybody may read: name another field`
 }
 
-/** Whether a link may be absent because a field in its path may be null. */
-const mayBeAbsent = (self: Entity, link: Link): boolean =>
-  pathFields(link).some(key => own(self.fields, key)?.nullable)
-
-const linkFaults = function* ({ name, self }: CheckedEntity): Faults {
-  if (!self.links) return
-  const { by, cases } = self.links
+const linkFaults = function* (name: string, self: Entity, { by, cases }: Links): Faults {
   if (by !== null) {
     const field = own(self.fields, by)
     const unknown = Object.keys(cases).find(value => !field?.values?.includes(value))
@@ -255,29 +221,30 @@ const linkFaults = function* ({ name, self }: CheckedEntity): Faults {
         if (fault) yield `the link ${key} of ${name} ${fault}`
       }
     const [first] = Object.entries(named)
-    if (first && mayBeAbsent(self, first[1]))
+    if (first && pathFields(first[1]).some(key => own(self.fields, key)?.nullable))
       yield `the first link of ${name}, ${first[0]}, leads nowhere where its field is null: put one first that is always there, such as self`
   }
 }
 
-const effectFaults = function* ({ name, self }: CheckedEntity): Faults {
+/** The faults of an entity's routes, members and links. */
+export const routeFaults = function* (checked: CheckedEntity): Faults {
+  const { name, self } = checked
+  const { rest } = self
+  const isListed = nestedLists(checked).length > 0
+  const readers = readersOf(name, self)
+  if ((rest.list || rest.one) && readers.length === 0)
+    yield `${name} is in the REST API, and nobody may read it: add a read rule, or make rest.list and rest.one false`
+  const isRead = rest.list || rest.one || isListed
+  yield* memberFaults(name, self, [...(isRead ? readers : []), ...writersOf(name, self)])
+  if (rest.nested.length > 0 && !isListed)
+    yield `rest.nested of ${name} has ${rest.nested.join(', ')}, and no list leads to it: give a relation many('${name}', …) to its parent`
+  yield* writeFaults(checked)
+  yield* graphqlFaults(checked)
+  yield* embeddedFaults(checked)
+  if (self.links) yield* linkFaults(name, self, self.links)
   for (const key of self.afterCreate?.fields ?? [])
     if (!own(self.fields, key))
       yield `afterCreate of ${name} wants ${key}, which is not a field: name one of ${Object.keys(self.fields).join(', ')}`
-}
-
-/** The faults of an entity's routes, members and links. */
-export const routeFaults = function* (checked: CheckedEntity): Faults {
-  for (const faultsOf of [
-    readFaults,
-    writeFaults,
-    createFaults,
-    graphqlRouteFaults,
-    embeddedFaults,
-    linkFaults,
-    effectFaults,
-  ])
-    yield* faultsOf(checked)
 }
 
 /** A rule, and what a sentence about it begins with. */
