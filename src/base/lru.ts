@@ -9,24 +9,22 @@ type Room = {
   readonly give: (weight: number) => void
 }
 
-const unlimited: Room = {
-  budget: Number.POSITIVE_INFINITY,
-  taken: () => 0,
-  take: () => true,
-  give: () => {},
-}
-
-/** A cache of at most `size` values by their keys, for whose weights there is room: each 1 unless `set` says otherwise. */
-export const lru = <Value>(size: number, room = unlimited) => {
+/**
+ * A cache of at most `size` values by their keys; if there is a room it has to hold their weights too, each 1 unless `set` says
+ * otherwise.
+ */
+export const lru = <Value>(size: number, room?: Room) => {
   const entries = new Map<string, { readonly value: Value; readonly weight: number }>()
   const drop = (key: string) => {
-    room.give(entries.get(key)?.weight ?? 0)
+    room?.give(entries.get(key)?.weight ?? 0)
     entries.delete(key)
   }
   return {
     get: (key: string): Value | undefined => {
       const entry = entries.get(key)
-      if (entry !== undefined && (entries.size > size / 2 || room.taken() > room.budget / 2)) {
+      const isHalfFull =
+        entries.size > size / 2 || (room !== undefined && room.taken() > room.budget / 2)
+      if (entry !== undefined && isHalfFull) {
         entries.delete(key)
         entries.set(key, entry)
       }
@@ -35,8 +33,8 @@ export const lru = <Value>(size: number, room = unlimited) => {
     /** A value for which there can be no room is not kept. */
     set: (key: string, value: Value, weight = 1): Value => {
       drop(key)
-      if (weight > room.budget) return value
-      while (entries.size >= size || !room.take(weight)) {
+      if (room && weight > room.budget) return value
+      while (entries.size >= size || room?.take(weight) === false) {
         const oldest = entries.keys().next().value
         if (oldest === undefined) return value
         drop(oldest)

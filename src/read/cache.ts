@@ -3,7 +3,6 @@ import { after } from '#base/after.ts'
 import { hashOf } from '#base/hash.ts'
 import { columnName } from '#model/names.ts'
 import {
-  type Condition,
   indexOf,
   keyOf,
   type Level,
@@ -13,54 +12,53 @@ import {
   type Results,
   type SelfPath,
 } from '#read/plan.ts'
-import { type Slot, VIEWER } from '#read/selection.ts'
+import type { Prepared } from '#read/prepare.ts'
+import { VIEWER } from '#read/selection.ts'
 import type { Changes } from '#sql/engine.ts'
-import type { SqlValue, Statement } from '#sql/sql.ts'
+import type { SqlValue } from '#sql/sql.ts'
 
-/** The most versions that an answer depends on; of a level that would have more the whole table counts. */
+/** The most versions that an answer depends on; above it the whole tables count. */
 const mostVersions = 500
-
-type VersionBy = (value: SqlValue) => number | undefined
-
-/** The rows of a level: those with a value of a parameter, or with one of the ids that the level above found, or any. */
-type LevelSource = {
-  /** The version of its table, and those of the tables that its conditions look into. */
-  readonly whole: number
-  readonly others: readonly number[]
-  readonly bySlot?: { readonly slot: Slot; readonly versionBy: VersionBy } | undefined
-  readonly byIds?: { readonly linked: LinkedLevel; readonly versionBy: VersionBy } | undefined
-}
 
 const tablesOn = (path: SelfPath): readonly string[] =>
   'field' in path ? [] : [path.table, ...tablesOn(path.next)]
 
-const tablesIn = (condition: Condition): readonly string[] =>
-  condition.kind === 'self' ? condition.paths.flatMap(tablesOn) : []
-
 /** The tables that a level reads. A cached count is one of rows of the table that is counted. */
 const tablesOfLevel = ({ table, where }: Level): readonly string[] => [
   table,
-  ...where.flatMap(tablesIn),
+  ...where.flatMap(condition =>
+    condition.kind === 'self' ? condition.paths.flatMap(tablesOn) : [],
+  ),
 ]
 
 /** The tables that a plan reads. */
 export const tablesOf = (plan: ReadPlan): ReadonlySet<string> =>
   new Set(levelsOf(plan).flatMap(({ level }) => tablesOfLevel(level)))
 
-/** The source of a level's rows; undefined if it reads a table whose changes the store does not report. */
-const sourceOf = (linked: LinkedLevel, changes: Changes): LevelSource | undefined => {
-  const { level } = linked
-  const [whole, ...all] = tablesOfLevel(level).map(changes.versionOf)
-  const others = all.filter(version => version !== undefined)
-  if (whole === undefined || others.length < all.length) return undefined
+/** The places of versions, by the values of a read's parameters and, if they are at hand, the rows that were found. */
+type Depends<Versions> = (parameters: readonly SqlValue[], results: Results | undefined) => Versions
 
-  // The rows that the ids of the level above lead to.
+/** What the rows of a level depend on: the rows with a value of a parameter, or with the ids that the level above found, or the table. */
+const levelDepends = (
+  { level, above }: LinkedLevel,
+  changes: Changes,
+): Depends<readonly number[]> => {
+  const all = tablesOfLevel(level).map(changes.versionOf) as number[]
+  const [table = 0, ...others] = all
   if (level.kind === 'by ids' || level.kind === 'children of') {
-    const column = level.kind === 'by ids' ? 'id' : columnName(level.by)
-    const versionBy = changes.versionsBy(level.table, column)
-    if (versionBy) return { whole, others, byIds: { linked, versionBy } }
+    const by = level.kind === 'by ids' ? 'id' : columnName(level.by)
+    const versionBy = changes.versionsBy(level.table, by)
+    if (versionBy && above) {
+      const column = indexOf(above, keyOf(level))
+      return (_, results) => {
+        const rows = results?.get(above)
+        if (!rows || rows.length > mostVersions) return all
+        const ids = rows.map(row => row[column] as SqlValue).filter(id => id !== null)
+        const versions = ids.map(versionBy).filter(version => version !== undefined)
+        return versions.length < ids.length ? all : [...versions, ...others]
+      }
+    }
   }
-
   // A field that has the value of a slot in each row: it depends on the rows with this value, and on no others.
   const equal = level.where.flatMap(condition =>
     condition.kind === 'field' && condition.is === 'equals' ? [condition] : [],
@@ -68,47 +66,20 @@ const sourceOf = (linked: LinkedLevel, changes: Changes): LevelSource | undefine
   const byId = level.kind === 'exists' ? [{ field: 'id', slot: level.slot }] : []
   for (const { field, slot } of [...byId, ...equal]) {
     const versionBy = changes.versionsBy(level.table, columnName(field))
-    if (versionBy) return { whole, others, bySlot: { slot, versionBy } }
+    if (versionBy)
+      return parameters => [versionBy(parameters[slot] as SqlValue) ?? table, ...others]
   }
-  return { whole, others }
+  return () => all
 }
-
-/** The versions of the ids that the level above found; undefined if these are not known, or too many. */
-const versionsBelow = (
-  { linked: { level, above }, versionBy }: NonNullable<LevelSource['byIds']>,
-  results: Results | undefined,
-): readonly number[] | undefined => {
-  const rows = above && results?.get(above)
-  if (!rows || rows.length > mostVersions) return undefined
-  const column = indexOf(above, keyOf(level))
-  const versions: number[] = []
-  for (const row of rows) {
-    const id = row[column] as SqlValue
-    const version = id === null ? null : versionBy(id)
-    if (version === undefined) return undefined
-    if (version !== null) versions.push(version)
-  }
-  return versions
-}
-
-/** The versions that an answer depends on, by the values of its parameters and, if they are at hand, the rows that it was made of. */
-export type Depends = (parameters: readonly SqlValue[], results: Results | undefined) => Int32Array
 
 /** What the answers of a plan depend on; undefined if it reads a table whose changes the store does not report. */
-export const dependsOf = (plan: ReadPlan, changes: Changes): Depends | undefined => {
-  const all = levelsOf(plan).map(linked => sourceOf(linked, changes))
-  const sources = all.filter(source => source !== undefined)
-  if (sources.length < all.length) return undefined
-  const whole = Int32Array.from(new Set(sources.flatMap(({ whole, others }) => [whole, ...others])))
+export const dependsOf = (plan: ReadPlan, changes: Changes): Depends<Int32Array> | undefined => {
+  const tables = [...tablesOf(plan)].map(changes.versionOf)
+  if (tables.includes(undefined)) return undefined
+  const levels = levelsOf(plan).map(linked => levelDepends(linked, changes))
   return (parameters, results) => {
-    const versions = new Set<number>()
-    for (const { whole, others, bySlot, byIds } of sources) {
-      const below = byIds && versionsBelow(byIds, results)
-      const own = below ?? [bySlot?.versionBy(parameters[bySlot.slot] as SqlValue) ?? whole]
-      for (const version of own) versions.add(version)
-      for (const version of others) versions.add(version)
-    }
-    return versions.size > mostVersions ? whole : Int32Array.from(versions)
+    const versions = new Set(levels.flatMap(depends => depends(parameters, results)))
+    return Int32Array.from(versions.size > mostVersions ? (tables as number[]) : versions)
   }
 }
 
@@ -119,15 +90,15 @@ export type Budget = {
   readonly lookups: { hit: number; miss: number }
 }
 
-/** A prepared read, as far as its answers depend on it. */
-type CachedRead = { readonly plan: ReadPlan; readonly statements: readonly Statement[] }
-
 /** A value made of an answer, with the bytes that it takes up, and the rows of the answer if they are at hand. */
 type Rendered<Value> = {
   readonly value: Value
   readonly bytes: number
   readonly results?: Results | undefined
 }
+
+/** A prepared read, as far as its answers depend on it. */
+type CachedRead = Pick<Prepared, 'plan' | 'statements'>
 
 type CacheEntry = {
   readonly value: unknown
@@ -140,9 +111,9 @@ type CacheEntry = {
 }
 
 /** What is known of a prepared read: a number of its own, what it depends on, and its first parameter that matters: the viewer's id or the one after it. */
-type ReadFacts = {
+type KnownRead = {
   readonly number: number
-  readonly depends: Depends | undefined
+  readonly depends: Depends<Int32Array> | undefined
   readonly first: number
 }
 
@@ -161,10 +132,6 @@ const remembered = 65_536
 /** The entries by their keys; if they take up too much, those go that were not used for the longest time. */
 const createEntries = ({ take, give }: Budget) => {
   const entries = new Map<string, CacheEntry>()
-  const drop = (key: string, { bytes }: CacheEntry) => {
-    entries.delete(key)
-    give(bytes)
-  }
   const makeRoom = (): boolean => {
     for (const [key, entry] of entries) {
       entries.delete(key)
@@ -180,11 +147,12 @@ const createEntries = ({ take, give }: Budget) => {
   return {
     get: (key: string) => entries.get(key),
     dropAll: () => {
-      for (const [key, entry] of entries) drop(key, entry)
+      for (const { bytes } of entries.values()) give(bytes)
+      entries.clear()
     },
     set: (key: string, entry: CacheEntry) => {
-      const known = entries.get(key)
-      if (known) drop(key, known)
+      give(entries.get(key)?.bytes ?? 0)
+      entries.delete(key)
       while (!take(entry.bytes)) if (!makeRoom()) return
       entries.set(key, entry)
     },
@@ -196,10 +164,10 @@ export const answerCache = (changes: Changes, budget: Budget) => {
   const entries = createEntries(budget)
   // Hashes of keys that were asked for before; a later key may take the place of an earlier one.
   const hashes = new Int32Array(remembered)
-  const facts = new WeakMap<CachedRead, ReadFacts>()
+  const facts = new WeakMap<CachedRead, KnownRead>()
   let lastNumber = 0
   let epoch = changes.epoch()
-  const factsOf = (read: CachedRead): ReadFacts => {
+  const factsOf = (read: CachedRead): KnownRead => {
     const known = facts.get(read)
     if (known) return known
     const looksAtViewer = read.statements.some(({ parameters }) =>

@@ -1,12 +1,10 @@
 /** The query of one level of a plan, with conditions as SQL; making it cannot fail because of the caller. */
 import { columnName } from '#model/names.ts'
 import {
-  type ChildLevel,
   type Condition,
   type Level,
   levelsBelow,
   type ReadPlan,
-  type RootLevel,
   type RowLevel,
   type SelfPath,
 } from '#read/plan.ts'
@@ -117,57 +115,46 @@ const whereSql = (level: Level, dialect: Dialect): Sql => {
   return and(interruptCheck ? [interruptCheck, ...conditions] : conditions)
 }
 
-const rootSql = (level: RootLevel, dialect: Dialect, budget: Sql): Sql => {
-  const { order, page, fetchOneMore, many } = level
-  const rows = sql`select ${fieldsSql(level)} from ${name(level.table)} as "t"
-    where ${whereSql(level, dialect)}`
-  if (!many) return rows
-  const terms = order.map(({ field, descending }) =>
-    dialect.ordered(fieldSql(field.name), field.nullable, descending),
-  )
-  // Every order ends with the id, so that no page repeats or skips a row.
-  if (!order.some(({ field }) => field.name === 'id')) terms.push(fieldSql('id'))
-  const ordered = sql`${rows} order by ${join(terms, comma)}`
-  if (page === null) return sql`${ordered} limit ${budget}`
-  const paged = sql`${ordered} limit ${capped(page.limit)} + ${number(fetchOneMore ? 1 : 0)}`
-  return page.offset === null ? paged : sql`${paged} offset ${slot(page.offset)}`
-}
-
-const belowSql = (level: ChildLevel, dialect: Dialect, keys: Sql, budget: Sql): Sql => {
-  const query = {
-    table: name(level.table),
-    columns: fieldsSql(level),
-    keys,
-    where: whereSql(level, dialect),
-    budget,
-  }
-  if (level.kind === 'by ids') return dialect.byIds(query)
-  const page = level.page && {
-    limit: capped(level.page.limit),
-    offset: level.page.offset === null ? null : slot(level.page.offset),
-  }
-  return dialect.childrenOf({ ...query, by: fieldSql(level.by), page })
-}
-
 /** The query of a level, given the SQL for the ids that lead to it and for the number of rows it may have. */
 export const levelSql = (level: Level, dialect: Dialect, keys: Sql, budget: Sql): Sql => {
+  const table = name(level.table)
+  const where = whereSql(level, dialect)
   switch (level.kind) {
-    case 'root':
-      return rootSql(level, dialect, budget)
+    case 'root': {
+      const { order, page, fetchOneMore, many } = level
+      const rows = sql`select ${fieldsSql(level)} from ${table} as "t"
+    where ${where}`
+      if (!many) return rows
+      const terms = order.map(({ field, descending }) =>
+        dialect.ordered(fieldSql(field.name), field.nullable, descending),
+      )
+      // Every order ends with the id, so that no page repeats or skips a row.
+      if (!order.some(({ field }) => field.name === 'id')) terms.push(fieldSql('id'))
+      const ordered = sql`${rows} order by ${join(terms, comma)}`
+      if (page === null) return sql`${ordered} limit ${budget}`
+      const paged = sql`${ordered} limit ${capped(page.limit)} + ${number(fetchOneMore ? 1 : 0)}`
+      return page.offset === null ? paged : sql`${paged} offset ${slot(page.offset)}`
+    }
     case 'by ids':
-    case 'children of':
-      return belowSql(level, dialect, keys, budget)
+      return dialect.byIds({ table, columns: fieldsSql(level), keys, where, budget })
+    case 'children of': {
+      const page = level.page && {
+        limit: capped(level.page.limit),
+        offset: level.page.offset === null ? null : slot(level.page.offset),
+      }
+      const by = fieldSql(level.by)
+      return dialect.childrenOf({ table, columns: fieldsSql(level), keys, where, budget, by, page })
+    }
     case 'count': {
-      const { cached, table } = level
-      if (cached === null)
-        return sql`select count(*) from ${name(table)} as "t" where ${whereSql(level, dialect)}`
+      const { cached } = level
+      if (cached === null) return sql`select count(*) from ${table} as "t" where ${where}`
       const value = cached.slot === null ? '' : slot(cached.slot)
       return sql`select coalesce(sum(n), 0) from counts
-    where entity = ${table} and field = ${columnName(cached.field)} and value = ${value}`
+    where entity = ${level.table} and field = ${columnName(cached.field)} and value = ${value}`
     }
     case 'exists':
-      return sql`select 1 from ${name(level.table)} as "t"
-    where ${and([sql`${fieldSql('id')} = ${slot(level.slot)}`, whereSql(level, dialect)])}`
+      return sql`select 1 from ${table} as "t"
+    where ${and([sql`${fieldSql('id')} = ${slot(level.slot)}`, where])}`
     default:
       return level satisfies never
   }

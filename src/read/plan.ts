@@ -24,8 +24,6 @@ import type { Rows } from '#sql/engine.ts'
 /** A field of an entity, with the facts that reading it needs. */
 export type ReadField = Pick<Field, 'scalar' | 'nullable'> & { readonly name: string }
 
-export type Order = { readonly field: ReadField; readonly descending: boolean }
-
 /** A condition on a field, or `self`: one of these paths leads from the row to the viewer. */
 export type Condition =
   | ({ readonly kind: 'field' } & Where)
@@ -73,7 +71,7 @@ export type RowSet = {
 export type RootLevel = RowSet &
   Pick<Root, 'page' | 'many' | 'fetchOneMore'> & {
     readonly kind: 'root'
-    readonly order: readonly Order[]
+    readonly order: readonly { readonly field: ReadField; readonly descending: boolean }[]
     /** Whether they are found in their order, without passing others or sorting. */
     readonly isIndexed: boolean
   }
@@ -335,14 +333,13 @@ const memberParts = (
       const below: Context = { ...context, role, above }
       const target = entityOf(context.model, to)
       const where = visible(below, target, target.policy.read, locationOf(path, item.at))
-      if (relation.kind === 'one') {
-        const rows = rowSet(below, to, item.items, path, { where, own: ['id'] })
-        return [{ kind: 'child', level: { ...rows, kind: 'by ids', by } }]
-      }
-      const rows = rowSet(below, to, item.items, path, { where, own: ['id', by] })
-      const { page } = item
-      const { oldestFirst } = relation
-      return [{ kind: 'child', level: { ...rows, kind: 'children of', by, page, oldestFirst } }]
+      const own = relation.kind === 'one' ? ['id'] : ['id', by]
+      const rows = rowSet(below, to, item.items, path, { where, own })
+      const level: ChildLevel =
+        relation.kind === 'one'
+          ? { ...rows, kind: 'by ids', by }
+          : { ...rows, kind: 'children of', by, page: item.page, oldestFirst: relation.oldestFirst }
+      return [{ kind: 'child', level }]
     }
     default:
       return item satisfies never

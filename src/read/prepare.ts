@@ -93,9 +93,6 @@ export const laneOf = (plan: ReadPlan, quickRows = usualQuickRows): Prepared['la
   }
 }
 
-const idAt = (value: SqlValue | undefined): number | undefined =>
-  value == null ? undefined : Number(value)
-
 /** The function that makes the answers of a plan's roots from the rows of its levels. */
 const answerer =
   ({ roots }: ReadPlan, stitch: ReturnType<typeof stitcher>): Prepared['answers'] =>
@@ -114,14 +111,16 @@ const answerer =
     for (const [index, { rows: level, total, hasRevision, exists }] of roots.entries()) {
       const { text = '', objects = 0 } = texts[index] ?? {}
       const rows = results.get(level) ?? []
+      const last = rows.at(-1)?.[0]
+      const revision = hasRevision ? rows[0]?.[1] : undefined
       const absent = exists.find(level => results.get(level)?.length === 0)
       answers.push({
         text,
         objects,
         total: total === null ? undefined : Number(results.get(total)?.[0]?.[0] ?? 0),
-        last: idAt(rows.at(-1)?.[0]),
+        last: last == null ? undefined : Number(last),
         more: more[index] ?? false,
-        revision: hasRevision ? idAt(rows[0]?.[1]) : undefined,
+        revision: revision == null ? undefined : Number(revision),
         missing: absent && { entity: absent.entity, id: parameters[absent.slot] as SqlValue },
       })
     }

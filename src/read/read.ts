@@ -144,30 +144,6 @@ const run = (
   }
 }
 
-/** The queries of a script and the number of their rows, counted while it runs. */
-type Seen = { readonly texts: string[]; rows: number }
-
-/** The same script, which counts what it asks for; one that is begun again counts anew. */
-function* counted<Result>(script: QueryScript<Result>, seen: Seen): QueryScript<Result> {
-  seen.texts.length = 0
-  seen.rows = 0
-  let step = script.next()
-  while (!step.done) {
-    const query: Query = step.value
-    seen.texts.push(query.text)
-    let rows: Rows
-    try {
-      rows = yield query
-    } catch (error) {
-      step = script.throw(error)
-      continue
-    }
-    seen.rows += rows.length
-    step = script.next(rows)
-  }
-  return step.value
-}
-
 const factsOf = (texts: readonly string[], lane: ReadFacts['lane']): ReadFacts => ({
   get levels() {
     return texts.length
@@ -176,20 +152,42 @@ const factsOf = (texts: readonly string[], lane: ReadFacts['lane']): ReadFacts =
   statements: () => texts,
 })
 
-/** Runs a script as `run` does, and publishes it. */
+/** Runs a script as `run` does, and publishes its queries and the number of their rows. */
 const publish = <Result>(
   lane: ReadFacts['lane'],
   begin: () => QueryScript<Result>,
   run: (begin: () => QueryScript<Result>) => Result | Promise<Result>,
 ): Result | Promise<Result> => {
   if (!reads.hasSubscribers) return run(begin)
-  const seen: Seen = { texts: [], rows: 0 }
+  const texts: string[] = []
+  let count = 0
+  // One that is begun again counts anew.
+  const counted = function* (): QueryScript<Result> {
+    texts.length = 0
+    count = 0
+    const script = begin()
+    let step = script.next()
+    while (!step.done) {
+      const query: Query = step.value
+      texts.push(query.text)
+      let rows: Rows
+      try {
+        rows = yield query
+      } catch (error) {
+        step = script.throw(error)
+        continue
+      }
+      count += rows.length
+      step = script.next(rows)
+    }
+    return step.value
+  }
   return traced(
     reads,
-    factsOf(seen.texts, lane),
-    () => run(() => counted(begin(), seen)),
+    factsOf(texts, lane),
+    () => run(counted),
     facts => {
-      facts.rows = seen.rows
+      facts.rows = count
     },
   )
 }

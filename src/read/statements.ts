@@ -15,7 +15,7 @@ import {
 } from '#read/plan.ts'
 import type { Limits } from '#read/stitch.ts'
 import type { Dialect, SingleStatement } from '#sql/dialect.ts'
-import type { Query, QueryScript, Row, Rows } from '#sql/engine.ts'
+import type { Query, QueryScript, Rows } from '#sql/engine.ts'
 import {
   comma,
   join,
@@ -40,7 +40,7 @@ export type Fetch = {
   readonly script: (parameters: readonly SqlValue[]) => QueryScript<Results>
 }
 
-/** From what the parameters of a statement are filled. */
+/** What the parameters of a statement are filled from. */
 type StatementInput = {
   readonly parameters: readonly SqlValue[]
   readonly budget: number
@@ -52,32 +52,25 @@ type StatementInput = {
 const valuesOf = (
   statement: Statement,
   { parameters, budget, keys }: StatementInput,
-): readonly SqlValue[] => {
-  const values: SqlValue[] = []
-  for (const parameter of statement.parameters)
+): readonly SqlValue[] =>
+  statement.parameters.map((parameter): SqlValue => {
     switch (parameter.kind) {
       case 'value':
-        values.push(parameter.value)
-        break
+        return parameter.value
       case 'slot':
-        values.push(parameters[parameter.slot] as SqlValue)
-        break
+        return parameters[parameter.slot] as SqlValue
       case 'keys':
-        values.push(keys)
-        break
+        return keys
       case 'budget':
-        values.push(budget)
-        break
+        return budget
       case 'capped':
-        values.push(Math.min(Number(parameters[parameter.slot]), budget))
-        break
+        return Math.min(Number(parameters[parameter.slot]), budget)
       case 'result':
         throw new Error('a read has no earlier steps')
       default:
-        parameter satisfies never
+        return parameter satisfies never
     }
-  return values
-}
+  })
 
 const tooMany = (limits: Limits) =>
   new ApiError(
@@ -102,7 +95,7 @@ const mostUncounted = 3 * mostAtOnce
 
 /** The most characters of long texts in the rows of a level, by its page and the number of rows above it. */
 const mostText = (level: Level, parameters: readonly SqlValue[], parents: number): number => {
-  if (!hasRows(level) || level.longText === 0) return 0
+  if (!('longText' in level) || level.longText === 0) return 0
   if (level.kind === 'by ids') return parents * level.longText
   if (level.page === null) return Number.POSITIVE_INFINITY
   return Math.max(parents, 1) * (Number(parameters[level.page.limit]) + 1) * level.longText
@@ -257,21 +250,6 @@ const wholeStatement = (
   )
 }
 
-/** The rows of a level from the texts of its columns. */
-const rowsOf = (level: Level, texts: Row, { parse }: SingleStatement): Rows => {
-  const columns = columnsOf(level).map(({ scalar }, index) => {
-    const text = texts[index]
-    return typeof text === 'string' ? parse(text, scalar) : []
-  })
-  const rows: (string | null)[][] = []
-  for (let at = 0; at < (columns[0]?.length ?? 0); at++) {
-    const row: (string | null)[] = []
-    for (const column of columns) row.push(column[at] ?? null)
-    rows.push(row)
-  }
-  return rows
-}
-
 /** One statement for all levels, which is a snapshot by itself, for a database behind a network. */
 export const inSingleStatement = (
   plan: ReadPlan,
@@ -301,7 +279,15 @@ export const inSingleStatement = (
     else
       for (const [at, ...texts] of rows) {
         const level = levels[Number(at)]?.level
-        if (level) found.set(level, rowsOf(level, texts, singleStatement))
+        if (!level) continue
+        const columns = columnsOf(level).map(({ scalar }, index) => {
+          const text = texts[index]
+          return typeof text === 'string' ? singleStatement.parse(text, scalar) : []
+        })
+        const parsed: (string | null)[][] = []
+        for (let row = 0; row < (columns[0]?.length ?? 0); row++)
+          parsed.push(columns.map(column => column[row] ?? null))
+        found.set(level, parsed)
       }
     let objects = 0
     for (const [level, rows] of found) if (hasRows(level)) objects += rows.length
