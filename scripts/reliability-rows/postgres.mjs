@@ -117,4 +117,12 @@ export const postgres = [
       'src/engines/postgres/write/turns.test.ts: who waits too long is told so, and those behind still wait for those before',
     ],
   ],
+  [
+    'B14',
+    'The database becomes read-only, as a managed one does on a full disk',
+    [
+      'test/postgres/read-only.test.ts: says so by itself, without a write, when all sessions are told, and when it is over',
+      'test/postgres/read-only.test.ts: says so by a write that fails where only new sessions are told, and notices the end by itself',
+    ],
+  ],
 ]

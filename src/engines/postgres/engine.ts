@@ -124,7 +124,7 @@ export const openPostgres = (options: PostgresServing): Engine => {
     positionStatus: cluster.positionStatus,
     write: job => withCallerErrors(writer.write(job)),
     ready: () => checkReady(primary),
-    readOnly: () => null,
+    readOnly: writer.readOnly,
     figures: { writesWaiting: writer.waiting, replicaLags: cluster.lags },
     rateCounts: createRateCounts(query => writer.query(query)),
     close: async () => {

@@ -26,9 +26,9 @@ export const allBusy = () =>
   })
 
 /** The class of a pool's clients: each new one connects to where the server is by then. */
-const clientsOf = (hosts: Hosts, connectionTimeoutMillis: number) =>
+const clientsOf = (hosts: Hosts, epoch: () => number, connectionTimeoutMillis: number) =>
   class extends ServerClient {
-    readonly moves = hosts.moves()
+    readonly epoch = epoch()
 
     constructor(config: pg.ClientConfig) {
       super({ ...config, connectionString: hosts.current(), connectionTimeoutMillis })
@@ -37,8 +37,13 @@ const clientsOf = (hosts: Hosts, connectionTimeoutMillis: number) =>
 
 type PoolClient = InstanceType<ReturnType<typeof clientsOf>> & pg.PoolClient
 
-/** A client of the pool, for which it waits so many milliseconds at most. */
-const takeFrom = async (pool: pg.Pool, hosts: Hosts, wait: number): Promise<PoolClient> => {
+/** A client of the pool, made in the present epoch, for which it waits so many milliseconds at most. */
+const takeFrom = async (
+  pool: pg.Pool,
+  hosts: Hosts,
+  epoch: () => number,
+  wait: number,
+): Promise<PoolClient> => {
   const last = performance.now() + wait
   try {
     for (;;) {
@@ -52,8 +57,8 @@ const takeFrom = async (pool: pg.Pool, hosts: Hosts, wait: number): Promise<Pool
         throw allBusy()
       }
       const client = await taken
-      if (client.moves === hosts.moves()) return client
-      // Another server became the primary while it connected.
+      if (client.epoch === epoch()) return client
+      // Another server became the primary while it connected, or sessions have other settings now.
       client.release(true)
     }
   } catch (error) {
@@ -69,9 +74,11 @@ export const createPool = (
   options: SessionOptions,
   { pool: max, poolWait = 1000 }: Pick<PostgresOptions, 'pool' | 'poolWait'>,
 ) => {
+  let renewals = 0
+  const epoch = () => hosts.moves() + renewals
   const pool = new pg.Pool({
     ...clientConfig(hosts.current(), options),
-    Client: clientsOf(hosts, poolWait),
+    Client: clientsOf(hosts, epoch, poolWait),
     connectionTimeoutMillis: 0,
     idleTimeoutMillis: idleFor,
     max,
@@ -91,7 +98,7 @@ export const createPool = (
     waiting++
     try {
       await hosts.find(longestFind)
-      return await takeFrom(pool, hosts, wait)
+      return await takeFrom(pool, hosts, epoch, wait)
     } finally {
       waiting--
     }
@@ -116,6 +123,8 @@ export const createPool = (
   })
   return {
     use,
+    /** From now on work runs on new connections, as what it may do there has changed; what runs goes on. */
+    renew: () => void renewals++,
     /** How many wait for a connection. */
     waiting: () => waiting,
     close: () => endAll(clients, () => pool.end()),

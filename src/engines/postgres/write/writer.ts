@@ -23,6 +23,11 @@ import { driveBy, type Position, type Query, queryWith } from '#sql/engine.ts'
 import { type Job, keyQueriesOf, type Outcome, type Writer } from '#write/job.ts'
 import { perform } from '#write/perform.ts'
 
+/** Milliseconds between two looks whether the database takes writes. */
+const lookEvery = 1000
+
+const readOnlyNow = queryWith("select current_setting('transaction_read_only')")
+
 /** The most tries of a job after conflicts. */
 const mostTries = 10
 
@@ -111,6 +116,7 @@ export const createWriter = (options: PostgresServing, hosts: Hosts) => {
   const keys = createTurns()
   const rows = createTurns()
   const reads = new WeakMap<ReadPlan, Prepared>()
+  let committedAt = Number.NEGATIVE_INFINITY
 
   /** One try of a job, in a transaction of its own. */
   const attempt = async (
@@ -139,7 +145,8 @@ export const createWriter = (options: PostgresServing, hosts: Hosts) => {
     }
     const startedAt = performance.now()
     const position = await commit(connection, hosts.suspect)
-    onCommit?.(1, performance.now() - startedAt)
+    committedAt = performance.now()
+    onCommit?.(1, committedAt - startedAt)
     return position === undefined ? outcome : { ...outcome, position }
   }
 
@@ -173,19 +180,61 @@ export const createWriter = (options: PostgresServing, hosts: Hosts) => {
   }
 
   const waiting = () => rows.waiting() + pool.waiting()
+
+  let readOnly: string | null = null
+  const setReadOnly = (isSo: boolean) => {
+    if (isSo === (readOnly !== null)) return
+    readOnly = isSo ? 'the database takes no writes' : null
+    if (readOnly === null) return options.onNotice?.('the database takes writes again')
+    options.onProblem?.(`the store is read-only: ${readOnly}`)
+    // A setting of the database or of the user holds for new sessions only.
+    pool.renew()
+  }
+  /** Notes where writes fail because the database is read-only; that it no longer is shows only in the next look. */
+  const noticing = async <Result>(work: Promise<Result>): Promise<Result> => {
+    try {
+      return await work
+    } catch (error) {
+      if (isReadOnly(error)) setReadOnly(true)
+      throw error
+    }
+  }
+  let isLooking = false
+  /** Asks where no write has told lately; a connection that may not write is closed, so that the next look has a new one. */
+  const look = async () => {
+    const isKnown = readOnly === null && performance.now() - committedAt < lookEvery
+    if (isKnown || isLooking || waiting() > 0) return
+    isLooking = true
+    try {
+      await pool.use(async connection => {
+        const [row] = await connection.query(readOnlyNow)
+        setReadOnly(row?.[0] === 'on')
+        if (readOnly !== null) connection.cut()
+      })
+    } catch {
+      // Where it cannot be asked, nobody knows.
+    }
+    isLooking = false
+  }
+  const looking = setInterval(look, lookEvery).unref()
   return {
     write: async (job: Job): Promise<Outcome> => {
       if (waiting() >= options.queue) throw tooManyWrites()
       const due = performance.now() + writeWait
       const key = job.idempotency === undefined ? [] : [job.idempotency.name]
       // Repetitions of a request wait for the first one, and only that for the rows.
-      return keys.run(key, timeouts.key, inFlight, () =>
-        rows.run(rowsOf(job), due - performance.now(), allBusy, () => runWithRetries(job, due)),
-      )
+      const run = () =>
+        rows.run(rowsOf(job), due - performance.now(), allBusy, () => runWithRetries(job, due))
+      return noticing(keys.run(key, timeouts.key, inFlight, run))
     },
     /** Runs one statement as a transaction of its own. */
-    query: (query: Query) => pool.use(connection => connection.query(query)),
+    query: (query: Query) => noticing(pool.use(connection => connection.query(query))),
     waiting,
-    close: pool.close,
+    /** Why nothing can be written now; null where it can. */
+    readOnly: () => readOnly,
+    close: async () => {
+      clearInterval(looking)
+      await pool.close()
+    },
   } satisfies Writer & Record<string, unknown>
 }
