@@ -187,7 +187,7 @@ export const createWriter = (options: PostgresServing, hosts: Hosts) => {
     readOnly = isSo ? 'the database takes no writes' : null
     if (readOnly === null) return options.onNotice?.('the database takes writes again')
     options.onProblem?.(`the store is read-only: ${readOnly}`)
-    // A setting of the database or of the user holds for new sessions only.
+    // A setting of a database holds for new sessions only.
     pool.renew()
   }
   /** Notes where writes fail because the database is read-only; that it no longer is shows only in the next look. */
