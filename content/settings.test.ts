@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadConfig } from '#config.ts'
 import { settings } from '#content/settings.ts'
-import { ConfigError } from '#setting.ts'
+import { ConfigError } from '#settings.ts'
 
 for (const [name, value, message] of [
   ['DUET_SIGNUP', 'yes', 'must be open or closed'],

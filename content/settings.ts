@@ -1,5 +1,5 @@
 /** The settings of the content, beside those of the machine. */
-import { oneOf, setting, whole } from '#setting.ts'
+import { oneOf, setting, whole } from '#settings.ts'
 
 export const settings = {
   DUET_SIGNUP: setting(

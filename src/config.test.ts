@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { loadConfig } from '#config.ts'
-import { ConfigError } from '#setting.ts'
-import { settings } from '#settings.ts'
+import { loadConfig } from './config.ts'
+import { ConfigError, settings } from './settings.ts'
 
 /** The faults of an environment, a sentence each; none where it is good. */
 const faultsOf = (environment: Readonly<Record<string, string>>): readonly string[] => {

@@ -3,8 +3,7 @@ import { resolve } from 'node:path'
 import { noticeMonths, soonestEnd } from '#base/dates.ts'
 import { isPostgres, targetIn } from '#base/hosts.ts'
 import { nearest } from '#base/nearest.ts'
-import { ConfigError, port, type SettingTable, type ValuesOf } from '#setting.ts'
-import { settings } from '#settings.ts'
+import { ConfigError, port, type SettingTable, settings, type ValuesOf } from '#settings.ts'
 
 export type Config = {
   readonly development: boolean
@@ -53,11 +52,11 @@ const storeOf = (url: string): Config['store'] =>
     ? { kind: 'sqlite', file: resolve(url.slice('sqlite:'.length)) }
     : { kind: 'postgres', url }
 
-type Environment = Readonly<Record<string, string | undefined>>
+type ConfigEnvironment = Readonly<Record<string, string | undefined>>
 type Raw = Readonly<Record<string, unknown>>
 
 /** The values of the settings of a table; faults are added to `faults`. */
-const readTable = (table: SettingTable, environment: Environment, faults: string[]): Raw => {
+const readTable = (table: SettingTable, environment: ConfigEnvironment, faults: string[]): Raw => {
   const values: Record<string, unknown> = {}
   for (const [name, { rule, usual }] of Object.entries(table)) {
     const given = environment[name] || usual
@@ -73,7 +72,7 @@ const readTable = (table: SettingTable, environment: Environment, faults: string
 /** The fault of the days on which a version is deprecated and ends; none where they fit together. */
 const deprecationFaults = (
   { DUET_V1_DEPRECATED: from, DUET_V1_SUNSET: sunset }: Raw,
-  environment: Environment,
+  environment: ConfigEnvironment,
 ): readonly string[] => {
   if (sunset === undefined) return []
   if (!environment.DUET_V1_DEPRECATED)
@@ -88,7 +87,7 @@ const deprecationFaults = (
 }
 
 /** Faults between settings that are right by themselves. */
-const contradictions = (values: Raw, environment: Environment): readonly string[] => {
+const contradictions = (values: Raw, environment: ConfigEnvironment): readonly string[] => {
   const faults: string[] = []
   const keys = keySettings.filter(name => values[name] !== undefined)
   if (keys.length > 1)
@@ -114,7 +113,7 @@ const contradictions = (values: Raw, environment: Environment): readonly string[
 }
 
 /** The Config of an environment, with the content's own settings. Throws a ConfigError that names every fault. */
-export const loadConfig = (environment: Environment, own: SettingTable = {}): Config => {
+export const loadConfig = (environment: ConfigEnvironment, own: SettingTable = {}): Config => {
   const faults: string[] = []
   const names = [...Object.keys(settings), ...Object.keys(own)]
   for (const name of Object.keys(environment))

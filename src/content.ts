@@ -14,8 +14,7 @@ import type { ContentPage } from '#pages/page.ts'
 import type { Examples } from '#pages/start.ts'
 import { checkActions, checkDocument, checkRoutes } from '#rest/check.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
-import { ConfigError, type SettingTable, type ValuesOf } from '#setting.ts'
-import { settings } from '#settings.ts'
+import { ConfigError, type SettingTable, settings, type ValuesOf } from '#settings.ts'
 import type { Action } from '#write/action.ts'
 
 /** A command of the command line: a module that exports both. */

@@ -207,9 +207,9 @@ export const storage = [
     'A21',
     'The clock jumps',
     [
-      'src/auth/verified.test.ts: a token that was verified is refused at its first use after exp and the skew, for 1,000 tokens',
-      'src/auth/verified.test.ts: a token that was verified is refused where the clock has gone back before its nbf',
-      'src/auth/renewal.test.ts: a set is read again where the clock was set back, and a key that it lacks now counts no more',
+      'src/auth/authenticate.test.ts: a token that was verified is refused at its first use after exp and the skew, for 1,000 tokens',
+      'src/auth/authenticate.test.ts: a token that was verified is refused where the clock has gone back before its nbf',
+      'src/auth/keys.test.ts: a set is read again where the clock was set back, and a key that it lacks now counts no more',
       'src/mail/mail.test.ts: an address that got its five messages gets more where the clock was set back by more than an hour',
       "test/store/clock.test.ts: where the clock is …, ids ascend, times are the clock's, and a walk by cursors goes on where it was",
       'test/store/clock.test.ts: where the clock is …, a token counts by its times, and no longer than it should',

@@ -31,16 +31,16 @@ export const tokens = [
     'Clocks that differ',
     [
       'src/auth/token.test.ts: a token with … is refused',
-      'src/auth/verified.test.ts: a token that was verified is refused at its first use after exp and the skew, for 1,000 tokens',
+      'src/auth/authenticate.test.ts: a token that was verified is refused at its first use after exp and the skew, for 1,000 tokens',
     ],
   ],
   [
     'E5',
     'A remembered token outlives its end',
     [
-      'src/auth/verified.test.ts: a token that was verified is refused at its first use after exp and the skew, for 1,000 tokens',
-      'src/auth/verified.test.ts: the memory of verified tokens holds at most 10,000 tokens of 25,000, the newest 5,000 among them',
-      'src/auth/verified.test.ts: a token that was verified is still answered at once after 10,000 tokens that failed',
+      'src/auth/authenticate.test.ts: a token that was verified is refused at its first use after exp and the skew, for 1,000 tokens',
+      'src/auth/authenticate.test.ts: the memory of verified tokens holds at most 10,000 tokens of 25,000, the newest 5,000 among them',
+      'src/auth/authenticate.test.ts: a token that was verified is still answered at once after 10,000 tokens that failed',
     ],
   ],
   [

@@ -16,7 +16,7 @@ import {
 } from '../../test/support/authenticator.ts'
 import { isAway, isRefused, issuer, setOf, start } from '../../test/support/tokens.ts'
 import { until } from '../../test/support/wait.ts'
-import { readUrlText } from './read.ts'
+import { readUrlText } from './key-set.ts'
 
 /** A server of key sets; `answer` is what it does, to be changed while it runs. */
 const withServer = async (t: TestContext, answer: (response: ServerResponse) => void) => {

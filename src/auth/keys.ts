@@ -1,8 +1,15 @@
-/** The keys that tokens are checked with: one secret, or a key set in a file or at an address. */
-import { type FindKey, readKeySet, setAlgorithms } from './jwk.ts'
-import { readFileNow, readFileText, readUrlText } from './read.ts'
-import { renewing } from './renewal.ts'
-import { secretBytes } from './secret.ts'
+/** The keys that tokens are checked with: one secret, or a key set in a file or at an address, which is kept up to date. */
+import {
+  type FindKey,
+  type PublicKey,
+  readFileNow,
+  readFileText,
+  readKeySet,
+  readUrlText,
+  setAlgorithms,
+} from '#auth/key-set.ts'
+import { secretBytes } from '#auth/secret.ts'
+import { keysUnavailable, refused } from '#auth/token.ts'
 
 /** Where the keys come from. */
 export type KeyConfig =
@@ -11,24 +18,9 @@ export type KeyConfig =
   | { readonly jwksFile: string }
 
 /** One family of algorithms, and the function that finds the key of a token. */
-export type Keys = {
+export type TokenKeys = {
   readonly algorithms: readonly string[]
   readonly find: FindKey
-}
-
-/** The keys of a source; throws a plain error with its setting where it is not usable. */
-export const keysOf = (config: KeyConfig, now: () => number): Keys => {
-  if ('secret' in config) return secretKeys(config.secret)
-  return 'jwksUrl' in config ? urlKeys(config.jwksUrl, now) : fileKeys(config.jwksFile, now)
-}
-
-const secretKeys = (secret: string): Keys => {
-  const hmac = { name: 'HMAC', hash: 'SHA-256' }
-  // Imported once: with the bare bytes, jose would do it again for each token, a third of its time.
-  const only = crypto.subtle
-    .importKey('raw', secretBytes(secret), hmac, false, ['verify'])
-    .then(key => ({ alg: 'HS256', key, from: -Infinity, until: Infinity }))
-  return { algorithms: ['HS256'], find: () => only }
 }
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
@@ -45,12 +37,6 @@ const addressOf = (text: string): URL => {
   return url
 }
 
-const urlKeys = (text: string, now: () => number): Keys => {
-  const url = addressOf(text)
-  const source = { read: () => readUrlText(url), freshFor: 300_000, coolDown: 30_000 }
-  return { algorithms: setAlgorithms, find: renewing(source, now) }
-}
-
 const firstText = (path: string): string => {
   try {
     const text = readFileNow(path)
@@ -63,7 +49,129 @@ const firstText = (path: string): string => {
   }
 }
 
-const fileKeys = (path: string, now: () => number): Keys => {
-  const source = { read: () => readFileText(path), freshFor: 5_000, coolDown: 5_000 }
-  return { algorithms: setAlgorithms, find: renewing(source, now, firstText(path)) }
+/** The keys of a source; throws a plain error that names its setting if it cannot be used. */
+export const tokenKeysOf = (config: KeyConfig, now: () => number): TokenKeys => {
+  if ('secret' in config) {
+    const hmac = { name: 'HMAC', hash: 'SHA-256' }
+    // Imported once: with the bare bytes, jose would do it again for each token, a third of its time.
+    const only = crypto.subtle
+      .importKey('raw', secretBytes(config.secret), hmac, false, ['verify'])
+      .then(key => ({ alg: 'HS256', key, from: -Infinity, until: Infinity }))
+    return { algorithms: ['HS256'], find: () => only }
+  }
+  if ('jwksUrl' in config) {
+    const url = addressOf(config.jwksUrl)
+    const source = { read: () => readUrlText(url), freshFor: 300_000, coolDown: 30_000 }
+    return { algorithms: setAlgorithms, find: renewing(source, now) }
+  }
+  const { jwksFile } = config
+  const source = { read: () => readFileText(jwksFile), freshFor: 5_000, coolDown: 5_000 }
+  return { algorithms: setAlgorithms, find: renewing(source, now, firstText(jwksFile)) }
+}
+
+type KeySource = {
+  readonly read: () => Promise<string>
+  /** Milliseconds for which a set that was read is taken as it is. */
+  readonly freshFor: number
+  /** Milliseconds before a key that the set lacks makes it be read again. */
+  readonly coolDown: number
+}
+
+/** How long known keys are used while their source is unavailable, in milliseconds. */
+const staleFor = 3_600_000
+
+const retryAfter = 5_000
+const longestRead = 5_000
+
+type TrustedKey = PublicKey & { from: number; until: number }
+
+/**
+ * Finds keys in a set that is read, without a timer, when it is first needed, when it is no longer fresh and when it lacks a key.
+ * `initial` is a set that was read already. All times are in milliseconds, as `now` gives them. The finder throws `UNAUTHENTICATED`
+ * for a key that is not there, `UNAVAILABLE` if that cannot be known.
+ */
+export const renewing = (source: KeySource, now: () => number, initial?: string): FindKey => {
+  /** The keys of the set that was read last, and when that was. */
+  let keys: readonly TrustedKey[] = []
+  let readAt = -Infinity
+  /** When the set was read last, or tried to be. */
+  let triedAt = -Infinity
+  /** When the set must be read again. */
+  let dueAt = -Infinity
+  /** Until when a key that the set lacks does not make it be read again. */
+  let soonestAt = -Infinity
+  /** Why the last attempt to read it failed; undefined if it did not. */
+  let fault: unknown
+  let reading: Promise<void> | undefined
+
+  const trustUntil = (time: number): void => {
+    for (const key of keys) {
+      key.from = readAt
+      key.until = Math.min(time, readAt + staleFor)
+    }
+  }
+
+  const adopt = (text: string, at: number): void => {
+    const known = new Map(keys.map(key => [key.text, key]))
+    const found = new Map(readKeySet(text).keys.map(key => [key.text, key]))
+    trustUntil(-Infinity)
+    // A key that stays is the same object, so that what it has verified stays verified.
+    keys = [...found.values()].map(
+      key => known.get(key.text) ?? { ...key, from: at, until: -Infinity },
+    )
+    readAt = triedAt = at
+    fault = undefined
+    dueAt = at + source.freshFor
+    soonestAt = at + source.coolDown
+    trustUntil(dueAt)
+  }
+
+  const read = async (): Promise<void> => {
+    const at = now()
+    // While the source is known to be unavailable, no request waits for it: its keys hold during the attempt.
+    if (fault !== undefined) trustUntil(at + longestRead + retryAfter)
+    try {
+      adopt(await source.read(), at)
+    } catch (cause) {
+      fault = cause
+      triedAt = now()
+      dueAt = soonestAt = triedAt + retryAfter
+      trustUntil(dueAt)
+    }
+  }
+
+  /** Reads the set again; requests during the attempt share it. */
+  const renew = (): Promise<void> => {
+    reading ??= read().finally(() => {
+      reading = undefined
+    })
+    return reading
+  }
+
+  const areKnown = (): boolean => now() < readAt + staleFor
+
+  if (initial !== undefined) adopt(initial, now())
+  return async ({ alg, kid }) => {
+    const time = now()
+    if (time < triedAt) {
+      // The clock was set back: by the times from before, the set would not be due for as long as that.
+      triedAt = dueAt = soonestAt = time
+      readAt = Math.min(readAt, time)
+      trustUntil(time)
+    }
+    if (now() >= dueAt) {
+      const renewed = renew()
+      // Requests wait for it only if the known keys do not hold any more.
+      if (fault === undefined || !areKnown()) await renewed
+    }
+    if (!areKnown()) throw keysUnavailable(dueAt - now(), fault)
+    const fitting = () =>
+      keys.filter(key => key.alg === alg && (kid === undefined || key.kid === kid))
+    if (fitting().length === 0 && now() >= soonestAt) await renew()
+    const [key, ...others] = fitting()
+    if (key === undefined && fault !== undefined) throw keysUnavailable(dueAt - now(), fault)
+    if (key === undefined) throw refused('The token is signed by an unknown key')
+    if (others.length > 0) throw refused('The token does not say which of several keys signed it')
+    return key
+  }
 }

@@ -1,12 +1,31 @@
-/** The claims of tokens: making a token for a viewer, and the rules for the claims of one. */
+/** Tokens: making one for a viewer, the rules for the claims of one, and the errors for one that is refused. */
 import { hash } from 'node:crypto'
 import { SignJWT } from 'jose/jwt/sign'
+import { secretBytes } from '#auth/secret.ts'
 import { isObject } from '#base/object.ts'
+import { ApiError } from '#errors.ts'
 import type { Viewers } from '#model/model.ts'
 import type { Role, Viewer } from '#model/policy.ts'
 import { parseId } from '#model/values.ts'
-import { refused } from './refusals.ts'
-import { secretBytes } from './secret.ts'
+
+/**
+ * The error for a token that is not accepted: 401, `invalid_token` (RFC 6750, section 3.1). The caller gets `why` inside a
+ * quoted string, so it is a fixed ASCII text without quotes, never a part of the token. There is no cause: a parser's
+ * message quotes what it read, and no part of a token goes to a log.
+ */
+export const refused = (why: string): ApiError =>
+  new ApiError('UNAUTHENTICATED', why, { badToken: true })
+
+/** The reason for a token that another key signed, or that somebody changed. */
+export const misfit =
+  'The signature does not fit: the token was made with another key, or changed since'
+
+/** The error for a token whose key cannot be read now: 503, with the milliseconds until the next try. */
+export const keysUnavailable = (milliseconds: number, cause: unknown): ApiError =>
+  new ApiError('UNAVAILABLE', 'The keys that tokens are checked with cannot be read just now', {
+    retryAfter: milliseconds / 1000,
+    cause,
+  })
 
 /** Whom a token must name, where the operator has set it. */
 export type Parties = {
@@ -45,7 +64,7 @@ export const mint = async (options: TokenOptions, secret: string, now: number): 
   return token.sign(secretBytes(secret))
 }
 
-// A Map of the claims' own members: nothing that an object inherits can pass for a claim.
+/** Claims as a Map of their own members: nothing that an object inherits can pass for a claim. */
 type Claims = ReadonlyMap<string, unknown>
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -60,25 +79,6 @@ const claimsOf = (payload: Uint8Array): Claims => {
   throw refused('The claims are not a JSON object')
 }
 
-const noneOf = (names: readonly string[]): string =>
-  `${names.length > 1 ? 'neither' : 'not'} ${names.join(' nor ')}`
-
-/** The roles that tokens may name. */
-export type TokenViewers = Pick<Viewers, 'roles'>
-
-const viewerOf = (claims: Claims, { roles }: TokenViewers): Viewer => {
-  const sub = claims.get('sub')
-  if (typeof sub !== 'string' || sub === '') throw refused('The claim sub is not a text')
-  const given = claims.has('role') ? claims.get('role') : roles.default
-  const role = roles.names.find(name => name === given)
-  if (role === undefined) throw refused(`The claim role is ${noneOf(roles.names)}`)
-  const id = parseId(sub)
-  // A service's token: its subject is no id, and may be as long as the token.
-  return id === undefined
-    ? { id: null, role, service: hash('sha256', sub, 'base64url') }
-    : { id, role }
-}
-
 /** RFC 7519, section 2: a NumericDate is a JSON number of seconds, fractions allowed. */
 const dateOf = (claims: Claims, name: 'exp' | 'nbf' | 'iat'): number | undefined => {
   if (!claims.has(name)) return undefined
@@ -88,7 +88,34 @@ const dateOf = (claims: Claims, name: 'exp' | 'nbf' | 'iat'): number | undefined
   return value
 }
 
-const spanOf = (claims: Claims, now: number): { from: number; until: number } => {
+/** The roles that tokens may name. */
+export type TokenViewers = Pick<Viewers, 'roles'>
+
+const viewerOf = (claims: Claims, { roles }: TokenViewers): Viewer => {
+  const sub = claims.get('sub')
+  if (typeof sub !== 'string' || sub === '') throw refused('The claim sub is not a text')
+  const given = claims.has('role') ? claims.get('role') : roles.default
+  const role = roles.names.find(name => name === given)
+  if (role === undefined)
+    throw refused(
+      `The claim role is ${roles.names.length > 1 ? 'neither' : 'not'} ${roles.names.join(' nor ')}`,
+    )
+  const id = parseId(sub)
+  // A service's token: its subject is no id, and may be as long as the token.
+  return id === undefined
+    ? { id: null, role, service: hash('sha256', sub, 'base64url') }
+    : { id, role }
+}
+
+/** The grant of signed claims (RFC 7519, section 4.1); throws `UNAUTHENTICATED` for claims that break a rule. */
+export const grantOf = (
+  payload: Uint8Array,
+  viewers: TokenViewers,
+  { issuer, audience }: Parties,
+  now: number,
+): Grant => {
+  const claims = claimsOf(payload)
+  const viewer = viewerOf(claims, viewers)
   const exp = dateOf(claims, 'exp')
   const nbf = dateOf(claims, 'nbf')
   const iat = dateOf(claims, 'iat')
@@ -97,33 +124,14 @@ const spanOf = (claims: Claims, now: number): { from: number; until: number } =>
     throw refused('The token was issued in the future')
   if (exp > (iat ?? now / 1000 + skew) + longestLife)
     throw refused('The token lives longer than 24 hours')
-  return { from: ((nbf ?? -Infinity) - skew) * 1000, until: (exp + skew) * 1000 }
-}
-
-const checkParties = (claims: Claims, { issuer, audience }: Parties): void => {
   if (issuer !== undefined && claims.get('iss') !== issuer)
     throw refused('The token is from another issuer')
   const aud = claims.get('aud')
   if (audience !== undefined && aud !== audience && !(Array.isArray(aud) && aud.includes(audience)))
     throw refused('The token is for another audience')
-}
-
-/** Throws where a grant does not hold at this moment. */
-const checkSpan = ({ from, until }: Grant, now: number): void => {
+  const from = ((nbf ?? -Infinity) - skew) * 1000
+  const until = (exp + skew) * 1000
   if (now >= until) throw refused('The token has expired')
   if (now < from) throw refused('The token is not valid yet')
-}
-
-/** The grant of signed claims (RFC 7519, section 4.1); throws `UNAUTHENTICATED` for claims that break a rule. */
-export const grantOf = (
-  payload: Uint8Array,
-  viewers: TokenViewers,
-  parties: Parties,
-  now: number,
-): Grant => {
-  const claims = claimsOf(payload)
-  const grant = { viewer: viewerOf(claims, viewers), ...spanOf(claims, now) }
-  checkParties(claims, parties)
-  checkSpan(grant, now)
-  return grant
+  return { viewer, from, until }
 }

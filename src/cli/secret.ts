@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import type { KeyConfig } from '#auth/keys.ts'
 import type { Config } from '#config.ts'
 import { checkPath } from '#engines/sqlite/path.ts'
-import { ConfigError } from '#setting.ts'
+import { ConfigError } from '#settings.ts'
 
 /** The secret's file: beside a SQLite store, else where such a store would be by default. */
 const secretFile = ({ store }: Config): string =>

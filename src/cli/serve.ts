@@ -8,7 +8,7 @@ import { handedOver } from '#serve/handed-over.ts'
 import { prepare } from '#serve/prepare.ts'
 import { isOneOfMany, serveAsOne, serveMany } from '#serve/processes.ts'
 import { start } from '#serve/start.ts'
-import { ConfigError } from '#setting.ts'
+import { ConfigError } from '#settings.ts'
 
 export const help = `Usage: duet serve [--migrate] [--processes N]
 

@@ -7,7 +7,7 @@ import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
 import { withArticle } from '#model/names.ts'
 import { parseId } from '#model/values.ts'
-import { ConfigError } from '#setting.ts'
+import { ConfigError } from '#settings.ts'
 
 export const help = ({ viewers: { entity, roles } }: Content) =>
   `Usage: duet token --${entity} ID [--role ${roles.names.join('|')}] [--ttl 1h]

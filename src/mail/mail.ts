@@ -1,9 +1,24 @@
-/** Mail: letters that wait, are composed when their turn comes, and leave over SMTP. */
+/** Mail: letters that wait in a queue of limited size, are composed when their turn comes, and leave over SMTP, each tried twice. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { lru } from '#base/lru.ts'
-import type { Letter, Mailer } from '#mail/letter.ts'
-import { createOutbox, type Pace } from '#mail/outbox.ts'
-import { type Deliver, smtp, type Waits } from '#mail/smtp.ts'
+import { type Deliver, type Message, reasonOf, smtp, type Waits } from '#mail/smtp.ts'
 import type { Observe } from '#observe.ts'
+
+/** A message that waits to be sent; it is composed just before it is sent, so that it is up to date. */
+export type Letter = {
+  /** The id of the recipient's row, which logs may contain; the address they may not. */
+  readonly recipient: number
+  readonly address: string
+  readonly compose: () => Message
+}
+
+/** Where letters are handed in. */
+export type Mailer = {
+  /** Whether messages can be sent, or shown to a developer. */
+  readonly canSend: boolean
+  /** Sends the letter soon. Never throws, never waits, and reports no result. */
+  readonly send: (letter: Letter) => void
+}
 
 export type Mail = Mailer & {
   /** Sends the letters that wait, for at most so many milliseconds. */
@@ -15,6 +30,15 @@ export type Delivery =
   | { readonly kind: 'smtp'; readonly url: string; readonly from: string; readonly waits?: Waits }
   | { readonly kind: 'shown' }
   | { readonly kind: 'none' }
+
+/** How fast letters leave, and how many wait. */
+export type Pace = {
+  /** How many may wait; later ones are dropped. */
+  readonly size: number
+  readonly atOnce: number
+  /** How long after a failure a message is tried again, in milliseconds. */
+  readonly retryAfter: number
+}
 
 export type MailOptions = {
   readonly now: () => number
@@ -47,22 +71,6 @@ const createCount = (most: number) => {
   }
 }
 
-/**
- * Whether one more letter may be sent: at most five an hour to an address, so that nobody can flood another person's mailbox, and
- * ten to a recipient, whose address may change meanwhile.
- */
-const createCap = () => {
-  const toAddress = createCount(mostToAddress)
-  const toRecipient = createCount(mostToRecipient)
-  return ({ recipient, address }: Letter, now: number): boolean => {
-    const [id, mailbox] = [String(recipient), address.toLowerCase()]
-    if (toRecipient.isFull(id, now) || toAddress.isFull(mailbox, now)) return false
-    toRecipient.add(id, now)
-    toAddress.add(mailbox, now)
-    return true
-  }
-}
-
 const deliverOf = (delivery: Delivery, observe: Observe): Deliver | undefined => {
   switch (delivery.kind) {
     case 'smtp':
@@ -77,10 +85,14 @@ const deliverOf = (delivery: Delivery, observe: Observe): Deliver | undefined =>
   }
 }
 
-/** The mail of a running service. */
+/**
+ * The mail of a running service. At most five letters an hour go to an address, so that nobody can flood another person's mailbox, and
+ * ten to a recipient, whose address may change meanwhile.
+ */
 export const createMail = ({ now, observe, delivery, pace }: MailOptions): Mail => {
   const deliver = deliverOf(delivery, observe)
-  const isWithinCap = createCap()
+  const toAddress = createCount(mostToAddress)
+  const toRecipient = createCount(mostToRecipient)
   const outbox = createOutbox(
     async (letter, signal) => deliver?.(letter.compose(), now(), signal),
     observe,
@@ -90,10 +102,85 @@ export const createMail = ({ now, observe, delivery, pace }: MailOptions): Mail 
     canSend: deliver !== undefined,
     send: letter => {
       if (!deliver) return
-      const { recipient } = letter
-      if (isWithinCap(letter, now())) outbox.put(letter)
-      else observe({ kind: 'mail failed', recipient, reason: 'too many', again: false })
+      const { recipient, address } = letter
+      const [id, mailbox, time] = [String(recipient), address.toLowerCase(), now()]
+      if (toRecipient.isFull(id, time) || toAddress.isFull(mailbox, time))
+        return void observe({ kind: 'mail failed', recipient, reason: 'too many', again: false })
+      toRecipient.add(id, time)
+      toAddress.add(mailbox, time)
+      outbox.put(letter)
     },
     close: outbox.close,
+  }
+}
+
+/** A queue of letters that are sent by `send`, a few at once; putting one in never waits. */
+export const createOutbox = (
+  send: (letter: Letter, signal: AbortSignal) => Promise<void>,
+  observe: Observe,
+  { size, atOnce, retryAfter }: Pace,
+) => {
+  const waiting: { readonly letter: Letter; readonly isRetry: boolean }[] = []
+  const closed = new AbortController()
+  const ended = new AbortController()
+  const emptied = Promise.withResolvers<void>()
+  let running = 0
+  let later = 0
+
+  const tellFailed = ({ recipient }: Letter, reason: string, again = false): void =>
+    observe({ kind: 'mail failed', recipient, reason, again })
+
+  const sendOne = async (letter: Letter, isRetry: boolean): Promise<void> => {
+    try {
+      await send(letter, ended.signal)
+    } catch (error) {
+      const { code, isFinal } = reasonOf(error)
+      const again = !isRetry && !isFinal && !closed.signal.aborted && later < size
+      tellFailed(letter, code, again)
+      if (again) void tryAgain(letter)
+    }
+    running--
+    work()
+  }
+
+  const tryAgain = async (letter: Letter): Promise<void> => {
+    later++
+    // The end of the outbox ends the wait too.
+    await sleep(retryAfter, undefined, { ref: false, signal: closed.signal }).catch(() => {})
+    later--
+    waiting.push({ letter, isRetry: true })
+    work()
+  }
+
+  const work = (): void => {
+    while (running < atOnce) {
+      const next = waiting.shift()
+      if (!next) break
+      running++
+      void sendOne(next.letter, next.isRetry)
+    }
+    if (closed.signal.aborted && running + later === 0) emptied.resolve()
+  }
+
+  return {
+    put: (letter: Letter): void => {
+      if (closed.signal.aborted) return void tellFailed(letter, 'closed')
+      if (waiting.length >= size) return void tellFailed(letter, 'full')
+      waiting.push({ letter, isRetry: false })
+      // After the answer to the request that asked for it.
+      setImmediate(work)
+    },
+    /** Takes no more, and resolves when the rest is sent or, `wait` milliseconds later, dropped. */
+    close: async (wait: number): Promise<void> => {
+      closed.abort()
+      work()
+      // The process stays alive for so long, and no longer.
+      const done = new AbortController()
+      const late = sleep(wait, undefined, { signal: done.signal }).catch(() => {})
+      await Promise.race([emptied.promise, late])
+      done.abort()
+      for (const { letter } of waiting.splice(0)) tellFailed(letter, 'closed')
+      ended.abort()
+    },
   }
 }

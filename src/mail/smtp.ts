@@ -1,6 +1,13 @@
 /** Hands messages to a mail server over SMTP. */
 import type { Transporter } from 'nodemailer'
-import type { Message } from '#mail/letter.ts'
+
+/** What is sent to one person. */
+export type Message = {
+  readonly to: { readonly name: string; readonly address: string }
+  readonly subject: string
+  readonly text: string
+  readonly html: string
+}
 
 /** Delivers a message; rejects where that failed. */
 export type Deliver = (message: Message, now: number, signal: AbortSignal) => Promise<void>

@@ -2,10 +2,10 @@
 import type { Metric, Registry } from 'prom-client'
 
 /** The values of one combination of labels. */
-export type Series = { readonly observe: (value: number) => void }
+export type HistogramSeries = { readonly observe: (value: number) => void }
 
 /** The series of a histogram by the values of its labels; the same one for the same values. */
-export type Histogram = { readonly series: (...labels: readonly string[]) => Series }
+export type Histogram = { readonly series: (...labels: readonly string[]) => HistogramSeries }
 
 type HistogramOptions = {
   readonly name: string
@@ -15,10 +15,14 @@ type HistogramOptions = {
   readonly buckets: readonly number[]
 }
 
-type Counted = Series & { readonly labels: object; readonly counts: Float64Array; sum: number }
+type CountedSeries = HistogramSeries & {
+  readonly labels: object
+  readonly counts: Float64Array
+  sum: number
+}
 
-const createSeries = (buckets: readonly number[], labels: object): Counted => {
-  const series: Counted = {
+const createSeries = (buckets: readonly number[], labels: object): CountedSeries => {
+  const series: CountedSeries = {
     labels,
     /** By bucket, and above the last one. */
     counts: new Float64Array(buckets.length + 1),
@@ -37,7 +41,7 @@ const createSeries = (buckets: readonly number[], labels: object): Counted => {
 const printed = (
   name: string,
   buckets: readonly number[],
-  { labels, counts, sum }: Counted,
+  { labels, counts, sum }: CountedSeries,
 ): readonly object[] => {
   let count = 0
   const lines = [...buckets, '+Inf'].map((le, index) => {
@@ -67,7 +71,7 @@ export const createHistogram = (
   registry: Registry,
   { name, help, labels = [], buckets }: HistogramOptions,
 ): Histogram => {
-  const all = new Map<string, Counted>()
+  const all = new Map<string, CountedSeries>()
   register(registry, { name, help, type: 'histogram' }, () =>
     [...all.values()].flatMap(series => printed(name, buckets, series)),
   )

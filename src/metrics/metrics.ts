@@ -1,9 +1,16 @@
-/** The metrics of a serving process for Prometheus: what is measured, and from which events. */
+/** The metrics of a serving process for Prometheus: what is measured, from which events, and its port. */
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { Counter, collectDefaultMetrics, Registry } from 'prom-client'
 import { jobs, onEnd, reads } from '#channels.ts'
-import { createHistogram, register } from '#metrics/histogram.ts'
-import { requestSeries } from '#metrics/requests.ts'
-import type { Observe } from '#observe.ts'
+import {
+  createHistogram,
+  type Histogram,
+  type HistogramSeries,
+  register,
+} from '#metrics/histogram.ts'
+import type { Observe, RequestEvent } from '#observe.ts'
 
 /** The upper bounds of all durations, in seconds: those of the semantic conventions for HTTP, and three for what takes less. */
 const durations = [
@@ -14,7 +21,7 @@ const durations = [
 const counts = [1, 2, 5, 10, 20, 50, 100, 200, 500]
 
 /** A number that is kept elsewhere, or one for each value of a label; it is read when Prometheus asks. */
-type Reading = {
+type GaugeReading = {
   readonly name: string
   readonly help: string
 } & (
@@ -26,28 +33,80 @@ type Timing = { readonly name: string; readonly help: string; readonly labels?: 
 
 const readingOn =
   (registry: Registry, type: 'gauge' | 'counter') =>
-  ({ name, help, label, read }: Reading): void =>
+  ({ name, help, label, read }: GaugeReading): void =>
     register(registry, { name, help, type }, () =>
       label === undefined
         ? [{ labels: {}, value: read() }]
         : Array.from(read(), ([of, value]) => ({ labels: { [label]: of }, value })),
     )
 
-/** What can be put on a registry. */
-const instrumentsOf = (registry: Registry) => ({
-  duration: (timing: Timing) => createHistogram(registry, { ...timing, buckets: durations }),
-  counter: (name: string, help: string, ...labelNames: string[]) =>
-    new Counter({ name, help, labelNames, registers: [registry] }),
-  /** What may fall again. */
-  gauge: readingOn(registry, 'gauge'),
-  /** What only grows. */
-  total: readingOn(registry, 'counter'),
-})
+/** The codes of errors that an operator has an alarm for. */
+const alarming = ['INTERNAL', 'OVERLOADED', 'UNAVAILABLE', 'TIMEOUT']
 
-type Instruments = ReturnType<typeof instrumentsOf>
+/** The methods of RFC 9110, RFC 5789 and RFC 10008; any other is `_OTHER`, as the semantic conventions have it. */
+const methods: ReadonlySet<string> = new Set([
+  'CONNECT',
+  'DELETE',
+  'GET',
+  'HEAD',
+  'OPTIONS',
+  'PATCH',
+  'POST',
+  'PUT',
+  'QUERY',
+  'TRACE',
+])
 
-/** The reads and writes of the store, by any caller. */
-const measureStore = ({ duration, counter }: Instruments, system: string) => {
+/** The series of a request in a histogram by method, route and status. */
+const requestSeries = (histogram: Histogram) => {
+  const known = new Map<string | undefined, Map<number, Map<string, HistogramSeries>>>()
+  return ({ route, status, method }: RequestEvent): HistogramSeries => {
+    const found = known.get(route)?.get(status)?.get(method)
+    if (found) return found
+    const label = methods.has(method) ? method : '_OTHER'
+    const series = histogram.series(label, route ?? '', String(status))
+    const byStatus = known.getOrInsertComputed(route, () => new Map())
+    byStatus.getOrInsertComputed(status, () => new Map()).set(method, series)
+    return series
+  }
+}
+
+/** Begins to measure; `system` is the database's name in the semantic conventions. */
+export const createMetrics = (system: string, version: string) => {
+  const registry = new Registry()
+  const duration = (timing: Timing) => createHistogram(registry, { ...timing, buckets: durations })
+  const counter = (name: string, help: string, ...labelNames: string[]) =>
+    new Counter({ name, help, labelNames, registers: [registry] })
+  const gauge = readingOn(registry, 'gauge')
+  collectDefaultMetrics({ register: registry })
+
+  // Requests, and what else is counted by events.
+  const requests = requestSeries(
+    duration({
+      name: 'http_server_request_duration_seconds',
+      help: 'Duration of requests, from their arrival to their answer.',
+      labels: ['http_request_method', 'http_route', 'http_response_status_code'],
+    }),
+  )
+  const waits = duration({
+    name: 'duet_queue_wait_seconds',
+    help: 'How long requests waited for their turn.',
+  }).series()
+  const refusals = counter('duet_refusals_total', 'Answers that are errors, by code.', 'code')
+  // There from the start, so that the first one is seen as an increase.
+  for (const code of alarming) refusals.inc({ code }, 0)
+  const mails = counter('duet_mail_failures_total', 'Messages that could not be sent.')
+  const problems = counter('duet_store_problems_total', 'Failures of the store that it survived.')
+  const observe: Observe = event => {
+    if (event.kind === 'request') {
+      requests(event).observe(event.milliseconds / 1000)
+      waits.observe(event.wait / 1000)
+      if (event.code !== undefined) refusals.inc({ code: event.code })
+    } else if (event.kind === 'mail failed') mails.inc()
+    else if (event.kind === 'problem') problems.inc()
+  }
+
+  // The reads and writes of the store, by any caller.
   const operations = duration({
     name: 'db_client_operation_duration_seconds',
     help: 'Duration of reads (one snapshot each) and writes (one transaction each), with the wait for a connection or the writer.',
@@ -69,50 +128,6 @@ const measureStore = ({ duration, counter }: Instruments, system: string) => {
       if (facts.replayed) replayed.inc()
     }),
   ]
-  return (): void => {
-    for (const end of ends) end()
-  }
-}
-
-/** The codes of errors that an operator has an alarm for. */
-const alarming = ['INTERNAL', 'OVERLOADED', 'UNAVAILABLE', 'TIMEOUT']
-
-/** Requests and what else is counted by events. */
-const measureEvents = ({ duration, counter }: Instruments): Observe => {
-  const requests = requestSeries(
-    duration({
-      name: 'http_server_request_duration_seconds',
-      help: 'Duration of requests, from their arrival to their answer.',
-      labels: ['http_request_method', 'http_route', 'http_response_status_code'],
-    }),
-  )
-  const waits = duration({
-    name: 'duet_queue_wait_seconds',
-    help: 'How long requests waited for their turn.',
-  }).series()
-  const refusals = counter('duet_refusals_total', 'Answers that are errors, by code.', 'code')
-  // There from the start, so that the first one is seen as an increase.
-  for (const code of alarming) refusals.inc({ code }, 0)
-  const mails = counter('duet_mail_failures_total', 'Messages that could not be sent.')
-  const problems = counter('duet_store_problems_total', 'Failures of the store that it survived.')
-  return event => {
-    if (event.kind === 'request') {
-      requests(event).observe(event.milliseconds / 1000)
-      waits.observe(event.wait / 1000)
-      if (event.code !== undefined) refusals.inc({ code: event.code })
-    } else if (event.kind === 'mail failed') mails.inc()
-    else if (event.kind === 'problem') problems.inc()
-  }
-}
-
-/** Begins to measure; `system` is the database's name in the semantic conventions. */
-export const createMetrics = (system: string, version: string) => {
-  const registry = new Registry()
-  const instruments = instrumentsOf(registry)
-  const { duration, counter, gauge, total } = instruments
-  collectDefaultMetrics({ register: registry })
-  const observe = measureEvents(instruments)
-  const endStore = measureStore(instruments, system)
   const batches = createHistogram(registry, {
     name: 'duet_commit_writes',
     help: 'Writes that were committed together.',
@@ -144,13 +159,50 @@ export const createMetrics = (system: string, version: string) => {
     /** A use of what is deprecated, of an API or of a member in it. */
     deprecated: ({ api, member = '' }: { readonly api: string; readonly member?: string }): void =>
       deprecated.inc({ api, member }),
+    /** Adds a number that may fall again. */
     gauge,
-    total,
+    /** Adds a number that only grows. */
+    total: readingOn(registry, 'counter'),
     /** All of it in Prometheus' text format, whose media type is `type`. */
     text: () => registry.metrics(),
     type: registry.contentType,
-    close: endStore,
+    close: (): void => {
+      for (const end of ends) end()
+    },
   }
 }
 
 export type Metrics = ReturnType<typeof createMetrics>
+
+const path = '/metrics'
+
+/** Serves metrics on a port of their own, which callers of the APIs do not reach; rejects if the port cannot be had. */
+export const listenForMetrics = async (
+  { text, type }: Pick<Metrics, 'text' | 'type'>,
+  host: string,
+  port: number,
+): Promise<{ readonly url: string; readonly close: () => void }> => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { url = '', method = '' } = request
+    if (url.split('?', 1)[0] !== path) {
+      response.writeHead(404).end(`The metrics are at ${path}\n`)
+    } else if (method !== 'GET' && method !== 'HEAD') {
+      response.writeHead(405, { Allow: 'GET, HEAD' }).end()
+    } else {
+      const body = await text()
+      response.writeHead(200, { 'Content-Type': type }).end(method === 'HEAD' ? undefined : body)
+    }
+  }
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => response.writeHead(500).end())
+  })
+  // `exclusive`: each of several processes has a port of its own.
+  server.listen({ host, port, exclusive: true })
+  await once(server, 'listening')
+  const name = host.includes(':') ? `[${host}]` : host
+  const close = () => {
+    server.close()
+    server.closeAllConnections()
+  }
+  return { url: `http://${name}:${(server.address() as AddressInfo).port}${path}`, close }
+}

@@ -1,7 +1,6 @@
 /** Authentication by the settings: the secret or keys of tokens, and the issuer and audience that they must name. */
 import { type Authenticate, createAuthenticator } from '#auth/authenticate.ts'
-import { misfit } from '#auth/refusals.ts'
-import { mint, type TokenViewers } from '#auth/token.ts'
+import { mint, misfit, type TokenViewers } from '#auth/token.ts'
 import { keysFor } from '#cli/secret.ts'
 import type { Config } from '#config.ts'
 import { ApiError } from '#errors.ts'

@@ -7,7 +7,7 @@ import type { GraphqlOptions } from '#graphql/graphql.ts'
 import { loadGraphql } from '#graphql/mount.ts'
 import type { StoredDocument, StoredDocuments } from '#graphql/stored.ts'
 import type { Model } from '#model/model.ts'
-import { ConfigError } from '#setting.ts'
+import { ConfigError } from '#settings.ts'
 
 const limitsOf = ({ values }: Config): GraphqlOptions['limits'] => ({
   depth: values.DUET_MAX_DEPTH,

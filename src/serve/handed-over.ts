@@ -1,5 +1,5 @@
 /** The socket that a supervisor made and handed over, as systemd does: sd_listen_fds(3). */
-import { ConfigError } from '#setting.ts'
+import { ConfigError } from '#settings.ts'
 
 /** The first descriptor that is handed over. */
 const firstDescriptor = 3

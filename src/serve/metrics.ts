@@ -4,7 +4,7 @@ import type { Config } from '#config.ts'
 import type { Engine } from '#engines/shared/store.ts'
 import type { HttpContext } from '#http/edge.ts'
 import type { Metrics } from '#metrics/metrics.ts'
-import { ConfigError } from '#setting.ts'
+import { ConfigError } from '#settings.ts'
 import type { Usage } from '#versions/deprecated-use.ts'
 
 /** The names of the semantic conventions. */
@@ -97,7 +97,7 @@ const addGauges = ({ gauge, total }: Metrics, { engine, edge }: Looked): void =>
 /** Serves the metrics on their port; gives the address, and a function that ends it. Throws ConfigError where the port is taken. */
 export const serveMetrics = async (metrics: Metrics, { values }: Config, looked: Looked) => {
   const { DUET_METRICS_HOST: host, DUET_METRICS_PORT: port = 0 } = values
-  const { listenForMetrics } = await import('#metrics/listen.ts')
+  const { listenForMetrics } = await import('#metrics/metrics.ts')
   addGauges(metrics, looked)
   try {
     return await listenForMetrics(metrics, host, port)

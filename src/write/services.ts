@@ -1,5 +1,5 @@
 /** The services that actions and effects may use beside the store. */
-import type { Mailer } from '#mail/letter.ts'
+import type { Mailer } from '#mail/mail.ts'
 
 export type Services = {
   readonly mail: Mailer

@@ -1,7 +1,7 @@
 /** The message for verifying an address: plain text, and the same as simple HTML. */
 import { html } from 'hono/html'
 import { type Person, sealToken } from '#content/user/verify-email/token.ts'
-import type { Message } from '#mail/letter.ts'
+import type { Message } from '#mail/smtp.ts'
 import type { Services } from '#write/services.ts'
 
 // Line ends, control characters, and those that change the direction of the text around them.

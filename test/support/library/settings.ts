@@ -1,5 +1,5 @@
 /** The library's own settings. */
-import { oneOf, setting, whole } from '#setting.ts'
+import { oneOf, setting, whole } from '#settings.ts'
 
 export const settings = {
   DUET_JOINING: setting(

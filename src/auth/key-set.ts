@@ -1,6 +1,9 @@
-/** Reads a JSON Web Key Set (RFC 7517): the keys that may check a token here, and why the others may not. */
+/** Reads a JSON Web Key Set (RFC 7517) from a file or an address: the keys that may check a token here, and why the others may not. */
 import { createPublicKey, type KeyObject, type webcrypto } from 'node:crypto'
-import { isObject, type JsonObject as Member } from '#base/object.ts'
+import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { isObject, type JsonObject } from '#base/object.ts'
+import { traceHeaders } from '#base/traceparent.ts'
 
 // One kind of key for each algorithm, and one algorithm for each key (RFC 8725, section 3.1).
 const kinds = {
@@ -39,17 +42,10 @@ export type KeyName = { readonly alg: string; readonly kid: string | undefined }
 
 export type FindKey = (name: KeyName) => Promise<VerifyingKey>
 
-/** The keys of a set that can be used, and a sentence on each that cannot. */
-export type KeySet = { readonly keys: readonly PublicKey[]; readonly faults: readonly string[] }
-
 const isSetAlgorithm = (alg: unknown): alg is SetAlgorithm =>
   typeof alg === 'string' && Object.hasOwn(kinds, alg)
 
-const mayVerify = ({ use, key_ops }: Member): boolean =>
-  (use === undefined || use === 'sig') &&
-  (key_ops === undefined || (Array.isArray(key_ops) && key_ops.includes('verify')))
-
-const publicKey = (member: Member): KeyObject | undefined => {
+const publicKey = (member: JsonObject): KeyObject | undefined => {
   try {
     return createPublicKey({ key: member as webcrypto.JsonWebKey, format: 'jwk' })
   } catch {
@@ -64,7 +60,11 @@ const readKey = (member: unknown): PublicKey | string => {
   if (kty !== kinds[alg].kty || crv !== kinds[alg].crv)
     return `is not of the kind that ${alg} needs`
   if (kid !== undefined && typeof kid !== 'string') return 'has a kid that is not a string'
-  if (!mayVerify(member)) return 'is not for signatures'
+  const { use, key_ops: operations } = member
+  const mayVerify =
+    (use === undefined || use === 'sig') &&
+    (operations === undefined || (Array.isArray(operations) && operations.includes('verify')))
+  if (!mayVerify) return 'is not for signatures'
   if (Object.hasOwn(member, 'd')) return 'is a private key'
   const key = publicKey(member)
   if (key === undefined) return 'has values that make no key'
@@ -82,8 +82,10 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** The set in a JSON text; throws a plain error where it holds none. A bad key never spoils the others. */
-export const readKeySet = (text: string): KeySet => {
+/** The keys of the set in a JSON text that can be used, and a sentence on each that cannot; throws a plain error if it holds no set. */
+export const readKeySet = (
+  text: string,
+): { readonly keys: readonly PublicKey[]; readonly faults: readonly string[] } => {
   const set = parsed(text)
   if (!isObject(set) || !Array.isArray(set.keys)) throw new Error('it is not a JSON Web Key Set')
   const read = set.keys.map(readKey)
@@ -91,4 +93,44 @@ export const readKeySet = (text: string): KeySet => {
     keys: read.filter(key => typeof key !== 'string'),
     faults: read.flatMap((key, at) => (typeof key === 'string' ? [`key ${at + 1} ${key}`] : [])),
   }
+}
+
+const mostBytes = 65_536
+
+const tooLarge = () => new Error(`it has more than ${mostBytes} bytes`)
+
+const textOf = (bytes: Uint8Array): string => {
+  if (bytes.length > mostBytes) throw tooLarge()
+  return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+}
+
+/** The text of a file; it blocks, so it is only for the start. */
+export const readFileNow = (path: string): string => textOf(readFileSync(path))
+
+/** The text of a file. */
+export const readFileText = async (path: string): Promise<string> => textOf(await readFile(path))
+
+/**
+ * The body that an address answers with. Rejects with a plain error for anything but 200, for a
+ * redirect (which could lead to an address the operator never named), after `timeout` milliseconds,
+ * and at the first byte above 64 KiB.
+ */
+export const readUrlText = async (url: URL, timeout = 5_000): Promise<string> => {
+  const response = await fetch(url, {
+    redirect: 'error',
+    signal: AbortSignal.timeout(timeout),
+    headers: { accept: 'application/jwk-set+json, application/json', ...traceHeaders() },
+  })
+  if (response.status !== 200) {
+    await response.body?.cancel()
+    throw new Error(`it answers ${response.status}`)
+  }
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length
+    if (size > mostBytes) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return textOf(Buffer.concat(chunks))
 }
