@@ -31,8 +31,8 @@ export const graphql = [
     'D5',
     'A document that asks for more rows than anybody reads',
     [
-      'test/contract/graphql-answer-limits.test.ts: 10,000 of them are served and 10,001 refused, with the way out, and never cut short',
-      'test/contract/graphql-answer-limits.test.ts: objects are not read further than the limit allows',
+      'test/contract/graphql-limits.test.ts: 10,000 of them are served and 10,001 refused, with the way out, and never cut short',
+      'test/contract/graphql-limits.test.ts: objects are not read further than the limit allows',
     ],
     'Deliberate: objects are counted while they are read, not before, as lists without a limit are whole ([limits](graphql.md#limits)).',
   ],
@@ -57,8 +57,8 @@ export const graphql = [
     'D8',
     'Fragments in a circle, or a bomb of them',
     [
-      'test/contract/graphql-bombs.test.ts: fragments that double … times are refused',
-      'test/contract/graphql-bombs.test.ts: fragments in a circle are refused',
+      'test/contract/graphql-limits.test.ts: fragments that double … times are refused',
+      'test/contract/graphql-limits.test.ts: fragments in a circle are refused',
       'src/graphql/limits.test.ts: a bomb of fragments, which would never end if it were written out, is measured',
     ],
   ],
@@ -67,7 +67,7 @@ export const graphql = [
     'Documents that are slow to validate',
     [
       'test/contract/graphql-limits.test.ts: fields of one name are too many where comparing them all is too much',
-      'test/contract/graphql-bombs.test.ts: …: refused',
+      'test/contract/graphql-limits.test.ts: …: refused',
       'test/nightly/hold.test.ts: no request of at most 1 MiB holds the event loop for more than … ms on …',
       'src/http/limit/time.test.ts: a second may be taken at once, and a millisecond more is refused until it is given back',
       'test/contract/graphql-limits.test.ts: documents that are new take of the time of their caller: known ones and other callers are served on',
@@ -79,8 +79,8 @@ export const graphql = [
     'D10',
     'Nesting that exhausts the stack',
     [
-      'test/contract/graphql-bombs.test.ts: … … deep are refused',
-      'test/contract/graphql-bombs.test.ts: variables … deep are refused',
+      'test/contract/graphql-limits.test.ts: … … deep are refused',
+      'test/contract/graphql-limits.test.ts: variables … deep are refused',
       'src/http/json.test.ts: 32 levels are read and 33 are not',
     ],
   ],
@@ -155,9 +155,9 @@ export const graphql = [
     'D19',
     'A detour through the graph to what is closed',
     [
-      'test/contract/policy-fields.test.ts: every path of the schema is walked: there are many, and some are seven levels long',
-      'test/contract/policy-fields.test.ts: every path of the schema to a user’s … is closed to anonymous and open to any token',
-      'test/contract/policy-fields.test.ts: in fragments, under aliases, merged and conditional, shows anonymous no closed field',
+      'test/contract/policy.test.ts: every path of the schema is walked: there are many, and some are seven levels long',
+      'test/contract/policy.test.ts: every path of the schema to a user’s … is closed to anonymous and open to any token',
+      'test/contract/policy.test.ts: in fragments, under aliases, merged and conditional, shows anonymous no closed field',
     ],
   ],
   [

@@ -158,7 +158,7 @@ export const http = [
     'G16',
     'Tricks with paths',
     [
-      'test/contract/policy-made-up.test.ts: no spelling of a path, method or header lets a user reach what is an admin’s',
+      'test/contract/policy.test.ts: no spelling of a path, method or header lets a user reach what is an admin’s',
       'test/contract/rest-reads.test.ts: a path with a malformed escape, or one of NUL, is 400',
       'test/cli/heads.test.ts: … is not found, and not resolved',
       'test/nightly/paths.test.ts: … spellings of paths lead nobody to what is not theirs',
@@ -218,7 +218,7 @@ export const http = [
     [
       'test/http/answers.test.ts: requests of four callers at once get each their own answer, and one ETag stands for one text',
       'test/contract/rest-conditional.test.ts: GET … says who may keep it and what it depends on',
-      'test/contract/policy-fields.test.ts: every path of the schema is judged anew for each who asks, though the document is known',
+      'test/contract/policy.test.ts: every path of the schema is judged anew for each who asks, though the document is known',
       'src/http/limit/address.test.ts: X-Forwarded-For from a peer that is no trusted proxy is not looked at',
       'test/nightly/callers.test.ts: 10,000 requests of four callers at once get each their own answer',
     ],

@@ -23,8 +23,8 @@ export const owasp = [
     'F3',
     'Members that are not the caller’s to set or to see (API3)',
     [
-      'test/contract/policy-made-up.test.ts: members that the caller may not set are refused by every input of GraphQL, and nothing changes',
-      'test/contract/policy-made-up.test.ts: … is set by an admin, and by nobody else',
+      'test/contract/policy.test.ts: members that the caller may not set are refused by every input of GraphQL, and nothing changes',
+      'test/contract/policy.test.ts: … is set by an admin, and by nobody else',
       'test/contract/rest-bodies.test.ts: a … takes none of … from a caller',
       'src/write/input.test.ts: whatever an input holds, it is either stored by the fields’ names or told by its own',
       'test/nightly/inputs.test.ts: 5,000 bodies with a member that is not the caller’s are refused, and change nothing',
@@ -45,7 +45,7 @@ export const owasp = [
     'F5',
     'Functions of admins by another way (API5)',
     [
-      'test/contract/policy-made-up.test.ts: no spelling of a path, method or header lets a user reach what is an admin’s',
+      'test/contract/policy.test.ts: no spelling of a path, method or header lets a user reach what is an admin’s',
       'test/contract/rest-http.test.ts: a method in a header or a parameter is no method',
     ],
   ],

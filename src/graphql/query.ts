@@ -34,7 +34,7 @@ type PreparedQuery = {
 }
 
 /** The answer, or, if a row is missing, the answers that say so: how the caller named it is not in them. */
-type Outcome = Whole | { readonly missing: readonly Answer[] }
+type QueryOutcome = Whole | { readonly missing: readonly Answer[] }
 
 /** The whole answer, or the error that makes `data` null: every root list is non-null. */
 export type Queried = Whole | { readonly error: Error }
@@ -57,7 +57,7 @@ export const runQuery = (
     `${viewer.role} ${conditions} ${given}`,
     () => prepareQuery(execution, collected),
   )
-  const make = (answers: readonly Answer[]): Outcome | Promise<Outcome> => {
+  const make = (answers: readonly Answer[]): QueryOutcome | Promise<QueryOutcome> => {
     if (answers.some(({ missing }) => missing)) return { missing: answers }
     const texts = ['{"data":{']
     for (const member of members) {
@@ -69,7 +69,7 @@ export const runQuery = (
     texts.push('}}')
     return wholeOf(texts, isTagged)
   }
-  const orError = (outcome: Outcome): Queried =>
+  const orError = (outcome: QueryOutcome): Queried =>
     'missing' in outcome ? { error: missingRow(members, outcome.missing, execution) } : outcome
   if (!prepared) return after(make([]), orError)
   const values = [viewer.id, ...slots.valuesOf(variables)]
