@@ -1,7 +1,7 @@
 // Which test files run on which engine, and which begin first.
 
 /** Test files in these folders run on SQLite and again on PostgreSQL: callers get the same from both. */
-const onBoth = /^test\/(contract|generic|store|cli|model)\/.*\.test\.ts$/
+const onBoth = /^test\/((contract|generic|store|cli|model)\/.*|generated\/operations)\.test\.ts$/
 
 /** The exceptions, which run on SQLite only, with the reason. */
 export const onSqliteOnly = {
@@ -45,7 +45,7 @@ export const runsOnPostgres = file => onBoth.test(file) && !Object.hasOwn(onSqli
 export const longest = [
   'test/generated/kinds.test.ts',
   'test/store/serve.test.ts',
-  'test/contract/differential.test.ts',
+  'test/generated/operations.test.ts',
   'test/generated/models.test.ts',
   'test/field-example.test.ts',
   'test/postgres/processes.test.ts',

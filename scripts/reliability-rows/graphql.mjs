@@ -136,8 +136,8 @@ export const graphql = [
     'D17',
     'A query for each row',
     [
-      'test/contract/one-read.test.ts: asks the store once, in one moment, with one statement a level at the most',
-      'test/contract/one-read.test.ts: of ten users, their posts, comments and authors is a statement a level, or one for them all',
+      'test/generated/operations.test.ts: each asked the store once, in one moment, with one statement a level at the most',
+      'test/generated/operations.test.ts: ten users, their posts, comments and authors are a statement a level, or one for them all',
     ],
   ],
   [

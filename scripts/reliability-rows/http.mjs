@@ -207,7 +207,7 @@ export const http = [
     [
       'test/fuzz/run.ts: … requests out of the documents and the schema of … get no answer that these do not allow',
       'test/fuzz/fuzz.test.ts: data is held against the schema and the selection, whatever stands under a directive',
-      'test/contract/differential.test.ts: … generated operations are answered to the letter as by graphql-js',
+      'test/generated/operations.test.ts: … generated operations are answered to the letter as by graphql-js',
       'test/generated/versions.ts: say the same to … generated requests, but for what is declared',
       'test/postgres/equal/rounds.ts: … generated requests have the same answers, to the letter',
     ],

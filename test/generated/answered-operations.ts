@@ -3,12 +3,13 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { executeSync, parse } from 'graphql'
 import { deriveSchema } from '#graphql/schema.ts'
-import type { Model } from '#model/model.ts'
+import { entityOf, type Model } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
-import { referenceOver, rowsOf } from '../generic/reference.ts'
-import { rootOver } from '../generic/resolvers.ts'
+import { parseId } from '#model/values.ts'
+import { type Row, referenceOver, rowsOf } from '../generic/reference.ts'
 import { type Operation, type Shape, vocabularyOf } from '../operations.ts'
 import { usualModel, type World, type WorldOptions } from '../world.ts'
+import { rootOver } from './reference-graphql.ts'
 
 /** What all is generated from; DUET_SEED makes the same again. */
 export const seed = Number(process.env.DUET_SEED ?? Date.now() % 1_000_000)
@@ -42,8 +43,20 @@ export const usual = sideOf(usualModel)
 const viewer: Viewer = { id: 2, role: 'user' }
 
 /** What graphql-js reads in place of the store. */
-export const resolversOf = async (world: World): Promise<object> =>
-  rootOver(world.core.model, referenceOver(world.core.model, await rowsOf(world)), viewer)
+export const resolversOf = async (world: World): Promise<object> => {
+  const { model } = world.core
+  const reference = referenceOver(model, await rowsOf(world))
+  return rootOver<Row>({
+    model,
+    met: (name, at) => {
+      const { policy } = entityOf(model, name)
+      const rule = at === 'root' ? (policy.enter ?? policy.read) : policy.read
+      return reference.seen(name, rule, viewer)
+    },
+    keeps: (_, key, wanted) => row => row[key] === parseId(String(wanted)),
+    shown: (entity, key, row) => reference.shown(entity, key, row[key] ?? null),
+  })
+}
 
 // ---- The comparison.
 
