@@ -54,8 +54,7 @@ const otherMeanings: Readonly<Record<string, Meaning>> = {
       'src/read/compile.ts',
       'src/read/plan.ts',
       'src/read/stitch.ts',
-      'src/rest/paging.ts',
-      'src/rest/sorting.ts',
+      'src/rest/query.ts',
     ],
   },
   // SQL's operator, and the English word: not after an article.

@@ -99,8 +99,8 @@ export const http = [
     'G10',
     'Cursors that were changed or belong to others',
     [
-      'src/rest/cursor.test.ts: a cursor with any one letter changed, added or taken away is worth nothing',
-      'src/rest/cursor.test.ts: a cursor is worth nothing in another list or another store',
+      'src/rest/paging.test.ts: a cursor with any one letter changed, added or taken away is worth nothing',
+      'src/rest/paging.test.ts: a cursor is worth nothing in another list or another store',
       'test/contract/rest-cursors.test.ts: … takes no cursor of another list',
     ],
   ],

@@ -17,8 +17,8 @@ import {
   type Schemas,
   withEmbedded,
 } from '#openapi/schemas.ts'
-import { listNameOf } from '#rest/names.ts'
 import type { Route } from '#rest/routes.ts'
+import { listNameOf } from '#rest/routes.ts'
 
 const count = { type: 'integer', minimum: 0 } as const
 const flag = { type: 'boolean' } as const

@@ -30,8 +30,8 @@ import {
 } from '#openapi/responses.ts'
 import { mayForbid, securityOf } from '#openapi/rights.ts'
 import { describedBy, marksOf, refTo, type Schemas } from '#openapi/schemas.ts'
-import { answerNameOf, bodyNameOf } from '#rest/names.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
+import { answerNameOf, bodyNameOf } from '#rest/routes.ts'
 import { type Action, guardedBy } from '#write/action.ts'
 
 /** An action or a separate route, as far as they are alike. */

@@ -19,8 +19,8 @@ import {
 } from '#openapi/responses.ts'
 import { mayForbid, readRules, securityOf } from '#openapi/rights.ts'
 import { describedBy, type Input, inputFields, marksOf, refTo } from '#openapi/schemas.ts'
-import { inputNameOf, listNameOf, operationIdOf, relationOf } from '#rest/names.ts'
 import type { Route } from '#rest/routes.ts'
+import { inputNameOf, listNameOf, operationIdOf, relationOf } from '#rest/routes.ts'
 
 /** An operation at its path, `/things/{id}`. */
 export type Operation = {

@@ -2,7 +2,7 @@
 import { html } from 'hono/html'
 import { once } from '#base/once.ts'
 import { docsPath, restPath, versionsPath } from '#base/paths.ts'
-import type { Difference } from '#versions/differences.ts'
+import type { VersionDifference } from '#versions/differences.ts'
 import type { Assets } from './assets.ts'
 import { bar, code, htmlPage, listed, table, type WebPage } from './page.ts'
 
@@ -21,7 +21,7 @@ export type OfferedVersion = {
 export type VersionsOptions = {
   /** Oldest first; the first is what a request gets that names none. */
   readonly versions: readonly OfferedVersion[]
-  readonly differences: readonly Difference[]
+  readonly differences: readonly VersionDifference[]
   /** A path below the REST API's, which the `curl` lines call. */
   readonly example: string
 }
@@ -104,7 +104,7 @@ const waysOf = ({ versions, example }: VersionsOptions, origin: string) => {
 const marked = (text: string) =>
   text.split('`').map((part, index) => (index % 2 === 1 ? code(part) : part))
 
-const differencesTable = (numbers: readonly string[], differences: readonly Difference[]) =>
+const differencesTable = (numbers: readonly string[], differences: readonly VersionDifference[]) =>
   html`<section class="wide">
 <h2>What differs</h2>
 <p>Each row names only what not all versions have; the rest is the same in each.</p>

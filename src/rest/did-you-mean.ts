@@ -5,24 +5,14 @@ import type { Http } from '#http/request.ts'
 import type { Astray } from '#http/unrouted.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import { isIn } from '#model/version.ts'
-import { noSuchPath } from '#rest/mount.ts'
-import { type Route, routesOf } from '#rest/routes.ts'
+import { noSuchPath } from '#rest/fail.ts'
+import { routesOf } from '#rest/routes.ts'
 import { errorVersionOf, noSuchVersion } from '#versions/negotiation.ts'
 
 /** A longer path is no slip of the fingers, and would cost more to compare. */
 const longest = 200
 
-/** The word that a segment is, or is near to, among those that may stand in its place; an empty one is none. */
-const meantBy = (segment: string, words: readonly string[]): string | undefined => {
-  if (words.includes(segment)) return segment
-  if (segment !== '' && words.some(word => word.startsWith(':'))) return segment
-  return nearest(
-    segment,
-    words.filter(({ length }) => Math.abs(length - segment.length) <= 2),
-  )
-}
-
-/** Finds the path that somebody meant, near to one of these patterns or to one below the API's prefix; undefined where there is none. */
+/** Finds the path that somebody meant, near to one of these patterns or to one below the API's prefix; undefined if there is none. */
 const nearestPath = (patterns: readonly string[]) => {
   const known = [...new Set(patterns)].map(path => path.split('/'))
   const meant = (path: string): string | undefined => {
@@ -30,7 +20,12 @@ const nearestPath = (patterns: readonly string[]) => {
     let left = known.filter(({ length }) => length === asked.length)
     const found: string[] = []
     for (const [at, segment] of asked.entries()) {
-      const word = meantBy(segment, [...new Set(left.map(pattern => pattern[at] ?? ''))])
+      const words = [...new Set(left.map(pattern => pattern[at] ?? ''))]
+      // A parameter may be anything but empty.
+      const isThere =
+        words.includes(segment) || (segment !== '' && words.some(word => word.startsWith(':')))
+      const similar = words.filter(({ length }) => Math.abs(length - segment.length) <= 2)
+      const word = isThere ? segment : nearest(segment, similar)
       if (word === undefined) return undefined
       left = left.filter(pattern => pattern[at] === word || pattern[at]?.startsWith(':'))
       found.push(word)
@@ -46,33 +41,31 @@ const nearestPath = (patterns: readonly string[]) => {
 
 const collection = new RegExp(`^(${restPath}(?:/v\\d+)?)/([^/]+)$`)
 
-/** Says below which parents the things of a collection are created; nothing for other requests than a POST to such a one. */
-const createdBelow = (model: Model) => {
+/** The hints for requests that no route takes, by the model and the paths of all routes. */
+export const didYouMean = (model: Model, paths: readonly string[]): Astray => {
   const creations = routesOf(model).filter(({ kind, below }) => kind === 'create' && below)
-  const shown = ({ path, below }: Route) => path.replace(':parentId', `{${below?.entity}Id}`)
-  return (c: Http): string => {
+  const near = nearestPath(paths)
+  /** Below which parents the things of a collection are created; nothing for other requests than a POST to a collection. */
+  const elsewhere = (c: Http): string => {
     const [, prefix, plural] = collection.exec(c.req.path) ?? []
     if (c.req.method !== 'POST' || plural === undefined) return ''
     const version = errorVersionOf(c)
     const places = creations
       .filter(({ entity }) => entityOf(model, entity).plural === plural)
       .filter(({ lifetime }) => isIn(lifetime, version))
-      .map(route => `POST ${prefix}${shown(route)}`)
+      .map(({ path, below }) => path.replace(':parentId', `{${below?.entity}Id}`))
+      .map(path => `POST ${prefix}${path}`)
     return places.length === 0 ? '' : `; ${plural} are created by ${places.join(' or ')}`
   }
-}
-
-/** What is told of a request that no route takes, by the model and the paths of all routes. */
-export const astray = (model: Model, paths: readonly string[]): Astray => {
-  const elsewhere = createdBelow(model)
-  const near = nearestPath(paths)
-  const hint = (c: Http): string => {
-    const place = elsewhere(c)
-    const meant = place === '' ? near(c.req.path) : undefined
-    return meant === undefined ? `${place}; ` : `; did you mean ${meant}? `
-  }
   return {
-    absent: c => noSuchVersion(c.req.path) ?? noSuchPath(c.req.path, hint(c)),
+    absent: c => {
+      const unknown = noSuchVersion(c.req.path)
+      if (unknown) return unknown
+      const place = elsewhere(c)
+      const meant = place === '' ? near(c.req.path) : undefined
+      const hint = meant === undefined ? `${place}; ` : `; did you mean ${meant}? `
+      return noSuchPath(c.req.path, hint)
+    },
     elsewhere,
   }
 }

@@ -1,7 +1,7 @@
 /** Errors as the REST API prints them, one shape everywhere in a version, and the notices of a deprecated version that all its answers carry. */
 import { after } from '#base/after.ts'
-import { errorsPath } from '#base/paths.ts'
-import type { ApiError } from '#errors.ts'
+import { docsPath, errorsPath } from '#base/paths.ts'
+import { ApiError } from '#errors.ts'
 import type { Fail, Handle } from '#http/edge.ts'
 import { errorHeaders, type Reply } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
@@ -10,33 +10,31 @@ import type { Notices, Successor } from '#versions/deprecation.ts'
 import { styleOf } from '#versions/differences.ts'
 import { errorVersionOf } from '#versions/negotiation.ts'
 
-const asError = ({ code, message, details }: ApiError, requestId: string) => ({
-  error: { code, message, ...(details && { details }), requestId },
-})
-
-/** The error as a problem (RFC 9457), with its code and the fields at fault. */
-const asProblem = ({ code, title, message, status, details }: ApiError, requestId: string) => ({
-  type: `${errorsPath}#${code}`,
-  title,
-  status,
-  detail: message,
-  code,
-  ...(details && { errors: details }),
-  requestId,
-})
-
 /** The error in the shape of a version, with its own status. */
 export const failIn = (version: Version, error: ApiError, requestId: string): Reply => {
+  const { code, title, message, status, details } = error
   const isProblem = styleOf(version).errors === 'problem'
+  // A problem is as RFC 9457 has it, with its code and the fields at fault.
+  const body = isProblem
+    ? {
+        type: `${errorsPath}#${code}`,
+        title,
+        status,
+        detail: message,
+        code,
+        ...(details && { errors: details }),
+        requestId,
+      }
+    : { error: { code, message, ...(details && { details }), requestId } }
   return {
-    status: error.status,
+    status,
     headers: {
       'Content-Type': isProblem ? 'application/problem+json' : 'application/json; charset=utf-8',
       'Cache-Control': 'no-store',
       'API-Version': String(version),
       ...errorHeaders(error),
     },
-    body: JSON.stringify(isProblem ? asProblem(error, requestId) : asError(error, requestId)),
+    body: JSON.stringify(body),
   }
 }
 
@@ -44,10 +42,17 @@ export const failIn = (version: Version, error: ApiError, requestId: string): Re
 export const fail = (error: ApiError, requestId: string, c: Http): Reply =>
   failIn(errorVersionOf(c), error, requestId)
 
+/** The error for a path that leads nowhere: a hint at what may have been meant, and the page that lists the paths. */
+export const noSuchPath = (path: string, hint = '; '): ApiError =>
+  new ApiError(
+    'NOT_FOUND',
+    `Path ${path} not found${hint}${docsPath} lists the paths of the REST API`,
+  )
+
 /** How the answers of a route carry notices: what prints its errors, and what is put around its handler. */
 export type Announcing = { readonly fail: Fail; readonly around: (handle: Handle) => Handle }
 
-/** The REST API's way to answer, with notices where there are any; without them nothing is in between. */
+/** The REST API's way to answer, with notices if there are any; without them nothing is in between. */
 export const announcing = (notices: Notices | undefined, successor: Successor): Announcing => {
   if (!notices) return { fail, around: handle => handle }
   const announced = (c: Http, reply: Reply) => notices.announce(c, reply, successor)

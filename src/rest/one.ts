@@ -5,22 +5,38 @@ import { prepareFor } from '#core.ts'
 import { askedBy } from '#http/asked.ts'
 import { bodyOf, type Reply } from '#http/reply.ts'
 import { queryString } from '#http/request.ts'
-import { notFound } from '#model/model.ts'
-import type { Role, Viewer } from '#model/policy.ts'
-import { type Resource, resourceOf } from '#model/resource.ts'
+import { type Model, notFound } from '#model/model.ts'
+import type { Role } from '#model/policy.ts'
+import { type Member, type Resource, resourceOf } from '#model/resource.ts'
 import { plan, type ReadPlan } from '#read/plan.ts'
 import { type Prepared, type Renderer, readCached } from '#read/read.ts'
-import { oneRow, type Root, type Value } from '#read/selection.ts'
-import { itemsOf, memberNames } from '#rest/members.ts'
-import { type Mount, pathId } from '#rest/mount.ts'
-import { fieldsOf, oneParameters } from '#rest/paging.ts'
-import { parseQuery } from '#rest/query.ts'
-import { isPublic, markOf, representAs, tagOf } from '#rest/represent.ts'
+import { type Item, oneRow, type Root, type Value } from '#read/selection.ts'
+import { fieldsOf, memberNames, oneParameters, parseQuery } from '#rest/query.ts'
+import { isPublic, type Mount, objectTag, pathId, representAs } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
 import { styleOf } from '#versions/differences.ts'
 import type { RestHandler } from '#versions/negotiation.ts'
 
-/** The members of one thing. Slots: the viewer, its id, and its parent's where the path names one. */
+/** What to read for the members of a resource, all or the chosen ones, in the object's own order; links stand below `prefix`. */
+export const itemsOf = (
+  model: Model,
+  { entity, version, members }: Resource,
+  prefix: string,
+  chosen: readonly string[] | null,
+): readonly Item[] => {
+  const itemOf = (member: Member): Item => {
+    const key = member.name
+    if (member.kind === 'field')
+      return { kind: 'field', key, field: member.field, form: member.form }
+    if (member.kind === 'links') return { kind: 'links', key, prefix, links: member.links }
+    const target = resourceOf(model, entity.relations[key]?.to ?? '', version)
+    const items = itemsOf(model, target, prefix, null)
+    return { kind: 'relation', key, relation: key, page: null, items }
+  }
+  return members.filter(({ name }) => chosen === null || chosen.includes(name)).map(itemOf)
+}
+
+/** The members of one thing. Slots: the viewer, its id, and its parent's if the path names one. */
 const rootOf = (
   { core, prefix, version }: Mount,
   { entity, below }: Pick<Route, 'entity' | 'below'>,
@@ -43,75 +59,54 @@ export const wholeOne = (
   return plan({ encoding: 'rest', roots: [root] }, mount.core.model, role)
 }
 
-/** The plans of one thing by the chosen members and the role; made when first needed. */
-const plansOf = (mount: Mount, route: Route) => {
-  const plans = lru<Prepared>(200)
-  return (fields: readonly string[] | null, { role }: Viewer): Prepared => {
-    const key = fields === null ? role : `${role} ${fields.join()}`
-    const known = plans.get(key)
-    if (known) return known
-    const roots = [rootOf(mount, route, fields)]
-    return plans.set(key, prepareFor(mount.core, { encoding: 'rest', roots }, role))
-  }
-}
-
-/** The members that a query string chooses; null: all. Throws `VALIDATION_ERROR`. */
-const chosenMembers = (resource: Resource) => {
-  const { isStrict } = styleOf(resource.version)
-  const { selectable } = resource.entity.rest
-  const names = memberNames(resource)
-  const parameters = [...oneParameters(resource), 'version']
-  return (text: string): readonly string[] | null => {
-    if (text === '' || !(selectable || isStrict)) return null
-    const query = parseQuery(text)
-    if (isStrict) query.only(parameters)
-    const fields = selectable ? fieldsOf(query, names) : null
-    query.done()
-    return fields
-  }
-}
-
-/** The body of one thing with its ETag; null where there is no such thing. */
-type Shown = { readonly body: Reply['body']; readonly tag: string } | null
-
 /** Serves one thing by its id. */
 export const serveOne = (mount: Mount, route: Route): RestHandler => {
   const { core, edge, version } = mount
   const resource = resourceOf(core.model, route.entity, version)
   const { entity } = resource
+  const { selectable } = entity.rest
+  const { isStrict } = styleOf(version)
+  const names = memberNames(resource)
+  const parameters = [...oneParameters(resource), 'version']
   const open = isPublic(core.model, entity, route)
-  const planFor = plansOf(mount, route)
-  const chosen = chosenMembers(resource)
-  const shown: Renderer<Shown> = {
-    by: '',
-    make: ([answer]) => {
-      if (!answer || answer.text === 'null') return null
-      const { text } = answer
-      return { body: bodyOf(text), tag: tagOf(text, markOf(entity, answer), version) }
-    },
+
+  /** The plans by the role and the chosen members, null for all of them; made when first needed. */
+  const plans = lru<Prepared>(200)
+  const planFor = (role: Role, fields: readonly string[] | null): Prepared => {
+    const key = fields === null ? role : `${role} ${fields.join()}`
+    const known = plans.get(key)
+    if (known) return known
+    const roots = [rootOf(mount, route, fields)]
+    return plans.set(key, prepareFor(core, { encoding: 'rest', roots }, role))
   }
+
+  /** The body with its ETag; null if there is no such thing. */
+  const shown: Renderer<{ readonly body: Reply['body']; readonly tag: string } | null> = {
+    by: '',
+    make: ([answer]) =>
+      !answer || answer.text === 'null'
+        ? null
+        : { body: bodyOf(answer.text), tag: objectTag(entity, answer, version) },
+  }
+
   return (c, viewer, named) => {
+    const text = queryString(c)
     // The right comes before the thing's existence, and both before the parameters; chosen members have rules of their own.
-    const query = queryString(c)
-    const entered = planFor(query === '' ? null : [], viewer)
+    let prepared = planFor(viewer.role, text === '' ? null : [])
     const id = pathId(c, 'id', route.entity)
     const values: Value[] = [viewer.id, id]
     if (route.below) values.push(pathId(c, 'parentId', route.below.entity))
-    const find = (prepared: Prepared) =>
-      after(readCached(core.reader, prepared, values, shown, askedBy(edge, c, viewer)), found => {
-        if (found === null) throw notFound(route.entity, id)
-        return found
-      })
-    let fields: readonly string[] | null
-    try {
-      fields = chosen(query)
-    } catch (fault) {
-      return after(find(entered), () => {
-        throw fault
-      })
+    const query = text === '' ? undefined : parseQuery(text)
+    if (query) {
+      if (isStrict) query.only(parameters)
+      const fields = selectable ? fieldsOf(query, names) : null
+      if (query.isSound()) prepared = planFor(viewer.role, fields)
     }
-    return after(find(planFor(fields, viewer)), ({ body, tag }) =>
-      representAs(c, edge, body, tag, { named, isPublic: open }),
-    )
+    const found = readCached(core.reader, prepared, values, shown, askedBy(edge, c, viewer))
+    return after(found, made => {
+      if (made === null) throw notFound(route.entity, id)
+      query?.done()
+      return representAs(c, edge, made.body, made.tag, { named, isPublic: open })
+    })
   }
 }

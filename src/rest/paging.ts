@@ -1,31 +1,13 @@
-/** Pages of a list: reads the parameters, and makes the envelope and `Link` header with the other pages. */
-import type { Resource } from '#model/resource.ts'
+/** Pages of a list: the parameters that ask for one, the cursors, and the envelope with the links to the other pages. */
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { parseId } from '#model/values.ts'
 import type { Answer } from '#read/read.ts'
 import { mostPerPage, pageSize } from '#read/selection.ts'
-import { decodeCursor, encodeCursor } from '#rest/cursor.ts'
-import type { Query } from '#rest/query.ts'
+import type { QueryParameters } from '#rest/query.ts'
 import type { VersionStyle } from '#versions/differences.ts'
 
-/** The query parameters of a list, beside `version`. */
-export const listParameters = ({ entity, filters }: Resource): readonly string[] => {
-  const { paging, sort } = entity.rest.listing
-  return [
-    ...(paging === 'cursor' ? ['cursor'] : ['page']),
-    ...(paging === 'page or offset' ? ['offset'] : []),
-    'limit',
-    ...(sort ? ['sort'] : []),
-    ...(sort?.style === 'field and order' ? ['order'] : []),
-    ...(entity.rest.selectable ? ['fields'] : []),
-    ...Object.keys(filters),
-  ]
-}
-
-/** The query parameters of one thing, beside `version`. */
-export const oneParameters = ({ entity }: Resource): readonly string[] =>
-  entity.rest.selectable ? ['fields'] : []
-
 /** How many items a request asks for: `limit`, brought into 1 to 100. */
-export const limitOf = (query: Query, usual: number): number =>
+export const limitOf = (query: QueryParameters, usual: number): number =>
   pageSize(query.whole('limit') ?? usual)
 
 export type NumberedPage = {
@@ -35,8 +17,12 @@ export type NumberedPage = {
   readonly byOffset: boolean
 }
 
-/** The numbered page asked for; `offset` wins over `page` where the list has it. */
-export const numberedPage = (query: Query, limit: number, hasOffset: boolean): NumberedPage => {
+/** The numbered page asked for; `offset` wins over `page` if the list has it. */
+export const numberedPage = (
+  query: QueryParameters,
+  limit: number,
+  hasOffset: boolean,
+): NumberedPage => {
   const last = Math.floor(Number.MAX_SAFE_INTEGER / limit)
   const asked = query.whole('page') ?? 1
   const page = Math.min(Math.max(asked, 1), last)
@@ -44,6 +30,38 @@ export const numberedPage = (query: Query, limit: number, hasOffset: boolean): N
   if (offset === undefined) return { limit, offset: (page - 1) * limit, page, byOffset: false }
   const start = Math.min(Math.max(offset, 0), Number.MAX_SAFE_INTEGER - mostPerPage)
   return { limit, offset: start, page: Math.floor(start / limit) + 1, byOffset: true }
+}
+
+const sealSize = 12
+
+/** Binds a cursor to one list, so that none is forged or used for another list. */
+const seal = (key: Uint8Array, list: string, id: number): Buffer =>
+  createHmac('sha256', key).update(`${list}\n${id}`).digest().subarray(0, sealSize)
+
+/** The cursor after the item of that id in that list. */
+export const encodeCursor = (key: Uint8Array, list: string, id: number): string =>
+  Buffer.concat([seal(key, list, id), Buffer.from(String(id))]).toString('base64url')
+
+/** The id in a cursor that was made for this list; undefined for any other text. */
+export const decodeCursor = (key: Uint8Array, list: string, cursor: string): number | undefined => {
+  const bytes = Buffer.from(cursor, 'base64url')
+  if (bytes.toString('base64url') !== cursor || bytes.length <= sealSize) return undefined
+  const id = parseId(bytes.subarray(sealSize).toString('latin1'))
+  if (id === undefined) return undefined
+  return timingSafeEqual(bytes.subarray(0, sealSize), seal(key, list, id)) ? id : undefined
+}
+
+/** The id after which a cursor list goes on; above every id for the first page. */
+export const afterOf = (query: QueryParameters, key: Uint8Array, list: string): number => {
+  const cursor = query.get('cursor')
+  if (cursor === undefined) return Number.MAX_SAFE_INTEGER
+  const id = decodeCursor(key, list, cursor)
+  if (id === undefined)
+    query.fault(
+      'cursor',
+      'must be a nextCursor of this list, unchanged; leave it out for the first page',
+    )
+  return id ?? 0
 }
 
 /** The address of a list's pages: its path and the parameters that stay from page to page. */
@@ -60,7 +78,7 @@ const longestLinks = 8192
 /** The relations in the order in which they are left out. */
 const leastNeeded = ['last', 'first', 'prev', 'next']
 
-/** The value of `Link`; where it would be too long, those are left out that are needed the least. */
+/** The value of `Link`; if it would be too long, the links that are needed the least are left out. */
 const joined = (links: readonly string[], [rel, ...others] = leastNeeded): string => {
   const text = links.join(', ')
   if (text.length <= longestLinks || rel === undefined) return text
@@ -102,19 +120,6 @@ export const numberedEnvelope = (
   return { body, link: joined(links) }
 }
 
-/** The id after which a cursor list goes on; above every id for the first page. */
-export const afterOf = (query: Query, key: Uint8Array, list: string): number => {
-  const cursor = query.get('cursor')
-  if (cursor === undefined) return Number.MAX_SAFE_INTEGER
-  const id = decodeCursor(key, list, cursor)
-  if (id === undefined)
-    query.fault(
-      'cursor',
-      'must be a nextCursor of this list, unchanged; leave it out for the first page',
-    )
-  return id ?? 0
-}
-
 /** The envelope of a cursor page, and its links. */
 export const cursorEnvelope = (
   answer: Answer,
@@ -131,26 +136,5 @@ export const cursorEnvelope = (
       : `"nextCursor":${nextCursor}`
   const links = [link(address, '', 'first')]
   if (next !== null) links.push(link(address, `cursor=${next}`, 'next'))
-  return {
-    body: `{"data":${answer.text},${tail}}`,
-    link: joined(links),
-  }
-}
-
-/** The members that `fields` names, null without it. An unknown name or none at all is a fault, and then none is chosen. */
-export const fieldsOf = (query: Query, known: readonly string[]): readonly string[] | null => {
-  const text = query.get('fields')
-  if (text === undefined) return null
-  const names = text.split(',').map(name => name.trim())
-  const unknown = names.filter(name => !known.includes(name))
-  if (unknown.length === 0) return names
-  if (text === '') query.fault('fields', `must name some of ${known.join(', ')}`)
-  else if (unknown.includes(''))
-    query.fault('fields', `has a comma with no name beside it; there are ${known.join(', ')}`)
-  else
-    query.fault(
-      'fields',
-      `names ${unknown.join(', ')}, unknown here; there are ${known.join(', ')}`,
-    )
-  return []
+  return { body: `{"data":${answer.text},${tail}}`, link: joined(links) }
 }

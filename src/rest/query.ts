@@ -1,41 +1,51 @@
-/** Query parameters, read strictly: each fault is named, all at once. */
+/** The query parameters of reads: which there are, how they are read, and what members, order and filters they ask for. All faults are named at once. */
+import { after } from '#base/after.ts'
 import { nearest } from '#base/nearest.ts'
 import { parametersIn } from '#base/parameters.ts'
 import type { FieldFault } from '#errors.ts'
-import { isStorable } from '#model/values.ts'
+import { parametersOf } from '#http/request.ts'
+import type { Filter } from '#model/entity.ts'
+import { decoded } from '#model/form.ts'
+import { fieldOf } from '#model/model.ts'
+import { parseMinor } from '#model/money.ts'
+import type { Resource } from '#model/resource.ts'
+import { codePoints, comparedWith, fold, isStorable } from '#model/values.ts'
 import type { Version } from '#model/version.ts'
+import type { Sort, Value, Where } from '#read/selection.ts'
 import { styleOf } from '#versions/differences.ts'
+import type { RestHandler } from '#versions/negotiation.ts'
 import { invalid } from '#write/input.ts'
 
+/** The names of all the members of a resource's object, in their order. */
+export const memberNames = ({ members }: Resource): readonly string[] =>
+  members.map(({ name }) => name)
+
+/** The query parameters of one thing, beside `version`. */
+export const oneParameters = ({ entity }: Resource): readonly string[] =>
+  entity.rest.selectable ? ['fields'] : []
+
+/** The query parameters of a list, beside `version`. */
+export const listParameters = (resource: Resource): readonly string[] => {
+  const { paging, sort } = resource.entity.rest.listing
+  return [
+    ...(paging === 'cursor' ? ['cursor'] : ['page']),
+    ...(paging === 'page or offset' ? ['offset'] : []),
+    'limit',
+    ...(sort ? ['sort'] : []),
+    ...(sort?.style === 'field and order' ? ['order'] : []),
+    ...oneParameters(resource),
+    ...Object.keys(resource.filters),
+  ]
+}
+
 const wholeForm = /^[+-]?\d+$/
-
-const unknownParameter = (name: string, known: readonly string[]): string => {
-  const near = nearest(name, known)
-  if (near !== undefined) return `is not a parameter here; did you mean ${near}?`
-  const [only, ...others] = known
-  return others.length === 0
-    ? `is not a parameter here; there is only ${only}`
-    : `is not a parameter here; there are ${known.join(', ')}`
-}
-
-/** Throws `VALIDATION_ERROR` where a strict version is given a query parameter that is not among these, or `version`. */
-export const checkParameters = (
-  text: string,
-  version: Version,
-  known: readonly string[] = [],
-): void => {
-  if (text === '' || !styleOf(version).isStrict) return
-  const query = parseQuery(text)
-  query.only([...known, 'version'])
-  query.done()
-}
 
 /** The parameters of a query string, and the faults found in them so far; one that is given twice and is used is a fault. */
 export const parseQuery = (text: string) => {
   const parameters = parametersIn(text)
   const faults: FieldFault[] = []
   const fault = (field: string, message: string) => void faults.push({ field, message })
-  /** Its value; undefined where none is given, or one that no database takes. */
+  /** Its value; undefined if none is given, or one that no database takes. */
   const get = (name: string): string | undefined => {
     const values = parameters.getAll(name)
     if (values.length > 1) fault(name, 'must be given once')
@@ -44,7 +54,7 @@ export const parseQuery = (text: string) => {
     fault(name, 'must not contain NUL or lone surrogates')
     return undefined
   }
-  /** A whole number; undefined where none is given. */
+  /** A whole number; undefined if none is given. */
   const whole = (name: string): number | undefined => {
     const value = get(name)
     if (value === undefined) return undefined
@@ -54,8 +64,13 @@ export const parseQuery = (text: string) => {
   }
   /** Makes every parameter that is not among these a fault. */
   const only = (known: readonly string[]) => {
-    for (const name of new Set(parameters.keys()))
-      if (!known.includes(name)) fault(name, unknownParameter(name, known))
+    for (const name of new Set(parameters.keys())) {
+      if (known.includes(name)) continue
+      const near = nearest(name, known)
+      const there = known.length === 1 ? `is only ${known[0]}` : `are ${known.join(', ')}`
+      const hint = near === undefined ? `there ${there}` : `did you mean ${near}?`
+      fault(name, `is not a parameter here; ${hint}`)
+    }
   }
   /** The parameters that do not say which page, for links to other pages. */
   const others = (): string => {
@@ -66,9 +81,178 @@ export const parseQuery = (text: string) => {
   const isSound = () => faults.length === 0
   /** Throws `VALIDATION_ERROR` when there were faults. */
   const done = () => {
-    if (!isSound()) throw invalid(faults)
+    if (faults.length > 0) throw invalid(faults)
   }
   return { get, whole, fault, only, others, isSound, done }
 }
 
-export type Query = ReturnType<typeof parseQuery>
+export type QueryParameters = ReturnType<typeof parseQuery>
+
+/** Throws `VALIDATION_ERROR` if a strict version is given any query parameter but `version`. */
+export const refuseParameters = (text: string, version: Version): void => {
+  if (text === '' || !styleOf(version).isStrict) return
+  const query = parseQuery(text)
+  query.only(['version'])
+  query.done()
+}
+
+/** The most names of ignored parameters in the header. */
+const mostIgnored = 10
+
+/**
+ * The same handler for developers, who may have misspelt a parameter that a lenient version ignores: it answers with the names
+ * of those in the header `Duet-Ignored`, percent-encoded.
+ */
+export const reportingIgnored = (
+  handle: RestHandler,
+  version: Version,
+  parameters: readonly string[],
+): RestHandler => {
+  if (styleOf(version).isStrict) return handle
+  const known = [...parameters, 'version']
+  return (c, viewer, named) => {
+    const text = parametersOf(c)
+    if (text === '') return handle(c, viewer, named)
+    const names = new Set(parametersIn(text).keys())
+    const ignored = [...names].filter(name => !known.includes(name)).slice(0, mostIgnored)
+    return after(handle(c, viewer, named), reply => {
+      if (ignored.length > 0)
+        reply.headers['Duet-Ignored'] = ignored
+          .map(name => encodeURIComponent(name.toWellFormed()).slice(0, 100))
+          .join(', ')
+      return reply
+    })
+  }
+}
+
+/** The members that `fields` names, null without it. An unknown name or none at all is a fault, and then none is chosen. */
+export const fieldsOf = (
+  query: QueryParameters,
+  known: readonly string[],
+): readonly string[] | null => {
+  const text = query.get('fields')
+  if (text === undefined) return null
+  const names = text.split(',').map(name => name.trim())
+  const unknown = names.filter(name => !known.includes(name))
+  if (unknown.length === 0) return names
+  const there = `there are ${known.join(', ')}`
+  if (text === '') query.fault('fields', `must name some of ${known.join(', ')}`)
+  else if (unknown.includes(''))
+    query.fault('fields', `has a comma with no name beside it; ${there}`)
+  else query.fault('fields', `names ${unknown.join(', ')}, unknown here; ${there}`)
+  return []
+}
+
+const byId: Sort = { field: 'id', descending: false }
+
+/**
+ * The order that a request asks for; by id ascending if it asks for none. A strict version refuses unknown values of a signed list
+ * such as `-price,name`; in others such a value stands for id ascending, after which nothing matters.
+ */
+export const sortOf = (
+  { entity, sorts }: Resource,
+  query: QueryParameters,
+  isStrict: boolean,
+): readonly Sort[] => {
+  const { sort } = entity.rest.listing
+  if (!sort) return [byId]
+  const mustBeKnown = `must be one of ${sorts.map(({ name }) => name).join(', ')}`
+  const text = query.get('sort')
+  if (sort.style === 'field and order') {
+    const order = query.get('order')
+    const term = sorts.find(({ name }) => name === text)
+    if (text !== undefined && !term) query.fault('sort', mustBeKnown)
+    if (order !== undefined && order !== 'asc' && order !== 'desc')
+      query.fault('order', 'must be asc or desc')
+    const [field, member] = term ? [term.field, term.name] : ['id', 'id']
+    return [{ field, member, descending: order === 'desc' }]
+  }
+  const found: Sort[] = []
+  for (const value of text?.split(',') ?? []) {
+    const term = sorts.find(({ name }) => name === value)
+    if (!term) {
+      if (isStrict) query.fault('sort', `names ${value || 'nothing'}; each value ${mustBeKnown}`)
+      return [...found, byId]
+    }
+    const { field, descending } = term
+    // A second sort by the same field has no effect.
+    if (!found.some(sort => sort.field === field))
+      found.push({ field, descending, member: value.replace(/^-/, '') })
+  }
+  return found.length > 0 ? found : [byId]
+}
+
+/** A filter that has an effect, with its value; `member` is the parameter that asks for it. */
+export type AppliedFilter = Omit<Where, 'slot'> & { readonly member: string; readonly value: Value }
+
+/** A trigram index finds texts of at least this many letters. */
+const indexedFrom = 3
+
+/**
+ * The filters that a request asks for and that have an effect, in the entity's order; `digits` are the decimals of the currency. A
+ * strict version refuses values that no row can have.
+ */
+export const filtersOf = (
+  { entity, filters, formOf }: Resource,
+  query: QueryParameters,
+  digits: number,
+  isStrict: boolean,
+): readonly AppliedFilter[] =>
+  Object.entries(filters).flatMap(([member, filter]): readonly AppliedFilter[] => {
+    const text = query.get(member)
+    if (text === undefined) return []
+    const { field, kind } = filter
+    const { scalar, values } = fieldOf(entity, field)
+    /** The stored value that the text stands for. */
+    const storedValue = (): Value => {
+      const compared = comparedWith(scalar, text, digits)
+      if ('value' in compared) return compared.value
+      query.fault(member, compared.fault)
+      return null
+    }
+    switch (kind) {
+      case 'equals': {
+        if (text === '') return []
+        const form = formOf(field)
+        if (values === undefined || typeof form === 'string')
+          return [{ field, is: kind, member, value: storedValue() }]
+        // No row has a word that stands for none of the field's, which a lenient version allows.
+        const own = decoded(form ?? { words: {} }, text, values)
+        if ('fault' in own && isStrict) query.fault(member, own.fault)
+        return [{ field, is: kind, member, value: 'value' in own ? String(own.value) : null }]
+      }
+      case 'above zero':
+        if (isStrict && !['', 'true', 'false'].includes(text))
+          query.fault(member, 'must be true or false')
+        return text === 'true' ? [{ field, is: kind, member, value: null }] : []
+      case 'contains': {
+        const needle = fold(text)
+        const is = codePoints(needle) < indexedFrom ? 'contains short' : kind
+        return needle === '' ? [] : [{ field, is, member, value: needle }]
+      }
+      case 'at least':
+      case 'at most': {
+        const value =
+          scalar === 'time'
+            ? Number(storedValue())
+            : boundIn(text, scalar === 'money' ? digits : 0, kind)
+        if (value === undefined) query.fault(member, 'must be a number')
+        return [{ field, is: kind, member, value: value ?? 0 }]
+      }
+      default:
+        return filter satisfies never
+    }
+  })
+
+/** A bound of a filter on a number of so many decimals, in minor units; undefined if the text is no number. */
+const boundIn = (text: string, digits: number, kind: Filter['kind']): number | undefined => {
+  const parsed = parseMinor(text, digits)
+  if (!parsed) return undefined
+  const { minor, rest } = parsed
+  // A bound between two minor units moves to the next one inside it; truncated, -0.005 has lost its sign.
+  const isBeyond = rest && (kind === 'at least') !== text.startsWith('-')
+  const step = kind === 'at least' ? 1n : -1n
+  const bound = isBeyond ? minor + step : minor
+  const most = BigInt(Number.MAX_SAFE_INTEGER)
+  return Number(bound > most ? most : bound < -most ? -most : bound)
+}

@@ -1,37 +1,64 @@
-/** The reply to a GET: the representation with its validators, or 304 with the same. */
-import { bodyTag, type Mark, revisionTag, unlessKnown } from '#http/conditional.ts'
+/** What the handlers of the REST API share: their context, the id in a path, and the reply to a GET with its validators, or 304 with the same. */
+import type { Core } from '#core.ts'
+import { bodyTag, revisionTag, unlessKnown } from '#http/conditional.ts'
 import type { HttpContext } from '#http/edge.ts'
 import type { Reply } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
 import type { Entity } from '#model/entity.ts'
-import { entityOf, fieldOf, type Model } from '#model/model.ts'
+import { entityOf, fieldOf, type Model, notFound } from '#model/model.ts'
 import { anonymous, judge, type Rule } from '#model/policy.ts'
+import { parseId } from '#model/values.ts'
 import type { Version } from '#model/version.ts'
 import type { Answer } from '#read/read.ts'
 import type { Route } from '#rest/routes.ts'
 import type { RequestedVersion } from '#versions/negotiation.ts'
 
-type Facts = {
+/** The core, the edge, the prefix below which links stand, and the version that is served. */
+export type Mount = {
+  readonly core: Core
+  readonly edge: HttpContext
+  readonly prefix: string
+  readonly version: Version
+}
+
+/** The id in a path; throws `NOT_FOUND` for a text that is no id. */
+export const pathId = (c: Http, parameter: string, entity: string): number => {
+  const text = c.req.param(parameter) ?? ''
+  const id = parseId(text)
+  if (id === undefined) throw notFound(entity, text.slice(0, 40))
+  return id
+}
+
+/** The tag of a representation in a version; the tags of versions differ even if their texts do not. */
+export const inVersion = (tag: string, version: Version): string =>
+  version === 1 ? tag : `${tag.slice(0, -1)}-v${version}"`
+
+/** The strong ETag of a representation that has no revision. */
+export const textTag = (text: string, version: Version): string => inVersion(bodyTag(text), version)
+
+/** The strong ETag of an entity's object, by its revision if it has one. */
+export const objectTag = (
+  { table }: Entity,
+  { text, revision, last: id }: Pick<Answer, 'text' | 'revision' | 'last'>,
+  version: Version,
+): string =>
+  revision === undefined || id === undefined
+    ? textTag(text, version)
+    : inVersion(revisionTag({ table, id, revision }, text), version)
+
+type ReplyFacts = {
   readonly named: RequestedVersion
   readonly isPublic: boolean
   readonly link?: string
   /** The type of the bodies with which a QUERY may ask for it. */
   readonly queriedBy?: string
-  /** The Content-Type where it is not JSON. */
+  /** The Content-Type, if it is not JSON. */
   readonly type?: string
 }
 
-/** The tag of a representation in a version: that of another one differs, also where the text does not. */
-export const inVersion = (tag: string, version: Version): string =>
-  version === 1 ? tag : `${tag.slice(0, -1)}-v${version}"`
-
-/** The strong ETag of a representation. */
-export const tagOf = (text: string, mark: Mark | undefined, version: Version): string =>
-  inVersion(mark ? revisionTag(mark, text) : bodyTag(text), version)
-
 /** The reply to a GET: 200 or 304 with the same validators. */
-export const represent = (c: Http, edge: HttpContext, text: string, facts: Facts): Reply =>
-  representAs(c, edge, text, tagOf(text, undefined, facts.named.version), facts)
+export const represent = (c: Http, edge: HttpContext, text: string, facts: ReplyFacts): Reply =>
+  representAs(c, edge, text, textTag(text, facts.named.version), facts)
 
 /** The same with an ETag of its own. */
 export const representAs = (
@@ -39,7 +66,7 @@ export const representAs = (
   edge: HttpContext,
   body: Reply['body'],
   tag: string,
-  { named, isPublic, link, queriedBy, type }: Facts,
+  { named, isPublic, link, queriedBy, type }: ReplyFacts,
 ): Reply => {
   const fresh = edge.publicMaxAge > 0 ? `public, max-age=${edge.publicMaxAge}` : 'public, no-cache'
   const headers: Record<string, string> = {
@@ -58,7 +85,7 @@ export const representAs = (
 const isOpen = (model: Model, rule: Rule | undefined): boolean =>
   rule !== undefined && judge(rule, anonymous, model) === 'yes'
 
-/** Whether anonymous may read an entity's rows where these fields choose or sort them, so that shared caches may store them. */
+/** Whether anonymous may read an entity's rows when these fields choose or sort them, so that shared caches may store them. */
 export const isPublic = (
   model: Model,
   entity: Entity,
@@ -70,15 +97,6 @@ export const isPublic = (
     isOpen(model, fieldOf(entity, field).readableBy),
   )
 
-/** Whether anonymous may know of the row below which a path lies, where there is one. */
+/** Whether anonymous may know of the row below which a path lies, if it lies below one. */
 export const isPublicAbove = (model: Model, { below }: Pick<Route, 'below'>): boolean =>
   !below || isOpen(model, entityOf(model, below.entity).policy.read)
-
-/** The mark of an answer that has a revision. */
-export const markOf = (
-  entity: Entity,
-  answer: Pick<Answer, 'revision' | 'last'>,
-): Mark | undefined =>
-  answer.revision === undefined || answer.last === undefined
-    ? undefined
-    : { table: entity.table, id: answer.last, revision: answer.revision }

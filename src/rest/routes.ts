@@ -1,12 +1,6 @@
-/** The routes of the REST API as data, derived from the model. */
-import type { Entity } from '#model/entity.ts'
-import { entityOf, type Model } from '#model/model.ts'
+/** The routes of the REST API as data, derived from the model; and what their operations and the schemas of their bodies are called in documents, and so in clients. */
+import { entityOf, type Model, typeName } from '#model/model.ts'
 import { type Lifetime, lifetimeOf } from '#model/version.ts'
-
-type Named = Pick<Model, 'entities'>
-
-/** The parent that a nested path names: `/things/{thingId}/parts`. */
-type Nesting = { readonly entity: string; readonly field: string }
 
 const methods = {
   list: 'GET',
@@ -24,7 +18,8 @@ export type Route = {
   readonly method: (typeof methods)[RouteKind]
   readonly path: string
   readonly entity: string
-  readonly below?: Nesting | undefined
+  /** The parent that a nested path names: `/things/{thingId}/parts`. */
+  readonly below?: { readonly entity: string; readonly field: string } | undefined
   /** The versions that have it. */
   readonly lifetime: Lifetime
 }
@@ -34,43 +29,74 @@ const route = (
   path: string,
   entity: string,
   lifetime: Lifetime = {},
-  below?: Nesting,
+  below?: Route['below'],
 ): Route => ({ kind, method: methods[kind], path, entity, lifetime, below })
 
-const ownRoutes = (name: string, entity: Entity): readonly Route[] => {
-  const { rest, plural } = entity
-  const all = `/${plural}`
-  const each = `/${plural}/:id`
-  const { lifetimes } = rest
-  const writes = rest.writes.map(kind =>
-    route(kind, kind === 'create' ? all : each, name, lifetimes[kind]),
-  )
-  return [
-    ...(rest.list ? [route('list', all, name, lifetimes.list)] : []),
-    ...(rest.one ? [route('one', each, name, lifetimes.one)] : []),
-    ...writes,
-  ]
-}
-
-const nestedRoutes = (name: string, entity: Entity, model: Named): readonly Route[] =>
-  Object.entries(entity.relations).flatMap(([key, relation]) => {
-    if (relation.kind !== 'many' || !relation.rest) return []
-    const target = entityOf(model, relation.to)
-    const below = { entity: name, field: relation.by }
-    const lifetime = { ...target.rest.lifetimes.all, ...lifetimeOf(relation) }
-    const all = `/${entity.plural}/:parentId/${key}`
+/** All plain routes of the model, in the model's order: those of each entity, then those nested below its rows. */
+export const routesOf = (model: Pick<Model, 'entities'>): readonly Route[] =>
+  Object.entries(model.entities).flatMap(([name, { rest, plural, relations }]) => {
+    const all = `/${plural}`
+    const each = `/${plural}/:id`
+    const { lifetimes } = rest
+    const nested = Object.entries(relations).flatMap(([key, relation]) => {
+      if (relation.kind !== 'many' || !relation.rest) return []
+      const target = entityOf(model, relation.to).rest
+      const below = { entity: name, field: relation.by }
+      const lifetime = { ...target.lifetimes.all, ...lifetimeOf(relation) }
+      const path = `/${plural}/:parentId/${key}`
+      return [
+        route('list', path, relation.to, lifetime, below),
+        ...target.nested.map(kind => {
+          const own = { ...lifetime, ...target.lifetimes[`nested ${kind}`] }
+          return route(kind, kind === 'create' ? path : `${path}/:id`, relation.to, own, below)
+        }),
+      ]
+    })
     return [
-      route('list', all, relation.to, lifetime, below),
-      ...target.rest.nested.map(kind => {
-        const own = { ...lifetime, ...target.rest.lifetimes[`nested ${kind}`] }
-        return route(kind, kind === 'create' ? all : `${all}/:id`, relation.to, own, below)
-      }),
+      ...(rest.list ? [route('list', all, name, lifetimes.list)] : []),
+      ...(rest.one ? [route('one', each, name, lifetimes.one)] : []),
+      ...rest.writes.map(kind =>
+        route(kind, kind === 'create' ? all : each, name, lifetimes[kind]),
+      ),
+      ...nested,
     ]
   })
 
-/** All plain routes of the model, in the model's order. */
-export const routesOf = (model: Named): readonly Route[] =>
-  Object.entries(model.entities).flatMap(([name, entity]) => [
-    ...ownRoutes(name, entity),
-    ...nestedRoutes(name, entity, model),
-  ])
+/** The name of the relation of a nested route, below its parent. */
+export const relationOf = (path: string): string => path.split('/')[3] ?? ''
+
+/** The parent of a nested route and the name of its things below it. */
+const belowOf = (model: Pick<Model, 'entities'>, { below, entity, path }: Route) => {
+  if (!below) return undefined
+  const key = relationOf(path)
+  const { relations } = entityOf(model, below.entity)
+  const same = Object.values(relations).filter(({ to, rest }) => rest && to === entity)
+  return { parent: below.entity, key, thing: same.length > 1 ? key : entity }
+}
+
+/** The name of a route's operation in clients: `listParentThings`, `createThing`. */
+export const operationIdOf = (model: Pick<Model, 'entities'>, route: Route): string => {
+  const below = belowOf(model, route)
+  const { plural } = entityOf(model, route.entity)
+  const verb = route.kind === 'one' ? 'get' : route.kind
+  if (!below) return `${verb}${typeName(route.kind === 'list' ? plural : route.entity)}`
+  const thing = route.kind === 'list' ? below.key : below.thing
+  return `${verb}${typeName(below.parent)}${typeName(thing)}`
+}
+
+/** The name of the schema of what a route takes: `ParentThingCreate`, `ThingUpdate`; undefined if it takes nothing. */
+export const inputNameOf = (model: Pick<Model, 'entities'>, route: Route): string | undefined => {
+  const { kind, entity } = route
+  if (kind === 'list' || kind === 'one' || kind === 'delete') return undefined
+  const { parent = '', thing = entity } = belowOf(model, route) ?? {}
+  return `${typeName(parent)}${typeName(thing)}${typeName(kind)}`
+}
+
+/** The name of the schema of a list of an entity. */
+export const listNameOf = (entity: string): string => `${typeName(entity)}List`
+
+/** The name of the schema of the JSON that an operation which describes itself takes. */
+export const bodyNameOf = (operationId: string): string => `${typeName(operationId)}Body`
+
+/** The name of the schema of the JSON that it answers with, unless that is an entity. */
+export const answerNameOf = (operationId: string): string => `${typeName(operationId)}Answer`

@@ -9,10 +9,9 @@ import { entityOf } from '#model/model.ts'
 import type { Role, Viewer } from '#model/policy.ts'
 import { resourceOf } from '#model/resource.ts'
 import type { ReadPlan } from '#read/plan.ts'
-import { type Mount, pathId } from '#rest/mount.ts'
 import { wholeOne } from '#rest/one.ts'
-import { checkParameters } from '#rest/query.ts'
-import { markOf, tagOf } from '#rest/represent.ts'
+import { refuseParameters } from '#rest/query.ts'
+import { type Mount, objectTag, pathId } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
 import { countingBody } from '#versions/deprecated-use.ts'
 import type { RequestedVersion, RestHandler } from '#versions/negotiation.ts'
@@ -22,7 +21,7 @@ import { idempotencyOf, keyedRequest } from '#write/idempotency.ts'
 import { type InputContext, inputValues, type Mode } from '#write/input.ts'
 import type { Idempotency } from '#write/job.ts'
 import { revisionSteps, type Target } from '#write/preconditions.ts'
-import { type Command, permit, type Writing } from '#write/steps.ts'
+import { type Command, permit } from '#write/steps.ts'
 import { commit, type Done, type Reading } from '#write/write.ts'
 
 const bodyTypes = ['application/json']
@@ -37,19 +36,12 @@ const readings = (mount: Mount, entity: string, written: 'created' | 'changed' =
   })
 }
 
-const run = (
-  { core, version }: Mount,
-  command: Command,
-  reading: Reading | null,
-  idempotency?: Idempotency,
-): Promise<Done> => commit(core, command, reading, { idempotency, version })
-
 /**
- * What is read from the request itself. 403 and 404 come before its faults: where it has some, the check of the row is
- * run first, and throws these.
+ * Gives what is read from the request itself. 403 and 404 come before its faults: if it has some, the check of the row is run
+ * first, and throws these.
  */
 const readThen = async <Read>(
-  mount: Mount,
+  { core, version }: Mount,
   check: (() => Command) | undefined,
   readRequest: () => Promise<Read>,
 ): Promise<Read> => {
@@ -57,13 +49,13 @@ const readThen = async <Read>(
     return await readRequest()
   } catch (error) {
     const isExpired = error instanceof ApiError && error.code === 'UNAUTHENTICATED'
-    if (check && !isExpired) await run(mount, check(), null)
+    if (check && !isExpired) await commit(core, check(), null, { version })
     throw error
   }
 }
 
 /** How the body of a plain write is checked: by the members of the caller's version. */
-const useOf = (
+const inputContext = (
   { core, version }: Mount,
   entity: string,
   mode: Mode,
@@ -74,7 +66,7 @@ const useOf = (
   return { mode, viewer, model, now: core.now(), what: entity, resource }
 }
 
-/** The key under which the response to a POST is stored, where it has one. */
+/** The key under which the response to a POST is stored, if it has one. */
 const idempotencyFor = (
   c: Http,
   { core, version }: Mount,
@@ -93,56 +85,62 @@ const written = (
   mount: Mount,
   entityName: string,
   done: Done,
-  named: RequestedVersion,
+  { contentType, version }: RequestedVersion,
   withTag = true,
 ): Reply => {
   const { answer, status } = done
   if (!answer) throw new Error('the write answered nothing')
   const entity = entityOf(mount.core.model, entityName)
-  const mark = markOf(entity, answer)
-  const created = status === 201 && entity.rest.one
+  const isPlaced = status === 201 && entity.rest.one
   return {
     status,
     headers: {
-      'Content-Type': named.contentType,
+      'Content-Type': contentType,
       'Cache-Control': 'no-store',
-      'API-Version': String(named.version),
-      ...(withTag && { ETag: tagOf(answer.text, mark, named.version) }),
+      'API-Version': String(version),
+      ...(withTag && { ETag: objectTag(entity, answer, version) }),
       ...writeHeaders(done),
-      ...(created && { Location: `${mount.prefix}/${entity.plural}/${answer.last}` }),
+      ...(isPlaced && { Location: `${mount.prefix}/${entity.plural}/${answer.last}` }),
     },
     body: answer.text,
   }
 }
 
-/** POST of a new thing, below a parent where the path names one. */
+/** The reply to a write that answers with nothing. */
+const empty = ({ version }: RequestedVersion, done: Done): Reply => ({
+  status: 204,
+  headers: { 'API-Version': String(version), ...writeHeaders(done) },
+  body: null,
+})
+
+/** POST of a new thing, below a parent if the path names one. */
 export const serveCreate = (mount: Mount, route: Route): RestHandler => {
-  const { core, edge } = mount
+  const { core, edge, version } = mount
   const entity = entityOf(core.model, route.entity)
   const readingFor = readings(mount, route.entity, 'created')
-  const count = countingBody(mount, route.entity)
+  const countMembers = countingBody(mount, route.entity)
   return async (c, viewer, named) => {
-    const writing = writingFor(mount.core, viewer)
+    const writing = writingFor(core, viewer)
     permit(writing, entity.policy.create, `create ${entity.plural}`)
     edge.limiter?.countCreation(c, viewer, route.entity)
     const given = route.below && { [route.below.field]: pathId(c, 'parentId', route.below.entity) }
-    const use = { ...useOf(mount, route.entity, 'create', viewer), ...(given && { given }) }
     const isChecked = given !== undefined || viewer.id !== null
-    const parents = new Map(Object.entries(given ?? {}))
-    const check = () => createPrecheck(writing, route.entity, parents)
+    const check = () => createPrecheck(writing, route.entity, new Map(Object.entries(given ?? {})))
     const { values, idempotency } = await readThen(
       mount,
       isChecked ? check : undefined,
       async () => {
         const body = await jsonBody(c, edge.bodyLimit, bodyTypes)
-        count(body, viewer)
+        countMembers?.(body, viewer)
         const idempotency = idempotencyFor(c, mount, viewer, body)
-        checkParameters(queryString(c), mount.version)
-        return { idempotency, values: inputValues(entity, body, use) }
+        refuseParameters(queryString(c), version)
+        const context = inputContext(mount, route.entity, 'create', viewer)
+        const values = inputValues(entity, body, given ? { ...context, given } : context)
+        return { idempotency, values }
       },
     )
     const command = create(writing, route.entity, values)
-    const done = await run(mount, command, readingFor(viewer), idempotency)
+    const done = await commit(core, command, readingFor(viewer), { idempotency, version })
     return written(mount, route.entity, done, named)
   }
 }
@@ -154,101 +152,96 @@ const preconditionFor = (c: Http, { core }: Mount, entity: string, id: number) =
   return preconditionOf(ifMatch, ifNoneMatch, entity, { table, id })
 }
 
-const targetOf = (c: Http, mount: Mount, route: Route): Target => {
-  const entity = entityOf(mount.core.model, route.entity)
-  const id = pathId(c, 'id', route.entity)
-  const below = route.below && {
-    field: route.below.field,
-    id: pathId(c, 'parentId', route.below.entity),
-  }
-  const precondition = entity.fields.revision && preconditionFor(c, mount, route.entity, id)
-  return { entity: route.entity, id, ...(below && { below }), ...precondition }
+/** The row that a request is about, with what it demands of it. */
+const targetOf = (c: Http, mount: Mount, { entity, below }: Route): Target => {
+  const id = pathId(c, 'id', entity)
+  const parent = below && { field: below.field, id: pathId(c, 'parentId', below.entity) }
+  const { revision } = entityOf(mount.core.model, entity).fields
+  const precondition = revision && preconditionFor(c, mount, entity, id)
+  return { entity, id, ...(parent && { below: parent }), ...precondition }
 }
 
 /** PUT and PATCH. */
 export const serveUpdate = (mount: Mount, route: Route): RestHandler => {
-  const { core, edge } = mount
+  const { core, edge, version } = mount
   const mode = route.kind === 'replace' ? 'replace' : 'update'
   const entity = entityOf(core.model, route.entity)
   const readingFor = readings(mount, route.entity)
-  const count = countingBody(mount, route.entity)
+  const countMembers = countingBody(mount, route.entity)
   return async (c, viewer, named) => {
-    const writing = writingFor(mount.core, viewer)
+    const writing = writingFor(core, viewer)
     permit(writing, entity.policy.update, `change ${entity.plural}`)
     const target = targetOf(c, mount, route)
     const check = () => precheck(writing, target, 'update')
     const values = await readThen(mount, check, async () => {
       const body = await jsonBody(c, edge.bodyLimit, mode === 'update' ? patchTypes : bodyTypes)
-      count(body, viewer)
-      checkParameters(queryString(c), mount.version)
-      return inputValues(entity, body, useOf(mount, route.entity, mode, viewer))
+      countMembers?.(body, viewer)
+      refuseParameters(queryString(c), version)
+      return inputValues(entity, body, inputContext(mount, route.entity, mode, viewer))
     })
-    const done = await run(mount, update(writing, target, values), readingFor(viewer))
+    const command = update(writing, target, values)
+    const done = await commit(core, command, readingFor(viewer), { version })
     return written(mount, route.entity, done, named, mode === 'update')
   }
 }
 
-const empty = (named: RequestedVersion, done: Done): Reply => ({
-  status: 204,
-  headers: { 'API-Version': String(named.version), ...writeHeaders(done) },
-  body: null,
-})
-
 /** DELETE of one thing. */
 export const serveDelete = (mount: Mount, route: Route): RestHandler => {
-  const { policy, plural } = entityOf(mount.core.model, route.entity)
+  const { core, version } = mount
+  const { policy, plural } = entityOf(core.model, route.entity)
   return async (c, viewer, named) => {
-    const writing = writingFor(mount.core, viewer)
+    const writing = writingFor(core, viewer)
     permit(writing, policy.delete, `delete ${plural}`)
     const target = targetOf(c, mount, route)
     const check = () => precheck(writing, target, 'delete')
-    await readThen(mount, check, async () => checkParameters(queryString(c), mount.version))
-    return empty(named, await run(mount, remove(writing, target), null))
+    await readThen(mount, check, async () => refuseParameters(queryString(c), version))
+    return empty(named, await commit(core, remove(writing, target), null, { version }))
   }
 }
 
 const noBytes = new Uint8Array()
 
-/** The body of an action, in the form that it takes. */
-const bodyOf = async (c: Http, { edge }: Mount, { bytes }: Action) => {
-  if (bytes !== undefined) return { body: {}, hasBody: true, bytes: await plainBytes(c, bytes) }
-  const body = await jsonBody(c, edge.bodyLimit, bodyTypes, true)
-  return { body, hasBody: body !== noBody, bytes: noBytes }
-}
-
-/** The steps before an action that compare the revision of what it is about with `If-Match` and `If-None-Match`. */
-const stepsBefore = (c: Http, mount: Mount, writing: Writing, action: Action, id: number) => {
-  const entity = guardedBy(action, writing.model)
-  if (entity === null) return []
-  const target = { entity, id, ...preconditionFor(c, mount, entity, id) }
-  return revisionSteps(writing, target, action.rule)
-}
-
-/** An action on one thing. */
+/** An action, on one thing or on none. */
 export const serveAction = (mount: Mount, action: Action): RestHandler => {
-  const { core } = mount
-  const { answers: entity } = action
+  const { core, edge, version } = mount
+  const { answers: entity, bytes: byteLimit, precheck } = action
+  const guarded = guardedBy(action, core.model)
   const readingFor = entity && readings(mount, entity)
   return async (c, viewer, named) => {
-    const writing = writingFor(mount.core, viewer)
+    const writing = writingFor(core, viewer)
     permit(writing, action.rule, action.name)
     const id = action.about === null ? 0 : pathId(c, 'id', action.about)
-    const { precheck } = action
     const check = precheck && (() => precheck(writing, id))
-    const before = stepsBefore(c, mount, writing, action, id)
-    const [ifMatch, ifNoneMatch] = [header(c, 'if-match'), header(c, 'if-none-match')]
+    // The steps that compare the revision of what the action is about with If-Match and If-None-Match come first.
+    const before =
+      guarded === null
+        ? []
+        : revisionSteps(
+            writing,
+            { entity: guarded, id, ...preconditionFor(c, mount, guarded, id) },
+            action.rule,
+          )
     const { command, idempotency } = await readThen(mount, check, async () => {
-      const body = await bodyOf(c, mount, action)
-      const { now, services } = core
-      checkParameters(queryString(c), mount.version)
-      const given = { id, ...body, ifMatch, ifNoneMatch, now: now(), services }
+      const bytes = byteLimit === undefined ? noBytes : await plainBytes(c, byteLimit)
+      const body = byteLimit === undefined ? await jsonBody(c, edge.bodyLimit, bodyTypes, true) : {}
+      refuseParameters(queryString(c), version)
+      const given = {
+        id,
+        body,
+        hasBody: body !== noBody,
+        bytes,
+        ifMatch: header(c, 'if-match'),
+        ifNoneMatch: header(c, 'if-none-match'),
+        now: core.now(),
+        services: core.services,
+      }
       return {
         command: action.command({ ...writing, before }, given),
-        idempotency:
-          action.method === 'POST' ? idempotencyFor(c, mount, viewer, body.body) : undefined,
+        idempotency: action.method === 'POST' ? idempotencyFor(c, mount, viewer, body) : undefined,
       }
     })
-    const done = await run(mount, command, readingFor ? readingFor(viewer) : null, idempotency)
+    const reading = readingFor ? readingFor(viewer) : null
+    const done = await commit(core, command, reading, { idempotency, version })
     return entity === null ? empty(named, done) : written(mount, entity, done, named)
   }
 }

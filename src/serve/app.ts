@@ -23,7 +23,7 @@ import { machineAssets, mountAssets, openAssets } from '#pages/assets.ts'
 import { send } from '#pages/page.ts'
 import { graphiqlPage, mountReference, type ReferenceOptions } from '#pages/reference.ts'
 import { mountStart } from '#pages/start.ts'
-import { astray } from '#rest/did-you-mean.ts'
+import { didYouMean } from '#rest/did-you-mean.ts'
 import { announcing, fail, failIn } from '#rest/fail.ts'
 import { mountRest } from '#rest/rest.ts'
 import { routesOf } from '#rest/routes.ts'
@@ -183,7 +183,7 @@ export const createApp = (
       allowedAt,
       edge,
       announced,
-      astray(
+      didYouMean(
         core.model,
         app.routes.map(({ path }) => path),
       ),

@@ -7,7 +7,7 @@ import type { Reply } from '#http/reply.ts'
 import { type Http, queryString } from '#http/request.ts'
 import type { Model } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
-import { type Resource, resourceOf } from '#model/resource.ts'
+import { resourceOf } from '#model/resource.ts'
 import { newest, type Version } from '#model/version.ts'
 import { apiOf, type Usage } from '#versions/deprecated-use.ts'
 
@@ -16,11 +16,11 @@ export type DeprecationDays = {
   readonly version: Version
   /** The day from which the deprecation is announced. */
   readonly from: string
-  /** The day from which the version is not served any more; undefined where that is not decided. */
+  /** The day from which the version is no longer served; undefined while that is not decided. */
   readonly sunset: string | undefined
   /** What the header `Deprecation` says: `true`, or the date of RFC 9745. */
   readonly header: 'true' | 'date'
-  /** What holds where the announcement is younger than six months: the sunset, or the six months. */
+  /** What holds if the version was announced for less than six months: the sunset, or the six months. */
   readonly holds: 'sunset' | 'notice'
 }
 
@@ -29,40 +29,33 @@ export type Lifecycle = {
   readonly version: Version
   readonly state: 'offered' | 'deprecated' | 'withdrawn'
   readonly from: string
-  /** The day on which it ends, later than decided where the notice holds. */
+  /** The day on which it ends, which is later than decided if the notice holds. */
   readonly end: string | undefined
-}
-
-/** The day on which a version ends whose deprecation is announced since a day. */
-const endOf = ({ from, sunset, holds }: DeprecationDays, announced: string): string | undefined => {
-  if (sunset === undefined || holds === 'sunset') return sunset
-  const soonest = soonestEnd(announced > from ? announced : from)
-  return sunset > soonest ? sunset : soonest
 }
 
 /** The lifecycle of a version as it is on a day; `announced` is the first day on which the deprecation was announced. */
 export const lifecycleOn = (
-  deprecation: DeprecationDays,
+  { version, from, sunset, holds }: DeprecationDays,
   today: string,
   announced: string = today,
 ): Lifecycle => {
-  const { version, from } = deprecation
-  const end = endOf(deprecation, announced)
+  const soonest = soonestEnd(announced > from ? announced : from)
+  const isKept = sunset === undefined || holds === 'sunset' || sunset > soonest
+  const end = isKept ? sunset : soonest
   const isOver = end !== undefined && today >= end
   const state = isOver ? 'withdrawn' : today >= from ? 'deprecated' : 'offered'
   return { version, state, from, end }
 }
 
 /**
- * A sentence for the operator where the deprecation is announced for too few days before the version ends, in the past tense of what
- * is over; undefined where that is long enough, or no end is decided.
+ * A sentence for the operator if the deprecation is announced for too few days before the version ends, in the past tense once that
+ * is over; undefined if the notice is long enough, or no end is decided.
  */
 export const shortNotice = (
-  deprecation: DeprecationDays,
+  { version, from, sunset, holds }: DeprecationDays,
   today: string,
   since: string = today,
 ): string | undefined => {
-  const { version, from, sunset, holds } = deprecation
   const first = since > from ? since : from
   const soonest = soonestEnd(first)
   if (sunset === undefined || sunset >= soonest) return undefined
@@ -75,32 +68,28 @@ export const shortNotice = (
 
 const aboutVersions = `<${versionsPath}>; rel="deprecation"; type="text/html"`
 
-/** What the answers of a deprecated version carry today, made anew when the day or the first day of its announcement changes. */
-const noticeNow = (deprecation: DeprecationDays, now: () => number, usage: Usage) => {
+/** The notices of a version, by the clock and by what the store remembers. */
+export const createNotices = (days: DeprecationDays, now: () => number, usage: Usage) => {
+  const { version } = days
+  const number = String(version)
   const noticeOf = (day: number, announced: string | undefined) => {
-    const lifecycle = lifecycleOn(deprecation, dayNumbered(day), announced)
+    const lifecycle = lifecycleOn(days, dayNumbered(day), announced)
     const { from, end } = lifecycle
     const headers: Readonly<Record<string, string>> = {
       // The structured date of RFC 9745, and the HTTP date (RFC 9110, section 5.6.7) of RFC 8594.
-      Deprecation: deprecation.header === 'true' ? 'true' : `@${Date.parse(from) / 1000}`,
+      Deprecation: days.header === 'true' ? 'true' : `@${Date.parse(from) / 1000}`,
       ...(end !== undefined && { Sunset: new Date(end).toUTCString() }),
     }
     return { day, announced, lifecycle, headers }
   }
   let known: ReturnType<typeof noticeOf> | undefined
-  return () => {
+  /** What answers carry today, made anew when the day or the first day of the announcement changes. */
+  const present = () => {
     const day = dayNumber(now())
-    const announced = usage.firstAnnounced(deprecation.version)
+    const announced = usage.firstAnnounced(version)
     if (known?.day !== day || known.announced !== announced) known = noticeOf(day, announced)
     return known
   }
-}
-
-/** The notices of a version, by the clock and by what the store remembers. */
-export const createNotices = (deprecation: DeprecationDays, now: () => number, usage: Usage) => {
-  const { version } = deprecation
-  const number = String(version)
-  const present = noticeNow(deprecation, now, usage)
   /** Counts a request of this version, and throws `VERSION_WITHDRAWN` when it has ended. */
   const admit = (asked: Version, viewer: Viewer) => {
     if (asked !== version) return
@@ -112,7 +101,7 @@ export const createNotices = (deprecation: DeprecationDays, now: () => number, u
   }
   /** Adds the notice to an answer of this version; `successor` is the same request in the newest one. */
   const announce = (c: Http, reply: Reply, successor: Successor): Reply => {
-    if (reply.headers['API-Version'] !== number || !isBelowApi(c.req.path)) return reply
+    if (reply.headers['API-Version'] !== number || !prefix.test(c.req.path)) return reply
     const { lifecycle, headers } = present()
     if (lifecycle.state === 'offered') return reply
     if (lifecycle.state === 'deprecated') usage.announce(version)
@@ -130,70 +119,57 @@ export const createNotices = (deprecation: DeprecationDays, now: () => number, u
 
 export type Notices = ReturnType<typeof createNotices>
 
-/** The target of a request in the newest version, escaped for a `Link`; undefined where that version does not have it. */
+/** The target of a request in the newest version, escaped for a `Link`; undefined if that version does not have it. */
 export type Successor = (c: Http) => string | undefined
 
 const prefix = new RegExp(`^${restPath}(?:/v\\d+)?(?=/)`)
 
-/** Whether a path is one of the REST API's. */
-export const isBelowApi = (path: string): boolean => prefix.test(path)
-
 const successorPath = (path: string): string => path.replace(prefix, versionPath(newest))
 
-/** The names that the newest version has, of the values of parameters that list members. */
+/** The names that the newest version has for values of parameters that list members. */
 type Renames = Readonly<Record<string, (name: string) => string>>
-
-const renamesOf = (older: Resource, newer: Resource): Renames => ({
-  fields: name => {
-    const field = older.fieldNamed(name)
-    return field === undefined ? name : newer.nameOf(field)
-  },
-  sort: name => {
-    const term = older.sorts.find(sort => sort.name === name)
-    const same = newer.sorts.find(
-      sort => sort.field === term?.field && sort.descending === term.descending,
-    )
-    return same?.name ?? name
-  },
-})
-
-/** A parameter with its members renamed; as it was sent where none is called differently. */
-const renamed = (part: string, renames: Renames): string => {
-  const [[name, text] = ['', '']] = new URLSearchParams(part)
-  const rename = own(renames, name)
-  if (!rename) return part
-  const found = text.split(',').map(rename).join(',')
-  return found === text ? part : `${name}=${encodeURIComponent(found).replaceAll('%2C', ',')}`
-}
-
-/** The query, with its question mark, without the parameter that names a version. */
-const successorQuery = (query: string, renames: Renames): string => {
-  const parts = query
-    .split('&')
-    .filter(part => !/^version(?:=|$)/.test(part))
-    .map(part => renamed(part, renames))
-  return parts.length === 0 ? '' : `?${parts.join('&')}`
-}
 
 /** What may not stand between angle brackets (RFC 3986, section 2). */
 const unsafe = /[^\x21-\x7e]|[<>"\\^`{|}]/gu
 
+/** The request without the parameter that names a version; parameters in which no member is called differently stay as they were sent. */
 const targetOf = (c: Http, renames: Renames): string => {
   const query = queryString(c)
-  const target = `${successorPath(c.req.path)}${query && successorQuery(query, renames)}`
+  const parts = (query === '' ? [] : query.split('&'))
+    .filter(part => !/^version(?:=|$)/.test(part))
+    .map(part => {
+      const [[name, text] = ['', '']] = new URLSearchParams(part)
+      const rename = own(renames, name)
+      const renamed = rename ? text.split(',').map(rename).join(',') : text
+      if (renamed === text) return part
+      return `${name}=${encodeURIComponent(renamed).replaceAll('%2C', ',')}`
+    })
+  const target = `${successorPath(c.req.path)}${parts.length > 0 ? `?${parts.join('&')}` : ''}`
   return target.replace(unsafe, encodeURIComponent)
 }
 
 /** The successor of the requests of a route of the newest version; those about an entity name its members. */
 export const successorOf = (
   model: Model,
-  older: Version,
+  version: Version,
   entity: string | undefined,
 ): Successor => {
-  const renames =
-    entity === undefined
-      ? {}
-      : renamesOf(resourceOf(model, entity, older), resourceOf(model, entity, newest))
+  if (entity === undefined) return c => targetOf(c, {})
+  const older = resourceOf(model, entity, version)
+  const newer = resourceOf(model, entity, newest)
+  const renames: Renames = {
+    fields: name => {
+      const field = older.fieldNamed(name)
+      return field === undefined ? name : newer.nameOf(field)
+    },
+    sort: name => {
+      const term = older.sorts.find(sort => sort.name === name)
+      const same = newer.sorts.find(
+        sort => sort.field === term?.field && sort.descending === term.descending,
+      )
+      return same?.name ?? name
+    },
+  }
   return c => targetOf(c, renames)
 }
 

@@ -1,6 +1,7 @@
 /** What the versions of the REST API have differently: the style of each as a whole, and all differences in words, for the page about versions. */
+import type { Form } from '#model/form.ts'
 import type { Model } from '#model/model.ts'
-import { type Member, type Resource, resourceIn } from '#model/resource.ts'
+import { type Resource, resourceIn } from '#model/resource.ts'
 import { isIn, type Lifetime, type Version, versions } from '#model/version.ts'
 
 /** What a version is as a whole, beside the members of its resources. */
@@ -24,12 +25,15 @@ export const styleOf = (version: Version): VersionStyle => styles[version]
 export type VersionedRoute = Lifetime & { readonly method: string; readonly path: string }
 
 /** One difference, and how each version has it, oldest first; what stands between backticks is code. */
-export type Difference = { readonly what: string; readonly ways: readonly string[] }
+export type VersionDifference = { readonly what: string; readonly ways: readonly string[] }
 
 const code = (text: string) => `\`${text}\``
 
 /** How each version has something, unless all have it alike. */
-const difference = (what: string, way: (version: Version) => string): readonly Difference[] => {
+const difference = (
+  what: string,
+  way: (version: Version) => string,
+): readonly VersionDifference[] => {
   const ways = versions.map(way)
   return new Set(ways).size > 1 ? [{ what, ways }] : []
 }
@@ -46,18 +50,7 @@ const errorWords = {
     '`application/problem+json` (RFC 9457): `type`, `title`, `status`, `detail`, `code`, `errors`, `requestId`',
 } satisfies Record<VersionStyle['errors'], string>
 
-const ofStyle = (): readonly Difference[] => [
-  ...difference('Lists', version => listWords[styleOf(version).lists]),
-  ...difference('Errors', version => errorWords[styleOf(version).errors]),
-  ...difference('Unknown query parameters and values of `sort`', version =>
-    styleOf(version).isStrict ? '422' : 'ignored; a list is then by id ascending',
-  ),
-  ...difference('Words in a filter that its field does not have', version =>
-    styleOf(version).isStrict ? '422' : 'no row has them; where true and false are due, no effect',
-  ),
-]
-
-const formed = (name: string, form: (Member & { kind: 'field' })['form']): string => {
+const formed = (name: string, form: Form | undefined): string => {
   if (form === undefined) return code(name)
   if (typeof form === 'string') return `${code(name)} ${form}`
   const words = Object.entries(form.words).map(
@@ -65,12 +58,6 @@ const formed = (name: string, form: (Member & { kind: 'field' })['form']): strin
   )
   return `${code(name)} with ${words.join(', ')}`
 }
-
-const linkNames = (resource: Resource): readonly string[] =>
-  resource.members.flatMap(member => {
-    if (member.kind !== 'links') return []
-    return [...new Set(Object.values(member.links.cases).flatMap(Object.keys))].map(code)
-  })
 
 /** The parts of a resource that versions may have differently. */
 const parts: readonly (readonly [string, (resource: Resource) => readonly string[]])[] = [
@@ -81,7 +68,13 @@ const parts: readonly (readonly [string, (resource: Resource) => readonly string
         member.kind === 'field' ? formed(member.name, member.form) : code(member.name),
       ),
   ],
-  ['Links of', linkNames],
+  [
+    'Links of',
+    ({ members }) => {
+      const links = members.find(member => member.kind === 'links')?.links
+      return [...new Set(Object.values(links?.cases ?? {}).flatMap(Object.keys))].map(code)
+    },
+  ],
   ['Filters of', ({ filters }) => Object.keys(filters).map(code)],
   ['Values of `sort` of', ({ sorts }) => sorts.map(({ name }) => code(name))],
 ]
@@ -99,20 +92,24 @@ const ofPart = (what: string, partOf: (version: Version) => readonly string[]) =
   )
 }
 
-const ofRoutes = (routes: readonly VersionedRoute[]): readonly Difference[] =>
-  ofPart('Requests', version =>
-    routes
-      .filter(route => isIn(route, version))
-      .map(({ method, path }) => code(`${method} ${path}`)),
-  )
-
-/** The differences of a model and its routes: those of the versions as a whole first, then what each resource has. */
+/** The differences of a model and its routes: those of the versions as a whole first, then those of each resource. */
 export const differencesOf = (
   { entities }: Model,
   routes: readonly VersionedRoute[],
-): readonly Difference[] => [
-  ...ofStyle(),
-  ...ofRoutes(routes),
+): readonly VersionDifference[] => [
+  ...difference('Lists', version => listWords[styleOf(version).lists]),
+  ...difference('Errors', version => errorWords[styleOf(version).errors]),
+  ...difference('Unknown query parameters and values of `sort`', version =>
+    styleOf(version).isStrict ? '422' : 'ignored; a list is then by id ascending',
+  ),
+  ...difference('Words in a filter that its field does not have', version =>
+    styleOf(version).isStrict ? '422' : 'no row has them; where true and false are due, no effect',
+  ),
+  ...ofPart('Requests', version =>
+    routes
+      .filter(route => isIn(route, version))
+      .map(({ method, path }) => code(`${method} ${path}`)),
+  ),
   ...Object.entries(entities)
     .filter(([, { policy }]) => policy.read && policy.read.kind !== 'nobody')
     .flatMap(([name, entity]) =>

@@ -1,8 +1,9 @@
-/** The version of the REST API that a request names: by path, `Accept`, `API-Version` or `?version=`. */
+/** The version of the REST API that a request names, by path, `Accept`, `API-Version` or `?version=`, and the handler that serves it in that one. */
 import { parametersIn } from '#base/parameters.ts'
 import { restPath } from '#base/paths.ts'
 import { ApiError } from '#errors.ts'
-import { type Range, rangesOf } from '#http/accept.ts'
+import { rangesOf } from '#http/accept.ts'
+import type { Handle } from '#http/edge.ts'
 import type { Reply } from '#http/reply.ts'
 import { type Http, header, queryString } from '#http/request.ts'
 import type { Viewer } from '#model/policy.ts'
@@ -11,10 +12,14 @@ import { type Version, versions } from '#model/version.ts'
 /** The version that a request named, and the answer's Content-Type for it. */
 export type RequestedVersion = { readonly version: Version; readonly contentType: string }
 
-const offered = `offered: ${versions.join(', ')}`
+/** Answers the requests of a route in one version. */
+export type RestHandler = (
+  c: Http,
+  viewer: Viewer,
+  requested: RequestedVersion,
+) => Reply | Promise<Reply>
 
-const json = 'application/json; charset=utf-8'
-const plain: RequestedVersion = { version: versions[0], contentType: json }
+const offered = `offered: ${versions.join(', ')}`
 
 /** The media type of a version's objects. */
 export const mediaTypeOf = (version: Version): string => `application/vnd.duet.v${version}+json`
@@ -22,8 +27,20 @@ export const mediaTypeOf = (version: Version): string => `application/vnd.duet.v
 /** The media types of JSON, for routes that have other forms too; plain JSON is first. */
 export const jsonTypes: readonly string[] = ['application/json', ...versions.map(mediaTypeOf)]
 
-const numbered = (text: string): Version | undefined =>
-  versions.find(version => String(version) === text)
+/** Each version by its number as text, answered as plain JSON and as its own media type. */
+const inPlainJson: ReadonlyMap<string, RequestedVersion> = new Map(
+  versions.map(version => [
+    String(version),
+    { version, contentType: 'application/json; charset=utf-8' },
+  ]),
+)
+const inOwnType: ReadonlyMap<string, RequestedVersion> = new Map(
+  versions.map(version => [
+    String(version),
+    { version, contentType: `${mediaTypeOf(version)}; charset=utf-8` },
+  ]),
+)
+const [usual = { version: versions[0], contentType: '' }] = inPlainJson.values()
 
 const inRestPath = new RegExp(`^${restPath}/v(\\d+)(?:/|$)`)
 
@@ -42,40 +59,32 @@ const unsupported = (named: string, status: number) =>
 /** The error for a path that leads nowhere because of its version; undefined where its version is offered. */
 export const noSuchVersion = (path: string): ApiError | undefined => {
   const named = inPath(path)
-  return named === undefined || numbered(named) ? undefined : unsupported(named, 404)
+  return named === undefined || inPlainJson.has(named) ? undefined : unsupported(named, 404)
 }
 
 const vendor = /^application\/vnd\.duet\.v(.*)\+json$/
 const anyJson = ['application/json', 'application/*', '*/*']
 
-/** The versions in `Accept`, the preferred one first, those refused by a weight of 0, and the weight of plain JSON. */
-type Accepted = {
-  readonly wanted: readonly string[]
-  readonly refused: readonly string[]
-  /** Whether plain JSON is accepted, and whether it is preferred to every version that is named. */
-  readonly json: 'no' | 'yes' | 'preferred'
-}
+/** Only an `Accept` in which this is found may name a version. */
+const ours = /vnd\.duet/i
 
-const acceptedIn = (ranges: readonly Range[]): Accepted => {
+/** What `Accept` says of versions: the wanted ones, the preferred one first, those refused by a weight of 0, and how much plain JSON is wanted. */
+const acceptedBy = (c: Http) => {
+  const accept = header(c, 'accept') ?? ''
+  if (!ours.test(accept)) return { wanted: [], refused: [], acceptsJson: true, prefersJson: false }
+  const ranges = rangesOf(accept)
   const named = ranges.flatMap(({ value, weight }) => {
     const text = vendor.exec(value)?.[1]
     return text === undefined ? [] : [{ text, weight }]
   })
   const weights = anyJson.flatMap(type => ranges.find(({ value }) => value === type)?.weight ?? [])
   const [weight = 0] = weights
-  const best = Math.max(0, ...named.map(({ weight }) => weight))
   return {
     wanted: named.filter(({ weight }) => weight > 0).map(({ text }) => text),
     refused: named.filter(({ weight }) => weight === 0).map(({ text }) => text),
-    json: weight === 0 ? 'no' : weight > best ? 'preferred' : 'yes',
+    acceptsJson: weight > 0,
+    prefersJson: weight > Math.max(0, ...named.map(({ weight }) => weight)),
   }
-}
-
-const nothing: Accepted = { wanted: [], refused: [], json: 'yes' }
-
-const acceptedBy = (c: Http): Accepted => {
-  const accept = header(c, 'accept')
-  return accept && /vnd\.duet/i.test(accept) ? acceptedIn(rangesOf(accept)) : nothing
 }
 
 /** The versions in the query string, of which there should be one. */
@@ -96,57 +105,43 @@ const severalAtOnce = (named: readonly string[]) =>
     `The request names several versions at once: ${[...new Set(named)].join(', ').slice(0, 60)}`,
   )
 
-/** The version that path, header or query name, unless `Accept` names others only. */
-const explicitly = (
-  text: string,
-  { wanted, refused, json: plainJson }: Accepted,
-): RequestedVersion => {
-  const isAccepted = wanted.includes(text)
-  if (wanted.length > 0 && !isAccepted) throw severalAtOnce([text, ...wanted])
-  const version = numbered(text)
-  if (!version) throw unsupported(text, 400)
-  if (refused.includes(text) && plainJson === 'no') throw unsupported(text, 406)
-  if (!isAccepted || plainJson === 'preferred') return { version, contentType: json }
-  return { version, contentType: `${mediaTypeOf(version)}; charset=utf-8` }
-}
-
-/** The version that `Accept` prefers; plain JSON is version 1. */
-const byAccept = ({ wanted, refused, json: plainJson }: Accepted): RequestedVersion => {
-  if (plainJson === 'preferred') return plain
-  const version = wanted.map(numbered).find(found => found !== undefined)
-  if (version) return { version, contentType: `${mediaTypeOf(version)}; charset=utf-8` }
-  const [named] = [...wanted, ...refused.filter(text => text === String(plain.version))]
-  if (named !== undefined && plainJson === 'no') throw unsupported(named, 406)
-  return plain
-}
-
-/** Whether a request names a version by its path at most; nearly all are such. */
-const namesNothingElse = (c: Http): boolean =>
-  header(c, 'api-version') === undefined &&
-  !queryString(c).includes('version') &&
-  !/vnd\.duet/i.test(header(c, 'accept') ?? '')
-
-const byPath = (path: string): RequestedVersion => {
-  const text = inPath(path)
-  if (text === undefined) return plain
-  const version = numbered(text)
-  if (!version) throw unsupported(text, 404)
-  return { version, contentType: json }
-}
-
 /**
  * The version of a request. An `Accept` of several versions is a choice among them by weight; it contradicts a path, header or
  * query whose version it does not accept. Throws `UNSUPPORTED_VERSION` 406 or 400, and `MALFORMED_REQUEST` where two
  * of them disagree, or one is given twice.
  */
 export const versionOf = (c: Http): RequestedVersion => {
-  if (namesNothingElse(c)) return byPath(c.req.path)
+  const namesMore =
+    header(c, 'api-version') !== undefined ||
+    queryString(c).includes('version') ||
+    ours.test(header(c, 'accept') ?? '')
+  // Nearly all requests name a version by their path at most.
+  if (!namesMore) {
+    const text = inPath(c.req.path)
+    if (text === undefined) return usual
+    const requested = inPlainJson.get(text)
+    if (!requested) throw unsupported(text, 404)
+    return requested
+  }
   const [named, ...others] = namedBy(c)
-  const accepted = acceptedBy(c)
+  const { wanted, refused, acceptsJson, prefersJson } = acceptedBy(c)
   if (others.length > 0) throw severalAtOnce([named ?? '', ...others])
   if (inQuery(c).length > 1)
     throw new ApiError('MALFORMED_REQUEST', 'The parameter version is given twice; give it once')
-  return named === undefined ? byAccept(accepted) : explicitly(named, accepted)
+  if (named !== undefined) {
+    const isWanted = wanted.includes(named)
+    if (wanted.length > 0 && !isWanted) throw severalAtOnce([named, ...wanted])
+    const requested = (isWanted && !prefersJson ? inOwnType : inPlainJson).get(named)
+    if (!requested) throw unsupported(named, 400)
+    if (refused.includes(named) && !acceptsJson) throw unsupported(named, 406)
+    return requested
+  }
+  if (prefersJson) return usual
+  const known = wanted.find(text => inOwnType.has(text))
+  if (known !== undefined) return inOwnType.get(known) ?? usual
+  const [missing] = [...wanted, ...refused.filter(text => text === String(usual.version))]
+  if (missing !== undefined && !acceptsJson) throw unsupported(missing, 406)
+  return usual
 }
 
 /** The version in whose shape an error is answered: the request's own, or the newest of those it names. */
@@ -155,7 +150,7 @@ export const errorVersionOf = (c: Http): Version => {
     return versionOf(c).version
   } catch {
     const named = [...namedBy(c), ...acceptedBy(c).wanted]
-    return versions.findLast(version => named.includes(String(version))) ?? plain.version
+    return versions.findLast(version => named.includes(String(version))) ?? usual.version
   }
 }
 
@@ -163,8 +158,18 @@ export const errorVersionOf = (c: Http): Version => {
 export const versionHeader = (c: Http): Readonly<Record<string, string>> =>
   c.req.path.startsWith(`${restPath}/`) ? { 'API-Version': String(errorVersionOf(c)) } : {}
 
-export type RestHandler = (
-  c: Http,
-  viewer: Viewer,
-  named: RequestedVersion,
-) => Reply | Promise<Reply>
+/** Serves each request in the version that it names, once that is admitted; `absent` gives the error if that version has no handler. */
+export const inRequestedVersion =
+  (
+    handlers: ReadonlyMap<Version, RestHandler>,
+    notices: { readonly admit: (version: Version, viewer: Viewer) => void } | undefined,
+    absent: (c: Http, version: Version) => ApiError,
+  ): Handle =>
+  (c, viewer) => {
+    // The viewer comes first, then the version, then the rest.
+    const requested = versionOf(c)
+    notices?.admit(requested.version, viewer)
+    const handle = handlers.get(requested.version)
+    if (!handle) throw absent(c, requested.version)
+    return handle(c, viewer, requested)
+  }

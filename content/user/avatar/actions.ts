@@ -8,7 +8,7 @@ import { ApiError } from '#errors.ts'
 import { allowedTags, excludedTags, isOfRow, mismatchOf } from '#http/conditional.ts'
 import { notFound } from '#model/model.ts'
 import { versions } from '#model/version.ts'
-import { tagOf } from '#rest/represent.ts'
+import { textTag } from '#rest/represent.ts'
 import { comma, join, type Sql, sql } from '#sql/sql.ts'
 import type { Action, Given } from '#write/action.ts'
 import { targetSteps } from '#write/derived.ts'
@@ -54,7 +54,7 @@ const isDrawnAllowed = ({ id, ifMatch, ifNoneMatch }: Preconditions): boolean =>
   const [allowed = 'any', excluded = 'any'] = [allowedTags(ifMatch), excludedTags(ifNoneMatch)]
   if (allowed === 'any' && excluded === 'any') return true
   const drawn = identicon(id)
-  const tags = versions.map(version => tagOf(drawn, undefined, version))
+  const tags = versions.map(version => textTag(drawn, version))
   const isIn = (listed: readonly string[]) => tags.some(tag => listed.includes(tag))
   return (allowed === 'any' || isIn(allowed)) && (excluded === 'any' || !isIn(excluded))
 }

@@ -2,8 +2,7 @@
 import { after } from '#base/after.ts'
 import { notFound } from '#model/model.ts'
 import { anyone } from '#model/policy.ts'
-import { pathId } from '#rest/mount.ts'
-import { represent } from '#rest/represent.ts'
+import { pathId, represent } from '#rest/represent.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import { sql, statement } from '#sql/sql.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { decodeCursor, encodeCursor } from '#rest/cursor.ts'
+import { decodeCursor, encodeCursor } from '#rest/paging.ts'
 
 const key = new Uint8Array(32).fill(7)
 const ids = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER })
