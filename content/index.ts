@@ -11,14 +11,14 @@ import { orderKind } from '#content/order/import.ts'
 import { post } from '#content/post/entity.ts'
 import { product } from '#content/product/entity.ts'
 import { roles } from '#content/roles.ts'
-import { settings } from '#content/settings.ts'
-import { userActions } from '#content/user/actions.ts'
+import { promote } from '#content/user/actions.ts'
 import { avatarActions } from '#content/user/avatar/actions.ts'
 import { avatar } from '#content/user/avatar/entity.ts'
 import { user } from '#content/user/entity.ts'
 import { verifyEmail } from '#content/user/verify-email/actions.ts'
 import { defineContent } from '#content.ts'
 import { defineModel } from '#model/model.ts'
+import { oneOf, setting, whole } from '#settings.ts'
 
 export const entities = defineModel({
   user,
@@ -33,11 +33,30 @@ export const entities = defineModel({
   avatar,
 })
 
+/** The settings of the content, beside those of the machine. */
+const settings = {
+  DUET_SIGNUP: setting(
+    oneOf(['open', 'closed'], 'must be open or closed'),
+    'open',
+    'Whether anonymous may create users',
+  ),
+  DUET_SIGNUP_RATE: setting(
+    whole(1, 1_000_000),
+    '20',
+    'Most sign-ups of one caller in a minute, refused and repeated ones too, those of an admin apart; off with DUET_RATE_LIMIT=0',
+  ),
+  DUET_CURRENCY: setting(
+    oneOf(Intl.supportedValuesOf('currency'), 'must be an ISO 4217 code, such as USD'),
+    'USD',
+    'Currency of all prices of the store; once it has some, only one with as many decimals',
+  ),
+} as const
+
 export const content = defineContent({
   entities,
   // A token speaks for a user; a suspended one may read and not write.
   viewers: { entity: 'user', barred: { field: 'status', value: 'suspended' }, roles },
-  actions: [...likeActions, ...orderActions, ...avatarActions, verifyEmail, ...userActions],
+  actions: [...likeActions, ...orderActions, ...avatarActions, verifyEmail, promote],
   served: async () => (await import('#content/served.ts')).served,
   errors,
   settings,

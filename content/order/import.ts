@@ -12,20 +12,20 @@ import { formatMinor } from '#model/money.ts'
 import { type SqlValue, sql } from '#sql/sql.ts'
 import { checkInput, type InputContext, type Values } from '#write/input.ts'
 
-type Row = Readonly<Record<string, unknown>>
-type Step = (typeof transitions)[keyof typeof transitions]
-type Checked = { readonly values: Values; readonly faults: readonly FieldFault[] }
+type GivenRow = Readonly<Record<string, unknown>>
+type StateChange = (typeof transitions)[keyof typeof transitions]
+type CheckedRow = { readonly values: Values; readonly faults: readonly FieldFault[] }
 
-const steps: readonly Step[] = Object.values(transitions)
+const steps: readonly StateChange[] = Object.values(transitions)
 
 /** The steps that lead from a new order to that state. */
-const stepsTo = (status: SqlValue | undefined): readonly Step[] => {
+const stepsTo = (status: SqlValue | undefined): readonly StateChange[] => {
   const last = steps.find(({ to }) => to === status)
   return last ? [...stepsTo(last.from), last] : []
 }
 
 /** The state of an order, where the row does not give it: from its times, or paid where it has none of them. */
-const statusOf = (row: Row): string =>
+const statusOf = (row: GivenRow): string =>
   steps.toReversed().find(({ at }) => row[at] != null)?.to ?? 'paid'
 
 /** An order's times must be those of the steps to its state, no fewer and no more. */
@@ -51,7 +51,7 @@ const productOf = async (store: ContentStore, id: unknown) => {
 /** Checks items one by one; members that an item leaves out come from the product. */
 const itemCheck = (store: ContentStore, use: InputContext) => {
   const entity = entityOf(store.model, 'orderItem')
-  return async (item: unknown, at: string): Promise<Checked> => {
+  return async (item: unknown, at: string): Promise<CheckedRow> => {
     if (!isObject(item)) return { values: new Map(), faults: [{ field: at, message: noItem }] }
     const product = await productOf(store, item.productId)
     const [name = '', price = 0] = product ?? []
@@ -78,12 +78,12 @@ const itemCheck = (store: ContentStore, use: InputContext) => {
   }
 }
 
-type Lines = { readonly lines: readonly Values[]; readonly faults: readonly FieldFault[] }
+type CheckedItems = { readonly lines: readonly Values[]; readonly faults: readonly FieldFault[] }
 
 const linesOf = async (
   items: unknown,
-  check: (item: unknown, at: string) => Promise<Checked>,
-): Promise<Lines> => {
+  check: (item: unknown, at: string) => Promise<CheckedRow>,
+): Promise<CheckedItems> => {
   const list = listMember(items)
   if ('fault' in list) return { lines: [], faults: [{ field: 'items', message: list.fault }] }
   const checked = await Promise.all(list.value.map((item, index) => check(item, `items.${index}`)))
@@ -100,7 +100,7 @@ const sumOf = (lines: readonly Values[]): bigint =>
   )
 
 /** The faults of a row whose amount or currency differs from what the store computes. */
-const moneyFaults = (row: Row, sum: bigint, model: Model): readonly FieldFault[] => {
+const moneyFaults = (row: GivenRow, sum: bigint, model: Model): readonly FieldFault[] => {
   const { code, digits } = model.settings.currency
   const faults: FieldFault[] = []
   if (sum > BigInt(Number.MAX_SAFE_INTEGER))
@@ -136,7 +136,7 @@ const orderRows = (store: ContentStore, use: InputContext): PutRow => {
   const putEvent = inserter(store, entityOf(model, 'orderEvent'))
   const checkItem = itemCheck(store, use)
 
-  const checkOrder = ({ items, amount, currency, ...row }: Row, sum: bigint): Checked => {
+  const checkOrder = ({ items, amount, currency, ...row }: GivenRow, sum: bigint): CheckedRow => {
     const status = statusOf(row)
     const given = { amount: Number(sum), currency: model.settings.currency.code, status }
     const checked = checkInput(entity, row, { ...use, given })

@@ -1,10 +1,8 @@
 /** A report as a chart: stacked bars in one SVG, without scripts or styles. */
 import { html } from 'hono/html'
-import { barsOf, number, outlineOf } from '#content/reports/bars.ts'
-import { type Measure, measures, type Report, type Sums } from '#content/reports/figures.ts'
-import { labelOf } from '#content/reports/periods.ts'
-import type { ReportType } from '#content/reports/request.ts'
-import { type Scale, scaleOf, ticksOf } from '#content/reports/ticks.ts'
+import { once } from '#base/once.ts'
+import { type Figures, measures } from '#content/reports/figures.ts'
+import { type By, labelOf, type ReportType, startOf } from '#content/reports/request.ts'
 import { type Currency, formatMinor } from '#model/money.ts'
 
 const width = 960
@@ -29,6 +27,11 @@ const drawn: Readonly<Record<ReportType, readonly string[] | null>> = {
 }
 const titles = { sales: 'Sales', content: 'Posts, comments and likes', users: 'Sign-ups' } as const
 
+// ---- Pieces of SVG
+
+/** A coordinate with two decimals at the most. */
+const number = (value: number): string => String(Math.round(value * 100) / 100)
+
 const text = (
   x: number,
   y: number,
@@ -42,189 +45,217 @@ const text = (
 const line = (x1: number, y1: number, x2: number, y2: number, stroke: string): string =>
   `<path d="M${number(x1)} ${number(y1)}L${number(x2)} ${number(y2)}" stroke="${stroke}"/>`
 
-/** The format of a kind of value: its unit, its least step, its decimals, and a value in full. */
-const writerOf = (kind: Measure['kind'], currency: Currency) => {
-  const isMoney = kind === 'money'
-  const digits = isMoney ? currency.digits : 0
-  const style = isMoney ? ({ style: 'currency', currency: currency.code } as const) : {}
-  const decimals = { minimumFractionDigits: digits, maximumFractionDigits: digits }
-  const format = new Intl.NumberFormat('en', { ...style, ...decimals })
+/** The column of a period in the chart, and the part of its height that belongs to one series. */
+type Bar = {
+  readonly x: number
+  readonly width: number
+  readonly top: number
+  readonly bottom: number
+}
+
+/** Bars with spaces between them, each with its title as a tooltip; the titles are escaped. */
+const barsOf = (bars: readonly Bar[], titles: readonly string[]): string =>
+  bars
+    .map(({ x, width, top, bottom }, index) => {
+      if (bottom <= top) return ''
+      const own = Math.min(width * 0.76, 72)
+      const start = number(x + (width - own) / 2)
+      return `<rect x="${start}" y="${number(top)}" width="${number(own)}" height="${number(bottom - top)}"><title>${titles[index]}</title></rect>`
+    })
+    .join('')
+
+/** One outline around all of them: drawn side by side, thin lines of the background would show between them. */
+const outlineOf = (bars: readonly Bar[]): string => {
+  const [first] = bars
+  if (!first) return ''
+  const there = bars.map(({ x, width, top }) => `V${number(top)}H${number(x + width)}`)
+  const back = bars.toReversed().map(({ x, bottom }) => `V${number(bottom)}H${number(x)}`)
+  return `<path d="M${number(first.x)} ${number(first.bottom)}${there.join('')}${back.join('')}Z"/>`
+}
+
+// ---- The axes
+
+/** A scale from zero to the value or a little above, in about five steps of 1, 2 or 5; no step is below `least`. */
+const scaleOf = (highest: number, least: number) => {
+  const rough = Math.max(highest / 5, least)
+  // A rounding error in the logarithm must not make ten steps of five.
+  const power = 10 ** Math.floor(Math.log10(rough) + 1e-9)
+  const step = power * ([1, 2, 5].find(factor => factor * power >= rough * (1 - 1e-9)) ?? 10)
+  const count = Math.max(Math.ceil(highest / step - 1e-9), 1)
+  return { top: count * step, step, ticks: Array.from({ length: count + 1 }, (_, n) => n * step) }
+}
+
+/** The most marks that fit below a chart without touching. */
+const mostTicks = 12
+
+/** A way to mark periods; `index` counts those of the chart. */
+type Marks = {
+  readonly at: (period: number, index: number) => boolean
+  readonly label: 'day' | 'month' | 'year'
+}
+
+const everyMonths = (by: By): readonly Marks[] =>
+  [1, 2, 3, 6, 12, 24, 60, 120, 240, 600].map(step => ({
+    at: period => {
+      if (by === 'month') return period % step === 0
+      const date = new Date(startOf(period, 'day'))
+      const month = date.getUTCFullYear() * 12 + date.getUTCMonth()
+      return date.getUTCDate() === 1 && month % step === 0
+    },
+    label: step >= 12 ? 'year' : 'month',
+  }))
+
+/** The ways to mark periods, the closest first. */
+const marks: Readonly<Record<By, readonly Marks[]>> = {
+  day: [
+    { at: () => true, label: 'day' },
+    { at: (_, index) => index % 2 === 0, label: 'day' },
+    // Mondays: the fourth day after 1970 began was one.
+    { at: period => (period - 4) % 7 === 0, label: 'day' },
+    { at: period => (period - 4) % 14 === 0, label: 'day' },
+    ...everyMonths('day'),
+  ],
+  month: everyMonths('month'),
+}
+
+// Made for the first chart: each takes some milliseconds of every start.
+const dates = once(() => {
+  const format = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat('en', { ...options, timeZone: 'UTC' })
   return {
-    unit: isMoney ? currency.code : 'Number',
-    least: 10 ** -digits,
-    digits,
-    style,
-    whole: (value = 0n) => format.format(formatMinor(value, digits) as Intl.StringNumericLiteral),
+    day: format({ day: 'numeric', month: 'short' }),
+    month: format({ month: 'short', year: 'numeric' }),
+    year: format({ year: 'numeric' }),
   }
+})
+
+/** The marks below a chart of these periods: as many as fit, on days and months that people count by. */
+const ticksOf = (periods: readonly number[], by: By) => {
+  for (const { at, label } of marks[by]) {
+    const found = periods.flatMap((period, index) => (at(period, index) ? [{ period, index }] : []))
+    if (found.length > mostTicks) continue
+    const format = dates()[label]
+    return found.map(({ period, index }) => ({ index, label: format.format(startOf(period, by)) }))
+  }
+  return []
 }
 
-type Writer = ReturnType<typeof writerOf>
-type Series = Measure & { readonly colour: string }
+// ---- The chart
 
-/** The columns that are drawn; refunds only where there are some, so that the legend has no empty entry. */
-const seriesOf = ({ type, totals }: Report): readonly Series[] =>
-  measures[type]
-    .filter(({ key }) => drawn[type]?.includes(key) ?? true)
-    .filter(({ key }) => key !== 'refundedAmount' || !!totals[key])
-    .map((measure, position) => ({ ...measure, colour: colours[position] ?? ink.text }))
-
-/** The facts that the parts of a chart share. */
-type Drawing = {
-  readonly report: Report
-  readonly series: readonly Series[]
-  readonly writer: Writer
-  /** The stacked heights of each period from zero up: one bound more than there are series. */
-  readonly bounds: readonly (readonly number[])[]
-  readonly highest: number
-  readonly scale: Scale
-  readonly labels: readonly string[]
-  readonly left: number
-  readonly band: number
-}
-
-/** The format of the vertical axis: short where its numbers are long. */
-const shortOf = (writer: Writer, { top, step }: Scale): Intl.NumberFormat => {
-  const digits = step < 1 ? writer.digits : 0
-  const options =
-    top >= 10_000
-      ? ({ notation: 'compact', minimumFractionDigits: 0, maximumFractionDigits: 2 } as const)
-      : { minimumFractionDigits: digits, maximumFractionDigits: digits }
-  return new Intl.NumberFormat('en', { ...writer.style, ...options })
-}
-
-const boundsOf = (sums: Sums, series: readonly Series[], digits: number) => {
-  let sum = 0n
-  const ups = series.map(({ key }) => {
-    sum += sums[key] ?? 0n
-    return Number(sum) / 10 ** digits
-  })
-  return [0, ...ups]
-}
-
-const drawingOf = (report: Report, currency: Currency): Drawing => {
-  const series = seriesOf(report)
-  const writer = writerOf(series[0]?.kind ?? 'count', currency)
-  const bounds = report.periods.map(({ sums }) => boundsOf(sums, series, writer.digits))
-  const highest = bounds.reduce((most, bound) => Math.max(most, bound.at(-1) ?? 0), 0)
-  const scale = scaleOf(highest, writer.least)
-  const short = shortOf(writer, scale)
-  const labels = scale.ticks.map(value => short.format(value))
-  const left = margin.left + 16 + Math.max(...labels.map(({ length }) => length)) * letter
-  const band = (width - left - margin.right) / Math.max(bounds.length, 1)
-  return { report, series, writer, bounds, highest, scale, labels, left, band }
-}
-
-const rangeOf = ({ periods, by }: Report): string => {
-  const [first, last] = [periods[0], periods.at(-1)]
-  if (!first || !last) return ''
-  const start = labelOf(first.number, by)
-  return first === last ? start : `${start} to ${labelOf(last.number, by)}`
-}
-
-const totalOf = ({ report, writer }: Drawing, { key }: Series): string =>
-  writer.whole(report.totals[key])
-
-/** The description of the chart, for people who do not see it. */
-const described = (drawing: Drawing): string => {
-  const { report, series, bounds, highest } = drawing
-  if (highest === 0) return 'There is nothing in this time.'
-  const totals = series.map(one => `${one.label} ${totalOf(drawing, one)}`).join(', ')
-  const peak = report.periods[bounds.findIndex(bound => bound.at(-1) === highest)]
-  return `Stacked bars from ${rangeOf(report)}, one for each ${report.by}. In all: ${totals}. The highest is ${labelOf(peak?.number ?? 0, report.by)}.`
-}
-
-/** One line of text, so that its entries stand as far apart in any font. */
-const legend = (drawing: Drawing): string => {
-  const entries = drawing.series.map((one, index) => {
-    const mark = `<tspan${index === 0 ? '' : ' dx="28"'} fill="${one.colour}" font-size="17">■</tspan>`
-    const words = String(html`${one.label}: ${totalOf(drawing, one)}`)
-    return `${mark}<tspan dx="7">${words}</tspan>`
-  })
-  return `<text x="${margin.left}" y="69" font-size="13" fill="${ink.text}">${entries.join('')}</text>`
-}
-
-const heightOf = (value: number, { top }: Scale): number =>
-  base - (value / top) * (base - margin.top)
-
-const verticalAxis = ({ scale, labels, left }: Drawing): string =>
-  scale.ticks
-    .map((value, index) => {
-      const y = heightOf(value, scale)
-      const rule = line(left, y, width - margin.right, y, value === 0 ? ink.axis : ink.grid)
-      return `${rule}${text(left - 10, y + 4.5, labels[index] ?? '', { 'text-anchor': 'end' })}`
-    })
-    .join('')
-
-const horizontalAxis = ({ report, left, band }: Drawing): string =>
-  ticksOf(
-    report.periods.map(({ number }) => number),
-    report.by,
-  )
-    .map(({ index, label }) => {
-      const x = left + (index + 0.5) * band
-      return `${line(x, base, x, base + 6, ink.axis)}${text(x, base + 24, label, { 'text-anchor': 'middle' })}`
-    })
-    .join('')
-
-const nothing = ({ left }: Drawing): string =>
-  text((left + width - margin.right) / 2, (margin.top + base) / 2, 'Nothing in this time', {
-    'font-size': 16,
-    'text-anchor': 'middle',
-  })
-
-/** The bounds in at most so many columns, each with its highest period: a peak narrower than a pixel would not show. */
-const peaksOf = (bounds: Drawing['bounds'], columns: number): Drawing['bounds'] => {
-  if (bounds.length <= columns) return bounds
+/** The heights in at most so many columns, each with its highest period: a peak narrower than a pixel would not show. */
+const peaksOf = (heights: readonly (readonly number[])[], columns: number): typeof heights => {
+  if (heights.length <= columns) return heights
   const peaks: (readonly number[])[] = []
-  for (const [n, bound] of bounds.entries()) {
-    const column = Math.floor((n * columns) / bounds.length)
-    if ((bound.at(-1) ?? 0) >= (peaks[column]?.at(-1) ?? 0)) peaks[column] = bound
+  for (const [n, stack] of heights.entries()) {
+    const column = Math.floor((n * columns) / heights.length)
+    if ((stack.at(-1) ?? 0) >= (peaks[column]?.at(-1) ?? 0)) peaks[column] = stack
   }
   return peaks
 }
 
-/** The bars of one series, from the bound at `index` to the next: each with its value, or one outline where there are many. */
-const seriesBars = (drawing: Drawing, { key, label }: Series, index: number) => {
-  const { report, writer, bounds, scale, left } = drawing
-  const room = width - margin.right - left
-  const isOutlined = bounds.length > mostApart
-  const columns = isOutlined ? peaksOf(bounds, Math.floor(room)) : bounds
-  const bars = columns.map((bound, n) => ({
-    x: left + (n * room) / columns.length,
-    width: room / columns.length,
-    top: heightOf(bound[index + 1] ?? 0, scale),
-    bottom: heightOf(bound[index] ?? 0, scale),
-  }))
-  if (isOutlined) return outlineOf(bars)
-  const titles = report.periods.map(({ number, sums }) =>
-    String(html`${labelOf(number, report.by)}: ${label} ${writer.whole(sums[key])}`),
-  )
-  return barsOf(bars, titles)
-}
-
-const bars = (drawing: Drawing): string =>
-  drawing.series
-    .map((one, index) => `<g fill="${one.colour}">${seriesBars(drawing, one, index)}</g>`)
-    .join('\n')
-
 /** The whole SVG document. */
-export const chart = (report: Report, currency: Currency): string => {
-  const drawing = drawingOf(report, currency)
-  const title = `${titles[report.type]} by ${report.by}`
-  const range = rangeOf(report)
-  const isEmpty = drawing.highest === 0
+export const chart = ({ type, by, periods, totals }: Figures, currency: Currency): string => {
+  // The columns that are drawn; refunds only if there are some, so that the legend has no empty entry.
+  const series = measures[type]
+    .filter(({ key }) => drawn[type]?.includes(key) ?? true)
+    .filter(({ key }) => key !== 'refundedAmount' || !!totals[key])
+    .map((measure, position) => ({ ...measure, colour: colours[position] ?? ink.text }))
+
+  const isMoney = series[0]?.kind === 'money'
+  const digits = isMoney ? currency.digits : 0
+  const formatOf = (options: Intl.NumberFormatOptions) =>
+    new Intl.NumberFormat('en', {
+      ...(isMoney && { style: 'currency', currency: currency.code }),
+      ...options,
+    })
+  const full = formatOf({ minimumFractionDigits: digits, maximumFractionDigits: digits })
+  const written = (value = 0n) =>
+    full.format(formatMinor(value, digits) as Intl.StringNumericLiteral)
+
+  // The stacked heights of each period, from zero up: one more than there are series.
+  const heights = periods.map(({ sums }) => {
+    let sum = 0n
+    const tops = series.map(({ key }) => {
+      sum += sums[key] ?? 0n
+      return Number(sum) / 10 ** digits
+    })
+    return [0, ...tops]
+  })
+  const highest = heights.reduce((most, stack) => Math.max(most, stack.at(-1) ?? 0), 0)
+  const isEmpty = highest === 0
+
+  const { top, step, ticks } = scaleOf(highest, 10 ** -digits)
+  const decimals = step < 1 ? digits : 0
+  // Short where the numbers of the axis are long.
+  const short = formatOf(
+    top >= 10_000
+      ? { notation: 'compact', minimumFractionDigits: 0, maximumFractionDigits: 2 }
+      : { minimumFractionDigits: decimals, maximumFractionDigits: decimals },
+  )
+  const labels = ticks.map(value => short.format(value))
+  const left = margin.left + 16 + Math.max(...labels.map(({ length }) => length)) * letter
+  const right = width - margin.right
+  const yOf = (value: number) => base - (value / top) * (base - margin.top)
+
+  const vertical = ticks.map((value, index) => {
+    const y = yOf(value)
+    const rule = line(left, y, right, y, value === 0 ? ink.axis : ink.grid)
+    return `${rule}${text(left - 10, y + 4.5, labels[index] ?? '', { 'text-anchor': 'end' })}`
+  })
+  const band = (right - left) / Math.max(periods.length, 1)
+  const numbers = periods.map(({ number }) => number)
+  const horizontal = ticksOf(numbers, by).map(({ index, label }) => {
+    const x = left + (index + 0.5) * band
+    return `${line(x, base, x, base + 6, ink.axis)}${text(x, base + 24, label, { 'text-anchor': 'middle' })}`
+  })
+
+  // Each bar has its value, or all are one outline where there are many.
+  const isOutlined = heights.length > mostApart
+  const columns = isOutlined ? peaksOf(heights, Math.floor(right - left)) : heights
+  const bars = series.map(({ key, label, colour }, index) => {
+    const own = columns.map((stack, n) => ({
+      x: left + (n * (right - left)) / columns.length,
+      width: (right - left) / columns.length,
+      top: yOf(stack[index + 1] ?? 0),
+      bottom: yOf(stack[index] ?? 0),
+    }))
+    const tooltip = ({ number, sums }: Figures['periods'][number]) =>
+      String(html`${labelOf(number, by)}: ${label} ${written(sums[key])}`)
+    return `<g fill="${colour}">${isOutlined ? outlineOf(own) : barsOf(own, periods.map(tooltip))}</g>`
+  })
+
+  const title = `${titles[type]} by ${by}`
+  const [first, last] = [periods[0], periods.at(-1)]
+  const start = first ? labelOf(first.number, by) : ''
+  const range = first === last || !last ? start : `${start} to ${labelOf(last.number, by)}`
+  // For people who do not see the chart.
+  const peak = periods[heights.findIndex(stack => stack.at(-1) === highest)]
+  const sums = series.map(({ key, label }) => `${label} ${written(totals[key])}`).join(', ')
+  const description = isEmpty
+    ? 'There is nothing in this time.'
+    : `Stacked bars from ${range}, one for each ${by}. In all: ${sums}. The highest is ${labelOf(peak?.number ?? 0, by)}.`
+  // One line of text, so that its entries stand as far apart in any font.
+  const legend = series.map(({ key, label, colour }, index) => {
+    const mark = `<tspan${index === 0 ? '' : ' dx="28"'} fill="${colour}" font-size="17">■</tspan>`
+    return `${mark}<tspan dx="7">${html`${label}: ${written(totals[key])}`}</tspan>`
+  })
+  const nothing = text((left + right) / 2, (margin.top + base) / 2, 'Nothing in this time', {
+    'font-size': 16,
+    'text-anchor': 'middle',
+  })
+
   return `<?xml version="1.0" encoding="UTF-8"?>
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="title desc" font-family="${font}">
 <title id="title">${html`${title}`}</title>
-<desc id="desc">${html`${described(drawing)}`}</desc>
+<desc id="desc">${html`${description}`}</desc>
 <rect width="${width}" height="${height}" fill="#fff"/>
 ${text(margin.left, 38, title, { 'font-size': 20, 'font-weight': 600, fill: ink.title })}
-${text(width - margin.right, 38, range && `${range}, UTC`, { 'text-anchor': 'end' })}
-${legend(drawing)}
-${isEmpty ? '' : text(margin.left, margin.top - 16, drawing.writer.unit, { 'font-size': 12 })}
-${isEmpty ? nothing(drawing) : verticalAxis(drawing)}
-${isEmpty ? line(margin.left, base, width - margin.right, base, ink.axis) : bars(drawing)}
-${isEmpty ? '' : horizontalAxis(drawing)}
+${text(right, 38, range && `${range}, UTC`, { 'text-anchor': 'end' })}
+<text x="${margin.left}" y="69" font-size="13" fill="${ink.text}">${legend.join('')}</text>
+${isEmpty ? '' : text(margin.left, margin.top - 16, isMoney ? currency.code : 'Number', { 'font-size': 12 })}
+${isEmpty ? nothing : vertical.join('')}
+${isEmpty ? line(margin.left, base, right, base, ink.axis) : bars.join('\n')}
+${isEmpty ? '' : horizontal.join('')}
 </svg>
 `
 }

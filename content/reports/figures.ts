@@ -1,10 +1,15 @@
 /** The figures of a report: counted by the database day by day, from one snapshot, and summed up to periods here. */
 import { dayNumber } from '#base/dates.ts'
-import { type By, periodOf, startOf, tooMany } from '#content/reports/periods.ts'
-import type { ReportRequest, ReportType } from '#content/reports/request.ts'
+import {
+  type By,
+  periodOf,
+  type ReportRequest,
+  type ReportType,
+  startOf,
+  tooMany,
+} from '#content/reports/request.ts'
 import type { Core } from '#core.ts'
-import { columnName, entityOf, type Model } from '#model/model.ts'
-import type { Dialect } from '#sql/dialect.ts'
+import { columnName, entityOf } from '#model/model.ts'
 import { type QueryScript, queryOf, type ReadOptions, type Row } from '#sql/engine.ts'
 import { and, column, name, type Sql, type SqlValue, sql } from '#sql/sql.ts'
 import { invalid } from '#write/input.ts'
@@ -37,7 +42,7 @@ export type Sums = Readonly<Record<string, bigint>>
 
 type Period = { readonly number: number; readonly sums: Sums }
 
-export type Report = {
+export type Figures = {
   readonly type: ReportType
   readonly by: By
   readonly generatedAt: number
@@ -61,40 +66,38 @@ const plus = (sums: Sums, more: Sums): Sums => ({
   ...Object.fromEntries(Object.entries(more).map(([key, n]) => [key, (sums[key] ?? 0n) + n])),
 })
 
-type Source = { readonly model: Model; readonly dialect: Dialect; readonly request: ReportRequest }
-
-const tableOf = ({ model }: Source, entity: string): Sql => name(entityOf(model, entity).table)
-
-const madeAt = (alias: string): Sql => column(alias, columnName('createdAt'))
-
 /** The whole days from 1970 to a moment, in UTC. Integer division truncates towards zero: one before 1970 belongs to the day below. */
 const dayOf = (time: Sql): Sql =>
   sql`(${time} - (${time} % 86400000 + 86400000) % 86400000) / 86400000`
 
-/** The conditions that a row was made within the report's range. */
-const inTime = ({ dialect, request }: Source, alias: string): readonly Sql[] => [
-  ...(request.from === undefined ? [] : [sql`${madeAt(alias)} >= ${request.from}`]),
-  ...(request.to === undefined ? [] : [sql`${madeAt(alias)} < ${request.to}`]),
-  ...(dialect.interruptCheck ? [dialect.interruptCheck] : []),
-]
+const madeAt = (alias: string): Sql => column(alias, columnName('createdAt'))
 
-const counted = (source: Source, entity: string, key: string): DailyQuery => ({
-  query: sql`select ${dayOf(madeAt('t'))}, count(*) from ${tableOf(source, entity)} as t
-    where ${and(inTime(source, 't'))} group by 1`,
-  adds: ([, count]) => ({ [key]: big(count) }),
-})
+/** The queries of a report. */
+const queriesOf = ({ model, dialect }: Core, request: ReportRequest): readonly DailyQuery[] => {
+  const tableOf = (entity: string): Sql => name(entityOf(model, entity).table)
+  const inTime = (alias: string): readonly Sql[] => [
+    ...(request.from === undefined ? [] : [sql`${madeAt(alias)} >= ${request.from}`]),
+    ...(request.to === undefined ? [] : [sql`${madeAt(alias)} < ${request.to}`]),
+    ...(dialect.interruptCheck ? [dialect.interruptCheck] : []),
+  ]
+  const counted = (entity: string, key: string): DailyQuery => ({
+    query: sql`select ${dayOf(madeAt('t'))}, count(*) from ${tableOf(entity)} as t
+      where ${and(inTime('t'))} group by 1`,
+    adds: ([, count]) => ({ [key]: big(count) }),
+  })
 
-/** Orders that were paid, by the day on which they were placed; the refunded ones in columns of their own. */
-const sales = (source: Source): readonly DailyQuery[] => {
-  const { model } = source
-  const orders = tableOf(source, 'order')
-  const items = tableOf(source, 'orderItem')
-  const ours = sql`o.currency = ${model.settings.currency.code}`
+  if (request.type === 'content')
+    return [counted('post', 'posts'), counted('comment', 'comments'), counted('like', 'likes')]
+  if (request.type === 'users') return [counted('user', 'signUps')]
+
+  // Orders that were paid, by the day on which they were placed; the refunded ones in columns of their own.
+  const orders = tableOf('order')
   const day = dayOf(madeAt('o'))
+  const ours = [sql`o.currency = ${model.settings.currency.code}`, ...inTime('o')]
   return [
     {
       query: sql`select ${day}, o.status, count(*), sum(o.amount / ${million}), sum(o.amount % ${million})
-        from ${orders} as o where ${and([sql`o.status in ('paid', 'refunded')`, ours, ...inTime(source, 'o')])}
+        from ${orders} as o where ${and([sql`o.status in ('paid', 'refunded')`, ...ours])}
         group by 1, 2`,
       adds: ([, status, count, high, low]) => {
         const orders = big(count)
@@ -105,67 +108,51 @@ const sales = (source: Source): readonly DailyQuery[] => {
       },
     },
     {
-      query: sql`select ${day}, sum(i.quantity) from ${orders} as o join ${items} as i on i.order_id = o.id
-        where ${and([sql`o.status = 'paid'`, ours, ...inTime(source, 'o')])} group by 1`,
+      query: sql`select ${day}, sum(i.quantity) from ${orders} as o
+        join ${tableOf('orderItem')} as i on i.order_id = o.id
+        where ${and([sql`o.status = 'paid'`, ...ours])} group by 1`,
       adds: ([, count]) => ({ items: big(count) }),
     },
   ]
 }
 
-const queries = {
-  sales,
-  content: source => [
-    counted(source, 'post', 'posts'),
-    counted(source, 'comment', 'comments'),
-    counted(source, 'like', 'likes'),
-  ],
-  users: source => [counted(source, 'user', 'signUps')],
-} satisfies Record<ReportType, (source: Source) => readonly DailyQuery[]>
-
-/** Every period from the first to the last, including empty ones. */
-const allPeriods = (found: ReadonlyMap<number, Sums>, request: ReportRequest) => {
-  const { from, to, by } = request
-  const numbers = [...found.keys()].sort((a, b) => a - b)
-  const first = from === undefined ? numbers[0] : periodOf(dayNumber(from), by)
-  const last = to === undefined ? numbers.at(-1) : periodOf(dayNumber(to - 1), by)
-  if (first === undefined || last === undefined) return []
-  const many = tooMany(first, last, by)
-  if (many) throw invalid([many])
-  return Array.from({ length: Math.max(last - first + 1, 0) }, (_, index): Period => {
-    const number = first + index
-    return { number, sums: found.get(number) ?? {} }
-  })
-}
-
-const summed = function* (source: Source, now: number): QueryScript<Report> {
-  const { dialect, request } = source
+const summed = function* (core: Core, request: ReportRequest): QueryScript<Figures> {
   const { type, by, from, to } = request
+  const generatedAt = core.now()
   const found = new Map<number, Sums>()
-  for (const { query, adds } of queries[type](source)) {
-    for (const row of yield queryOf(query, dialect)) {
+  for (const { query, adds } of queriesOf(core, request)) {
+    for (const row of yield queryOf(query, core.dialect)) {
       const period = periodOf(Number(row[0]), by)
       found.set(period, plus(found.get(period) ?? {}, adds(row)))
     }
   }
-  const periods = allPeriods(found, request)
-  const [first, last] = [periods[0], periods.at(-1)]
+
+  // Every period from the first to the last, including empty ones.
+  const numbers = [...found.keys()].sort((a, b) => a - b)
+  const first = from === undefined ? numbers[0] : periodOf(dayNumber(from), by)
+  const last = to === undefined ? numbers.at(-1) : periodOf(dayNumber(to - 1), by)
+  const periods: Period[] = []
+  if (first !== undefined && last !== undefined) {
+    const many = tooMany(first, last, by)
+    if (many) throw invalid([many])
+    for (let number = first; number <= last; number++)
+      periods.push({ number, sums: found.get(number) ?? {} })
+  }
+  const [start, end] = [periods[0], periods.at(-1)]
   return {
     type,
     by,
-    generatedAt: now,
-    from: from ?? (first ? startOf(first.number, by) : null),
-    to: to ?? (last ? startOf(last.number + 1, by) : null),
+    generatedAt,
+    from: from ?? (start ? startOf(start.number, by) : null),
+    to: to ?? (end ? startOf(end.number + 1, by) : null),
     periods,
     totals: periods.reduce((all, { sums }) => plus(all, sums), {}),
   }
 }
 
-/** The report for a request, from the store as it is now. */
+/** The figures for a request, from the store as it is now. */
 export const figuresOf = (
   core: Core,
   request: ReportRequest,
   asked: ReadOptions,
-): Promise<Report> => {
-  const { model, dialect, reader } = core
-  return reader.slowly(() => summed({ model, dialect, request }, core.now()), asked)
-}
+): Promise<Figures> => core.reader.slowly(() => summed(core, request), asked)

@@ -1,47 +1,96 @@
 /** `POST /api/reports/generate`: figures by day or month, as JSON, CSV or a chart. */
 import { chart } from '#content/reports/chart.ts'
-import { figuresOf, type Report } from '#content/reports/figures.ts'
-import { reportForm } from '#content/reports/form.ts'
-import { asCsv, asJson } from '#content/reports/forms.ts'
-import { parseRequest, requestBody } from '#content/reports/request.ts'
+import {
+  type Figures,
+  figuresOf,
+  type Measure,
+  measures,
+  type Sums,
+} from '#content/reports/figures.ts'
+import { labelOf, parseRequest, reportTypes, requestBody } from '#content/reports/request.ts'
 import { admin } from '#content/roles.ts'
 import { preferred } from '#http/accept.ts'
 import { askedBy } from '#http/asked.ts'
 import { header, jsonBody } from '#http/request.ts'
-import type { Currency } from '#model/money.ts'
+import { type Currency, formatMinor } from '#model/money.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
-import { jsonTypes, type RequestedVersion } from '#versions/negotiation.ts'
+import { jsonTypes } from '#versions/negotiation.ts'
 import { parseKey } from '#write/idempotency.ts'
 import { permit } from '#write/steps.ts'
 
+const cell = ({ key, kind }: Measure, sums: Sums, { digits }: Currency): string =>
+  formatMinor(sums[key] ?? 0n, kind === 'money' ? digits : 0)
+
+/** The JSON text, built by hand since a float cannot hold every amount. Sales have their currency beside the totals. */
+const asJson = (figures: Figures, currency: Currency): string => {
+  const { type, by, generatedAt, from, to, periods, totals } = figures
+  const columns = measures[type]
+  const time = (moment: number | null) => (moment === null ? null : new Date(moment).toISOString())
+  const members = (sums: Sums): string =>
+    columns.map(measure => `"${measure.key}":${cell(measure, sums, currency)}`).join()
+  const rows = periods.map(
+    ({ number, sums }) => `{"period":"${labelOf(number, by)}",${members(sums)}}`,
+  )
+  const own = columns.some(({ kind }) => kind === 'money') ? `,"currency":"${currency.code}"` : ''
+  const head = { type, generatedAt: time(generatedAt), from: time(from), to: time(to), by }
+  return `${JSON.stringify(head).slice(0, -1)},"rows":[${rows}],"totals":{${members(totals)}${own}}}`
+}
+
+/** RFC 4180: a header row, CRLF after each row. No cell needs quotes: all are numbers and periods. */
+const asCsv = ({ type, by, periods }: Figures, currency: Currency): string => {
+  const columns = measures[type]
+  const header = ['period', ...columns.map(({ key }) => key)]
+  const rows = periods.map(({ number, sums }) => [
+    labelOf(number, by),
+    ...columns.map(measure => cell(measure, sums, currency)),
+  ])
+  return [header, ...rows].map(cells => `${cells.join()}\r\n`).join('')
+}
+
+/** A report in JSON, as documents describe it, with an example. It has the figures of its type only. */
+const jsonForm = () => {
+  const time = { type: ['string', 'null'], format: 'date-time' }
+  const figures = Object.fromEntries(
+    Object.values(measures)
+      .flat()
+      .map(({ key, kind, label }) => [
+        key,
+        { type: kind === 'money' ? 'number' : 'integer', description: `${label}.` },
+      ]),
+  )
+  const currency = { type: 'string', description: 'ISO 4217 code, beside amounts.' }
+  const period = { type: 'string', description: 'Such as 2026-01-31 or 2026-01.' }
+  return {
+    schema: {
+      type: 'object',
+      required: ['type', 'generatedAt', 'from', 'to', 'by', 'rows', 'totals'],
+      properties: {
+        type: { type: 'string', enum: reportTypes },
+        generatedAt: { type: 'string', format: 'date-time' },
+        from: time,
+        to: time,
+        by: { type: 'string', enum: ['day', 'month'] },
+        rows: {
+          type: 'array',
+          items: { type: 'object', required: ['period'], properties: { period, ...figures } },
+        },
+        totals: { type: 'object', properties: { ...figures, currency } },
+      },
+    },
+    example: {
+      type: 'users',
+      generatedAt: '2026-02-01T09:00:00.000Z',
+      from: '2026-01-01T00:00:00.000Z',
+      to: '2026-02-01T00:00:00.000Z',
+      by: 'month',
+      rows: [{ period: '2026-01', signUps: 4 }],
+      totals: { signUps: 4 },
+    },
+  }
+}
+
 /** JSON is first: callers who prefer no form get it. */
 const forms = [...jsonTypes, 'text/csv', 'image/svg+xml']
-
-/** The body in a form, with the headers of that form. */
-const shown = (
-  report: Report,
-  currency: Currency,
-  form: string | undefined,
-  { contentType }: RequestedVersion,
-): { readonly body: string; readonly headers: Readonly<Record<string, string>> } => {
-  if (form === 'text/csv')
-    return {
-      body: asCsv(report, currency),
-      headers: {
-        'Content-Type': 'text/csv; charset=utf-8; header=present',
-        'Content-Disposition': `attachment; filename="${report.type}-by-${report.by}.csv"`,
-      },
-    }
-  if (form === 'image/svg+xml')
-    return {
-      body: chart(report, currency),
-      headers: {
-        'Content-Type': 'image/svg+xml; charset=utf-8',
-        'Content-Security-Policy': "default-src 'none'; sandbox",
-      },
-    }
-  return { body: asJson(report, currency), headers: { 'Content-Type': contentType } }
-}
 
 export const reportGenerate: ExtraRoute = {
   method: 'POST',
@@ -54,7 +103,7 @@ export const reportGenerate: ExtraRoute = {
       'Figures by day or month, as JSON, CSV or a chart. It has no effect, so a key stores nothing.',
     body: { 'application/json': requestBody },
     forms: {
-      'application/json': reportForm,
+      'application/json': jsonForm(),
       'text/csv': { schema: { type: 'string' } },
       'image/svg+xml': { schema: { type: 'string' } },
     },
@@ -64,14 +113,13 @@ export const reportGenerate: ExtraRoute = {
     ({ core, edge }) =>
     async (c, viewer, named) => {
       const { model, dialect } = core
+      const { currency } = model.settings
       permit({ model, dialect, viewer }, admin, 'generate reports')
       const body = await jsonBody(c, edge.bodyLimit, ['application/json'])
       // A report has no effect to repeat, so the key is checked and not stored.
       parseKey(header(c, 'idempotency-key'))
-      const report = await figuresOf(core, parseRequest(body), askedBy(edge, c, viewer))
-      const form = preferred(header(c, 'accept') ?? '', forms)
-      const { body: text, headers } = shown(report, model.settings.currency, form, named)
-      return {
+      const figures = await figuresOf(core, parseRequest(body), askedBy(edge, c, viewer))
+      const reply = (body: string, headers: Readonly<Record<string, string>>) => ({
         status: 200,
         headers: {
           ...headers,
@@ -79,7 +127,19 @@ export const reportGenerate: ExtraRoute = {
           Vary: 'Accept, API-Version, Authorization',
           'API-Version': String(named.version),
         },
-        body: text,
-      }
+        body,
+      })
+      const form = preferred(header(c, 'accept') ?? '', forms)
+      if (form === 'text/csv')
+        return reply(asCsv(figures, currency), {
+          'Content-Type': 'text/csv; charset=utf-8; header=present',
+          'Content-Disposition': `attachment; filename="${figures.type}-by-${figures.by}.csv"`,
+        })
+      if (form === 'image/svg+xml')
+        return reply(chart(figures, currency), {
+          'Content-Type': 'image/svg+xml; charset=utf-8',
+          'Content-Security-Policy': "default-src 'none'; sandbox",
+        })
+      return reply(asJson(figures, currency), { 'Content-Type': named.contentType })
     },
 }

@@ -1,13 +1,31 @@
-/** Making somebody an admin, which may be repeated any number of times. */
+/** Making somebody an admin, and the steps that all actions on a user share. */
 import { admin } from '#content/roles.ts'
-import { reached, userPrecheck } from '#content/user/steps.ts'
+import type { ApiError } from '#errors.ts'
 import { notFound } from '#model/model.ts'
-import { sql } from '#sql/sql.ts'
+import { type Sql, sql } from '#sql/sql.ts'
 import type { Action } from '#write/action.ts'
+import { precheck } from '#write/derived.ts'
 import { noMembers } from '#write/input.ts'
-import { commandOf } from '#write/steps.ts'
+import { type Command, commandOf, type GuardedStep, type Writing } from '#write/steps.ts'
 
-const promote: Action = {
+/** Brings the user to a state, unless it is in it already; `refused` where there is no such user. */
+export const reached = (
+  state: Sql,
+  where: Sql,
+  refused: () => ApiError,
+): readonly GuardedStep[] => [
+  {
+    sql: sql`update users set ${state}, revision = revision + 1 where ${where} and not (${state}) returning id`,
+    expect: 'any',
+  },
+  { name: 'user', sql: sql`select id from users where ${where} and ${state}`, refused },
+]
+
+/** Whether the user exists and the viewer may change it. */
+export const userPrecheck = (writing: Writing, id: number): Command =>
+  precheck(writing, { entity: 'user', id }, 'update')
+
+export const promote: Action = {
   method: 'POST',
   name: 'promote users',
   rule: admin,
@@ -26,5 +44,3 @@ const promote: Action = {
     return commandOf(writing, { name: 'promote user', steps })
   },
 }
-
-export const userActions: readonly Action[] = [promote]

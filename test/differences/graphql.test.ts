@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type DocumentNode, parse, print } from 'graphql'
-import type { Difference } from '#contract/difference.ts'
+import type { ContractDifference } from '#contract/difference.ts'
 import { diffGraphql, graphqlRules, ruleOf } from '#contract/graphql.ts'
 import { before } from './schema.ts'
 
 const today = '2026-11-22'
 
-const met: Difference[] = []
+const met: ContractDifference[] = []
 
 const diff = (from: string, to: string) => {
   const differences = diffGraphql(from, to, today)

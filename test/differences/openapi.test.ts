@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fileAdded, fileRemoved } from '#contract/contract.ts'
-import type { Difference } from '#contract/difference.ts'
+import type { ContractDifference } from '#contract/difference.ts'
 import { diffOpenApi } from '#contract/openapi.ts'
 import { rules } from '#contract/rules.ts'
 import { type Change, changed } from './document.ts'
@@ -10,7 +10,7 @@ import { csv, documentRows, get, today } from './document-rows.ts'
 import { schemaRows } from './schema-rows.ts'
 
 /** All differences that the tests below have met. */
-const met: Difference[] = []
+const met: ContractDifference[] = []
 
 const diff = (before: readonly Change[], after: readonly Change[]) => {
   const differences = diffOpenApi(changed(before), changed(after), today)
@@ -85,7 +85,7 @@ for (const { change, rules, back, at } of schemaRows)
     }
   })
 
-const lines = (differences: readonly Difference[]) =>
+const lines = (differences: readonly ContractDifference[]) =>
   differences.map(({ class: level, rule, path }) => `${level} ${rule} ${path}`.trim()).sort()
 
 for (const [what, change, expected, back] of documentRows)
@@ -113,7 +113,7 @@ test('a whole document that goes is breaking until the day that it announced has
       ),
     ),
   })
-  const rulesOf = (differences: readonly Difference[]) => {
+  const rulesOf = (differences: readonly ContractDifference[]) => {
     met.push(...differences)
     return differences.map(({ class: level, rule }) => `${level} ${rule}`)
   }

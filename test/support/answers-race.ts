@@ -3,7 +3,7 @@
  * than what was told of it before the request began, nor more than was sent to be written.
  */
 import { setImmediate } from 'node:timers/promises'
-import { randomFrom } from '#content/seed/words.ts'
+import { randomFrom } from '#content/seed/seed.ts'
 import { prepareFor } from '#core.ts'
 import { connect } from '#engines/sqlite/connection.ts'
 import { type Answer, readCached } from '#read/read.ts'

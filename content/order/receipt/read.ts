@@ -1,7 +1,6 @@
 /** The receipt of an order that was paid: as JSON, or as a page to print. */
 import { after } from '#base/after.ts'
 import { order } from '#content/order/entity.ts'
-import { receiptForm } from '#content/order/receipt/form.ts'
 import { receiptPage, receiptPolicy } from '#content/order/receipt/page.ts'
 import { prepareFor } from '#core.ts'
 import { ApiError } from '#errors.ts'
@@ -81,6 +80,44 @@ const serve = ({ core, edge }: Mount): RestHandler => {
   }
 }
 
+/** A receipt in JSON, as documents describe it, with an example. */
+const jsonForm = () => {
+  const id = { type: 'integer', minimum: 1 }
+  const text = { type: 'string' }
+  const amount = { type: 'number', minimum: 0 }
+  const time = { type: ['string', 'null'], format: 'date-time' }
+  const object = (properties: Readonly<Record<string, unknown>>) => ({
+    type: 'object',
+    required: Object.keys(properties),
+    properties,
+  })
+  return {
+    schema: object({
+      number: { ...text, description: 'Such as R-000123.' },
+      orderId: id,
+      customer: object({ id, name: text, email: { type: ['string', 'null'] } }),
+      items: {
+        type: 'array',
+        items: object({ productId: id, name: text, quantity: id, price: amount }),
+      },
+      amount,
+      currency: { ...text, description: 'ISO 4217 code.' },
+      paidAt: time,
+      refundedAt: time,
+    }),
+    example: {
+      number: 'R-000001',
+      orderId: 1,
+      customer: { id: 1, name: 'Ada Okafor', email: 'ada@example.org' },
+      items: [{ productId: 1, name: 'Oak desk lamp', quantity: 2, price: 79.9 }],
+      amount: 159.8,
+      currency: 'USD',
+      paidAt: '2026-01-06T09:30:00.000Z',
+      refundedAt: null,
+    },
+  }
+}
+
 export const receiptRead: ExtraRoute = {
   method: 'GET',
   path: '/orders/:id/receipt',
@@ -90,7 +127,7 @@ export const receiptRead: ExtraRoute = {
     summary: 'Get the receipt of an order',
     description: 'An order that is paid or refunded has one; as JSON, or as a page to print.',
     forms: {
-      'application/json': receiptForm,
+      'application/json': jsonForm(),
       'text/html': { schema: { type: 'string' } },
     },
   },

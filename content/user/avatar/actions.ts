@@ -1,9 +1,8 @@
 /** Putting and removing a user's picture. */
 import { hash } from 'node:crypto'
-import { pictureType, pictureTypes } from '#content/user/avatar/entity.ts'
-import { identicon } from '#content/user/avatar/identicon.ts'
+import { userPrecheck } from '#content/user/actions.ts'
+import { identicon, pictureType, pictureTypes } from '#content/user/avatar/entity.ts'
 import { user } from '#content/user/entity.ts'
-import { userPrecheck } from '#content/user/steps.ts'
 import { ApiError } from '#errors.ts'
 import { allowedTags, excludedTags, isOfRow, mismatchOf } from '#http/conditional.ts'
 import { notFound } from '#model/model.ts'

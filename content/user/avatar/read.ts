@@ -1,7 +1,6 @@
 /** The read of a user's picture: the stored one, or else an identicon. It is public, as the author of a post is. */
 import { after } from '#base/after.ts'
-import { type PictureType, pictureTypes } from '#content/user/avatar/entity.ts'
-import { identicon } from '#content/user/avatar/identicon.ts'
+import { identicon, type PictureType, pictureTypes } from '#content/user/avatar/entity.ts'
 import type { Core } from '#core.ts'
 import { askedBy } from '#http/asked.ts'
 import { isNotModified } from '#http/conditional.ts'

@@ -1,9 +1,8 @@
 /** Verifying that an address is the user's own: by the token of a message, or by an admin. */
 import { roles } from '#content/roles.ts'
+import { reached, userPrecheck } from '#content/user/actions.ts'
 import { user as entity } from '#content/user/entity.ts'
-import { reached, userPrecheck } from '#content/user/steps.ts'
-import { sendVerification } from '#content/user/verify-email/message.ts'
-import { openToken } from '#content/user/verify-email/token.ts'
+import { openToken, sendVerification } from '#content/user/verify-email/message.ts'
 import { ApiError } from '#errors.ts'
 import { notFound } from '#model/model.ts'
 import { type Sql, sql } from '#sql/sql.ts'

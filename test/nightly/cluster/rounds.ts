@@ -1,6 +1,6 @@
 /** Rounds of each kind on a cluster under traffic. */
 import assert from 'node:assert/strict'
-import { type Random, randomFrom } from '#content/seed/words.ts'
+import { type Random, randomFrom } from '#content/seed/seed.ts'
 import { type Service, type Settings, serve } from '../../duet.ts'
 import { ask, connected } from '../../postgres/tools/ask.ts'
 import { prepareOrders } from '../../store/racer.ts'

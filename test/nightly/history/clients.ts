@@ -1,7 +1,7 @@
 /** Clients that read and write through several services at once, and note what they did and saw. */
 import assert from 'node:assert/strict'
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
-import { randomFrom } from '#content/seed/words.ts'
+import { randomFrom } from '#content/seed/seed.ts'
 import { longest } from '../../support/wait.ts'
 import { type Deed, nothing, type Operation } from './deeds.ts'
 

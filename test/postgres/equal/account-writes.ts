@@ -1,5 +1,5 @@
 /** Generated writes of accounts: pictures, addresses and rights. */
-import { life, sealToken } from '#content/user/verify-email/token.ts'
+import { life, sealToken } from '#content/user/verify-email/message.ts'
 import type { Draw } from '../../operations.ts'
 import { keys } from './content.ts'
 import type { Asked, Memory } from './memory.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { loadConfig } from '#config.ts'
-import { settings } from '#content/settings.ts'
+import { content } from '#content/index.ts'
 import { ConfigError } from '#settings.ts'
 
 for (const [name, value, message] of [
@@ -12,7 +12,7 @@ for (const [name, value, message] of [
 ] as const)
   test(`${name}=${value} is refused by name, without its value`, () => {
     assert.throws(
-      () => loadConfig({ [name]: value }, settings),
+      () => loadConfig({ [name]: value }, content.settings),
       new ConfigError(`${name} ${message}`),
     )
   })
