@@ -7,8 +7,14 @@ import { fileURLToPath } from 'node:url'
 import { content } from '../content/index.ts'
 import { modelFor } from '../src/cli/store.ts'
 import { loadConfig } from '../src/config.ts'
-import { diffFiles, fileAdded, fileRemoved } from '../src/contract/contract.ts'
-import { counts, isNamed, report } from '../src/contract/report.ts'
+import {
+  counts,
+  diffFiles,
+  fileAdded,
+  fileRemoved,
+  isNamed,
+  report,
+} from '../src/contract/contract.ts'
 import { deriveSchema, schemaText } from '../src/graphql/schema.ts'
 import { versions } from '../src/model/version.ts'
 import { openApiOf } from '../src/openapi/openapi.ts'

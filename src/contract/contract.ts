@@ -1,20 +1,27 @@
-/** Compares two files of a contract, OpenAPI in JSON or a GraphQL schema. */
+/** Compares two files of a contract, OpenAPI in JSON or a GraphQL schema, and writes the differences as people read them. */
 import { isObject, type JsonObject } from '#base/object.ts'
-import { type At, type Difference, found } from '#contract/difference.ts'
+import {
+  type ContractDifference,
+  type DiffContext,
+  type Differences,
+  found,
+  noticeOf,
+  removal,
+} from '#contract/difference.ts'
 import { diffGraphql } from '#contract/graphql.ts'
-import { noticeOf, removal } from '#contract/notice.ts'
 import { diffOpenApi } from '#contract/openapi.ts'
+import { classes } from '#contract/rules.ts'
 
 /** A file of a contract. */
 export type ContractFile = { readonly name: string; readonly text: string }
 
-const kinds = ['json', 'graphql'] as const
+const contractKinds = ['json', 'graphql'] as const
 
-type Kind = (typeof kinds)[number]
+type ContractKind = (typeof contractKinds)[number]
 
 /** The kind of contract that a file name's end says; undefined for another. */
-export const kindOf = (name: string): Kind | undefined =>
-  kinds.find(kind => name.endsWith(`.${kind}`))
+export const kindOf = (name: string): ContractKind | undefined =>
+  contractKinds.find(kind => name.endsWith(`.${kind}`))
 
 const jsonOf = ({ name, text }: ContractFile): unknown => {
   try {
@@ -39,7 +46,7 @@ export const diffFiles = (
   before: ContractFile,
   after: ContractFile,
   today: string,
-): readonly Difference[] => {
+): Differences => {
   const kind = kindOf(before.name)
   if (kind === undefined || kind !== kindOf(after.name))
     throw new Error(`${before.name} and ${after.name} must both end in .json or both in .graphql`)
@@ -52,7 +59,7 @@ export const diffFiles = (
   }
 }
 
-const placeOf = ({ name }: ContractFile, today: string): At => ({
+const placeOf = ({ name }: ContractFile, today: string): DiffContext => ({
   way: 'either',
   path: name,
   member: name,
@@ -60,11 +67,61 @@ const placeOf = ({ name }: ContractFile, today: string): At => ({
 })
 
 /** The difference that a new file is. */
-export const fileAdded = (file: ContractFile, today: string): readonly Difference[] =>
+export const fileAdded = (file: ContractFile, today: string): Differences =>
   found(placeOf(file, today), 'document-added', `${file.name} is new`)
 
 /** The difference that a file which is gone is: allowed on the day that its `info` announced, or later. */
-export const fileRemoved = (file: ContractFile, today: string): readonly Difference[] => {
+export const fileRemoved = (file: ContractFile, today: string): Differences => {
   const notice = noticeOf(kindOf(file.name) === 'json' ? openApiOf(file).info : undefined)
   return removal(notice, placeOf(file, today), 'document-removed', `${file.name} is gone`)
 }
+
+/** The paths of one operation that differ in the status alone as one path, with all the statuses in it. */
+const merged = (paths: readonly string[]): readonly string[] => {
+  const steps = paths.map(path => path.split(' → '))
+  const same = Map.groupBy(steps, ([operation, , ...rest]) => JSON.stringify([operation, rest]))
+  return [...same.values()].map(all => {
+    const [operation, , ...rest] = all[0] ?? []
+    const statuses = new Set(all.map(([, status]) => status ?? ''))
+    return [operation, [...statuses].join(', '), ...rest].filter(step => step !== '').join(' → ')
+  })
+}
+
+/** Every difference with its places, by class with the worst first; empty where there is none. */
+export const report = (differences: Differences): string =>
+  classes
+    .flatMap(name => {
+      const some = differences.filter(difference => difference.class === name)
+      const same = Map.groupBy(some, ({ rule, message, hits }) => `  ${rule}: ${message} (${hits})`)
+      const lines = [...same].flatMap(([what, all]) => [
+        what,
+        ...merged(all.map(({ path }) => path)).map(place => `    ${place}`),
+      ])
+      return some.length === 0 ? [] : [`${name}: ${some.length}`, ...lines]
+    })
+    .map(line => `${line}\n`)
+    .join('')
+
+/** How many differences of each class there are, in words. */
+export const counts = (differences: Differences): string =>
+  classes
+    .map(name => `${differences.filter(difference => difference.class === name).length} ${name}`)
+    .join(', ')
+
+/** The items of the changelog's unreleased part, each with the texts that it sets as code. */
+const unreleasedItems = (changelog: string): readonly (readonly string[])[] => {
+  const [, part = ''] = /^## Unreleased$(.*?)(?=^## |$(?![\s\S]))/ms.exec(changelog) ?? []
+  return part
+    .split(/^[*-] /m)
+    .slice(1)
+    .map(item => [...item.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code))
+}
+
+const mentions = (code: string, name: string): boolean =>
+  new RegExp(`(?<![\\w-])${RegExp.escape(name)}(?![\\w-])`).test(code)
+
+/** Whether one item of the changelog's unreleased part names, as code, all that a difference is about. */
+export const isNamed = (changelog: string, { names }: ContractDifference): boolean =>
+  unreleasedItems(changelog).some(codes =>
+    names.every(name => codes.some(code => mentions(code, name))),
+  )

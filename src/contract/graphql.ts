@@ -2,20 +2,38 @@
 import {
   buildSchema,
   findSchemaChanges,
+  type GraphQLArgument,
+  type GraphQLEnumValue,
+  type GraphQLField,
+  type GraphQLInputField,
+  type GraphQLNamedType,
   type GraphQLSchema,
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isIntrospectionType,
+  isObjectType,
+  isRequiredArgument,
+  isRequiredInputField,
+  isSchema,
+  isSpecifiedScalarType,
+  print,
   resolveSchemaCoordinate,
   type SchemaChange,
 } from 'graphql'
-import { type At, type Difference, found, hits, sorted, type Way } from '#contract/difference.ts'
 import {
-  type Element,
-  elementsOf,
-  interfacesLeft,
-  isNeeded,
-  noticeOfReason,
-} from '#contract/elements.ts'
-import { noticeChanges, removal } from '#contract/notice.ts'
-import type { Class } from '#contract/rules.ts'
+  type DiffContext,
+  type DiffDirection,
+  type Differences,
+  found,
+  hits,
+  type Notice,
+  noticeChanges,
+  removal,
+  sorted,
+} from '#contract/difference.ts'
+import type { DifferenceClass } from '#contract/rules.ts'
 
 /** The class of each change that graphql-js tells apart; undefined is free. */
 export const graphqlRules = {
@@ -53,10 +71,84 @@ export const graphqlRules = {
   FIELD_CHANGED_KIND_SAFE: 'compatible',
   ARG_CHANGED_KIND_SAFE: 'compatible',
   DESCRIPTION_CHANGED: undefined,
-} as const satisfies Record<SchemaChange['type'], Class | undefined>
+} as const satisfies Record<SchemaChange['type'], DifferenceClass | undefined>
 
 /** The name of the rule about a kind of change. */
 export const ruleOf = (type: string): string => type.toLowerCase().replaceAll('_', '-')
+
+/** Something of a schema that has a coordinate: what it announces, and the directives that stand at it. */
+type SchemaElement = {
+  readonly coordinate: string
+  readonly notice: Notice
+  readonly marks: string
+  /** The type that it leads to or takes. */
+  readonly leadsTo: string | undefined
+}
+
+type SchemaPart =
+  | GraphQLSchema
+  | GraphQLNamedType
+  | GraphQLArgument
+  | GraphQLEnumValue
+  | GraphQLField
+  | GraphQLInputField
+
+/** The sunset is the last day that the reason names. */
+const noticeOfReason = (reason: string | null | undefined): Notice => ({
+  deprecated: typeof reason === 'string',
+  sunset: reason?.match(/\d{4}-\d{2}-\d{2}/g)?.at(-1),
+})
+
+const marksOf = (part: SchemaPart): string =>
+  [part.astNode, ...('extensionASTNodes' in part ? part.extensionASTNodes : [])]
+    .flatMap(node => node?.directives ?? [])
+    .filter(({ name }) => name.value !== 'deprecated')
+    .map(print)
+    .sort()
+    .join(' ')
+
+const elementOf = (part: SchemaPart): SchemaElement => ({
+  coordinate: isSchema(part) ? 'schema' : String(part),
+  notice: noticeOfReason('deprecationReason' in part ? part.deprecationReason : undefined),
+  marks: marksOf(part),
+  leadsTo: 'type' in part ? getNamedType(part.type).name : undefined,
+})
+
+const partsOf = (type: GraphQLNamedType): readonly SchemaPart[] => {
+  if (isEnumType(type)) return type.getValues()
+  if (isInputObjectType(type)) return Object.values(type.getFields())
+  if (!isObjectType(type) && !isInterfaceType(type)) return []
+  return Object.values(type.getFields()).flatMap(field => [field, ...field.args])
+}
+
+/** All parts of a schema. */
+const elementsOf = (schema: GraphQLSchema): readonly SchemaElement[] =>
+  [
+    schema,
+    ...Object.values(schema.getTypeMap())
+      .filter(type => !isIntrospectionType(type) && !isSpecifiedScalarType(type))
+      .flatMap(type => [type, ...partsOf(type)]),
+    ...schema.getDirectives().flatMap(({ args }) => args),
+  ].map(elementOf)
+
+/** Whether callers must give it. */
+const isNeeded = (coordinate: string, schema: GraphQLSchema): boolean => {
+  const found = resolveSchemaCoordinate(schema, coordinate)
+  if (found?.kind === 'InputField') return isRequiredInputField(found.inputField)
+  if (found?.kind === 'FieldArgument') return isRequiredArgument(found.fieldArgument)
+  return found?.kind === 'DirectiveArgument' && isRequiredArgument(found.directiveArgument)
+}
+
+/** The interfaces of a type that the other schema has too: fields of their types may give it. */
+const interfacesLeft = (
+  name: string,
+  schema: GraphQLSchema,
+  other: GraphQLSchema,
+): readonly string[] => {
+  const type = schema.getType(name)
+  if (!isObjectType(type)) return []
+  return type.getInterfaces().flatMap(({ name }) => (other.getType(name) ? [name] : []))
+}
 
 /** What a change is about, as a coordinate: the description begins with it, or ends where a type is the context. */
 const coordinateOf = ({ description }: SchemaChange): string =>
@@ -65,14 +157,14 @@ const coordinateOf = ({ description }: SchemaChange): string =>
   /\w+/.exec(description)?.[0] ??
   ''
 
-const ways: Readonly<Record<string, Way>> = {
+const ways: Readonly<Record<string, DiffDirection>> = {
   FieldArgument: 'sent',
   DirectiveArgument: 'sent',
   InputField: 'sent',
   Field: 'read',
 }
 
-const wayOf = (coordinate: string, schemas: readonly GraphQLSchema[]): Way => {
+const wayOf = (coordinate: string, schemas: readonly GraphQLSchema[]): DiffDirection => {
   const [element] = schemas.flatMap(schema => resolveSchemaCoordinate(schema, coordinate) ?? [])
   return (element && ways[element.kind]) ?? 'either'
 }
@@ -81,7 +173,10 @@ const isRemoval = ({ type }: SchemaChange): boolean =>
   ['FIELD_REMOVED', 'ARG_REMOVED', 'VALUE_REMOVED_FROM_ENUM'].includes(type)
 
 /** The types that go because everything announced to go was all that led to them. */
-const goneWith = (removed: readonly Element[], all: readonly Element[]): ReadonlySet<string> => {
+const goneWith = (
+  removed: readonly SchemaElement[],
+  all: readonly SchemaElement[],
+): ReadonlySet<string> => {
   const gone = new Set(removed.flatMap(({ leadsTo }) => leadsTo ?? []))
   // A set goes on with what is added to it meanwhile.
   for (const type of gone)
@@ -90,13 +185,9 @@ const goneWith = (removed: readonly Element[], all: readonly Element[]): Readonl
   return gone
 }
 
-const isAnnounced = ({ notice: { sunset = '9' } }: Element, today: string) => today >= sunset
+const isAnnounced = ({ notice: { sunset = '9' } }: SchemaElement, today: string) => today >= sunset
 
-const changesFound = (
-  before: GraphQLSchema,
-  after: GraphQLSchema,
-  today: string,
-): readonly Difference[] => {
+const changesFound = (before: GraphQLSchema, after: GraphQLSchema, today: string): Differences => {
   const elements = elementsOf(before)
   const changes = findSchemaChanges(before, after).map(change => {
     const coordinate = coordinateOf(change)
@@ -108,7 +199,10 @@ const changesFound = (
   )
   const gone = goneWith(removed, elements)
   return changes.flatMap(({ change, coordinate, element }) => {
-    const at: At = { ...placeOf(coordinate, today), way: wayOf(coordinate, [before, after]) }
+    const at: DiffContext = {
+      ...placeOf(coordinate, today),
+      way: wayOf(coordinate, [before, after]),
+    }
     const message = change.description.replace(/\.$/, '')
     if (element && isRemoval(change) && element.notice.deprecated)
       return removal(element.notice, at, 'member-removed', message)
@@ -129,8 +223,8 @@ const givenAnew = (
   { type }: SchemaChange,
   before: GraphQLSchema,
   after: GraphQLSchema,
-  at: At,
-): readonly Difference[] => {
+  at: DiffContext,
+): Differences => {
   if (type !== 'TYPE_ADDED') return []
   const change = 'IMPLEMENTED_INTERFACE_ADDED'
   return interfacesLeft(at.path, after, before).flatMap(name =>
@@ -138,7 +232,7 @@ const givenAnew = (
   )
 }
 
-const placeOf = (coordinate: string, today: string): At => ({
+const placeOf = (coordinate: string, today: string): DiffContext => ({
   way: 'either',
   path: coordinate,
   member: /\w+(?=\W*$)/.exec(coordinate)?.[0] ?? coordinate,
@@ -148,8 +242,8 @@ const placeOf = (coordinate: string, today: string): At => ({
 const changed = (
   { type }: Pick<SchemaChange, 'type'>,
   message: string,
-  at: At,
-): readonly Difference[] => {
+  at: DiffContext,
+): Differences => {
   const level = graphqlRules[type]
   if (level === undefined) return []
   const { path, way, member } = at
@@ -157,14 +251,10 @@ const changed = (
 }
 
 /** What graphql-js does not compare: announcements, and the directives that stand at an element. */
-const marksChanged = (
-  before: GraphQLSchema,
-  after: GraphQLSchema,
-  today: string,
-): readonly Difference[] => {
+const marksChanged = (before: GraphQLSchema, after: GraphQLSchema, today: string): Differences => {
   const olds = new Map(elementsOf(before).map(element => [element.coordinate, element]))
   return elementsOf(after).flatMap(({ coordinate, notice, marks }) => {
-    const at: At = { ...placeOf(coordinate, today), way: wayOf(coordinate, [after]) }
+    const at: DiffContext = { ...placeOf(coordinate, today), way: wayOf(coordinate, [after]) }
     const old = olds.get(coordinate)
     const changes = noticeChanges(old?.notice ?? noticeOfReason(undefined), notice, at)
     if (!old || old.marks === marks) return changes
@@ -179,11 +269,7 @@ const rootsOf = (schema: GraphQLSchema) => [
   schema.getSubscriptionType(),
 ]
 
-const rootsChanged = (
-  before: GraphQLSchema,
-  after: GraphQLSchema,
-  today: string,
-): readonly Difference[] => {
+const rootsChanged = (before: GraphQLSchema, after: GraphQLSchema, today: string): Differences => {
   const [were, are] = [rootsOf(before), rootsOf(after)]
   // A schema has always queries; mutations and subscriptions may come.
   const isKept = were.every(
@@ -194,11 +280,7 @@ const rootsChanged = (
 }
 
 /** The differences between two schemas for callers of the first, on a day (YYYY-MM-DD); throws GraphQLError for what is no SDL. */
-export const diffGraphql = (
-  beforeSdl: string,
-  afterSdl: string,
-  today: string,
-): readonly Difference[] => {
+export const diffGraphql = (beforeSdl: string, afterSdl: string, today: string): Differences => {
   const [before, after] = [buildSchema(beforeSdl), buildSchema(afterSdl)]
   return sorted([
     ...changesFound(before, after, today),

@@ -1,7 +1,13 @@
 /** Compares two OpenAPI 3.1 documents; whatever it does not know counts as breaking. */
 import { isObject, type JsonObject, own } from '#base/object.ts'
-import { type Difference, found, sorted } from '#contract/difference.ts'
-import { newNotices, noticeOf, removal } from '#contract/notice.ts'
+import {
+  type Differences,
+  found,
+  newNotices,
+  noticeOf,
+  removal,
+  sorted,
+} from '#contract/difference.ts'
 import {
   compareBody,
   compareComponents,
@@ -29,7 +35,7 @@ import {
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']
 
 /** An operation with what it has from its path and its document. */
-type Operation = {
+type PathOperation = {
   readonly path: string
   readonly label: string
   readonly keys: JsonObject
@@ -61,7 +67,7 @@ const operationOf = (
   path: string,
   item: JsonObject,
   method: string,
-): Operation => {
+): PathOperation => {
   const keys = own(item, method) as JsonObject
   return {
     path,
@@ -73,7 +79,7 @@ const operationOf = (
 }
 
 /** All operations of a document by method and path, whatever is in its braces. */
-const operationsOf = (document: JsonObject): Readonly<Record<string, Operation>> =>
+const operationsOf = (document: JsonObject): Readonly<Record<string, PathOperation>> =>
   Object.fromEntries(
     Object.entries(isObject(document.paths) ? document.paths : {}).flatMap(([path, part]) => {
       const item = followed(document, part)
@@ -85,7 +91,7 @@ const operationsOf = (document: JsonObject): Readonly<Record<string, Operation>>
     }),
   )
 
-const accessChanges = (before: Operation, after: Operation, at: Place): readonly Difference[] => {
+const accessChanges = (before: PathOperation, after: PathOperation, at: Place): Differences => {
   const inWords = (way: string) => (way === '{}' ? 'no token' : way)
   const ruleOf = (way: string) =>
     after.access.some(other => isMetBy(other, way)) ? 'access-eased' : 'access-closed'
@@ -120,7 +126,7 @@ const compareOperation = compareKeys({
   security: free,
 })
 
-const compareAllOperations = (at: Place): readonly Difference[] =>
+const compareAllOperations = (at: Place): Differences =>
   pairs(operationsOf(at.run.before), operationsOf(at.run.after)).flatMap(([, was, is]) => {
     const { label = '', path = '' } = is ?? was ?? {}
     const there = { ...inside(at, label, label), visited: nothing() }
@@ -183,11 +189,7 @@ const compareDocuments = compareKeys({
 })
 
 /** The differences between two OpenAPI 3.1 documents for callers of the first, on a day (YYYY-MM-DD). */
-export const diffOpenApi = (
-  before: JsonObject,
-  after: JsonObject,
-  today: string,
-): readonly Difference[] => {
+export const diffOpenApi = (before: JsonObject, after: JsonObject, today: string): Differences => {
   const at: Place = {
     run: { before, after, followed: new Set() },
     visited: nothing(),

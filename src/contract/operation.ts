@@ -1,7 +1,6 @@
 /** Compares what an operation takes and answers: parameters, bodies, statuses and headers; and what documents keep of these by name. */
 import { isObject, type JsonObject, own } from '#base/object.ts'
-import { type Difference, found, type Way } from '#contract/difference.ts'
-import { newNotices } from '#contract/notice.ts'
+import { type DiffDirection, type Differences, found, newNotices } from '#contract/difference.ts'
 import { compareSchemas } from '#contract/schema.ts'
 import {
   type Compare,
@@ -10,7 +9,7 @@ import {
   followed,
   free,
   inside,
-  type Keys,
+  type KeyComparisons,
   lists,
   maps,
   nothing,
@@ -34,7 +33,7 @@ const compareContents = maps(([type, was, is], at) => {
 })
 
 /** Compares what has its value either plain, by a schema, or in a media type, with the other keys of its kind. */
-const valued = (keys: Keys): Compare => {
+const valued = (keys: KeyComparisons): Compare => {
   const compare = compareKeys({ ...keys, schema: compareSchemas, content: compareContents })
   return throughRefs((before, after, at) => {
     const [was, is] = [before, after].map(part => isObject(part) && Object.hasOwn(part, 'content'))
@@ -83,7 +82,7 @@ export const parametersOf = (
       .map(parameter => [keyOf(followed(document, parameter), path), parameter]),
   )
 
-const parameterAdded = (parameter: unknown, at: Place): readonly Difference[] => {
+const parameterAdded = (parameter: unknown, at: Place): Differences => {
   const there = followed(at.run.after, parameter)
   const isNeeded = isObject(there) && there.required === true
   return [
@@ -188,7 +187,7 @@ export const compareResponses = objects((before, after, at) =>
 )
 
 /** Compares the components of a kind by their names, and those that no operation led to by what they are. */
-const named = (kind: string, way: Way, compare: Compare): Compare =>
+const named = (kind: string, way: DiffDirection, compare: Compare): Compare =>
   maps(([name, was, is], at) => {
     const there: Place = { ...inside(at, `.${name}`, name), visited: nothing() }
     const ref = `#/components/${kind}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
@@ -200,7 +199,7 @@ const named = (kind: string, way: Way, compare: Compare): Compare =>
     return at.run.followed.has(pairOf(ref, ref)) ? [] : compare(was, is, { ...there, way })
   })
 
-const kinds: Keys = {
+const kinds: KeyComparisons = {
   schemas: named('schemas', 'either', compareSchemas),
   responses: named('responses', 'read', compareResponse),
   headers: named('headers', 'read', compareHeader),

@@ -3,7 +3,7 @@
 /** How much a difference means to callers; the worst is first. */
 export const classes = ['breaking', 'risky', 'compatible'] as const
 
-export type Class = (typeof classes)[number]
+export type DifferenceClass = (typeof classes)[number]
 
 const breaking = { sent: 'breaking', read: 'breaking' } as const
 const risky = { sent: 'risky', read: 'risky' } as const
@@ -14,7 +14,11 @@ const looser = { sent: 'compatible', read: 'breaking' } as const
 /** The lists of the versioning policy allow it, and a program may yet stumble over it. */
 const looserButAllowed = { sent: 'compatible', read: 'risky' } as const
 
-type Classes = { readonly sent: Class; readonly read: Class; readonly about: string }
+type RuleClasses = {
+  readonly sent: DifferenceClass
+  readonly read: DifferenceClass
+  readonly about: string
+}
 
 export const rules = {
   'member-removed': { ...breaking, about: 'a member is gone' },
@@ -104,6 +108,6 @@ export const rules = {
   'removed-before-sunset': { ...breaking, about: 'gone before the day that was announced' },
   'removed-without-sunset': { ...breaking, about: 'deprecated, and gone without a day announced' },
   unknown: { ...breaking, about: 'a change that no rule knows' },
-} as const satisfies Readonly<Record<string, Classes>>
+} as const satisfies Readonly<Record<string, RuleClasses>>
 
 export type ContractRule = keyof typeof rules

@@ -1,9 +1,7 @@
 /** Compares two JSON Schemas (draft 2020-12, as OpenAPI 3.1 has them), as sets of the values that they allow. */
 import { isDeepStrictEqual } from 'node:util'
 import { isObject, type JsonObject, own } from '#base/object.ts'
-import { type Difference, found } from '#contract/difference.ts'
-import { formsOf, isNull, paired, plainForms, unionOf, valuesOf } from '#contract/forms.ts'
-import { newNotices } from '#contract/notice.ts'
+import { type Differences, found, newNotices } from '#contract/difference.ts'
 import {
   compareLists,
   compareSteps,
@@ -17,6 +15,7 @@ import {
   annotation,
   byPlace,
   type Compare,
+  commonKeys,
   compareKeys,
   flag,
   followed,
@@ -30,6 +29,80 @@ import {
   throughRefs,
   unknown,
 } from '#contract/walk.ts'
+
+const unions = ['anyOf', 'oneOf']
+
+/** The forms of a schema that is nothing but a choice; undefined of any other. */
+const formsOf = (schema: unknown): readonly unknown[] | undefined => {
+  if (!isObject(schema)) return undefined
+  const [key = '', ...others] = Object.keys(schema).filter(key => !Object.hasOwn(commonKeys, key))
+  const forms = others.length === 0 && unions.includes(key) ? schema[key] : undefined
+  return Array.isArray(forms) ? forms : undefined
+}
+
+/** A plain schema as the forms that it is: one that may be null is also null. */
+const plainForms = (schema: unknown): readonly unknown[] => {
+  const types = isObject(schema) && Array.isArray(schema.type) ? schema.type : []
+  if (!isObject(schema) || types.length < 2 || !types.includes('null')) return [schema]
+  const others = types.filter(type => type !== 'null')
+  const values = Array.isArray(schema.enum) ? schema.enum : undefined
+  // Null is none of the values of such a list, whatever its type says.
+  if (values && !values.includes(null)) return [schema]
+  const rest = {
+    ...schema,
+    type: others.length === 1 ? others[0] : others,
+    ...(values && { enum: values.filter(value => value !== null) }),
+  }
+  return [rest, { type: 'null' }]
+}
+
+/** The keyword that chooses: of anyOf one or more forms hold, of oneOf exactly one. */
+const unionOf = (schema: unknown): string | undefined =>
+  unions.find(key => isObject(schema) && Object.hasOwn(schema, key))
+
+/** Whether a form is null. */
+const isNull = (form: unknown): boolean => isObject(form) && form.type === 'null'
+
+/** The values that a form consists of, such as those of `const`. */
+const valuesOf = (form: unknown): readonly unknown[] | undefined => {
+  if (!isObject(form)) return undefined
+  const values = Object.hasOwn(form, 'const') ? [form.const] : form.enum
+  return Array.isArray(values) ? values : undefined
+}
+
+/** How surely two forms are the same one: equal, the same reference, or the same constant. */
+const likeness: readonly ((one: unknown, other: unknown) => boolean)[] = [
+  isDeepStrictEqual,
+  (one, other) => isObject(one) && isObject(other) && '$ref' in one && one.$ref === other.$ref,
+  (one, other) =>
+    isObject(one) && isObject(other) && 'const' in one && isDeepStrictEqual(one.const, other.const),
+]
+
+const isOpen = (form: unknown): boolean => !isNull(form) && !valuesOf(form)
+
+const isList = (form: unknown): boolean => isObject(form) && Array.isArray(form.enum)
+
+/** The forms of both sides in pairs, and those that have no partner. */
+const paired = (before: readonly unknown[], after: readonly unknown[]) => {
+  const all: (readonly [unknown, unknown])[] = []
+  const [lost, gained] = [[...before], [...after]]
+  const pair = (one: unknown, other: unknown) => {
+    all.push([one, other])
+    lost.splice(lost.indexOf(one), 1)
+    gained.splice(gained.indexOf(other), 1)
+  }
+  for (const isSame of likeness)
+    for (const one of [...lost]) {
+      const other = gained.find(form => isSame(one, form))
+      if (other !== undefined) pair(one, other)
+    }
+  // What is left on both sides was changed, unless it is another constant or null.
+  for (const isLeft of [isOpen, isList]) {
+    const [froms, tos] = [lost.filter(isLeft), gained.filter(isLeft)]
+    if (froms.length === 1 && tos.length === 1) pair(froms[0], tos[0])
+  }
+  return { all, lost, gained }
+}
 
 /** Compares two schemas, of which one that is left out allows anything: what is allowed less breaks those who send, what is allowed more those who read. */
 export const compareSchemas: Compare = (before = {}, after = {}, at) =>
@@ -51,7 +124,7 @@ const plain = (schema: unknown): unknown => {
   return { ...rest, enum: [value] }
 }
 
-const formAdded = (form: unknown, at: Place): readonly Difference[] => {
+const formAdded = (form: unknown, at: Place): Differences => {
   if (isNull(form)) return nullAdded(at)
   const values = valuesOf(followed(at.run.after, form))?.map(String)
   return [
@@ -62,7 +135,7 @@ const formAdded = (form: unknown, at: Place): readonly Difference[] => {
   ]
 }
 
-const formRemoved = (form: unknown, at: Place): readonly Difference[] => {
+const formRemoved = (form: unknown, at: Place): Differences => {
   if (isNull(form)) return nullRemoved(at)
   const values = valuesOf(followed(at.run.before, form))?.map(String)
   return values
@@ -93,7 +166,7 @@ type Members = {
   readonly others: unknown
 }
 
-const memberAdded = (schema: unknown, isRequired: boolean, at: Place): readonly Difference[] => [
+const memberAdded = (schema: unknown, isRequired: boolean, at: Place): Differences => [
   ...(isRequired
     ? found(at, 'required-member-added', `${at.member} is new, and always there`)
     : found(at, 'member-added', `${at.member} is new`)),
@@ -109,7 +182,7 @@ const newName = (before: JsonObject, after: JsonObject): string | undefined => {
   return isDeepStrictEqual(before[from], after[to]) ? to : undefined
 }
 
-const memberRemoved = (before: Members, after: Members, at: Place): readonly Difference[] => {
+const memberRemoved = (before: Members, after: Members, at: Place): Differences => {
   const schema = own(before.schemas, at.member)
   const renamed = newName(before.schemas, after.schemas)
   return renamed === undefined
@@ -117,7 +190,7 @@ const memberRemoved = (before: Members, after: Members, at: Place): readonly Dif
     : removed(schema, at, 'member-renamed', `${at.member} is now called ${renamed}`)
 }
 
-const requirementChanges = (before: boolean, after: boolean, at: Place): readonly Difference[] => {
+const requirementChanges = (before: boolean, after: boolean, at: Place): Differences => {
   if (before === after) return []
   return after
     ? found(at, 'member-required', `${at.member} is always there`)
@@ -128,7 +201,7 @@ const requirementChanges = (before: boolean, after: boolean, at: Place): readonl
 const unnamed = ({ others }: Members, isNew: boolean): unknown =>
   isObject(others) ? others : isNew ? undefined : {}
 
-const compareNamed = (before: Members, after: Members, at: Place): readonly Difference[] => {
+const compareNamed = (before: Members, after: Members, at: Place): Differences => {
   const names = new Set(
     [before.schemas, after.schemas]
       .flatMap(Object.keys)

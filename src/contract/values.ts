@@ -1,7 +1,13 @@
 /** Compares the keywords of JSON Schema that say which plain values are allowed: types, limits, formats, and fixed lists of values with the days on which some of them end. */
 import { isObject, type JsonObject } from '#base/object.ts'
-import { type At, type Difference, found } from '#contract/difference.ts'
-import { type Notice, noticeChanges, removal } from '#contract/notice.ts'
+import {
+  type DiffContext,
+  type Differences,
+  found,
+  type Notice,
+  noticeChanges,
+  removal,
+} from '#contract/difference.ts'
 import type { ContractRule } from '#contract/rules.ts'
 import { type Compare, fixed, missing, type Place, pairs, unknown } from '#contract/walk.ts'
 
@@ -22,11 +28,11 @@ const typesWithout = (types: readonly string[], other: readonly string[]): reado
   types.filter(type => !other.includes(type) && !(type === 'integer' && other.includes('number')))
 
 /** A value may be null, and was not. */
-export const nullAdded = (at: At): readonly Difference[] =>
+export const nullAdded = (at: DiffContext): Differences =>
   found(at, 'null-added', `${at.member} may be null`, [at.member, 'null'])
 
 /** A value is not null, and was. */
-export const nullRemoved = (at: At): readonly Difference[] =>
+export const nullRemoved = (at: DiffContext): Differences =>
   found(at, 'null-removed', `${at.member} is never null`)
 
 const notNull = (types: readonly string[]): readonly string[] =>
@@ -134,7 +140,7 @@ const listChanges = (
   after: readonly unknown[],
   sunsets: Sunsets,
   at: Place,
-): readonly Difference[] => {
+): Differences => {
   const lost = missing(before, after).map(written)
   const gained = missing(after, before).map(written)
   const announced = lost.filter(value => Object.hasOwn(sunsets, value))

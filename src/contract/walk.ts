@@ -1,12 +1,18 @@
 /** Walks two documents side by side, so that no key of either is left out. */
 import { isDeepStrictEqual } from 'node:util'
 import { isObject, type JsonObject, own } from '#base/object.ts'
-import { type At, type Difference, found } from '#contract/difference.ts'
-import { noticeChanges, noticeOf, removal } from '#contract/notice.ts'
+import {
+  type DiffContext,
+  type Differences,
+  found,
+  noticeChanges,
+  noticeOf,
+  removal,
+} from '#contract/difference.ts'
 import type { ContractRule } from '#contract/rules.ts'
 
 /** Two documents, and the references of both that were followed. */
-type Run = {
+type DocumentPair = {
   readonly before: JsonObject
   readonly after: JsonObject
   /** The pairs of references that were followed, by `pairOf`. */
@@ -16,12 +22,12 @@ type Run = {
 /** The pairs of references of one request or response: those that are being compared, and those that were. */
 type Visited = { readonly open: Set<string>; readonly done: Set<string> }
 
-export type Place = At & { readonly run: Run; readonly visited: Visited }
+export type Place = DiffContext & { readonly run: DocumentPair; readonly visited: Visited }
 
-export type Compare = (before: unknown, after: unknown, at: Place) => readonly Difference[]
+export type Compare = (before: unknown, after: unknown, at: Place) => Differences
 
 /** What each key of an object means; a key that is not there is unknown. */
-export type Keys = Readonly<Record<string, Compare>>
+export type KeyComparisons = Readonly<Record<string, Compare>>
 
 /** Nothing visited yet. */
 export const nothing = (): Visited => ({ open: new Set(), done: new Set() })
@@ -60,7 +66,7 @@ export const annotation = (key: string): Compare =>
   fixed('annotation-changed', ({ member }) => `the ${key} of ${member} is another`)
 
 /** The keys that objects of all kinds have. */
-export const commonKeys: Keys = {
+export const commonKeys: KeyComparisons = {
   description: free,
   summary: free,
   example: free,
@@ -85,7 +91,7 @@ const compareNotices = (before: JsonObject, after: JsonObject, at: Place) => {
 }
 
 /** Compares each key of two objects as the table says, and those that all objects have. */
-export const compareKeys = (keys: Keys): Compare => {
+export const compareKeys = (keys: KeyComparisons): Compare => {
   const known = { ...commonKeys, ...keys }
   return (before, after, at) => {
     if (!isObject(before) || !isObject(after)) return unknown(before, after, at)
@@ -113,22 +119,18 @@ export const pairs = <Value>(
 
 /** Compares two objects; one that is left out is empty. */
 export const objects =
-  (compare: (before: JsonObject, after: JsonObject, at: Place) => readonly Difference[]): Compare =>
+  (compare: (before: JsonObject, after: JsonObject, at: Place) => Differences): Compare =>
   (before = {}, after = {}, at) =>
     isObject(before) && isObject(after) ? compare(before, after, at) : unknown(before, after, at)
 
 /** Compares two maps name by name; a map that is left out is empty. */
-export const maps = (compare: (pair: Pair<unknown>, at: Place) => readonly Difference[]): Compare =>
+export const maps = (compare: (pair: Pair<unknown>, at: Place) => Differences): Compare =>
   objects((before, after, at) => pairs(before, after).flatMap(pair => compare(pair, at)))
 
 /** Compares two lists; a list that is left out is empty. */
 export const lists =
   (
-    compare: (
-      before: readonly unknown[],
-      after: readonly unknown[],
-      at: Place,
-    ) => readonly Difference[],
+    compare: (before: readonly unknown[], after: readonly unknown[], at: Place) => Differences,
   ): Compare =>
   (before = [], after = [], at) =>
     Array.isArray(before) && Array.isArray(after)
