@@ -4,7 +4,7 @@ import { own } from '#base/object.ts'
 import { readArgs, UsageError } from '#cli/arguments.ts'
 import { usage } from '#cli/deprecated-use.ts'
 import type { Content } from '#content.ts'
-import { type ContractFile, diffFiles, kindOf, counts, report } from '#contract/contract.ts'
+import { type ContractFile, counts, diffFiles, kindOf, report } from '#contract/contract.ts'
 
 export const help = `Usage: duet contract diff OLD NEW [--json]
        duet contract usage [--since DAY] [--json]
