@@ -16,7 +16,7 @@ import { before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { mint } from '#auth/token.ts'
 import type { OpenApi } from '#openapi/openapi.ts'
-import { typesOf } from '#openapi/types.ts'
+import { typesOf } from '#openapi/print.ts'
 import { folderOf, plain, type Service, serve, start } from './duet.ts'
 import { inTime } from './support/wait.ts'
 

@@ -71,7 +71,7 @@ const otherMeanings: Readonly<Record<string, Meaning>> = {
   // The HTTP method.
   post: {
     phrases: [/\bPOST\b/, /\.post\(/, /\bpostMessage\b/],
-    files: ['src/contract/openapi.ts', 'src/openapi/types.ts'],
+    files: ['src/contract/openapi.ts', 'src/openapi/print.ts'],
   },
   // Documents of GraphQL and of SQL have comments, and so have JSON Schemas.
   comment: {

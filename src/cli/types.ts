@@ -1,7 +1,7 @@
 /** `duet types`: prints the types of clients of a version of the REST API. */
 import { documentNamed } from '#cli/rest-document.ts'
 import type { Content } from '#content.ts'
-import { typesOf } from '#openapi/types.ts'
+import { typesOf } from '#openapi/print.ts'
 
 export const help = `Usage: duet types [--version 2]
 

@@ -1,17 +1,32 @@
 /** The OpenAPI 3.1.1 document of a version of the REST API, derived from all that it is made of. */
 import { versionPath } from '#base/paths.ts'
 import type { Content } from '#content.ts'
-import type { Model } from '#model/model.ts'
+import { entityOf, type Model, typeName } from '#model/model.ts'
 import type { JsonSchema } from '#model/operation-docs.ts'
-import { isIn, type Lifetime, newest, type Version } from '#model/version.ts'
-import { examplesOf, schemasOf } from '#openapi/components.ts'
-import { actionOperation, extraOperation } from '#openapi/described.ts'
-import { type Operation, routeOperation, tagOf } from '#openapi/operations.ts'
+import { resourceOf } from '#model/resource.ts'
+import { isIn, newest, type Version } from '#model/version.ts'
+import { exampleOf, listExample } from '#openapi/examples.ts'
+import {
+  actionOperation,
+  extraOperation,
+  inputOf,
+  type PathOperation,
+  routeOperation,
+  tagOf,
+} from '#openapi/operations.ts'
 import { parameter, sharedParameters } from '#openapi/parameters.ts'
-import { type Parts, partsOf } from '#openapi/parts.ts'
-import { headers } from '#openapi/responses.ts'
-import { marksOf, type Schemas } from '#openapi/schemas.ts'
-import { type Route, routesOf } from '#rest/routes.ts'
+import { type DocumentParts, partsOf } from '#openapi/parts.ts'
+import { errorSchema, headers, type SharedResponses } from '#openapi/responses.ts'
+import {
+  inputSchema,
+  marksOf,
+  objectOf,
+  objectSchema,
+  refTo,
+  type Schemas,
+  withEmbedded,
+} from '#openapi/schemas.ts'
+import { answerNameOf, bodyNameOf, listNameOf, type Route, routesOf } from '#rest/routes.ts'
 import type { Lifecycle } from '#versions/deprecation.ts'
 
 /** The operations of a path by method, and the parameters of all of them. */
@@ -23,11 +38,9 @@ export type OpenApi = JsonSchema & {
   readonly components: Readonly<Record<string, Schemas>>
 }
 
-const structureOf = (path: string): string => path.replace(/\{\w+\}/g, '{}')
-
-/** The operations by path and method; throws a plain error where two have one name. */
-const pathsOf = (operations: readonly Operation[]): Readonly<Record<string, PathItem>> => {
-  const known = new Map<unknown, Operation>()
+/** The operations by path and method; throws a plain error if two have one name. */
+const pathsOf = (operations: readonly PathOperation[]): Readonly<Record<string, PathItem>> => {
+  const known = new Map<unknown, PathOperation>()
   for (const made of operations) {
     const { operationId } = made.operation
     const other = known.get(operationId)
@@ -37,16 +50,14 @@ const pathsOf = (operations: readonly Operation[]): Readonly<Record<string, Path
       )
     known.set(operationId, made)
   }
-  const common = { parameters: (['version', 'apiVersion', 'requestId'] as const).map(parameter) }
-  const byPath = Map.groupBy(operations, ({ path }) => structureOf(path))
+  const parameters = (['version', 'apiVersion', 'requestId'] as const).map(parameter)
+  // Paths that differ in the names of their parameters alone are one.
+  const byPath = Map.groupBy(operations, ({ path }) => path.replace(/\{\w+\}/g, '{}'))
   return Object.fromEntries(
-    [...byPath.values()].map(group => [
-      group[0]?.path ?? '',
-      {
-        ...common,
-        ...Object.fromEntries(group.map(({ method, operation }) => [method, operation])),
-      },
-    ]),
+    [...byPath.values()].map(group => {
+      const methods = group.map(({ method, operation }) => [method, operation] as const)
+      return [group[0]?.path ?? '', { parameters, ...Object.fromEntries(methods) }]
+    }),
   )
 }
 
@@ -62,13 +73,6 @@ const noticeOf = ({ version, state, from, end }: Lifecycle): string => {
   return `Version ${version} is deprecated since ${from}${until}: use version ${newest}.`
 }
 
-const infoOf = ({ version }: Parts, ending: Lifecycle | undefined): JsonSchema => ({
-  title: `Duet, version ${version}`,
-  version: String(version),
-  description: ending ? `${noticeOf(ending)}\n\n${about}` : about,
-  license: { name: 'MIT', identifier: 'MIT' },
-})
-
 const securitySchemes = {
   bearer: {
     type: 'http',
@@ -79,63 +83,96 @@ const securitySchemes = {
   },
 } as const
 
-const tagsOf = ({ model }: Parts, operations: readonly Operation[]): readonly JsonSchema[] =>
-  [...new Set(operations.map(({ path }) => tagOf(path)))].map(name => {
-    const entity = Object.values(model.entities).find(({ plural }) => plural === name)
-    return { name, description: entity?.description ?? `Everything below /${name}.` }
-  })
-
-/** The operations of a version; those of one that comes to its end are deprecated. */
-const operationsOf = (
-  parts: Parts,
-  routes: readonly Route[],
-  shared: Map<string, JsonSchema>,
-  ending: Lifecycle | undefined,
-): readonly Operation[] => {
-  const isOffered = (lifetime: Lifetime) => isIn(lifetime, parts.version)
-  const all = [
-    ...routes.map(route => routeOperation(parts, route, shared)),
-    ...parts.actions.filter(isOffered).map(action => actionOperation(parts, action, shared)),
-    ...parts.extras.filter(isOffered).map(extra => extraOperation(parts, extra, shared)),
-  ]
-  if (!ending) return all
-  const marks = marksOf({ deprecated: noticeOf(ending), ...(ending.end && { sunset: ending.end }) })
-  return all.map(made => ({ ...made, operation: { ...made.operation, ...marks } }))
-}
-
-const codesIn = (shared: Map<string, JsonSchema>): readonly string[] => [
-  ...new Set(
-    [...shared.values()].flatMap(response => (response['x-codes'] ?? []) as readonly string[]),
-  ),
-]
-
 /** Those of the shared parts of a kind that a text refers to. */
 const usedIn = (text: string, kind: string, shared: Schemas): Schemas =>
   Object.fromEntries(
     Object.entries(shared).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)),
   )
 
-const documentOf = (parts: Parts, ending: Lifecycle | undefined): OpenApi => {
-  const routes = routesOf(parts.model).filter(({ lifetime }) => isIn(lifetime, parts.version))
-  const shared = new Map<string, JsonSchema>()
-  const operations = operationsOf(parts, routes, shared, ending)
-  const paths = pathsOf(operations)
-  const text = JSON.stringify([paths, ...shared.values()])
-  return {
-    openapi: '3.1.1',
-    info: infoOf(parts, ending),
-    servers: [{ url: versionPath(parts.version) }],
-    tags: tagsOf(parts, operations),
-    paths,
-    components: {
-      schemas: schemasOf(parts, routes, codesIn(shared).toSorted()),
-      parameters: usedIn(text, 'parameters', sharedParameters(parts.version)),
-      headers: usedIn(text, 'headers', headers),
-      responses: Object.fromEntries(shared),
-      examples: examplesOf(parts, routes),
-      securitySchemes,
-    },
+const count = { type: 'integer', minimum: 0 } as const
+const flag = { type: 'boolean' } as const
+const nullable = ['string', 'null'] as const
+const cursor = { type: nullable, description: 'The cursor of the next page; null on the last one.' }
+const noCursor = {
+  type: nullable,
+  description:
+    'Always null here, where pages have numbers: ask for the next `page` while `hasNext`.',
+}
+const limit = { ...count, description: 'How many to a page.' }
+
+/** The schemas of lists of these entities: by name that of each, and those of what lists have beside `data`. */
+const listSchemas = ({ model, style }: DocumentParts, entities: readonly string[]) => {
+  const isUniform = style.lists === 'uniform'
+  const listSchema = (name: string): JsonSchema => {
+    const data = { type: 'array', items: refTo(typeName(name)) }
+    const isByCursor = entityOf(model, name).rest.listing.paging === 'cursor'
+    if (!isByCursor) return objectOf({ data, pagination: refTo('Pagination') })
+    return isUniform
+      ? objectOf({ data, pagination: refTo('CursorPagination') })
+      : objectOf({ data, nextCursor: cursor })
   }
+  const numbered = { page: count, total: count, totalPages: count }
+  const byCursor = { limit, hasNext: flag, nextCursor: cursor }
+  return {
+    lists: Object.fromEntries(entities.map(name => [listNameOf(name), listSchema(name)])),
+    pages: isUniform
+      ? {
+          CursorPagination: objectOf(byCursor),
+          Pagination: objectOf({ ...byCursor, nextCursor: noCursor, ...numbered, hasPrev: flag }),
+        }
+      : { Pagination: objectOf({ ...numbered, limit, hasNext: flag, hasPrev: flag }) },
+  }
+}
+
+const json = 'application/json'
+
+/** The schemas of objects, lists, inputs and errors, and the examples of the first two by the schemas that they show. */
+const schemasAndExamples = (
+  parts: DocumentParts,
+  routes: readonly Route[],
+  codes: readonly string[],
+) => {
+  const { model, version, actions, extras, rows } = parts
+  const answered = new Set([
+    ...routes.map(({ entity }) => entity),
+    ...actions.flatMap(({ answers }) => answers ?? []),
+  ])
+  const lists = new Set(routes.filter(({ kind }) => kind === 'list').map(({ entity }) => entity))
+  const { lists: ofLists, pages } = listSchemas(parts, [...lists])
+  // Those of the routes and actions, and those that they embed.
+  const objects = withEmbedded(model, [...answered], version).map(
+    name => [typeName(name), objectSchema(resourceOf(model, name, version))] as const,
+  )
+  const inputs = routes.flatMap(route => {
+    const taken = inputOf(parts, route)
+    const resource = resourceOf(model, route.entity, version)
+    return taken ? [[taken.name, inputSchema(model, resource, taken.input)] as const] : []
+  })
+  /** Those of the JSON that operations describe: of its body and of its answer. */
+  const described = [...actions, ...extras]
+    .filter(operation => isIn(operation, version))
+    .flatMap(({ described: { operationId, body, forms } }) => [
+      ...(body?.[json] ? [[bodyNameOf(operationId), body[json].schema] as const] : []),
+      ...(forms?.[json] ? [[answerNameOf(operationId), forms[json].schema] as const] : []),
+    ])
+  const schemas: Schemas = {
+    ...Object.fromEntries(objects),
+    ...ofLists,
+    ...Object.fromEntries([...inputs, ...described]),
+    ...pages,
+    Link: { description: 'Where to find something.', ...objectOf({ href: { type: 'string' } }) },
+    ...errorSchema(parts, codes),
+  }
+
+  const isMade = (name: string) => rows[name] !== undefined
+  const shown = [...answered]
+    .filter(isMade)
+    .map(name => [typeName(name), { value: exampleOf(parts, name) }] as const)
+  const shownLists = [...lists]
+    .filter(isMade)
+    .map(name => [listNameOf(name), { value: listExample(parts, name) }] as const)
+  const examples: Schemas = Object.fromEntries([...shown, ...shownLists])
+  return { schemas, examples }
 }
 
 /**
@@ -149,6 +186,52 @@ export const openApiOf = async (
   model?: Model,
   lifecycle?: Lifecycle,
 ): Promise<OpenApi> => {
+  const parts = await partsOf(content, version, model)
   const isEnding = lifecycle?.version === version && lifecycle.state !== 'offered'
-  return documentOf(await partsOf(content, version, model), isEnding ? lifecycle : undefined)
+  const notice = isEnding ? noticeOf(lifecycle) : undefined
+  const routes = routesOf(parts.model).filter(({ lifetime }) => isIn(lifetime, version))
+  const shared: SharedResponses = new Map()
+  const all = [
+    ...routes.map(route => routeOperation(parts, route, shared)),
+    ...parts.actions
+      .filter(action => isIn(action, version))
+      .map(action => actionOperation(parts, action, shared)),
+    ...parts.extras
+      .filter(extra => isIn(extra, version))
+      .map(extra => extraOperation(parts, extra, shared)),
+  ]
+  // The operations of a version that comes to its end are deprecated.
+  const sunset = lifecycle?.end === undefined ? {} : { sunset: lifecycle.end }
+  const marks = notice === undefined ? {} : marksOf({ deprecated: notice, ...sunset })
+  const operations = all.map(made => ({ ...made, operation: { ...made.operation, ...marks } }))
+  const paths = pathsOf(operations)
+  const text = JSON.stringify([paths, ...shared.values()])
+  const tags = [...new Set(operations.map(({ path }) => tagOf(path)))].map(name => {
+    const entity = Object.values(parts.model.entities).find(({ plural }) => plural === name)
+    return { name, description: entity?.description ?? `Everything below /${name}.` }
+  })
+  const codes = [...shared.values()].flatMap(
+    response => (response['x-codes'] ?? []) as readonly string[],
+  )
+  const { schemas, examples } = schemasAndExamples(parts, routes, [...new Set(codes)].toSorted())
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: `Duet, version ${version}`,
+      version: String(version),
+      description: notice === undefined ? about : `${notice}\n\n${about}`,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: versionPath(version) }],
+    tags,
+    paths,
+    components: {
+      schemas,
+      parameters: usedIn(text, 'parameters', sharedParameters(version)),
+      headers: usedIn(text, 'headers', headers),
+      responses: Object.fromEntries(shared),
+      examples,
+      securitySchemes,
+    },
+  }
 }

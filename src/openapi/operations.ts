@@ -1,36 +1,43 @@
-/** The operations that the model gives, from the routes of the REST API. */
-
-import type { Entity } from '#model/entity.ts'
-import { entityOf, typeName } from '#model/model.ts'
+/** The operations of a document: those that the model gives by its routes, and those that describe themselves, which are actions and separate routes. */
+import { entityOf, fieldOf, type Model, typeName } from '#model/model.ts'
 import { withArticle } from '#model/names.ts'
-import type { JsonSchema } from '#model/operation-docs.ts'
-import { mayBeDoneBy, nobody } from '#model/policy.ts'
+import type { JsonSchema, MediaType, OperationDocs } from '#model/operation-docs.ts'
+import { anonymous, judge, mayBeDoneBy, nobody, type Rule } from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
+import type { Lifetime } from '#model/version.ts'
 import { inputExample } from '#openapi/examples.ts'
 import { fieldsParameter, listParameters, parameter, pathParameter } from '#openapi/parameters.ts'
-import type { Parts } from '#openapi/parts.ts'
+import type { DocumentParts } from '#openapi/parts.ts'
 import {
   errorResponses,
   type HeaderName,
   headersOf,
   jsonContent,
-  type Shared,
+  type SharedResponses,
   shareAs,
 } from '#openapi/responses.ts'
-import { mayForbid, readRules, securityOf } from '#openapi/rights.ts'
-import { describedBy, type Input, inputFields, marksOf, refTo } from '#openapi/schemas.ts'
-import type { Route } from '#rest/routes.ts'
-import { inputNameOf, listNameOf, operationIdOf, relationOf } from '#rest/routes.ts'
+import { describedBy, type InputPurpose, inputFields, marksOf, refTo } from '#openapi/schemas.ts'
+import type { ExtraRoute } from '#rest/rest.ts'
+import {
+  answerNameOf,
+  bodyNameOf,
+  inputNameOf,
+  listNameOf,
+  operationIdOf,
+  type Route,
+  relationOf,
+} from '#rest/routes.ts'
+import { type Action, guardedBy } from '#write/action.ts'
 
 /** An operation at its path, `/things/{id}`. */
-export type Operation = {
+export type PathOperation = {
   readonly method: string
   readonly path: string
   readonly operation: JsonSchema
 }
 
 /** The codes that every operation may answer with. */
-export const everywhere: readonly string[] = [
+const everywhere: readonly string[] = [
   'MALFORMED_REQUEST',
   'UNSUPPORTED_VERSION',
   'UNAUTHENTICATED',
@@ -43,139 +50,74 @@ export const everywhere: readonly string[] = [
   'UNAVAILABLE',
 ]
 
-/** The codes of a read, and of a write with and without a body. */
-export const ofReads: readonly string[] = ['RESPONSE_TOO_LARGE', 'TIMEOUT']
-export const ofWrites: readonly string[] = ['FORBIDDEN', 'CONFLICT', 'RESPONSE_TOO_LARGE']
-export const ofBodies: readonly string[] = [
+/** The codes of a read, of a write, of a body, and of a key. */
+const ofReads: readonly string[] = ['RESPONSE_TOO_LARGE', 'TIMEOUT']
+const ofWrites: readonly string[] = ['FORBIDDEN', 'CONFLICT', 'RESPONSE_TOO_LARGE']
+const ofBodies: readonly string[] = [
   'PAYLOAD_TOO_LARGE',
   'UNSUPPORTED_MEDIA_TYPE',
   'VALIDATION_ERROR',
 ]
-export const ofKeys: readonly string[] = ['IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED']
+const ofKeys: readonly string[] = ['IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED']
 
-/** The headers of a GET that succeeds, and of a write. */
-export const readHeaders: readonly HeaderName[] = ['ETag', 'Cache-Control', 'Vary']
-export const writeHeaders: readonly HeaderName[] = ['Cache-Control', 'Duet-Position']
+/** The headers of a GET that succeeds, of a list, of an answer that a browser may show, and of a write. */
+const readHeaders: readonly HeaderName[] = ['ETag', 'Cache-Control', 'Vary']
+const ofLists: readonly HeaderName[] = ['Link', 'Accept-Query']
+const ofForms: readonly HeaderName[] = ['Content-Security-Policy', 'Referrer-Policy']
+const writeHeaders: readonly HeaderName[] = ['Cache-Control', 'Duet-Position']
+
+/** The security of an operation under these rules: a token, or none if all of them admit anonymous. */
+const securityOf = (model: Model, rules: readonly Rule[]): readonly JsonSchema[] =>
+  rules.every(rule => judge(rule, anonymous, model) === 'yes')
+    ? [{}, { bearer: [] }]
+    : [{ bearer: [] }]
+
+/** Whether a token may lack the right by itself, whatever is stored. */
+const mayForbid = (model: Model, rules: readonly Rule[]): boolean =>
+  rules.some(rule => judge(rule, { id: null, role: model.viewers.roles.default }, model) === 'no')
+
+/** The rules that a read of an entity passes: its own, and those of the members it shows. */
+const readRules = (model: Model, { entity, members }: Resource): readonly Rule[] => [
+  entity.policy.enter ?? entity.policy.read ?? nobody,
+  ...members.flatMap(member => {
+    if (member.kind === 'field') return [fieldOf(entity, member.field).readableBy]
+    if (member.kind === 'links') return []
+    return [entityOf(model, entity.relations[member.name]?.to ?? '').policy.read ?? nobody]
+  }),
+]
 
 const words = (name: string): string => name.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
 
 const article = (name: string): string => withArticle(words(name))
 
-const summaryOf = (parts: Parts, route: Route): string => {
-  const { plural } = entityOf(parts.model, route.entity)
-  const thing = article(route.entity)
-  const below = route.below ? ` of ${article(route.below.entity)}` : ''
-  if (route.kind === 'list')
-    return `List the ${words(route.below ? relationOf(route.path) : plural)}${below}`
-  return `${route.kind === 'one' ? 'Get' : typeName(route.kind)} ${thing}${below}`
-}
-
 /** The path of a route with its parameters in braces: one is `{id}`, of two the first is named by its entity. */
-export const pathOf = (path: string, about: string | undefined): string => {
+const pathOf = (path: string, about: string | undefined): string => {
   const hasTwo = path.split(':').length > 2
   return path.replace(':parentId', hasTwo ? `{${about}Id}` : '{id}').replace(/:(\w+)/g, '{$1}')
 }
 
-const pathParameters = (path: string, route: Route): readonly JsonSchema[] =>
+/** The parameters of a path; the first may be the id of another entity than the others are of. */
+const pathParameters = (path: string, entity: string | null, first = entity) =>
   [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ''], index) =>
-    pathParameter(name, index === 0 && route.below ? route.below.entity : route.entity),
+    pathParameter(name, index === 0 ? first : entity),
   )
 
-/** The input of a write, and the name of its schema. */
-export const inputOf = (parts: Parts, route: Route): { name: string; input: Input } | undefined => {
-  const name = inputNameOf(parts.model, route)
-  const { kind, below } = route
-  if (name === undefined || kind === 'list' || kind === 'one' || kind === 'delete') return undefined
-  return { name, input: { mode: kind, given: below?.field } }
+/** The first part of a path, under which documents group operations. */
+export const tagOf = (path: string): string => path.split('/')[1] ?? ''
+
+/** The body of JSON that answers with an object or a list, and with the example that has the name of its schema. */
+const answerBody = (parts: DocumentParts, name: string, entity: string): JsonSchema => {
+  const example = { $ref: `#/components/examples/${name}` }
+  const shown = parts.rows[entity] === undefined ? {} : { examples: { demo: example } }
+  return jsonContent(parts, refTo(name), shown)
 }
-
-const bodyOf = (parts: Parts, route: Route) => {
-  const made = inputOf(parts, route)
-  if (!made) return {}
-  const example = inputExample(parts, route.entity, made.input)
-  const body = { schema: refTo(made.name), ...(example !== undefined && { example }) }
-  const types = [
-    'application/json',
-    ...(route.kind === 'update' ? ['application/merge-patch+json'] : []),
-  ]
-  return {
-    requestBody: {
-      required: true,
-      content: Object.fromEntries(types.map(type => [type, body])),
-    },
-  }
-}
-
-const hasReference = (resource: Resource, input: Input): boolean =>
-  inputFields(resource, input).some(([, { references }]) => references !== undefined)
-
-/** The codes of errors of values that must be unique. */
-const uniqueCodes = ({ fields }: Entity): readonly string[] =>
-  Object.values(fields).flatMap(({ unique }) =>
-    unique === undefined ? [] : [typeof unique === 'string' ? unique : unique.code],
-  )
-
-/** The codes that a route may answer with. */
-const codesOf = (parts: Parts, route: Route): readonly string[] => {
-  const { model, version, style } = parts
-  const { kind, below } = route
-  const resource = resourceOf(model, route.entity, version)
-  const { entity } = resource
-  const isRead = kind === 'list' || kind === 'one'
-  const input = inputOf(parts, route)?.input
-  const isFound = kind !== 'list' && kind !== 'create'
-  const refers = input !== undefined && hasReference(resource, input)
-  const isQueried = kind === 'list' || (kind === 'one' && entity.rest.selectable)
-  const isGuarded = !isRead && kind !== 'create' && entity.fields.revision !== undefined
-  return [
-    ...everywhere,
-    ...(isRead ? ofReads : ofWrites),
-    ...(isRead && mayForbid(model, readRules(model, resource)) ? ['FORBIDDEN'] : []),
-    ...(isFound || below || refers ? ['NOT_FOUND'] : []),
-    ...(input ? [...ofBodies, ...uniqueCodes(entity)] : []),
-    ...(kind === 'create' ? ofKeys : []),
-    ...(isGuarded ? ['PRECONDITION_FAILED'] : []),
-    ...(isQueried || style.isStrict ? ['VALIDATION_ERROR'] : []),
-  ]
-}
-
-const rulesOf = (parts: Parts, route: Route) => {
-  const { kind, entity } = route
-  const resource = resourceOf(parts.model, entity, parts.version)
-  if (kind === 'list' || kind === 'one') return readRules(parts.model, resource)
-  const { policy } = resource.entity
-  return [policy[kind === 'replace' ? 'update' : kind] ?? nobody]
-}
-
-const parametersOf = (parts: Parts, path: string, route: Route): readonly JsonSchema[] => {
-  const { model, version, style } = parts
-  const resource = resourceOf(model, route.entity, version)
-  const { rest, fields } = resource.entity
-  const { kind } = route
-  const isRead = kind === 'list' || kind === 'one'
-  const isGuarded = !isRead && kind !== 'create' && fields.revision
-  return [
-    ...pathParameters(path, route),
-    ...(kind === 'list' ? listParameters(resource, style) : []),
-    ...(kind === 'one' && rest.selectable ? [fieldsParameter(resource)] : []),
-    ...(kind === 'create' ? [parameter('idempotencyKey')] : []),
-    ...(isGuarded ? [parameter('ifMatch'), parameter('ifNoneMatch')] : []),
-    ...(isRead ? [parameter('ifNoneMatch'), parameter('position')] : []),
-  ]
-}
-
-const named = (name: string): JsonSchema => ({ $ref: `#/components/examples/${name}` })
-
-/** The body of JSON that answers with a schema of that name, and with the example that has its name. */
-export const answerBody = (parts: Parts, name: string, hasExample: boolean): JsonSchema =>
-  jsonContent(parts, refTo(name), hasExample ? { examples: { demo: named(name) } } : {})
 
 /** The answer that says that nothing has changed since. */
-export const notModified = (
-  parts: Parts,
-  shared: Shared,
-  name = 'NotModified',
-  names: readonly HeaderName[] = ['Link'],
+const notModified = (
+  parts: DocumentParts,
+  shared: SharedResponses,
+  name: string,
+  names: readonly HeaderName[],
 ): JsonSchema => ({
   304: shareAs(shared, name, {
     description: 'It is as If-None-Match has it.',
@@ -183,7 +125,16 @@ export const notModified = (
   }),
 })
 
-const ofLists: readonly HeaderName[] = ['Link', 'Accept-Query']
+/** The input of a write, and the name of its schema. */
+export const inputOf = (
+  parts: DocumentParts,
+  route: Route,
+): { readonly name: string; readonly input: InputPurpose } | undefined => {
+  const name = inputNameOf(parts.model, route)
+  const { kind, below } = route
+  if (name === undefined || kind === 'list' || kind === 'one' || kind === 'delete') return undefined
+  return { name, input: { mode: kind, given: below?.field } }
+}
 
 /** The status, meaning, name and headers of the success of each kind of route. */
 const successes = {
@@ -195,53 +146,229 @@ const successes = {
   delete: [204, 'It is deleted.', 'Deleted', ['Duet-Position']],
 } as const satisfies Record<Route['kind'], readonly [number, string, string, readonly HeaderName[]]>
 
-const successOf = (parts: Parts, { kind, entity }: Route, shared: Shared): JsonSchema => {
-  const type = typeName(entity)
-  const [status, description, suffix, names] = successes[kind]
-  if (kind === 'delete')
-    return {
-      [status]: shareAs(shared, suffix, { description, headers: headersOf(parts, names) }),
-    }
-  const isPlaced = kind === 'create' && entityOf(parts.model, entity).rest.one
-  const success = {
-    description,
-    headers: headersOf(parts, isPlaced ? [...names, 'Location'] : names),
-    content: answerBody(
-      parts,
-      kind === 'list' ? listNameOf(entity) : type,
-      parts.rows[entity] !== undefined,
-    ),
-  }
-  return {
-    [status]: shareAs(shared, `${type}${suffix}`, success),
-    ...(kind === 'list' && notModified(parts, shared, 'ListNotModified', ofLists)),
-    ...(kind === 'one' && notModified(parts, shared)),
-  }
-}
-
-/** The first part of a path, under which documents group operations. */
-export const tagOf = (path: string): string => path.split('/')[1] ?? ''
-
 /** The operation of a route; the responses that it shares with others are put into `shared`. */
-export const routeOperation = (parts: Parts, route: Route, shared: Shared): Operation => {
-  const path = pathOf(route.path, route.below?.entity)
-  const rules = rulesOf(parts, route)
+export const routeOperation = (
+  parts: DocumentParts,
+  route: Route,
+  shared: SharedResponses,
+): PathOperation => {
+  const { model, version, style } = parts
+  const { kind, below, lifetime } = route
+  const resource = resourceOf(model, route.entity, version)
+  const { entity } = resource
+  const { selectable, one } = entity.rest
+  const isRead = kind === 'list' || kind === 'one'
+  const isChange = !isRead && kind !== 'create'
+  const isGuarded = isChange && entity.fields.revision !== undefined
+  const rules = isRead
+    ? readRules(model, resource)
+    : [entity.policy[kind === 'replace' ? 'update' : kind] ?? nobody]
+  const taken = inputOf(parts, route)
+  const fields = taken ? inputFields(resource, taken.input) : []
+  const path = pathOf(route.path, below?.entity)
+
+  const thing = article(route.entity)
+  const ofParent = below ? ` of ${article(below.entity)}` : ''
+  const summary =
+    kind === 'list'
+      ? `List the ${words(below ? relationOf(route.path) : entity.plural)}${ofParent}`
+      : `${kind === 'one' ? 'Get' : typeName(kind)} ${thing}${ofParent}`
+
+  const parameters = [
+    ...pathParameters(path, route.entity, below?.entity),
+    ...(kind === 'list' ? listParameters(resource, style) : []),
+    ...(kind === 'one' && selectable ? [fieldsParameter(resource)] : []),
+    ...(kind === 'create' ? [parameter('idempotencyKey')] : []),
+    ...(isGuarded ? [parameter('ifMatch'), parameter('ifNoneMatch')] : []),
+    ...(isRead ? [parameter('ifNoneMatch'), parameter('position')] : []),
+  ]
+
+  const example = taken && inputExample(parts, route.entity, taken.input)
+  const body = taken && { schema: refTo(taken.name), ...(example !== undefined && { example }) }
+  const content = {
+    'application/json': body,
+    ...(kind === 'update' && { 'application/merge-patch+json': body }),
+  }
+
+  const [status, description, suffix, names] = successes[kind]
+  const name = `${typeName(route.entity)}${suffix}`
+  const isPlaced = kind === 'create' && one
+  const success =
+    kind === 'delete'
+      ? shareAs(shared, suffix, { description, headers: headersOf(parts, names) })
+      : shareAs(shared, name, {
+          description,
+          headers: headersOf(parts, isPlaced ? [...names, 'Location'] : names),
+          content: answerBody(
+            parts,
+            kind === 'list' ? listNameOf(route.entity) : typeName(route.entity),
+            route.entity,
+          ),
+        })
+
+  const isFound = kind !== 'list' && kind !== 'create'
+  const refers = fields.some(([, { references }]) => references !== undefined)
+  const uniqueCodes = Object.values(entity.fields).flatMap(({ unique }) =>
+    unique === undefined ? [] : [typeof unique === 'string' ? unique : unique.code],
+  )
+  const codes = [
+    ...everywhere,
+    ...(isRead ? ofReads : ofWrites),
+    ...(isRead && mayForbid(model, rules) ? ['FORBIDDEN'] : []),
+    ...(isFound || below || refers ? ['NOT_FOUND'] : []),
+    ...(taken ? [...ofBodies, ...uniqueCodes] : []),
+    ...(kind === 'create' ? ofKeys : []),
+    ...(isGuarded ? ['PRECONDITION_FAILED'] : []),
+    ...(kind === 'list' || (kind === 'one' && selectable) || style.isStrict
+      ? ['VALIDATION_ERROR']
+      : []),
+  ]
   return {
     method: route.method.toLowerCase(),
     path,
     operation: {
-      operationId: operationIdOf(parts.model, route),
+      operationId: operationIdOf(model, route),
       tags: [tagOf(path)],
-      summary: summaryOf(parts, route),
-      description: describedBy(mayBeDoneBy(rules[0], parts.model), route.lifetime),
-      ...marksOf(route.lifetime),
-      security: securityOf(parts.model, rules),
-      parameters: parametersOf(parts, path, route),
-      ...bodyOf(parts, route),
+      summary,
+      description: describedBy(mayBeDoneBy(rules[0], model), lifetime),
+      ...marksOf(lifetime),
+      security: securityOf(model, rules),
+      parameters,
+      ...(taken && { requestBody: { required: true, content } }),
       responses: {
-        ...successOf(parts, route, shared),
-        ...errorResponses(parts, codesOf(parts, route), shared),
+        [status]: success,
+        ...(kind === 'list' && notModified(parts, shared, 'ListNotModified', ofLists)),
+        ...(kind === 'one' && notModified(parts, shared, 'NotModified', ['Link'])),
+        ...errorResponses(parts, codes, shared),
       },
     },
   }
+}
+
+/** An action or a separate route, as far as they are alike. */
+type DescribedOperation = Lifetime & {
+  readonly method: string
+  readonly path: string
+  readonly rule: Rule | undefined
+  readonly described: OperationDocs
+  readonly about: string | null
+  readonly answers: string | null
+  readonly isAction: boolean
+  /** Whether it compares `If-Match` with an ETag. */
+  readonly isGuarded: boolean
+}
+
+const json = 'application/json'
+
+const describedOperation = (
+  parts: DocumentParts,
+  declared: DescribedOperation,
+  shared: SharedResponses,
+): PathOperation => {
+  const { model, style } = parts
+  const { method, described, rule = nobody, about, answers, isAction, isGuarded } = declared
+  const { operationId, body, forms } = described
+  const path = pathOf(declared.path, undefined)
+  const isGet = method === 'GET'
+
+  const parameters = [
+    ...pathParameters(path, about),
+    ...(method === 'POST' ? [parameter('idempotencyKey')] : []),
+    ...(isGuarded ? [parameter('ifMatch'), parameter('ifNoneMatch')] : []),
+    ...(isGet ? [parameter('ifNoneMatch'), parameter('position')] : []),
+  ]
+
+  const named = body?.[json] && {
+    [json]: { ...body[json], schema: refTo(bodyNameOf(operationId)) },
+  }
+  const requestBody = body && {
+    required: !described.isBodyOptional,
+    content: { ...body, ...named },
+  }
+
+  let content: JsonSchema | undefined
+  if (answers !== null) content = answerBody(parts, typeName(answers), answers)
+  else if (forms) {
+    const { [json]: object, ...others } = forms as Readonly<Record<string, MediaType>>
+    const { schema: _, ...shown } = object ?? {}
+    const answer = object && jsonContent(parts, refTo(answerNameOf(operationId)), shown)
+    content = { ...answer, ...others }
+  }
+  const names: readonly HeaderName[] = isAction
+    ? [
+        ...writeHeaders,
+        ...(method === 'POST' ? (['Idempotency-Replayed'] as const) : []),
+        ...(answers === null ? [] : (['ETag'] as const)),
+      ]
+    : [
+        ...(isGet ? readHeaders : (['Cache-Control', 'Vary'] as const)),
+        'Content-Disposition',
+        ...ofForms,
+      ]
+  const usual = content ? { 200: 'What it is now.' } : { 204: 'It is done.' }
+  const isUsual = described.success === undefined && !forms
+  const successes = Object.entries(described.success ?? usual).map(([status, description]) => {
+    const response = {
+      description,
+      // An object that was made is somewhere.
+      headers: headersOf(parts, status === '201' ? [...names, 'Location'] : names),
+      ...(content && { content }),
+    }
+    const name = answers === null ? 'Done' : `${typeName(answers)}Changed`
+    return [status, isUsual ? shareAs(shared, name, response) : response]
+  })
+
+  const codes = [
+    ...everywhere,
+    ...(isAction ? ofWrites : ofReads),
+    ...(!isAction && mayForbid(model, [rule]) ? ['FORBIDDEN'] : []),
+    ...(declared.path.includes(':') ? ['NOT_FOUND'] : []),
+    // An action looks at a body that it is sent without being asked for one, whatever its method.
+    ...(body !== undefined || isAction ? ofBodies : []),
+    ...(isAction && method === 'POST' ? ofKeys : []),
+    ...(style.isStrict ? ['VALIDATION_ERROR'] : []),
+    ...(isGuarded ? ['PRECONDITION_FAILED'] : []),
+    ...(described.errors ?? []),
+  ]
+  const doneBy = mayBeDoneBy(declared.rule, model)
+  return {
+    method: method.toLowerCase(),
+    path,
+    operation: {
+      operationId,
+      tags: [tagOf(path)],
+      summary: described.summary,
+      description: describedBy([described.description ?? '', doneBy].join(' ').trim(), declared),
+      ...marksOf(declared),
+      security: securityOf(model, [rule]),
+      parameters,
+      ...(requestBody && { requestBody }),
+      responses: {
+        ...Object.fromEntries(successes),
+        ...(isGet && notModified(parts, shared, 'FormNotModified', ofForms)),
+        ...errorResponses(parts, codes, shared),
+      },
+    },
+  }
+}
+
+/** The operation of an action. */
+export const actionOperation = (
+  parts: DocumentParts,
+  action: Action,
+  shared: SharedResponses,
+): PathOperation => {
+  const isGuarded = action.ownTag === true || guardedBy(action, parts.model) !== null
+  return describedOperation(parts, { ...action, isAction: true, isGuarded }, shared)
+}
+
+/** The operation of a separate route. */
+export const extraOperation = (
+  parts: DocumentParts,
+  extra: ExtraRoute,
+  shared: SharedResponses,
+): PathOperation => {
+  const { rule } = extra.described
+  const declared = { ...extra, rule, about: null, answers: null, isAction: false, isGuarded: false }
+  return describedOperation(parts, declared, shared)
 }

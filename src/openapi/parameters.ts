@@ -1,5 +1,4 @@
 /** Parameters of operations: of the path, of lists, and headers of requests. */
-
 import type { Filter } from '#model/entity.ts'
 import { fieldOf } from '#model/model.ts'
 import type { JsonSchema } from '#model/operation-docs.ts'
@@ -9,12 +8,7 @@ import { bareSchema, describedBy, marksOf, type Schemas } from '#openapi/schemas
 import { mostPerPage } from '#read/selection.ts'
 import type { VersionStyle } from '#versions/differences.ts'
 
-const query = (
-  name: string,
-  description: string,
-  schema: JsonSchema,
-  more: JsonSchema = {},
-): JsonSchema => ({
+const query = (name: string, description: string, schema: JsonSchema, more: JsonSchema = {}) => ({
   name,
   in: 'query',
   description,
@@ -31,16 +25,12 @@ const inHeader = (name: string, description: string, schema: JsonSchema): JsonSc
 
 const text = { type: 'string' } as const
 
+const namedInPath = 'The version of the API; the path names it already.'
+
 /** The parameters that operations refer to by name. */
 export const sharedParameters = (version: Version): Schemas => ({
-  version: query('version', 'The version of the API; the path names it already.', {
-    type: 'integer',
-    enum: [version],
-  }),
-  apiVersion: inHeader('API-Version', 'The version of the API; the path names it already.', {
-    type: 'integer',
-    enum: [version],
-  }),
+  version: query('version', namedInPath, { type: 'integer', enum: [version] }),
+  apiVersion: inHeader('API-Version', namedInPath, { type: 'integer', enum: [version] }),
   requestId: inHeader('X-Request-Id', 'An id for the logs, given back in the answer.', {
     type: 'string',
     pattern: '^[\\w.:/+=@-]{1,128}$',
@@ -101,75 +91,53 @@ const filterAbout = {
   contains: 'Only those that contain this text, whatever its case.',
 } satisfies Record<Filter['kind'], string>
 
-const filterParameter = (
-  resource: Resource,
-  [name, filter]: readonly [string, Filter],
-): JsonSchema => {
-  const { entity, formOf } = resource
-  const field = fieldOf(entity, filter.field)
-  const schema = bareSchema(field, filter.kind === 'equals' ? formOf(filter.field) : undefined)
-  const ranged = {
-    type: schema.type,
-    ...(schema.format !== undefined && { format: schema.format }),
-  }
-  const own = {
-    equals: schema,
+/** The query parameter of a filter. */
+const filterParameter = (resource: Resource, name: string, filter: Filter): JsonSchema => {
+  const { kind } = filter
+  const field = fieldOf(resource.entity, filter.field)
+  const { type, format } = bareSchema(field, undefined)
+  const ranged = { type, ...(format !== undefined && { format }) }
+  const schemas = {
+    equals: bareSchema(field, resource.formOf(filter.field)),
     'at least': ranged,
     'at most': ranged,
     'above zero': { type: 'boolean' },
     contains: text,
-  }[filter.kind]
-  return query(
-    name,
-    describedBy(filterAbout[filter.kind], filter),
-    own,
-    marksOf({ ...lifetimeOf(field), ...filter }),
-  )
+  } satisfies Record<Filter['kind'], JsonSchema>
+  const marks = marksOf({ ...lifetimeOf(field), ...filter })
+  return query(name, describedBy(filterAbout[kind], filter), schemas[kind], marks)
 }
 
 /** Words with the days on which they end, where they do. */
-type Words = Readonly<Record<string, string | undefined>>
+type SunsetWords = Readonly<Record<string, string | undefined>>
 
 /** The days on which some of the words end, as the comparison of contracts reads them. */
-const sunsetsIn = (words: Words): JsonSchema => {
+const sunsetsIn = (words: SunsetWords): JsonSchema => {
   const ending = Object.entries(words).filter(([, sunset]) => sunset !== undefined)
   return ending.length > 0 ? { 'x-sunsets': Object.fromEntries(ending) } : {}
 }
 
 /** Some of these words, joined by commas. */
-const wordList = (words: Words): JsonSchema => {
+const wordList = (words: SunsetWords): JsonSchema => {
   const one = `(${Object.keys(words).join('|')})`
   return { type: 'string', pattern: `^${one}(,${one})*$`, ...sunsetsIn(words) }
 }
 
-/** The terms to sort by; one ends with its field at the latest. */
-const sortWords = ({ entity, sorts }: Resource): Words => {
-  const { lifetimes = {} } = entity.rest.listing.sort ?? {}
-  return Object.fromEntries(
+/** The parameters that choose the order; a term to sort by ends with its field at the latest. */
+const sortParameters = (
+  { entity, sorts }: Resource,
+  { isStrict }: VersionStyle,
+): readonly JsonSchema[] => {
+  const { style, lifetimes = {} } = entity.rest.listing.sort ?? {}
+  const words: SunsetWords = Object.fromEntries(
     sorts.map(({ name, field, descending }) => [
       name,
       lifetimes[descending ? `-${field}` : field]?.sunset ?? fieldOf(entity, field).sunset,
     ]),
   )
-}
-
-const memberWords = ({ entity, members }: Resource): Words =>
-  Object.fromEntries(
-    members.map(member => [
-      member.name,
-      member.kind === 'field'
-        ? fieldOf(entity, member.field).sunset
-        : entity.rest.embedded[member.name]?.sunset,
-    ]),
-  )
-
-const sortParameter = (resource: Resource, { isStrict }: VersionStyle): readonly JsonSchema[] => {
-  const { style } = resource.entity.rest.listing.sort ?? {}
-  const words = sortWords(resource)
   const names = Object.keys(words)
-  const list = names.join(', ')
   if (style === 'signed list') {
-    const about = `What to sort by: one or several of ${list}, joined by commas; - descends. Ties are in the order of their ids.`
+    const about = `What to sort by: one or several of ${names.join(', ')}, joined by commas; - descends. Ties are in the order of their ids.`
     return isStrict
       ? [query('sort', about, wordList(words))]
       : [query('sort', `${about} An unknown value stands for id.`, text)]
@@ -180,27 +148,37 @@ const sortParameter = (resource: Resource, { isStrict }: VersionStyle): readonly
 }
 
 /** The parameter that chooses members. */
-export const fieldsParameter = (resource: Resource): JsonSchema => {
+export const fieldsParameter = ({ entity, members }: Resource): JsonSchema => {
+  const words: SunsetWords = Object.fromEntries(
+    members.map(member => [
+      member.name,
+      member.kind === 'field'
+        ? fieldOf(entity, member.field).sunset
+        : entity.rest.embedded[member.name]?.sunset,
+    ]),
+  )
   const about = 'The members to answer with, joined by commas; the objects then have no others.'
-  return query('fields', about, wordList(memberWords(resource)))
+  return query('fields', about, wordList(words))
 }
 
 /** The query parameters of a list. */
 export const listParameters = (resource: Resource, style: VersionStyle): readonly JsonSchema[] => {
   const { rest } = resource.entity
   const { paging, limit } = rest.listing
-  const byPage = paging === 'page or offset' ? (['page', 'offset'] as const) : (['page'] as const)
   const sizes = { type: 'integer', minimum: 1, maximum: mostPerPage, default: limit }
   return [
-    ...(paging === 'cursor' ? (['cursor'] as const) : byPage).map(name => parameter(name)),
+    parameter(paging === 'cursor' ? 'cursor' : 'page'),
+    ...(paging === 'page or offset' ? [parameter('offset')] : []),
     query(
       'limit',
       'How many to a page; a number below or above the bounds is taken for the nearest.',
       sizes,
     ),
-    ...sortParameter(resource, style),
+    ...sortParameters(resource, style),
     ...(rest.selectable ? [fieldsParameter(resource)] : []),
-    ...Object.entries(resource.filters).map(entry => filterParameter(resource, entry)),
+    ...Object.entries(resource.filters).map(([name, filter]) =>
+      filterParameter(resource, name, filter),
+    ),
   ]
 }
 

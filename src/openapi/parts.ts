@@ -8,32 +8,28 @@ import type { ExtraRoute } from '#rest/rest.ts'
 import { styleOf, type VersionStyle } from '#versions/differences.ts'
 import type { Action } from '#write/action.ts'
 
-/** Rows by entity, with members as in an import. */
-export type Rows = Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>
+/** A row with members as in an import. */
+export type ExampleRow = Readonly<Record<string, unknown>>
 
-export type Parts = {
+export type DocumentParts = {
   readonly model: Model
   readonly version: Version
   readonly style: VersionStyle
   readonly actions: readonly Action[]
   readonly extras: readonly ExtraRoute[]
   readonly errors: ReadonlyMap<string, ErrorKind>
-  /** The rows from which examples are made. */
-  readonly rows: Rows
-  /** The rows of inputs, for entities where another row than the first is to be sent. */
-  readonly inputs: Readonly<Record<string, Rows[string][number]>>
+  /** The rows by entity from which examples are made. */
+  readonly rows: Readonly<Record<string, readonly ExampleRow[]>>
+  /** The rows of inputs, for entities of which another row than the first is to be sent. */
+  readonly inputs: Readonly<Record<string, ExampleRow>>
 }
 
-/** The model of a content whose settings are all as they are unless set. */
-const usualModel = (content: Content): Model =>
-  modelOf(content, content.decide(loadConfig({}, content.settings).content))
-
-/** The parts of a content's document for a version. */
+/** The parts of a content's document for a version; the settings of its model are the usual ones unless it is given. */
 export const partsOf = async (
   content: Content,
   version: Version,
-  model: Model = usualModel(content),
-): Promise<Parts> => ({
+  model: Model = modelOf(content, content.decide(loadConfig({}, content.settings).content)),
+): Promise<DocumentParts> => ({
   model,
   version,
   style: styleOf(version),

@@ -3,7 +3,7 @@ import { ApiError } from '#errors.ts'
 import { typeName } from '#model/names.ts'
 import type { JsonSchema } from '#model/operation-docs.ts'
 import { isOld } from '#openapi/parameters.ts'
-import type { Parts } from '#openapi/parts.ts'
+import type { DocumentParts } from '#openapi/parts.ts'
 import { objectOf, refTo, type Schemas } from '#openapi/schemas.ts'
 import { failIn } from '#rest/fail.ts'
 import { mediaTypeOf } from '#versions/negotiation.ts'
@@ -64,8 +64,8 @@ const always: readonly HeaderName[] = [
   'Duet-Position-Status',
 ]
 
-/** References to headers: those of every response, these, and where the version is old those that say so. */
-export const headersOf = ({ version }: Parts, names: readonly HeaderName[]): JsonSchema => {
+/** References to headers: those of every response, these, and those that tell of its end if the version is old. */
+export const headersOf = ({ version }: DocumentParts, names: readonly HeaderName[]): JsonSchema => {
   const all = [...always, ...names, ...(isOld(version) ? oldHeaders : [])]
   return Object.fromEntries(
     [...new Set(all)].map(name => [name, { $ref: `#/components/headers/${name}` }]),
@@ -76,7 +76,7 @@ const oldHeaders: readonly HeaderName[] = ['Deprecation', 'Sunset', 'Link', 'Due
 
 /** A body under the media types of JSON: the plain one, with an example, and the version's own. */
 export const jsonContent = (
-  { version }: Parts,
+  { version }: DocumentParts,
   schema: JsonSchema,
   shown: JsonSchema,
 ): JsonSchema => ({
@@ -85,7 +85,7 @@ export const jsonContent = (
 })
 
 /** The schema of errors in the shape of a version, with all its codes. */
-export const errorSchema = ({ style }: Parts, codes: readonly string[]): Schemas => {
+export const errorSchema = ({ style }: DocumentParts, codes: readonly string[]): Schemas => {
   const code = { type: 'string', description: 'What went wrong, for programs.', enum: codes }
   const requestId = { type: 'string', description: 'The id of the request in the logs.' }
   const faults = {
@@ -119,15 +119,7 @@ export const errorSchema = ({ style }: Parts, codes: readonly string[]): Schemas
   return { Error: { description: 'An error.', ...objectOf({ error }) } }
 }
 
-/** Statuses with which a code is answered; `UNSUPPORTED_VERSION` has one for each way to name a version. */
-const statusesOf = ({ errors }: Parts, code: string): readonly number[] => {
-  if (code === 'UNSUPPORTED_VERSION') return [400, 406]
-  const kind = errors.get(code)
-  if (!kind)
-    throw new Error(`${code} is not an error code: define it, or correct where it is named`)
-  return [kind.status]
-}
-
+/** Headers of the answers with some codes. */
 const ownHeaders: Readonly<Partial<Record<string, readonly HeaderName[]>>> = {
   UNAUTHENTICATED: ['WWW-Authenticate'],
   UNSUPPORTED_MEDIA_TYPE: ['Accept-Encoding'],
@@ -137,40 +129,49 @@ const ownHeaders: Readonly<Partial<Record<string, readonly HeaderName[]>>> = {
   UNAVAILABLE: ['Retry-After'],
 }
 
-/** `NOT_FOUND` as `NotFound`. */
-const pascal = (code: string): string => code.toLowerCase().split('_').map(typeName).join('')
-
-const aRequest = '0b8c1f6e-5a0d-4c5e-9d3a-7f2e61c4b9a8'
-
-const exampleOf = ({ errors, version }: Parts, code: string, status: number): unknown => {
-  const kind = errors.get(code) ?? { code, status, title: code }
-  const faulty = code === 'VALIDATION_ERROR'
-  const details = faulty ? [{ field: 'limit', message: 'must be a whole number' }] : undefined
-  const message = faulty ? 'limit must be a whole number' : undefined
-  const error = new ApiError(kind, message, { status, details })
-  return JSON.parse(String(failIn(version, error, aRequest).body))
-}
-
 /** The responses that operations refer to by name, collected while these are made. */
-export type Shared = Map<string, JsonSchema>
+export type SharedResponses = Map<string, JsonSchema>
 
-/** A reference to a response by its name; the response itself where that name is of another one. */
-export const shareAs = (shared: Shared, name: string, response: JsonSchema): JsonSchema => {
+/** A reference to a response by its name; the response itself if that name is another one's. */
+export const shareAs = (
+  shared: SharedResponses,
+  name: string,
+  response: JsonSchema,
+): JsonSchema => {
   const known = shared.getOrInsert(name, response)
   return JSON.stringify(known) === JSON.stringify(response)
     ? { $ref: `#/components/responses/${name}` }
     : response
 }
 
-const errorResponse = (parts: Parts, status: number, codes: readonly string[]): JsonSchema => {
-  const isProblem = parts.style.errors === 'problem'
-  const titles = codes.map(code => `\`${code}\`: ${parts.errors.get(code)?.title ?? ''}.`)
+/** `NOT_FOUND` as `NotFound`. */
+const pascal = (code: string): string => code.toLowerCase().split('_').map(typeName).join('')
+
+const aRequest = '0b8c1f6e-5a0d-4c5e-9d3a-7f2e61c4b9a8'
+
+/** The response of a status for some codes, with an example of the first. */
+const errorResponse = (
+  parts: DocumentParts,
+  status: number,
+  codes: readonly string[],
+): JsonSchema => {
+  const { errors, version, style } = parts
+  const isProblem = style.errors === 'problem'
+  const [code = ''] = codes
+  const kind = errors.get(code) ?? { code, status, title: code }
+  const error =
+    code === 'VALIDATION_ERROR'
+      ? new ApiError(kind, 'limit must be a whole number', {
+          status,
+          details: [{ field: 'limit', message: 'must be a whole number' }],
+        })
+      : new ApiError(kind, undefined, { status })
   const body = {
     schema: refTo(isProblem ? 'Problem' : 'Error'),
-    example: exampleOf(parts, codes[0] ?? '', status),
+    example: JSON.parse(String(failIn(version, error, aRequest).body)),
   }
   return {
-    description: titles.join(' '),
+    description: codes.map(code => `\`${code}\`: ${errors.get(code)?.title ?? ''}.`).join(' '),
     headers: headersOf(parts, ['Cache-Control', ...codes.flatMap(code => ownHeaders[code] ?? [])]),
     content: { [isProblem ? 'application/problem+json' : 'application/json']: body },
     'x-codes': codes,
@@ -178,9 +179,20 @@ const errorResponse = (parts: Parts, status: number, codes: readonly string[]): 
 }
 
 /** The responses for error codes by status, as references; what they refer to is put into `shared`. */
-export const errorResponses = (parts: Parts, codes: readonly string[], shared: Shared): Schemas => {
+export const errorResponses = (
+  parts: DocumentParts,
+  codes: readonly string[],
+  shared: SharedResponses,
+): Schemas => {
   const all = isOld(parts.version) ? [...codes, 'VERSION_WITHDRAWN'] : codes
-  const pairs = all.flatMap(code => statusesOf(parts, code).map(status => ({ status, code })))
+  const pairs = all.flatMap(code => {
+    // It has a status for each way to name a version.
+    if (code === 'UNSUPPORTED_VERSION') return [400, 406].map(status => ({ status, code }))
+    const kind = parts.errors.get(code)
+    if (!kind)
+      throw new Error(`${code} is not an error code: define it, or correct where it is named`)
+    return [{ status: kind.status, code }]
+  })
   const byStatus = Map.groupBy(pairs, ({ status }) => status)
   return Object.fromEntries(
     [...byStatus].map(([status, found]) => {

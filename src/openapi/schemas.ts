@@ -121,13 +121,16 @@ export const objectSchema = (resource: Resource): JsonSchema => {
 }
 
 /** The purpose of an input, with the field that its path gives. */
-export type Input = {
+export type InputPurpose = {
   readonly mode: 'create' | 'replace' | 'update'
   readonly given?: string | undefined
 }
 
 /** The fields that a caller may give in an input. */
-export const inputFields = ({ entity, fieldNamed, nameOf }: Resource, { mode, given }: Input) =>
+export const inputFields = (
+  { entity, fieldNamed, nameOf }: Resource,
+  { mode, given }: InputPurpose,
+) =>
   Object.entries(entity.fields).filter(([key, field]) => {
     const isHidden = !field.rest && field.graphql === 'hidden'
     const isClosed = field.settableBy.kind === 'nobody' || field.foldedFrom !== undefined
@@ -136,7 +139,7 @@ export const inputFields = ({ entity, fieldNamed, nameOf }: Resource, { mode, gi
   })
 
 /** The schema of an input; a create and a replacement need the fields that have no initial value. */
-export const inputSchema = (model: Model, resource: Resource, input: Input): JsonSchema => {
+export const inputSchema = (model: Model, resource: Resource, input: InputPurpose): JsonSchema => {
   const fields = inputFields(resource, input)
   const needed = fields.filter(
     ([, { initial }]) => input.mode !== 'update' && initial === undefined,

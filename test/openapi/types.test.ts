@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { content } from '#content/index.ts'
 import { versions } from '#model/version.ts'
 import { openApiOf } from '#openapi/openapi.ts'
-import { typesOf } from '#openapi/types.ts'
+import { typesOf } from '#openapi/print.ts'
 
 // openapi-typescript writes with the compiler of TypeScript 5, which TypeScript 7 has not.
 registerHooks({
