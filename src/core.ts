@@ -7,9 +7,8 @@ import type { Selection } from '#read/selection.ts'
 import type { Limits } from '#read/stitch.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Usage } from '#versions/deprecated-use.ts'
+import type { Services, Writing } from '#write/command.ts'
 import type { Writer } from '#write/job.ts'
-import type { Services } from '#write/services.ts'
-import type { Writing } from '#write/steps.ts'
 
 export type Core = {
   readonly model: Model

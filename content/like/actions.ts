@@ -3,8 +3,8 @@ import { like as entity } from '#content/like/entity.ts'
 import { notFound } from '#model/model.ts'
 import { sql } from '#sql/sql.ts'
 import type { Action } from '#write/action.ts'
+import { type Command, commandOf, type GuardedStep, type Writing } from '#write/command.ts'
 import { noMembers } from '#write/input.ts'
-import { type Command, commandOf, type GuardedStep, type Writing } from '#write/steps.ts'
 
 /** Finds the comment, which must be there. */
 const commentStep = (id: number): GuardedStep => ({

@@ -8,7 +8,6 @@ import { columnName, notFound, type Settings } from '#model/model.ts'
 import type { Rows } from '#sql/engine.ts'
 import { comma, join, name, type Sql, sql } from '#sql/sql.ts'
 import type { Action } from '#write/action.ts'
-import { invalid, noMembers, reportOf } from '#write/input.ts'
 import {
   commandOf,
   conditionOf,
@@ -16,7 +15,8 @@ import {
   goneViewer,
   result,
   type Writing,
-} from '#write/steps.ts'
+} from '#write/command.ts'
+import { invalid, noMembers, reportOf } from '#write/input.ts'
 
 /** The record of a transition of an order. */
 const eventStep = (

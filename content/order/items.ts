@@ -2,8 +2,7 @@
 import { a } from '#base/check.ts'
 import { isObject, type JsonObject } from '#base/object.ts'
 import type { FieldFault } from '#errors.ts'
-import { invalid } from '#write/input.ts'
-import { checkMembers, whereAbsent } from '#write/members.ts'
+import { checkMembers, invalid, whereAbsent } from '#write/input.ts'
 
 export type Items = readonly { readonly productId: number; readonly quantity: number }[]
 

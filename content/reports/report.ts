@@ -15,8 +15,8 @@ import { header, jsonBody } from '#http/request.ts'
 import { type Currency, formatMinor } from '#model/money.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import { jsonTypes } from '#versions/negotiation.ts'
+import { permit } from '#write/command.ts'
 import { parseKey } from '#write/idempotency.ts'
-import { permit } from '#write/steps.ts'
 
 const cell = ({ key, kind }: Measure, sums: Sums, { digits }: Currency): string =>
   formatMinor(sums[key] ?? 0n, kind === 'money' ? digits : 0)

@@ -3,8 +3,7 @@ import { a, aText, type Check, turned, where } from '#base/check.ts'
 import { dayNumber, isDay } from '#base/dates.ts'
 import type { JsonObject } from '#base/object.ts'
 import { isMoment } from '#model/values.ts'
-import { invalid } from '#write/input.ts'
-import { checkMembers, whereAbsent } from '#write/members.ts'
+import { checkMembers, invalid, whereAbsent } from '#write/input.ts'
 
 /** Days or months in UTC, as whole numbers: a range of them is counted and walked like any other. */
 export type By = 'day' | 'month'

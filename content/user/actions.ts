@@ -4,9 +4,9 @@ import type { ApiError } from '#errors.ts'
 import { notFound } from '#model/model.ts'
 import { type Sql, sql } from '#sql/sql.ts'
 import type { Action } from '#write/action.ts'
-import { precheck } from '#write/derived.ts'
+import { type Command, commandOf, type GuardedStep, type Writing } from '#write/command.ts'
+import { precheck } from '#write/entity-commands.ts'
 import { noMembers } from '#write/input.ts'
-import { type Command, commandOf, type GuardedStep, type Writing } from '#write/steps.ts'
 
 /** Brings the user to a state, unless it is in it already; `refused` where there is no such user. */
 export const reached = (

@@ -9,10 +9,10 @@ import type { WriteFacts } from '#http/reply.ts'
 import { entityOf, notFound, typeName } from '#model/model.ts'
 import { plan } from '#read/plan.ts'
 import { oneRow, VIEWER } from '#read/selection.ts'
-import { create, createPrecheck, precheck, remove, update } from '#write/derived.ts'
+import { type Command, permit } from '#write/command.ts'
+import { create, createPrecheck, precheck, remove, update } from '#write/entity-commands.ts'
 import { idempotencyOf, type KeyedRequest } from '#write/idempotency.ts'
 import { inputValues, type Values } from '#write/input.ts'
-import { type Command, permit } from '#write/steps.ts'
 import { commit, type Reading } from '#write/write.ts'
 
 /** A field of the operation that writes. */

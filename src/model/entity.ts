@@ -60,7 +60,7 @@ export const pathFields = ({ href }: Link): readonly string[] =>
 
 /**
  * Runs after the commit of a create: it gets these fields of the row, and never throws or waits. The model only carries
- * it; the services are those of write/services.ts, which its caller gives.
+ * it; the services are those of write/command.ts, which its caller gives.
  */
 type CreateEffect = {
   readonly fields: readonly string[]

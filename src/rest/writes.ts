@@ -16,12 +16,19 @@ import type { Route } from '#rest/routes.ts'
 import { countingBody } from '#versions/deprecated-use.ts'
 import type { RequestedVersion, RestHandler } from '#versions/negotiation.ts'
 import { type Action, guardedBy } from '#write/action.ts'
-import { create, createPrecheck, precheck, remove, update } from '#write/derived.ts'
+import { type Command, permit } from '#write/command.ts'
+import {
+  create,
+  createPrecheck,
+  precheck,
+  remove,
+  revisionSteps,
+  type Target,
+  update,
+} from '#write/entity-commands.ts'
 import { idempotencyOf, keyedRequest } from '#write/idempotency.ts'
 import { type InputContext, inputValues, type Mode } from '#write/input.ts'
 import type { Idempotency } from '#write/job.ts'
-import { revisionSteps, type Target } from '#write/preconditions.ts'
-import { type Command, permit } from '#write/steps.ts'
 import { commit, type Done, type Reading } from '#write/write.ts'
 
 const bodyTypes = ['application/json']

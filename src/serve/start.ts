@@ -30,7 +30,7 @@ import { announcedIn, deprecationOf, noticesOf } from '#serve/notices.ts'
 import type { Program } from '#serve/prepare.ts'
 import { usualRateLimit } from '#settings.ts'
 import { createUsage, startFlushing } from '#versions/deprecated-use.ts'
-import { startPurging } from '#write/purge.ts'
+import { startPurging } from '#write/idempotency.ts'
 
 export type Running = {
   readonly url: string

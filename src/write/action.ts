@@ -4,8 +4,7 @@ import { entityOf, type Model } from '#model/model.ts'
 import type { OperationDocs } from '#model/operation-docs.ts'
 import type { Rule } from '#model/policy.ts'
 import type { Lifetime } from '#model/version.ts'
-import type { Services } from '#write/services.ts'
-import type { Command, Writing } from '#write/steps.ts'
+import type { Command, Services, Writing } from '#write/command.ts'
 
 export type Action = Lifetime & {
   readonly method: 'POST' | 'PUT' | 'DELETE'

@@ -4,8 +4,8 @@ import { ApiError } from '#errors.ts'
 import { anonymous, callerOf, type Roles, type Viewer } from '#model/policy.ts'
 import type { Version } from '#model/version.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import { type Sql, sql } from '#sql/sql.ts'
-import { type Idempotency, jobStatement } from '#write/job.ts'
+import { number, type Sql, sql } from '#sql/sql.ts'
+import { type Idempotency, jobStatement, type Writer } from '#write/job.ts'
 
 /** How long a response stays stored, in milliseconds. */
 export const storedFor = 24 * 3_600_000
@@ -35,7 +35,7 @@ export type KeyedRequest = {
   readonly fingerprint: string
 }
 
-/** The key of a request with its scope and the digest of the request, to which the role of its token belongs; undefined where it has no key. */
+/** The key of a request with its scope and the digest of the request, to which the role of its token belongs; undefined if it has no key. */
 export const keyedRequest = (
   header: string | undefined,
   viewer: Viewer,
@@ -97,5 +97,52 @@ export const idempotencyOf = (
     ...(part !== undefined && { claim: jobStatement(claim, dialect) }),
     lookup: jobStatement(lookup, dialect),
     store: jobStatement(store, dialect),
+  }
+}
+
+/** The most stored responses that one job deletes: few enough not to be noticed. */
+const batch = 1000
+
+type Purging = {
+  readonly writer: Writer
+  readonly dialect: Dialect
+  readonly now: () => number
+  /** Milliseconds between two rounds. */
+  readonly every?: number
+}
+
+/** Deletes expired responses, batch by batch, so that other writes run in between; gives how many there were. */
+export const purge = async ({ writer, dialect, now }: Purging): Promise<number> => {
+  let sum = 0
+  for (;;) {
+    const old = sql`delete from replies where (scope, key) in (
+    select scope, key from replies where made_at <= ${now() - storedFor}
+    limit ${number(batch)}) returning key`
+    const outcome = await writer.write({
+      steps: [{ statement: jobStatement(old, dialect), expect: 'any' }],
+      status: 200,
+      answer: null,
+    })
+    const count = outcome.kind === 'done' ? (outcome.rows[0]?.length ?? 0) : 0
+    sum += count
+    if (count < batch) return sum
+  }
+}
+
+/** Deletes expired responses now and each minute; gives a function that ends it. */
+export const startPurging = (purging: Purging): (() => void) => {
+  let isEnded = false
+  let timer: NodeJS.Timeout | undefined
+  const round = async () => {
+    // A failure is ignored: the next round tries again.
+    await purge(purging).catch(() => {})
+    if (isEnded) return
+    timer = setTimeout(round, purging.every ?? 60_000)
+    timer.unref()
+  }
+  round()
+  return () => {
+    isEnded = true
+    clearTimeout(timer)
   }
 }

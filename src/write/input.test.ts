@@ -4,16 +4,12 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { ApiError } from '#errors.ts'
 import { entity } from '#model/entity.ts'
-import { money } from '#model/field.ts'
+import { email, id, int, internal, money, text } from '#model/field.ts'
 import { anonymous } from '#model/policy.ts'
-import {
-  checkInput,
-  type InputContext,
-  initialValue,
-  inputValues,
-  type Mode,
-} from '#write/input.ts'
+import { resourceIn } from '#model/resource.ts'
+import type { Version } from '#model/version.ts'
 import { ada, check, dollars, model, thing, use } from '../../test/support/inputs.ts'
+import { checkInput, type InputContext, initialValue, inputValues, type Mode } from './input.ts'
 
 test('a creation gets what it gives, and the initial values of the rest', () => {
   assert.deepEqual(check({ name: ' Éa ', price: 19.99 }), {
@@ -287,4 +283,83 @@ test('an import takes every price up to 10,000 in all forms in which a single-pr
       },
     ),
   )
+})
+
+test('an import that gives a field by two of its names is at fault', () => {
+  const at = '2026-01-31T09:30:00.000Z'
+  assert.deepEqual(
+    check({ name: 'A', ownerId: 1, createdAt: at, created_at: at }, 'import').faults,
+    {
+      created_at: 'is the same as createdAt, which is given too',
+    },
+  )
+})
+
+test('an import must give a reference that would be to its viewer, and that may not be null', () => {
+  assert.deepEqual(check({ name: 'A' }, 'import', { viewer: anonymous }).faults, {
+    ownerId: 'is required',
+  })
+})
+
+test('an import may give ids, times and what else the service sets, but nothing internal', () => {
+  const row = {
+    id: 5,
+    name: 'A',
+    done: true,
+    state: 'old',
+    ownerId: 9,
+    created_at: '2026-01-31T09:30:00.000Z',
+  }
+  const { values, faults } = check(row, 'import', { viewer: anonymous })
+  assert.deepEqual(faults, {})
+  assert.equal(values.id, 5)
+  assert.equal(values.done, 1)
+  assert.equal(values.createdAt, Date.UTC(2026, 0, 31, 9, 30))
+  assert.deepEqual(check({ name: 'A', ownerId: 1, revision: 3, nameKey: 'x' }, 'import').faults, {
+    revision: 'is not a member of a thing',
+    nameKey: 'is not a member of a thing',
+  })
+})
+
+const versioned = entity({
+  table: 'things',
+  plural: 'things',
+  description: 'A thing.',
+  fields: {
+    id: id(),
+    name: text({ max: 9, nullable: true, since: 2 }),
+    size: int({ min: 0, max: 9, nullable: true, last: 1, sunset: '2099-01-01' }),
+    email: email({ nullable: true }),
+    emailX: text({ max: 9, nullable: true, ...internal }),
+  },
+  relations: {},
+  policy: {},
+  links: {},
+  rest: { list: false, one: false, listing: { paging: 'page', limit: 1 } },
+})
+
+const told = (member: string, version?: Version) => {
+  const resource = version && resourceIn('thing', versioned, version)
+  const { faults } = checkInput(
+    versioned,
+    { [member]: 'x' },
+    use('update', resource ? { resource } : {}),
+  )
+  return faults[0]?.message
+}
+
+test('a misspelt member is told with the one of the version that is meant', () => {
+  assert.equal(told('nam'), 'is not a member of a thing, but name is')
+  assert.equal(told('nam', 2), 'is not a member of a thing, but name is')
+  assert.equal(told('siez', 1), 'is not a member of a thing, but size is')
+})
+
+test('a member of another version only is not told', () => {
+  for (const member of ['nam', 'name']) assert.equal(told(member, 1), 'is not a member of a thing')
+  for (const member of ['siez', 'size']) assert.equal(told(member, 2), 'is not a member of a thing')
+})
+
+test('a hidden field is told as one that is not there', () => {
+  const expected = 'is not a member of a thing, but email is'
+  assert.deepEqual([told('emailX'), told('emailY')], [expected, expected])
 })

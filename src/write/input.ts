@@ -1,7 +1,9 @@
 /** Checks bodies and inputs by the rules of the fields, all faults at once, and turns them into stored values. */
+
+import type { Check } from '#base/check.ts'
 import { clipped } from '#base/clipped.ts'
 import { nearest } from '#base/nearest.ts'
-import { own } from '#base/object.ts'
+import { type JsonObject, own } from '#base/object.ts'
 import { ApiError, type FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
@@ -20,153 +22,10 @@ import type { SqlValue } from '#sql/sql.ts'
  */
 export type Mode = 'create' | 'replace' | 'update' | 'import'
 
-/** How many faults are reported; one more says how many follow. */
-const mostFaults = 20
-
 /** Values by field, as they are stored. */
 export type Values = ReadonlyMap<string, SqlValue>
 
-type Stored = { readonly value: SqlValue } | { readonly fault: string }
-
-/**
- * Whether a number is an amount as a program in single precision writes it, in full or to some digit: 21.35 as 21.3500004. From some
- * 130,000 on single precision has one number for several amounts in cents, so none of them is meant.
- */
-const isSingleOf = (value: number, minor: number, digits: number): boolean => {
-  const [below, single, above] = [-1, 0, 1].map(step => Math.fround((minor + step) / 10 ** digits))
-  if (single === undefined || single === below || single === above) return false
-  const [, decimals = ''] = String(value).split('.')
-  return value === Number(single.toFixed(decimals.length))
-}
-
-const minorUnits = (value: number, { model, mode }: InputContext): Stored => {
-  const { digits, code } = model.settings.currency
-  const parsed = parseMinor(String(value), digits)
-  if (parsed && !parsed.rest) return { value: Number(parsed.minor) }
-  const rounded = Math.round(value * 10 ** digits)
-  if (mode === 'import' && isSingleOf(value, rounded, digits)) return { value: rounded }
-  return { fault: `must have at most ${digits} decimals, as ${code} has` }
-}
-
-/** Turns a checked JSON value into a stored one. */
-const storing = {
-  id: value => ({ value: value as number }),
-  text: value => ({ value: value as string }),
-  int: value => ({ value: value as number }),
-  money: (value, use) => minorUnits(value as number, use),
-  time: value => ({ value: Date.parse(value as string) }),
-  flag: value => ({ value: value === true ? 1 : 0 }),
-  bytes: () => ({ fault: 'cannot be given as JSON' }),
-} satisfies Record<Scalar, (value: unknown, use: InputContext) => Stored>
-
-/** The highest id that a row may bring: the table's later ones are above it, and below 2^53. */
-const highestBrought = 2 ** 52
-
-const leavesNoIds = (
-  { scalar, references }: Field,
-  value: unknown,
-  { mode }: InputContext,
-): boolean => mode === 'import' && scalar === 'id' && !references && Number(value) > highestBrought
-
-const storedValue = (field: Field, value: unknown, use: InputContext): Stored => {
-  if (value === null) return field.nullable ? { value: null } : { fault: 'must not be null' }
-  const checked = field.rule(value)
-  if ('fault' in checked) return checked
-  if (leavesNoIds(field, checked.value, use))
-    return {
-      fault: `must be at most ${highestBrought}, so that ids are left for later rows; take a lower one, or leave it out`,
-    }
-  return storing[field.scalar](checked.value, use)
-}
-
-/** Whether callers may know of a field. */
-const isMember = (
-  field: Field | undefined,
-  key: string,
-  { also = [] }: InputContext,
-): field is Field =>
-  field !== undefined &&
-  field.foldedFrom === undefined &&
-  (field.rest || field.graphql !== 'hidden' || also.includes(key))
-
-/** Why the caller may not give this member; undefined where the caller may. */
-const closed = (field: Field | undefined, key: string, use: InputContext): string | undefined => {
-  const { mode, viewer, model, given = {}, what } = use
-  if (!isMember(field, key, use)) return `is not a member of ${withArticle(what)}`
-  if (mode === 'import') return undefined
-  if (key in given) return 'is given by the path and may not be given here'
-  if (field.immutable && mode !== 'create') return 'cannot be changed'
-  if (field.settableBy.kind === 'nobody') return 'is set by the service and may not be given'
-  if (judge(field.settableBy, viewer, model) === 'no')
-    return `may be given by ${holders(field.settableBy, model.viewers.roles)} only`
-  return undefined
-}
-
-/** The member that an unknown one was probably meant for, of those that the caller may give in its version. */
-const meant = (entity: Entity, member: string, use: InputContext): string => {
-  const open = Object.entries(entity.fields).flatMap(([key, field]) => {
-    const name = use.resource?.nameOf(key) ?? key
-    return closed(field, key, use) || fieldFor(entity, name, use) !== key ? [] : [name]
-  })
-  const near = nearest(member, open)
-  return near === undefined ? '' : `, but ${near} is`
-}
-
-/** The viewer as an initial value. Who creates a row and is nobody is refused later, as one without a token is. */
-const firstViewer = ({ nullable }: Field, { viewer, mode }: InputContext): Stored =>
-  viewer.id === null && !nullable && mode !== 'create'
-    ? { fault: 'is required' }
-    : { value: viewer.id }
-
-/** The stored value for a member that the input does not give; undefined: nothing is set. */
-const absent = (field: Field, key: string, use: InputContext): Stored | undefined => {
-  const { mode, given = {}, now, resource } = use
-  if (key in given) return { value: given[key] as SqlValue }
-  if (mode === 'update') return undefined
-  // A replacement leaves fields as they are that are immutable, unknown in its version or not its caller's to set.
-  const isUnknown = resource !== undefined && resource.fieldNamed(resource.nameOf(key)) !== key
-  if (mode === 'replace' && (field.settableBy.kind !== 'anyone' || field.immutable || isUnknown))
-    return undefined
-  if (key === 'id') return undefined
-  if (field.initial === undefined) return { fault: 'is required' }
-  if (field.initial === 'now') return { value: now }
-  if (field.initial === 'viewer') return firstViewer(field, use)
-  return field.initial
-}
-
-/** The field of a member: of the caller's version, or in a file of any version. */
-const fieldFor = (
-  entity: Entity,
-  member: string,
-  { resource, mode }: InputContext,
-): string | undefined => {
-  if (resource) return resource.fieldNamed(member)
-  return mode === 'import' ? fieldNamedEver(entity, member) : member
-}
-
-/** The stored value of a member that may be written in the form of the caller's version. */
-const storedMember = (field: Field, key: string, value: unknown, use: InputContext): Stored => {
-  const form = use.resource?.formOf(key)
-  // Nobody may give what is written in seconds.
-  if (form === undefined || form === 'as seconds' || value === null)
-    return storedValue(field, value, use)
-  const own = decoded(form, value, field.values)
-  return 'fault' in own ? own : storedValue(field, own.value, use)
-}
-
-/** Adds the folded copies of the texts among the values. */
-export const addFolded = ({ fields }: Entity, values: Map<string, SqlValue>): void => {
-  for (const [key, { foldedFrom }] of Object.entries(fields)) {
-    const source = foldedFrom === undefined ? undefined : values.get(foldedFrom)
-    if (typeof source === 'string') values.set(key, fold(source))
-    else if (source === null) values.set(key, null)
-  }
-}
-
-/** A file may call a field as one version does and again as another. */
-const givenTwice = (other: string | undefined): string | undefined =>
-  other === undefined ? undefined : `is the same as ${other}, which is given too`
-
+/** What an input is checked for, and by which names. */
 export type InputContext = {
   readonly mode: Mode
   readonly viewer: Viewer
@@ -183,6 +42,147 @@ export type InputContext = {
   readonly also?: readonly string[]
 }
 
+/** How many faults are reported; one more says how many follow. */
+const mostFaults = 20
+
+/** The highest id that a row may bring: the table's later ones are above it, and below 2^53. */
+const highestBrought = 2 ** 52
+
+type StoredValue = { readonly value: SqlValue } | { readonly fault: string }
+
+/**
+ * An amount in minor units. An import also takes one as a program in single precision writes it, in full or to some digit: 21.35 as
+ * 21.3500004. From some 130,000 on single precision has one number for several amounts in cents, so none of them is meant.
+ */
+const minorUnits = (value: number, { model, mode }: InputContext): StoredValue => {
+  const { digits, code } = model.settings.currency
+  const parsed = parseMinor(String(value), digits)
+  if (parsed && !parsed.rest) return { value: Number(parsed.minor) }
+  const minor = Math.round(value * 10 ** digits)
+  const [below, single = 0, above] = [-1, 0, 1].map(step =>
+    Math.fround((minor + step) / 10 ** digits),
+  )
+  const [, decimals = ''] = String(value).split('.')
+  const isOneAmount = single !== below && single !== above
+  if (mode === 'import' && isOneAmount && value === Number(single.toFixed(decimals.length)))
+    return { value: minor }
+  return { fault: `must have at most ${digits} decimals, as ${code} has` }
+}
+
+/** Turns a checked JSON value into a stored one. */
+const storing = {
+  id: value => ({ value: value as number }),
+  text: value => ({ value: value as string }),
+  int: value => ({ value: value as number }),
+  money: (value, context) => minorUnits(value as number, context),
+  time: value => ({ value: Date.parse(value as string) }),
+  flag: value => ({ value: value === true ? 1 : 0 }),
+  bytes: () => ({ fault: 'cannot be given as JSON' }),
+} satisfies Record<Scalar, (value: unknown, context: InputContext) => StoredValue>
+
+const storedValue = (field: Field, value: unknown, context: InputContext): StoredValue => {
+  if (value === null) return field.nullable ? { value: null } : { fault: 'must not be null' }
+  const checked = field.rule(value)
+  if ('fault' in checked) return checked
+  const isOwnId = field.scalar === 'id' && !field.references
+  if (context.mode === 'import' && isOwnId && Number(checked.value) > highestBrought)
+    return {
+      fault: `must be at most ${highestBrought}, so that ids are left for later rows; take a lower one, or leave it out`,
+    }
+  return storing[field.scalar](checked.value, context)
+}
+
+/** The stored value of a member that may be written in the form of the caller's version. */
+const storedMember = (
+  field: Field,
+  key: string,
+  value: unknown,
+  context: InputContext,
+): StoredValue => {
+  const form = context.resource?.formOf(key)
+  // Nobody may give what is written in seconds.
+  if (form === undefined || form === 'as seconds' || value === null)
+    return storedValue(field, value, context)
+  const own = decoded(form, value, field.values)
+  return 'fault' in own ? own : storedValue(field, own.value, context)
+}
+
+/** Whether callers may know of a field. */
+const isMember = (
+  field: Field | undefined,
+  key: string,
+  { also = [] }: InputContext,
+): field is Field =>
+  field !== undefined &&
+  field.foldedFrom === undefined &&
+  (field.rest || field.graphql !== 'hidden' || also.includes(key))
+
+/** Why the caller may not give this member; undefined if the caller may. */
+const closed = (
+  field: Field | undefined,
+  key: string,
+  context: InputContext,
+): string | undefined => {
+  const { mode, viewer, model, given = {}, what } = context
+  if (!isMember(field, key, context)) return `is not a member of ${withArticle(what)}`
+  if (mode === 'import') return undefined
+  if (key in given) return 'is given by the path and may not be given here'
+  if (field.immutable && mode !== 'create') return 'cannot be changed'
+  if (field.settableBy.kind === 'nobody') return 'is set by the service and may not be given'
+  if (judge(field.settableBy, viewer, model) === 'no')
+    return `may be given by ${holders(field.settableBy, model.viewers.roles)} only`
+  return undefined
+}
+
+/** The field of a member: of the caller's version, or in a file of any version. */
+const fieldFor = (
+  entity: Entity,
+  member: string,
+  { resource, mode }: InputContext,
+): string | undefined => {
+  if (resource) return resource.fieldNamed(member)
+  return mode === 'import' ? fieldNamedEver(entity, member) : member
+}
+
+/** The member that an unknown one was probably meant for, of those that the caller may give in its version. */
+const meant = (entity: Entity, member: string, context: InputContext): string => {
+  const open = Object.entries(entity.fields).flatMap(([key, field]) => {
+    const name = context.resource?.nameOf(key) ?? key
+    return closed(field, key, context) || fieldFor(entity, name, context) !== key ? [] : [name]
+  })
+  const near = nearest(member, open)
+  return near === undefined ? '' : `, but ${near} is`
+}
+
+/** The stored value for a member that the input does not give; undefined: nothing is set. */
+const absent = (field: Field, key: string, context: InputContext): StoredValue | undefined => {
+  const { mode, given = {}, now, resource, viewer } = context
+  const { initial, nullable } = field
+  if (key in given) return { value: given[key] as SqlValue }
+  if (mode === 'update') return undefined
+  // A replacement leaves fields as they are that are immutable, unknown in its version or not its caller's to set.
+  const isUnknown = resource !== undefined && resource.fieldNamed(resource.nameOf(key)) !== key
+  if (mode === 'replace' && (field.settableBy.kind !== 'anyone' || field.immutable || isUnknown))
+    return undefined
+  if (key === 'id') return undefined
+  if (initial === undefined) return { fault: 'is required' }
+  if (initial === 'now') return { value: now }
+  if (initial !== 'viewer') return initial
+  // Who creates a row and is nobody is refused later, as one without a token is.
+  return viewer.id === null && !nullable && mode !== 'create'
+    ? { fault: 'is required' }
+    : { value: viewer.id }
+}
+
+/** Adds the folded copies of the texts among the values. */
+const addFolded = ({ fields }: Entity, values: Map<string, SqlValue>): void => {
+  for (const [key, { foldedFrom }] of Object.entries(fields)) {
+    const source = foldedFrom === undefined ? undefined : values.get(foldedFrom)
+    if (typeof source === 'string') values.set(key, fold(source))
+    else if (source === null) values.set(key, null)
+  }
+}
+
 /**
  * The faults of an input and the values it gives, by field.
  * Every fault of the input is in the list, by the member's own name.
@@ -190,32 +190,34 @@ export type InputContext = {
 export const checkInput = (
   entity: Entity,
   input: Readonly<Record<string, unknown>>,
-  use: InputContext,
+  context: InputContext,
 ): { readonly values: Values; readonly faults: readonly FieldFault[] } => {
   const values = new Map<string, SqlValue>()
   const faults: FieldFault[] = []
   const named = new Map<string, string>()
-  const keep = (key: string, member: string, stored: Stored) => {
+  const keep = (key: string, member: string, stored: StoredValue) => {
     if ('fault' in stored) faults.push({ field: member, message: stored.fault })
     else values.set(key, stored.value)
   }
   for (const [member, value] of Object.entries(input)) {
-    const key = fieldFor(entity, member, use) ?? ''
+    const key = fieldFor(entity, member, context) ?? ''
     const field = own(entity.fields, key)
-    const refusal = closed(field, key, use) ?? givenTwice(named.get(key))
+    // A file may call a field as one version does and again as another.
+    const other = named.get(key)
+    const twice = other === undefined ? undefined : `is the same as ${other}, which is given too`
+    const refusal = closed(field, key, context) ?? twice
     named.set(key, member)
-    if (refusal !== undefined || !field) {
-      const isUnknown = !isMember(field, key, use) && faults.length < mostFaults
-      faults.push({
-        field: member,
-        message: refusal + (isUnknown ? meant(entity, member, use) : ''),
-      })
-    } else keep(key, member, storedMember(field, key, value, use))
+    if (refusal === undefined && field) keep(key, member, storedMember(field, key, value, context))
+    else {
+      const isUnknown = !isMember(field, key, context) && faults.length < mostFaults
+      const hint = isUnknown ? meant(entity, member, context) : ''
+      faults.push({ field: member, message: refusal + hint })
+    }
   }
   for (const [key, field] of Object.entries(entity.fields)) {
     if (named.has(key) || field.foldedFrom !== undefined) continue
-    const stored = absent(field, key, use)
-    if (stored) keep(key, use.resource?.nameOf(key) ?? key, stored)
+    const stored = absent(field, key, context)
+    if (stored) keep(key, context.resource?.nameOf(key) ?? key, stored)
   }
   addFolded(entity, values)
   return { values, faults }
@@ -225,9 +227,9 @@ export const checkInput = (
 export const inputValues = (
   entity: Entity,
   input: Readonly<Record<string, unknown>>,
-  use: InputContext,
+  context: InputContext,
 ): Values => {
-  const { values, faults } = checkInput(entity, input, use)
+  const { values, faults } = checkInput(entity, input, context)
   if (faults.length > 0) throw invalid(faults)
   return values
 }
@@ -259,11 +261,49 @@ export const initialValue = (entity: Entity, key: string): SqlValue => {
   return initial === undefined || typeof initial === 'string' ? null : initial.value
 }
 
-/** Throws `VALIDATION_ERROR` for a body with members where none are allowed. */
+/** Throws `VALIDATION_ERROR` for a body with members if none are allowed. */
 export const noMembers = (body: Readonly<Record<string, unknown>>): void => {
   const faults = Object.keys(body).map(field => ({
     field,
     message: 'is not a member here, where none are taken',
   }))
   if (faults.length > 0) throw invalid(faults)
+}
+
+/** The fields that a change of this one takes back, with the values that they then have; a folded copy follows its field. */
+export const fieldsToReset = (entity: Entity, by: string): Values => {
+  const values = new Map<string, SqlValue>()
+  for (const [key, { resetBy }] of Object.entries(entity.fields))
+    if (resetBy === by) values.set(key, initialValue(entity, key))
+  if (values.size > 0) addFolded(entity, values)
+  return values
+}
+
+type Made<Of> = Of extends Check<infer Value> ? Value : never
+
+/** The same check, with what it finds if a member is not given. */
+export const whereAbsent =
+  <Value, Absent = never>(
+    check: Check<Value>,
+    found: { readonly value: Absent } | { readonly fault: string },
+  ): Check<Value | Absent> =>
+  given =>
+    given === undefined ? found : check(given)
+
+/** The values of the members that are right, and a fault for each other one and for each unknown one; `at` is the path of the object. */
+export const checkMembers = <Checks extends Readonly<Record<string, Check>>>(
+  object: JsonObject,
+  checks: Checks,
+  at = '',
+) => {
+  const faults: FieldFault[] = Object.keys(object)
+    .filter(key => !Object.hasOwn(checks, key))
+    .map(key => ({ field: `${at}${key}`, message: 'is not a member here' }))
+  const values: { [Key in keyof Checks]?: Made<Checks[Key]> } = {}
+  for (const key of Object.keys(checks) as (keyof Checks & string)[]) {
+    const checked = checks[key]?.(object[key])
+    if (checked && 'fault' in checked) faults.push({ field: `${at}${key}`, message: checked.fault })
+    else values[key] = checked?.value as Made<Checks[typeof key]>
+  }
+  return { values, faults }
 }

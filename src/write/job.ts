@@ -6,30 +6,28 @@ import type { Position, Rows } from '#sql/engine.ts'
 import { type Parameter, type Sql, type SqlValue, statement } from '#sql/sql.ts'
 
 /** A column of the first row that a step returned. */
-type Result = { readonly step: number; readonly column: number }
+type StepColumn = { readonly step: number; readonly column: number }
 
 /** A value that is known, or will be when a step has run. */
-export type DeferredValue = SqlValue | Result
+export type DeferredValue = SqlValue | StepColumn
 
 /** Whether a value is known only when its step has run. */
-export const isResult = (value: DeferredValue): value is Result =>
+export const isResult = (value: DeferredValue): value is StepColumn =>
   value !== null && typeof value === 'object' && 'step' in value
 
 /** A statement of a job: its text and its values, in order. */
 export type JobStatement = { readonly text: string; readonly values: readonly DeferredValue[] }
 
-const unknown = ({ kind }: Parameter): DeferredValue => {
-  throw new Error(`a statement of a job has no ${kind}`)
-}
-
-/** The statement of a job for a piece of SQL; `late` gives what stands for parameters that are no values themselves. */
+/** The statement of a job for a piece of SQL; `deferred` gives what stands for parameters that are no values themselves. */
 export const jobStatement = (
   piece: Sql,
   { placeholder }: Dialect,
-  late: (parameter: Parameter) => DeferredValue = unknown,
+  deferred: (parameter: Parameter) => DeferredValue = ({ kind }) => {
+    throw new Error(`a statement of a job has no ${kind}`)
+  },
 ): JobStatement => {
   const { text, parameters } = statement(piece, placeholder)
-  const values = parameters.map(one => (one.kind === 'value' ? one.value : late(one)))
+  const values = parameters.map(one => (one.kind === 'value' ? one.value : deferred(one)))
   return { text, values }
 }
 
@@ -51,7 +49,7 @@ export type Status =
 
 /**
  * The key under which a response is stored in the transaction of the effect. `reserve` takes the key and returns a row,
- * or none where a response is stored under it; a second request at the same time waits there for the first. `lookup`
+ * or none if a response is stored under it; a second request at the same time waits there for the first. `lookup`
  * finds the stored response. `store` stores this one: its first four parameters are status, text, id and revision.
  */
 export type Idempotency = {
@@ -59,7 +57,7 @@ export type Idempotency = {
   readonly name: string
   readonly fingerprint: string
   readonly reserve: JobStatement
-  /** For a write that is a part of its request: takes the key for all of the request and returns a row, or none where another request has it. */
+  /** For a write that is a part of its request: takes the key for all of the request and returns a row, or none if another request has it. */
   readonly claim?: JobStatement
   readonly lookup: JobStatement
   readonly store: JobStatement
@@ -74,10 +72,10 @@ export const keyQueriesOf = ({ idempotency }: Pick<Job, 'idempotency'>): number 
 export type Job = {
   readonly steps: readonly Step[]
   readonly status: Status
-  /** The text of an answer where nothing is read. */
+  /** The text of an answer if nothing is read. */
   readonly text?: string
   readonly idempotency?: Idempotency
-  /** Whether its steps must all see one state of the store; where only one job writes at a time they do. */
+  /** Whether its steps must all see one state of the store; if only one job writes at a time they do. */
   readonly isolated?: boolean
   /** The read of the written row, in the same transaction; null: the answer is empty, or `text`. */
   readonly answer: { readonly plan: ReadPlan; readonly values: readonly DeferredValue[] } | null
@@ -94,7 +92,7 @@ export type Outcome =
       readonly answer: Written | null
       /** Whether this is the stored response to an earlier request. */
       readonly replayed: boolean
-      /** The store's position after the commit, where it has positions. */
+      /** The store's position after the commit, if it has positions. */
       readonly position?: Position
     }
   /** The idempotency key was used for another request. */
@@ -116,5 +114,5 @@ export type Outcome =
       readonly message: string
     }
 
-/** Performs jobs. Rejects with `UNAVAILABLE` where it is unknown whether the write was done. */
+/** Performs jobs. Rejects with `UNAVAILABLE` if it is unknown whether the write was done. */
 export type Writer = { readonly write: (job: Job) => Promise<Outcome> }

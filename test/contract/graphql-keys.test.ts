@@ -1,8 +1,7 @@
 /** Keys of GraphQL operations: a key belongs to one operation, whatever its fields are called. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { storedFor } from '#write/idempotency.ts'
-import { purge } from '#write/purge.ts'
+import { purge, storedFor } from '#write/idempotency.ts'
 import { codeOf, dataOf } from '../graphql.ts'
 import { type Answered, createWorld, type World } from '../world.ts'
 

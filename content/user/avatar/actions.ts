@@ -10,9 +10,8 @@ import { versions } from '#model/version.ts'
 import { textTag } from '#rest/represent.ts'
 import { comma, join, type Sql, sql } from '#sql/sql.ts'
 import type { Action, Given } from '#write/action.ts'
-import { targetSteps } from '#write/derived.ts'
-import { changedSince, stillThat } from '#write/preconditions.ts'
-import { commandOf, type GuardedStep } from '#write/steps.ts'
+import { commandOf, type GuardedStep } from '#write/command.ts'
+import { changedSince, stillThat, targetSteps } from '#write/entity-commands.ts'
 
 /** The largest picture, in bytes. */
 const largestPicture = 512 * 1024

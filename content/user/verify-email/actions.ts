@@ -7,15 +7,15 @@ import { ApiError } from '#errors.ts'
 import { notFound } from '#model/model.ts'
 import { type Sql, sql } from '#sql/sql.ts'
 import type { Action, Given } from '#write/action.ts'
-import { targetSteps } from '#write/derived.ts'
-import { invalid } from '#write/input.ts'
 import {
   type Command,
   commandOf,
   conditionOf,
   type GuardedStep,
   type Writing,
-} from '#write/steps.ts'
+} from '#write/command.ts'
+import { targetSteps } from '#write/entity-commands.ts'
+import { invalid } from '#write/input.ts'
 
 const isVerified = sql`email_verified = 1`
 

@@ -2,7 +2,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { html } from 'hono/html'
 import type { Message } from '#mail/smtp.ts'
-import type { Services } from '#write/services.ts'
+import type { Services } from '#write/command.ts'
 
 /** The recipient of a message. */
 export type Recipient = { readonly id: number; readonly name: string; readonly email: string }

@@ -2,7 +2,7 @@
 import { entity, many } from '#model/entity.ts'
 import { choice, created, email, fixed, flag, id, revision, text } from '#model/field.ts'
 import { self, signedIn, whileOpen } from '#model/policy.ts'
-import type { Services } from '#write/services.ts'
+import type { Services } from '#write/command.ts'
 import { librarian } from './roles.ts'
 
 type Row = Readonly<Record<string, unknown>>

@@ -1,20 +1,10 @@
-/** The plain create, update and delete that every entity has unless its policy closes them. */
+/** The plain create, update and delete that every entity has unless its policy closes them, with the preconditions of a request. */
 import { ApiError } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
 import { columnName, entityOf, fieldOf, type Model, notFound } from '#model/model.ts'
-import { refusal } from '#model/policy.ts'
+import { type Rule, refusal } from '#model/policy.ts'
 import type { Rows } from '#sql/engine.ts'
-import { and, column, comma, join, name, type Sql, type SqlValue, sql } from '#sql/sql.ts'
-import type { Values } from '#write/input.ts'
-import { nullingSteps } from '#write/nulling.ts'
-import {
-  changedSince,
-  exclusionCondition,
-  revisionCondition,
-  stillThat,
-  type Target,
-} from '#write/preconditions.ts'
-import { takenBack } from '#write/resets.ts'
+import { and, column, comma, join, name, type Sql, sql } from '#sql/sql.ts'
 import {
   type Command,
   commandOf,
@@ -23,25 +13,25 @@ import {
   permit,
   result,
   type Writing,
-} from '#write/steps.ts'
+} from '#write/command.ts'
+import { fieldsToReset, type Values } from '#write/input.ts'
+import { nullingSteps } from '#write/set-null.ts'
 
-/** The rows that must exist for these values, by the fields that refer to them. */
-const referred = (entity: Entity, values: Values) =>
+/** The rows that must exist for these values, by the fields that refer to them, and the condition that each does. */
+const referred = (model: Model, entity: Entity, values: Values) =>
   [...values].flatMap(([key, value]) => {
     const { references } = fieldOf(entity, key)
-    return references && value !== null ? [{ key, value, entity: references.entity }] : []
+    if (!references || value === null) return []
+    const { table } = entityOf(model, references.entity)
+    const exists = sql`exists (select 1 from ${name(table)} where id = ${value})`
+    return [{ key, value, entity: references.entity, exists }]
   })
 
-const existsSql = (model: Model, entity: string, id: SqlValue): Sql =>
-  sql`exists (select 1 from ${name(entityOf(model, entity).table)} where id = ${id})`
-
-type Referred = ReturnType<typeof referred>
-
-const existSql = (model: Model, references: Referred): readonly Sql[] =>
-  references.map(({ entity, value }) => existsSql(model, entity, value))
-
 /** The error for the first of them that does not exist, given for each whether it does. */
-const absentOf = (references: Referred, found: readonly unknown[]): ApiError | undefined => {
+const absentOf = (
+  references: ReturnType<typeof referred>,
+  found: readonly unknown[],
+): ApiError | undefined => {
   const absent = references[found.findIndex(exists => !exists)]
   return absent && notFound(absent.entity, absent.value)
 }
@@ -60,10 +50,10 @@ const createGuard = (writing: Writing, entityName: string, values: Values) => {
     rule.fields.every(field => values.has(field) && values.get(field) !== viewer.id)
   const isOwn = (key: string) => fieldOf(entity, key).initial === 'viewer'
   // The viewer's own row is checked with the right to write.
-  const references = referred(entity, values).filter(
+  const references = referred(model, entity, values).filter(
     ({ key, value }) => !isOwn(key) || value !== viewer.id,
   )
-  const conditions = existSql(model, references)
+  const conditions = references.map(({ exists }) => exists)
   const refused = (rows: Rows): ApiError => {
     const absent = absentOf(references, rows[0] ?? [])
     if (absent) return absent
@@ -80,13 +70,13 @@ export const create = (writing: Writing, entityName: string, values: Values): Co
   const { entity, where, explain, refused, asSelf } = createGuard(writing, entityName, values)
   const columns = [...values.keys()].map(key => name(columnName(key)))
   const { afterCreate } = entity
-  const shown = afterCreate?.fields ?? []
+  const shown = ['id', ...(afterCreate?.fields ?? [])]
   const given = [...values].map(([key, value]) =>
     writing.dialect.typed(value, fieldOf(entity, key).scalar),
   )
   const insert = sql`insert into ${name(entity.table)} (${join(columns, comma)})
     select ${join(given, comma)} where ${where} returning ${join(
-      ['id', ...shown].map(key => name(columnName(key))),
+      shown.map(key => name(columnName(key))),
       comma,
     )}`
   return commandOf(writing, {
@@ -97,7 +87,7 @@ export const create = (writing: Writing, entityName: string, values: Values): Co
     ...(afterCreate && {
       effect: (rowsOf, services) => {
         const [row = []] = rowsOf('insert')
-        const named = ['id', ...shown].map((key, index) => [key, row[index] ?? null])
+        const named = shown.map((key, index) => [key, row[index] ?? null])
         // Content types it with Services; the model, which may not import those, says never.
         afterCreate.run(Object.fromEntries(named), services as never)
       },
@@ -112,10 +102,80 @@ export const createPrecheck = (writing: Writing, entityName: string, given: Valu
   return commandOf(writing, { name: `precheck create ${entityName}`, asSelf, steps: [step] })
 }
 
+/** The row of an update or delete, and the conditions on it. */
+export type Target = {
+  readonly entity: string
+  readonly id: number
+  /** The parent that the path names: the row must be below it. */
+  readonly below?: { readonly field: string; readonly id: number }
+  /** The revisions that `If-Match` lists, or any; undefined without such a header. */
+  readonly revisions?: readonly number[] | 'any' | undefined
+  /** Why these revisions are none that there ever was. */
+  readonly mismatch?: string | undefined
+  /** The revisions that `If-None-Match` lists, or any; undefined without such a header. */
+  readonly excluded?: readonly number[] | 'any' | undefined
+}
+
+/** The error for a row that does not fit `If-Match`, by the reason why none ever did if there is one. */
+export const changedSince = (what: string, mismatch?: string): ApiError =>
+  new ApiError(
+    'PRECONDITION_FAILED',
+    mismatch ?? `The ${what} was changed since: read it again, then repeat the change`,
+  )
+
+/** The error for a row that does not fit `If-None-Match`. */
+export const stillThat = (what: string): ApiError =>
+  new ApiError(
+    'PRECONDITION_FAILED',
+    `If-None-Match is * or has the ETag that the ${what} has now: leave the header out to change the ${what} all the same`,
+  )
+
+/** Whether a row has one of the revisions that `If-Match` lists (RFC 9110, section 13.1.1). */
+const revisionCondition = (table: string, revisions: Target['revisions']): Sql => {
+  if (revisions === undefined || revisions === 'any') return sql`true`
+  return revisions.length === 0
+    ? sql`false`
+    : sql`${column(table, 'revision')} in (${join(revisions, comma)})`
+}
+
+/** Whether it has none of those that `If-None-Match` lists (RFC 9110, section 13.1.2). */
+const exclusionCondition = (table: string, excluded: Target['excluded']): Sql => {
+  if (excluded === undefined) return sql`true`
+  return excluded === 'any' ? sql`false` : sql`not ${revisionCondition(table, excluded)}`
+}
+
+/**
+ * The steps before an action on a row that check its revision, and hold the row as it is; none if any revision will do. A row that is
+ * not there, or not the viewer's, passes: the action's own steps say so.
+ */
+export const revisionSteps = (
+  writing: Writing,
+  target: Target,
+  rule: Rule | undefined,
+): readonly GuardedStep[] => {
+  const { entity, id, revisions, excluded } = target
+  const { table } = entityOf(writing.model, entity)
+  const mine = conditionOf(writing, entity, rule)
+  const step = (condition: Sql, refused: () => ApiError): GuardedStep => ({
+    sql: sql`with found as (select ${column(table, 'revision')} from ${name(table)}
+        where ${column(table, 'id')} = ${id} and ${mine}${writing.dialect.lockClause})
+      select 1 where not exists (select 1 from found where not (${condition}))`,
+    refused,
+  })
+  const steps: GuardedStep[] = []
+  if (revisions !== undefined && revisions !== 'any')
+    steps.push(
+      step(revisionCondition('found', revisions), () => changedSince(entity, target.mismatch)),
+    )
+  if (excluded !== undefined)
+    steps.push(step(exclusionCondition('found', excluded), () => stillThat(entity)))
+  return steps
+}
+
 const verbs = { update: 'change', delete: 'delete' } as const
 
 /**
- * The conditions of a target for an operation that gives it these values, and the error when they do not hold; throws 401 or 403. The
+ * The conditions of a target for an operation that gives it these values, and the error if they do not hold; throws 401 or 403. The
  * rows that the values refer to must exist.
  */
 const targetGuard = (
@@ -136,8 +196,8 @@ const targetGuard = (
   const mine = conditionOf(writing, target.entity, rule)
   const current = revisionCondition(of, target.revisions)
   const other = exclusionCondition(of, target.excluded)
-  const references = referred(entity, values)
-  const exist = existSql(model, references)
+  const references = referred(model, entity, values)
+  const exist = references.map(({ exists }) => exists)
   const explain = sql`select ${join([mine, current, ...exist], comma)}
     from ${name(of)} where ${and([id, ...parent])}`
   const refused = (rows: Rows): ApiError => {
@@ -157,31 +217,25 @@ const targetGuard = (
   return { entity, where, explain, refused }
 }
 
-/** The assignments of an update, including the fields that it resets. */
-const assignments = ({ dialect }: Writing, entity: Entity, values: Values): readonly Sql[] => [
-  ...[...values].map(
-    ([key, value]) =>
-      sql`${name(columnName(key))} = ${dialect.typed(value, fieldOf(entity, key).scalar)}`,
-  ),
-  ...[...values].flatMap(([by, value]) =>
-    [...takenBack(entity, by)]
-      .filter(([key]) => !values.has(key))
-      .map(([key, initial]) => {
-        const own = name(columnName(key))
-        return sql`${own} = case when ${name(columnName(by))} is not distinct from ${value} then ${own}
-          else ${initial} end`
-      }),
-  ),
-]
-
 /** Updates the fields in `values`. The rows that they refer to must exist, else `NOT_FOUND`. Without values nothing changes, not even the revision. */
 export const update = (writing: Writing, target: Target, values: Values): Command => {
+  const { dialect } = writing
   const { entity, where, explain, refused } = targetGuard(writing, target, 'update', values)
   const table = name(entity.table)
-  const sets = assignments(writing, entity, values)
+  const sets = [...values].map(
+    ([key, value]) =>
+      sql`${name(columnName(key))} = ${dialect.typed(value, fieldOf(entity, key).scalar)}`,
+  )
+  for (const [by, value] of values)
+    for (const [key, initial] of fieldsToReset(entity, by)) {
+      if (values.has(key)) continue
+      const own = name(columnName(key))
+      sets.push(sql`${own} = case when ${name(columnName(by))} is not distinct from ${value} then ${own}
+          else ${initial} end`)
+    }
   const change =
     sets.length === 0
-      ? sql`select id from ${table} where ${where}${writing.dialect.lockClause}`
+      ? sql`select id from ${table} where ${where}${dialect.lockClause}`
       : sql`update ${table} set ${join([...sets, sql`revision = revision + 1`], comma)}
           where ${where} returning id`
   const steps = [{ sql: change, explain, refused }]

@@ -1,5 +1,6 @@
 /** Makes commands from named steps, after a check of the viewer. */
 import { ApiError } from '#errors.ts'
+import type { Mailer } from '#mail/mail.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
 import { judge, type Rule, refusal, type Viewer } from '#model/policy.ts'
 import { conditionSql } from '#read/compile.ts'
@@ -8,8 +9,7 @@ import { VIEWER } from '#read/selection.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Rows } from '#sql/engine.ts'
 import { name, parameter, type Sql, sql } from '#sql/sql.ts'
-import { type JobStatement, jobStatement, type Status, type Step } from '#write/job.ts'
-import type { Services } from '#write/services.ts'
+import { jobStatement, type Status, type Step } from '#write/job.ts'
 
 /** The context of a command: the model, the database's dialect, the viewer, and what is checked before its own steps. */
 export type Writing = {
@@ -17,6 +17,17 @@ export type Writing = {
   readonly dialect: Dialect
   readonly viewer: Viewer
   readonly before?: readonly GuardedStep[]
+}
+
+/** The services that actions and effects may use beside the store. */
+export type Services = {
+  readonly mail: Mailer
+  /** A key of the store's own, for tokens that the content makes. */
+  readonly key: Uint8Array
+  /** The public URL of the service, for links in mail; without a slash at the end. */
+  readonly publicUrl: () => string
+  /** The current time, milliseconds since 1970. */
+  readonly now: () => number
 }
 
 /** A command: a write by its name, with its steps and the errors for those that fail. */
@@ -28,9 +39,9 @@ export type Command = {
   readonly makes: number | null
   /** The status of its answer. */
   readonly status: Status
-  /** The text of its answer where nothing is read. */
+  /** The text of its answer if nothing is read. */
   readonly text?: string
-  /** Whether its steps must all see one state of the store: it is run again where another write came in between. */
+  /** Whether its steps must all see one state of the store: it is run again if another write came in between. */
   readonly isolated?: boolean
   /** The entity of which it deletes a row. */
   readonly deletes?: string
@@ -54,7 +65,7 @@ type CommandDraft = Pick<Command, 'name' | 'text' | 'isolated' | 'deletes'> & {
   /** Whether the viewer acts as itself, and so must exist. */
   readonly asSelf?: boolean
   readonly steps: readonly GuardedStep[]
-  /** The step that returns the id of what was written; the last one where it is left out. */
+  /** The step that returns the id of what was written; the last one if it is left out. */
   readonly makes?: string
   readonly status?: number | { readonly step: string; readonly some: number; readonly none: number }
   /** Runs after the commit; `rowsOf` gives the rows that a step returned. */
@@ -64,7 +75,7 @@ type CommandDraft = Pick<Command, 'name' | 'text' | 'isolated' | 'deletes'> & {
 /** For a later step: the first column of the row that the step of that name returned. */
 export const result = (step: string): Sql => parameter({ kind: 'result', step })
 
-/** Whether the rule allows it; throws 401 or 403 where it does not. `row`: it depends on whose row it is. */
+/** Whether the rule allows it; throws 401 or 403 if it does not. `row`: it depends on whose row it is. */
 export const permit = (writing: Writing, rule: Rule | undefined, what: string): 'yes' | 'row' => {
   const { model, viewer } = writing
   const verdict = rule === undefined ? 'no' : judge(rule, viewer, model)
@@ -72,7 +83,7 @@ export const permit = (writing: Writing, rule: Rule | undefined, what: string): 
   return verdict
 }
 
-/** A rule as a condition on the rows of an entity's table: true where it does not depend on the row. */
+/** A rule as a condition on the rows of an entity's table: true if it does not depend on the row. */
 export const conditionOf = (writing: Writing, entityName: string, rule: Rule | undefined): Sql => {
   const { model, dialect, viewer } = writing
   const entity = entityOf(model, entityName)
@@ -81,7 +92,7 @@ export const conditionOf = (writing: Writing, entityName: string, rule: Rule | u
   return conditionSql(selfCondition(model, entity, rule), entity.table, dialect, entity.table)
 }
 
-/** The refusal of a viewer that `viewerCheck` did not let pass; `rows` has its own row where there is one. */
+/** The refusal of a viewer that the check of it did not let pass; `rows` has its own row, if there is one. */
 const viewerRefusal = ({ model, viewer }: Writing, rows: Rows): ApiError => {
   const { entity, barred } = model.viewers
   if (viewer.id === null)
@@ -95,7 +106,7 @@ const viewerRefusal = ({ model, viewer }: Writing, rows: Rows): ApiError => {
 export const goneViewer = (writing: Writing): ApiError => viewerRefusal(writing, [])
 
 /**
- * The check that the viewer may write: it is not barred, was not deleted and, where it acts as itself, exists. A token with an id
+ * The check that the viewer may write: it is not barred, was not deleted and, if it acts as itself, exists. A token with an id
  * that was never given out holds by itself: ids ascend and are never given out again, so the highest one tells.
  */
 const viewerCheck = (writing: Writing, asSelf: boolean): GuardedStep => {
@@ -116,52 +127,41 @@ const viewerCheck = (writing: Writing, asSelf: boolean): GuardedStep => {
   }
 }
 
-/** The checks of the viewer before a command: none without a token, or where a token that names no id acts for itself alone. */
-const viewerChecks = (writing: Writing, asSelf: boolean): readonly GuardedStep[] => {
-  const { id, role } = writing.viewer
-  return role === 'anonymous' || (id === null && !asSelf) ? [] : [viewerCheck(writing, asSelf)]
-}
-
-/** The number of the step of that name. */
-const numberOf = (steps: readonly GuardedStep[], wanted: string): number => {
-  const found = steps.findIndex(({ name }) => name === wanted)
-  if (found < 0) throw new Error(`the command has no step ${wanted}`)
-  return found
-}
-
-/** A piece as a statement: the viewer's id in its slot, and results by the numbers of their steps. */
-const statementOf = (
-  piece: Sql,
-  { dialect, viewer }: Writing,
-  steps: readonly GuardedStep[],
-): JobStatement =>
-  jobStatement(piece, dialect, parameter => {
-    if (parameter.kind === 'slot' && parameter.slot === VIEWER) return viewer.id
-    if (parameter.kind === 'result') return { step: numberOf(steps, parameter.step), column: 0 }
-    throw new Error(`a step has no ${parameter.kind}`)
-  })
-
-/** The command of these steps, after a check of the viewer where there is one. */
+/** The command of these steps, after a check of the viewer if there is one. */
 export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
   const { name, asSelf = false, makes, status = 200, text, isolated, deletes, effect } = draft
-  const { before = [] } = writing
-  const checks = [...viewerChecks(writing, asSelf), ...before]
+  const { dialect, viewer, before = [] } = writing
+  // Nobody is checked without a token, nor with one that names no id and acts for itself alone.
+  const isChecked = viewer.role !== 'anonymous' && (viewer.id !== null || asSelf)
+  const checks = isChecked ? [viewerCheck(writing, asSelf), ...before] : before
   const steps: readonly GuardedStep[] = [...checks, ...draft.steps]
+  const numberOf = (wanted: string): number => {
+    const found = steps.findIndex(({ name }) => name === wanted)
+    if (found < 0) throw new Error(`the command has no step ${wanted}`)
+    return found
+  }
+  // The viewer's id stands in its slot, and results are named by the numbers of their steps.
+  const statementOf = (piece: Sql) =>
+    jobStatement(piece, dialect, parameter => {
+      if (parameter.kind === 'slot' && parameter.slot === VIEWER) return viewer.id
+      if (parameter.kind === 'result') return { step: numberOf(parameter.step), column: 0 }
+      throw new Error(`a step has no ${parameter.kind}`)
+    })
   return {
     name,
     steps: steps.map(({ sql, expect = 'row', explain, checksViewer = false }) => ({
-      statement: statementOf(sql, writing, steps),
+      statement: statementOf(sql),
       expect,
-      ...(explain && { explain: statementOf(explain, writing, steps) }),
+      ...(explain && { explain: statementOf(explain) }),
       checksViewer,
     })),
-    makes: makes === undefined ? steps.length - 1 : numberOf(steps, makes),
-    status: typeof status === 'number' ? status : { ...status, step: numberOf(steps, status.step) },
+    makes: makes === undefined ? steps.length - 1 : numberOf(makes),
+    status: typeof status === 'number' ? status : { ...status, step: numberOf(status.step) },
     ...(text !== undefined && { text }),
     ...(isolated && { isolated }),
     ...(deletes !== undefined && { deletes }),
     ...(effect && {
-      effect: (rows, services) => effect(step => rows[numberOf(steps, step)] ?? [], services),
+      effect: (rows, services) => effect(step => rows[numberOf(step)] ?? [], services),
     }),
     refused: (index, rows) =>
       steps[index]?.refused?.(rows) ??

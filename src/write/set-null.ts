@@ -1,0 +1,93 @@
+/** Sets references to a row that is deleted null, and raises the revisions of their rows: a foreign key, which would set them null too, knows of none. */
+import type { Entity } from '#model/entity.ts'
+import { columnName, type Entities, entityOf } from '#model/model.ts'
+import { dependenciesFirst, goneWith, type Reference, referencesTo } from '#model/references.ts'
+import { column, comma, join, name, type Sql, sql, trusted } from '#sql/sql.ts'
+import type { GuardedStep, Writing } from '#write/command.ts'
+import { fieldsToReset } from '#write/input.ts'
+
+/** An entity whose rows a delete must change, and its fields that become null. */
+type Changed = { readonly entity: Entity; readonly references: readonly Reference[] }
+
+/** What a delete of a row must change, by entities and the name of its own: found once, since most deletes change nothing. */
+const known = new WeakMap<Entities, Map<string, readonly Changed[]>>()
+
+const changedBy = (entities: Entities, target: string): readonly Changed[] => {
+  const gone = goneWith(entities, target)
+  return Object.values(entities).flatMap(entity => {
+    const references = referencesTo(entity, gone, 'set null')
+    const resets = references.some(({ key }) => fieldsToReset(entity, key).size > 0)
+    const hasRevision = references.length > 0 && entity.fields.revision !== undefined
+    // PostgreSQL makes at most two of them null one by one: it checks those that are left when a row is changed twice in a
+    // transaction, and by then a row that goes may be gone.
+    return resets || hasRevision || references.length > 2 ? [{ entity, references }] : []
+  })
+}
+
+const or = trusted(' or ')
+
+/**
+ * The steps before a delete of the row of this id that set references null, to it and to what goes with it, and raise the revisions of
+ * their rows; none if the foreign keys do as well. They reach the rows that refer then: the command must be `isolated`, so that no
+ * others come.
+ */
+export const nullingSteps = (
+  { model, dialect }: Writing,
+  target: string,
+  id: Sql,
+): readonly GuardedStep[] => {
+  const { entities } = model
+  const changes = known
+    .getOrInsertComputed(entities, () => new Map())
+    .getOrInsertComputed(target, () => changedBy(entities, target))
+  if (changes.length === 0) return []
+  const gone = goneWith(entities, target)
+
+  // The ids of the rows of an entity that go, as a statement names them: with a space, as no table is called.
+  const goneOf = (entity: string) => name(`gone ${entityOf(model, entity).table}`)
+  const leadsToGone = ({ key, to }: Reference) =>
+    dialect.among(name(columnName(key)), sql`select id from ${goneOf(to)}`)
+  const anyLeadsToGone = (references: readonly Reference[]) => join(references.map(leadsToGone), or)
+
+  // The clause before a statement that asks for them: a list for each entity, those that it refers to first.
+  const lists = dependenciesFirst(entities).flatMap(([entityName, entity]) => {
+    if (!gone.has(entityName)) return []
+    const table = name(entity.table)
+    const ids = goneOf(entityName)
+    const references = referencesTo(entity, gone, 'cascade')
+    const above = references.filter(({ to }) => to !== entityName)
+    const first =
+      entityName === target
+        ? sql`select ${dialect.typed(id, 'id')}`
+        : sql`select id from ${table} where ${anyLeadsToGone(above)}`
+    // Rows below those of the same table that go.
+    const own = references
+      .filter(({ to }) => to === entityName)
+      .map(({ key }) => sql`${column('t', columnName(key))} = ${column('g', 'id')}`)
+    const below = sql`select ${column('t', 'id')} from ${ids} as "g" join ${table} as "t" on ${join(own, or)}`
+    return [sql`${ids} (id) as (${own.length === 0 ? first : sql`${first} union ${below}`})`]
+  })
+  const goneClause = sql`with recursive ${join(lists, comma)}`
+
+  return changes.map(({ entity, references }) => {
+    // A reference that leads to a row that goes becomes null, which takes back what such a change does.
+    const cases = new Map<string, Sql[]>()
+    for (const reference of references)
+      for (const [key, value] of [
+        [reference.key, null] as const,
+        ...fieldsToReset(entity, reference.key),
+      ])
+        cases
+          .getOrInsertComputed(key, () => [])
+          .push(sql`when ${leadsToGone(reference)} then ${value}`)
+    const sets = [...cases].map(([key, all]) => {
+      const own = name(columnName(key))
+      return sql`${own} = case ${join(all, trusted(' '))} else ${own} end`
+    })
+    if (entity.fields.revision) sets.push(sql`revision = revision + 1`)
+    const change = sql`${goneClause}
+      update ${name(entity.table)} set ${join(sets, comma)}
+      where ${anyLeadsToGone(references)}`
+    return { sql: change, expect: 'any' }
+  })
+}
