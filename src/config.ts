@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { noticeMonths, soonestEnd } from '#base/dates.ts'
 import { isPostgres, targetIn } from '#base/hosts.ts'
-import { nearest } from '#base/nearest.ts'
+import { nearest } from '#base/text.ts'
 import { ConfigError, port, type SettingTable, settings, type ValuesOf } from '#settings.ts'
 
 export type Config = {

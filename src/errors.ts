@@ -1,5 +1,5 @@
 /** Every error this service can answer with: one class, a table of the machine's own codes, and a way to define more. */
-import { clipped } from '#base/clipped.ts'
+import { clipped } from '#base/text.ts'
 
 /** An error code with its usual status and message. */
 export type ErrorKind<Code extends string = string> = {

@@ -1,5 +1,5 @@
 /** Placing an order, and its transitions: each happens once, however many requests come at the same moment. */
-import { clipped } from '#base/clipped.ts'
+import { clipped } from '#base/text.ts'
 import { errors } from '#content/errors.ts'
 import { order as entity, transitions } from '#content/order/entity.ts'
 import { type Items, itemsBody, parseItems } from '#content/order/items.ts'

@@ -1,6 +1,6 @@
 /** A report as a chart: stacked bars in one SVG, without scripts or styles. */
 import { html } from 'hono/html'
-import { once } from '#base/once.ts'
+import { once } from '#base/cache.ts'
 import { type Figures, measures } from '#content/reports/figures.ts'
 import { type By, labelOf, type ReportType, startOf } from '#content/reports/request.ts'
 import { type Currency, formatMinor } from '#model/money.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addMonths, isDay } from '#base/dates.ts'
+import { addMonths, duration, isDay } from './dates.ts'
 
 test('six months later is the same day, or the last day of a month that is too short for it', () => {
   for (const [day, later] of [
@@ -23,4 +23,12 @@ test('a day is one that the calendar has, written as YYYY-MM-DD', () => {
     ...['2026-01-31\n', '2026-01-31T00:00:00Z', '2026-11-22T00:00', '', 'today'],
   ]
   assert.deepEqual([...days, ...none].filter(isDay), days)
+})
+
+test('a time is a whole number and its unit', () => {
+  const times = { '0s': 0, '250ms': 250, '90s': 90_000, '15m': 900_000, '48h': 172_800_000 }
+  for (const [text, milliseconds] of Object.entries(times))
+    assert.equal(duration(text), milliseconds)
+  for (const text of ['', '5', 's', '1.5s', '-1s', '1 s', '1S', '1d', '1234567s', '1h30m'])
+    assert.equal(duration(text), undefined, text)
 })

@@ -1,4 +1,4 @@
-/** Calendar days, written YYYY-MM-DD. */
+/** Calendar days, written YYYY-MM-DD, and spans of time as people write them. */
 
 /** Whether a text is a day that the calendar has, such as `2026-01-31` (RFC 3339, `full-date`). */
 export const isDay = (text: string): boolean =>
@@ -33,3 +33,11 @@ export const dayNumbered = (number: number): string =>
 /** How many days lie between two; below zero where the second is before the first. */
 export const daysBetween = (from: string, to: string): number =>
   (Date.parse(to) - Date.parse(from)) / day
+
+const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const
+
+/** The milliseconds of a time such as 250ms, 90s, 15m or 1h; undefined for any other text. */
+export const duration = (text: string): number | undefined => {
+  const [, number, unit] = /^(\d{1,6})(ms|[smh])$/.exec(text) ?? []
+  return unit === undefined ? undefined : Number(number) * units[unit as keyof typeof units]
+}

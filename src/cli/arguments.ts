@@ -1,6 +1,6 @@
 /** Reads command lines, and reports their faults: one line each, exit code 2. */
 import { type ParseArgsConfig, parseArgs } from 'node:util'
-import { nearest } from '#base/nearest.ts'
+import { nearest } from '#base/text.ts'
 import { settingMeant } from '#config.ts'
 
 /** A fault of a command line. */

@@ -1,7 +1,7 @@
 /** `duet backup`: a copy of the store, made while it is served, once or again and again. */
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { duration } from '#base/duration.ts'
+import { duration } from '#base/dates.ts'
 import { readArgs, UsageError, wholeOption } from '#cli/arguments.ts'
 import { progress } from '#cli/progress.ts'
 import { backUpEvery } from '#cli/series.ts'

@@ -1,6 +1,6 @@
 /** `duet token`: makes a token with the secret. */
 import { mint } from '#auth/token.ts'
-import { duration } from '#base/duration.ts'
+import { duration } from '#base/dates.ts'
 import { readArgs, UsageError } from '#cli/arguments.ts'
 import { keysFor } from '#cli/secret.ts'
 import { loadConfig } from '#config.ts'

@@ -9,7 +9,7 @@ import {
   validate,
   visit,
 } from 'graphql'
-import { lru } from '#base/lru.ts'
+import { lru } from '#base/cache.ts'
 import { ApiError } from '#errors.ts'
 import { GraphqlErrors } from '#graphql/errors.ts'
 import {

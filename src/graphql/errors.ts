@@ -1,6 +1,6 @@
 /** Errors of the GraphQL API, and how it prints them: message, locations, path and `extensions.code`. */
 import type { GraphQLError } from 'graphql'
-import { clipped } from '#base/clipped.ts'
+import { clipped } from '#base/text.ts'
 import type { ApiError, ErrorLocation } from '#errors.ts'
 
 /** The faults of a document or of its variables, as graphql-js reports them, under one code. */

@@ -1,5 +1,5 @@
 /** The paths of the GraphQL API in an app, and when its code is loaded. */
-import { once } from '#base/once.ts'
+import { once } from '#base/cache.ts'
 import { graphqlPath, schemaPath } from '#base/paths.ts'
 import type { Core } from '#core.ts'
 import type { GraphqlApi, GraphqlOptions } from '#graphql/graphql.ts'

@@ -1,7 +1,7 @@
 /** GraphQL over HTTP: the parameters of a request (section 4), the media type of its answer (section 5), and who gets a page instead. */
 import { after } from '#base/after.ts'
 import { isObject, type JsonObject } from '#base/object.ts'
-import { parametersIn } from '#base/parameters.ts'
+import { parametersIn } from '#base/text.ts'
 import { ApiError } from '#errors.ts'
 import { rangesOf } from '#http/accept.ts'
 import { parseJson } from '#http/json.ts'

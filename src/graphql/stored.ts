@@ -1,6 +1,6 @@
 /** Documents that the operator stored, which requests name by an id (GraphQL over HTTP, appendix A: persisted documents). */
 import { hash } from 'node:crypto'
-import { clipped } from '#base/clipped.ts'
+import { clipped } from '#base/text.ts'
 import { ApiError } from '#errors.ts'
 import type { Document, ReadNew } from '#graphql/document.ts'
 import type { Params } from '#graphql/over-http.ts'

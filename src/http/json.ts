@@ -1,5 +1,5 @@
 /** Request bodies as JSON objects, read more strictly than JSON.parse does. */
-import { clipped } from '#base/clipped.ts'
+import { clipped } from '#base/text.ts'
 import { isObject, type JsonObject } from '#base/object.ts'
 import { ApiError } from '#errors.ts'
 

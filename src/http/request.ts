@@ -2,7 +2,7 @@
 import type { HttpBindings } from '@hono/node-server'
 import type { Context, Hono } from 'hono'
 import { after } from '#base/after.ts'
-import { clipped } from '#base/clipped.ts'
+import { clipped } from '#base/text.ts'
 import type { JsonObject } from '#base/object.ts'
 import { ApiError } from '#errors.ts'
 import { decodeUtf8, parseObject } from '#http/json.ts'

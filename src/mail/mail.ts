@@ -1,6 +1,6 @@
 /** Mail: letters that wait in a queue of limited size, are composed when their turn comes, and leave over SMTP, each tried twice. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { lru } from '#base/lru.ts'
+import { lru } from '#base/cache.ts'
 import { type Deliver, type Message, reasonOf, smtp, type Waits } from '#mail/smtp.ts'
 import type { Observe } from '#observe.ts'
 

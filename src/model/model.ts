@@ -1,5 +1,5 @@
 /** All entities together, checked: relation names and keys by the compiler, and again at boot in one sentence. */
-import { clipped } from '#base/clipped.ts'
+import { clipped } from '#base/text.ts'
 import { ApiError } from '#errors.ts'
 import { fieldFaults } from '#model/check/fields.ts'
 import { listFaults } from '#model/check/lists.ts'

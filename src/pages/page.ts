@@ -1,7 +1,7 @@
 /** The common parts of pages for people: the document's frame, the headers that exclude foreign code, the bar, and tables. */
 import { hash } from 'node:crypto'
 import { html } from 'hono/html'
-import { once } from '#base/once.ts'
+import { once } from '#base/cache.ts'
 import { docsPath, errorsPath, graphqlPath, versionsPath } from '#base/paths.ts'
 import { isNotModified } from '#http/conditional.ts'
 import { checkHead } from '#http/head.ts'

@@ -1,6 +1,6 @@
 /** The page `/docs/versions`: which versions of the REST API there are, how to name one, and what differs. */
 import { html } from 'hono/html'
-import { once } from '#base/once.ts'
+import { once } from '#base/cache.ts'
 import { docsPath, restPath, versionsPath } from '#base/paths.ts'
 import type { VersionDifference } from '#versions/differences.ts'
 import type { Assets } from './assets.ts'

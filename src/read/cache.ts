@@ -1,6 +1,6 @@
 /** What the APIs made of answers, cached as long as the rows that these came from are as they were. */
 import { after } from '#base/after.ts'
-import { hashOf } from '#base/hash.ts'
+import { hashOf } from '#base/text.ts'
 import { columnName } from '#model/names.ts'
 import {
   indexOf,

@@ -1,7 +1,7 @@
 /** GET of a page of a list, as a Selection and its values; and QUERY of it, whose parameters are in a body. */
 import { after } from '#base/after.ts'
-import { lru } from '#base/lru.ts'
-import { parametersIn } from '#base/parameters.ts'
+import { lru } from '#base/cache.ts'
+import { parametersIn } from '#base/text.ts'
 import { prepareFor } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { askedBy } from '#http/asked.ts'

@@ -1,6 +1,6 @@
 /** GET of one thing, as a Selection and its values. */
 import { after } from '#base/after.ts'
-import { lru } from '#base/lru.ts'
+import { lru } from '#base/cache.ts'
 import { prepareFor } from '#core.ts'
 import { askedBy } from '#http/asked.ts'
 import { bodyOf, type Reply } from '#http/reply.ts'

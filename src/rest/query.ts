@@ -1,7 +1,6 @@
 /** The query parameters of reads: which there are, how they are read, and what members, order and filters they ask for. All faults are named at once. */
 import { after } from '#base/after.ts'
-import { nearest } from '#base/nearest.ts'
-import { parametersIn } from '#base/parameters.ts'
+import { nearest, parametersIn } from '#base/text.ts'
 import type { FieldFault } from '#errors.ts'
 import { parametersOf } from '#http/request.ts'
 import type { Filter } from '#model/entity.ts'

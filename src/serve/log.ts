@@ -1,7 +1,7 @@
 /** Events as structured lines of JSON: never a token, a body or an email address. */
 import { write, writeSync } from 'node:fs'
 import { pino } from 'pino'
-import { clipped } from '#base/clipped.ts'
+import { clipped } from '#base/text.ts'
 import type { Event, Observe, RequestEvent, Trace } from '#observe.ts'
 
 export type Logging = { readonly observe: Observe; readonly flush: () => void }

@@ -1,7 +1,7 @@
 /** Who still uses what is deprecated: counted by what requests name, and written to the store now and then, with the first day of each announcement. */
 import { addMonths, dayNumber, dayNumbered } from '#base/dates.ts'
 import type { JsonObject } from '#base/object.ts'
-import { parametersIn } from '#base/parameters.ts'
+import { parametersIn } from '#base/text.ts'
 import { parametersOf } from '#http/request.ts'
 import type { Model } from '#model/model.ts'
 import { callerOf, type Viewer } from '#model/policy.ts'

@@ -1,8 +1,7 @@
 /** Checks bodies and inputs by the rules of the fields, all faults at once, and turns them into stored values. */
 
 import type { Check } from '#base/check.ts'
-import { clipped } from '#base/clipped.ts'
-import { nearest } from '#base/nearest.ts'
+import { clipped, nearest } from '#base/text.ts'
 import { type JsonObject, own } from '#base/object.ts'
 import { ApiError, type FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'

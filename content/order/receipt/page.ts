@@ -1,7 +1,7 @@
 /** The receipt as a page: read on a screen, printed on a sheet. */
 import { hash } from 'node:crypto'
 import { html, raw } from 'hono/html'
-import { once } from '#base/once.ts'
+import { once } from '#base/cache.ts'
 import { formatMinor, parseMinor } from '#model/money.ts'
 
 type Receipt = {

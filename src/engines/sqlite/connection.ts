@@ -1,6 +1,6 @@
 /** One connection to a SQLite file: pragmas, limits, cached statements, and errors as the model knows them. */
 import { constants, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import { lru } from '#base/lru.ts'
+import { lru } from '#base/cache.ts'
 import { errorCode } from '#engines/sqlite/codes.ts'
 import { columnarRows, longestList } from '#engines/sqlite/columnar.ts'
 import { ApiError } from '#errors.ts'

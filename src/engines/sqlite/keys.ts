@@ -1,5 +1,5 @@
 /** Columns by whose values rows are asked for, and which of those values a write touches: by triggers, so that cascades report theirs too. */
-import { hashOf } from '#base/hash.ts'
+import { hashOf } from '#base/text.ts'
 import type { Connection } from '#engines/sqlite/connection.ts'
 import { queryWith } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'

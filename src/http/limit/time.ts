@@ -1,5 +1,5 @@
 /** How much of the processor a caller may take with what is new to this process, beyond the number of its requests. */
-import { lru } from '#base/lru.ts'
+import { lru } from '#base/cache.ts'
 import { ApiError } from '#errors.ts'
 
 export type TimeOptions = {

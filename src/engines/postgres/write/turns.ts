@@ -1,5 +1,5 @@
 /** Lines of writes within the process: those with one key and those of one row wait for each other without a connection. */
-import { lru } from '#base/lru.ts'
+import { lru } from '#base/cache.ts'
 import { endsWithin } from '#engines/postgres/connection/within.ts'
 import { isResult, type Job } from '#write/job.ts'
 

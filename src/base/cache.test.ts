@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { lru } from '#base/lru.ts'
+import { lru } from './cache.ts'
 
 const kept = <Value>(cache: ReturnType<typeof lru<Value>>, keys: string) =>
   [...keys].filter(key => cache.get(key) !== undefined).join('')

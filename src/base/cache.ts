@@ -1,4 +1,4 @@
-/** A cache that drops the least recently used values. */
+/** Values that are kept: a cache that drops the least recently used ones, and values that are made when they are first asked for. */
 
 /** How much values may weigh together, and how much they do. */
 type Room = {
@@ -43,5 +43,14 @@ export const lru = <Value>(size: number, room?: Room) => {
       return value
     },
     size: () => entries.size,
+  }
+}
+
+/** The value of `make`, which costs time that a start need not wait for: it is called when the value is first asked for. A promise that rejected stays rejected. */
+export const once = <Value>(make: () => Value): (() => Value) => {
+  let made: { readonly value: Value } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
   }
 }

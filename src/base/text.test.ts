@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { clipped } from '#base/clipped.ts'
+import { clipped } from './text.ts'
 
 const bytes = (text: string) => Buffer.byteLength(JSON.stringify(text)) - 2
 
