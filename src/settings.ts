@@ -2,7 +2,7 @@
 
 import { isIP } from 'node:net'
 import { type Check, turned, where } from '#base/check.ts'
-import { isDay, duration } from '#base/dates.ts'
+import { duration, isDay } from '#base/dates.ts'
 import { isPostgres } from '#base/hosts.ts'
 
 /** The rule of a setting: what its text stands for. */

@@ -1,6 +1,7 @@
 /** The `duet` command line: finds the command, runs it, and reports what went wrong in one line. */
-import { nearest } from '#base/text.ts'
+
 import { own } from '#base/object.ts'
+import { nearest } from '#base/text.ts'
 import { UsageError } from '#cli/arguments.ts'
 import { explain } from '#cli/explain.ts'
 import { endUnlessHandled } from '#cli/signals.ts'

@@ -1,6 +1,7 @@
 /** Request bodies as JSON objects, read more strictly than JSON.parse does. */
-import { clipped } from '#base/text.ts'
+
 import { isObject, type JsonObject } from '#base/object.ts'
+import { clipped } from '#base/text.ts'
 import { ApiError } from '#errors.ts'
 
 /** How deep a body may nest; the outermost object is level 1. */

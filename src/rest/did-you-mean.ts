@@ -1,6 +1,7 @@
 /** What a request that no route takes may have meant, for its error: a misspelt path, or a thing that is created elsewhere. */
-import { nearest } from '#base/text.ts'
+
 import { restPath } from '#base/paths.ts'
+import { nearest } from '#base/text.ts'
 import type { Http } from '#http/request.ts'
 import type { Astray } from '#http/unrouted.ts'
 import { entityOf, type Model } from '#model/model.ts'

@@ -1,6 +1,7 @@
 /** The version of the REST API that a request names, by path, `Accept`, `API-Version` or `?version=`, and the handler that serves it in that one. */
-import { parametersIn } from '#base/text.ts'
+
 import { restPath } from '#base/paths.ts'
+import { parametersIn } from '#base/text.ts'
 import { ApiError } from '#errors.ts'
 import { rangesOf } from '#http/accept.ts'
 import type { Handle } from '#http/edge.ts'

@@ -1,8 +1,8 @@
 /** Checks bodies and inputs by the rules of the fields, all faults at once, and turns them into stored values. */
 
 import type { Check } from '#base/check.ts'
-import { clipped, nearest } from '#base/text.ts'
 import { type JsonObject, own } from '#base/object.ts'
+import { clipped, nearest } from '#base/text.ts'
 import { ApiError, type FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
