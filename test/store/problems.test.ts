@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict'
-import fs, { mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import fs, { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 import { watchDisk } from '#engines/sqlite/disk.ts'
+import { sqliteStore } from '#engines/sqlite/store.ts'
 import { ApiError } from '#errors.ts'
 import type { Query, Rows } from '#sql/engine.ts'
 import type { Job } from '#write/job.ts'
 import { folderOf, serve } from '../duet.ts'
+import { historyFor } from '../history.ts'
 import { inTime, longest, until } from '../support/wait.ts'
 import { createWorld, type World, type WorldOptions } from '../world.ts'
+import { keysIn } from './writing.ts'
 
 const { folder, fresh } = folderOf('warning')
 const worlds: World[] = []
@@ -158,4 +161,25 @@ test('a file that is deleted before the writer has opened it is told as deleted,
   // In the same turn, in which the thread has not begun.
   rmSync(world.file)
   assert.match(await inTime('it stops', fatal.promise), /was deleted, moved or replaced/)
+})
+
+test('a store that is closed before its writer has opened it takes the writes before, and its log is not called lost', async () => {
+  const file = join(folder, 'early.db')
+  const store = sqliteStore({ file, migrations: historyFor('sqlite') })
+  await store.migrate()
+  const fatal: string[] = []
+  const engine = store.open({
+    digits: 2,
+    limits: { objects: 10, bytes: 1e6 },
+    readTimeout: longest,
+    queue: 10,
+    onFatal: message => fatal.push(message),
+  })
+  const written = engine.write(job(insert('early')))
+  const closed = engine.close()
+  // Takes the inode that a log would leave which is removed too early.
+  writeFileSync(`${file}.other`, '')
+  await closed
+  assert.equal((await written).kind, 'done')
+  assert.deepEqual([fatal, keysIn(file)], [[], ['early']])
 })

@@ -77,8 +77,11 @@ export const openSqlite = (options: SqliteOptions): Engine => {
     close: async () => {
       disk.close()
       clearInterval(timer)
+      const closed = Promise.all([slow.close(), writer.close()])
+      // Before the writer has opened the log the reader is the last to close it, and removes it: that would look like a loss.
+      await writer.ready().catch(() => {})
       reader.close()
-      await Promise.all([slow.close(), writer.close()])
+      await closed
     },
   }
 }
