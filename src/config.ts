@@ -1,7 +1,7 @@
 /** The environment as a Config, checked once; one error names all faults. */
 import { resolve } from 'node:path'
+import { isPostgres, targetIn } from '#base/database-url.ts'
 import { noticeMonths, soonestEnd } from '#base/dates.ts'
-import { isPostgres, targetIn } from '#base/hosts.ts'
 import { nearest } from '#base/text.ts'
 import { ConfigError, port, type SettingTable, settings, type ValuesOf } from '#settings.ts'
 

@@ -2,8 +2,8 @@
 
 import { isIP } from 'node:net'
 import { type Check, turned, where } from '#base/check.ts'
+import { isPostgres } from '#base/database-url.ts'
 import { duration, isDay } from '#base/dates.ts'
-import { isPostgres } from '#base/hosts.ts'
 
 /** The rule of a setting: what its text stands for. */
 type SettingRule<SettingValue = unknown> = Check<SettingValue, string>

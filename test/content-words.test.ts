@@ -64,7 +64,7 @@ const otherMeanings: Readonly<Record<string, Meaning>> = {
     ],
     files: [
       'src/engines/postgres/dialect.ts',
-      'src/engines/postgres/schema/draft.ts',
+      'src/engines/postgres/schema.ts',
       'src/engines/sqlite/connection.ts',
     ],
   },
@@ -76,7 +76,7 @@ const otherMeanings: Readonly<Record<string, Meaning>> = {
   // Documents of GraphQL and of SQL have comments, and so have JSON Schemas.
   comment: {
     phrases: [],
-    files: ['src/contract/schema.ts', 'src/engines/postgres/schema/draft.ts'],
+    files: ['src/contract/schema.ts', 'src/engines/postgres/schema.ts'],
   },
   comments: {
     phrases: [],
@@ -101,8 +101,8 @@ const otherMeanings: Readonly<Record<string, Meaning>> = {
     ],
     files: [
       'src/auth/secret.ts',
-      'src/engines/postgres/connection/hosts.ts',
-      'src/engines/postgres/connection/label.ts',
+      'src/engines/postgres/primary.ts',
+      'src/engines/postgres/errors.ts',
       'src/mail/smtp.ts',
       'src/model/check/names.ts',
       'src/write/idempotency.ts',

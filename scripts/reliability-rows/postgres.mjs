@@ -19,7 +19,7 @@ export const postgres = [
     [
       'test/postgres/faults.test.ts: a service hardly notices sessions that are ended',
       'test/nightly/postgres-faults.test.ts: hardly notices that … sessions are ended',
-      'src/engines/postgres/connection/pool.test.ts: a session that is ended in the very turn in which it is made fails its work, and nothing else',
+      'src/engines/postgres/pool.test.ts: a session that is ended in the very turn in which it is made fails its work, and nothing else',
     ],
   ],
   [
@@ -104,8 +104,8 @@ export const postgres = [
       'test/nightly/upgrade.test.ts: is carried to a newer one without a restart: nothing acknowledged is lost, nothing is done twice',
       'test/nightly/upgrade.test.ts: keeps its counts, and takes no write on the older one any more',
       'test/nightly/upgrade.test.ts: answers a position from before as held, and one beyond the end of the older log as lost',
-      'src/engines/postgres/read/timelines.test.ts: a position in the log of an earlier system is held up to where that was left, whatever the log of the next one says',
-      'src/engines/postgres/read/timelines.test.ts: nobody knows of a position that may be of either of two systems',
+      'src/engines/postgres/timelines.test.ts: a position in the log of an earlier system is held up to where that was left, whatever the log of the next one says',
+      'src/engines/postgres/timelines.test.ts: nobody knows of a position that may be of either of two systems',
     ],
   ],
   [
@@ -113,8 +113,8 @@ export const postgres = [
     'Many write to one row at one moment',
     [
       'test/postgres/races.test.ts: of 300 orders of one product at one moment one holds a connection while it waits, other writes pass them, and none is refused but for the stock',
-      'src/engines/postgres/write/turns.test.ts: work waits for all before it under one of its names, and others pass',
-      'src/engines/postgres/write/turns.test.ts: who waits too long is told so, and those behind still wait for those before',
+      'src/engines/postgres/turns.test.ts: work waits for all before it under one of its names, and others pass',
+      'src/engines/postgres/turns.test.ts: who waits too long is told so, and those behind still wait for those before',
     ],
   ],
   [

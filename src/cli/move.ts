@@ -1,7 +1,7 @@
 /** `duet move`: moves a whole SQLite store into a PostgreSQL database. */
 import { createHash } from 'node:crypto'
 import { closing } from '#base/closing.ts'
-import { isPostgres } from '#base/hosts.ts'
+import { isPostgres } from '#base/database-url.ts'
 import { readArgs, UsageError } from '#cli/arguments.ts'
 import { copyTables, remedy } from '#cli/move/copy.ts'
 import { contentTables } from '#cli/move/tables.ts'
@@ -9,8 +9,8 @@ import { compare, isSame, tableText } from '#cli/move/verify.ts'
 import { fileOf, storeOf } from '#cli/store.ts'
 import { type Config, loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
-import { UnreachableError } from '#engines/postgres/connection/errors.ts'
-import type { Target } from '#engines/postgres/moving.ts'
+import { UnreachableError } from '#engines/postgres/errors.ts'
+import type { MoveTarget } from '#engines/postgres/moving.ts'
 import { historyOf } from '#engines/shared/migrations.ts'
 import type { Store } from '#engines/shared/store.ts'
 import { StoreInUseError } from '#engines/sqlite/lock.ts'
@@ -63,7 +63,7 @@ type Move = { readonly entities: Entities; readonly restarts: boolean }
 const moveAll = async (
   source: Session & Pick<Store, 'dialect'>,
   identity: string,
-  target: Target,
+  target: MoveTarget,
   { entities, restarts }: Move,
 ): Promise<void> => {
   const tables = [...(await machineryOf(source)), ...contentTables(entities)]
@@ -80,7 +80,7 @@ const moveAll = async (
 const targetOf = async (config: Config, to: string, migrations: URL) => {
   // Loaded only here: their driver would delay every other command.
   const { openTarget } = await import('#engines/postgres/moving.ts')
-  const { commandConnection } = await import('#engines/postgres/schema/migrate.ts')
+  const { commandConnection } = await import('#engines/postgres/migrate.ts')
   return openTarget(
     commandConnection(to, config.values.DUET_PG_PREPARE),
     historyOf('postgres', migrations),
@@ -88,7 +88,7 @@ const targetOf = async (config: Config, to: string, migrations: URL) => {
 }
 
 /** Moves the store that this process holds. */
-const moveHeld = async (store: Store, target: Target, move: Move): Promise<void> => {
+const moveHeld = async (store: Store, target: MoveTarget, move: Move): Promise<void> => {
   const identity = await identityOf(store)
   await closing(store.session('filling'), async session => {
     const source = { ...session, dialect: store.dialect }

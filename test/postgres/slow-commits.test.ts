@@ -1,9 +1,9 @@
 /** A commit that takes long, and a primary that is suspected to be replaced: whether another is looked for, and what becomes of the sessions. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createHosts } from '#engines/postgres/connection/hosts.ts'
-import { createPool } from '#engines/postgres/connection/pool.ts'
-import { createWriter } from '#engines/postgres/write/writer.ts'
+import { createPool } from '#engines/postgres/pool.ts'
+import { createFinder } from '#engines/postgres/primary.ts'
+import { createWriter } from '#engines/postgres/writer.ts'
 import type { Job } from '#write/job.ts'
 import { inTime, until } from '../support/wait.ts'
 import { ask, connected } from './tools/ask.ts'
@@ -33,7 +33,7 @@ test('a commit that takes long, on a primary with two addresses, ends no session
   const proxies = await Promise.all([startProxy(Number(port)), startProxy(Number(port))])
   const places = proxies.map(proxy => `127.0.0.1:${proxy.port}`).join()
   const url = `postgres://${username}:${password}@${places}${pathname}?target_session_attrs=read-write`
-  const hosts = createHosts(url)
+  const hosts = createFinder(url)
   let moves = 0
   hosts.onMove(() => moves++)
   await hosts.find(30_000)
@@ -67,7 +67,7 @@ test('a primary on a newer timeline at the same address ends the sessions on the
   const { url } = await freshDatabase()
   const wished = new URL(url)
   wished.searchParams.set('target_session_attrs', 'read-write')
-  const hosts = createHosts(wished.href)
+  const hosts = createFinder(wished.href)
   const session = { prepare: true, statementTimeout: 0, lockTimeout: 0, silenceLimit: 0 }
   const pool = createPool(hosts, session, { pool: 1 })
   try {

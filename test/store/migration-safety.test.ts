@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { entities } from '#content/index.ts'
-import { postgresDrafting } from '#engines/postgres/schema/draft.ts'
+import { postgresDrafting } from '#engines/postgres/schema.ts'
 import { lackOf, migrationsFor } from '#engines/shared/draft.ts'
 import { type EngineName, outsideMark } from '#engines/shared/migrations.ts'
 import { sqliteDrafting } from '#engines/sqlite/draft.ts'

@@ -1,6 +1,6 @@
 /** Copies the rows of tables, from where an interrupted move stopped to the end. */
 import { progress } from '#cli/progress.ts'
-import type { Target } from '#engines/postgres/moving.ts'
+import type { MoveTarget } from '#engines/postgres/moving.ts'
 import {
   countBehind,
   keyOf,
@@ -15,7 +15,7 @@ import { ConstraintError } from '#sql/engine.ts'
 export const remedy =
   'the store was changed since the move began, or somebody wrote into the target; start over with --restart'
 
-const copyTable = async (source: Side, target: Target, table: MovedTable): Promise<void> => {
+const copyTable = async (source: Side, target: MoveTarget, table: MovedTable): Promise<void> => {
   let after = await target.reached(table)
   const shown = progress(`moving ${table.name}`, await countBehind(source, table, after))
   let rows = await pageBehind(source, table, after)
@@ -39,7 +39,7 @@ const copyTable = async (source: Side, target: Target, table: MovedTable): Promi
 }
 
 /** Sets the references to later rows of the same table, which were left out of the batches; those that are set already stay. */
-const setLater = async (source: Side, target: Target, table: MovedTable): Promise<void> => {
+const setLater = async (source: Side, target: MoveTarget, table: MovedTable): Promise<void> => {
   if (table.own.length === 0) return
   let rows = await laterBehind(source, table, null)
   for (let last = rows.at(-1); last; last = rows.at(-1)) {
@@ -51,7 +51,7 @@ const setLater = async (source: Side, target: Target, table: MovedTable): Promis
 /** Copies what the target does not have yet of these tables. */
 export const copyTables = async (
   source: Side,
-  target: Target,
+  target: MoveTarget,
   tables: readonly MovedTable[],
 ): Promise<void> => {
   for (const table of tables)

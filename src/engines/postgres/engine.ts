@@ -1,17 +1,14 @@
 /** The engine of a PostgreSQL store: reads on the primary and its replicas, each write in a transaction. */
-import { placeIn } from '#base/hosts.ts'
-import { isConflict, UnreachableError } from '#engines/postgres/connection/errors.ts'
-import { createHosts, fixedOn, type Hosts } from '#engines/postgres/connection/hosts.ts'
-import { endsWithin } from '#engines/postgres/connection/within.ts'
+import { placeIn } from '#base/database-url.ts'
+import { endsWithin } from '#base/retry.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
+import { isConflict, UnreachableError } from '#engines/postgres/errors.ts'
 import type { PostgresServing } from '#engines/postgres/options.ts'
-import { createCluster } from '#engines/postgres/read/cluster.ts'
-import { discovering } from '#engines/postgres/read/discovery.ts'
-import { createReader } from '#engines/postgres/read/reader.ts'
-import type { ReplicaSource } from '#engines/postgres/read/replicas.ts'
-import { createServer, type Server, type ServerOptions } from '#engines/postgres/read/server.ts'
-import { createRateCounts } from '#engines/postgres/write/rates.ts'
-import { createWriter } from '#engines/postgres/write/writer.ts'
+import { createFinder, fixedOn, type ServerFinder } from '#engines/postgres/primary.ts'
+import { createCluster, createReader } from '#engines/postgres/reader.ts'
+import { discoverReplicas, type ReplicaSource } from '#engines/postgres/replicas.ts'
+import { createServer, type Server, type ServerOptions } from '#engines/postgres/server.ts'
+import { createRateCounts, createWriter } from '#engines/postgres/writer.ts'
 import { createSlowLane, usualWaiting } from '#engines/shared/slow-lane.ts'
 import type { Engine } from '#engines/shared/store.ts'
 import { ApiError } from '#errors.ts'
@@ -19,36 +16,6 @@ import { queryWith, type ReadOptions } from '#sql/engine.ts'
 
 /** How long the database may take to answer the readiness check, in milliseconds. */
 const readyWithin = 2000
-
-/** The options of one of its servers; `what` is its name in reports. */
-const serverOptions = (options: PostgresServing, hosts: Hosts, what: string): ServerOptions => ({
-  ...options,
-  hosts,
-  onChange: problem =>
-    problem === null
-      ? options.onNotice?.(`${what} can be used again`)
-      : options.onProblem?.(`${what} cannot be used: ${problem}`),
-})
-
-/** Where the replicas are, by the settings; undefined where there are none. */
-const replicasOf = (
-  options: PostgresServing,
-  hosts: Hosts,
-  primary: Server,
-): ReplicaSource | undefined => {
-  const { url, replicas } = options
-  if ('patroni' in replicas)
-    return {
-      find: discovering({ url, ...replicas }, hosts, primary),
-      optionsOf: one =>
-        serverOptions(options, fixedOn(one, 'standby'), `the replica ${placeIn(one)}`),
-    }
-  if (replicas.length === 0) return undefined
-  return {
-    find: async () => replicas,
-    optionsOf: one => serverOptions(options, fixedOn(one), `replica ${replicas.indexOf(one) + 1}`),
-  }
-}
 
 /** The error for callers where a server is unavailable, or where a read lost to conflicts on every try. */
 const callerError = (error: unknown, primary: Server): unknown => {
@@ -64,31 +31,37 @@ const callerError = (error: unknown, primary: Server): unknown => {
   })
 }
 
-/** Settles when a server answers; else rejects with UNAVAILABLE. */
-const checkReady = async ({ pipelined }: Server): Promise<void> => {
-  const answer = async () => {
-    await pipelined.ready()
-    await pipelined.query(queryWith('select 1'))
-  }
-  // The reason is in the log: the database's address is not for callers.
-  const hasAnswered = await endsWithin(readyWithin, answer()).catch(() => false)
-  if (!hasAnswered) throw new ApiError('UNAVAILABLE', 'the database does not answer')
-}
-
-/** How many servers answer reads; one replica where they are still to be found. */
-const serversOf = ({ replicas }: PostgresServing): number =>
-  1 + ('patroni' in replicas ? 1 : replicas.length)
-
 /** Opens the engine: connections are made at once, and again whenever they are lost. */
 export const openPostgres = (options: PostgresServing): Engine => {
-  const hosts = createHosts(options.url, options.onProblem)
-  const primary = createServer(serverOptions(options, hosts, 'the database'))
-  const writer = createWriter(options, hosts)
-  const source = replicasOf(options, hosts, primary)
-  const cluster = createCluster({ hosts, primary, source, write: writer.query })
+  const { url, replicas, onNotice, onProblem } = options
+  const finder = createFinder(url, onProblem)
+  /** The options of one of its servers; `what` is its name in reports. */
+  const serverOptions = (finder: ServerFinder, what: string): ServerOptions => ({
+    ...options,
+    finder,
+    onChange: problem =>
+      problem === null
+        ? onNotice?.(`${what} can be used again`)
+        : onProblem?.(`${what} cannot be used: ${problem}`),
+  })
+  const primary = createServer(serverOptions(finder, 'the database'))
+  const writer = createWriter(options, finder)
+  let source: ReplicaSource | undefined
+  if ('patroni' in replicas)
+    source = {
+      find: () => discoverReplicas({ url, ...replicas }, finder, primary),
+      optionsOf: one => serverOptions(fixedOn(one, 'standby'), `the replica ${placeIn(one)}`),
+    }
+  else if (replicas.length > 0)
+    source = {
+      find: async () => replicas,
+      optionsOf: one => serverOptions(fixedOn(one), `replica ${replicas.indexOf(one) + 1}`),
+    }
+  const cluster = createCluster({ finder, primary, source, write: writer.query })
   const reader = createReader(primary, cluster)
   const lane = createSlowLane({
-    concurrency: options.pool * serversOf(options),
+    // Where the replicas are still to be found there is one at least.
+    concurrency: options.pool * (1 + ('patroni' in replicas ? 1 : replicas.length)),
     waiting: usualWaiting,
     longestWait: options.readTimeout,
   })
@@ -123,12 +96,20 @@ export const openPostgres = (options: PostgresServing): Engine => {
       withCallerErrors(inLane(async within => reader.snapshot(begin, within), asked)),
     positionStatus: cluster.positionStatus,
     write: job => withCallerErrors(writer.write(job)),
-    ready: () => checkReady(primary),
+    ready: async () => {
+      const answer = async () => {
+        await primary.pipelined.ready()
+        await primary.pipelined.query(queryWith('select 1'))
+      }
+      // The reason is in the log: the database's address is not for callers.
+      const hasAnswered = await endsWithin(readyWithin, answer()).catch(() => false)
+      if (!hasAnswered) throw new ApiError('UNAVAILABLE', 'the database does not answer')
+    },
     readOnly: writer.readOnly,
     figures: { writesWaiting: writer.waiting, replicaLags: cluster.lags },
-    rateCounts: createRateCounts(query => writer.query(query)),
+    rateCounts: createRateCounts(writer.query),
     close: async () => {
-      hosts.close()
+      finder.close()
       await Promise.all([primary.close(), cluster.close(), writer.close()])
     },
   }

@@ -1,27 +1,14 @@
 /** A PostgreSQL store into which another one is moved: batch by batch, each committed with the key of its last row. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Connection } from '#engines/postgres/connection/connection.ts'
-import type { ConnectionOptions } from '#engines/postgres/connection/settings.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
-import { appendOnlyTrigger } from '#engines/postgres/schema/ddl.ts'
-import { migratePostgres } from '#engines/postgres/schema/migrate.ts'
-import { openSession, raiseIds } from '#engines/postgres/session.ts'
+import { migratePostgres } from '#engines/postgres/migrate.ts'
+import type { ConnectionOptions } from '#engines/postgres/options.ts'
+import { appendOnlyTrigger } from '#engines/postgres/schema.ts'
+import { openSession, raiseIds } from '#engines/postgres/store.ts'
 import type { Migration } from '#engines/shared/migrations.ts'
 import { keyOf, type MovedTable, type RowKey } from '#engines/shared/moving.ts'
 import { type Query, queryOf, queryWith, type Row, type Rows, type Session } from '#sql/engine.ts'
 import { column, comma, join, name, type Sql, type SqlValue, sql, trusted } from '#sql/sql.ts'
-
-/** Throws where a move into this database was not finished: it has only a part of the store. */
-export const checkNoUnfinishedMove = async ({
-  query,
-}: Pick<Connection, 'query'>): Promise<void> => {
-  const [made] = await query(queryWith(`select to_regclass('moves') is not null`))
-  if (made?.[0] !== 1) return
-  if ((await query(queryWith('select 1 from moves limit 1'))).length > 0)
-    throw new Error(
-      'a move into this database is unfinished: run the same duet move again, which resumes it',
-    )
-}
 
 const otherSessions = queryWith(`select 1 from pg_stat_activity
   where datname = current_database() and application_name = 'duet' and pid <> pg_backend_pid()`)
@@ -211,4 +198,4 @@ export const openTarget = async (options: ConnectionOptions, migrations: readonl
   }
 }
 
-export type Target = Awaited<ReturnType<typeof openTarget>>
+export type MoveTarget = Awaited<ReturnType<typeof openTarget>>

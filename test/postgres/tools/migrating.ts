@@ -1,6 +1,6 @@
 /** What the tests of migrations of PostgreSQL share. */
 
-import { commandConnection, migratePostgres } from '#engines/postgres/schema/migrate.ts'
+import { commandConnection, migratePostgres } from '#engines/postgres/migrate.ts'
 import type { Migration } from '#engines/shared/migrations.ts'
 import { historyFor } from '../../history.ts'
 import { connected } from './ask.ts'

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { placeIn } from '#base/hosts.ts'
-import { UnreachableError } from '#engines/postgres/connection/errors.ts'
-import { refused, withRight } from '#engines/postgres/connection/label.ts'
+import { placeIn } from '#base/database-url.ts'
+import { refused, UnreachableError, withRight } from '#engines/postgres/errors.ts'
 
 const url = 'postgres://duet:hunter2@db.example.org:5433/content?sslmode=require'
 const place = 'postgres://db.example.org:5433/content'

@@ -1,20 +1,28 @@
 /** The primary among several servers: found by asking all of them at once, and again whenever it is lost. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { closing } from '#base/closing.ts'
-import { placeIn, seeksPrimary, serversIn } from '#base/hosts.ts'
-import { retry } from '#base/retry.ts'
-import type { Role } from '#engines/postgres/connection/client.ts'
-import { type Connection, connectTo } from '#engines/postgres/connection/connection.ts'
-import { isLasting, UnreachableError } from '#engines/postgres/connection/errors.ts'
-import type { ConnectionOptions, SessionOptions } from '#engines/postgres/connection/settings.ts'
-import { timelineAt } from '#engines/postgres/connection/timeline.ts'
-import { endsWithin } from '#engines/postgres/connection/within.ts'
+import { placeIn, seeksPrimary, serversIn } from '#base/database-url.ts'
+import { endsWithin, retry } from '#base/retry.ts'
+import type { ServerRole } from '#engines/postgres/client.ts'
+import { connectTo, type PostgresConnection } from '#engines/postgres/connection.ts'
+import { isLasting, UnreachableError } from '#engines/postgres/errors.ts'
+import type { ConnectionOptions, SessionOptions } from '#engines/postgres/options.ts'
 import { queryWith } from '#sql/engine.ts'
 
 /** Milliseconds: a whole round of questions; the wait for others after the first primary; the pauses between rounds. */
 const waits = { round: 700, others: 250, firstPause: 50, longestPause: 500 }
 
-const timeline = queryWith(
+/** The number of the last timeline of earlier systems, in SQL; set in a database that was moved into a new one, as by a major upgrade. */
+export const earlierTimelines = `coalesce(nullif(current_setting('duet.earlier_timelines', true), '')::int, 0)`
+
+/**
+ * The number of the timeline on which a primary writes an LSN, in SQL: PostgreSQL's own, which is in the first eight digits
+ * of the name of the log's file, plus that of the systems on which the store was before.
+ */
+export const timelineAt = (lsn: string): string =>
+  `('x' || substr(pg_walfile_name(${lsn}), 1, 8))::bit(32)::int + ${earlierTimelines}`
+
+const timelineNow = queryWith(
   `select case when pg_is_in_recovery() then null else ${timelineAt('pg_current_wal_lsn()')} end`,
 )
 
@@ -28,24 +36,18 @@ const asking: SessionOptions = {
 
 type Primary = { readonly url: string; readonly timeline: number }
 
-/** The server as a primary; undefined where it is a standby, or cannot be reached for the reason that is added to `errors`. */
-const askServer = async (url: string, errors: unknown[]): Promise<Primary | undefined> => {
-  try {
-    const [row] = await closing(connectTo(url, asking), ({ query }) => query(timeline))
-    return row?.[0] == null ? undefined : { url, timeline: Number(row[0]) }
-  } catch (error) {
-    errors.push(error)
-    return undefined
-  }
-}
-
-/** The primary with the highest timeline: an older one that still takes sessions was replaced. */
+/** The primary with the highest timeline: an older one that still takes sessions was replaced. The reasons of servers that cannot be reached are added to `errors`. */
 const newestOf = async (url: string, errors: unknown[] = []): Promise<Primary | undefined> => {
   let newest: Primary | undefined
   const { promise: some, resolve } = Promise.withResolvers<void>()
   const asked = serversIn(url).map(async one => {
-    const found = await askServer(one, errors)
-    if (found && found.timeline > (newest?.timeline ?? 0)) newest = found
+    try {
+      const [row] = await closing(connectTo(one, asking), ({ query }) => query(timelineNow))
+      const timeline = Number(row?.[0] ?? 0)
+      if (timeline > (newest?.timeline ?? 0)) newest = { url: one, timeline }
+    } catch (error) {
+      errors.push(error)
+    }
     if (newest) resolve()
   })
   const others = some.then(() => sleep(waits.others, undefined, { ref: false }))
@@ -58,24 +60,18 @@ const noPrimary = (url: string) =>
     `${placeIn(url)} has no primary now: none of its servers takes writes, or none can be reached`,
   )
 
-/** The error where no primary was found: that the user or the database is refused; it lasts only where every server says so, since one may be a standby with rules of its own. */
-const noneFound = (url: string, errors: readonly unknown[]): unknown => {
-  const refusal = errors.find(isLasting)
-  if (refusal === undefined) return noPrimary(url)
-  const isEvery = errors.length === serversIn(url).length && errors.every(isLasting)
-  return isEvery ? refusal : new UnreachableError((refusal as Error).message)
-}
-
-const wasReplaced = (found: Primary, { timeline }: Primary) =>
-  `${placeIn(found.url)} takes writes on timeline ${found.timeline}, but timeline ${timeline} was there already, so it is not used: find out which writes are lost, then start this process again`
-
 /** Opens a connection to the server of a URL, or to the primary among several. Throws an UnreachableError with the remedy. */
-export const connect = async (options: ConnectionOptions): Promise<Connection> => {
-  if (!seeksPrimary(options.url)) return connectTo(options.url, options)
+export const connect = async (options: ConnectionOptions): Promise<PostgresConnection> => {
+  const { url } = options
+  if (!seeksPrimary(url)) return connectTo(url, options)
   const errors: unknown[] = []
-  const found = await newestOf(options.url, errors)
-  if (!found) throw noneFound(options.url, errors)
-  return connectTo(found.url, options)
+  const found = await newestOf(url, errors)
+  if (found) return connectTo(found.url, options)
+  const refusal = errors.find(isLasting)
+  if (refusal === undefined) throw noPrimary(url)
+  // That the user or the database is refused lasts only where every server says so: one may be a standby with rules of its own.
+  const isEvery = errors.length === serversIn(url).length && errors.every(isLasting)
+  throw isEvery ? refusal : new UnreachableError((refusal as Error).message)
 }
 
 /** Milliseconds between two tries to find a primary at the start. */
@@ -95,10 +91,10 @@ export const primaryWithin = async (
   await connection.close()
 }
 
-/** Where to connect to: the primary, or the only server of a URL. */
-export type Hosts = {
+/** Tells where to connect to: the primary, or the only server of a URL. */
+export type ServerFinder = {
   /** What a session's server must be. */
-  readonly role?: Role
+  readonly role?: ServerRole
   /** Settles when it is known. While it is looked for, waits so many milliseconds; then it throws an UnreachableError. */
   readonly find: (wait: number) => Promise<void>
   /** Its URL, as it was last found. */
@@ -115,7 +111,7 @@ export type Hosts = {
 }
 
 /** The only server of a URL, whatever it is, or in that role alone. */
-export const fixedOn = (url: string, role?: Role): Hosts => ({
+export const fixedOn = (url: string, role?: ServerRole): ServerFinder => ({
   ...(role && { role }),
   find: async () => {},
   current: () => url,
@@ -130,13 +126,14 @@ export const fixedOn = (url: string, role?: Role): Hosts => ({
  * Looks for the primary of a URL at once, and again at every doubt; a URL of one server without a wish is that server.
  * `onProblem` gets the reason for a primary that is not used.
  */
-export const createHosts = (url: string, onProblem?: (problem: string) => void): Hosts => {
+export const createFinder = (url: string, onProblem?: (problem: string) => void): ServerFinder => {
   if (!seeksPrimary(url)) return fixedOn(url)
   let current: Primary = { url: serversIn(url)[0] ?? url, timeline: 0 }
   let search: Promise<void> | undefined
+  let isLooking = false
   let isClosed = false
-  const cuts: (() => void)[] = []
   let moves = 0
+  const cuts: (() => void)[] = []
   const settle = (found: Primary) => {
     // Behind one name or proxy the next primary has the address of the one before.
     const isAnother = found.url !== current.url || found.timeline > current.timeline
@@ -152,7 +149,10 @@ export const createHosts = (url: string, onProblem?: (problem: string) => void):
       const found = await newestOf(url)
       // Never back: a primary of an older timeline has been replaced, whatever it says.
       if (found && found.timeline >= current.timeline) return settle(found)
-      if (found && !isReported) onProblem?.(wasReplaced(found, current))
+      if (found && !isReported)
+        onProblem?.(
+          `${placeIn(found.url)} takes writes on timeline ${found.timeline}, but timeline ${current.timeline} was there already, so it is not used: find out which writes are lost, then start this process again`,
+        )
       isReported ||= found !== undefined
       // Spread, so that not all processes ask at the same moment.
       await sleep(pause * (0.75 + Math.random() / 2), undefined, { ref: false })
@@ -163,15 +163,6 @@ export const createHosts = (url: string, onProblem?: (problem: string) => void):
       search = undefined
     })
   }
-  let isLooking = false
-  // Nobody waits for it, and only a newer timeline counts: another way to the same server is no other primary.
-  const suspect = async () => {
-    if (isLooking) return
-    isLooking = true
-    const found = await newestOf(url)
-    isLooking = false
-    if (found && found.timeline > current.timeline && !isClosed) settle(found)
-  }
   doubt()
   return {
     role: 'primary',
@@ -181,7 +172,14 @@ export const createHosts = (url: string, onProblem?: (problem: string) => void):
     current: () => current.url,
     moves: () => moves,
     doubt,
-    suspect,
+    // Nobody waits for it, and only a newer timeline counts: another way to the same server is no other primary.
+    suspect: async () => {
+      if (isLooking) return
+      isLooking = true
+      const found = await newestOf(url)
+      isLooking = false
+      if (found && found.timeline > current.timeline && !isClosed) settle(found)
+    },
     onMove: cut => void cuts.push(cut),
     close: () => {
       isClosed = true

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { logPositionOf, positionStatusOf, type Timeline } from '#engines/postgres/read/timelines.ts'
+import { logPositionOf, positionStatusOf, type Timeline } from '#engines/postgres/timelines.ts'
 
 const timeline = (system: string, number: number, began: bigint | null): Timeline => ({
   system,
@@ -9,7 +9,7 @@ const timeline = (system: string, number: number, began: bigint | null): Timelin
 })
 
 const promoted = [timeline('a', 1, null), timeline('a', 2, 0x100n), timeline('a', 4, 0x300n)]
-const here = { current: 4, system: 'a', earlier: 0 }
+const here = { number: 4, system: 'a', earlier: 0 }
 const positionStatus = (position: string, at = here, recorded = promoted) =>
   positionStatusOf(logPositionOf(position), at, recorded)
 
@@ -29,13 +29,13 @@ test('a position on an older timeline is held up to where the next known one beg
 test('nobody knows of a position on a newer timeline, or where a beginning was not seen, or before the primary was asked', () => {
   assert.equal(positionStatus('5-0/1'), 'unknown')
   const unseen = [timeline('a', 5, null)]
-  assert.equal(positionStatus('4-0/1', { ...here, current: 5 }, unseen), 'unknown')
-  assert.equal(positionStatus('1-0/1', { ...here, current: 2 }, []), 'unknown')
+  assert.equal(positionStatus('4-0/1', { ...here, number: 5 }, unseen), 'unknown')
+  assert.equal(positionStatus('1-0/1', { ...here, number: 2 }, []), 'unknown')
   assert.equal(positionStatusOf(logPositionOf('1-0/1'), undefined, []), 'unknown')
 })
 
 const moved = [...promoted, timeline('b', 5, 0x400n), timeline('b', 6, 0x50n)]
-const there = { current: 6, system: 'b', earlier: 4 }
+const there = { number: 6, system: 'b', earlier: 4 }
 
 test('a position in the log of an earlier system is held up to where that was left, whatever the log of the next one says', () => {
   assert.equal(positionStatus('4-0/400', there, moved), 'held')
@@ -48,7 +48,7 @@ test('a position in the log of an earlier system is held up to where that was le
 
 test('nobody knows of a position that may be of either of two systems', () => {
   const mixed = [timeline('a', 1, null), timeline('b', 1, null)]
-  const unsaid = { current: 1, system: 'b', earlier: 0 }
+  const unsaid = { number: 1, system: 'b', earlier: 0 }
   assert.equal(positionStatus('1-0/1', unsaid, mixed), 'unknown')
   assert.equal(positionStatus('1-0/1', unsaid, [timeline('b', 1, null)]), 'held')
 })

@@ -1,6 +1,6 @@
 /** Lines of writes within the process: those with one key and those of one row wait for each other without a connection. */
 import { lru } from '#base/cache.ts'
-import { endsWithin } from '#engines/postgres/connection/within.ts'
+import { endsWithin } from '#base/retry.ts'
 import { isResult, type Job } from '#write/job.ts'
 
 /** A row that a statement changes: its table, and the index of the value that is its id. */

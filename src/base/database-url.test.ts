@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { databaseIn, isPostgres, placeIn, seeksPrimary, serversIn, targetIn } from '#base/hosts.ts'
+import {
+  databaseIn,
+  isPostgres,
+  placeIn,
+  seeksPrimary,
+  serversIn,
+  targetIn,
+} from './database-url.ts'
 
 test('a URL of several hosts is a URL for each, with the user, the database and the parameters of all', () => {
   const rest = 'duet?sslmode=require&target_session_attrs=read-write'

@@ -1,27 +1,28 @@
-/** Writes: each job in a transaction of its own, tried again after a conflict, answered after its commit. */
+/**
+ * Writes: each job in a transaction of its own, tried again after a conflict, answered after its commit. Jobs of one key and
+ * those of one row line up in the process; what needs no answer of an earlier step is sent together with it.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { begin, type Connection, rollBack } from '#engines/postgres/connection/connection.ts'
-import {
-  isLockTimeout,
-  isReadOnly,
-  isRetryable,
-  isSurelyUndone,
-} from '#engines/postgres/connection/errors.ts'
-import type { Hosts } from '#engines/postgres/connection/hosts.ts'
-import { allBusy, createPool } from '#engines/postgres/connection/pool.ts'
-import type { SessionOptions } from '#engines/postgres/connection/settings.ts'
-import { timelineAt } from '#engines/postgres/connection/timeline.ts'
+import type { RateCounts } from '#base/rate-counts.ts'
+import { begin, type PostgresConnection, rollBack } from '#engines/postgres/connection.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
-import { type PostgresServing, usualTimeouts, usualWriteWait } from '#engines/postgres/options.ts'
-import { PipelineVoid, pipelining } from '#engines/postgres/write/pipelining.ts'
-import { createTurns, rowsOf } from '#engines/postgres/write/turns.ts'
+import { isLockTimeout, isReadOnly, isRetryable, isSurelyUndone } from '#engines/postgres/errors.ts'
+import {
+  type PostgresServing,
+  type SessionOptions,
+  usualTimeouts,
+  usualWriteWait,
+} from '#engines/postgres/options.ts'
+import { allBusy, createPool } from '#engines/postgres/pool.ts'
+import { type ServerFinder, timelineAt } from '#engines/postgres/primary.ts'
+import { createTurns, rowsOf } from '#engines/postgres/turns.ts'
 import { tooManyWrites } from '#engines/shared/store.ts'
 import { ApiError } from '#errors.ts'
 import type { ReadPlan } from '#read/plan.ts'
 import { type Prepared, prepare } from '#read/read.ts'
-import { driveBy, type Position, type Query, queryWith } from '#sql/engine.ts'
-import { type Job, keyQueriesOf, type Outcome, type Writer } from '#write/job.ts'
-import { perform } from '#write/perform.ts'
+import { driveBy, type Position, type Query, queryWith, type Rows } from '#sql/engine.ts'
+import { isResult, type Job, keyQueriesOf, type Outcome, type Writer } from '#write/job.ts'
+import { boundQuery, perform } from '#write/perform.ts'
 
 /** Milliseconds between two looks whether the database takes writes. */
 const lookEvery = 1000
@@ -57,53 +58,55 @@ const commitInFull =
 /** A commit that takes so many milliseconds may wait for standbys that follow another primary by now. */
 const slowCommit = 500
 
-/** Commits and gives the position; both are sent together, in one round trip. While it takes long, `suspect` is called again and again. */
-const commit = async (
-  connection: Connection,
-  suspect: () => void,
-): Promise<Position | undefined> => {
-  const warnings = connection.warnings()
-  const suspecting = setInterval(suspect, slowCommit)
-  const committed = connection.run(commitInFull)
-  const end = connection.query(logEnd).catch(() => [])
-  try {
-    await committed
-  } catch (error) {
-    throw isSurelyUndone(error) ? error : unknown(error)
-  } finally {
-    clearInterval(suspecting)
-  }
-  // Such as: the wait for a synchronous standby was cancelled, so only this server has it.
-  if (connection.warnings() > warnings) throw unknown(new Error('a commit had a warning'))
-  const [[timeline, lsn] = []] = await end
-  return lsn == null ? undefined : `${timeline}-${lsn}`
+/**
+ * A guard failed, so the pipelined results are void: later steps may have changed the rows that explain the failure. The
+ * transaction must be rolled back and the job run again step by step.
+ */
+class PipelineVoid extends Error {
+  override readonly name = 'PipelineVoid'
 }
 
-/** Performs a job in an open transaction, without committing it. */
-const performOn = async (
-  connection: Connection,
+/** A function that answers the queries of a job's work in order: steps that need no result of an earlier one are sent together. It throws PipelineVoid. */
+const pipelining = (
   job: Job,
-  prepared: Prepared | undefined,
-  isPipelined: boolean,
-): Promise<Outcome> => {
-  const ask = isPipelined ? pipelining(job, connection) : connection.query
-  let queries = 0
-  try {
-    return await driveBy(perform(job, prepared), query => {
-      queries++
-      return ask(query)
-    })
-  } catch (error) {
-    throw queries <= keyQueriesOf(job) && isLockTimeout(error) ? inFlight() : error
+  { query: ask }: PostgresConnection,
+): ((query: Query) => Promise<Rows>) => {
+  const results: Rows[] = []
+  const sent: { readonly query: Query; readonly rows: Promise<Rows> }[] = []
+  let next = 0
+  // With an idempotency key, no step is sent before the answers to the first queries, which take the key. Where the key
+  // was used already none is ever sent ahead: it would have its effect again.
+  let awaited = keyQueriesOf(job)
+  let isUsed = false
+  return async query => {
+    for (; awaited === 0 && next < job.steps.length; next++) {
+      const statement = job.steps[next]?.statement
+      const isReady = statement?.values.every(
+        value => !isResult(value) || value.step < results.length,
+      )
+      if (!statement || !isReady) break
+      const ahead = boundQuery(statement, results)
+      const rows = ask(ahead)
+      // Where one fails the work ends, and the later ones are not awaited.
+      rows.catch(() => {})
+      sent.push({ query: ahead, rows })
+    }
+    const head = sent.shift()
+    if (!head) {
+      const rows = await ask(query)
+      if (rows.length === 0) isUsed = true
+      if (awaited > 0 && !isUsed) awaited--
+      return rows
+    }
+    if (head.query.text !== query.text) throw new PipelineVoid()
+    const rows = await head.rows
+    results.push(rows)
+    return rows
   }
 }
-
-/** Whether a guard failed because of a transaction committed in between, which the next try sees. */
-const hasLostRace = (outcome: Outcome): boolean =>
-  outcome.kind === 'violation' && outcome.constraint === 'reference'
 
 /** A writer with a pool of connections of its own. */
-export const createWriter = (options: PostgresServing, hosts: Hosts) => {
+export const createWriter = (options: PostgresServing, finder: ServerFinder) => {
   const { digits, limits, onCommit, timeouts = usualTimeouts, writeWait = usualWriteWait } = options
   const settings: SessionOptions = {
     prepare: options.prepare,
@@ -112,15 +115,39 @@ export const createWriter = (options: PostgresServing, hosts: Hosts) => {
     byIndex: true,
     silenceLimit: timeouts.silence,
   }
-  const pool = createPool(hosts, settings, options)
+  const pool = createPool(finder, settings, options)
   const keys = createTurns()
   const rows = createTurns()
+  const waiting = () => rows.waiting() + pool.waiting()
   const reads = new WeakMap<ReadPlan, Prepared>()
+  let readOnly: string | null = null
   let committedAt = Number.NEGATIVE_INFINITY
+
+  /** Commits and gives the position; both are sent together, in one round trip. */
+  const commit = async (connection: PostgresConnection): Promise<Position | undefined> => {
+    const startedAt = performance.now()
+    const warnings = connection.warnings()
+    const suspecting = setInterval(finder.suspect, slowCommit)
+    const committed = connection.run(commitInFull)
+    const end = connection.query(logEnd).catch(() => [])
+    try {
+      await committed
+    } catch (error) {
+      throw isSurelyUndone(error) ? error : unknown(error)
+    } finally {
+      clearInterval(suspecting)
+    }
+    // Such as: the wait for a synchronous standby was cancelled, so only this server has it.
+    if (connection.warnings() > warnings) throw unknown(new Error('a commit had a warning'))
+    const [[timeline, lsn] = []] = await end
+    committedAt = performance.now()
+    onCommit?.(1, committedAt - startedAt)
+    return lsn == null ? undefined : `${timeline}-${lsn}`
+  }
 
   /** One try of a job, in a transaction of its own. */
   const attempt = async (
-    connection: Connection,
+    connection: PostgresConnection,
     job: Job,
     isPipelined: boolean,
   ): Promise<Outcome> => {
@@ -132,21 +159,23 @@ export const createWriter = (options: PostgresServing, hosts: Hosts) => {
     const plan = job.answer?.plan
     const prepared =
       plan && reads.getOrInsertComputed(plan, () => prepare(plan, dialect, digits, limits))
+    const ask = isPipelined ? pipelining(job, connection) : connection.query
+    let queries = 0
     let outcome: Outcome
     try {
-      outcome = await performOn(connection, job, prepared, isPipelined)
+      outcome = await driveBy(perform(job, prepared), query => {
+        queries++
+        return ask(query)
+      })
     } catch (error) {
       await rollBack(connection)
-      throw error
+      throw queries <= keyQueriesOf(job) && isLockTimeout(error) ? inFlight() : error
     }
     if (outcome.kind !== 'done') {
       await rollBack(connection)
       return outcome
     }
-    const startedAt = performance.now()
-    const position = await commit(connection, hosts.suspect)
-    committedAt = performance.now()
-    onCommit?.(1, committedAt - startedAt)
+    const position = await commit(connection)
     return position === undefined ? outcome : { ...outcome, position }
   }
 
@@ -169,9 +198,11 @@ export const createWriter = (options: PostgresServing, hosts: Hosts) => {
             return await attempt(connection, job, false)
           }
         }, wait)
-        if (!hasLostRace(outcome) || isLast()) return outcome
+        // A guard failed because of a transaction committed in between, which the next try sees.
+        const hasLostRace = outcome.kind === 'violation' && outcome.constraint === 'reference'
+        if (!hasLostRace || isLast()) return outcome
       } catch (error) {
-        const mayPass = isRetryable(error) || (hosts.role === 'primary' && isReadOnly(error))
+        const mayPass = isRetryable(error) || (finder.role === 'primary' && isReadOnly(error))
         if (!mayPass || isLast()) throw error
         startedAt ??= triedAt
       }
@@ -179,9 +210,6 @@ export const createWriter = (options: PostgresServing, hosts: Hosts) => {
     }
   }
 
-  const waiting = () => rows.waiting() + pool.waiting()
-
-  let readOnly: string | null = null
   const setReadOnly = (isSo: boolean) => {
     if (isSo === (readOnly !== null)) return
     readOnly = isSo ? 'the database takes no writes' : null
@@ -237,4 +265,29 @@ export const createWriter = (options: PostgresServing, hosts: Hosts) => {
       await pool.close()
     },
   } satisfies Writer & Record<string, unknown>
+}
+
+// In the order of the keys, so that two batches cannot deadlock.
+const addCounts = `insert into "rates" as "r" ("window", "key", "n")
+  select $1::bigint, "seen"."key", "seen"."value"::bigint from json_each_text($2::json) as "seen"
+  order by "seen"."key" collate "C"
+  on conflict ("window", "key") do update set "n" = "r"."n" + excluded."n"
+  returning "key", "n"`
+
+// Skips rows that another process is deleting now.
+const dropCounts = `delete from "rates" where ("window", "key") in (
+  select "window", "key" from "rates" where "window" < $1::bigint for update skip locked)`
+
+/** The rate counts of a database. `query` runs a statement as a transaction of its own, on a connection that may write. */
+export const createRateCounts = (query: (query: Query) => Promise<Rows>): RateCounts => {
+  let dropped = 0
+  return async (window, seen) => {
+    const rows = await query(queryWith(addCounts, window, JSON.stringify(Object.fromEntries(seen))))
+    if (window > dropped) {
+      dropped = window
+      // The counts of the window before stay, since the clocks of processes differ; after a failure the next window tries again.
+      query(queryWith(dropCounts, window - 1)).catch(() => {})
+    }
+    return new Map(rows.map(([key, n]) => [String(key), Number(n)]))
+  }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createTurns, rowsOf } from '#engines/postgres/write/turns.ts'
+import { createTurns, rowsOf } from '#engines/postgres/turns.ts'
 import type { DeferredValue } from '#write/job.ts'
 
 const rowsBy = (...statements: readonly (readonly [text: string, ...values: DeferredValue[]])[]) =>

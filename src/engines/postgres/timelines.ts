@@ -2,7 +2,7 @@
  * The timelines of a store: each promotion of a standby begins one, where it had come to in the log of the one before; and so
  * does a move to another system, such as a major upgrade, which has a log of its own.
  */
-import { earlierTimelines, timelineAt } from '#engines/postgres/connection/timeline.ts'
+import { earlierTimelines, timelineAt } from '#engines/postgres/primary.ts'
 import { ApiError } from '#errors.ts'
 import { type Position, type Query, queryWith, type Rows } from '#sql/engine.ts'
 
@@ -38,7 +38,7 @@ type Ask = (query: Query) => Promise<Rows>
 const system = 'select system_identifier::text from pg_control_system()'
 
 // Until it is started again, a promoted server says how far it had come.
-const here = queryWith(
+const currentTimeline = queryWith(
   `select ${timelineAt('l')}, l::text, pg_last_wal_replay_lsn()::text, (${system}), ${earlierTimelines}
     from pg_current_wal_lsn() as l`,
 )
@@ -63,40 +63,38 @@ export type Timeline = {
 }
 
 /** Where the store is: the number of its timeline, its system, and the number of the last timeline of earlier ones. */
-export type Here = {
-  readonly current: number
+export type CurrentTimeline = {
+  readonly number: number
   readonly system: string
   readonly earlier: number
-}
-
-/** Those of the timelines after a number in which an LSN of it means something: up to the first of another system. */
-const after = (timelines: readonly Timeline[], number: number): readonly Timeline[] => {
-  const later = timelines.filter(one => one.number > number)
-  const { system } = timelines.findLast(one => one.number <= number) ?? later[0] ?? {}
-  const end = later.findIndex(one => one.system !== system)
-  return end < 0 ? later : later.slice(0, end + 1)
 }
 
 /** What became of a position, by the timelines of the store in order. */
 export const positionStatusOf = (
   { timeline, lsn }: LogPosition,
-  here: Here | undefined,
+  current: CurrentTimeline | undefined,
   recorded: readonly Timeline[],
 ): PositionStatus => {
   if (timeline === undefined) return 'held'
-  if (here === undefined || timeline > here.current) return 'unknown'
-  const isOurs = ({ system, number }: Timeline) => system === here.system || number <= here.earlier
+  if (current === undefined || timeline > current.number) return 'unknown'
+  const isOurs = ({ system, number }: Timeline) =>
+    system === current.system || number <= current.earlier
   // Two systems count from 1 where nobody said which came first: a position may be on either.
   if (recorded.some(one => one.number === timeline && !isOurs(one))) return 'unknown'
-  if (timeline === here.current) return 'held'
-  const later = after(recorded.filter(isOurs), timeline)
-  if (later.some(({ began }) => began !== null && lsn > began)) return 'lost'
-  return later.length === 0 || later.some(({ began }) => began === null) ? 'unknown' : 'held'
+  if (timeline === current.number) return 'held'
+  // An LSN means something on the timelines after its own, up to the first of another system.
+  const ours = recorded.filter(isOurs)
+  const later = ours.filter(one => one.number > timeline)
+  const { system } = ours.findLast(one => one.number <= timeline) ?? later[0] ?? {}
+  const other = later.findIndex(one => one.system !== system)
+  const counted = other < 0 ? later : later.slice(0, other + 1)
+  if (counted.some(({ began }) => began !== null && lsn > began)) return 'lost'
+  return counted.length === 0 || counted.some(({ began }) => began === null) ? 'unknown' : 'held'
 }
 
 /** The timelines as the store records them. `ask` reads from the primary, and `write` writes there. */
 export const createTimelines = (ask: Ask, write: Ask, onChange: () => void) => {
-  let known: Here | undefined
+  let known: CurrentTimeline | undefined
   let recorded: readonly Timeline[] = []
   const read = async (): Promise<readonly Timeline[]> =>
     (await ask(list)).map(([system, number, began]) => ({
@@ -104,34 +102,28 @@ export const createTimelines = (ask: Ask, write: Ask, onChange: () => void) => {
       number: Number(number),
       began: began == null ? null : lsnOf(began),
     }))
-  /** Learns where the store is, which is new to this process, and records a timeline that is new to the store. */
-  const learn = async (here: Here, began: string | null) => {
-    const isHere = ({ system, number }: Timeline) =>
-      system === here.system && number === here.current
-    let found = await read()
-    if (!found.some(isHere)) {
-      await write(queryWith(add, here.system, here.current, began))
-      found = await read()
-    }
-    recorded = found
-    known = here
-    onChange()
-  }
   return {
     /** The primary's; undefined until it was first asked. */
-    current: () => known?.current,
+    current: () => known?.number,
     positionStatus: (position: LogPosition) => positionStatusOf(position, known, recorded),
     /** Whether a position is in the log of an earlier system, which says nothing of how far the present one has come. */
     isEarlier: ({ timeline }: LogPosition) =>
       timeline !== undefined && timeline <= (known?.earlier ?? 0),
-    /** Asks the primary; gives the LSN that it has come to. */
-    refresh: async () => {
-      const [row = []] = await ask(here)
-      const [current, lsn, began, system, earlier] = row
-      const found = { current: Number(current), system: String(system), earlier: Number(earlier) }
-      if (found.current !== known?.current || found.system !== known.system)
-        await learn(found, began == null ? null : String(began))
-      return lsnOf(lsn)
+    /** Asks the primary; gives the LSN that it has come to. Records a timeline that is new to the store. */
+    refresh: async (): Promise<bigint> => {
+      const [row = []] = await ask(currentTimeline)
+      const [lsn, began] = [lsnOf(row[1]), row[2] ?? null]
+      const found = { number: Number(row[0]), system: String(row[3]), earlier: Number(row[4]) }
+      if (found.number === known?.number && found.system === known.system) return lsn
+      let all = await read()
+      if (!all.some(({ system, number }) => system === found.system && number === found.number)) {
+        await write(queryWith(add, found.system, found.number, began))
+        all = await read()
+      }
+      recorded = all
+      known = found
+      onChange()
+      return lsn
     },
   }
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { LostError, translated, UnreachableError } from '#engines/postgres/connection/errors.ts'
-import { createReader } from '#engines/postgres/read/reader.ts'
-import type { Server } from '#engines/postgres/read/server.ts'
+import { LostError, translated, UnreachableError } from '#engines/postgres/errors.ts'
+import { createReader } from '#engines/postgres/reader.ts'
+import type { Server } from '#engines/postgres/server.ts'
 import type { Query, QueryScript, Rows } from '#sql/engine.ts'
 
 const one: Query = { text: 'select 1', values: [] }

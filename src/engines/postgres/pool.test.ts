@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { test } from 'node:test'
-import { UnreachableError } from '#engines/postgres/connection/errors.ts'
-import { fixedOn } from '#engines/postgres/connection/hosts.ts'
-import { createPool } from '#engines/postgres/connection/pool.ts'
+import { UnreachableError } from '#engines/postgres/errors.ts'
+import { createPool } from '#engines/postgres/pool.ts'
+import { fixedOn } from '#engines/postgres/primary.ts'
 
 const message = (type: string, body: Buffer): Buffer => {
   const length = Buffer.alloc(4)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { endsWithin } from '#engines/postgres/connection/within.ts'
+import { endsWithin } from '#base/retry.ts'
 
 test('work that ends in time did, work that does not did not, and an error in time is thrown', async () => {
   assert.equal(await endsWithin(1000, Promise.resolve()), true)

@@ -1,0 +1,235 @@
+/** Brings a PostgreSQL store up to date, which may be in use meanwhile: one program at a time, each migration recorded as applied. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { closing } from '#base/closing.ts'
+import { type PostgresConnection, rollBack } from '#engines/postgres/connection.ts'
+import { dialect } from '#engines/postgres/dialect.ts'
+import { codeOf, isLockTimeout } from '#engines/postgres/errors.ts'
+import type { ConnectionOptions } from '#engines/postgres/options.ts'
+import { connect } from '#engines/postgres/primary.ts'
+import {
+  appliedIn,
+  failed,
+  type Migration,
+  makeMigrationsTable,
+  makeSecrets,
+  missingOf,
+  outsideMark,
+  recordChecksums,
+  recordOf,
+  secretIn,
+  statementsOf,
+} from '#engines/shared/migrations.ts'
+import type { Secret } from '#engines/shared/store.ts'
+import { driveBy, type Query, type QueryScript, queryWith } from '#sql/engine.ts'
+
+/** The options of a command's connection: its statements have no time limit. */
+export const commandConnection = (url: string, prepare: boolean): ConnectionOptions => ({
+  url,
+  prepare,
+  statementTimeout: 0,
+  lockTimeout: 0,
+  silenceLimit: 0,
+})
+
+/**
+ * How long a migration waits for a table that is in use, in milliseconds. Queries on that table that come after it
+ * wait as long, so it gives up soon, lets them pass, and tries again.
+ */
+const lockTimeout = 500
+/** Milliseconds between two tries. */
+const pause = 1000
+const tries = 60
+/** Milliseconds between two tries to take the lock of the program. */
+const retryEvery = 100
+
+/** The locks of migrations: of the program that runs them, and of each one's transaction. Any numbers that no other program is likely to take. */
+const locks = { program: 7_308_332_019_273, transaction: 7_308_332_019_274 }
+
+/**
+ * Takes the lock of the transaction of a migration. One of a program that was killed goes on until its statement is done, when the
+ * server finds the program gone: the next program waits for that.
+ */
+export const waitForOthers = `select pg_advisory_xact_lock(${locks.transaction})`
+
+const then = 'then run duet migrate again'
+
+const absent = (extension: string) =>
+  `this PostgreSQL has no extension ${extension}: install the package that has it (postgresql-contrib), ${then}`
+
+/** Why an extension cannot be made, and the remedy, by SQLSTATE. */
+const extensionRefusals: Readonly<Record<string, (extension: string) => string>> = {
+  '42501': extension =>
+    `this user may not create the extension ${extension}: let a superuser run \`create extension ${extension}\` in this database, ${then}`,
+  '0A000': absent,
+  '58P01': absent,
+}
+
+const applyInside = async (
+  connection: PostgresConnection,
+  text: string,
+  record: Query,
+): Promise<void> => {
+  try {
+    await connection.run(
+      `begin isolation level read committed; set local lock_timeout = ${lockTimeout}; ${waitForOthers}`,
+    )
+    // Extensions first, each by itself: where one cannot be made a person must act, and the error says how.
+    for (const statement of statementsOf(text)) {
+      const [, extension] = /^create extension if not exists (\w+)/i.exec(statement) ?? []
+      if (extension === undefined) continue
+      try {
+        await connection.run(statement)
+      } catch (cause) {
+        const refusal = extensionRefusals[codeOf(cause)]
+        throw refusal ? new Error(refusal(extension), { cause }) : cause
+      }
+    }
+    await connection.run(text)
+    await connection.query(record)
+    await connection.run('commit')
+  } catch (error) {
+    await rollBack(connection)
+    throw error
+  }
+}
+
+/** Drops the invalid index that an interrupted `create index concurrently` left, so that it can be made again. */
+const dropBroken = async (
+  { query, run }: PostgresConnection,
+  index: string,
+  table: string,
+): Promise<void> => {
+  // While the server still makes one on the table, for a program that was killed, each would wait for the other.
+  const making = queryWith(
+    'select 1 from pg_stat_progress_create_index where relid = to_regclass($1)',
+    table,
+  )
+  for (let number = 1; (await query(making)).length > 0; number++) {
+    if (number === tries)
+      throw new Error(
+        `an index on ${table} is still being made (pg_stat_progress_create_index tells how far it is): wait for its end, ${then}`,
+      )
+    await sleep(pause)
+  }
+  const broken = await query(
+    queryWith(
+      'select 1 from pg_index where indexrelid = to_regclass($1) and not indisvalid',
+      index,
+    ),
+  )
+  if (broken.length > 0) await run(`drop index concurrently ${index}`)
+}
+
+const applyOutside = async (
+  connection: PostgresConnection,
+  text: string,
+  record: Query,
+): Promise<void> => {
+  for (const statement of statementsOf(text)) {
+    const [, index, table] =
+      /^create (?:unique )?index concurrently if not exists (\w+)\s+on (\w+)/i.exec(statement) ?? []
+    if (index !== undefined && table !== undefined) await dropBroken(connection, index, table)
+    await connection.run(statement)
+  }
+  await connection.query(record)
+}
+
+/** Applies a migration whole or not at all, unless it is marked to run outside a transaction. */
+const apply = async (connection: PostgresConnection, migration: Migration): Promise<void> => {
+  const { text } = migration
+  const record = recordOf(dialect, migration, Date.now())
+  const applyText = text.startsWith(outsideMark) ? applyOutside : applyInside
+  for (let number = 1; ; number++)
+    try {
+      return await applyText(connection, text, record)
+    } catch (error) {
+      if (!isLockTimeout(error)) throw failed(migration, error)
+      if (number === tries) {
+        const locked = `a table that it changes was locked at each try, or a migration of a program that is gone was still at work: end those transactions (pg_stat_activity lists them), ${then}`
+        throw failed(migration, new Error(locked, { cause: error }))
+      }
+      await sleep(pause)
+    }
+}
+
+/** Throws where a move into this database was not finished: it has only a part of the store. */
+export const checkNoUnfinishedMove = async ({
+  query,
+}: Pick<PostgresConnection, 'query'>): Promise<void> => {
+  const [made] = await query(queryWith(`select to_regclass('moves') is not null`))
+  if (made?.[0] !== 1) return
+  if ((await query(queryWith('select 1 from moves limit 1'))).length > 0)
+    throw new Error(
+      'a move into this database is unfinished: run the same duet move again, which resumes it',
+    )
+}
+
+const encoding = queryWith("select current_setting('server_encoding')")
+
+const migrationsTable =
+  'create table if not exists migrations (name text primary key, applied_at bigint not null, checksum text)'
+
+/**
+ * Applies the missing migrations; gives their names. Throws NewerStoreError, or what `check` throws on the same
+ * connection, before it changes anything.
+ */
+export const migratePostgres = (
+  options: ConnectionOptions,
+  migrations: readonly Migration[],
+  check?: typeof checkNoUnfinishedMove,
+): Promise<readonly string[]> =>
+  // So that no other program migrates this store. The lock belongs to a transaction on a connection of its own, and so
+  // holds behind a pooler too, whatever the work does.
+  closing(connect(options), async guard => {
+    for (;;) {
+      await guard.run(
+        'begin isolation level read committed; set local idle_in_transaction_session_timeout = 0; set local statement_timeout = 0',
+      )
+      // It does not wait: `create index concurrently` of the lock's holder waits for the end of every older statement and
+      // snapshot, which would be a deadlock.
+      const [row] = await guard.query(
+        queryWith('select pg_try_advisory_xact_lock($1)', locks.program),
+      )
+      if (row?.[0] === 1) break
+      await guard.run('rollback')
+      await sleep(retryEvery)
+    }
+    // In this isolation level a statement's snapshot lasts until the next one, or the end of the transaction.
+    await guard.run('select 1')
+    return closing(connect(options), async connection => {
+      await check?.(connection)
+      const drive = <Result>(work: QueryScript<Result>) => driveBy(work, connection.query)
+      await connection.run(`begin isolation level read committed; ${waitForOthers}; commit`)
+      const applied = await drive(appliedIn(dialect))
+      const pending = missingOf(migrations, applied)
+      if (pending.length > 0 || applied.some(({ checksum }) => checksum === null)) {
+        // One that is to become a store must hold all texts, each with its number of characters.
+        const [[found] = []] = applied.length === 0 ? await connection.query(encoding) : [['UTF8']]
+        if (found !== 'UTF8')
+          throw new Error(
+            `the database has the encoding ${found}, and texts need UTF8: name one in DUET_DATABASE_URL that was made with encoding 'UTF8' template template0`,
+          )
+        await drive(makeMigrationsTable(dialect, migrationsTable))
+        for (const migration of pending) await apply(connection, migration)
+        await drive(recordChecksums(dialect, migrations, applied))
+      }
+      // A program that was killed after its last migration has left some out.
+      await drive(makeSecrets(dialect))
+      return pending.map(({ name }) => name)
+    })
+  })
+
+/** The names of the missing migrations. Throws NewerStoreError, or where a move into it is unfinished. */
+export const pendingOn = (
+  options: ConnectionOptions,
+  migrations: readonly Migration[],
+): Promise<readonly string[]> =>
+  closing(connect(options), async connection => {
+    await checkNoUnfinishedMove(connection)
+    const applied = await driveBy(appliedIn(dialect), connection.query)
+    return missingOf(migrations, applied).map(({ name }) => name)
+  })
+
+/** A key of the store; throws where it was never migrated. */
+export const secretOn = (options: ConnectionOptions, name: Secret): Promise<Uint8Array> =>
+  closing(connect(options), ({ query }) => driveBy(secretIn(dialect, name), query))
