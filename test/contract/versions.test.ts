@@ -1,18 +1,42 @@
-/** Versions 1 and 2 of the REST API: named in four ways, and what differs between them. */
+/** Versions 1 and 2 of the REST API: how a request names one, what is answered if it cannot, and what differs between them. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { createLimiter } from '#http/limit/limiter.ts'
+import { createQueue } from '#http/queue.ts'
+import { header } from '#http/request.ts'
+import { type Version, versions } from '#model/version.ts'
 import { refuses } from '../rest.ts'
-import { createWorld, type World } from '../world.ts'
+import { type Answered, type Asking, createWorld, type World } from '../world.ts'
 
+const none = createLimiter({ limit: 0, now: Date.now })
+const open = createQueue({ wait: 60_000, size: 1000 })
+const full = createQueue({ wait: 60_000, size: 0 })
+let isFull = false
 let world: World
 before(async () => {
-  world = await createWorld()
+  world = await createWorld({
+    edge: {
+      // Who says so has no request left.
+      limiter: {
+        ...none,
+        count: (c, viewer) =>
+          header(c, 'x-test-limit') === undefined ? undefined : none.count(c, viewer),
+        checkAddress: () => {},
+      },
+      queue: { ...open, enter: entry => (isFull ? full : open).enter(entry) },
+    },
+  })
 })
-after(() => world.close())
+after(async () => {
+  none.close()
+  await world.close()
+})
 
-const ask = (line: string, headers: Record<string, string> = {}, as = 2, body?: unknown) =>
+type Headers = Readonly<Record<string, string>>
+
+const ask = (line: string, headers: Headers = {}, as = 2, body?: unknown) =>
   world.ask(line, { as, headers, ...(body !== undefined && { body }) })
-const get = (path: string, headers: Record<string, string> = {}) => ask(`GET ${path}`, headers)
+const get = (path: string, headers: Headers = {}) => ask(`GET ${path}`, headers)
 
 const json = 'application/json; charset=utf-8'
 const typeOf = (version: number) => `application/vnd.duet.v${version}+json; charset=utf-8`
@@ -20,63 +44,165 @@ const accept = (...ranges: string[]): { Accept: string } => ({
   Accept: ranges.map(range => range.replace(/^v/, 'application/vnd.duet.v')).join(', '),
 })
 
-test('a version is named by path, Accept, API-Version and query alike; without one it is 1', async () => {
-  for (const version of [1, 2]) {
-    const member = version === 1 ? 'created_at' : 'createdAt'
-    const ways: (readonly [string, Record<string, string>, string])[] = [
-      [`/api/v${version}/products/1`, {}, json],
-      ['/api/products/1', { 'API-Version': `${version}` }, json],
-      [`/api/products/1?version=${version}`, {}, json],
-      ['/api/products/1', accept(`v${version}+json`), typeOf(version)],
-      [`/api/v${version}/products/1?version=${version}`, { 'API-Version': `${version}` }, json],
-      [`/api/v${version}/products/1`, accept(`v${version}+json`), typeOf(version)],
-      ...(version === 1 ? [['/api/products/1', {}, json] as const] : []),
-    ]
-    for (const [path, headers, type] of ways) {
+// ---- How a version is named.
+
+/** A path and headers, and the version and type that they are answered with. */
+type NamingRow = readonly [path: string, headers: Headers, version: number, type: string]
+
+const post = '/api/posts/1'
+const product = '/api/products/1'
+
+const namings: Readonly<Record<string, readonly NamingRow[]>> = {
+  'a version is named by path, Accept, API-Version and query alike; without one it is 1': [
+    [product, {}, 1, json],
+    ...versions.flatMap((version): readonly NamingRow[] => [
+      [`/api/v${version}/products/1`, {}, version, json],
+      [product, { 'API-Version': `${version}` }, version, json],
+      [`${product}?version=${version}`, {}, version, json],
+      [product, accept(`v${version}+json`), version, typeOf(version)],
+      [
+        `/api/v${version}/products/1?version=${version}`,
+        { 'API-Version': `${version}` },
+        version,
+        json,
+      ],
+      [`/api/v${version}/products/1`, accept(`v${version}+json`), version, typeOf(version)],
+    ]),
+  ],
+  'version 1 can be named in each way, alone or all together': [
+    [post, { 'API-Version': '1' }, 1, json],
+    [`${post}?version=1`, {}, 1, json],
+    [post, { Accept: '*/*' }, 1, json],
+    [post, { Accept: 'application/json' }, 1, json],
+    [post, { Accept: 'text/html, application/vnd.other.v9+json' }, 1, json],
+    [`${post}?version=1`, { 'API-Version': '1', Accept: 'application/json' }, 1, json],
+    ['/api/v1/posts/1?version=1', { 'API-Version': '1', ...accept('v1+json') }, 1, typeOf(1)],
+  ],
+  'a version named by Accept is answered with its media type': [
+    post,
+    '/api/posts',
+    '/api/v1/users/2',
+  ].flatMap((path): readonly NamingRow[] => [
+    [path, accept('v1+json'), 1, typeOf(1)],
+    [path, accept('text/html', 'v1+json; q=0.9'), 1, typeOf(1)],
+  ]),
+  'Accept chooses among versions by weight, and a weight of 0 refuses': [
+    [product, accept('v1+json;q=0.1', 'v2+json'), 2, typeOf(2)],
+    [product, accept('v2+json;q=0.1', 'v1+json;q=0.2'), 1, typeOf(1)],
+    [product, accept('v1+json;q=0', 'v2+json;q=0.3'), 2, typeOf(2)],
+    [product, accept('v9+json', 'v2+json;q=0.5'), 2, typeOf(2)],
+    [product, accept('v2+json;q=0.1', 'application/json'), 1, json],
+    [product, accept('v2+json', '*/*;q=0.5'), 2, typeOf(2)],
+    [product, accept('v2+json', '*/*'), 2, typeOf(2)],
+    [product, accept('v9+json', 'application/json;q=0.5'), 1, json],
+    [product, accept('v2+json;q=0', 'text/html'), 1, json],
+    [product, { Accept: 'APPLICATION/VND.DUET.V2+JSON' }, 2, typeOf(2)],
+    ['/api/v2/products/1', accept('v1+json', 'v2+json'), 2, typeOf(2)],
+  ],
+}
+
+for (const [title, rows] of Object.entries(namings))
+  test(title, async () => {
+    const plain = await get(post)
+    for (const [path, headers, version, type] of rows) {
+      const about = `${path} ${JSON.stringify(headers)}`
       const answer = await get(path, headers)
-      assert.equal(answer.status, 200, answer.text)
-      assert.equal(answer.headers.get('api-version'), String(version), path)
-      assert.equal(answer.headers.get('content-type'), type)
-      assert.ok(member in answer.json, `${path} ${answer.text}`)
+      assert.equal(answer.status, 200, `${about} ${answer.text}`)
+      assert.equal(answer.headers.get('api-version'), String(version), about)
+      assert.equal(answer.headers.get('content-type'), type, about)
+      if (path.startsWith(post)) assert.equal(answer.text, plain.text, about)
+      if (path.includes('/products/'))
+        assert.ok((version === 1 ? 'created_at' : 'createdAt') in answer.json, about)
     }
-  }
-})
+  })
 
-test('Accept chooses among versions by weight, and a weight of 0 refuses', async () => {
-  const cases: [{ Accept: string }, number, string][] = [
-    [accept('v1+json;q=0.1', 'v2+json'), 2, typeOf(2)],
-    [accept('v2+json;q=0.1', 'v1+json;q=0.2'), 1, typeOf(1)],
-    [accept('v1+json;q=0', 'v2+json;q=0.3'), 2, typeOf(2)],
-    [accept('v9+json', 'v2+json;q=0.5'), 2, typeOf(2)],
-    [accept('v2+json;q=0.1', 'application/json'), 1, json],
-    [accept('v2+json', '*/*;q=0.5'), 2, typeOf(2)],
-    [accept('v2+json', '*/*'), 2, typeOf(2)],
-    [accept('v9+json', 'application/json;q=0.5'), 1, json],
-    [accept('v2+json;q=0', 'text/html'), 1, json],
-    [{ Accept: 'APPLICATION/VND.DUET.V2+JSON' }, 2, typeOf(2)],
-  ]
-  for (const [headers, version, type] of cases) {
-    const answer = await get('/api/products/1', headers)
-    assert.equal(answer.status, 200, `${headers.Accept} ${answer.text}`)
-    assert.equal(answer.headers.get('api-version'), String(version), headers.Accept)
-    assert.equal(answer.headers.get('content-type'), type, headers.Accept)
-  }
-  for (const headers of [accept('v9+json'), accept('v1+json;q=0'), accept('v9+json', 'v8+json')])
-    refuses(await get('/api/products/1', headers), 406, 'UNSUPPORTED_VERSION')
-})
+/** A path and headers that name no version, with the status and the code that they are refused with. */
+type RefusalRow = readonly [path: string, headers: Headers, status: number, code: string]
 
-test('a path, header or query that Accept does not fit is a contradiction', async () => {
+const unknown = ['99', '0', '01', '1.0', '1e0', '-1', 'x', '', '999999999999']
+const contradictions: readonly (readonly [string, Headers])[] = [
+  ['/api/v1/posts/1', { 'API-Version': '2' }],
+  ['/api/v1/posts/1', accept('v2+json')],
+  ['/api/v1/posts/1?version=2', {}],
+  ['/api/posts/1?version=1&version=2', {}],
+  ['/api/posts/1?version=1', { 'API-Version': '2' }],
+  ['/api/posts/1', { 'API-Version': '1', ...accept('v2+json') }],
+  ['/api/posts/1?version=2', accept('v1+json')],
+  ['/api/v1/products/1', accept('v2+json')],
+  ['/api/v2/products/1', accept('v1+json')],
+  ['/api/products/1?version=2', { 'API-Version': '1' }],
+  ['/api/v2/products/1', { 'API-Version': '1' }],
+  ['/api/v2/products/1?version=1', {}],
+  ['/api/products/1', { 'API-Version': '2', ...accept('v1+json') }],
+]
+
+const refusals: Readonly<Record<string, readonly RefusalRow[]>> = {
+  'an unknown version is 404 by path, 406 by Accept, 400 by header and by query': [
+    ...['99', '0', '10', '999999999999'].flatMap((version): readonly RefusalRow[] => [
+      [`/api/v${version}/posts/1`, {}, 404, 'UNSUPPORTED_VERSION'],
+      [`/api/v${version}/nothing`, {}, 404, 'UNSUPPORTED_VERSION'],
+    ]),
+    ...[...unknown, '0x1'].map(
+      (version): RefusalRow => [post, accept(`v${version}+json`), 406, 'UNSUPPORTED_VERSION'],
+    ),
+    ...[...unknown, 'v1', '1, 1'].flatMap((version): readonly RefusalRow[] => [
+      [post, { 'API-Version': version }, 400, 'UNSUPPORTED_VERSION'],
+      [`${post}?version=${version}`, {}, 400, 'UNSUPPORTED_VERSION'],
+    ]),
+    [`${post}?version`, {}, 400, 'UNSUPPORTED_VERSION'],
+    ...[accept('v9+json'), accept('v1+json;q=0'), accept('v9+json', 'v8+json')].map(
+      (headers): RefusalRow => [product, headers, 406, 'UNSUPPORTED_VERSION'],
+    ),
+  ],
+  'two different versions in one request are 400, as are those that Accept does not fit':
+    contradictions.map(([path, headers]) => [path, headers, 400, 'MALFORMED_REQUEST']),
+}
+
+for (const [title, rows] of Object.entries(refusals))
+  test(title, async () => {
+    for (const [path, headers, status, code] of rows)
+      refuses(await get(path, headers), status, code)
+  })
+
+test('an empty version is 400 by header and by query, and is told as such', async () => {
   for (const [path, headers] of [
-    ['/api/v1/products/1', accept('v2+json')],
-    ['/api/v2/products/1', accept('v1+json')],
-    ['/api/products/1?version=2', { 'API-Version': '1' }],
-    ['/api/v2/products/1', { 'API-Version': '1' }],
-    ['/api/v2/products/1?version=1', {}],
-    ['/api/products/1', { 'API-Version': '2', ...accept('v1+json') }],
-  ] as [string, Record<string, string>][])
-    refuses(await get(path, headers), 400, 'MALFORMED_REQUEST')
-  const both = accept('v1+json', 'v2+json')
-  assert.equal((await get('/api/v2/products/1', both)).headers.get('content-type'), typeOf(2))
+    ['/api/users', { 'API-Version': '' }],
+    ['/api/users?version=', {}],
+  ] as const) {
+    const answer = await world.ask(`GET ${path}`, { headers })
+    refuses(answer, 400, 'UNSUPPORTED_VERSION')
+    const said = 'The version of the API that the request names is empty; offered: 1, 2'
+    assert.equal(answer.json.error.message, said)
+  }
+})
+
+test('the path comes before the method, the method before the token, the token before the version', async () => {
+  const headers = { Authorization: 'Bearer nonsense', 'API-Version': '9' }
+  refuses(await world.ask('PUT /api/nothing', { headers }), 404, 'NOT_FOUND')
+  refuses(await world.ask('PUT /api/posts', { headers }), 405, 'METHOD_NOT_ALLOWED')
+  refuses(await world.ask('GET /api/posts', { headers }), 401, 'UNAUTHENTICATED')
+  const anonymous = await world.ask('GET /api/users', { headers: { 'API-Version': '9' } })
+  refuses(anonymous, 400, 'UNSUPPORTED_VERSION')
+})
+
+test('every answer of the REST API says its version', async () => {
+  const lines = [
+    'GET /api/posts',
+    'GET /api/posts/99',
+    'GET /api/nothing',
+    'PUT /api/posts',
+    'OPTIONS /api/posts',
+    'HEAD /api/posts',
+    'DELETE /api/comments/1/likes',
+    'GET /api/users/1/avatar',
+    'GET /api/users/%zz',
+    'GET /api/v99/posts',
+  ]
+  for (const line of lines) {
+    assert.equal((await world.ask(line, { as: 2 })).headers.get('api-version'), '1', line)
+    const newer = line.replace('/api', '/api/v2')
+    assert.equal((await world.ask(newer, { as: 2 })).headers.get('api-version'), '2', newer)
+  }
 })
 
 test('errors that come before the version is looked at have the shape of the one that is named', async () => {
@@ -97,6 +223,159 @@ test('errors that come before the version is looked at have the shape of the one
   refuses(await get('/api/v2/users/%zz'), 400, 'MALFORMED_REQUEST')
   refuses(await get('/api/v2/products', { 'API-Version': '9' }), 400, 'MALFORMED_REQUEST')
 })
+
+// ---- Each way to name a version, alone, twice and in contradiction, at each check that comes before the version is known.
+
+type Way = 'path' | 'header' | 'query' | 'accept'
+type Named = Readonly<Partial<Record<Way, Version>>>
+
+const ways: readonly Way[] = ['path', 'header', 'query', 'accept']
+const other = (version: Version): Version => (version === 1 ? 2 : 1)
+
+const alone: readonly Named[] = versions.flatMap(version =>
+  ways.map((way): Named => ({ [way]: version })),
+)
+const pairs = ways.flatMap(one => ways.filter(two => two !== one).map(two => [one, two] as const))
+const agreeing: readonly Named[] = versions.flatMap(version => [
+  ...pairs.map(([one, two]): Named => ({ [one]: version, [two]: version })),
+  { path: version, header: version, query: version, accept: version },
+])
+const conflicting: readonly Named[] = versions.flatMap(version =>
+  pairs.map(([one, two]): Named => ({ [one]: version, [two]: other(version) })),
+)
+
+type Check = {
+  readonly line: string
+  readonly status: number
+  readonly code: string
+  readonly asking?: Asking
+  readonly isFull?: boolean
+}
+
+/** The checks before the version is looked at. */
+const checks: readonly Check[] = [
+  { line: 'GET /nothing', status: 404, code: 'NOT_FOUND' },
+  { line: 'PUT /posts', status: 405, code: 'METHOD_NOT_ALLOWED' },
+  {
+    line: 'GET /users',
+    status: 401,
+    code: 'UNAUTHENTICATED',
+    asking: { headers: { Authorization: 'Bearer x.y.z' } },
+  },
+  { line: `GET /products?search=${'a'.repeat(4096)}`, status: 414, code: 'URI_TOO_LONG' },
+  { line: 'GET /users/%zz', status: 400, code: 'MALFORMED_REQUEST' },
+  {
+    line: 'GET /products',
+    status: 429,
+    code: 'RATE_LIMITED',
+    asking: { headers: { 'X-Test-Limit': '0' } },
+  },
+  { line: 'GET /products', status: 503, code: 'OVERLOADED', isFull: true },
+]
+
+/** The checks behind it, which a contradiction forestalls. */
+const later: readonly Check[] = [
+  { line: 'GET /users', status: 401, code: 'UNAUTHENTICATED' },
+  { line: 'GET /products/99', status: 404, code: 'NOT_FOUND' },
+  {
+    line: 'POST /products',
+    status: 413,
+    code: 'PAYLOAD_TOO_LARGE',
+    asking: {
+      as: 1,
+      raw: new Uint8Array(1_048_577),
+      headers: { 'Content-Type': 'application/json' },
+    },
+  },
+]
+
+const send = async (
+  { line, asking = {}, isFull: shed = false }: Pick<Check, 'line' | 'asking' | 'isFull'>,
+  { path, header, query, accept }: Named,
+): Promise<Answered> => {
+  const [method, where = ''] = line.split(' ')
+  const prefix = path === undefined ? '/api' : `/api/v${path}`
+  const parameter = query === undefined ? '' : `${where.includes('?') ? '&' : '?'}version=${query}`
+  const headers = {
+    ...asking.headers,
+    ...(header !== undefined && { 'API-Version': String(header) }),
+    ...(accept !== undefined && { Accept: `application/vnd.duet.v${accept}+json` }),
+  }
+  isFull = shed
+  const answer = await world.ask(`${method} ${prefix}${where}${parameter}`, { ...asking, headers })
+  isFull = false
+  return answer
+}
+
+const versionOf = (named: Named): Version => Math.max(...Object.values(named)) as Version
+
+const tellsVersion = (answer: Answered, named: Named, about: string) =>
+  assert.equal(answer.headers.get('api-version'), String(versionOf(named)), about)
+
+for (const [how, all] of [
+  ['alone', alone],
+  ['twice', agreeing],
+] as const)
+  test(`a version that is named ${how} has the shape of every error, whatever the check`, async () => {
+    for (const named of all)
+      for (const check of [...checks, ...later]) {
+        const answer = await send(check, named)
+        tellsVersion(answer, named, `${JSON.stringify(named)} ${check.line.slice(0, 40)}`)
+        refuses(answer, check.status, check.code)
+      }
+  })
+
+test('what comes before the version is told before a contradiction, in the newest shape that is named', async () => {
+  for (const named of conflicting)
+    for (const check of checks) {
+      const answer = await send(check, named)
+      tellsVersion(answer, named, `${JSON.stringify(named)} ${check.line.slice(0, 40)}`)
+      refuses(answer, check.status, check.code)
+    }
+})
+
+test('a contradiction is told before everything behind it', async () => {
+  for (const named of conflicting)
+    for (const check of [...later, { line: 'GET /products/1' }, { line: 'GET /posts' }]) {
+      const answer = await send(check, named)
+      tellsVersion(answer, named, `${JSON.stringify(named)} ${check.line}`)
+      refuses(answer, 400, 'MALFORMED_REQUEST')
+    }
+})
+
+test('HEAD says what GET says, without its body', async () => {
+  for (const named of [...alone, ...agreeing, ...conflicting])
+    for (const check of [...checks, { line: 'GET /products/1' }, { line: 'GET /posts' }]) {
+      if (check.line.startsWith('PUT')) continue
+      const get = await send(check, named)
+      const head = await send({ ...check, line: check.line.replace('GET', 'HEAD') }, named)
+      assert.equal(head.text, '')
+      assert.equal(head.status, get.status, `${JSON.stringify(named)} ${check.line.slice(0, 40)}`)
+      for (const name of ['api-version', 'content-type', 'etag', 'cache-control', 'vary'])
+        assert.equal(head.headers.get(name), get.headers.get(name), name)
+    }
+})
+
+test('OPTIONS is answered whatever is named, with the version that is', async () => {
+  for (const named of [...alone, ...agreeing, ...conflicting]) {
+    const answer = await send({ line: 'OPTIONS /products' }, named)
+    assert.equal(answer.status, 204)
+    tellsVersion(answer, named, JSON.stringify(named))
+    assert.equal(answer.headers.get('allow'), 'GET, HEAD, QUERY, POST, OPTIONS')
+  }
+})
+
+test('a write whose answer is too large is told in the shape of its version', async t => {
+  const small = await createWorld({ engine: { limits: { objects: 100, bytes: 100 } } })
+  t.after(() => small.close())
+  const body = { name: 'a'.repeat(99), email: 'long@example.org' }
+  for (const version of versions) {
+    const answer = await small.ask(`POST /api/v${version}/users`, { body })
+    refuses(answer, 400, 'RESPONSE_TOO_LARGE')
+  }
+})
+
+// ---- What differs.
 
 test('version 2 has one envelope for all lists', async () => {
   const page = (await get('/api/v2/products?limit=2&page=2')).json
