@@ -118,10 +118,12 @@ export type Target = {
 
 /** The error for a row that does not fit `If-Match`, by the reason why none ever did if there is one. */
 export const changedSince = (what: string, mismatch?: string): ApiError =>
-  new ApiError(
-    'PRECONDITION_FAILED',
-    mismatch ?? `The ${what} was changed since: read it again, then repeat the change`,
-  )
+  mismatch === undefined
+    ? new ApiError(
+        'PRECONDITION_FAILED',
+        `The ${what} was changed since: read it again, then repeat the change`,
+      )
+    : new ApiError('PRECONDITION_FAILED', mismatch)
 
 /** The error for a row that does not fit `If-None-Match`. */
 export const stillThat = (what: string): ApiError =>
