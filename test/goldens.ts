@@ -30,7 +30,7 @@ export const root = (entity: string, items: readonly Item[], more: Partial<Root>
 type Golden = {
   readonly title: string
   readonly roots: readonly Root[]
-  readonly slots: readonly SqlValue[]
+  readonly parameters: readonly SqlValue[]
   readonly sqlite: readonly string[]
   /** One for all levels, and one that looks many rows up at once where there is such a one. */
   readonly postgres: string
@@ -48,7 +48,7 @@ export const goldens: readonly Golden[] = [
         where: [{ field: 'id', is: 'equals', slot: 1 }],
       }),
     ],
-    slots: [2, 2],
+    parameters: [2, 2],
     sqlite: ['select "t"."id", "t"."revision", "t"."name" from "users" as "t" where "t"."id" = ?1'],
     postgres: 'select "t"."id", "t"."revision", "t"."name" from "users" as "t" where "t"."id" = $1',
     forMany:
@@ -67,7 +67,7 @@ export const goldens: readonly Golden[] = [
         total: true,
       }),
     ],
-    slots: [null, 20, 0, 'lighting'],
+    parameters: [null, 20, 0, 'lighting'],
     sqlite: [
       'select "t"."id", "t"."price" from "products" as "t" where "t"."category" = ?1 order by "t"."price" desc, "t"."name", "t"."id" limit ?2 + 0 offset ?3',
       'select coalesce(sum(n), 0) from counts where entity = ?1 and field = ?2 and value = ?3',
@@ -79,7 +79,7 @@ export const goldens: readonly Golden[] = [
   {
     title: 'a list ordered by what may be null',
     roots: [root('user', [field('id')], { sort: [{ field: 'age', descending: true }] })],
-    slots: [1, 10, 0],
+    parameters: [1, 10, 0],
     sqlite: [
       'select "t"."id" from "users" as "t" where true order by "t"."age" is null desc, "t"."age" desc, "t"."id" limit ?1 + 0 offset ?2',
     ],
@@ -99,7 +99,7 @@ export const goldens: readonly Golden[] = [
         total: true,
       }),
     ],
-    slots: [null, 20, 0, 'café', 5000],
+    parameters: [null, 20, 0, 'café', 5000],
     sqlite: [
       `select "t"."id", "t"."name" from "products" as "t" where "t"."id" in (select rowid from "products_name_key_search" where "products_name_key_search" match '"' || replace(substr(?1, 1, 16), '"', '""') || '"') and instr("t"."name_key", ?2) > 0 and "t"."price" <= ?3 order by "t"."id" limit ?4 + 0 offset ?5`,
       `select count(*) from "products" as "t" where "t"."id" in (select rowid from "products_name_key_search" where "products_name_key_search" match '"' || replace(substr(?1, 1, 16), '"', '""') || '"') and instr("t"."name_key", ?2) > 0 and "t"."price" <= ?3`,
@@ -114,7 +114,7 @@ export const goldens: readonly Golden[] = [
         where: [{ field: 'nameKey', is: 'contains', slot: 3 }],
       }),
     ],
-    slots: [null, 20, 0, '100%'],
+    parameters: [null, 20, 0, '100%'],
     sqlite: [
       `select "t"."id", "t"."name" from "products" as "t" where "t"."id" in (select rowid from "products_name_key_search" where "products_name_key_search" match '"' || replace(substr(?1, 1, 16), '"', '""') || '"') and instr("t"."name_key", ?2) > 0 order by "t"."id" limit ?3 + 0 offset ?4`,
     ],
@@ -128,7 +128,7 @@ export const goldens: readonly Golden[] = [
         where: [{ field: 'nameKey', is: 'contains short', slot: 3 }],
       }),
     ],
-    slots: [null, 20, 0, '0%'],
+    parameters: [null, 20, 0, '0%'],
     sqlite: [
       'select "t"."id" from "products" as "t" where instr("t"."name_key", ?1) > 0 order by "t"."id" limit ?2 + 0 offset ?3',
     ],
@@ -145,7 +145,7 @@ export const goldens: readonly Golden[] = [
         fetchOneMore: true,
       }),
     ],
-    slots: [null, 2, 0, 9],
+    parameters: [null, 2, 0, 9],
     sqlite: [
       'select "t"."id" from "posts" as "t" where "t"."id" < ?1 order by "t"."id" desc limit ?2 + 1 offset ?3',
     ],
@@ -168,7 +168,7 @@ export const goldens: readonly Golden[] = [
         ),
       ]),
     ],
-    slots: [2, 10, 0, 1, 0],
+    parameters: [2, 10, 0, 1, 0],
     sqlite: [
       'select "t"."id", "t"."name" from "users" as "t" where true order by "t"."id" limit ?1 + 0 offset ?2',
       'select "t"."id", "t"."author_id", "t"."title" from json_each(?1) as "k" cross join "posts" as "t" on "t"."author_id" = "k"."value" and "t"."id" >= coalesce((select "t"."id" from "posts" as "t" where "t"."author_id" = "k"."value" and true order by "t"."id" desc limit 1 offset ?2 + ?3 - 1), 0) and "t"."id" <= (select "t"."id" from "posts" as "t" where "t"."author_id" = "k"."value" and true order by "t"."id" desc limit 1 offset ?4) where true limit ?5 + 0',
@@ -189,7 +189,7 @@ export const goldens: readonly Golden[] = [
         page: null,
       }),
     ],
-    slots: [null, 0, 0, 3],
+    parameters: [null, 0, 0, 3],
     sqlite: [
       'select "t"."id" from "posts" as "t" where "t"."author_id" = ?1 order by "t"."id" limit ?2 + 0',
       'select 1 from "users" as "t" where "t"."id" = ?1 and true',

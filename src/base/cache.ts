@@ -4,7 +4,7 @@
 type Room = {
   readonly budget: number
   readonly taken: () => number
-  /** Takes so much; false where it is not left. */
+  /** Takes this much; false if it is not left. */
   readonly take: (weight: number) => boolean
   readonly give: (weight: number) => void
 }

@@ -1,4 +1,4 @@
-/** Checks of values from outside: each gives the value as it is taken, or says what is wrong with it. */
+/** Checks of values from outside: each gives the value as it is taken, or says its fault. */
 
 /** What a check finds: the value, or the fault as a phrase that follows the name of the value, such as `must be a string`. */
 type CheckResult<Value> = { readonly value: Value } | { readonly fault: string }
@@ -15,7 +15,7 @@ export const a =
 export const aText = (fault: string): Check<string> =>
   a((given): given is string => typeof given === 'string', fault)
 
-/** The same check, which refuses also what `isSo` does not hold for. */
+/** The same check, which also refuses values that `isSo` does not hold for. */
 export const where =
   <Value, Given>(
     check: Check<Value, Given>,
@@ -27,7 +27,7 @@ export const where =
     return 'fault' in checked || isSo(checked.value) ? checked : { fault }
   }
 
-/** The same check, with what `make` makes of the value in its place. */
+/** The same check, with the result of `make` in place of the value. */
 export const turned =
   <Value, Made, Given>(
     check: Check<Value, Given>,

@@ -12,7 +12,7 @@ export const own = <Value>(
   key: string,
 ): Value | undefined => (Object.hasOwn(object, key) ? object[key] : undefined)
 
-/** The object with what `make` makes of each of its values. */
+/** The object with the results of `make` for each of its values. */
 export const mapped = <Value, Made>(
   object: Readonly<Record<string, Value>>,
   make: (value: Value) => Made,

@@ -13,7 +13,7 @@ import type { Params } from '#graphql/over-http.ts'
 import type { Entity } from '#model/entity.ts'
 import { fieldOf, type Model } from '#model/model.ts'
 import { comparedWith, parseId } from '#model/values.ts'
-import { type Page, pageSize, type Slot, type Value } from '#read/selection.ts'
+import { type Page, type ParameterValue, pageSize, type Slot } from '#read/selection.ts'
 
 /** The coerced variables of a request, as graphql-js makes them. */
 export type Variables = ReturnType<typeof getVariableValues>['variableValues'] & {}
@@ -53,11 +53,12 @@ export const idArgument = (value: unknown): number => parseId(String(value)) ?? 
 
 /** Slots from the number `first` on, whose values come from the variables of each request; the caller fills those before it. */
 export const createSlots = (first: Slot) => {
-  const makers: ((variables: Variables) => Value)[] = []
+  const makers: ((variables: Variables) => ParameterValue)[] = []
   return {
     /** The slot that this value will have. */
-    take: (value: (variables: Variables) => Value): Slot => makers.push(value) - 1 + first,
-    valuesOf: (variables: Variables): readonly Value[] => makers.map(make => make(variables)),
+    take: (value: (variables: Variables) => ParameterValue): Slot => makers.push(value) - 1 + first,
+    valuesOf: (variables: Variables): readonly ParameterValue[] =>
+      makers.map(make => make(variables)),
   }
 }
 
@@ -123,7 +124,7 @@ export const filterValue = (
   node: FieldNode,
   name: string,
   given: unknown,
-): Value => {
+): ParameterValue => {
   const { scalar } = fieldOf(entity, name)
   // A number beyond 32 bits comes as a Float, which a document may write as 1e10.
   const text = String(scalar === 'int' ? Number(given) : given)

@@ -35,10 +35,10 @@ const oneUser = root('user', [field('name')], {
 })
 
 test('SQLite asks leave to read no table for a plan that is not told as one of its tables', () => {
-  const reads = [...goldens, { title: 'own orders', roots: orders, slots: [2, 10, 0] }]
+  const reads = [...goldens, { title: 'own orders', roots: orders, parameters: [2, 10, 0] }]
   // Counts and search indexes change with the table that they are of, and with nothing else.
   const derived = ['counts', 'json_each', searchTable('products', 'name_key')]
-  for (const { title, roots, slots } of reads) {
+  for (const { title, roots, parameters } of reads) {
     const asked = new Set<string>()
     const { database, query, close } = connect(world.file, { readOnly: true })
     database.function('duet_interrupt_check', () => 1)
@@ -47,7 +47,7 @@ test('SQLite asks leave to read no table for a plan that is not told as one of i
       return constants.SQLITE_OK
     })
     const { plan, script } = prepared(roots)
-    drive(script(slots), query)
+    drive(script(parameters), query)
     close()
     const unknown = [...asked].filter(
       table =>
@@ -59,8 +59,8 @@ test('SQLite asks leave to read no table for a plan that is not told as one of i
   }
 })
 
-/** Changes of a store with one cell. */
-const oneCell = ({
+/** Changes of a store with one version. */
+const oneVersion = ({
   now = () => 0,
   isUnchanged = () => true,
   epoch = () => 0,
@@ -73,7 +73,7 @@ const oneCell = ({
 })
 
 const cacheOf = (bytes = 1e6, changes: Partial<Changes> = {}) =>
-  answerCache(oneCell(changes), createMemory({ cached: bytes }).cached)
+  answerCache(oneVersion(changes), createMemory({ cached: bytes }).cached)
 
 const counted = (bytes = 1) => {
   let made = 0
@@ -123,7 +123,7 @@ test('what was found unchanged is next compared with what was written since then
 test('where anything may have changed, all is dropped, also what was asked for before and came since', async () => {
   let epoch = 1
   const memory = createMemory({ cached: 10_000 })
-  const cache = answerCache(oneCell({ epoch: () => epoch }), memory.cached)
+  const cache = answerCache(oneVersion({ epoch: () => epoch }), memory.cached)
   const one = prepared([oneUser])
   const made = (value: string) => () => ({ value, bytes: 2000 })
   const ask = (value: string) => cache(one, [2, 1], '', made(value))
@@ -145,7 +145,7 @@ test('two runs share what was made only where all their values and the purpose a
     fc.integer(),
   )
   const run = fc.record({
-    slots: fc.tuple(value, value, value),
+    parameters: fc.tuple(value, value, value),
     by: fc.constantFrom('', '1', ' 1', '1:1', 'a'),
   })
   fc.assert(
@@ -153,7 +153,8 @@ test('two runs share what was made only where all their values and the purpose a
       const cache = cacheOf()
       const { make, made } = counted()
       const source = prepared([oneUser])
-      for (const { slots, by } of [one, one, other, other]) cache(source, [9, ...slots], by, make)
+      for (const { parameters, by } of [one, one, other, other])
+        cache(source, [9, ...parameters], by, make)
       const isSame = JSON.stringify(one) === JSON.stringify(other)
       assert.equal(made(), isSame ? 2 : 4)
     }),
@@ -162,7 +163,7 @@ test('two runs share what was made only where all their values and the purpose a
 
 test('answers take up no more than their bytes: what was not asked for again goes first', () => {
   const memory = createMemory({ cached: 10_000 })
-  const cache = answerCache(oneCell({}), memory.cached)
+  const cache = answerCache(oneVersion({}), memory.cached)
   const one = prepared([oneUser])
   const isKept = (id: number) => {
     let isMade = false

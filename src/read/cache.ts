@@ -1,4 +1,4 @@
-/** What the APIs made of answers, cached as long as the rows that these came from are as they were. */
+/** Responses made of answers, cached as long as the rows that these came from are as they were. */
 import { after } from '#base/after.ts'
 import { hashOf } from '#base/text.ts'
 import { columnName } from '#model/names.ts'
@@ -179,8 +179,8 @@ export const answerCache = (changes: Changes, budget: Budget) => {
     return made
   }
   /**
-   * Gives what `make` makes of a run of a prepared read, or what it made of the same run before, if the rows are still
-   * the same. `by` tells apart what is made of the same answers in several ways.
+   * Gives the response that `make` makes of a run of a prepared read, or the one that it made of the same run before, if the rows are
+   * still the same. `by` tells apart responses that are made of the same answers in several ways.
    */
   return <Value>(
     read: CachedRead,
@@ -205,14 +205,14 @@ export const answerCache = (changes: Changes, budget: Budget) => {
     const entry = entries.get(key)
     if (entry && changes.isUnchanged(entry.versions, entry.since)) {
       entry.isUsed = true
-      // The next look has only what was written since to look at; if that is nothing, it is spared the versions.
+      // The next look need go back no further; if nothing is written until then, it is spared the versions.
       entry.since = since
       budget.lookups.hit++
       return entry.value as Value
     }
     budget.lookups.miss++
 
-    // What is asked for once only is not worth its room: to hold it costs as much as a small read.
+    // A response that is asked for once only is not worth its room: to hold it costs as much as a small read.
     let isWorth = key.length <= longestKey
     if (isWorth && !entry) {
       const hash = hashOf(key)

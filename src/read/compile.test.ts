@@ -30,16 +30,16 @@ const prepared = (roots: readonly Root[], role: Role = 'user', dialect = sqlite)
 const texts = (statements: readonly Statement[]) =>
   statements.map(({ text }) => text.replace(/\s+/g, ' '))
 
-for (const { title, roots, slots, sqlite: statements, answer } of goldens)
+for (const { title, roots, parameters, sqlite: statements, answer } of goldens)
   test(`${title}: the statements are these, and give what they are for`, async () => {
     const made = prepared(roots)
     assert.deepEqual(texts(made.statements), statements)
-    const [first] = await read(world.engine, made, slots)
+    const [first] = await read(world.engine, made, parameters)
     assert.equal(first?.text, answer)
   })
 
 /** How often each statement is planned when a prepared read runs twice on one connection to SQLite. */
-const plannings = (roots: readonly Root[], slots: readonly SqlValue[]): readonly number[] => {
+const plannings = (roots: readonly Root[], parameters: readonly SqlValue[]): readonly number[] => {
   const connection = connect(world.file, { readOnly: true })
   connection.database.function('duet_interrupt_check', () => 1)
   let plannings = 0
@@ -50,7 +50,7 @@ const plannings = (roots: readonly Root[], slots: readonly SqlValue[]): readonly
   const { script } = prepared(roots)
   const run = () => {
     const before = plannings
-    drive(script(slots), connection.query)
+    drive(script(parameters), connection.query)
     return plannings - before
   }
   const times = [run(), run()]
@@ -59,8 +59,8 @@ const plannings = (roots: readonly Root[], slots: readonly SqlValue[]): readonly
 }
 
 test('on SQLite no statement is planned anew when it runs again', () => {
-  for (const { title, roots, slots } of goldens) {
-    const [first = 0, second] = plannings(roots, slots)
+  for (const { title, roots, parameters } of goldens) {
+    const [first = 0, second] = plannings(roots, parameters)
     assert.ok(first > 0, title)
     assert.equal(second, 0, title)
   }
@@ -73,13 +73,13 @@ describe('on PostgreSQL', { skip: noDatabase }, () => {
   })
   after(() => there.close())
 
-  for (const { title, roots, slots, postgres: text, forMany, answer } of goldens)
+  for (const { title, roots, parameters, postgres: text, forMany, answer } of goldens)
     test(`${title}: the one statement is this, and gives what it is for`, async () => {
       const made = prepared(roots, 'user', postgres)
       const many = compileForMany(made.plan, postgres)
       assert.deepEqual(texts(made.statements), [text])
       assert.deepEqual(many && texts([many]), forMany && [forMany])
-      const [first] = await read(there.engine, made, slots)
+      const [first] = await read(there.engine, made, parameters)
       assert.equal(first?.text, answer)
     })
 
@@ -120,9 +120,9 @@ describe('on PostgreSQL', { skip: noDatabase }, () => {
 test('a total is read from the cached counts for one counted field, and counted for anything else', async () => {
   const category = { field: 'category', is: 'equals', slot: 3 } as const
   const inStock = { field: 'stock', is: 'above zero', slot: 4 } as const
-  const totalOf = async (where: Root['where'], slots: readonly SqlValue[]) => {
+  const totalOf = async (where: Root['where'], parameters: readonly SqlValue[]) => {
     const made = prepared([root('product', [field('id')], { where, total: true })])
-    const [first] = await read(world.engine, made, slots)
+    const [first] = await read(world.engine, made, parameters)
     return [/from counts\b/.test(made.statements[1]?.text ?? ''), first?.total]
   }
   assert.deepEqual(await totalOf([], [null, 20, 0]), [true, 5])

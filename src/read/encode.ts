@@ -48,7 +48,7 @@ export const isoTime = (milliseconds: number): string => {
 const number: Encoder = value => String(value)
 const string: Encoder = value => `"${value}"`
 
-/** The encoders of an API for a currency with so many decimals. */
+/** The encoders of an API for a currency with this many decimals. */
 export const encoders = (
   encoding: Encoding,
   digits: number,
@@ -70,7 +70,7 @@ export const inForm = (encode: Encoder, form: Form): Encoder => {
   return value => words.get(String(value)) ?? encode(value)
 }
 
-/** The same for a column that may be null. */
+/** The encoder of a column that may be null. */
 export const orNull =
   (encode: Encoder): Encoder =>
   value =>

@@ -218,7 +218,7 @@ const linksParts = (links: Links, prefix: string, entity: Entity): readonly RowP
 
 type Context = {
   readonly model: Model
-  /** The role for the rows of a level, and the viewer's own one, which is another for what the viewer has just created. */
+  /** The role for the rows of a level, and the viewer's own one: the two differ for a row that the viewer has just created. */
   readonly role: Role
   readonly ownRole: Role
   /** The field of the rows that refers to the row above them, if they belong to it. */
@@ -410,7 +410,7 @@ const planRoot = (viewers: Context, root: Root): PlannedRoot => {
 
 /**
  * The plan of a selection for viewers of one role.
- * Throws `UNAUTHENTICATED` or `FORBIDDEN` for what they may not read; whose rows they may read becomes a condition.
+ * Throws `UNAUTHENTICATED` or `FORBIDDEN` for entities and fields that they may not read; a rule about whose rows they may read becomes a condition.
  */
 export const plan = (selection: Selection, model: Model, role: Role): ReadPlan => {
   if (selection.roots.length === 0) throw new ApiError('INTERNAL', 'The operation asks for nothing')

@@ -8,8 +8,12 @@ import { field, relation, root } from '../../test/goldens.ts'
 import { usualModel } from '../../test/world.ts'
 import { laneOf } from './prepare.ts'
 
-const laneFor = (roots: readonly Root[], slots: readonly SqlValue[], role: Role, rows?: number) =>
-  laneOf(plan({ encoding: 'rest', roots }, usualModel, role), rows)(slots)
+const laneFor = (
+  roots: readonly Root[],
+  parameters: readonly SqlValue[],
+  role: Role,
+  rows?: number,
+) => laneOf(plan({ encoding: 'rest', roots }, usualModel, role), rows)(parameters)
 
 const up = (name: string) => ({ field: name, descending: false })
 const down = (name: string) => ({ field: name, descending: true })
@@ -31,11 +35,11 @@ const tree = [
   ]),
 ]
 
-/** What is asked, its slots (viewer, limit, offset, then others), and its lane. */
+/** What is asked, its parameters (viewer, limit, offset, then others), and its lane. */
 const reads: readonly (readonly [
   title: string,
   roots: readonly Root[],
-  slots: readonly SqlValue[],
+  parameters: readonly SqlValue[],
   lane: 'quick' | 'slow',
   role?: Role,
 ])[] = [
@@ -151,12 +155,12 @@ const reads: readonly (readonly [
   ['many long texts', [root('post', [field('content')])], [2, 100, 0], 'slow'],
 ]
 
-for (const [title, roots, slots, lane, role = 'user'] of reads)
+for (const [title, roots, parameters, lane, role = 'user'] of reads)
   test(`${title}: a read of the ${lane} lane`, () => {
-    assert.equal(laneFor(roots, slots, role), lane)
+    assert.equal(laneFor(roots, parameters, role), lane)
   })
 
 test('without any quick rows every read is slow', () => {
-  for (const [title, roots, slots, , role = 'user'] of reads)
-    assert.equal(laneFor(roots, slots, role, 0), 'slow', title)
+  for (const [title, roots, parameters, , role = 'user'] of reads)
+    assert.equal(laneFor(roots, parameters, role, 0), 'slow', title)
 })

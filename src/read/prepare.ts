@@ -1,4 +1,4 @@
-/** A plan is prepared once: its statements, its lane, and what makes answers of the rows. */
+/** A plan is prepared once: its statements, its lane, and the function that makes answers of the rows. */
 import { levelsBelow, levelsOf, type ReadPlan, type Results, type RowLevel } from '#read/plan.ts'
 import { type Fetch, inSingleStatement, perLevel } from '#read/statements.ts'
 import { type Limits, stitcher } from '#read/stitch.ts'
@@ -41,7 +41,7 @@ const usualQuickRows = 1000
 /** The most characters of long texts in a quick read. */
 const quickText = 8_388_608
 
-/** Taken for the rows below one if the model does not say how many there are. */
+/** The number of rows assumed below one if the model does not say how many there are. */
 const usuallyBelow = 10
 
 /** Adds the cost of a level and those below it, for a number of rows above it. */

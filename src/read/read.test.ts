@@ -25,14 +25,14 @@ const plain = {
 
 const reader = publishing(plain)
 
-/** What the channel publishes while `work` runs. */
-const published = async (work: () => unknown) => {
+/** What the channel publishes while `script` runs. */
+const published = async (script: () => unknown) => {
   const all: unknown[] = []
   const end = onEnd(reads, ({ levels, lane, statements, rows }: ReadFacts) =>
     all.push({ levels, lane, statements: statements(), rows }),
   )
   await Promise.resolve()
-    .then(work)
+    .then(script)
     .catch(error => assert.equal(error, refused))
     .finally(end)
   return all

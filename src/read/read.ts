@@ -37,7 +37,7 @@ export type PlanReader = Reader & {
   readonly plain?: PlanReader
 }
 
-/** A reader with a cache of what is made of its answers; without one each read is run. */
+/** A reader with a cache of the responses made of its answers; without one each read is run. */
 export type CachedReader = PlanReader & { readonly cache?: AnswerCache | undefined }
 
 /** The same reader with a cache of this many bytes; without one if nothing reports changes. */
@@ -53,15 +53,15 @@ export type Renderer<Made> = {
   readonly make: (answers: readonly Answer[]) => Made | Promise<Made>
 }
 
-/** Bytes of what is made of an answer beside its text, such as an envelope. */
+/** Bytes of a response beside the texts of its answers, such as an envelope. */
 const around = 500
 
 /** From this many rows on others have a turn before the text is made of them: to make either of 10,000 takes 20 to 40 ms. */
 const manyRows = 1000
 
 /**
- * What is made of the answers of a prepared read, which may be cached: `make` is to depend on nothing but the answers, the
- * parameters and `by`, and what it gives is not changed by anybody.
+ * The response made of the answers of a prepared read, which may be cached: `make` is to depend on nothing but the answers, the
+ * parameters and `by`, and nobody changes its result.
  */
 export const readCached = <Made>(
   reader: CachedReader,
@@ -193,7 +193,7 @@ const publish = <Result>(
 }
 
 /**
- * The same reader, which publishes also what is asked of it directly, past `read()`, as routes of a content do; `plain` is the one
+ * The same reader, which also publishes queries that pass `read()` by, as those of a content's routes do; `plain` is the one
  * that does not.
  */
 export const publishing = (plain: PlanReader): PlanReader => ({

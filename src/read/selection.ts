@@ -3,13 +3,13 @@ import type { Links } from '#model/entity.ts'
 import type { Form } from '#model/form.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
-/** The index of a value that comes with each run; slot 0 is the viewer's id. */
+/** The index of a read's parameter, whose value comes with each run; slot 0 is the viewer's id. */
 export type Slot = number
 
 export const VIEWER: Slot = 0
 
-/** A value for a slot. */
-export type Value = SqlValue
+/** The value of a parameter. */
+export type ParameterValue = SqlValue
 
 /** A location in a GraphQL document, for errors. */
 export type Location = { readonly line: number; readonly column: number }
@@ -73,7 +73,7 @@ export type Root = {
   readonly entity: string
   readonly items: readonly Item[]
   readonly where: readonly Where[]
-  /** Rows that must exist; where one does not, the answer is `NOT_FOUND`. */
+  /** Rows that must exist; if one does not, the answer is `NOT_FOUND`. */
   readonly exists: readonly { readonly entity: string; readonly slot: Slot }[]
   readonly sort: readonly Sort[]
   /** Whether it is a list (a page or all of it), not one row or null. */

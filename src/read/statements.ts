@@ -110,7 +110,7 @@ type LevelStep = LinkedLevel & {
   readonly columnar: string | undefined
 }
 
-/** What a level is asked for with; `text` is the most that its rows may hold, `uncounted` what its read may still hold uncounted. */
+/** The input of a level's query; `text` is the most that its rows may hold, `uncounted` how much its read may still hold uncounted. */
 type LevelInput = StatementInput & { readonly text: number; readonly uncounted: number }
 
 /**

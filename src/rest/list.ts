@@ -13,7 +13,7 @@ import { notFound } from '#model/model.ts'
 import type { Role } from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import { type Answer, type Prepared, type Renderer, readCached } from '#read/read.ts'
-import type { Root, Sort, Value } from '#read/selection.ts'
+import type { ParameterValue, Root, Sort } from '#read/selection.ts'
 import { itemsOf } from '#rest/one.ts'
 import {
   afterOf,
@@ -167,7 +167,7 @@ export const serveList = (mount: Mount, route: Route): RestHandler => {
     const { query, shape, open, limit, page, address } = request
     // A missing parent is reported before faults of the parameters.
     if (!route.below) query.done()
-    const values: Value[] = [viewer.id, limit, request.from, parent, 0]
+    const values: ParameterValue[] = [viewer.id, limit, request.from, parent, 0]
     for (const { value } of shape.filters) values.push(value)
     const prepared = planFor(viewer.role, shape, request.key)
     // A HEAD has no body, nor has a 304; one that surely goes out must fit beside the answers that wait.

@@ -10,7 +10,7 @@ import type { Role } from '#model/policy.ts'
 import { type Member, type Resource, resourceOf } from '#model/resource.ts'
 import { plan, type ReadPlan } from '#read/plan.ts'
 import { type Prepared, type Renderer, readCached } from '#read/read.ts'
-import { type Item, oneRow, type Root, type Value } from '#read/selection.ts'
+import { type Item, oneRow, type ParameterValue, type Root } from '#read/selection.ts'
 import { fieldsOf, memberNames, oneParameters, parseQuery } from '#rest/query.ts'
 import { isPublic, type Mount, objectTag, pathId, representAs } from '#rest/represent.ts'
 import type { Route } from '#rest/routes.ts'
@@ -94,7 +94,7 @@ export const serveOne = (mount: Mount, route: Route): RestHandler => {
     // The right comes before the thing's existence, and both before the parameters; chosen members have rules of their own.
     let prepared = planFor(viewer.role, text === '' ? null : [])
     const id = pathId(c, 'id', route.entity)
-    const values: Value[] = [viewer.id, id]
+    const values: ParameterValue[] = [viewer.id, id]
     if (route.below) values.push(pathId(c, 'parentId', route.below.entity))
     const query = text === '' ? undefined : parseQuery(text)
     if (query) {

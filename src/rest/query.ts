@@ -10,7 +10,7 @@ import { parseMinor } from '#model/money.ts'
 import type { Resource } from '#model/resource.ts'
 import { codePoints, comparedWith, fold, isStorable } from '#model/values.ts'
 import type { Version } from '#model/version.ts'
-import type { Sort, Value, Where } from '#read/selection.ts'
+import type { ParameterValue, Sort, Where } from '#read/selection.ts'
 import { styleOf } from '#versions/differences.ts'
 import type { RestHandler } from '#versions/negotiation.ts'
 import { invalid } from '#write/input.ts'
@@ -182,7 +182,10 @@ export const sortOf = (
 }
 
 /** A filter that has an effect, with its value; `member` is the parameter that asks for it. */
-export type AppliedFilter = Omit<Where, 'slot'> & { readonly member: string; readonly value: Value }
+export type AppliedFilter = Omit<Where, 'slot'> & {
+  readonly member: string
+  readonly value: ParameterValue
+}
 
 /** A trigram index finds texts of at least this many letters. */
 const indexedFrom = 3
@@ -203,7 +206,7 @@ export const filtersOf = (
     const { field, kind } = filter
     const { scalar, values } = fieldOf(entity, field)
     /** The stored value that the text stands for. */
-    const storedValue = (): Value => {
+    const storedValue = (): ParameterValue => {
       const compared = comparedWith(scalar, text, digits)
       if ('value' in compared) return compared.value
       query.fault(member, compared.fault)

@@ -27,7 +27,7 @@ type ParsedColumn = readonly (string | null)[]
 
 /** How a database returns many levels from a single statement. */
 export type SingleStatement = {
-  /** All values of a column as one text, in the order of its rows; null where there are no rows. */
+  /** All values of a column as one text, in the order of its rows; null if there are no rows. */
   readonly aggregate: (column: Sql, scalar: Scalar) => Sql
   /** The values in such a text. */
   readonly parse: (text: string, scalar: Scalar) => ParsedColumn
@@ -39,15 +39,15 @@ export type Dialect = {
   readonly name: string
   readonly placeholder: (n: number) => string
   readonly columnType: Readonly<Record<Scalar, string>>
-  /** For a database behind a network; null where a call costs next to nothing, so that each level has its own statement. */
+  /** For a database behind a network; null if a call costs next to nothing, so that each level has its own statement. */
   readonly singleStatement: SingleStatement | null
-  /** A query whose only row has each of these columns of another query as one JSON list; null where that brings nothing. */
+  /** A query whose only row has each of these columns of another query as one JSON list; null if that brings nothing. */
   readonly columnar: ((query: Sql, columns: readonly string[]) => Sql) | null
   readonly byIds: (query: ByIds) => Sql
   readonly childrenOf: (query: ChildrenOf) => Sql
-  /** A query for the names of a table's columns and whether each is never null, without rows where there is no such table. */
+  /** A query for the names of a table's columns and whether each is never null, without rows if there is no such table. */
   readonly columnsOf: (table: string) => Sql
-  /** A condition that stops a long scan when its time is up; null where the database does so by itself. */
+  /** A condition that stops a long scan when its time is up; null if the database does so by itself. */
   readonly interruptCheck: Sql | null
   /** `column` of alias `t` contains `needle`, both folded; `indexed`: the needle is long enough for a trigram index. */
   readonly contains: (table: string, column: string, needle: Sql, indexed: boolean) => Sql
@@ -55,9 +55,9 @@ export type Dialect = {
   readonly ordered: (column: Sql, nullable: boolean, descending: boolean) => Sql
   /** The condition that a column has one of the values that a query gives, each looked up in the column's index. */
   readonly among: (column: Sql, query: Sql) => Sql
-  /** A bound value where nothing else gives its type. */
+  /** A bound value whose type nothing else gives. */
   readonly typed: (value: SqlPart, scalar: Scalar) => Sql
-  /** The highest id that a table ever gave out, those of deleted rows too; null where it gave none. */
+  /** The highest id that a table ever gave out, those of deleted rows too; null if it gave none. */
   readonly highestId: (table: string) => Sql
   /** Appended to a read in a writing transaction, so that its rows cannot change before the commit. */
   readonly lockClause: Sql

@@ -12,7 +12,7 @@ export type Query = {
   readonly values: readonly SqlValue[]
   /** The most bytes of the rows, which are read one by one for it; above it the read ends with `RESPONSE_TOO_LARGE`. */
   readonly bytes?: number
-  /** The most characters of the rows where they are read at once; above it the read ends with `TooLong`. */
+  /** The most characters of the rows if they are read at once; above it the read ends with `TooLong`. */
   readonly characters?: number
   /** The text of the same query with each column as one JSON list: their lengths cost less to count than the rows. */
   readonly columnar?: string
@@ -28,7 +28,7 @@ export type Query = {
 /** The query of a text with its values. */
 export const queryWith = (text: string, ...values: readonly SqlValue[]): Query => ({ text, values })
 
-/** The query of a piece; throws where a value is not known yet. */
+/** The query of a piece; throws if a value is not known yet. */
 export const queryOf = (piece: Sql, { placeholder }: Pick<Dialect, 'placeholder'>): Query => {
   const { text, parameters } = statement(piece, placeholder)
   const values = parameters.map((parameter): SqlValue => {
@@ -38,17 +38,17 @@ export const queryOf = (piece: Sql, { placeholder }: Pick<Dialect, 'placeholder'
   return { text, values }
 }
 
-/** Work on one connection: it yields queries and gets their rows, so that the same code serves sync and async drivers. */
+/** A script for one connection: it yields queries and gets their rows, so that the same code serves sync and async drivers. */
 export type QueryScript<Result> = Generator<Query, Result, Rows>
 
 /** The state of the store after a commit; a read that names it sees that write. Opaque to callers. */
 export type Position = string
 
-/** How a read is asked for, and by whom. */
+/** How a read is to be done, and for whom. */
 export type ReadOptions = {
   /** It must see a state not older than this position. */
   readonly after?: Position | undefined
-  /** Who asks: no caller may take up more than a fair share of what is scarce. */
+  /** Who asks: no caller may take up more than a fair share of a scarce resource. */
   readonly caller?: () => string
   /** Calls back when nobody waits for the answer any more; gives the function that forgets this. */
   readonly onGone?: (stop: () => void) => () => void
@@ -57,13 +57,13 @@ export type ReadOptions = {
 /** Runs reads. */
 export type Reader = {
   /** The rows of one statement, which is a snapshot by itself. */
-  readonly query: (query: Query, asked?: ReadOptions) => Rows | Promise<Rows>
-  /** Runs work whose queries all see the same snapshot. It is started again where its server was lost. */
+  readonly query: (query: Query, options?: ReadOptions) => Rows | Promise<Rows>
+  /** Runs a script whose queries all see the same snapshot. It is started again if its server was lost. */
   readonly snapshot: <Result>(
     begin: () => QueryScript<Result>,
-    asked?: ReadOptions,
+    options?: ReadOptions,
   ) => Result | Promise<Result>
-  /** What is to be said of a position: its write may be lost, or nobody knows; undefined where all is well. Absent where nothing gets lost. */
+  /** Whether the write of a position may be lost, or nobody knows; undefined if all is well. Absent if nothing gets lost. */
   readonly positionStatus?: (after: Position) => 'lost' | 'unknown' | undefined
 }
 
@@ -76,7 +76,7 @@ export type Changes = {
     table: string,
     column: string,
   ) => ((value: SqlValue) => number | undefined) | undefined
-  /** A number for what reads that begin now see at least. */
+  /** The number of the last change that reads which begin now are sure to see. */
   readonly now: () => number
   /** Whether the rows of the versions at these places are as they were at such a number, and none of them is being written. */
   readonly isUnchanged: (versions: Int32Array, since: number) => boolean
@@ -87,9 +87,9 @@ export type Changes = {
 /** A database session for CLI commands. */
 export type Session = {
   readonly query: (query: Query) => Promise<Rows>
-  /** Runs the work in one transaction, which is rolled back where it throws. */
+  /** Runs the work in one transaction, which is rolled back if it throws. */
   readonly transaction: <Result>(work: () => Promise<Result>) => Promise<Result>
-  /** Runs a part of a transaction; where it throws, only that part is undone, and the transaction may go on. */
+  /** Runs a part of a transaction; if it throws, only that part is undone, and the transaction may go on. */
   readonly attempt: <Result>(work: () => Promise<Result>) => Promise<Result>
   /** After rows with ids of their own, within the same transaction: makes later ids larger than theirs. */
   readonly settleIds: (tables: readonly string[]) => Promise<void>
@@ -107,7 +107,7 @@ export class TooLong extends Error {
 export class ConstraintError extends Error {
   override readonly name = 'ConstraintError'
   readonly kind: 'unique' | 'reference' | 'check'
-  /** `table.column`, where the database names it. */
+  /** `table.column`, if the database names it. */
   readonly target: string
 
   constructor(kind: ConstraintError['kind'], target: string, options?: ErrorOptions) {
@@ -117,39 +117,42 @@ export class ConstraintError extends Error {
   }
 }
 
-/** Runs work to its end on a driver that answers at once. */
-export const drive = <Result>(work: QueryScript<Result>, query: (query: Query) => Rows): Result => {
-  let step = work.next()
+/** Runs a script to its end on a driver that answers at once. */
+export const drive = <Result>(
+  script: QueryScript<Result>,
+  query: (query: Query) => Rows,
+): Result => {
+  let step = script.next()
   while (!step.done) {
     let rows: Rows
     try {
       rows = query(step.value)
     } catch (error) {
-      step = work.throw(error)
+      step = script.throw(error)
       continue
     }
-    step = work.next(rows)
+    step = script.next(rows)
   }
   return step.value
 }
 
-/** Runs work to its end on a driver that answers later; `ask` answers its queries one by one. */
+/** Runs a script to its end on a driver that answers later; `ask` answers its queries one by one. */
 export const driveBy = async <Result>(
-  work: QueryScript<Result>,
+  script: QueryScript<Result>,
   ask: (query: Query) => Promise<Rows>,
 ): Promise<Result> => {
-  let step = work.next()
+  let step = script.next()
   while (!step.done) {
     let rows: Rows
     try {
       rows = await ask(step.value)
     } catch (error) {
-      // Work handles only errors that depend on the data.
+      // A script handles only errors that depend on the data.
       if (!(error instanceof ConstraintError)) throw error
-      step = work.throw(error)
+      step = script.throw(error)
       continue
     }
-    step = work.next(rows)
+    step = script.next(rows)
   }
   return step.value
 }

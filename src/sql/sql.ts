@@ -9,13 +9,13 @@ export type SqlValue = string | number | bigint | Uint8Array | null
 export type Parameter =
   /** The value itself. */
   | { readonly kind: 'value'; readonly value: SqlValue }
-  /** A value that comes with each run of a cached statement. */
+  /** The value of a read's parameter, which comes with each run of a cached statement. */
   | { readonly kind: 'slot'; readonly slot: number }
   /** The distinct ids that lead from the rows of the level above to this one, as a list. */
   | { readonly kind: 'keys' }
   /** How many rows may still come before the response is too large. */
   | { readonly kind: 'budget' }
-  /** The value of a slot, or the budget where that is less. */
+  /** The value of a slot, or the budget if that is less. */
   | { readonly kind: 'capped'; readonly slot: number }
   /** The first column of the row that an earlier step of the same command returned, by the step's name. */
   | { readonly kind: 'result'; readonly step: string }

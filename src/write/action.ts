@@ -18,7 +18,7 @@ export type Action = Lifetime & {
   readonly about: string | null
   /** The entity it answers with, or null for an empty 204. */
   readonly answers: string | null
-  /** Only where the body is bytes instead of a JSON object: the most bytes it may have. */
+  /** Only if the body is bytes instead of a JSON object: the most bytes it may have. */
   readonly bytes?: number
   /** Whether the thing at its path has an ETag of its own, of 16 or more letters, digits, `-` and `_`, which its command compares with `ifMatch` and `ifNoneMatch`. */
   readonly ownTag?: true
@@ -30,21 +30,21 @@ export type Action = Lifetime & {
   readonly command: (writing: Writing, given: Given) => Command
 }
 
-/** The entity whose revision `If-Match` and `If-None-Match` are compared with: that which an action is about, where it answers with it; else null. */
+/** The entity whose revision `If-Match` and `If-None-Match` are compared with: the one that an action is about, if it answers with it; else null. */
 export const guardedBy = (
   { about, answers }: Pick<Action, 'about' | 'answers'>,
   model: Model,
 ): string | null =>
   about !== null && about === answers && entityOf(model, about).fields.revision ? about : null
 
-/** What an action is given: the id in its path (0 where there is none), the body in one of two forms, the moment, the services. */
+/** The input of an action: the id in its path (0 if there is none), the body in one of two forms, the moment, the services. */
 export type Given = {
   readonly id: number
   readonly body: Readonly<Record<string, unknown>>
-  /** False where the request had no body, which is not the same as an empty object. */
+  /** False if the request had no body, which is not the same as an empty object. */
   readonly hasBody: boolean
   readonly bytes: Uint8Array
-  /** These headers; where the action answers with what it is about, its revision is compared already. */
+  /** These headers; if the action answers with the row it is about, its revision is compared already. */
   readonly ifMatch: string | undefined
   readonly ifNoneMatch: string | undefined
   readonly now: number

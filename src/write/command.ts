@@ -11,7 +11,7 @@ import type { Rows } from '#sql/engine.ts'
 import { name, parameter, type Sql, sql } from '#sql/sql.ts'
 import { jobStatement, type Status, type Step } from '#write/job.ts'
 
-/** The context of a command: the model, the database's dialect, the viewer, and what is checked before its own steps. */
+/** The context of a command: the model, the database's dialect, the viewer, and the checks before its own steps. */
 export type Writing = {
   readonly model: Model
   readonly dialect: Dialect
@@ -35,7 +35,7 @@ export type Command = {
   /** For logs and messages: `create` and the entity. */
   readonly name: string
   readonly steps: readonly Step[]
-  /** The step that returns the id of what was written, as its first column; null: there is none. */
+  /** The step that returns the id of the row that was written, as its first column; null: there is none. */
   readonly makes: number | null
   /** The status of its answer. */
   readonly status: Status
@@ -43,11 +43,11 @@ export type Command = {
   readonly text?: string
   /** Whether its steps must all see one state of the store: it is run again if another write came in between. */
   readonly isolated?: boolean
-  /** The entity of which it deletes a row. */
+  /** The entity that it deletes a row of. */
   readonly deletes?: string
   /** Runs after the commit, given the rows of its steps; not for a replay. Never throws or waits. */
   readonly effect?: (rows: readonly Rows[], services: Services) => void
-  /** The error for a step whose expectation failed, from what its `explain` found. */
+  /** The error for a step whose expectation failed, from the rows of its `explain`. */
   readonly refused: (step: number, rows: Rows) => ApiError
 }
 
@@ -65,7 +65,7 @@ type CommandDraft = Pick<Command, 'name' | 'text' | 'isolated' | 'deletes'> & {
   /** Whether the viewer acts as itself, and so must exist. */
   readonly asSelf?: boolean
   readonly steps: readonly GuardedStep[]
-  /** The step that returns the id of what was written; the last one if it is left out. */
+  /** The step that returns the id of the row that was written; the last one if it is left out. */
   readonly makes?: string
   readonly status?: number | { readonly step: string; readonly some: number; readonly none: number }
   /** Runs after the commit; `rowsOf` gives the rows that a step returned. */

@@ -207,7 +207,7 @@ const targetGuard = (
     if (!row) return notFound(target.entity, target.id)
     const [isMine, isCurrent, ...found] = row
     if (!isMine) return refusal(viewer, `change this ${target.entity}`)
-    // RFC 9110, section 13.2.1: what the request asks is looked at after its preconditions.
+    // RFC 9110, section 13.2.1: the request itself is looked at after its preconditions.
     if (!isCurrent) return changedSince(target.entity, target.mismatch)
     const absent = absentOf(references, found)
     if (absent) return absent

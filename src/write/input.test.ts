@@ -8,7 +8,7 @@ import { email, id, int, internal, money, text } from '#model/field.ts'
 import { anonymous } from '#model/policy.ts'
 import { resourceIn } from '#model/resource.ts'
 import type { Version } from '#model/version.ts'
-import { ada, check, dollars, model, thing, use } from '../../test/support/inputs.ts'
+import { ada, check, dollars, inputContext, model, thing } from '../../test/support/inputs.ts'
 import { checkInput, type InputContext, initialValue, inputValues, type Mode } from './input.ts'
 
 test('a creation gets what it gives, and the initial values of the rest', () => {
@@ -78,7 +78,7 @@ test('all faults of an input are told at once, each by its member', () => {
 
 test('the error of an input names its faults and lists them', () => {
   assert.throws(
-    () => inputValues(thing, { size: 'x' }, use('create')),
+    () => inputValues(thing, { size: 'x' }, inputContext('create')),
     (error: unknown) =>
       error instanceof ApiError &&
       error.code === 'VALIDATION_ERROR' &&
@@ -343,7 +343,7 @@ const told = (member: string, version?: Version) => {
   const { faults } = checkInput(
     versioned,
     { [member]: 'x' },
-    use('update', resource ? { resource } : {}),
+    inputContext('update', resource ? { resource } : {}),
   )
   return faults[0]?.message
 }

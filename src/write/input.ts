@@ -99,7 +99,7 @@ const storedMember = (
   context: InputContext,
 ): StoredValue => {
   const form = context.resource?.formOf(key)
-  // Nobody may give what is written in seconds.
+  // Nobody may give a moment that is written in seconds.
   if (form === undefined || form === 'as seconds' || value === null)
     return storedValue(field, value, context)
   const own = decoded(form, value, field.values)
@@ -280,7 +280,7 @@ export const fieldsToReset = (entity: Entity, by: string): Values => {
 
 type Made<Of> = Of extends Check<infer Value> ? Value : never
 
-/** The same check, with what it finds if a member is not given. */
+/** The same check, with its result for a member that is not given. */
 export const whereAbsent =
   <Value, Absent = never>(
     check: Check<Value>,

@@ -18,7 +18,7 @@ export const isResult = (value: DeferredValue): value is StepColumn =>
 /** A statement of a job: its text and its values, in order. */
 export type JobStatement = { readonly text: string; readonly values: readonly DeferredValue[] }
 
-/** The statement of a job for a piece of SQL; `deferred` gives what stands for parameters that are no values themselves. */
+/** The statement of a job for a piece of SQL; `deferred` gives the values of parameters that have none themselves. */
 export const jobStatement = (
   piece: Sql,
   { placeholder }: Dialect,

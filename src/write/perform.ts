@@ -28,7 +28,7 @@ const statusOf = (status: Status, results: readonly Rows[]): number => {
   return results[status.step]?.length ? status.some : status.none
 }
 
-/** The answer of the job: its text, or the row read after the steps; null where it has neither. */
+/** The answer of the job: its text, or the row read after the steps; null if it has neither. */
 const answerOf = function* (
   job: Job,
   prepared: Prepared | undefined,
@@ -41,7 +41,7 @@ const answerOf = function* (
   return answer
 }
 
-/** The refusal by a step that gave these rows; undefined where its expectation holds. */
+/** The refusal by a step that gave these rows; undefined if its expectation holds. */
 const refusalBy = function* (
   { steps }: Job,
   index: number,
@@ -53,14 +53,14 @@ const refusalBy = function* (
   return { kind: 'refused', step: index, rows: explain ? yield boundQuery(explain, results) : [] }
 }
 
-/** The refusal of a viewer who may not write any more; undefined where the viewer may. */
+/** The refusal of a viewer who may not write any more; undefined if the viewer may. */
 const viewerRefusal = function* (job: Job): QueryScript<Outcome | undefined> {
   const index = job.steps.findIndex(({ checksViewer }) => checksViewer)
   const check = job.steps[index]
   return check && (yield* refusalBy(job, index, [], yield boundQuery(check.statement, [])))
 }
 
-/** Takes the key for the job where it is free; else a response may be stored under it, or another request has it. */
+/** Takes the key for the job if it is free; else a response may be stored under it, or another request has it. */
 const takeKey = function* ({
   reserve,
   claim,
@@ -73,7 +73,7 @@ const takeKey = function* ({
 }
 
 /**
- * The response stored under the job's key, or the refusal to show it; undefined where there is none: the key is then
+ * The response stored under the job's key, or the refusal to show it; undefined if there is none: the key is then
  * reserved for this job.
  */
 const storedResponse = function* (

@@ -27,7 +27,7 @@ const changedBy = (entities: Entities, target: string): readonly Changed[] => {
 const or = trusted(' or ')
 
 /**
- * The steps before a delete of the row of this id that set references null, to it and to what goes with it, and raise the revisions of
+ * The steps before a delete of the row of this id that set references null, to it and to the rows that go with it, and raise the revisions of
  * their rows; none if the foreign keys do as well. They reach the rows that refer then: the command must be `isolated`, so that no
  * others come.
  */
@@ -70,7 +70,7 @@ export const nullingSteps = (
   const goneClause = sql`with recursive ${join(lists, comma)}`
 
   return changes.map(({ entity, references }) => {
-    // A reference that leads to a row that goes becomes null, which takes back what such a change does.
+    // A reference that leads to a row that goes becomes null, and the fields that such a change resets are reset.
     const cases = new Map<string, Sql[]>()
     for (const reference of references)
       for (const [key, value] of [

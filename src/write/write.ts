@@ -5,7 +5,7 @@
  * 2. command: its guarded steps (`create`, `update`, `remove` in `entity-commands.ts`, or the command of an action), after a check
  *    of the viewer (`commandOf` in `command.ts`);
  * 3. job: the command as plain data, with its idempotency key and the read that answers it (`commit`, here);
- * 4. performed: by the writer, step by step (`perform` in `perform.ts`), which rolls back what is refused;
+ * 4. performed: by the writer, step by step (`perform` in `perform.ts`), a refused job is rolled back;
  * 5. committed: by the writer, for many jobs at once if the database has one writer;
  * 6. answered: with the row that was read before the commit, or the error of the guard that failed (here);
  * 7. effects: such as mail, which a replay has not (here).

@@ -51,7 +51,7 @@ const viewers = { entity: 'user', barred: { field: 'state', value: 'old' }, role
 
 /** What the check asks of a model. */
 export const model = { settings: dollars, viewers }
-export const use = (mode: Mode, more: Partial<InputContext> = {}): InputContext => ({
+export const inputContext = (mode: Mode, more: Partial<InputContext> = {}): InputContext => ({
   mode,
   viewer: ben,
   model,
@@ -60,7 +60,11 @@ export const use = (mode: Mode, more: Partial<InputContext> = {}): InputContext 
   ...more,
 })
 export const check = (input: object, mode: Mode = 'create', more: Partial<InputContext> = {}) => {
-  const { values, faults } = checkInput(thing, input as Record<string, unknown>, use(mode, more))
+  const { values, faults } = checkInput(
+    thing,
+    input as Record<string, unknown>,
+    inputContext(mode, more),
+  )
   return {
     values: Object.fromEntries(values),
     faults: Object.fromEntries(faults.map(({ field, message }) => [field, message])),
