@@ -5,7 +5,6 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { content } from '../content/index.ts'
-import { modelFor } from '../src/cli/store.ts'
 import { loadConfig } from '../src/config.ts'
 import {
   counts,
@@ -19,6 +18,7 @@ import { deriveSchema, schemaText } from '../src/graphql/schema.ts'
 import { versions } from '../src/model/version.ts'
 import { openApiOf } from '../src/openapi/openapi.ts'
 import { printed } from '../src/openapi/print.ts'
+import { modelFor } from '../src/serve/store.ts'
 
 const folder = 'contract'
 

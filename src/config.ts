@@ -1,4 +1,6 @@
 /** The environment as a Config, checked once; one error names all faults. */
+
+import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isPostgres, targetIn } from '#base/database-url.ts'
 import { noticeMonths, soonestEnd } from '#base/dates.ts'
@@ -134,3 +136,8 @@ export const loadConfig = (environment: ConfigEnvironment, own: SettingTable = {
     content,
   }
 }
+
+/** The version of this program. */
+export const version: string = JSON.parse(
+  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+).version

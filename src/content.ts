@@ -1,6 +1,5 @@
 /** The content of a service as one value: all that the machine needs of it. */
-import type { Kind, RowsByEntity, Seed } from '#cli/row-sources.ts'
-import { type ErrorKind, machineErrors, mergeErrors } from '#errors.ts'
+import { type ErrorKind, type FieldFault, machineErrors, mergeErrors } from '#errors.ts'
 import {
   checkSwitches,
   checkViewers,
@@ -15,7 +14,60 @@ import type { Examples } from '#pages/start.ts'
 import { checkActions, checkDocument, checkRoutes } from '#rest/check.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import { ConfigError, type SettingTable, settings, type ValuesOf } from '#settings.ts'
+import type { Dialect } from '#sql/dialect.ts'
+import type { Session } from '#sql/engine.ts'
+import type { SqlValue } from '#sql/sql.ts'
 import type { Action } from '#write/action.ts'
+import type { InputContext } from '#write/input.ts'
+
+/** An open store, as commands work on it: a session, and how statements for it are written. */
+export type OpenStore = { readonly session: Session; readonly dialect: Dialect }
+
+/** An open store with the model of its content. */
+export type ContentStore = OpenStore & { readonly model: Model }
+
+/** A row of a file or of a demo, by member. */
+export type InputRow = Readonly<Record<string, unknown>>
+
+/** Rows by entity, with members as in an import. */
+export type RowsByEntity = Readonly<Record<string, readonly InputRow[]>>
+
+/** The number of rows of each kind, by the option's name. */
+export type Sizes = Readonly<Record<string, number>>
+
+/** The row of that number, counted from 0, by field. */
+type RowAt = (index: number) => Readonly<Record<string, SqlValue>>
+
+/** Puts so many rows of an entity in, with ids from 1. */
+export type PutMany = (entity: string, count: number, rowAt: RowAt) => Promise<void>
+
+/** The made-up rows of a content. */
+export type Seed = {
+  /** The kinds that are made, with their default numbers. */
+  readonly sizes: Sizes
+  /** A sentence about the rows, for the help. */
+  readonly about: string
+  /** A sentence that says why these sizes cannot be made; undefined where they can. */
+  readonly check: (sizes: Sizes) => string | undefined
+  readonly fill: (put: PutMany, sizes: Sizes) => Promise<void>
+}
+
+/** Puts a row in; gives its faults, and puts nothing in where there are any. */
+export type PutRow = (row: InputRow) => Promise<readonly FieldFault[]>
+
+/** A kind of rows that `import` reads and `export` writes. */
+export type TransferKind = {
+  /** The entity's name in the model. */
+  readonly entity: string
+  /** Fields that no API shows and that a round trip needs. */
+  readonly also: readonly string[]
+  /** Members of other programs' files: the one they stand for here, or null where they are left out. */
+  readonly foreign: Readonly<Record<string, string | null>>
+  /** Puts its rows in where they are more than rows of one table. */
+  readonly rows?: (store: ContentStore, use: InputContext) => PutRow
+  /** The members of its files, for the help. */
+  readonly help?: string
+}
 
 /** A command of the command line: a module that exports both. */
 export type CliCommand = {
@@ -60,7 +112,7 @@ type Parts<Own extends SettingTable> = {
   /** Made-up rows of any number, for `duet seed`. */
   readonly seed?: () => Promise<Seed>
   /** Where `import` and `export` differ from the model, by the entity's name. */
-  readonly transfer?: Readonly<Record<string, Partial<Kind>>>
+  readonly transfer?: Readonly<Record<string, Partial<TransferKind>>>
   /** Commands of its own, by name, beside those of the machine. */
   readonly commands?: Readonly<Record<string, ListedCommand>>
   /** Example requests for the start page and the greeting of `serve`. */

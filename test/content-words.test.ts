@@ -82,7 +82,7 @@ const otherMeanings: Readonly<Record<string, Meaning>> = {
     phrases: [],
     files: [
       'src/settings.ts',
-      'src/serve/documents.ts',
+      'src/serve/graphql.ts',
       'src/engines/shared/migrations.ts',
       'src/graphql/document.ts',
       'src/graphql/limits.ts',

@@ -1,14 +1,14 @@
 /** One order of an import: its items, the amount they come to, its state with its times, and the record of both. */
 import { isObject } from '#base/object.ts'
-import { ask } from '#cli/ask.ts'
-import { inserter } from '#cli/fill.ts'
-import type { ContentStore, Kind, PutRow } from '#cli/row-sources.ts'
-import { dangling, orTaken } from '#cli/transfer/rows.ts'
+import { dangling, orTaken } from '#cli/transfer/rows-in.ts'
 import { transitions } from '#content/order/entity.ts'
 import { listMember, noItem, repeated } from '#content/order/items.ts'
+import type { ContentStore, PutRow, TransferKind } from '#content.ts'
 import type { FieldFault } from '#errors.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import { formatMinor } from '#model/money.ts'
+import { inserter } from '#serve/insert.ts'
+import { ask } from '#serve/store.ts'
 import { type SqlValue, sql } from '#sql/sql.ts'
 import { checkInput, type InputContext, type Values } from '#write/input.ts'
 
@@ -165,7 +165,7 @@ const orderRows = (store: ContentStore, use: InputContext): PutRow => {
   }
 }
 
-export const orderKind: Partial<Kind> = {
+export const orderKind: Partial<TransferKind> = {
   foreign: { orderedAt: 'createdAt', shippedAt: null },
   rows: orderRows,
   help: `Orders: {id, customerId, status, items: [{productId, quantity, price, name}], createdAt,

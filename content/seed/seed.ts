@@ -1,5 +1,5 @@
 /** Made-up content of any size, skewed as real content is, from a generator that gives the same for the same seed. */
-import type { Seed } from '#cli/row-sources.ts'
+import type { Seed } from '#content.ts'
 import { fold } from '#model/values.ts'
 
 /** A number from 0 up to 1. */

@@ -1,6 +1,7 @@
 /** `duet user add`: adds a user, and the first admin of a store too, whom nobody could make through the APIs. */
-import { addRow } from '#cli/add.ts'
+
 import { readArgs, UsageError } from '#cli/arguments.ts'
+import { addRow } from '#cli/transfer/rows-in.ts'
 import type { Content } from '#content.ts'
 
 export const help = `Usage: duet user add --name NAME --email EMAIL [--role user|admin]

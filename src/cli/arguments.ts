@@ -24,10 +24,10 @@ const unknownOption = (option: string, own: readonly string[]): string => {
 }
 
 /** A part of a command line; an option has its name with the dashes before it. */
-type Token = { readonly kind: string; readonly rawName?: string }
+type ArgumentToken = { readonly kind: string; readonly rawName?: string }
 
 /** Throws UsageError for an option that is given twice, of which the last would count. */
-const checkOnce = (tokens: readonly Token[]): void => {
+const checkOnce = (tokens: readonly ArgumentToken[]): void => {
   const names = tokens.flatMap(({ rawName }) => rawName ?? [])
   const twice = names.find((name, index) => names.indexOf(name) < index)
   if (twice !== undefined) throw new UsageError(`${twice} is given twice; give it once`)

@@ -3,14 +3,13 @@ import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { readArgs, UsageError } from '#cli/arguments.ts'
-import { progress } from '#cli/progress.ts'
-import type { ContentStore } from '#cli/row-sources.ts'
-import { withStore } from '#cli/store.ts'
+import { progress } from '#cli/terminal.ts'
 import { rawCsv, writers } from '#cli/transfer/format.ts'
 import { type Format, formatOf, kindOf, kindsOf } from '#cli/transfer/kinds.ts'
-import { pagesOf } from '#cli/transfer/pages.ts'
-import type { Content } from '#content.ts'
+import { pagesOf } from '#cli/transfer/rows-out.ts'
+import type { Content, ContentStore } from '#content.ts'
 import { replaceFile } from '#engines/shared/files.ts'
+import { withStore } from '#serve/store.ts'
 
 export const help = (
   content: Content,
@@ -54,10 +53,13 @@ const toStandardOutput = async (texts: Readable): Promise<boolean> => {
   }
 }
 
-type Task = ReturnType<typeof taskOf>
+type ExportTask = ReturnType<typeof taskOf>
 
 /** Writes the rows as they are at the moment of the transaction that this runs in. */
-const write = async (store: ContentStore, { plural, kind, file, writer }: Task): Promise<void> => {
+const write = async (
+  store: ContentStore,
+  { plural, kind, file, writer }: ExportTask,
+): Promise<void> => {
   const { header, count, pages } = await pagesOf(store, kind)
   const shown = progress(`exporting ${plural}`, count)
   const texts = async function* () {

@@ -1,17 +1,15 @@
 /** `duet import`: rows of NDJSON or CSV, checked by the rules of the API, stored with their ids and times. */
 import { statSync } from 'node:fs'
 import { readArgs, UsageError } from '#cli/arguments.ts'
-import { progress } from '#cli/progress.ts'
-import type { ContentStore, InputRow, Kind } from '#cli/row-sources.ts'
-import { withStore } from '#cli/store.ts'
-import { renaming } from '#cli/transfer/foreign.ts'
-import { formatOf, kindOf, kindsOf } from '#cli/transfer/kinds.ts'
-import { rowsIn } from '#cli/transfer/parse.ts'
-import { type Putting, plainRows } from '#cli/transfer/plain-rows.ts'
-import type { Content } from '#content.ts'
+import { progress } from '#cli/terminal.ts'
+import { rowsIn } from '#cli/transfer/format.ts'
+import { formatOf, kindOf, kindsOf, renaming } from '#cli/transfer/kinds.ts'
+import { type Putting, plainRows } from '#cli/transfer/rows-in.ts'
+import type { Content, ContentStore, InputRow } from '#content.ts'
 import type { FieldFault } from '#errors.ts'
 import { entityOf } from '#model/model.ts'
 import { anonymous } from '#model/policy.ts'
+import { withStore } from '#serve/store.ts'
 
 export const help = (content: Content): string => {
   const kinds = kindsOf(content)
@@ -50,24 +48,14 @@ const taskOf = (args: readonly string[], content: Content) => {
   return { plural, kind, file, format, skipsBad, isRaw: values.raw === true }
 }
 
-/** Prints the first faults by line and member, and counts all. */
-const faultList = (file: string) => {
-  let count = 0
-  const add = (line: number, message: string) => {
-    count++
-    if (count <= shownFaults) process.stderr.write(`${file}:${line}: ${message}\n`)
-  }
-  const end = (): number => {
-    if (count > shownFaults) process.stderr.write(`… and ${count - shownFaults} more faults\n`)
-    return count
-  }
-  return { add, end }
-}
+type ImportTask = ReturnType<typeof taskOf>
 
-type Task = ReturnType<typeof taskOf>
-
-/** How the rows of a file are put in. */
-const puttingFor = (store: ContentStore, kind: Kind): Putting => {
+/** Puts the rows of the file in; throws if it has faults and nothing may be left out. */
+const fill = async (
+  store: ContentStore,
+  { plural, kind, file, format, skipsBad, isRaw }: ImportTask,
+) => {
+  const entity = entityOf(store.model, kind.entity)
   const use = {
     mode: 'import',
     viewer: anonymous,
@@ -76,38 +64,37 @@ const puttingFor = (store: ContentStore, kind: Kind): Putting => {
     what: kind.entity,
     also: kind.also,
   } as const
-  if (kind.rows) return { put: kind.rows(store, use), settle: async () => [] }
-  return plainRows(store, entityOf(store.model, kind.entity), use)
-}
-
-/** Puts the rows of the file in; throws where it has faults and nothing may be left out. */
-const fill = async (store: ContentStore, { plural, kind, file, format, skipsBad, isRaw }: Task) => {
-  const entity = entityOf(store.model, kind.entity)
-  const { put, settle } = puttingFor(store, kind)
+  const { put, settle }: Putting = kind.rows
+    ? { put: kind.rows(store, use), settle: async () => [] }
+    : plainRows(store, entity, use)
   const { rename, notice } = renaming(kind)
   const faultsOf = async (given: InputRow, line: number) => {
     const { row, faults } = rename(given)
     return faults.length > 0 ? faults : put(row, line)
   }
-  const list = faultList(file)
-  const tell = (line: number, faults: readonly FieldFault[]) => {
-    for (const { field, message } of faults) list.add(line, `${field} ${message}`)
+  let bad = 0
+  const tell = (line: number, message: string) => {
+    bad++
+    if (bad <= shownFaults) process.stderr.write(`${file}:${line}: ${message}\n`)
+  }
+  const tellAll = (line: number, faults: readonly FieldFault[]) => {
+    for (const { field, message } of faults) tell(line, `${field} ${message}`)
   }
   const shown = progress(`importing ${plural}`)
   let imported = 0
   let leftOut = 0
   for await (const { line, row, fault } of rowsIn(file, format, kind, entity, isRaw)) {
     const faults = row ? await faultsOf(row, line) : []
-    tell(line, faults)
-    if (fault !== undefined) list.add(line, fault)
+    tellAll(line, faults)
+    if (fault !== undefined) tell(line, fault)
     if (faults.length === 0 && fault === undefined) imported++
     else leftOut++
     shown.step()
   }
   const late = await settle()
-  for (const { line, faults } of late) tell(line, faults)
+  for (const { line, faults } of late) tellAll(line, faults)
   shown.done()
-  const bad = list.end()
+  if (bad > shownFaults) process.stderr.write(`… and ${bad - shownFaults} more faults\n`)
   if (bad > 0 && !skipsBad)
     throw new Error(
       `nothing was imported: ${file} has ${bad} ${bad === 1 ? 'fault' : 'faults'}; correct them, or leave those rows out with --skip-bad`,

@@ -1,10 +1,9 @@
 /** `duet migrate`: brings the store to what this program needs, or drafts the next migration from the model. */
 import { relative } from 'node:path'
 import { readArgs } from '#cli/arguments.ts'
-import { fillFolded } from '#cli/folded.ts'
-import { checkColumns, hold, storeOf } from '#cli/store.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
+import { checkColumns, fillFolded, hold, storeOf } from '#serve/store.ts'
 
 export const help = `Usage: duet migrate [--draft NAME]
 

@@ -3,20 +3,30 @@ import { createHash } from 'node:crypto'
 import { closing } from '#base/closing.ts'
 import { isPostgres } from '#base/database-url.ts'
 import { readArgs, UsageError } from '#cli/arguments.ts'
-import { copyTables, remedy } from '#cli/move/copy.ts'
-import { contentTables } from '#cli/move/tables.ts'
-import { compare, isSame, tableText } from '#cli/move/verify.ts'
-import { fileOf, storeOf } from '#cli/store.ts'
-import { type Config, loadConfig } from '#config.ts'
+import { progress } from '#cli/terminal.ts'
+import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
 import { UnreachableError } from '#engines/postgres/errors.ts'
 import type { MoveTarget } from '#engines/postgres/moving.ts'
 import { historyOf } from '#engines/shared/migrations.ts'
+import {
+  countBehind,
+  keyOf,
+  laterBehind,
+  type MovedTable,
+  pageBehind,
+  type Side,
+} from '#engines/shared/moving.ts'
 import type { Store } from '#engines/shared/store.ts'
 import { StoreInUseError } from '#engines/sqlite/lock.ts'
 import { highestIds, machineryOf } from '#engines/sqlite/moving.ts'
-import type { Entities } from '#model/model.ts'
-import type { Session } from '#sql/engine.ts'
+import type { Entity } from '#model/entity.ts'
+import { longest } from '#model/field.ts'
+import { columnName, type Entities } from '#model/model.ts'
+import { dependenciesFirst, selfReferences } from '#model/references.ts'
+import { fileOf, storeOf } from '#serve/store.ts'
+import { ConstraintError, type Rows, type Session } from '#sql/engine.ts'
+import type { SqlValue } from '#sql/sql.ts'
 
 export const help = `Usage: duet move --to postgres://USER:PASSWORD@HOST/DATABASE [--restart]
 
@@ -27,39 +37,164 @@ store stays as it is. In the end both sides are compared, row for row.
 A move that was cut off resumes when it is run again; until it has finished,
 nothing else works on the database. --restart deletes what it had copied, and starts over.`
 
-type Task = { readonly to: string; readonly restarts: boolean }
+/** The remedy if the copy cannot become equal to the source. */
+const remedy =
+  'the store was changed since the move began, or somebody wrote into the target; start over with --restart'
 
-const taskOf = (args: readonly string[]): Task => {
-  const { values } = readArgs(args, { to: { type: 'string' }, restart: { type: 'boolean' } }, 0)
-  if (values.to === undefined) throw new UsageError('--to is missing: duet move --to postgres://…')
-  // It may contain a password, so the message does not quote it.
-  if (!isPostgres(values.to))
-    throw new UsageError(
-      '--to must be postgres://USER:PASSWORD@HOST/DATABASE: a store moves from SQLite to PostgreSQL only',
-    )
-  return { to: values.to, restarts: values.restart === true }
+/** The number of rows in a batch: the larger a row may be, the fewer. */
+const pageOf = ({ fields }: Entity): number => {
+  const all = Object.values(fields)
+  if (all.some(({ scalar }) => scalar === 'bytes')) return 20
+  return all.some(field => longest(field) > 0) ? 250 : 1000
 }
 
-/** Takes the store, so that no server writes into it during the move. */
-const hold = async (store: Store): Promise<() => void> => {
-  try {
-    return await store.hold(0, () => {})
-  } catch (cause) {
-    if (!(cause instanceof StoreInUseError)) throw cause
-    throw new Error(`a server serves ${store.label}: stop the server first, then move`, { cause })
+/** The entities' tables, in an order in which they can be filled; targets of references come first. */
+export const contentTables = (entities: Entities): readonly MovedTable[] =>
+  dependenciesFirst(entities).map(([, entity]) => ({
+    name: entity.table,
+    key: ['id'],
+    columns: Object.fromEntries(
+      Object.entries(entity.fields).map(([key, { scalar }]) => [columnName(key), scalar]),
+    ),
+    own: selfReferences(entities, entity).map(columnName),
+    appendOnly: entity.appendOnly,
+    page: pageOf(entity),
+  }))
+
+/** Copies the rows of a table that the target does not have yet, from where an interrupted move stopped to the end. */
+const copyTable = async (source: Side, target: MoveTarget, table: MovedTable): Promise<void> => {
+  let after = await target.reached(table)
+  const shown = progress(`moving ${table.name}`, await countBehind(source, table, after))
+  let rows = await pageBehind(source, table, after)
+  for (let last = rows.at(-1); last; last = rows.at(-1)) {
+    const next = keyOf(table, last)
+    // The next page is read while the target writes.
+    const [isWritten, following] = await Promise.all([
+      target.put(table, after, rows),
+      pageBehind(source, table, next),
+    ])
+    if (isWritten) {
+      shown.step(rows.length)
+      after = next
+      rows = following
+    } else {
+      after = await target.reached(table)
+      rows = await pageBehind(source, table, after)
+    }
+  }
+  shown.done()
+  if (table.own.length === 0) return
+  // References to later rows of the same table were left out of the batches; those that are set already stay.
+  let referring = await laterBehind(source, table, null)
+  for (let last = referring.at(-1); last; last = referring.at(-1)) {
+    await target.refer(table, referring)
+    referring = await laterBehind(source, table, last.slice(0, 1))
   }
 }
 
-/** The identity of a store, wherever its file is. */
-const identityOf = async (store: Store): Promise<string> =>
-  createHash('sha256')
-    .update('duet move ')
-    .update(await store.secret('cursor'))
-    .digest('hex')
+/** Copies what the target does not have yet of these tables. */
+export const copyTables = async (
+  source: Side,
+  target: MoveTarget,
+  tables: readonly MovedTable[],
+): Promise<void> => {
+  for (const table of tables)
+    try {
+      await copyTable(source, target, table)
+    } catch (cause) {
+      if (!(cause instanceof ConstraintError)) throw cause
+      throw new Error(`${table.name} cannot be moved (${cause.message}): ${remedy}`, { cause })
+    }
+}
+
+/** The number and the checksum of a table's rows. */
+type TableSum = { readonly rows: number; readonly checksum: string }
+type ComparedTable = { readonly name: string; readonly source: TableSum; readonly target: TableSum }
+
+/** Numbers, texts and null as JSON has them; bytes as a list, which no other value is. */
+const plain = (value: SqlValue) => {
+  if (value instanceof Uint8Array) return [Buffer.from(value).toString('base64')]
+  return typeof value === 'bigint' ? [String(value), 'integer'] : value
+}
+
+const sumOf = async (
+  pages: AsyncIterable<Rows>,
+  onRows: (count: number) => void,
+): Promise<TableSum> => {
+  const hash = createHash('sha256')
+  let count = 0
+  for await (const rows of pages) {
+    hash.update(rows.map(row => `${JSON.stringify(row.map(plain))}\n`).join(''))
+    count += rows.length
+    onRows(rows.length)
+  }
+  return { rows: count, checksum: hash.digest('hex') }
+}
+
+const pagesOf = async function* (side: Side, table: MovedTable): AsyncGenerator<Rows> {
+  let rows = await pageBehind(side, table, null)
+  for (let last = rows.at(-1); last; last = rows.at(-1)) {
+    yield rows
+    rows = await pageBehind(side, table, keyOf(table, last))
+  }
+}
+
+/** The counts of a side: PostgreSQL splits a count into parts, and a count of zero equals none. */
+const countsOf = async function* ({ query }: Side): AsyncGenerator<Rows> {
+  yield await query({
+    text: `select entity, field, value, cast(sum(n) as bigint) from counts
+      group by entity, field, value having sum(n) <> 0 order by entity, field, value`,
+    values: [],
+  })
+}
+
+export const isSame = ({ source, target }: ComparedTable): boolean =>
+  source.rows === target.rows && source.checksum === target.checksum
+
+/** Compares both sides, table by table: the number of rows and a checksum of them, and the counts that each side keeps of them. */
+export const compare = async (
+  source: Side,
+  target: Side,
+  tables: readonly MovedTable[],
+): Promise<readonly ComparedTable[]> => {
+  const shown = progress('verifying rows')
+  const both = async (name: string, pages: (side: Side) => AsyncIterable<Rows>) => {
+    const [ofSource, ofTarget] = await Promise.all([
+      sumOf(pages(source), shown.step),
+      sumOf(pages(target), () => {}),
+    ])
+    return { name, source: ofSource, target: ofTarget }
+  }
+  const compared: ComparedTable[] = []
+  for (const table of tables) compared.push(await both(table.name, side => pagesOf(side, table)))
+  compared.push(await both('counts', countsOf))
+  shown.done()
+  return compared
+}
+
+/** The comparison for people to read. */
+const tableText = (compared: readonly ComparedTable[]): string => {
+  const sum = (side: TableSum) => [side.rows.toLocaleString('en'), side.checksum.slice(0, 12)]
+  const rows = compared.map(table => {
+    const verdict = isSame(table)
+      ? 'ok'
+      : `differs: ${sum(table.target).join(' rows, ')} in the target`
+    return [table.name, ...sum(table.source), verdict]
+  })
+  const lines = [['table', 'rows', 'checksum', ''], ...rows]
+  const width = (column: number) => Math.max(...lines.map(line => line[column]?.length ?? 0))
+  const [first, second] = [width(0), width(1)]
+  return lines
+    .map(([name = '', rows = '', checksum = '', verdict = '']) =>
+      `${name.padEnd(first)}  ${rows.padStart(second)}  ${checksum.padEnd(12)}  ${verdict}`.trimEnd(),
+    )
+    .map(line => `${line}\n`)
+    .join('')
+}
 
 type Move = { readonly entities: Entities; readonly restarts: boolean }
 
-/** Copies and compares; throws where the two are not the same in the end. */
+/** Copies and compares; throws if the two are not the same in the end. */
 const moveAll = async (
   source: Session & Pick<Store, 'dialect'>,
   identity: string,
@@ -77,19 +212,13 @@ const moveAll = async (
   await target.finish(await highestIds(source))
 }
 
-const targetOf = async (config: Config, to: string, migrations: URL) => {
-  // Loaded only here: their driver would delay every other command.
-  const { openTarget } = await import('#engines/postgres/moving.ts')
-  const { commandConnection } = await import('#engines/postgres/migrate.ts')
-  return openTarget(
-    commandConnection(to, config.values.DUET_PG_PREPARE),
-    historyOf('postgres', migrations),
-  )
-}
-
 /** Moves the store that this process holds. */
 const moveHeld = async (store: Store, target: MoveTarget, move: Move): Promise<void> => {
-  const identity = await identityOf(store)
+  // Whose store it is, wherever its file is.
+  const identity = createHash('sha256')
+    .update('duet move ')
+    .update(await store.secret('cursor'))
+    .digest('hex')
   await closing(store.session('filling'), async session => {
     const source = { ...session, dialect: store.dialect }
     try {
@@ -97,32 +226,52 @@ const moveHeld = async (store: Store, target: MoveTarget, move: Move): Promise<v
       await session.transaction(() => moveAll(source, identity, target, move))
     } catch (cause) {
       if (!(cause instanceof UnreachableError)) throw cause
-      throw new Error(`${cause.message}; run the same command again to resume it`, {
-        cause,
-      })
+      throw new Error(`${cause.message}; run the same command again to resume it`, { cause })
     }
   })
 }
 
 export const run = async (args: readonly string[], content: Content): Promise<void> => {
-  const { to, restarts } = taskOf(args)
-  const { entities } = content
+  const { values } = readArgs(args, { to: { type: 'string' }, restart: { type: 'boolean' } }, 0)
+  const { to } = values
+  if (to === undefined) throw new UsageError('--to is missing: duet move --to postgres://…')
+  // It may contain a password, so the message does not quote it.
+  if (!isPostgres(to))
+    throw new UsageError(
+      '--to must be postgres://USER:PASSWORD@HOST/DATABASE: a store moves from SQLite to PostgreSQL only',
+    )
   const config = loadConfig(process.env, content.settings)
   fileOf(config, 'duet move goes from SQLite to PostgreSQL only')
   const store = await storeOf(config, content.migrations)
-  // Throws where there is none: to hold a store would make its folder.
+  // Throws if there is none: to hold a store would make its folder.
   await store.pending()
-  const release = await hold(store)
+  // Held, so that no server writes into it during the move.
+  let release: () => void
+  try {
+    release = await store.hold(0, () => {})
+  } catch (cause) {
+    if (!(cause instanceof StoreInUseError)) throw cause
+    throw new Error(`a server serves ${store.label}: stop the server first, then move`, { cause })
+  }
   try {
     await store.migrate()
-    await closing(targetOf(config, to, content.migrations), target =>
-      moveHeld(store, target, { entities, restarts }),
+    // Loaded only here: their driver would delay every other command.
+    const { openTarget } = await import('#engines/postgres/moving.ts')
+    const { commandConnection } = await import('#engines/postgres/migrate.ts')
+    const opening = openTarget(
+      commandConnection(to, config.values.DUET_PG_PREPARE),
+      historyOf('postgres', content.migrations),
+    )
+    await closing(opening, target =>
+      moveHeld(store, target, { entities: content.entities, restarts: values.restart === true }),
     )
   } finally {
     release()
   }
-  const target: Config = { ...config, store: { kind: 'postgres', url: to } }
-  const { label } = await storeOf(target, content.migrations)
+  const { label } = await storeOf(
+    { ...config, store: { kind: 'postgres', url: to } },
+    content.migrations,
+  )
   process.stdout.write(
     `moved ${store.label} to ${label}; set DUET_DATABASE_URL to that database, and start the server\n`,
   )

@@ -1,12 +1,12 @@
 /** `duet restore`: puts a backup in the place of the store. */
 import { resolve } from 'node:path'
 import { readArgs, UsageError } from '#cli/arguments.ts'
-import { fileOf } from '#cli/store.ts'
 import { trialOf } from '#cli/trial.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
 import { historyOf } from '#engines/shared/migrations.ts'
 import { restore as restoreStore } from '#engines/sqlite/backup.ts'
+import { fileOf } from '#serve/store.ts'
 
 const tool = 'pg_restore --clean --if-exists --single-transaction --dbname=URL FILE'
 

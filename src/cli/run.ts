@@ -3,9 +3,8 @@
 import { own } from '#base/object.ts'
 import { nearest } from '#base/text.ts'
 import { UsageError } from '#cli/arguments.ts'
-import { explain } from '#cli/explain.ts'
-import { endUnlessHandled } from '#cli/signals.ts'
-import { version } from '#cli/version.ts'
+import { endUnlessHandled, explain } from '#cli/terminal.ts'
+import { version } from '#config.ts'
 import type { Content, ListedCommand } from '#content.ts'
 
 type Commands = Readonly<Record<string, ListedCommand>>
@@ -15,14 +14,17 @@ const commands: Commands = {
   serve: { about: 'serve both APIs', load: () => import('#cli/serve.ts') },
   migrate: { about: 'bring the store up to date', load: () => import('#cli/migrate.ts') },
   seed: { about: 'fill an empty store with made-up content', load: () => import('#cli/seed.ts') },
-  schema: { about: 'print the schema of the GraphQL API', load: () => import('#cli/schema.ts') },
+  schema: {
+    about: 'print the schema of the GraphQL API',
+    load: async () => (await import('#cli/documents.ts')).schema,
+  },
   openapi: {
     about: 'print the OpenAPI document of the REST API',
-    load: () => import('#cli/openapi.ts'),
+    load: async () => (await import('#cli/documents.ts')).openapi,
   },
   types: {
     about: 'print TypeScript types for clients of the REST API',
-    load: () => import('#cli/types.ts'),
+    load: async () => (await import('#cli/documents.ts')).types,
   },
   token: { about: 'make a token', load: () => import('#cli/token.ts') },
   import: { about: 'read rows from NDJSON or CSV', load: () => import('#cli/import.ts') },

@@ -1,12 +1,11 @@
 /** `duet seed`: made-up rows of any number in an empty store, the same for the same numbers. */
 
 import { readArgs, UsageError, wholeOption } from '#cli/arguments.ts'
-import { isEmpty, manyInserter } from '#cli/fill.ts'
-import { progress } from '#cli/progress.ts'
-import type { ContentStore, PutMany, Seed, Sizes } from '#cli/row-sources.ts'
-import { withStore } from '#cli/store.ts'
-import type { Content } from '#content.ts'
+import { progress } from '#cli/terminal.ts'
+import type { Content, ContentStore, PutMany, Seed, Sizes } from '#content.ts'
 import { entityOf } from '#model/model.ts'
+import { isEmpty, manyInserter } from '#serve/insert.ts'
+import { withStore } from '#serve/store.ts'
 import type { SqlValue } from '#sql/sql.ts'
 
 /** When the made-up rows begin; a row a minute from then on. */

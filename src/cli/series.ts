@@ -2,7 +2,7 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join, parse } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { explain } from '#cli/explain.ts'
+import { explain } from '#cli/terminal.ts'
 import { removeStaleParts } from '#engines/shared/files.ts'
 import { backUp, identityOf, sumFileOf } from '#engines/sqlite/backup.ts'
 

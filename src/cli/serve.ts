@@ -1,12 +1,11 @@
 /** `duet serve`: makes the store ready, serves it, and ends cleanly on a signal. */
 
 import { readArgs, UsageError, wholeOption } from '#cli/arguments.ts'
-import { endingSignals, goOnWithout, nowHandled } from '#cli/signals.ts'
+import { endingSignals, goOnWithout, nowHandled } from '#cli/terminal.ts'
 import { type Config, loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
-import { handedOver } from '#serve/handed-over.ts'
 import { prepare } from '#serve/prepare.ts'
-import { isOneOfMany, serveAsOne, serveMany } from '#serve/processes.ts'
+import { handedOver, isOneOfMany, serveAsOne, serveMany } from '#serve/processes.ts'
 import { start } from '#serve/start.ts'
 import { ConfigError } from '#settings.ts'
 

@@ -2,11 +2,11 @@
 import { mint } from '#auth/token.ts'
 import { duration } from '#base/dates.ts'
 import { readArgs, UsageError } from '#cli/arguments.ts'
-import { keysFor } from '#cli/secret.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
 import { withArticle } from '#model/names.ts'
 import { parseId } from '#model/values.ts'
+import { keysFor } from '#serve/auth.ts'
 import { ConfigError } from '#settings.ts'
 
 export const help = ({ viewers: { entity, roles } }: Content) =>

@@ -1,6 +1,5 @@
 /** The metrics of a serving process, where the settings ask for them; without, none of their code is loaded. */
-import { version } from '#cli/version.ts'
-import type { Config } from '#config.ts'
+import { type Config, version } from '#config.ts'
 import type { Engine } from '#engines/shared/store.ts'
 import type { HttpContext } from '#http/edge.ts'
 import type { Metrics } from '#metrics/metrics.ts'

@@ -1,19 +1,55 @@
-/** Prepares a store once before it is served, by one process or several. */
+/** Makes a store ready once before it is served, by one process or several. */
 import { closing } from '#base/closing.ts'
-import { checkCurrency } from '#cli/currency.ts'
-import { fillEmpty } from '#cli/fill.ts'
-import { fillFolded } from '#cli/folded.ts'
-import { checkColumns, checkCurrent, hold, modelFor, storeOf } from '#cli/store.ts'
 import type { Config } from '#config.ts'
-import type { Content } from '#content.ts'
+import type { Content, ContentStore, RowsByEntity } from '#content.ts'
 import { authOf } from '#serve/auth.ts'
-import { checkedGraphql } from '#serve/documents.ts'
+import { checkedGraphql } from '#serve/graphql.ts'
+import { isEmpty, putRows } from '#serve/insert.ts'
+import {
+  checkColumns,
+  checkCurrency,
+  checkCurrent,
+  fillFolded,
+  hold,
+  modelFor,
+  storeOf,
+} from '#serve/store.ts'
 
-/** A content with an operator's settings, to be served, on a socket where one was handed over. */
+/** A content with an operator's settings, to be served; on a socket, if one was handed over. */
 export type Program = {
   readonly config: Config
   readonly content: Content
   readonly socket?: number | undefined
+}
+
+/** The time of a demo's first row, and the milliseconds between two rows. */
+const demoStart = Date.UTC(2026, 0, 5, 9)
+const hour = 3_600_000
+
+/** Puts the rows of a demo into a store that has no content at all. */
+export const fillEmpty = async (store: ContentStore, rows: RowsByEntity): Promise<void> => {
+  // A transaction waits for other writers, which a store with content need not; inside it nobody else can fill this one.
+  if (!(await isEmpty(store))) return
+  const { entities, settings } = store.model
+  // A demo is written once for all currencies: its amounts are rounded to what this one has.
+  const fitted = Object.entries(rows).map(([what, list]) => {
+    const isAmount = (key: string) => entities[what]?.fields[key]?.scalar === 'money'
+    const fittedValue = (key: string, value: unknown) =>
+      isAmount(key) && typeof value === 'number'
+        ? Number(value.toFixed(settings.currency.digits))
+        : value
+    return [
+      what,
+      list.map(row =>
+        Object.fromEntries(
+          Object.entries(row).map(([key, value]) => [key, fittedValue(key, value)]),
+        ),
+      ),
+    ]
+  })
+  await store.session.transaction(async () => {
+    if (await isEmpty(store)) await putRows(store, Object.fromEntries(fitted), demoStart, hour)
+  })
 }
 
 const report = (what: 'applied' | 'filled', done: readonly string[]): void => {
@@ -22,7 +58,7 @@ const report = (what: 'applied' | 'filled', done: readonly string[]): void => {
 
 /**
  * Takes the store, brings it up to date, and puts demo content into an empty one in development; gives the function that
- * releases it. A database that others may be serving is migrated only where the operator says so.
+ * releases it. A database that others may be serving is migrated only if the operator says so.
  */
 export const prepare = async (
   { config, content }: Program,

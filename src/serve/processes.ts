@@ -1,8 +1,11 @@
 /** Several processes that serve one store on one port: started together, started again when one dies, ended together. */
-import cluster, { type Worker } from 'node:cluster'
+
+import type { Worker } from 'node:cluster'
+import cluster from 'node:cluster'
 import { once } from 'node:events'
 import type { Program } from '#serve/prepare.ts'
 import { start } from '#serve/start.ts'
+import { ConfigError } from '#settings.ts'
 
 /** Whether `serveMany` started this process. */
 export const isOneOfMany = cluster.isWorker
@@ -151,4 +154,23 @@ export const serveMany = async (
     await workers.stop().catch(() => {})
     throw error
   }
+}
+
+/** The first descriptor that is handed over. */
+const firstDescriptor = 3
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * The descriptor of the socket that was handed over to the process with that id; undefined where there is none, or it is for another
+ * process. Throws ConfigError for more than one.
+ */
+export const handedOver = (environment: Environment, pid: number): number | undefined => {
+  const { LISTEN_PID, LISTEN_FDS } = environment
+  if (LISTEN_PID !== String(pid) || LISTEN_FDS === undefined) return undefined
+  if (LISTEN_FDS !== '1')
+    throw new ConfigError(
+      `LISTEN_FDS is ${LISTEN_FDS}: one socket is served, so hand over one; a unit of systemd has one ListenStream=`,
+    )
+  return firstDescriptor
 }

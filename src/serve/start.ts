@@ -1,11 +1,14 @@
 /** One process that serves: the prepared store opened, the core and the app on it, and a server that listens. */
+
+import { flushCompileCache } from 'node:module'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
-import { keySource } from '#cli/secret.ts'
-import { modelFor, storeOf } from '#cli/store.ts'
-import { version } from '#cli/version.ts'
-import type { Config } from '#config.ts'
+import { setFlagsFromString } from 'node:v8'
+import { closing } from '#base/closing.ts'
+import { dayNumber, dayNumbered } from '#base/dates.ts'
+import { graphqlPath, versionPath } from '#base/paths.ts'
+import { type Config, version } from '#config.ts'
 import type { Core } from '#core.ts'
-import type { Engine } from '#engines/shared/store.ts'
+import type { Engine, Store } from '#engines/shared/store.ts'
 import { loadGraphql } from '#graphql/mount.ts'
 import { createActive } from '#http/active.ts'
 import type { HttpContext } from '#http/edge.ts'
@@ -16,20 +19,26 @@ import { createPacing, type Pacing } from '#http/pacing.ts'
 import { createQueue } from '#http/queue.ts'
 import { collecting } from '#http/work.ts'
 import { createMail, type Delivery } from '#mail/mail.ts'
+import { newest } from '#model/version.ts'
 import type { Observe } from '#observe.ts'
 import { cachedReader, publishing } from '#read/read.ts'
 import { createApp } from '#serve/app.ts'
-import { authOf, reportMisfits } from '#serve/auth.ts'
-import { checkedGraphql } from '#serve/documents.ts'
-import { keepHeapSmall } from '#serve/heap.ts'
-import { hello } from '#serve/hello.ts'
+import { type Auth, authOf, keySource, reportMisfits } from '#serve/auth.ts'
+import { checkedGraphql } from '#serve/graphql.ts'
 import { listen } from '#serve/listen.ts'
 import { type Logging, logging } from '#serve/log.ts'
 import { measured, metricsOf, serveMetrics } from '#serve/metrics.ts'
-import { announcedIn, deprecationOf, noticesOf } from '#serve/notices.ts'
 import type { Program } from '#serve/prepare.ts'
+import { modelFor, storeOf } from '#serve/store.ts'
 import { usualRateLimit } from '#settings.ts'
-import { createUsage, startFlushing } from '#versions/deprecated-use.ts'
+import { queryWith } from '#sql/engine.ts'
+import { type Announced, createUsage, startFlushing, type Usage } from '#versions/deprecated-use.ts'
+import {
+  createNotices,
+  type DeprecationDays,
+  type Notices,
+  shortNotice,
+} from '#versions/deprecation.ts'
 import { startPurging } from '#write/idempotency.ts'
 
 export type Running = {
@@ -234,4 +243,69 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
   }
   const greeting = await hello(program, auth, server.url, forPrometheus?.url)
   return { url: server.url, hello: greeting, stop }
+}
+
+/**
+ * Has V8 make all objects young, whatever became of those before. Where many requests wait at once their objects live long, and V8 learns from
+ * it to make the objects of all later ones old from the start: each then costs half as much again, for as long as the process lives.
+ * It also has V8 look through the old objects when they are half as much again as was left the last time, and not when they are several times
+ * that: bodies and answers are old by the time that they are done with, and what is left is small.
+ * Compiled code is kept for the flags at that moment, so what was compiled until now is written first; call it once all is loaded.
+ */
+export const keepHeapSmall = (): void => {
+  flushCompileCache()
+  setFlagsFromString('--no-allocation-site-pretenuring')
+  setFlagsFromString('--heap-growing-percent=50')
+}
+
+/** What an address that stands for all of them means. */
+const anyAddress: Readonly<Record<string, string>> = {
+  '0.0.0.0': 'all other IPv4 addresses',
+  '::': 'all other addresses',
+}
+
+/** Where it listens; in development also a line for each API that can be pasted into a shell. */
+export const hello = async (
+  { config, content }: Program,
+  auth: Auth,
+  url: string,
+  metrics: string | undefined,
+): Promise<string> => {
+  const token = config.development ? await auth.superuserToken() : null
+  const everywhere = anyAddress[config.host]
+  const where = everywhere === undefined ? url : `${url} and ${everywhere}`
+  const listens = `Duet ${version} listens on ${where}${metrics === undefined ? '' : ` with metrics on ${metrics}`}`
+  if (token === null) return listens
+  const { graphql, rest } = content.examples.withToken
+  return `${listens}
+
+  GraphQL  curl -s ${url}${graphqlPath} -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '${JSON.stringify({ query: graphql })}' -w '\\n'
+
+  REST     curl -s ${url}${versionPath(newest)}${rest} -H 'Authorization: Bearer ${token}' -w '\\n'
+`
+}
+
+/** The deprecation that the settings say; undefined where they say none. */
+export const deprecationOf = ({ values }: Config): DeprecationDays | undefined => {
+  const { DUET_V1_DEPRECATED: from, DUET_V1_SUNSET: sunset, DUET_NOTICE: notice } = values
+  if (from === undefined) return undefined
+  const header = values.DUET_DEPRECATION
+  return { version: 1, from, sunset, header, holds: notice === 'kept' ? 'notice' : 'sunset' }
+}
+
+/** Since when the deprecations of versions are announced, as the store remembers it. */
+export const announcedIn = async (store: Store): Promise<Announced> => {
+  const query = queryWith('select version, first_day from version_notices')
+  const rows = await closing(store.session('reading'), session => session.query(query))
+  return new Map(rows.map(([version, day]) => [Number(version), String(day)]))
+}
+
+/** The notices that the settings ask for; a notice that is too short is reported. */
+export const noticesOf = (config: Config, usage: Usage, observe: Observe): Notices | undefined => {
+  const deprecation = deprecationOf(config)
+  if (!deprecation) return undefined
+  const today = dayNumbered(dayNumber(Date.now()))
+  const message = shortNotice(deprecation, today, usage.firstAnnounced(deprecation.version))
+  if (message !== undefined) observe({ kind: 'notice', message })
+  return createNotices(deprecation, Date.now, usage)
 }

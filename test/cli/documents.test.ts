@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { loadConfig } from '#config.ts'
-import { graphqlOf } from '#serve/documents.ts'
+import { graphqlOf } from '#serve/graphql.ts'
 import { command } from '../commands.ts'
 import { folderOf, serve } from '../duet.ts'
 

@@ -5,7 +5,7 @@ import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { explain } from '#cli/explain.ts'
+import { explain } from '#cli/terminal.ts'
 import { folderOf, plain } from '../duet.ts'
 import { migrated, oneLine } from './one-line.ts'
 

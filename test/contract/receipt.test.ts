@@ -1,9 +1,9 @@
 /** Receipts: who gets one and when, its JSON, and its page. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { inserter } from '#cli/fill.ts'
 import { content, entities } from '#content/index.ts'
 import { modelOf } from '#content.ts'
+import { inserter } from '#serve/insert.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import { refuses } from '../rest.ts'
 import { createWorld, filling, type World } from '../world.ts'

@@ -1,9 +1,9 @@
 /** Reports: who gets them, their options, figures equal to a plain recount, and their three forms. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { inserter } from '#cli/fill.ts'
 import { content, entities } from '#content/index.ts'
 import { modelOf } from '#content.ts'
+import { inserter } from '#serve/insert.ts'
 import { refuses } from '../rest.ts'
 import { createWorld, filling, type World } from '../world.ts'
 import { additions, day, type Rows, recount, sample, shown } from './recount.ts'

@@ -1,9 +1,9 @@
 /** A folded copy that is added to a table with rows: a migration fills it, on each engine. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { fillFolded } from '#cli/folded.ts'
 import { type Entity, entity } from '#model/entity.ts'
 import { folded, id, text } from '#model/field.ts'
+import { fillFolded } from '#serve/store.ts'
 import { changeIn } from '../stores.ts'
 import { engines } from './compare.ts'
 import { allRoutes, bySignedIn, member } from './models.ts'

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import type { InputRow } from '#cli/row-sources.ts'
-import { pagesOf } from '#cli/transfer/pages.ts'
-import { plainRows } from '#cli/transfer/plain-rows.ts'
+import { plainRows } from '#cli/transfer/rows-in.ts'
+import { pagesOf } from '#cli/transfer/rows-out.ts'
+import type { InputRow } from '#content.ts'
 import { type Entity, entity } from '#model/entity.ts'
 import {
   bytes,

@@ -1,8 +1,8 @@
 /** Imported rows that refer to later rows of their kind by a unique field, or in a kind that is never changed, on each engine. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { InputRow } from '#cli/row-sources.ts'
-import { plainRows } from '#cli/transfer/plain-rows.ts'
+import { plainRows } from '#cli/transfer/rows-in.ts'
+import type { InputRow } from '#content.ts'
 import { type Entity, entity } from '#model/entity.ts'
 import { id, reference } from '#model/field.ts'
 import { entityOf } from '#model/model.ts'

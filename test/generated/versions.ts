@@ -1,7 +1,7 @@
 /** Generated requests, sent in version 1 to one service and in version 2 to its twin: by the declaration they say the same. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { OpenStore } from '#cli/row-sources.ts'
+import type { OpenStore } from '#content.ts'
 import type { Filter } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { entityOf, type Model } from '#model/model.ts'

@@ -1,11 +1,12 @@
 /** Rows for all the entities of any model, as they are stored. */
-import { manyInserter } from '#cli/fill.ts'
-import type { OpenStore } from '#cli/row-sources.ts'
+
+import type { OpenStore } from '#content.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Field } from '#model/field.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import { dependenciesFirst } from '#model/references.ts'
 import { fold } from '#model/values.ts'
+import { manyInserter } from '#serve/insert.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import { taken } from '../support/taken.ts'
 import { validValue } from './values.ts'

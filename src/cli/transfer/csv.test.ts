@@ -4,12 +4,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import type { InputRow } from '#cli/row-sources.ts'
-import { writers } from '#cli/transfer/format.ts'
-import { rowsIn } from '#cli/transfer/parse.ts'
+import type { InputRow } from '#content.ts'
 import { entity } from '#model/entity.ts'
 import { choice, id, int, text, time } from '#model/field.ts'
 import { anyone } from '#model/policy.ts'
+import { rowsIn, writers } from './format.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'duet-csv-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

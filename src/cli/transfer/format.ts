@@ -1,8 +1,17 @@
-/** Rows as the text of a file: NDJSON, or CSV by RFC 4180. */
-import type { InputRow } from '#cli/row-sources.ts'
-import type { Format } from './kinds.ts'
+/** Rows as the text of a file, NDJSON or CSV by RFC 4180: written by `export`, and read by `import`, each with the line it begins on. */
 
-export type Writer = {
+import { createReadStream } from 'node:fs'
+import { Readable } from 'node:stream'
+import { CsvError, parse as parseCsv } from 'csv-parse'
+import { isObject } from '#base/object.ts'
+import { type Format, nameOf } from '#cli/transfer/kinds.ts'
+import type { InputRow, TransferKind } from '#content.ts'
+import { parseJson } from '#http/json.ts'
+import type { Entity } from '#model/entity.ts'
+import { fieldNamedEver } from '#model/resource.ts'
+import type { Scalar } from '#model/values.ts'
+
+export type RowWriter = {
   /** The text above the rows. */
   readonly head: (members: readonly string[]) => string
   /** The text of a row, whose members are in the order of the head. */
@@ -31,9 +40,186 @@ export const unguarded = (text: string): string =>
   text.startsWith("'") && formula.test(text) ? text.slice(1) : text
 
 /** CSV whose texts are as they are, whatever a spreadsheet makes of them. */
-export const rawCsv: Writer = { head: line, row: row => line(Object.values(row)) }
+export const rawCsv: RowWriter = { head: line, row: row => line(Object.values(row)) }
 
-export const writers: Readonly<Record<Format, Writer>> = {
+export const writers: Readonly<Record<Format, RowWriter>> = {
   ndjson: { head: () => '', row: row => `${JSON.stringify(row)}\n` },
   csv: { head: line, row: row => line(Object.values(row).map(guarded)) },
 }
+
+/** One row of a file with the line it begins on, or its fault. */
+type FileRow = { readonly line: number; readonly row?: InputRow; readonly fault?: string }
+
+/** The text of a file in pieces, a byte order mark left out; throws where it is not UTF-8. */
+const textOf = async function* (file: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  try {
+    for await (const chunk of createReadStream(file)) yield decoder.decode(chunk, { stream: true })
+    yield decoder.decode()
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause
+    throw new Error(`${file} is not UTF-8; nothing was imported`, { cause })
+  }
+}
+
+const linesOf = async function* (file: string): AsyncGenerator<string> {
+  let rest = ''
+  for await (const text of textOf(file)) {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+  yield rest
+}
+
+const fromNdjson = async function* (file: string): AsyncGenerator<FileRow> {
+  let line = 0
+  for await (const text of linesOf(file)) {
+    line++
+    if (text.trim() === '') continue
+    try {
+      const row = parseJson(text, 'the row')
+      yield isObject(row) ? { line, row } : { line, fault: 'is not a JSON object' }
+    } catch (error) {
+      yield { line, fault: (error as Error).message }
+    }
+  }
+}
+
+const number = (text: string): unknown => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text)
+const typedBy = {
+  id: number,
+  int: number,
+  money: number,
+  text: (text: string) => text,
+  time: (text: string) => text,
+  flag: (text: string) => (text === 'true' ? true : text === 'false' ? false : text),
+  bytes: (text: string) => text,
+} satisfies Record<Scalar, (text: string) => unknown>
+
+/** A list is one cell of JSON; other text stays as it is, and the row's check refuses it. */
+const listIn = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** How a column's cells become values; undefined: the member is left out. */
+type Column = {
+  readonly value: (text: string) => unknown
+  /** The value of an empty cell, and of one of two quotes. */
+  readonly empty: unknown
+  readonly emptyQuoted: unknown
+}
+
+const plainColumn: Column = { value: text => text, empty: undefined, emptyQuoted: undefined }
+
+/** A cell of two quotes is an empty text where the field takes one, as CSV of databases has it; programs that put all in quotes mean an empty cell. */
+const columnOf = (kind: TransferKind, entity: Entity, header: string): Column => {
+  const name = nameOf(kind, header)
+  if (Object.hasOwn(entity.rest.embedded, name)) return { ...plainColumn, value: listIn }
+  const field = entity.fields[fieldNamedEver(entity, name) ?? '']
+  if (!field || field.foldedFrom !== undefined) return plainColumn
+  const none = field.nullable ? null : undefined
+  const isText = field.scalar === 'text' && 'value' in field.rule('')
+  return {
+    value: typedBy[field.scalar],
+    empty: isText && !field.nullable ? '' : none,
+    emptyQuoted: isText ? '' : none,
+  }
+}
+
+/** A cell of two quotes, which csv-parse gives as an empty text too. */
+const quotedEmpty = null
+type Cell = string | typeof quotedEmpty
+
+const readCell = ({ value, empty, emptyQuoted }: Column, cell: Cell): unknown => {
+  if (cell === quotedEmpty) return emptyQuoted
+  return cell === '' ? empty : value(cell)
+}
+
+/** The members of a CSV row. */
+const typedRow = (
+  header: readonly string[],
+  columns: readonly Column[],
+  cells: readonly Cell[],
+): InputRow =>
+  Object.fromEntries(
+    header.flatMap((key, index) => {
+      const value = readCell(columns[index] ?? plainColumn, cells[index] ?? quotedEmpty)
+      return value === undefined ? [] : [[key, value]]
+    }),
+  )
+
+type CsvRecord = { readonly record: readonly Cell[]; readonly info: { readonly lines: number } }
+
+const recordsOf = async function* (file: string): AsyncGenerator<CsvRecord> {
+  const parser = parseCsv({
+    info: true,
+    cast: (text, { quoting }) => (quoting && text === '' ? quotedEmpty : text),
+    record_delimiter: ['\r\n', '\n'],
+    relax_column_count: true,
+    skip_empty_lines: true,
+  })
+  try {
+    yield* Readable.from(textOf(file)).compose(parser) as AsyncIterable<CsvRecord>
+  } catch (cause) {
+    if (!(cause instanceof CsvError)) throw cause
+    // After a wrong quote, the next row may begin anywhere.
+    throw new Error(
+      `${file}:${cause.lines}: is not CSV, so the rest cannot be read: ${cause.message}`,
+      { cause },
+    )
+  }
+}
+
+const plainCell = (cell: Cell): Cell => (cell === quotedEmpty ? cell : unguarded(cell))
+
+const checkHeader = (file: string, header: readonly string[]): void => {
+  const [only = '', ...others] = header
+  const separator = [';', '\t', '|'].find(mark => only.includes(mark))
+  if (others.length === 0 && separator !== undefined)
+    throw new Error(
+      `${file}: the values of the header have ${separator === '\t' ? 'tabs' : separator} between them; save the file with commas between the values, and run the import again`,
+    )
+  const twice = header.find((name, index) => header.indexOf(name) < index)
+  if (twice !== undefined) throw new Error(`${file}: the header names ${twice} twice`)
+}
+
+const fromCsv = async function* (
+  file: string,
+  kind: TransferKind,
+  entity: Entity,
+  isRaw: boolean,
+): AsyncGenerator<FileRow> {
+  let header: readonly string[] | undefined
+  let columns: readonly Column[] = []
+  let counted = 0
+  for await (const { record, info } of recordsOf(file)) {
+    if (!header) {
+      header = record.map(name => name ?? '')
+      checkHeader(file, header)
+      columns = header.map(name => columnOf(kind, entity, name))
+      continue
+    }
+    const text = record.join('\0')
+    // csv-parse counts a CRLF inside quotes as two lines, and a row's last line as its own.
+    counted += text.split('\r\n').length - 1
+    const line = info.lines - counted - (text.split(/\r\n|\r|\n/).length - 1)
+    if (record.length === header.length)
+      yield { line, row: typedRow(header, columns, isRaw ? record : record.map(plainCell)) }
+    else yield { line, fault: `has ${record.length} values, the header names ${header.length}` }
+  }
+}
+
+/** The rows of a file of that format; `isRaw`: no mark is taken off the texts of CSV. */
+export const rowsIn = (
+  file: string,
+  format: Format,
+  kind: TransferKind,
+  entity: Entity,
+  isRaw: boolean,
+): AsyncGenerator<FileRow> =>
+  format === 'csv' ? fromCsv(file, kind, entity, isRaw) : fromNdjson(file)

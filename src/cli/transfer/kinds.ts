@@ -1,8 +1,8 @@
 /** The kinds of rows that `import` reads and `export` writes, by their names in files. */
 import { own } from '#base/object.ts'
 import { UsageError } from '#cli/arguments.ts'
-import type { Kind } from '#cli/row-sources.ts'
-import type { Content } from '#content.ts'
+import type { Content, InputRow, TransferKind } from '#content.ts'
+import type { FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
 import { dependenciesFirst } from '#model/references.ts'
 
@@ -15,7 +15,7 @@ const isKind = (content: Content, name: string, { policy, fields }: Entity): boo
 }
 
 /** The kinds of a content by their plurals, in an order in which they can be imported: targets of references come first. */
-export const kindsOf = (content: Content): Readonly<Record<string, Kind>> =>
+export const kindsOf = (content: Content): Readonly<Record<string, TransferKind>> =>
   Object.fromEntries(
     dependenciesFirst(content.entities).flatMap(([name, entity]) =>
       isKind(content, name, entity)
@@ -25,7 +25,7 @@ export const kindsOf = (content: Content): Readonly<Record<string, Kind>> =>
   )
 
 /** The kind of that plural; throws UsageError where there is none. */
-export const kindOf = (content: Content, plural: string): Kind => {
+export const kindOf = (content: Content, plural: string): TransferKind => {
   const kinds = kindsOf(content)
   const found = own(kinds, plural)
   if (!found)
@@ -36,7 +36,8 @@ export const kindOf = (content: Content, plural: string): Kind => {
 }
 
 /** The name here of a member in a file. */
-export const nameOf = ({ foreign }: Kind, member: string): string => own(foreign, member) ?? member
+export const nameOf = ({ foreign }: TransferKind, member: string): string =>
+  own(foreign, member) ?? member
 
 export type Format = 'ndjson' | 'csv'
 
@@ -44,4 +45,39 @@ export type Format = 'ndjson' | 'csv'
 export const formatOf = (file: string): Format | undefined => {
   if (file.endsWith('.csv')) return 'csv'
   return /\.(nd)?jsonl?$/.test(file) ? 'ndjson' : undefined
+}
+
+type Renamed = { readonly row: InputRow; readonly faults: readonly FieldFault[] }
+
+/** Renames and leaves out members by the kind's table, and collects their names for a notice. */
+export const renaming = ({ foreign }: TransferKind) => {
+  const foreignNames = new Set<string>()
+  const rename = (row: InputRow): Renamed => {
+    const faults: FieldFault[] = []
+    const entries: [string, unknown][] = []
+    for (const [member, value] of Object.entries(row)) {
+      if (!Object.hasOwn(foreign, member)) {
+        entries.push([member, value])
+        continue
+      }
+      foreignNames.add(member)
+      const own = foreign[member] ?? null
+      if (own === null) continue
+      if (Object.hasOwn(row, own))
+        faults.push({ field: member, message: `stands for ${own}, which is given too` })
+      else entries.push([own, value])
+    }
+    return { row: Object.fromEntries(entries), faults }
+  }
+  /** One line on the foreign members; undefined where there were none. */
+  const notice = (): string | undefined => {
+    const names = [...foreignNames]
+    const renamed = names.flatMap(name =>
+      foreign[name] ? [`${name} is kept as ${foreign[name]}`] : [],
+    )
+    const left = names.filter(name => foreign[name] === null)
+    const parts = left.length > 0 ? [...renamed, `not kept: ${left.join(', ')}`] : renamed
+    return parts.length > 0 ? parts.join('; ') : undefined
+  }
+  return { rename, notice }
 }

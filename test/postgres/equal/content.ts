@@ -1,7 +1,8 @@
 /** The content that both stores begin with: the same rows with the same ids, with gaps, and the same keys. */
-import { inserter } from '#cli/fill.ts'
-import type { OpenStore } from '#cli/row-sources.ts'
+
 import { entities } from '#content/index.ts'
+import type { OpenStore } from '#content.ts'
+import { inserter } from '#serve/insert.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import type { Draw } from '../../operations.ts'
 import type { WorldOptions } from '../../world.ts'

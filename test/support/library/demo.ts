@@ -1,5 +1,5 @@
 /** A few rows for an empty library. */
-import type { RowsByEntity } from '#cli/row-sources.ts'
+import type { RowsByEntity } from '#content.ts'
 
 export const demo: RowsByEntity = {
   author: [

@@ -1,5 +1,5 @@
 /** Made-up authors and books of any number. */
-import type { Seed } from '#cli/row-sources.ts'
+import type { Seed } from '#content.ts'
 import { fold } from '#model/values.ts'
 
 export const seed: Seed = {

@@ -1,8 +1,9 @@
 /** Loans go in and out with their stamps, and with the members' own notes on old cards left out. */
-import { inserter } from '#cli/fill.ts'
-import type { ContentStore, Kind, PutRow } from '#cli/row-sources.ts'
-import { dangling, orTaken } from '#cli/transfer/rows.ts'
+
+import { dangling, orTaken } from '#cli/transfer/rows-in.ts'
+import type { ContentStore, PutRow, TransferKind } from '#content.ts'
 import { entityOf } from '#model/model.ts'
+import { inserter } from '#serve/insert.ts'
 import { checkInput, type InputContext, type Values } from '#write/input.ts'
 
 const loanRows = (store: ContentStore, use: InputContext): PutRow => {
@@ -29,7 +30,7 @@ const loanRows = (store: ContentStore, use: InputContext): PutRow => {
   }
 }
 
-export const loanKind: Partial<Kind> = {
+export const loanKind: Partial<TransferKind> = {
   foreign: { borrower: 'memberId', card: null },
   rows: loanRows,
   help: 'Loans: {id, bookId, memberId, state, note, lentAt, dueAt, stamps}; card is not kept.',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { handedOver } from '#serve/handed-over.ts'
 import { ConfigError } from '#settings.ts'
+import { handedOver } from './processes.ts'
 
 test('a socket counts for the process that it was handed over to, and only one', () => {
   assert.equal(handedOver({ LISTEN_PID: '7', LISTEN_FDS: '1' }, 7), 3)

@@ -1,9 +1,10 @@
 /** Inserts many rows at once, by statements derived from the model. */
-import { hasRows } from '#cli/ask.ts'
-import type { ContentStore, InputRow, OpenStore, RowsByEntity } from '#cli/row-sources.ts'
+
+import type { ContentStore, OpenStore, RowsByEntity } from '#content.ts'
 import type { Entity } from '#model/entity.ts'
-import { columnName, type Model } from '#model/model.ts'
+import { columnName } from '#model/model.ts'
 import { anonymous } from '#model/policy.ts'
+import { hasRows } from '#serve/store.ts'
 import { comma, join, name, type SqlValue, sql, statement } from '#sql/sql.ts'
 import { type InputContext, inputValues, type Values } from '#write/input.ts'
 
@@ -95,35 +96,4 @@ export const putRows = async (
 export const isEmpty = async (store: ContentStore): Promise<boolean> => {
   const tables = Object.values(store.model.entities).map(({ table }) => table)
   return !(await hasRows(store, tables))
-}
-
-/** The rows of a demo with their amounts rounded to what the currency has: a demo is written once, for all of them. */
-const inCurrency = (rows: RowsByEntity, { entities, settings }: Model): RowsByEntity => {
-  const { digits } = settings.currency
-  const fitted = (entity: Entity | undefined, row: InputRow): InputRow =>
-    Object.fromEntries(
-      Object.entries(row).map(([key, value]) => {
-        const isAmount = entity?.fields[key]?.scalar === 'money' && typeof value === 'number'
-        return [key, isAmount ? Number(value.toFixed(digits)) : value]
-      }),
-    )
-  return Object.fromEntries(
-    Object.entries(rows).map(([what, list]) => [
-      what,
-      list.map(row => fitted(entities[what], row)),
-    ]),
-  )
-}
-
-/** The time of a demo's first row, and the milliseconds between two rows. */
-const demoStart = Date.UTC(2026, 0, 5, 9)
-const hour = 3_600_000
-
-/** Puts the rows of a demo into a migrated store where it has no content at all. */
-export const fillEmpty = async (store: ContentStore, rows: RowsByEntity): Promise<void> => {
-  // A transaction waits for other writers, which a store with content need not; inside it nobody else can fill this one.
-  if (!(await isEmpty(store))) return
-  await store.session.transaction(async () => {
-    if (await isEmpty(store)) await putRows(store, inCurrency(rows, store.model), demoStart, hour)
-  })
 }

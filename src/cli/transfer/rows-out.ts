@@ -1,11 +1,12 @@
 /** The rows of a kind in the order of their ids, page by page, in the form that `import` reads. */
-import { ask } from '#cli/ask.ts'
-import type { ContentStore, InputRow, Kind } from '#cli/row-sources.ts'
+
+import type { ContentStore, InputRow, TransferKind } from '#content.ts'
 import type { Entity } from '#model/entity.ts'
 import { columnName, entityOf } from '#model/model.ts'
 import { formatMinor } from '#model/money.ts'
 import type { Scalar } from '#model/values.ts'
 import { isoTime } from '#read/encode.ts'
+import { ask } from '#serve/store.ts'
 import type { Row, Rows } from '#sql/engine.ts'
 import { comma, join, name, number, type Sql, type SqlValue, sql } from '#sql/sql.ts'
 
@@ -67,7 +68,7 @@ const embedding = (store: ContentStore, parent: Entity, relation: string) => {
 }
 
 /** The names of a kind's members, how many rows there are, and the rows themselves, read as they are consumed. */
-export const pagesOf = async (store: ContentStore, kind: Kind) => {
+export const pagesOf = async (store: ContentStore, kind: TransferKind) => {
   const { model } = store
   const entity = entityOf(model, kind.entity)
   const { embedded } = entity.rest

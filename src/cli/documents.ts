@@ -1,0 +1,58 @@
+/** `duet openapi`, `duet types` and `duet schema`: print what describes the APIs, without a server and without a store. */
+import { readArgs, UsageError } from '#cli/arguments.ts'
+import { loadConfig } from '#config.ts'
+import type { CliCommand, Content } from '#content.ts'
+import { versions } from '#model/version.ts'
+import { modelFor } from '#serve/store.ts'
+
+/** The document of the version of `--version`, the first unless given; throws UsageError for another. */
+const documentNamed = async (args: readonly string[], content: Content) => {
+  const { values } = readArgs(args, { version: { type: 'string' } }, 0)
+  const model = modelFor(loadConfig(process.env, content.settings), content)
+  const { version: text = String(versions[0]) } = values
+  const version = versions.find(version => String(version) === text)
+  if (!version) throw new UsageError(`--version must be ${versions.join(' or ')}, not ${text}`)
+  const { openApiOf } = await import('#openapi/openapi.ts')
+  return openApiOf(content, version, model)
+}
+
+/** Prints the OpenAPI document of a version of the REST API. */
+export const openapi: CliCommand = {
+  help: `Usage: duet openapi [--version 2]
+
+Prints the OpenAPI 3.1 document of a version of the REST API, version 1 unless named, for tools that make
+clients, documents and tests: duet openapi --version 2 > openapi.json. It needs no server and opens no store.
+A server shows the same document at /api/v1/openapi.json and /api/v2/openapi.json.`,
+  run: async (args, content) => {
+    const { printed } = await import('#openapi/print.ts')
+    process.stdout.write(`${printed(await documentNamed(args, content))}\n`)
+  },
+}
+
+/** Prints the types of clients of a version of the REST API. */
+export const types: CliCommand = {
+  help: `Usage: duet types [--version 2]
+
+Prints TypeScript types of a version of the REST API, version 1 unless named: paths, components and operations,
+as openapi-typescript would make them of its document. With openapi-fetch they are a typed client:
+duet types --version 2 > api.ts. It needs no server and opens no store.`,
+  run: async (args, content) => {
+    const { typesOf } = await import('#openapi/print.ts')
+    process.stdout.write(typesOf(await documentNamed(args, content)))
+  },
+}
+
+/** Prints the schema of the GraphQL API, whatever the service shows of it. */
+export const schema: CliCommand = {
+  help: `Usage: duet schema
+
+Prints the schema of the GraphQL API in its own language (SDL), for tools that make typed clients:
+duet schema > schema.graphql. It needs no server and opens no store. A server shows the same text at
+/graphql/schema.graphql while its introspection is on.`,
+  run: async (args, content) => {
+    readArgs(args, {}, 0)
+    const model = modelFor(loadConfig(process.env, content.settings), content)
+    const { deriveSchema, schemaText } = await import('#graphql/schema.ts')
+    process.stdout.write(schemaText(deriveSchema(model)))
+  },
+}

@@ -1,0 +1,95 @@
+/** A command and who started it: progress on a terminal, errors as sentences, the signals that end it, and streams that nobody reads. */
+
+export type Progress = { readonly step: (count?: number) => void; readonly done: () => void }
+
+const width = 28
+
+/** Counts towards `total` (unknown: undefined) under a label, on standard error. */
+export const progress = (label: string, total?: number): Progress => {
+  const isShown = process.stderr.isTTY === true
+  let count = 0
+  let shownAt = 0
+  const draw = () => {
+    const share = total ? count / total : 0
+    const bar = total
+      ? `[${'#'.repeat(Math.round(share * width)).padEnd(width, '.')}] ${Math.floor(share * 100)}%`
+      : ''
+    process.stderr.write(
+      `\r${label} ${bar} ${count.toLocaleString('en')}${total ? ` of ${total.toLocaleString('en')}` : ''} `,
+    )
+  }
+  return {
+    step: (by = 1) => {
+      count += by
+      if (!isShown || performance.now() - shownAt < 100) return
+      shownAt = performance.now()
+      draw()
+    },
+    done: () => {
+      if (!isShown) return void process.stderr.write(`${label} ${count.toLocaleString('en')}\n`)
+      draw()
+      process.stderr.write('\n')
+    },
+  }
+}
+
+type SystemError = NodeJS.ErrnoException & {
+  readonly port?: number
+  readonly address?: string
+  readonly hostname?: string
+}
+
+const unknownHost = ({ hostname }: SystemError) =>
+  `no address of ${hostname} is known; set DUET_HOST, or DUET_METRICS_HOST where that names it, to a name or an address of this machine`
+
+const another = 'name another path, that of the store in DUET_DATABASE_URL'
+const elsewhere = `${another}; or give this user the right to it`
+
+/** Messages for system errors, with the subject and the remedy that the system's own leave out. */
+const remedies: Readonly<Record<string, (error: SystemError) => string>> = {
+  EADDRINUSE: ({ port }) =>
+    `port ${port} is in use already; set DUET_PORT to another, or to 0 for a free one`,
+  EADDRNOTAVAIL: ({ address }) => `this machine has no address ${address}; set DUET_HOST to one`,
+  ENOTFOUND: unknownHost,
+  EAI_AGAIN: unknownHost,
+  ENOENT: ({ path }) => `there is no such file: ${path}`,
+  ENOTDIR: ({ path }) =>
+    `${path} leads through a file or is one, where a folder is needed; ${another}`,
+  EROFS: ({ path }) => `${path} is on a disk that cannot be written; ${elsewhere}`,
+  EACCES: ({ path, port }) =>
+    path === undefined
+      ? `this user may not listen on port ${port}; set DUET_PORT to one above 1023`
+      : `${path} is closed to this user; ${elsewhere}`,
+}
+
+/** An error in a sentence, with what to do where that is known. */
+export const explain = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  const remedy = remedies[String((error as SystemError).code)]
+  return remedy ? remedy(error) : error.message
+}
+
+/** What a shell tells of a program that such a signal ended. */
+const exitCodes = { SIGTERM: 143, SIGINT: 130 } as const
+
+type EndingSignal = keyof typeof exitCodes
+
+const endAtOnce = (signal: NodeJS.Signals): void => process.exit(exitCodes[signal as EndingSignal])
+
+/** The signals that ask a program to end. */
+export const endingSignals = Object.keys(exitCodes) as readonly EndingSignal[]
+
+/** Lets them end the program in a container too: its first process loses each that it does not handle (pid_namespaces(7)). */
+export const endUnlessHandled = (): void => {
+  if (process.pid === 1) for (const signal of endingSignals) process.on(signal, endAtOnce)
+}
+
+/** Says that a command handles them from now on. */
+export const nowHandled = (): void => {
+  for (const signal of endingSignals) process.off(signal, endAtOnce)
+}
+
+/** Lets the process go on if what it writes there is lost, on a full disk or because nobody reads it any more: Node would end it. */
+export const goOnWithout = (stream: NodeJS.WriteStream): void => {
+  stream.on('error', () => {})
+}

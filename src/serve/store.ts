@@ -1,0 +1,244 @@
+/** The store of a configuration: opened for commands and for the service, and checked that it takes what the model has. */
+
+import { closing } from '#base/closing.ts'
+import { type Config, loadConfig } from '#config.ts'
+import { type Content, type ContentStore, modelOf, type OpenStore } from '#content.ts'
+import { columnsOf, contentMigrations, historyOf } from '#engines/shared/migrations.ts'
+import type { Store } from '#engines/shared/store.ts'
+import { sqliteStore } from '#engines/sqlite/store.ts'
+import { columnName, type Entities, type Model } from '#model/model.ts'
+import { fold } from '#model/values.ts'
+import { driveBy, queryOf, type Rows } from '#sql/engine.ts'
+import { name, type Sql, sql } from '#sql/sql.ts'
+
+/** The model of the content with the settings of the configuration; throws ConfigError for an unknown currency. */
+export const modelFor = (config: Config, content: Content): Model =>
+  modelOf(content, content.decide(config.content))
+
+/** The store that the configuration names, with the history of the content in `folder`; nothing of it is opened yet. */
+export const storeOf = async ({ store, values }: Config, folder: URL): Promise<Store> => {
+  if (contentMigrations(store.kind, folder).length === 0)
+    throw new Error(
+      `the content has no migrations for ${store.kind}: run duet migrate --draft first, and read what it writes`,
+    )
+  const history = historyOf(store.kind, folder)
+  switch (store.kind) {
+    case 'sqlite':
+      return sqliteStore({
+        file: store.file,
+        minDisk: values.DUET_MIN_DISK,
+        readers: values.DUET_READERS,
+        sharedLog: values.DUET_WAL === 'shared' ? values.DUET_WAL_MAX : undefined,
+        migrations: history,
+      })
+    case 'postgres': {
+      // Loaded only here: its driver would delay every start on SQLite.
+      const { postgresStore } = await import('#engines/postgres/store.ts')
+      const replicas = values.DUET_REPLICA_URLS ?? []
+      return postgresStore({
+        url: store.url,
+        migrations: history,
+        replicas: replicas === 'auto' ? { patroni: values.DUET_PATRONI_URLS ?? [] } : replicas,
+        prepare: values.DUET_PG_PREPARE,
+        readers: values.DUET_PG_READERS,
+        pool: values.DUET_PG_POOL,
+      })
+    }
+    default:
+      return store satisfies never
+  }
+}
+
+/** Takes a store as DUET_STORE_WAIT says, and tells on standard error what it waits for; gives the function that releases it. */
+export const hold = (store: Store, { values }: Config): Promise<() => void> => {
+  const wait = values.DUET_STORE_WAIT
+  return store.hold(wait, reason =>
+    process.stderr.write(`duet: waiting up to ${wait / 1000} s: ${reason}\n`),
+  )
+}
+
+/** Throws with the remedy where the store lacks migrations. */
+export const checkCurrent = async (store: Store, remedy: string): Promise<void> => {
+  const pending = await store.pending()
+  if (pending.length > 0)
+    throw new Error(`the store lacks the migration ${pending.join(', ')}; ${remedy}`)
+}
+
+/** The file of a SQLite store; throws with the command to use instead if the store is in PostgreSQL. */
+export const fileOf = ({ store }: Config, instead: string): string => {
+  if (store.kind === 'sqlite') return store.file
+  throw new Error(`the store is a PostgreSQL database: ${instead}`)
+}
+
+/** The rows of a statement. */
+export const ask = ({ session, dialect }: OpenStore, piece: Sql): Promise<Rows> =>
+  session.query(queryOf(piece, dialect))
+
+/** Whether any of these tables has a row. */
+export const hasRows = async (store: OpenStore, tables: readonly string[]): Promise<boolean> => {
+  for (const table of tables)
+    if ((await ask(store, sql`select 1 from ${name(table)} limit 1`)).length > 0) return true
+  return false
+}
+
+type Purpose = 'reading' | 'filling'
+
+/** Opens a store: migrated first to be filled; to be read it must exist and be up to date, or this throws with the remedy. */
+export const openFor = async (purpose: Purpose, store: Store): Promise<OpenStore> => {
+  if (purpose === 'filling') await store.migrate()
+  else await checkCurrent(store, 'run duet migrate first')
+  return { session: await store.session(purpose), dialect: store.dialect }
+}
+
+/** Opens the store of the settings for a command, and closes it in the end. */
+export const withStore = async <Result>(
+  content: Content,
+  purpose: Purpose,
+  work: (store: ContentStore, label: string) => Promise<Result>,
+): Promise<Result> => {
+  const config = loadConfig(process.env, content.settings)
+  const model = modelFor(config, content)
+  const store = await storeOf(config, content.migrations)
+  const open = { ...(await openFor(purpose, store)), model }
+  try {
+    await checkCurrency(open, purpose === 'filling')
+    return await work(open, store.label)
+  } finally {
+    await open.session.close()
+  }
+}
+
+/** Throws with the remedy if a table of a migrated store does not take what its entity has. */
+export const checkColumns = (store: Store, entities: Entities): Promise<void> =>
+  closing(store.session('reading'), async session => {
+    for (const [name, { table, fields }] of Object.entries(entities)) {
+      const columns = await driveBy(columnsOf(store.dialect, table), session.query)
+      for (const [key, { nullable }] of Object.entries(fields)) {
+        const isNeverNull = columns.get(columnName(key))
+        if (isNeverNull === undefined)
+          throw new Error(
+            `${name}.${key} is in the model, and no migration makes its column: run duet migrate --draft NAME, read what it writes, and start again`,
+          )
+        if (isNeverNull && nullable)
+          throw new Error(
+            `${name}.${key} may be null in the model, and its column may not: write a migration that lets it (CONTRIBUTING.md has one for each engine), or take nullable back`,
+          )
+      }
+    }
+  })
+
+/** Where a store remembers its currency, such as `USD 2`: beside its keys, which a backup and a move take along. */
+const currencyKey = 'currency'
+
+/** How amounts were counted before stores remembered it: as `Intl` does. */
+const formerDigits = (currency: string): number =>
+  new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
+    .maximumFractionDigits ?? 2
+
+/**
+ * Throws with the remedy if a store has amounts with other decimals than the currency of the model: they are stored in its minor units,
+ * so all would be other amounts. `remembers` says whether one that fits is remembered for the next time.
+ */
+export const checkCurrency = async (store: ContentStore, remembers: boolean): Promise<void> => {
+  const { entities, settings } = store.model
+  const tables = Object.values(entities).flatMap(({ table, fields }) =>
+    Object.values(fields).some(({ scalar }) => scalar === 'money') ? [table] : [],
+  )
+  if (tables.length === 0) return
+  const { code, digits } = settings.currency
+  const [row] = await ask(store, sql`select value from secrets where name = ${currencyKey}`)
+  const remembered = row?.[0] instanceof Uint8Array ? new TextDecoder().decode(row[0]) : undefined
+  const now = `${code} ${digits}`
+  if (remembered === now) return
+  // Amounts of a store that remembers nothing are in the currency of the settings.
+  const [before = '', known] = (remembered ?? code).split(' ')
+  const digitsBefore = known === undefined ? formerDigits(before) : Number(known)
+  if (digitsBefore !== digits && (await hasRows(store, tables))) {
+    if (before === code)
+      throw new Error(
+        `the store has amounts in ${code} with ${digitsBefore} decimals, and this release counts ${digits}: each would be another amount; export them with the release that made the store, and import them into a new one`,
+      )
+    throw new Error(
+      `the store has amounts in ${before}, with ${digitsBefore} decimals, and ${code} has ${digits}: each would be another amount; set the currency back to ${before}, or name another store`,
+    )
+  }
+  if (!remembers) return
+  const insert = sql`insert into secrets (name, value) values (${currencyKey}, ${new TextEncoder().encode(now)})
+    on conflict (name) do update set value = excluded.value`
+  // A store that takes no writes now is served for reading all the same; the next start remembers.
+  await ask(store, insert).catch(() => {})
+}
+
+/** A column of folded texts that may be null, and the column that it is made from. */
+type FoldedCopy = {
+  readonly name: string
+  readonly table: Sql
+  readonly column: Sql
+  readonly from: Sql
+}
+
+/** Rows that are filled in one transaction, for which writers wait. */
+const foldedBatch = 500
+
+/** The first rows that lack the copy, each with its id and the text to fold. */
+const lacking = ({ table, column, from }: FoldedCopy, most: number): Sql =>
+  sql`select id, ${from} from ${table} where ${column} is null and ${from} is not null limit ${most}`
+
+/**
+ * Fills the folded copies that rows lack, as SQL does not fold as the program does: batch by batch, so that an interrupted run goes on from
+ * there; gives what it filled, such as `titleKey of books in 12 rows`. Throws with the remedy if a copy cannot be stored, such as
+ * one of two that must differ.
+ */
+export const fillFolded = async (
+  { session: open, dialect }: Store,
+  entities: Entities,
+): Promise<readonly string[]> => {
+  // Rows that are never changed stay as they are: what is added later does not find them.
+  const changing = Object.values(entities).filter(({ appendOnly }) => !appendOnly)
+  const copies = changing.flatMap(({ fields, table, plural }) =>
+    Object.entries(fields).flatMap(([key, { foldedFrom, nullable }]): FoldedCopy[] => {
+      if (foldedFrom === undefined || !nullable) return []
+      const [column, from] = [name(columnName(key)), name(columnName(foldedFrom))]
+      return [{ name: `${key} of ${plural}`, table: name(table), column, from }]
+    }),
+  )
+  if (copies.length === 0) return []
+  const unfilled = await closing(open('reading'), async session => {
+    const found: FoldedCopy[] = []
+    for (const copy of copies)
+      if ((await ask({ session, dialect }, lacking(copy, 1))).length > 0) found.push(copy)
+    return found
+  })
+  if (unfilled.length === 0) return []
+  return closing(open('filling'), async session => {
+    const store = { session, dialect }
+    const fillSome = async (copy: FoldedCopy): Promise<number> => {
+      const { table, column } = copy
+      const rows = await ask(store, lacking(copy, foldedBatch))
+      for (const [id = null, text] of rows)
+        await ask(
+          store,
+          sql`update ${table} set ${column} = ${fold(String(text))} where id = ${id}`,
+        )
+      return rows.length
+    }
+    const told: string[] = []
+    for (const copy of unfilled)
+      try {
+        let filled = 0
+        for (;;) {
+          const some = await session.transaction(() => fillSome(copy))
+          if (some === 0) break
+          filled += some
+        }
+        told.push(`${copy.name} in ${filled} rows`)
+      } catch (cause) {
+        const reason = (cause as Error).message
+        throw new Error(
+          `${copy.name} cannot be filled for the rows that are there (${reason}): change them, then run duet migrate again`,
+          { cause },
+        )
+      }
+    return told
+  })
+}
