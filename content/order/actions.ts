@@ -4,7 +4,7 @@ import { errors } from '#content/errors.ts'
 import { order as entity, transitions } from '#content/order/entity.ts'
 import { type Items, itemsBody, parseItems } from '#content/order/items.ts'
 import { ApiError, type FieldFault } from '#errors.ts'
-import { columnName, notFound, type Settings } from '#model/model.ts'
+import { columnName, notFound } from '#model/model.ts'
 import type { Rows } from '#sql/engine.ts'
 import { comma, join, name, type Sql, sql } from '#sql/sql.ts'
 import type { Action } from '#write/action.ts'
@@ -30,13 +30,6 @@ const eventStep = (
   sql: sql`insert into order_events (order_id, at, by_user, from_status, to_status)
     values (${id}, ${now}, ${viewer.id}, ${from}, ${to}) returning id`,
 })
-
-/** The items as a table `i` of a `with`. */
-const itemTable = (items: Items, { dialect: { typed } }: Writing): Sql => {
-  const row = ({ productId, quantity }: Items[number], index: number) =>
-    sql`(${typed(index, 'int')}, ${typed(productId, 'id')}, ${typed(quantity, 'int')})`
-  return sql`with i (position, product_id, quantity) as (values ${join(items.map(row), comma)})`
-}
 
 /**
  * The error for the products of an order, refused at the step of that product: unknown ones are a fault of the input, too
@@ -69,64 +62,7 @@ const shortage = (items: Items, refusedId: number, rows: Rows): ApiError => {
   )
 }
 
-/** Takes the items from the stock, a step for each product. */
-const stockSteps = (items: Items): readonly GuardedStep[] => {
-  const ids = join(
-    items.map(({ productId }) => productId),
-    comma,
-  )
-  const explain = sql`select id, name, stock from products where id in (${ids})`
-  // In the order of their ids, so that two orders for the same products cannot deadlock.
-  const sorted = items.toSorted((a, b) => a.productId - b.productId)
-  return sorted.map(({ productId, quantity }) => ({
-    sql: sql`update products set stock = stock - ${quantity}, revision = revision + 1
-      where id = ${productId} and stock >= ${quantity} returning id`,
-    explain,
-    refused: rows => shortage(items, productId, rows),
-  }))
-}
-
 const largestAmount = Number.MAX_SAFE_INTEGER
-
-/** The viewer as a customer, made at the first order. */
-const customerStep = ({ viewer, dialect }: Writing, now: number): GuardedStep => ({
-  sql: sql`insert into customers (name, email, created_at, user_id)
-    select name, email, ${dialect.typed(now, 'time')}, id from users
-    where id = ${viewer.id} on conflict (user_id) do nothing returning id`,
-  expect: 'any',
-})
-
-const orderStep = (
-  writing: Writing,
-  items: Items,
-  now: number,
-  settings: Settings,
-): GuardedStep => {
-  const { typed } = writing.dialect
-  const { viewer } = writing
-  const sum = sql`select sum(p.price * i.quantity) from i join products as p on p.id = i.product_id`
-  return {
-    name: 'order',
-    sql: sql`${itemTable(items, writing)}
-      insert into orders (status, amount, currency, customer_id, created_at)
-      select 'pending', (${sum}), ${typed(settings.currency.code, 'text')}, c.id, ${typed(now, 'time')}
-      from customers as c where c.user_id = ${viewer.id} and (${sum}) <= ${largestAmount} returning id`,
-    // Where the user was deleted meanwhile, the customer is nobody's any more.
-    explain: sql`select id from customers where user_id = ${viewer.id}`,
-    refused: rows =>
-      rows.length === 0
-        ? goneViewer(writing)
-        : invalid([{ field: 'items', message: 'come to more than an order can be' }]),
-  }
-}
-
-const itemsStep = (writing: Writing, items: Items): GuardedStep => ({
-  sql: sql`${itemTable(items, writing)}
-    insert into order_items (order_id, product_id, name, quantity, price)
-    select ${writing.dialect.typed(result('order'), 'id')}, p.id, p.name, i.quantity, p.price
-    from i join products as p on p.id = i.product_id order by i.position`,
-  expect: 'any',
-})
 
 const place: Action = {
   method: 'POST',
@@ -147,41 +83,69 @@ const place: Action = {
     commandOf(writing, { name: 'precheck place order', asSelf: true, steps: [] }),
   command: (writing, { body, now }) => {
     const items = parseItems(body)
+    const { viewer, model } = writing
+    const { typed } = writing.dialect
+
+    // The viewer as a customer, made at the first order.
+    const customer: GuardedStep = {
+      sql: sql`insert into customers (name, email, created_at, user_id)
+        select name, email, ${typed(now, 'time')}, id from users
+        where id = ${viewer.id} on conflict (user_id) do nothing returning id`,
+      expect: 'any',
+    }
+
+    // In the order of their ids, so that two orders for the same products cannot deadlock.
+    const sorted = items.toSorted((a, b) => a.productId - b.productId)
+    const ids = items.map(({ productId }) => productId)
+    const explain = sql`select id, name, stock from products where id in (${join(ids, comma)})`
+    const stock = sorted.map(({ productId, quantity }) => ({
+      sql: sql`update products set stock = stock - ${quantity}, revision = revision + 1
+        where id = ${productId} and stock >= ${quantity} returning id`,
+      explain,
+      refused: (rows: Rows) => shortage(items, productId, rows),
+    }))
+
+    const rows = items.map(
+      ({ productId, quantity }, index) =>
+        sql`(${typed(index, 'int')}, ${typed(productId, 'id')}, ${typed(quantity, 'int')})`,
+    )
+    const table = sql`with i (position, product_id, quantity) as (values ${join(rows, comma)})`
+    const sum = sql`select sum(p.price * i.quantity) from i join products as p on p.id = i.product_id`
+    const order: GuardedStep = {
+      name: 'order',
+      sql: sql`${table}
+        insert into orders (status, amount, currency, customer_id, created_at)
+        select 'pending', (${sum}), ${typed(model.settings.currency.code, 'text')}, c.id, ${typed(now, 'time')}
+        from customers as c where c.user_id = ${viewer.id} and (${sum}) <= ${largestAmount} returning id`,
+      // Where the user was deleted meanwhile, the customer is nobody's any more.
+      explain: sql`select id from customers where user_id = ${viewer.id}`,
+      refused: rows =>
+        rows.length === 0
+          ? goneViewer(writing)
+          : invalid([{ field: 'items', message: 'come to more than an order can be' }]),
+    }
+    const lines: GuardedStep = {
+      sql: sql`${table}
+        insert into order_items (order_id, product_id, name, quantity, price)
+        select ${typed(result('order'), 'id')}, p.id, p.name, i.quantity, p.price
+        from i join products as p on p.id = i.product_id order by i.position`,
+      expect: 'any',
+    }
+
     return commandOf(writing, {
       name: 'place order',
       asSelf: true,
       steps: [
-        customerStep(writing, now),
-        ...stockSteps(items),
-        orderStep(writing, items, now, writing.model.settings),
-        itemsStep(writing, items),
+        customer,
+        ...stock,
+        order,
+        lines,
         eventStep(writing, result('order'), now, null, 'pending'),
       ],
       makes: 'order',
       status: 201,
     })
   },
-}
-
-/** The actions that an order in that state takes, in words. */
-const allowedIn = (status: string): string => {
-  const actions = Object.entries(transitions).flatMap(([action, { from }]) =>
-    from === status ? [action] : [],
-  )
-  return actions.length === 0 ? 'nothing more' : actions.join(' or ')
-}
-
-/** Puts the items of an order back into the stock. */
-const restockStep = (id: number): GuardedStep => {
-  // An import may list a product twice, and an update joins each row with one other only.
-  const returned = sql`(select product_id, sum(quantity) as quantity from order_items
-    where order_id = ${id} group by product_id)`
-  return {
-    sql: sql`update products set stock = case when stock > 2147483647 - r.quantity then 2147483647 else stock + r.quantity end,
-        revision = revision + 1
-      from ${returned} as r where r.product_id = products.id returning products.id`,
-    expect: 'any',
-  }
 }
 
 type Transition = keyof typeof transitions
@@ -194,9 +158,12 @@ const transitionStep = (writing: Writing, action: Transition, id: number, now: n
     const status = rows[0]?.[0]
     // Another user's order is answered like one that does not exist.
     if (status == null) return notFound('order', id)
+    const allowed = Object.entries(transitions).flatMap(([other, { from }]) =>
+      from === status ? [other] : [],
+    )
     return new ApiError(
       errors.INVALID_STATE,
-      `Order ${id} is ${status}, which allows ${allowedIn(String(status))}; ${action} needs it to be ${from}`,
+      `Order ${id} is ${status}, which allows ${allowed.join(' or ') || 'nothing more'}; ${action} needs it to be ${from}`,
     )
   }
   return {
@@ -207,6 +174,17 @@ const transitionStep = (writing: Writing, action: Transition, id: number, now: n
     refused,
   }
 }
+
+/** Puts the items of an order back into the stock. */
+const restockStep = (id: number): GuardedStep => ({
+  // An import may list a product twice, and an update joins each row with one other only.
+  sql: sql`update products set stock = case when stock > 2147483647 - r.quantity then 2147483647 else stock + r.quantity end,
+      revision = revision + 1
+    from (select product_id, sum(quantity) as quantity from order_items
+      where order_id = ${id} group by product_id) as r
+    where r.product_id = products.id returning products.id`,
+  expect: 'any',
+})
 
 const transition = (action: Transition): Action => {
   const { from, to, restocks } = transitions[action]

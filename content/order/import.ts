@@ -5,7 +5,7 @@ import { transitions } from '#content/order/entity.ts'
 import { listMember, noItem, repeated } from '#content/order/items.ts'
 import type { ContentStore, PutRow, TransferKind } from '#content.ts'
 import type { FieldFault } from '#errors.ts'
-import { entityOf, type Model } from '#model/model.ts'
+import { entityOf } from '#model/model.ts'
 import { formatMinor } from '#model/money.ts'
 import { inserter } from '#serve/insert.ts'
 import { ask } from '#serve/store.ts'
@@ -40,78 +40,38 @@ const timeFaults = (values: Values): readonly FieldFault[] => {
   })
 }
 
-/** The name and the price of a product. */
-const productOf = async (store: ContentStore, id: unknown) => {
+/** Checks an item; members that it leaves out come from the product. */
+const checkItem = async (
+  store: ContentStore,
+  use: InputContext,
+  item: unknown,
+  at: string,
+): Promise<CheckedRow> => {
+  if (!isObject(item)) return { values: new Map(), faults: [{ field: at, message: noItem }] }
+  const { productId } = item
   // The id is not checked yet, and a failing statement would end the transaction.
-  if (!Number.isSafeInteger(id)) return undefined
-  const [row] = await ask(store, sql`select name, price from products where id = ${id as number}`)
-  return row
-}
-
-/** Checks items one by one; members that an item leaves out come from the product. */
-const itemCheck = (store: ContentStore, use: InputContext) => {
-  const entity = entityOf(store.model, 'orderItem')
-  return async (item: unknown, at: string): Promise<CheckedRow> => {
-    if (!isObject(item)) return { values: new Map(), faults: [{ field: at, message: noItem }] }
-    const product = await productOf(store, item.productId)
-    const [name = '', price = 0] = product ?? []
-    // The order's id is known only when the order is in.
-    const given = {
-      orderId: 0,
-      ...(item.name === undefined && { name }),
-      ...(item.price === undefined && { price }),
-    }
-    const { values, faults } = checkInput(entity, item, { ...use, given, what: 'order item' })
-    const isUnknown =
-      !product && values.has('productId') && (item.name === undefined || item.price === undefined)
-    const unknown = {
-      field: 'productId',
-      message: `names product ${item.productId}, which does not exist: import it first, or give name and price`,
-    }
-    return {
-      values,
-      faults: (isUnknown ? [...faults, unknown] : faults).map(({ field, message }) => ({
-        field: `${at}.${field}`,
-        message,
-      })),
-    }
+  const [product] = Number.isSafeInteger(productId)
+    ? await ask(store, sql`select name, price from products where id = ${productId as number}`)
+    : []
+  const [name = '', price = 0] = product ?? []
+  const left = {
+    ...(item.name === undefined && { name }),
+    ...(item.price === undefined && { price }),
   }
-}
-
-type CheckedItems = { readonly lines: readonly Values[]; readonly faults: readonly FieldFault[] }
-
-const linesOf = async (
-  items: unknown,
-  check: (item: unknown, at: string) => Promise<CheckedRow>,
-): Promise<CheckedItems> => {
-  const list = listMember(items)
-  if ('fault' in list) return { lines: [], faults: [{ field: 'items', message: list.fault }] }
-  const checked = await Promise.all(list.value.map((item, index) => check(item, `items.${index}`)))
-  const lines = checked.map(({ values }) => values)
-  const again = repeated(lines.map(line => line.get('productId')))
-  return { lines, faults: [...checked.flatMap(({ faults }) => faults), ...again] }
-}
-
-const sumOf = (lines: readonly Values[]): bigint =>
-  lines.reduce(
-    (sum, line) =>
-      sum + BigInt(line.get('price') as number) * BigInt(line.get('quantity') as number),
-    0n,
-  )
-
-/** The faults of a row whose amount or currency differs from what the store computes. */
-const moneyFaults = (row: GivenRow, sum: bigint, model: Model): readonly FieldFault[] => {
-  const { code, digits } = model.settings.currency
-  const faults: FieldFault[] = []
-  if (sum > BigInt(Number.MAX_SAFE_INTEGER))
-    faults.push({ field: 'items', message: 'come to more than an order can be' })
-  const amount = formatMinor(Number(sum), digits)
-  // Compared as a JSON number, the form in which a file has it.
-  if (row.amount !== undefined && row.amount !== Number(amount))
-    faults.push({ field: 'amount', message: `must be ${amount}, the sum of the items` })
-  if (row.currency !== undefined && row.currency !== code)
-    faults.push({ field: 'currency', message: `must be ${code}, the currency of the store` })
-  return faults
+  // The order's id is known only when the order is in.
+  const given = { orderId: 0, ...left }
+  const entity = entityOf(store.model, 'orderItem')
+  const checked = checkInput(entity, item, { ...use, given, what: 'order item' })
+  const faults = [...checked.faults]
+  if (!product && checked.values.has('productId') && Object.keys(left).length > 0)
+    faults.push({
+      field: 'productId',
+      message: `names product ${productId}, which does not exist: import it first, or give name and price`,
+    })
+  return {
+    values: checked.values,
+    faults: faults.map(({ field, message }) => ({ field: `${at}.${field}`, message })),
+  }
 }
 
 /** The events of an order, as far as its times tell; the users who did them are unknown. */
@@ -130,30 +90,57 @@ const eventsOf = (order: Values): readonly Values[] => {
 /** Puts in past orders; they take nothing from the stock, which is today's. */
 const orderRows = (store: ContentStore, use: InputContext): PutRow => {
   const { model } = store
+  const { code, digits } = model.settings.currency
   const entity = entityOf(model, 'order')
   const putOrder = inserter(store, entity)
   const putItem = inserter(store, entityOf(model, 'orderItem'))
   const putEvent = inserter(store, entityOf(model, 'orderEvent'))
-  const checkItem = itemCheck(store, use)
 
-  const checkOrder = ({ items, amount, currency, ...row }: GivenRow, sum: bigint): CheckedRow => {
+  return async ({ items, amount, currency, ...row }) => {
+    // The items, and what they come to.
+    const list = listMember(items)
+    const isList = !('fault' in list)
+    const checks = (isList ? list.value : []).map((item, index) =>
+      checkItem(store, use, item, `items.${index}`),
+    )
+    const checkedItems = await Promise.all(checks)
+    const lines = checkedItems.map(({ values }) => values)
+    const wrongItems = isList
+      ? [
+          ...checkedItems.flatMap(({ faults }) => faults),
+          ...repeated(lines.map(line => line.get('productId'))),
+        ]
+      : [{ field: 'items', message: list.fault }]
+    const areRight = wrongItems.length === 0
+    const sum = (areRight ? lines : []).reduce(
+      (all, line) =>
+        all + BigInt(line.get('price') as number) * BigInt(line.get('quantity') as number),
+      0n,
+    )
+
+    // The order itself, with its state and times.
     const status = statusOf(row)
-    const given = { amount: Number(sum), currency: model.settings.currency.code, status }
+    const given = { amount: Number(sum), currency: code, status }
     const checked = checkInput(entity, row, { ...use, given })
     const values = new Map(checked.values)
     if (row.status === undefined && status !== 'cancelled' && values.get('paidAt') === null)
       values.set('paidAt', values.get('createdAt') ?? null)
-    const isWhole = checked.faults.length === 0
-    return { values, faults: isWhole ? timeFaults(values) : checked.faults }
-  }
+    const faults = [
+      ...(checked.faults.length === 0 ? timeFaults(values) : checked.faults),
+      ...wrongItems,
+    ]
 
-  return async row => {
-    const { lines, faults: wrongItems } = await linesOf(row.items, checkItem)
-    const sum = wrongItems.length === 0 ? sumOf(lines) : 0n
-    const { values, faults: wrong } = checkOrder(row, sum)
-    const money = wrongItems.length === 0 ? moneyFaults(row, sum, model) : []
-    const faults = [...wrong, ...wrongItems, ...money]
+    // What the row says of the amount must be what the store computes.
+    const computed = formatMinor(Number(sum), digits)
+    if (areRight && sum > BigInt(Number.MAX_SAFE_INTEGER))
+      faults.push({ field: 'items', message: 'come to more than an order can be' })
+    // Compared as a JSON number, the form in which a file has it.
+    if (areRight && amount !== undefined && amount !== Number(computed))
+      faults.push({ field: 'amount', message: `must be ${computed}, the sum of the items` })
+    if (areRight && currency !== undefined && currency !== code)
+      faults.push({ field: 'currency', message: `must be ${code}, the currency of the store` })
     if (faults.length > 0) return faults
+
     const missing = await dangling(store, entity, values)
     if (missing.length > 0) return missing
     return orTaken(store, entity, async () => {

@@ -4,6 +4,7 @@ import { html, raw } from 'hono/html'
 import { once } from '#base/cache.ts'
 import { formatMinor, parseMinor } from '#model/money.ts'
 
+/** A receipt in JSON, with the digits of each number. */
 type Receipt = {
   readonly number: string
   readonly orderId: string
@@ -18,14 +19,6 @@ type Receipt = {
   readonly currency: string
   readonly paidAt: string | null
   readonly refundedAt: string | null
-}
-
-type Revive = (key: string, value: unknown, context: { readonly source?: string }) => unknown
-
-/** The receipt in a JSON text, each number as its digits, since a float cannot hold every amount. */
-const receiptOf = (text: string): Receipt => {
-  const exact: Revive = (_key, value, { source }) => (typeof value === 'number' ? source : value)
-  return JSON.parse(text, exact as (key: string, value: unknown) => unknown) as Receipt
 }
 
 const styles = `
@@ -76,37 +69,29 @@ const hour = once(
 const time = (at: string) =>
   html`<time datetime="${at}">${day().format(Date.parse(at))}<br>${hour().format(Date.parse(at))} UTC</time>`
 
-/** An amount with its currency's sign; `Intl` takes its digits as they are. */
-const moneyOf = (currency: string, digits: number) => {
-  const format = new Intl.NumberFormat('en', {
-    style: 'currency',
-    currency,
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
-  })
-  return (decimal: string) => format.format(decimal as Intl.StringNumericLiteral)
-}
-
 const counted = once(() => new Intl.NumberFormat('en'))
-
-/** The amount of a line: its price times its quantity, in whole minor units. */
-const lineAmount = (quantity: string, price: string, digits: number): string =>
-  formatMinor((parseMinor(price, digits)?.minor ?? 0n) * BigInt(quantity), digits)
 
 /** The whole page for the JSON text of a receipt; all that callers wrote is escaped by the template. */
 export const receiptPage = (text: string, digits: number): string => {
-  const { number, orderId, customer, items, amount, currency, paidAt, refundedAt } = receiptOf(text)
-  const money = moneyOf(currency, digits)
+  // Each number as its digits, since a float cannot hold every amount; `Intl` takes them as they are.
+  const exact = (_key: string, value: unknown, context?: { readonly source?: string }) =>
+    typeof value === 'number' ? context?.source : value
+  const receipt = JSON.parse(text, exact) as Receipt
+  const { number, orderId, customer, items, amount, currency, paidAt, refundedAt } = receipt
+  const decimals = { minimumFractionDigits: digits, maximumFractionDigits: digits }
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency, ...decimals })
+  const money = (decimal: string) => format.format(decimal as Intl.StringNumericLiteral)
   const state = refundedAt === null ? 'paid' : 'refunded'
-  const rows = items.map(
-    ({ name, quantity, price }) => html`<tr>
+  const rows = items.map(({ name, quantity, price }) => {
+    const line = (parseMinor(price, digits)?.minor ?? 0n) * BigInt(quantity)
+    return html`<tr>
 <td>${name}</td>
 <td>${counted().format(BigInt(quantity))}</td>
 <td>${money(price)}</td>
-<td>${money(lineAmount(quantity, price, digits))}</td>
+<td>${money(formatMinor(line, digits))}</td>
 </tr>
-`,
-  )
+`
+  })
   const back = html`<tr class="back"><th scope="row" colspan="3">Refunded</th><td>${money(`-${amount}`)}</td></tr>
 `
   return String(html`<!doctype html>

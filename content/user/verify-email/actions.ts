@@ -26,14 +26,6 @@ const wrongToken = () =>
     'is not one for this user and this address; ask for a new one with a POST without body',
   )
 
-/** The token of a body; throws `VALIDATION_ERROR` for a body that has anything else. */
-const tokenOf = ({ token, ...others }: Given['body']): string => {
-  const unknown = Object.keys(others).map(field => ({ field, message: 'is not a member here' }))
-  if (typeof token === 'string' && unknown.length === 0) return token
-  const message = token === undefined ? 'is required' : 'must be a string'
-  throw invalid(typeof token === 'string' ? unknown : [{ field: 'token', message }, ...unknown])
-}
-
 /** The condition that the viewer may change the row. */
 const mine = (writing: Writing): Sql => conditionOf(writing, 'user', entity.policy.update)
 
@@ -48,7 +40,14 @@ const refusing = (refused: () => ApiError): GuardedStep => ({
 
 /** By token: the statement that sets the flag also compares the address, which may have changed meanwhile. */
 const byToken = (writing: Writing, { id, body, services }: Given): Command => {
-  const opened = openToken(services.key, tokenOf(body), services.now())
+  const { token, ...others } = body
+  const unknown = Object.keys(others).map(field => ({ field, message: 'is not a member here' }))
+  if (typeof token !== 'string') {
+    const message = token === undefined ? 'is required' : 'must be a string'
+    throw invalid([{ field: 'token', message }, ...unknown])
+  }
+  if (unknown.length > 0) throw invalid(unknown)
+  const opened = openToken(services.key, token, services.now())
   if (opened.kind === 'expired') {
     const expired = () => tokenFault('has expired; ask for a new one with a POST without body')
     const steps = [...permitted(writing, id), refusing(expired)]
@@ -66,13 +65,12 @@ const byAdmin = (writing: Writing, { id }: Given): Command => {
   return commandOf(writing, { name: 'verify email', steps })
 }
 
-const noMail = () =>
-  new ApiError('UNAVAILABLE', 'This service sends no mail: its operator has set none up', {
-    retryAfter: 3600,
-  })
-
 /** Sends the message again. */
 const sendAgain = (writing: Writing, { id, services }: Given): Command => {
+  const noMail = () =>
+    new ApiError('UNAVAILABLE', 'This service sends no mail: its operator has set none up', {
+      retryAfter: 3600,
+    })
   const unsent = services.mail.canSend ? [] : [refusing(noMail)]
   const person = sql`select id, name, email from users where id = ${id} and ${mine(writing)}`
   return commandOf(writing, {
