@@ -33,18 +33,18 @@ test('a commit that takes long, on a primary with two addresses, ends no session
   const proxies = await Promise.all([startProxy(Number(port)), startProxy(Number(port))])
   const places = proxies.map(proxy => `127.0.0.1:${proxy.port}`).join()
   const url = `postgres://${username}:${password}@${places}${pathname}?target_session_attrs=read-write`
-  const hosts = createFinder(url)
+  const finder = createFinder(url)
   let moves = 0
-  hosts.onMove(() => moves++)
-  await hosts.find(30_000)
+  finder.onMove(() => moves++)
+  await finder.find(30_000)
   let searches = 0
   const suspect = () => {
     searches++
-    hosts.suspect()
+    finder.suspect()
   }
   const options = { url, prepare: true, pool: 4, queue: 100, digits: 2 }
   const limits = { objects: 100, bytes: 1e6 }
-  const writer = createWriter({ ...options, limits } as never, { ...hosts, suspect })
+  const writer = createWriter({ ...options, limits } as never, { ...finder, suspect })
   try {
     await holder.query('select pg_advisory_lock(42)')
     const waiting = writer.write(insert('slow'))
@@ -56,7 +56,7 @@ test('a commit that takes long, on a primary with two addresses, ends no session
   } finally {
     await holder.end()
     await writer.close()
-    hosts.close()
+    finder.close()
     for (const proxy of proxies) await proxy.close()
   }
 })
@@ -67,9 +67,9 @@ test('a primary on a newer timeline at the same address ends the sessions on the
   const { url } = await freshDatabase()
   const wished = new URL(url)
   wished.searchParams.set('target_session_attrs', 'read-write')
-  const hosts = createFinder(wished.href)
+  const finder = createFinder(wished.href)
   const session = { prepare: true, statementTimeout: 0, lockTimeout: 0, silenceLimit: 0 }
-  const pool = createPool(hosts, session, { pool: 1 })
+  const pool = createPool(finder, session, { pool: 1 })
   try {
     const processOf = () => pool.use(async ({ process }) => process)
     const before = await processOf()
@@ -77,12 +77,12 @@ test('a primary on a newer timeline at the same address ends the sessions on the
     await pool.use(async connection => {
       const name = wished.pathname.slice(1)
       await ask(url, `alter database ${name} set duet.earlier_timelines = 3`)
-      hosts.suspect()
+      finder.suspect()
       await inTime('the session is ended', connection.closed)
     })
     assert.notEqual(await processOf(), before)
   } finally {
     await pool.close()
-    hosts.close()
+    finder.close()
   }
 })

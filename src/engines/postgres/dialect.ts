@@ -1,24 +1,10 @@
 /** PostgreSQL's text where databases differ. */
 import type { Scalar } from '#model/values.ts'
-import type { ByIds, ChildrenOf, Dialect } from '#sql/dialect.ts'
+import type { Dialect } from '#sql/dialect.ts'
 import { column, type Sql, sql, trusted } from '#sql/sql.ts'
 
 // A list of keys, not a join: the planner then looks each key up in the index, whatever it guesses about their number.
 const keyed = (keys: Sql): Sql => sql`any (array(${keys}))`
-
-const byIds = ({ table, columns, keys, where, budget }: ByIds) =>
-  sql`select ${columns} from ${table} as "t" where "t"."id" = ${keyed(keys)} and ${where} limit ${budget}`
-
-/** With a page, one index scan for each parent, so that a parent with a million rows costs only its page. */
-const childrenOf = ({ table, columns, by, keys, where, page, budget }: ChildrenOf) => {
-  if (page === null)
-    return sql`select ${columns} from ${table} as "t" where ${by} = ${keyed(keys)} and ${where} limit ${budget}`
-  const { limit, offset } = page
-  const rows = sql`select ${columns} from ${table} as "t" where ${by} = "k"."id" and ${where}
-    order by "t"."id" desc limit ${limit}`
-  const paged = offset ? sql`${rows} offset ${offset}` : rows
-  return sql`select "t".* from (${keys}) as "k" ("id") cross join lateral (${paged}) as "t" limit ${budget}`
-}
 
 const columnType = {
   id: 'bigint',
@@ -34,9 +20,6 @@ const columnType = {
 const anywhere = (needle: Sql): Sql =>
   sql`'%' || replace(replace(replace(${needle}, '\\', '\\\\'), '%', '\\%'), '_', '\\_') || '%'`
 
-/** In the text of an array null is the word NULL, which no number is. */
-const orNull = (value: string): string | null => (value === 'NULL' ? null : value)
-
 export const dialect: Dialect = {
   name: 'postgres',
   placeholder: n => `$${n}`,
@@ -49,11 +32,27 @@ export const dialect: Dialect = {
     aggregate: (column, scalar) =>
       scalar === 'text' ? sql`json_agg(${column})::text` : sql`array_agg(${column})::text`,
     parse: (text, scalar) =>
-      scalar === 'text' ? JSON.parse(text) : text.slice(1, -1).split(',').map(orNull),
+      scalar === 'text'
+        ? JSON.parse(text)
+        : // In the text of an array null is the word NULL, which no number is.
+          text
+            .slice(1, -1)
+            .split(',')
+            .map(value => (value === 'NULL' ? null : value)),
     isIn: (column, list) => sql`${column} = any (${list})`,
   },
-  byIds,
-  childrenOf,
+  byIds: ({ table, columns, keys, where, budget }) =>
+    sql`select ${columns} from ${table} as "t" where "t"."id" = ${keyed(keys)} and ${where} limit ${budget}`,
+  childrenOf: ({ table, columns, by, keys, where, page, budget }) => {
+    if (page === null)
+      return sql`select ${columns} from ${table} as "t" where ${by} = ${keyed(keys)} and ${where} limit ${budget}`
+    // One index scan for each parent, so that a parent with a million rows costs only its page.
+    const { limit, offset } = page
+    const rows = sql`select ${columns} from ${table} as "t" where ${by} = "k"."id" and ${where}
+    order by "t"."id" desc limit ${limit}`
+    const paged = offset ? sql`${rows} offset ${offset}` : rows
+    return sql`select "t".* from (${keys}) as "k" ("id") cross join lateral (${paged}) as "t" limit ${budget}`
+  },
   // The server's own statement_timeout.
   interruptCheck: null,
   contains: (_table, folded, needle, indexed) =>

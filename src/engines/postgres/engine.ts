@@ -7,7 +7,7 @@ import type { PostgresServing } from '#engines/postgres/options.ts'
 import { createFinder, fixedOn, type ServerFinder } from '#engines/postgres/primary.ts'
 import { createCluster, createReader } from '#engines/postgres/reader.ts'
 import { discoverReplicas, type ReplicaSource } from '#engines/postgres/replicas.ts'
-import { createServer, type Server, type ServerOptions } from '#engines/postgres/server.ts'
+import { createServer, type ServerOptions } from '#engines/postgres/server.ts'
 import { createRateCounts, createWriter } from '#engines/postgres/writer.ts'
 import { createSlowLane, usualWaiting } from '#engines/shared/slow-lane.ts'
 import type { Engine } from '#engines/shared/store.ts'
@@ -16,20 +16,6 @@ import { queryWith, type ReadOptions } from '#sql/engine.ts'
 
 /** How long the database may take to answer the readiness check, in milliseconds. */
 const readyWithin = 2000
-
-/** The error for callers where a server is unavailable, or where a read lost to conflicts on every try. */
-const callerError = (error: unknown, primary: Server): unknown => {
-  if (error instanceof UnreachableError)
-    return new ApiError('UNAVAILABLE', 'The database cannot be reached now; nothing was changed', {
-      cause: error,
-      retryAfter: primary.pipelined.nextTry(),
-    })
-  if (!isConflict(error)) return error
-  return new ApiError('OVERLOADED', 'Other requests are changing the same data; try again', {
-    cause: error,
-    retryAfter: 1,
-  })
-}
 
 /** Opens the engine: connections are made at once, and again whenever they are lost. */
 export const openPostgres = (options: PostgresServing): Engine => {
@@ -76,11 +62,21 @@ export const openPostgres = (options: PostgresServing): Engine => {
       }
       return work({ ...asked, onGone })
     }, asked)
+  /** With the errors for callers where a server is unavailable, or where a read lost to conflicts on every try. */
   const withCallerErrors = async <Result>(result: Result | Promise<Result>): Promise<Result> => {
     try {
       return await result
-    } catch (error) {
-      throw callerError(error, primary)
+    } catch (cause) {
+      if (cause instanceof UnreachableError) {
+        const message = 'The database cannot be reached now; nothing was changed'
+        throw new ApiError('UNAVAILABLE', message, {
+          cause,
+          retryAfter: primary.pipelined.nextTry(),
+        })
+      }
+      if (!isConflict(cause)) throw cause
+      const message = 'Other requests are changing the same data; try again'
+      throw new ApiError('OVERLOADED', message, { cause, retryAfter: 1 })
     }
   }
   return {

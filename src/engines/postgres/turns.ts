@@ -4,12 +4,12 @@ import { endsWithin } from '#base/retry.ts'
 import { isResult, type Job } from '#write/job.ts'
 
 /** A row that a statement changes: its table, and the index of the value that is its id. */
-type Target = { readonly table: string; readonly value: number }
+type ChangedRow = { readonly table: string; readonly value: number }
 
-const targets = lru<Target | null>(1000)
+const changedRows = lru<ChangedRow | null>(1000)
 
 /** The row that a statement changes or locks by its id; null for any other statement. */
-const targetOf = (text: string): Target | null => {
+const changedRow = (text: string): ChangedRow | null => {
   // What stands in brackets, such as another select, has conditions of its own.
   let outer = text
   for (let before = ''; outer !== before; ) {
@@ -35,10 +35,10 @@ export const rowsOf = ({ steps }: Pick<Job, 'steps'>): readonly string[] => {
   const rows = new Set<string>()
   for (const { statement } of steps) {
     const { text, values } = statement
-    const known = targets.get(text)
-    const target = known === undefined ? targets.set(text, targetOf(text)) : known
-    const id = target === null ? null : (values[target.value] ?? null)
-    if (target !== null && id !== null && !isResult(id)) rows.add(`${target.table} ${id}`)
+    const known = changedRows.get(text)
+    const row = known === undefined ? changedRows.set(text, changedRow(text)) : known
+    const id = row === null ? null : (values[row.value] ?? null)
+    if (row !== null && id !== null && !isResult(id)) rows.add(`${row.table} ${id}`)
   }
   return [...rows]
 }
