@@ -21,7 +21,7 @@ const literal = /(?:'((?:[^'\\]|\\.)*)'|`((?:[^`\\$]|\\.|\$(?!\{)|\$\{(?:[^{}]|\
   .source
 const thrown = new RegExp(`new ApiError\\(\\s*(?:'|\\w+\\.)(\\w+)'?,\\s*${literal}`, 'g')
 const begun = /new ApiError\(\s*(?:'\w+'|\w+\.\w+),\s*['`]/g
-const named = new RegExp(`\\b(malformed|unsupported|refused)\\(\\s*${literal}`, 'g')
+const named = new RegExp(`\\b(malformed|unsupported|refused|tooComplex)\\(\\s*${literal}`, 'g')
 const ofField = new RegExp(`\\b(?:fault|message): ${literal}`, 'g')
 
 /** The codes of the functions that make an error of a text. */
@@ -29,6 +29,7 @@ const codes: Readonly<Record<string, string>> = {
   malformed: 'MALFORMED_REQUEST',
   unsupported: 'UNSUPPORTED_MEDIA_TYPE',
   refused: 'UNAUTHENTICATED',
+  tooComplex: 'QUERY_TOO_COMPLEX',
 }
 
 /** A text as a reader meets it, with an ellipsis for each value put in. */
