@@ -279,12 +279,17 @@ export const settings = {
   DUET_QUEUE_WAIT: setting(
     whole(10, 60_000),
     '200',
-    'Longest wait of a request for its turn, in milliseconds; one that would wait longer is refused',
+    'Longest wait of a read for its turn, in milliseconds; one that waited longer is refused',
+  ),
+  DUET_WRITE_WAIT: setting(
+    time('10m'),
+    '5s',
+    'Longest time until a write is answered; one that would take longer, by the rate of those before it, is refused at once',
   ),
   DUET_QUEUE_SIZE: setting(
     whole(10, 1_000_000),
     '5000',
-    'Most requests that wait; more are refused',
+    'Most reads that wait, and most writes; more are refused',
   ),
   DUET_RATE_LIMIT: setting(
     whole(0, 100_000_000),

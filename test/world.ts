@@ -12,13 +12,12 @@ import type { Engine, Store } from '#engines/shared/store.ts'
 import type { SqliteOptions } from '#engines/sqlite/options.ts'
 import type { DocumentLimits } from '#graphql/limits.ts'
 import type { StoredDocuments } from '#graphql/stored.ts'
-import { createActive } from '#http/active.ts'
-import type { HttpContext } from '#http/edge.ts'
-import { callersBehind } from '#http/limit/caller.ts'
+import type { HttpContext } from '#http/exchange.ts'
+import { callersBehind } from '#http/limit/address.ts'
 import { createMemory } from '#http/memory.ts'
 import { createQueue } from '#http/queue.ts'
 import type { App } from '#http/request.ts'
-import { collecting } from '#http/work.ts'
+import { collecting } from '#http/request-stats.ts'
 import { createMail, type MailOptions } from '#mail/mail.ts'
 import type { Model } from '#model/model.ts'
 import type { Event } from '#observe.ts'
@@ -188,9 +187,9 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     authenticate: createAuthenticator({ secret }, content.viewers, now),
     observe: event => void events.push(event),
     callerOf: callersBehind(),
-    queue: createQueue({ wait: 60_000, size: 100_000 }),
+    queue: createQueue({ wait: 60_000, writeWait: 60_000, size: 100_000 }),
     memory,
-    active: createActive(),
+    active: new Map<string, number>(),
     origins: '*',
     bodyLimit: 1_048_576,
     urlLimit: 4096,

@@ -10,8 +10,8 @@ import {
 import { labelOf, parseRequest, reportTypes, requestBody } from '#content/reports/request.ts'
 import { admin } from '#content/roles.ts'
 import { preferred } from '#http/accept.ts'
-import { askedBy } from '#http/asked.ts'
-import { header, jsonBody } from '#http/request.ts'
+import { jsonBody } from '#http/body.ts'
+import { header, readOptionsOf } from '#http/request.ts'
 import { type Currency, formatMinor } from '#model/money.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import { jsonTypes } from '#versions/negotiation.ts'
@@ -118,7 +118,7 @@ export const reportGenerate: ExtraRoute = {
       const body = await jsonBody(c, edge.bodyLimit, ['application/json'])
       // A report has no effect to repeat, so the key is checked and not stored.
       parseKey(header(c, 'idempotency-key'))
-      const figures = await figuresOf(core, parseRequest(body), askedBy(edge, c, viewer))
+      const figures = await figuresOf(core, parseRequest(body), readOptionsOf(edge, c, viewer))
       const reply = (body: string, headers: Readonly<Record<string, string>>) => ({
         status: 200,
         headers: {

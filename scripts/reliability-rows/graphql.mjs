@@ -69,7 +69,7 @@ export const graphql = [
       'test/contract/graphql-limits.test.ts: fields of one name are too many where comparing them all is too much',
       'test/contract/graphql-limits.test.ts: …: refused',
       'test/nightly/hold.test.ts: no request of at most 1 MiB holds the event loop for more than … ms on …',
-      'src/http/limit/time.test.ts: a second may be taken at once, and a millisecond more is refused until it is given back',
+      'src/http/limit/limiter.test.ts: a second may be taken at once, and a millisecond more is refused until it is given back',
       'test/contract/graphql-limits.test.ts: documents that are new take of the time of their caller: known ones and other callers are served on',
       'test/nightly/beside.test.ts: beside a stream of documents that are slow to validate all others are served',
     ],
@@ -81,7 +81,7 @@ export const graphql = [
     [
       'test/contract/graphql-limits.test.ts: … … deep are refused',
       'test/contract/graphql-limits.test.ts: variables … deep are refused',
-      'src/http/json.test.ts: 32 levels are read and 33 are not',
+      'src/http/body.test.ts: 32 levels are read and 33 are not',
     ],
   ],
   [

@@ -66,9 +66,9 @@ export const http = [
     'G7',
     'JSON with odd members, given twice, deep or not UTF-8',
     [
-      'src/http/json.test.ts: a member that is given twice is named, at every depth and in every spelling',
-      'src/http/json.test.ts: a member named __proto__ is a member and changes no prototype',
-      'src/http/json.test.ts: bytes that are no UTF-8 are refused and not replaced',
+      'src/http/body.test.ts: a member that is given twice is named, at every depth and in every spelling',
+      'src/http/body.test.ts: a member named __proto__ is a member and changes no prototype',
+      'src/http/body.test.ts: bytes that are no UTF-8 are refused and not replaced',
       'test/contract/bad-input.test.ts: … with … is … …',
       'test/http/odd-bodies.test.ts: no body changes what objects inherit, whatever its members are called',
       'test/nightly/proto.test.ts: of 5,000 bodies none changes what objects inherit, whatever its members are called',
@@ -111,7 +111,7 @@ export const http = [
       'test/contract/rest-values.test.ts: any text comes back as it was sent, to the code unit',
       'test/contract/rest-values.test.ts: the … of a … has no NUL and no lone surrogate',
       'test/contract/rest-values.test.ts: the … of a … has 1 to … code points, emoji and accents counted alike',
-      'src/http/json.test.ts: bytes that are no UTF-8 are refused and not replaced',
+      'src/http/body.test.ts: bytes that are no UTF-8 are refused and not replaced',
     ],
   ],
   [
@@ -149,8 +149,8 @@ export const http = [
     'G15',
     'Keys that are chosen to collide',
     [
-      'src/http/json.test.ts: 1,000 members are read and 1,001 are not, at every depth',
-      'src/http/json.test.ts: 50,000 members and elements in all are read and 50,001 are not',
+      'src/http/body.test.ts: 1,000 members are read and 1,001 are not, at every depth',
+      'src/http/body.test.ts: 50,000 members and elements in all are read and 50,001 are not',
       'test/nightly/hold.test.ts: no request of at most 1 MiB holds the event loop for more than … ms on …',
     ],
   ],

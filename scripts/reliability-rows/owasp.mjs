@@ -37,7 +37,7 @@ export const owasp = [
       'test/contract/graphql-limits.test.ts: … … are served, … are …',
       'src/config.test.ts: every limit takes its least and its largest value',
       'test/cli/memory.test.ts: a budget can be taken to the last byte, and one byte more is refused and takes nothing',
-      'src/http/json.test.ts: 1,000 members are read and 1,001 are not, at every depth',
+      'src/http/body.test.ts: 1,000 members are read and 1,001 are not, at every depth',
     ],
     'The rows of GraphQL, HTTP and load have the limits one by one.',
   ],

@@ -18,11 +18,11 @@ export type AuthConfig = KeyConfig & Parties
 
 /**
  * The viewer of an `Authorization` header: at once if there is none or its token is cached, else by a promise.
- * `beforeCheck` is called before a signature is checked, and what it throws is thrown. It rejects with `UNAUTHENTICATED` for a bad token (RFC 6750, section 3.1), with `UNAVAILABLE` for unavailable keys.
+ * `beforeCheck` is awaited before a signature is checked, and what it throws is thrown. It rejects with `UNAUTHENTICATED` for a bad token (RFC 6750, section 3.1), with `UNAVAILABLE` for unavailable keys.
  */
 export type Authenticate = (
   authorization: string | undefined,
-  beforeCheck?: () => void,
+  beforeCheck?: () => void | Promise<void>,
 ) => Viewer | Promise<Viewer>
 
 const longestToken = 8_192
@@ -51,8 +51,11 @@ export const createAuthenticator = (
   const keys = tokenKeysOf(config, now)
   const verified = createVerified(now)
 
-  const verify = async (authorization: string, beforeCheck?: () => void): Promise<Viewer> => {
-    beforeCheck?.()
+  const verify = async (
+    authorization: string,
+    beforeCheck?: () => void | Promise<void>,
+  ): Promise<Viewer> => {
+    await beforeCheck?.()
     if (authorization.length > longestToken + 'Bearer '.length)
       throw refused('The token is larger than 8 KiB')
     const token = bearer.exec(authorization)?.[1]

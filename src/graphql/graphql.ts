@@ -16,16 +16,12 @@ import { type DerivedSchema, deriveSchema, schemaText } from '#graphql/schema.ts
 import { collectFields, type Execution } from '#graphql/selection.ts'
 import { type Documents, documentsWith, type StoredDocuments } from '#graphql/stored.ts'
 import { preferred } from '#http/accept.ts'
-import { askedBy } from '#http/asked.ts'
 import { bodyTag, unlessKnown } from '#http/conditional.ts'
-import type { Fail, HttpContext } from '#http/edge.ts'
-import { exchange } from '#http/exchange.ts'
-import { asApiError } from '#http/finish.ts'
+import type { EncodedBody } from '#http/encode-body.ts'
+import { asApiError, exchange, type Fail, type HttpContext } from '#http/exchange.ts'
 import { createMemory, type Memory } from '#http/memory.ts'
 import { errorHeaders, type Reply, writeHeaders } from '#http/reply.ts'
-import { type Http, header } from '#http/request.ts'
-import { acceptQuery, isSafe } from '#http/safe.ts'
-import type { Whole } from '#http/whole.ts'
+import { acceptQuery, type Http, header, isSafe, readOptionsOf } from '#http/request.ts'
 import type { Model } from '#model/model.ts'
 import { anonymous, type Viewer } from '#model/policy.ts'
 import { type KeyedRequest, keyedRequest } from '#write/idempotency.ts'
@@ -62,7 +58,7 @@ type GraphqlRequest = {
 type GraphqlResult = {
   readonly data: string | undefined
   /** The whole answer of a query without errors, whose `data` is left out here. */
-  readonly whole?: Whole
+  readonly whole?: EncodedBody
   readonly errors: readonly ErrorEntry[]
   /** The status for `application/graphql-response+json`. */
   readonly status: number
@@ -147,7 +143,7 @@ const executeRequest = (
   const execution = { core, schema, operation, variables, viewer }
   if (isMutation(operation)) return mutate(endpoint, request, execution)
   const name = operation.node.name?.value
-  return after(runQuery(execution, method !== 'POST', askedBy(edge, c, viewer)), queried =>
+  return after(runQuery(execution, method !== 'POST', readOptionsOf(edge, c, viewer)), queried =>
     'error' in queried
       ? { ...failure(edge, queried.error, requestId), data: 'null', status: 200, name }
       : { data: undefined, whole: queried, errors: [], status: 200, name },

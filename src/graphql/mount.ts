@@ -4,11 +4,10 @@ import { graphqlPath, schemaPath } from '#base/paths.ts'
 import type { Core } from '#core.ts'
 import type { GraphqlApi, GraphqlOptions } from '#graphql/graphql.ts'
 import { json, negotiate, wantsPage } from '#graphql/over-http.ts'
-import type { Fail, HttpContext } from '#http/edge.ts'
+import type { Fail, HttpContext } from '#http/exchange.ts'
 import { exchange } from '#http/exchange.ts'
 import { errorHeaders } from '#http/reply.ts'
-import { type App, type Http, header } from '#http/request.ts'
-import { queryMethod } from '#http/safe.ts'
+import { type App, type Http, header, queryMethod } from '#http/request.ts'
 
 /**
  * Loads the code of the API, once; a service does so when it listens already. REST needs none of it: graphql-js alone is as many

@@ -4,9 +4,8 @@ import { isObject, type JsonObject } from '#base/object.ts'
 import { parametersIn } from '#base/text.ts'
 import { ApiError } from '#errors.ts'
 import { rangesOf } from '#http/accept.ts'
-import { parseJson } from '#http/json.ts'
-import { type Http, header, jsonBody, queryString } from '#http/request.ts'
-import { isQuery } from '#http/safe.ts'
+import { jsonBody, parseJson } from '#http/body.ts'
+import { type Http, header, isQuery, queryString } from '#http/request.ts'
 
 /** The parameters of a request: a document by its text or by its id, and the rest. */
 export type Params = {

@@ -12,7 +12,7 @@ import {
   queryField,
   rootOf,
 } from '#graphql/selection.ts'
-import { type Whole, wholeOf } from '#http/whole.ts'
+import { type EncodedBody, encodeBody } from '#http/encode-body.ts'
 import { entityOf, notFound } from '#model/model.ts'
 import { type Answer, type Prepared, type ReadOptions, read, readCached } from '#read/read.ts'
 import { type Root, VIEWER } from '#read/selection.ts'
@@ -34,10 +34,10 @@ type PreparedQuery = {
 }
 
 /** The answer, or, if a row is missing, the answers that say so: how the caller named it is not in them. */
-type QueryOutcome = Whole | { readonly missing: readonly Answer[] }
+type QueryOutcome = EncodedBody | { readonly missing: readonly Answer[] }
 
 /** The whole answer, or the error that makes `data` null: every root list is non-null. */
-export type Queried = Whole | { readonly error: Error }
+export type Queried = EncodedBody | { readonly error: Error }
 
 /** Runs the query; throws if the viewer may not read something, or it is too large or takes too long. The answer has an ETag if it is `isTagged`. */
 export const runQuery = (
@@ -67,7 +67,7 @@ export const runQuery = (
       else texts.push(introspect(execution, member.nodes))
     }
     texts.push('}}')
-    return wholeOf(texts, isTagged)
+    return encodeBody(texts, isTagged)
   }
   const orError = (outcome: QueryOutcome): Queried =>
     'missing' in outcome ? { error: missingRow(members, outcome.missing, execution) } : outcome

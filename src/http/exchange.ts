@@ -1,124 +1,211 @@
-/** One request from its first header to its log line: its viewer, its turn, its answer. */
+/** The life of a request, from its first header to its log line. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { after, attempt } from '#base/after.ts'
 import { passingOn } from '#base/traceparent.ts'
-import { requests, traced } from '#channels.ts'
+import { type RequestFacts, requests, traced } from '#channels.ts'
 import { ApiError } from '#errors.ts'
-import type { Fail, Handle, HttpContext, IsWrite, Serving } from '#http/edge.ts'
-import { affordable, finish, overloaded, refuse, tooManyUnread } from '#http/finish.ts'
-import { checkHead, checkPath } from '#http/head.ts'
-import { goOn, isBehindEnd, mustWait, pipelineOf, takePlace, waitBehind } from '#http/pipeline.ts'
-import { begin, type Exchange } from '#http/progress.ts'
-import type { Reply } from '#http/reply.ts'
-import { type Http, hasHungUp, hasKnownBody, header, hungUp, receiveBody } from '#http/request.ts'
-import { isSafe } from '#http/safe.ts'
-import { traceparentOf } from '#http/trace.ts'
-import { noWork } from '#http/work.ts'
-import type { Viewer } from '#model/policy.ts'
+import { hasKnownBody, receiveBody } from '#http/body.ts'
+import type { Connections } from '#http/connections.ts'
+import type { NameCaller } from '#http/limit/address.ts'
+import type { Limiter, RateHeaders } from '#http/limit/limiter.ts'
+import { type Memory, tooManyUnread } from '#http/memory.ts'
+import type { Queue } from '#http/queue.ts'
+import { corsHeaders, notAPage, type Origins, type Reply } from '#http/reply.ts'
+import {
+  type Http,
+  hasHungUp,
+  header,
+  hungUp,
+  isSafe,
+  requestIdOf,
+  traceOf,
+  traceparentOf,
+} from '#http/request.ts'
+import { checkRequest } from '#http/request-checks.ts'
+import { type CollectStats, noStats, serverTiming } from '#http/request-stats.ts'
+import { anonymous, type Viewer } from '#model/policy.ts'
+import type { Observe, RequestEvent, RequestStats, Trace } from '#observe.ts'
 
-const byMethod: IsWrite = ({ req }) => !isSafe(req.method)
+/** The part of the service around both APIs, from the configuration. */
+export type HttpContext = {
+  /** The viewer of an `Authorization` header; throws `UNAUTHENTICATED` for a bad one. `beforeCheck` is awaited before a signature is checked, and what it throws is thrown. */
+  readonly authenticate: (
+    authorization: string | undefined,
+    beforeCheck?: () => void | Promise<void>,
+  ) => Viewer | Promise<Viewer>
+  /** The name of a caller, for a fair share of what is scarce. */
+  readonly callerOf: NameCaller
+  readonly observe: Observe
+  readonly queue: Queue
+  /** Absent where no connection rests. */
+  readonly connections?: Connections | undefined
+  /** Absent where requests are not limited. */
+  readonly limiter?: Limiter | undefined
+  readonly memory: Memory
+  /** How many requests are being answered, by method. */
+  readonly active: Map<string, number>
+  readonly origins: Origins
+  /** The largest JSON body, in bytes. */
+  readonly bodyLimit: number
+  /** The longest URL, in characters. */
+  readonly urlLimit: number
+  /** Seconds for which caches may store what anonymous may read; 0: they must revalidate each time. */
+  readonly publicMaxAge: number
+  /** Collects what requests do in the store; absent where nobody asks. */
+  readonly collect?: CollectStats | undefined
+  /** Whether each answer says in `Server-Timing` where its time went. */
+  readonly sendsTiming?: boolean
+  /** What is to be said of the position of a request; undefined where all is well. */
+  readonly positionStatus?: ((position: string) => string | undefined) | undefined
+}
 
-/** The viewer, or the error of a URL or token that is not accepted. */
-const identify = ({ urlLimit, authenticate, limiter }: HttpContext, c: Http) =>
-  attempt<Viewer | { readonly error: unknown }>(
+/** How an API prints an error. */
+export type Fail = (error: ApiError, requestId: string, c: Http) => Reply
+
+export type Handle = (c: Http, viewer: Viewer, requestId: string) => Reply | Promise<Reply>
+
+/** What differs between the routes of an API. */
+type RouteOptions = {
+  /** Whether a request may change something, by its head and its body, where that is received already. */
+  readonly isWrite?: (c: Http, viewer: Viewer) => boolean
+  /** Whether a viewer may send such requests at all, whatever is in them. */
+  readonly isOpenTo?: (viewer: Viewer) => boolean
+}
+
+/** What is the same for all requests of a route. */
+type Serving = Required<RouteOptions> & {
+  readonly edge: HttpContext
+  readonly fail: Fail
+  /** The pattern of the path; absent where no route takes it. */
+  readonly route: string | undefined
+}
+
+/** A request in progress, with the facts for its answer and log line. */
+type Exchange = {
+  readonly c: Http
+  readonly facts: RequestFacts
+  readonly stats: RequestStats | undefined
+  readonly started: number
+  /** How long it waited for its turns, in milliseconds. */
+  wait: number
+  /** Whether it had a turn already. */
+  hadTurn: boolean
+  viewer: Viewer
+  rate: RateHeaders | undefined
+  code: string | undefined
+}
+
+/**
+ * A Hono handler around an API's own, which takes each request through its life. `route` is the pattern of its path, where it has one.
+ *
+ * 1. Its head is checked: `checkRequest`.
+ * 2. Its caller is identified, an unknown token in a turn of its own: `identify`.
+ * 3. It is counted against the rate limit of its caller, and refused at once above it: `limiter.count`.
+ * 4. A short body is received: `receiveFirst`.
+ * 5. It waits for its turn: `inTurn`.
+ * 6. It is handled, by its API: `handle`.
+ * 7. The reply, or the error as its API prints it, becomes the answer, and is observed: `finish`.
+ */
+export const exchange = (
+  edge: HttpContext,
+  fail: Fail,
+  handle: Handle,
+  route?: string,
+  { isWrite = ({ req }) => !isSafe(req.method), isOpenTo = () => true }: RouteOptions = {},
+) => {
+  const serving: Serving = { edge, fail, route, isWrite, isOpenTo }
+  const live = (exchange: Exchange) => {
+    const { c, facts } = exchange
+    return attempt(
+      () =>
+        after(identify(serving, exchange), viewer =>
+          after(receiveFirst(serving, exchange, viewer), () => {
+            const answer = () => handle(c, viewer, facts.requestId)
+            return inTurn(serving, exchange, isWrite(c, viewer), answer)
+          }),
+        ),
+      error => {
+        // Nothing is kept for those who are refused at once; other faults are answered in turn, as all that costs time.
+        if (exchange.hadTurn || refusedAtOnce.has((error as ApiError).code))
+          return finish(serving, exchange, refuse(serving, exchange, error))
+        return inTurn(serving, exchange, false, () => {
+          throw error
+        })
+      },
+    )
+  }
+  return (c: Http): Response | Promise<Response> => {
+    const { method, path } = c.req
+    edge.active.set(method, (edge.active.get(method) ?? 0) + 1)
+    const requestId = requestIdOf(c)
+    const exchange: Exchange = {
+      c,
+      facts: { requestId, method, path, route, trace: traceOf(header(c, 'traceparent')) },
+      stats: edge.collect && noStats(),
+      started: performance.now(),
+      wait: 0,
+      hadTurn: false,
+      viewer: anonymous,
+      rate: undefined,
+      code: undefined,
+    }
+    if (!requests.hasSubscribers) return live(exchange)
+    return traced(
+      requests,
+      exchange.facts,
+      () => live(exchange),
+      () => {},
+    )
+  }
+}
+
+/**
+ * The viewer of a request, whose head is checked first and which is counted then: for its caller, or for its address where its token is
+ * not accepted. A token that is not cached is checked in a turn of its own, as a signature costs more than a refusal.
+ */
+const identify = ({ edge }: Serving, exchange: Exchange): Viewer | Promise<Viewer> => {
+  const { c, facts } = exchange
+  const { limiter } = edge
+  const beforeCheck = (): Promise<void> => {
+    limiter?.checkAddress(c)
+    const entered = performance.now()
+    return new Promise((resolve, reject) => {
+      const waited = (settle: () => void) => () => {
+        exchange.wait += performance.now() - entered
+        exchange.hadTurn = true
+        settle()
+      }
+      const run = waited(() => (hasHungUp(c) ? reject(hungUp()) : resolve()))
+      edge.queue.enter({ run, shed: waited(() => reject(overloaded())) })
+    })
+  }
+  const authenticate = () => edge.authenticate(header(c, 'authorization'), beforeCheck)
+  const found = attempt<Viewer | { readonly error: unknown }>(
     () => {
-      if (c.req.url.length > urlLimit)
-        throw new ApiError('URI_TOO_LONG', `The URL is longer than ${urlLimit} characters`)
-      checkHead(c)
-      checkPath(c.req.path)
-      // A signature costs more than a refusal: a caller above the limit is not given one.
-      return authenticate(header(c, 'authorization'), () => limiter?.checkAddress(c))
+      checkRequest(c, edge.urlLimit)
+      return facts.trace ? passingOn(traceparentOf(facts.trace), authenticate) : authenticate()
     },
     error => ({ error }),
   )
-
-/** What the body of a request is received under: the part of its caller, and its token, which may expire meanwhile. */
-const receiving = ({ memory, callerOf, authenticate }: HttpContext, c: Http, viewer: Viewer) => ({
-  account: memory.bodies.of(callerOf(c, viewer)),
-  checkAgain: () => authenticate(header(c, 'authorization')),
-})
-
-/** The viewer of a request, which gets its part of the room for bodies; throws where its token is not accepted or its caller is over the limit. */
-const admit = ({ edge }: Serving, exchange: Exchange): Viewer | Promise<Viewer> => {
-  const { c } = exchange
-  return after(identify(edge, c), found => {
-    // Without an accepted token, the request counts for its address.
-    if (!('error' in found)) exchange.viewer = found
-    return after(edge.limiter?.count(c, exchange.viewer), rate => {
+  return after(found, viewer => {
+    const isAccepted = !('error' in viewer)
+    if (isAccepted) exchange.viewer = viewer
+    else if (exchange.hadTurn && refusedAtOnce.has((viewer.error as ApiError).code))
+      throw viewer.error
+    return after(limiter?.count(c, exchange.viewer), rate => {
       exchange.rate = rate
-      if ('error' in found) throw found.error
-      // A GET is spared the Map that it is kept in.
-      if (c.req.method !== 'GET') c.set('receiving', receiving(edge, c, found))
-      return found
+      if (!isAccepted) throw viewer.error
+      return viewer
     })
   })
 }
 
-/** Makes the reply of a request; throws the error that its caller gets. */
-type Answer = () => Reply | Promise<Reply>
-
-const respond = (
-  serving: Serving,
-  exchange: Exchange,
-  answer: Answer,
-): Response | Promise<Response> => {
-  const finished = (reply: Reply) => finish(serving, exchange, reply)
-  return attempt(
-    () => after(answer(), reply => finished(affordable(serving, exchange, reply))),
-    error => finished(refuse(serving, exchange, error)),
-  )
-}
-
-/** Runs a part of a request so that its calls to others belong to its trace, and what it does in the store to it. */
-const inContext = <Result>(
-  { edge }: Serving,
-  { work, facts: { trace } }: Exchange,
-  run: () => Result,
-): Result => {
-  const inTrace = trace ? () => passingOn(traceparentOf(trace), run) : run
-  return work && edge.collect ? edge.collect(work, inTrace) : inTrace()
-}
-
-/** Runs a request whose turn has come. */
-const run = (
-  serving: Serving,
-  exchange: Exchange,
-  answer: Answer,
-): Response | Promise<Response> => {
-  const refused = (error: ApiError) => finish(serving, exchange, refuse(serving, exchange, error))
-  const { c, pipeline } = exchange
-  if (hasHungUp(c) || (pipeline && isBehindEnd(pipeline, c.env.outgoing))) return refused(hungUp())
-  if (serving.edge.memory.answers.isFull()) return refused(tooManyUnread())
-  return inContext(serving, exchange, () => respond(serving, exchange, answer))
-}
-
-/** Waits for the request's turn; where somebody traces requests, it is run in the context in which it came. */
-const inTurn = (
-  serving: Serving,
-  exchange: Exchange,
-  answer: Answer,
-  since = exchange.started,
-): Promise<Response> =>
-  new Promise(resolve => {
-    const { edge } = serving
-    const isWrite = serving.isWrite(exchange.c, exchange.viewer)
-    const waited = () => {
-      exchange.wait = performance.now() - since
-      if (!isWrite) edge.pacing?.answering(exchange.c)
-    }
-    const enter = () => {
-      waited()
-      resolve(run(serving, exchange, answer))
-    }
-    edge.queue.enter({
-      run: requests.hasSubscribers ? AsyncLocalStorage.bind(enter) : enter,
-      shed: () => {
-        waited()
-        resolve(finish(serving, exchange, refuse(serving, exchange, overloaded())))
-      },
-      isWrite,
-    })
-  })
+/** The codes of those for whom nothing is to be done now. */
+const refusedAtOnce: ReadonlySet<string> = new Set([
+  'RATE_LIMITED',
+  'OVERLOADED',
+  'CLIENT_CLOSED_REQUEST',
+])
 
 /**
  * The longest body that is received before its request waits, in bytes. A longer one is received in its turn, so that what is
@@ -126,103 +213,175 @@ const inTurn = (
  */
 const shortBody = 32_768
 
-/** Receives a body before it waits for its turn, which then has all that it needs; token and rate limit come before the body. */
-const withBody = (
+/** Receives a short body before its request waits for its turn, which then has all that it needs. */
+const receiveFirst = (
+  { edge, route, isOpenTo }: Serving,
+  exchange: Exchange,
+  viewer: Viewer,
+): void | Promise<void> => {
+  const { c } = exchange
+  // A GET is spared the Map in which this is kept.
+  if (c.req.method === 'GET') return
+  c.set('receiving', {
+    account: edge.memory.bodies.of(edge.callerOf(c, viewer)),
+    // A token may expire while the body of its request comes.
+    checkAgain: () => edge.authenticate(header(c, 'authorization')),
+  })
+  // Refused for a lacking right without waiting for the body.
+  if (route === undefined || !isOpenTo(viewer)) return
+  if (!hasKnownBody(c, Math.min(edge.bodyLimit, shortBody))) return
+  exchange.hadTurn = false
+  return receiveBody(c)
+}
+
+/** Waits for the request's turn, and answers it then; where somebody traces requests, in the context in which it came. */
+const inTurn = (
   serving: Serving,
   exchange: Exchange,
-  others?: Promise<void>,
+  isWrite: boolean,
+  handle: () => Reply | Promise<Reply>,
 ): Response | Promise<Response> => {
-  const { c, requestId } = exchange
-  const answered = (viewer: Viewer) => {
-    const answer = () => serving.handle(c, viewer, requestId)
-    // Refused for a lacking right without waiting for the body.
-    if (!others && !serving.isOpenTo(viewer)) return inTurn(serving, exchange, answer)
-    return after(receiveBody(c), () => {
-      const since = performance.now()
-      return after(others, () => inTurn(serving, exchange, answer, since))
-    })
+  const { edge } = serving
+  const { c, stats, facts } = exchange
+  const handled = () => {
+    if (hasHungUp(c)) throw hungUp()
+    if (edge.memory.answers.isFull()) throw tooManyUnread()
+    // Its calls to others belong to its trace, and what it does in the store to it.
+    const traced = facts.trace
+      ? () => passingOn(traceparentOf(facts.trace as Trace), handle)
+      : handle
+    return stats && edge.collect ? edge.collect(stats, traced) : traced()
   }
-  return attempt(
-    () =>
-      after(
-        inContext(serving, exchange, () => admit(serving, exchange)),
-        answered,
-      ),
-    // After the others too: those behind it go on when it is answered.
-    error => after(others, () => finish(serving, exchange, refuse(serving, exchange, error))),
+  const answer = () =>
+    attempt(
+      () =>
+        after(handled(), reply => finish(serving, exchange, affordable(serving, exchange, reply))),
+      error => finish(serving, exchange, refuse(serving, exchange, error)),
+    )
+  if (exchange.hadTurn && !isWrite) return answer()
+  const entered = performance.now()
+  return new Promise(resolve => {
+    const waited = () => {
+      exchange.wait += performance.now() - entered
+      if (!isWrite) edge.connections?.mayRest(c)
+    }
+    const run = () => {
+      waited()
+      const answered = answer()
+      resolve(answered)
+      return answered
+    }
+    edge.queue.enter({
+      run: requests.hasSubscribers ? AsyncLocalStorage.bind(run) : run,
+      shed: isLast => {
+        waited()
+        const outgoing = c.env?.outgoing
+        if (isLast && outgoing) outgoing.shouldKeepAlive = false
+        // Nobody counted is told of a rate where nothing was done.
+        exchange.rate = undefined
+        resolve(finish(serving, exchange, refuse(serving, exchange, overloaded())))
+      },
+      isWrite,
+    })
+  })
+}
+
+/** Made once: finding out where each is made would cost as much as the rest of a refusal. */
+const overloads = [1, 2, 3].map(
+  retryAfter =>
+    new ApiError(
+      'OVERLOADED',
+      'The server has more to do than it can do soon; try again in a moment',
+      { retryAfter },
+    ),
+)
+
+/** A refusal for now; spread, so that not all callers return at the same moment. */
+const overloaded = () => overloads[Math.floor(Math.random() * overloads.length)] as ApiError
+
+/** The error to answer with. Anything thrown that is no ApiError is a bug: it is observed, and the caller sees none of its words. */
+export const asApiError = (error: unknown, requestId: string, observe: Observe): ApiError => {
+  if (error instanceof ApiError) return error
+  observe({ kind: 'bug', requestId, error })
+  return new ApiError(
+    'INTERNAL',
+    'The server failed to answer; its log has the reason under this request id',
   )
 }
 
-const withoutBody = (
-  serving: Serving,
-  exchange: Exchange,
-  others?: Promise<void>,
-): Response | Promise<Response> => {
-  const { c, requestId } = exchange
-  const answer = () =>
-    after(admit(serving, exchange), viewer => serving.handle(c, viewer, requestId))
-  return after(others, () => inTurn(serving, exchange, answer))
+const refuse = ({ edge, fail }: Serving, exchange: Exchange, error: unknown): Reply => {
+  const { requestId } = exchange.facts
+  const known = asApiError(error, requestId, edge.observe)
+  exchange.code = known.code
+  return fail(known, requestId, exchange.c)
 }
 
-/** How many requests of one connection may wait for others of it. */
-const mostWaiting = 100
-
-/** What a request waits for on its connection; undefined: for nothing, as most do; false: for so many others that it is refused. */
-const othersOf = ({ edge }: Serving, exchange: Exchange): Promise<void> | false | undefined => {
-  const { incoming, outgoing } = exchange.c.env ?? {}
-  if (!incoming?.socket || !outgoing) return undefined
-  const pipeline = pipelineOf(incoming.socket)
-  takePlace(pipeline, outgoing)
-  const isShared = isSafe(exchange.c.req.method)
-  if (!mustWait(pipeline, isShared)) {
-    exchange.pipeline = pipeline
-    goOn(pipeline, isShared)
-    return undefined
-  }
-  if (pipeline.waiting.length >= mostWaiting || !edge.queue.keepPlace()) return false
-  exchange.pipeline = pipeline
-  return waitBehind(pipeline, isShared).then(edge.queue.leavePlace)
-}
-
-const serve = (serving: Serving, exchange: Exchange): Response | Promise<Response> => {
-  const { c } = exchange
-  const { edge, route } = serving
-  // Who is not served does nothing, so nothing is waited for.
-  if (route === undefined) return withoutBody(serving, exchange)
-  const others = othersOf(serving, exchange)
-  if (others === false) return finish(serving, exchange, refuse(serving, exchange, overloaded()))
-  if (c.req.method === 'GET') return withoutBody(serving, exchange, others)
-  // A body that comes while its request waits for others is received, and counted, since Node would keep the beginning of it anyway.
-  const most = others ? edge.bodyLimit : Math.min(edge.bodyLimit, shortBody)
-  return hasKnownBody(c, most)
-    ? withBody(serving, exchange, others)
-    : withoutBody(serving, exchange, others)
-}
+/** Shorter answers fit into the buffers of their sockets, and are not counted where they go out at once. */
+const smallAnswer = 4096
 
 /**
- * A Hono handler around an API's own: it authenticates, counts, waits for its turn, answers, and observes; without a body it waits
- * first. `route` is the pattern of its path, where it has one.
+ * The reply, whose bytes are counted until its client has taken them. Where too many wait already, the reply to a read is an error
+ * instead; what was written is reported in any case.
  */
-export const exchange = (
-  edge: HttpContext,
-  fail: Fail,
-  handle: Handle,
-  route?: string,
-  {
-    isWrite = byMethod,
-    isOpenTo = () => true,
-  }: Partial<Pick<Serving, 'isWrite' | 'isOpenTo'>> = {},
-) => {
-  const serving = { edge, fail, handle, route, isWrite, isOpenTo }
-  return (c: Http): Response | Promise<Response> => {
-    edge.active.began(c.req.method)
-    const exchange = begin(c, route, edge.collect && noWork())
-    if (!requests.hasSubscribers) return serve(serving, exchange)
-    return traced(
-      requests,
-      exchange.facts,
-      () => serve(serving, exchange),
-      () => {},
-    )
+const affordable = (serving: Serving, exchange: Exchange, reply: Reply): Reply => {
+  const { c } = exchange
+  const outgoing = c.env?.outgoing
+  if (reply.body === null || outgoing === undefined || outgoing.destroyed) return reply
+  const bytes = Buffer.byteLength(reply.body)
+  // One behind others on its connection has no socket until those are taken.
+  if ((bytes < smallAnswer && outgoing.socket) || c.req.method === 'HEAD') return reply
+  const { answers } = serving.edge.memory
+  if (!isSafe(c.req.method)) answers.force(bytes)
+  else if (!answers.take(bytes)) return refuse(serving, exchange, tooManyUnread())
+  outgoing.once('close', () => answers.give(bytes))
+  return reply
+}
+
+const everyone = corsHeaders('*', undefined)
+
+/** The answer of a reply, with the headers of every response; it is observed, and what its request took is given back. */
+const finish = ({ edge }: Serving, exchange: Exchange, reply: Reply): Response => {
+  const { c, facts, wait, rate } = exchange
+  c.get('giveBack')?.()
+  // The reply's headers are its own: a copy would cost as much as a small read.
+  const { headers, body } = reply
+  headers['X-Request-Id'] = facts.requestId
+  headers['X-Content-Type-Options'] = 'nosniff'
+  const position = header(c, 'duet-position')
+  const positionStatus = position && edge.positionStatus?.(position)
+  if (positionStatus) headers['Duet-Position-Status'] = positionStatus
+  // A page brings a policy of its own.
+  headers['Content-Security-Policy'] ??= notAPage
+  if (edge.origins === '*') Object.assign(headers, everyone)
+  else {
+    const vary = headers.Vary ? `${headers.Vary}, Origin` : 'Origin'
+    Object.assign(headers, corsHeaders(edge.origins, header(c, 'origin')), { Vary: vary })
   }
+  // A reply that did more work has counted it, and has headers of its own.
+  if (rate && headers.RateLimit === undefined) Object.assign(headers, rate)
+  // Set here because the server sets none for HEAD.
+  if (body !== null) headers['Content-Length'] = String(Buffer.byteLength(body))
+  // A client that is gone was not answered, whatever the answer would have been.
+  const status = hasHungUp(c) ? hungUp().status : reply.status
+  edge.active.set(facts.method, Number(edge.active.get(facts.method)) - 1)
+  const event: RequestEvent = {
+    kind: 'request',
+    requestId: facts.requestId,
+    method: facts.method,
+    path: facts.path,
+    route: facts.route,
+    status,
+    milliseconds: performance.now() - exchange.started,
+    wait,
+    viewer: exchange.viewer.id,
+    code: exchange.code ?? reply.code,
+    bytes: Number(headers['Content-Length'] ?? 0),
+    trace: facts.trace,
+    operation: reply.operation,
+    work: exchange.stats,
+  }
+  if (requests.hasSubscribers) Object.assign(facts, event)
+  if (edge.sendsTiming) headers['Server-Timing'] = serverTiming(event)
+  edge.observe(event)
+  return new Response(body, { status, headers })
 }

@@ -40,7 +40,7 @@ const simulate = ({ connections, slower = 1, stop = 0 }: Load) => {
   const later = (work: () => void) => {
     turn = work
   }
-  const queue = createQueue({ wait: 200, size: 5000 }, { now: () => at, later })
+  const queue = createQueue({ wait: 200, writeWait: 5000, size: 5000 }, { now: () => at, later })
   const random = randomly()
   const waits = { answered: [] as number[], refused: [] as number[], turns: [] as number[] }
   let sent = Array.from({ length: connections }, () => 0)

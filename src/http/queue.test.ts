@@ -2,30 +2,45 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createQueue } from '#http/queue.ts'
 
-type Given = { wait?: number; size?: number; cost?: number; refusal?: number }
+type Given = {
+  wait?: number
+  writeWait?: number
+  size?: number
+  cost?: number
+  refusal?: number
+  /** Writes are answered when the test says so, and not at once. */
+  areWritesHeld?: boolean
+}
 
 /** A queue on a clock that only the test moves: it tells what was run and what was shed, in order. */
-const queueWith = ({ wait = 1000, size = 1000, cost = 1, refusal = 0 }: Given = {}) => {
+const queueWith = (given: Given = {}) => {
+  const { wait = 1000, writeWait = 5000, size = 1000, cost = 1, refusal = 0 } = given
   let at = 0
   const turns: (() => void)[] = []
   const told: string[] = []
-  const queue = createQueue({ wait, size }, { now: () => at, later: work => void turns.push(work) })
+  const answers: (() => void)[] = []
+  const queue = createQueue(
+    { wait, writeWait, size },
+    { now: () => at, later: work => void turns.push(work) },
+  )
   const enter = (name: string, isWrite = false) =>
     queue.enter({
       run: () => {
         at += cost
         told.push(name)
+        if (!isWrite || !given.areWritesHeld) return undefined
+        return new Promise<void>(resolve => answers.push(resolve))
       },
-      shed: () => {
+      shed: (isLast = false) => {
         at += refusal
-        told.push(`no ${name}`)
+        told.push(`no ${name}${isLast ? ' any more' : ''}`)
       },
       isWrite,
     })
   return {
     enter,
-    many: (name: string, count: number) => {
-      for (let number = 1; number <= count; number++) enter(`${name} ${number}`)
+    many: (name: string, count: number, isWrite = false) => {
+      for (let number = 1; number <= count; number++) enter(`${name} ${number}`, isWrite)
     },
     pass: (milliseconds: number) => {
       at += milliseconds
@@ -36,11 +51,17 @@ const queueWith = ({ wait = 1000, size = 1000, cost = 1, refusal = 0 }: Given = 
     settle: () => {
       while (turns.length > 0) turns.shift()?.()
     },
+    /** So many writes are answered, each so long after the one before it. */
+    answer: async (count: number, milliseconds: number) => {
+      for (let number = 0; number < count; number++) {
+        at += milliseconds
+        answers.shift()?.()
+        await new Promise(resolve => setImmediate(resolve))
+      }
+    },
     told: () => told.splice(0),
     size: queue.size,
-    keepPlace: queue.keepPlace,
-    entered: queue.entered,
-    leavePlace: queue.leavePlace,
+    giveWay: queue.giveWay,
   }
 }
 
@@ -103,61 +124,117 @@ test('where writes come faster than some are run in a turn, those that waited fo
   assert.equal(told().length, 51)
 })
 
-test('a request above the size is refused in the same turn, after those that are run', () => {
-  const { many, turn, told } = queueWith({ size: 2 })
-  many('read', 3)
+test('reads above the size wait to be refused, oldest first; above twice the size each is refused at once, and its connection ends', () => {
+  const { many, turn, told } = queueWith({ size: 6 })
+  many('read', 13)
+  assert.deepEqual(told(), ['no read 13 any more'])
   turn()
-  assert.deepEqual(told(), ['read 1', 'read 2', 'no read 3'])
+  assert.deepEqual(told(), ['read 1', 'read 2', 'read 3', 'read 4', 'read 5', 'read 6'])
+  many('more', 2)
+  turn()
+  assert.deepEqual(told().filter(isRefusal), [])
+  const { many: fill, turn: next, told: said } = queueWith({ size: 4 })
+  fill('early', 8)
+  fill('late', 8)
+  next()
+  next()
+  assert.deepEqual(said().filter(name => name.endsWith('any more')).length, 8)
 })
 
-test('a request that waited five times as long as it may is refused instead of being run', () => {
+test('writes above the size are refused at once', () => {
+  const { many, told } = queueWith({ size: 2 })
+  many('write', 3, true)
+  assert.deepEqual(told(), ['no write 3'])
+})
+
+test('a read that waited for longer than it may is refused instead of being run', () => {
   const { enter, pass, settle, told } = queueWith({ wait: 100 })
   enter('late')
   pass(1)
   enter('just in time')
-  pass(500)
+  pass(100)
   enter('new')
   settle()
-  assert.deepEqual(told(), ['just in time', 'new', 'no late'])
+  assert.deepEqual(told(), ['new', 'just in time', 'no late'])
 })
 
-test('a request that would wait longer than it may is refused, by how many wait and what one costs now', () => {
-  const { many, enter, turn, told } = queueWith({ wait: 1000, cost: 2.5 })
-  // Three are run in each slice; 50 are measured before the queue trusts the mean.
-  many('read', 60 + 380)
-  for (let number = 0; number < 20; number++) turn()
-  assert.equal(told().length, 60)
-  // 380 wait, at 2.5 ms each; a write waits for no read.
-  enter('as long as it may')
-  many('one more', 30)
-  enter('write', true)
+test('once a read waited for too long the newest is run first, until none is left', () => {
+  const { enter, many, pass, turn, settle, told } = queueWith({ wait: 100 })
+  enter('late')
+  pass(101)
+  many('read', 8)
   turn()
-  const [first, ...others] = told()
-  assert.equal(first, 'write')
-  const refused = others.filter(isRefusal)
-  assert.deepEqual([refused.length > 5, refused.length < 15], [true, true])
-  assert.ok(refused.every(name => name.startsWith('no one more')))
+  assert.deepEqual(told(), ['read 8', 'read 7', 'read 6', 'read 5', 'read 4', 'read 3', 'no late'])
+  enter('newest')
+  settle()
+  assert.deepEqual(told(), ['newest', 'read 2', 'read 1'])
+  many('again', 3)
+  settle()
+  assert.deepEqual(told(), ['again 1', 'again 2', 'again 3'])
 })
 
-test('the time to take requests in counts too, but not a time in which nobody waited', () => {
-  const firstRefusedAfter = (taking: number, idle: number) => {
-    const { many, pass, turn, settle, told } = queueWith({ wait: 100, cost: 1 })
-    many('first', 6)
-    for (let number = 0; number < 20; number++) {
-      many('more', 6)
-      pass(6 * taking)
-      turn()
-    }
-    settle()
-    pass(idle)
-    told()
-    many('read', 120)
+test('a burst of writes is taken while nothing is known of their rate', () => {
+  const { many, told } = queueWith({ writeWait: 100, size: 5000 })
+  many('write', 5000, true)
+  assert.deepEqual(told(), [])
+})
+
+/** A queue whose writes were measured to take 10 ms each; so many of them are not answered. */
+const measured = async (unanswered: number) => {
+  const queue = queueWith({ writeWait: 1000, cost: 0, areWritesHeld: true })
+  queue.many('first', 100 + unanswered, true)
+  queue.settle()
+  await queue.answer(100, 10)
+  queue.told()
+  return queue
+}
+
+test('a write is refused when it comes where those before it take longer than it may wait, by the rate at which they are answered', async () => {
+  const { enter, answer, told } = await measured(101)
+  enter('too late', true)
+  assert.deepEqual(told(), ['no too late'])
+  await answer(1, 10)
+  enter('in time', true)
+  enter('one more', true)
+  assert.deepEqual(told(), ['no one more'])
+})
+
+test('refusing takes no heed of fewer writes than fill a commit, nor of a rate that was measured long ago', async () => {
+  const { answer, pass, many, settle, told } = await measured(101)
+  await answer(80, 10_000)
+  many('few', 11, true)
+  settle()
+  assert.deepEqual(told().filter(isRefusal), [])
+  many('one too many', 1, true)
+  assert.deepEqual(told(), ['no one too many 1'])
+  pass(60_001)
+  many('later', 100, true)
+  assert.deepEqual(told(), [])
+})
+
+test('a write that was not begun in time is refused', () => {
+  const { enter, pass, settle, told } = queueWith({ writeWait: 1000 })
+  enter('late', true)
+  pass(1001)
+  enter('new', true)
+  settle()
+  assert.deepEqual(told(), ['no late', 'new'])
+})
+
+test('while connections come the queue gives way for a turn each time, and for eight in a row at most', () => {
+  const { many, turn, giveWay, told } = queueWith()
+  many('read', 30)
+  giveWay()
+  turn()
+  assert.deepEqual(told(), [])
+  turn()
+  assert.equal(told().length, 6)
+  const turns = Array.from({ length: 10 }, () => {
+    giveWay()
     turn()
-    return told().find(isRefusal)
-  }
-  assert.equal(firstRefusedAfter(0, 0), 'no read 102')
-  assert.equal(firstRefusedAfter(0, 1000), 'no read 102')
-  assert.equal(firstRefusedAfter(1, 0), 'no read 52')
+    return told().length
+  })
+  assert.deepEqual(turns, [0, 0, 0, 0, 0, 0, 0, 0, 6, 0])
 })
 
 test('a stop of the whole process makes nobody wait in vain: what came before is run', () => {
@@ -174,81 +251,42 @@ test('a stop of the whole process makes nobody wait in vain: what came before is
   )
 })
 
-/** Fills a queue above what may wait, all costs known; gives the first turns' names. */
-const overfilled = (refusal: number) => {
+/** A queue with many that waited for too long, and more that come in each turn than are run in it. */
+const behind = (refusal: number) => {
   const queue = queueWith({ wait: 100, cost: 1, refusal })
-  const { many, turn, settle, told } = queue
-  many('first', 60)
-  settle()
-  many('second', 300)
-  settle()
-  many('read', 400)
-  // What was saved up for refusals is used up.
-  for (let number = 0; number < 4; number++) turn()
-  told()
-  return queue
+  queue.many('late', 400)
+  queue.pass(101)
+  return {
+    ...queue,
+    turn: () => {
+      queue.many('new', 7)
+      queue.turn()
+    },
+  }
 }
 
 test('while requests wait to be run, an eighth of the time at most goes to refusals', () => {
-  const { turn, told } = overfilled(1)
-  for (let number = 0; number < 8; number++) turn()
-  const names = told()
-  assert.equal(names.filter(name => !isRefusal(name)).length, 48)
-  assert.equal(names.filter(isRefusal).length, 6)
+  for (const [refusal, perTurn] of [
+    [0.625, 1],
+    [0.125, 5],
+  ] as const) {
+    const { turn, told } = behind(refusal)
+    for (let number = 0; number < 8; number++) turn()
+    const names = told()
+    assert.equal(names.filter(name => !isRefusal(name)).length, 48)
+    assert.equal(names.filter(isRefusal).length, 8 * perTurn)
+  }
 })
 
-test('the less a refusal takes the more are refused in that time', () => {
-  const { turn, told } = overfilled(0.25)
-  for (let number = 0; number < 8; number++) turn()
-  assert.equal(told().filter(isRefusal).length, 24)
-})
-
-test('once nobody waits to be run, those that waited for longer than they may are refused', () => {
-  const { settle, told, size } = overfilled(1)
-  settle()
-  assert.ok(told().filter(isRefusal).length > 150)
-  assert.equal(size(), 0)
-})
-
-test('where requests turn out to be cheaper than they were, those that were to be refused are run after all', () => {
-  let cost = 10
-  let at = 0
-  let turn: (() => void) | undefined
-  const told: string[] = []
-  const later = (work: () => void) => {
-    turn = work
-  }
-  const clock = { now: () => at, later }
-  const queue = createQueue({ wait: 100, size: 1000 }, clock)
-  const run = () => {
-    at += cost
-    told.push('run')
-  }
-  const enter = () => queue.enter({ run, shed: () => void told.push('shed') })
-  const settle = () => {
-    while (queue.size() > 0) turn?.()
-  }
-  for (let number = 0; number < 80; number++) {
-    enter()
-    settle()
-  }
-  told.splice(0)
-  cost = 0.1
-  for (let number = 0; number < 200; number++) enter()
-  settle()
-  const refused = told.filter(what => what === 'shed').length
-  assert.ok(refused < 60, `${refused} of 200 are refused`)
-})
-
-test('those that are refused wait for no more than a slice of the others, and are refused in the order in which they came', () => {
-  const { many, turn, told } = queueWith({ size: 12 })
-  many('read', 20)
+test('once nobody waits to be run, refusals have the time of all', () => {
+  const { many, pass, turn, settle, told, size } = queueWith({ wait: 100, refusal: 1 })
+  many('late', 400)
+  pass(101)
   turn()
-  const names = told().filter(isRefusal)
-  assert.deepEqual(
-    names,
-    Array.from({ length: 8 }, (_, index) => `no read ${13 + index}`),
-  )
+  assert.equal(told().filter(isRefusal).length, 5)
+  settle()
+  assert.equal(told().filter(isRefusal).length, 395)
+  assert.equal(size(), 0)
 })
 
 test('what many requests leave behind is given back', () => {
@@ -257,20 +295,4 @@ test('what many requests leave behind is given back', () => {
   settle()
   assert.equal(size(), 0)
   assert.deepEqual(told().slice(-1), ['read 5000'])
-})
-
-test('those that wait elsewhere until they enter count among those that wait', () => {
-  const { enter, settle, told, size, entered, keepPlace, leavePlace } = queueWith({ size: 3 })
-  enter('read 1')
-  assert.equal(keepPlace(), true)
-  assert.equal(size(), 2)
-  assert.equal(entered(), 1)
-  enter('read 2')
-  assert.equal(keepPlace(), false)
-  enter('read 3')
-  leavePlace()
-  enter('read 4')
-  assert.equal(size(), 4)
-  settle()
-  assert.deepEqual(told().sort(), ['no read 3', 'read 1', 'read 2', 'read 4'])
 })

@@ -1,7 +1,6 @@
 /** Requests that no route takes: 404, 405 with `Allow`, and OPTIONS. */
 import { ApiError } from '#errors.ts'
-import type { Fail, Handle, HttpContext } from '#http/edge.ts'
-import { exchange } from '#http/exchange.ts'
+import { exchange, type Fail, type Handle, type HttpContext } from '#http/exchange.ts'
 import { preflightHeaders, type Reply } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
 import { anonymous } from '#model/policy.ts'

@@ -7,9 +7,9 @@ import { own } from '#base/object.ts'
 import { ApiError } from '#errors.ts'
 import { preferred } from '#http/accept.ts'
 import { isNotModified } from '#http/conditional.ts'
-import { checkHead } from '#http/head.ts'
 import { notAPage } from '#http/reply.ts'
 import { type App, type Http, header, requestIdOf } from '#http/request.ts'
+import { checkHead } from '#http/request-checks.ts'
 
 export type Asset = {
   /** The package that the file is of; ours if none is named. */

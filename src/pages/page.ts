@@ -4,9 +4,9 @@ import { html } from 'hono/html'
 import { once } from '#base/cache.ts'
 import { docsPath, errorsPath, graphqlPath, versionsPath } from '#base/paths.ts'
 import { isNotModified } from '#http/conditional.ts'
-import { checkHead } from '#http/head.ts'
 import { notAPage } from '#http/reply.ts'
 import { type Http, header, requestIdOf } from '#http/request.ts'
+import { checkHead } from '#http/request-checks.ts'
 import type { Assets } from './assets.ts'
 
 export type WebPage = {

@@ -2,7 +2,7 @@
 import { after } from '#base/after.ts'
 import { docsPath, errorsPath } from '#base/paths.ts'
 import { ApiError } from '#errors.ts'
-import type { Fail, Handle } from '#http/edge.ts'
+import type { Fail, Handle } from '#http/exchange.ts'
 import { errorHeaders, type Reply } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
 import type { Version } from '#model/version.ts'

@@ -4,11 +4,10 @@ import { lru } from '#base/cache.ts'
 import { parametersIn } from '#base/text.ts'
 import { prepareFor } from '#core.ts'
 import { ApiError } from '#errors.ts'
-import { askedBy } from '#http/asked.ts'
-import type { HttpContext } from '#http/edge.ts'
-import { formBody, header, parametersOf, queryString } from '#http/request.ts'
-import { formType } from '#http/safe.ts'
-import { type Whole, wholeOf } from '#http/whole.ts'
+import { formBody } from '#http/body.ts'
+import { type EncodedBody, encodeBody } from '#http/encode-body.ts'
+import type { HttpContext } from '#http/exchange.ts'
+import { formType, header, parametersOf, queryString, readOptionsOf } from '#http/request.ts'
 import { notFound } from '#model/model.ts'
 import type { Role } from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
@@ -139,7 +138,7 @@ const requestReader = ({ core, prefix, version }: Mount, route: Route, resource:
 /** The body of a page with its ETag and `Link`, or the row that must exist and does not, which is remembered as pages are. */
 type ListPage =
   | { readonly missing: NonNullable<Answer['missing']> }
-  | (Whole & { readonly missing?: undefined; readonly link: string; readonly tag: string })
+  | (EncodedBody & { readonly missing?: undefined; readonly link: string; readonly tag: string })
 
 /** Serves a page of a list. */
 export const serveList = (mount: Mount, route: Route): RestHandler => {
@@ -185,11 +184,11 @@ export const serveList = (mount: Mount, route: Route): RestHandler => {
               address,
               style,
             )
-        const whole = wholeOf([body], true, isSent ? edge.memory.answers : undefined)
+        const whole = encodeBody([body], true, isSent ? edge.memory.answers : undefined)
         return after(whole, ({ body, tag = '' }) => ({ body, link, tag: inVersion(tag, version) }))
       },
     }
-    const found = readCached(core.reader, prepared, values, made, askedBy(edge, c, viewer))
+    const found = readCached(core.reader, prepared, values, made, readOptionsOf(edge, c, viewer))
     return after(found, page => {
       if (page.missing) throw notFound(page.missing.entity, page.missing.id)
       if (route.below) query.done()

@@ -2,9 +2,9 @@
 import { after } from '#base/after.ts'
 import { lru } from '#base/cache.ts'
 import { prepareFor } from '#core.ts'
-import { askedBy } from '#http/asked.ts'
-import { bodyOf, type Reply } from '#http/reply.ts'
-import { queryString } from '#http/request.ts'
+import { bodyOf } from '#http/encode-body.ts'
+import type { Reply } from '#http/reply.ts'
+import { queryString, readOptionsOf } from '#http/request.ts'
 import { type Model, notFound } from '#model/model.ts'
 import type { Role } from '#model/policy.ts'
 import { type Member, type Resource, resourceOf } from '#model/resource.ts'
@@ -102,7 +102,7 @@ export const serveOne = (mount: Mount, route: Route): RestHandler => {
       const fields = selectable ? fieldsOf(query, names) : null
       if (query.isSound()) prepared = planFor(viewer.role, fields)
     }
-    const found = readCached(core.reader, prepared, values, shown, askedBy(edge, c, viewer))
+    const found = readCached(core.reader, prepared, values, shown, readOptionsOf(edge, c, viewer))
     return after(found, made => {
       if (made === null) throw notFound(route.entity, id)
       query?.done()

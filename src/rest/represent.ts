@@ -1,7 +1,7 @@
 /** What the handlers of the REST API share: their context, the id in a path, and the reply to a GET with its validators, or 304 with the same. */
 import type { Core } from '#core.ts'
 import { bodyTag, revisionTag, unlessKnown } from '#http/conditional.ts'
-import type { HttpContext } from '#http/edge.ts'
+import type { HttpContext } from '#http/exchange.ts'
 import type { Reply } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
 import type { Entity } from '#model/entity.ts'

@@ -7,14 +7,13 @@ import { ApiError, machineErrors, mergeErrors } from '#errors.ts'
 import type { GraphqlOptions } from '#graphql/graphql.ts'
 import { mountGraphql } from '#graphql/mount.ts'
 import { bodyTypes } from '#graphql/over-http.ts'
-import type { HttpContext } from '#http/edge.ts'
+import type { HttpContext } from '#http/exchange.ts'
 import { exchange } from '#http/exchange.ts'
-import { routedPath } from '#http/head.ts'
 import { createMemory } from '#http/memory.ts'
 import { noQueue } from '#http/queue.ts'
 import { retryAfterHeader } from '#http/reply.ts'
-import type { App, Http } from '#http/request.ts'
-import { acceptQuery, formType, queryMethod } from '#http/safe.ts'
+import { type App, acceptQuery, formType, type Http, queryMethod } from '#http/request.ts'
+import { routedPath } from '#http/request-checks.ts'
 import { allowing, unrouted, wholeServer } from '#http/unrouted.ts'
 import { anonymous } from '#model/policy.ts'
 import { newest, type Version, versions } from '#model/version.ts'
@@ -136,7 +135,7 @@ const mountProbes = (app: App, { edge, ready, readOnly }: AppOptions) => {
   const quiet = {
     ...edge,
     queue: noQueue,
-    pacing: undefined,
+    connections: undefined,
     memory: createMemory(),
     authenticate: () => anonymous,
     observe: () => {},

@@ -1,7 +1,7 @@
 /** The metrics of a serving process, where the settings ask for them; without, none of their code is loaded. */
 import { type Config, version } from '#config.ts'
 import type { Engine } from '#engines/shared/store.ts'
-import type { HttpContext } from '#http/edge.ts'
+import type { HttpContext } from '#http/exchange.ts'
 import type { Metrics } from '#metrics/metrics.ts'
 import { ConfigError } from '#settings.ts'
 import type { Usage } from '#versions/deprecated-use.ts'
@@ -33,19 +33,19 @@ export type Looked = { readonly engine: Engine; readonly edge: HttpContext }
 
 /** What each gauge says; a line for each. */
 const addGauges = ({ gauge, total }: Metrics, { engine, edge }: Looked): void => {
-  const { active, queue, memory } = edge
+  const { active, queue, connections, memory } = edge
   const perPurpose = (read: (purpose: keyof typeof memory) => number) => () =>
     new Map((Object.keys(memory) as (keyof typeof memory)[]).map(name => [name, read(name)]))
   gauge({
     name: 'http_server_active_requests',
     help: 'Requests that wait for their turn or are being answered.',
     label: 'http_request_method',
-    read: () => active.counts,
+    read: () => active,
   })
   gauge({
     name: 'duet_queue_requests',
     help: 'Requests that wait for their turn.',
-    read: queue.size,
+    read: () => queue.size() + (connections?.held() ?? 0),
   })
   gauge({
     name: 'duet_memory_bytes',

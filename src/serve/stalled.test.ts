@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createStalled } from '#serve/stalled.ts'
+import { createStalled } from './listen.ts'
 
 const patience = 30_000
 

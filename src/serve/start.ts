@@ -10,14 +10,13 @@ import { type Config, version } from '#config.ts'
 import type { Core } from '#core.ts'
 import type { Engine, Store } from '#engines/shared/store.ts'
 import { loadGraphql } from '#graphql/mount.ts'
-import { createActive } from '#http/active.ts'
-import type { HttpContext } from '#http/edge.ts'
-import { callersBehind } from '#http/limit/caller.ts'
+import { type Connections, createConnections } from '#http/connections.ts'
+import type { HttpContext } from '#http/exchange.ts'
+import { callersBehind } from '#http/limit/address.ts'
 import { createLimiter, type Limiter } from '#http/limit/limiter.ts'
 import { createMemory } from '#http/memory.ts'
-import { createPacing, type Pacing } from '#http/pacing.ts'
 import { createQueue } from '#http/queue.ts'
-import { collecting } from '#http/work.ts'
+import { collecting } from '#http/request-stats.ts'
 import { createMail, type Delivery } from '#mail/mail.ts'
 import { newest } from '#model/version.ts'
 import type { Observe } from '#observe.ts'
@@ -70,15 +69,15 @@ const limiterOf = ({ config, content }: Program, { rateCounts }: Engine): Limite
 const edgeOf = (
   { values, development }: Config,
   own: Pick<HttpContext, 'authenticate' | 'observe' | 'limiter' | 'memory'>,
-): HttpContext & { readonly pacing: Pacing } => {
-  const wait = values.DUET_QUEUE_WAIT
-  const queue = createQueue({ wait, size: values.DUET_QUEUE_SIZE })
+): HttpContext & { readonly connections: Connections } => {
+  const { DUET_QUEUE_WAIT: wait, DUET_WRITE_WAIT: writeWait, DUET_QUEUE_SIZE: size } = values
+  const queue = createQueue({ wait, writeWait, size })
   return {
     ...own,
     callerOf: callersBehind(values.DUET_TRUSTED_PROXIES),
     queue,
-    pacing: createPacing(queue, wait),
-    active: createActive(),
+    connections: createConnections(queue, { held: size, rest: wait }),
+    active: new Map(),
     origins: originsOf(values.DUET_CORS_ORIGINS) as '*' | readonly string[],
     bodyLimit: values.DUET_MAX_BODY,
     urlLimit: values.DUET_MAX_URL,
@@ -215,7 +214,9 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
   const forPrometheus = metrics && (await serveMetrics(metrics, config, { engine, edge }))
   const endPurging = startPurging({ writer: engine, dialect: engine.dialect, now: Date.now })
   const endFlushing = startFlushing(service.usage)
-  const server = await listen(app, config, { isDraining: () => state.isDraining, socket })
+  const { queue, connections } = edge
+  const isDraining = () => state.isDraining
+  const server = await listen(app, config, { isDraining, socket, queue, connections })
   state.url = server.url
   // Who waited for the service gets an answer first.
   sleep(graphqlDelay, undefined, { ref: false })
@@ -232,7 +233,7 @@ export const start = async (program: Program, onFatal: () => void): Promise<Runn
     endPurging()
     // First a balancer learns from /readyz to send requests elsewhere.
     await sleep(config.values.DUET_DRAIN_WAIT)
-    edge.pacing.end()
+    edge.connections.end()
     await server.close(config.values.DUET_SHUTDOWN_TIMEOUT)
     await Promise.race([endFlushing(), sleep(lastCounts, undefined, { ref: false })])
     await service.mail.close(lastMails)

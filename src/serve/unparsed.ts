@@ -1,8 +1,34 @@
-/** What Node's own parser of HTTP could not read: answered once on its connection, which then ends. */
+/** Requests that do not reach the app: those of which no URL can be made, and those that Node's parser could not read. */
+import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import { RequestError } from '@hono/node-server'
 import { ApiError } from '#errors.ts'
-import { refusalOf } from '#serve/listener.ts'
+import { notAPage, type Reply } from '#http/reply.ts'
+import { versions } from '#model/version.ts'
+import { failIn } from '#rest/fail.ts'
+
+/** The reply to what does not reach the app, in the shape of all errors. */
+const refusalOf = (error: ApiError): Reply => {
+  const id = randomUUID()
+  const { headers, ...reply } = failIn(versions[0], error, id)
+  const more = { 'X-Request-Id': id, 'X-Content-Type-Options': 'nosniff' }
+  return { ...reply, headers: { ...headers, ...more, 'Content-Security-Policy': notAPage } }
+}
+
+/** The answer to a request of which no URL can be made; anything else that is thrown outside of the app is a bug. */
+export const unreadable = (cause: unknown): Response => {
+  const error =
+    cause instanceof RequestError
+      ? new ApiError(
+          'MALFORMED_REQUEST',
+          'The target of the request and its Host header make no URL: write the one as /path, without a backslash, and the other as host or host:port',
+          { cause },
+        )
+      : new ApiError('INTERNAL', undefined, { cause })
+  const { body, ...reply } = refusalOf(error)
+  return new Response(body, reply)
+}
 
 /** An error of the parser, with what it met in plain words. */
 type ParserError = Error & { readonly code?: string; readonly reason?: string }

@@ -5,18 +5,17 @@ import type { Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
 import { serve } from '@hono/node-server'
-import { createActive } from '#http/active.ts'
-import { type Entry, noQueue, type Queue } from '#http/queue.ts'
+import { noQueue, type Queue, type QueuedRequest } from '#http/queue.ts'
 import { until } from '../support/wait.ts'
 import { createWorld, type World } from '../world.ts'
 
 let world: World
 let server: Server
 const sockets: Socket[] = []
-const waiting: Entry[] = []
+const waiting: QueuedRequest[] = []
 /** Until when the check of a token takes. */
 let checked: Promise<void> = Promise.resolve()
-const active = createActive()
+const active = new Map<string, number>()
 const held: Queue = { ...noQueue, enter: entry => void waiting.push(entry) }
 const runAll = () => {
   for (const { run } of waiting.splice(0)) run()
@@ -50,7 +49,7 @@ const sent = async (line: string, ...rest: readonly string[]) => {
   socket.write(`${[`${line} HTTP/1.1`, 'Host: a', authorization, ...rest].join('\r\n')}`)
   await accepted
   const { method } = /^(?<method>\S+)/.exec(line)?.groups ?? {}
-  await until('the request has come', () => active.counts.get(method ?? '') === 1)
+  await until('the request has come', () => active.get(method ?? '') === 1)
   return { socket, peer: sockets.at(-1) as Socket }
 }
 
@@ -123,24 +122,6 @@ test('a client that hangs up while its token is checked has a line with 499, and
     assert.ok(event?.kind === 'request')
     assert.deepEqual([event.status, event.code, others], [499, 'CLIENT_CLOSED_REQUEST', []])
   }
-})
-
-test('what waits for another request of a client that is gone is not done, and has a line with 499', async () => {
-  const before = await likes()
-  const { socket, peer } = await sent('GET /api/posts/1', '', '')
-  const like = `Authorization: Bearer ${await world.token(2)}\r\nContent-Length: 0`
-  socket.write(`POST /api/comments/3/likes HTTP/1.1\r\nHost: a\r\n${like}\r\n\r\n`)
-  await until('it has come', () => active.counts.get('POST') === 1)
-  assert.equal(waiting.length, 1)
-  socket.destroy()
-  await until('the service sees it', () => peer.destroyed)
-  await until('both are logged', () => {
-    runAll()
-    return world.events.length === 2
-  })
-  const statuses = logged().map(event => event.kind === 'request' && event.status)
-  assert.deepEqual(statuses, [499, 499])
-  assert.equal(await likes(), before)
 })
 
 test('probes are answered while nothing else is', async () => {

@@ -1,7 +1,7 @@
 /** Connections on which requests follow one another, and what was answered on them. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { type Entry, noQueue, type Queue } from '#http/queue.ts'
+import { noQueue, type Queue, type QueuedRequest } from '#http/queue.ts'
 import type { Listening } from '#serve/listen.ts'
 import { until } from '../support/wait.ts'
 
@@ -43,20 +43,11 @@ export const patch = (name: string) => JSON.stringify({ name })
 export const mutation = (name: string) =>
   JSON.stringify({ query: `mutation { updateUser(id: 2, input: { name: "${name}" }) { name } }` })
 
-/** A queue that the test empties, with places for those that wait for others while `hasPlaces`. */
+/** A queue that the test empties. */
 export const heldQueue = () => {
-  const waiting: Entry[] = []
-  const state = { hasPlaces: true, places: 0 }
-  const queue: Queue = {
-    ...noQueue,
-    enter: entry => void waiting.push(entry),
-    keepPlace: () => {
-      if (state.hasPlaces) state.places++
-      return state.hasPlaces
-    },
-    leavePlace: () => void state.places--,
-  }
+  const waiting: QueuedRequest[] = []
+  const queue: Queue = { ...noQueue, enter: entry => void waiting.push(entry) }
   const inQueue = (count: number) =>
     until(`${count} are in the queue`, () => waiting.length === count)
-  return { queue, waiting, state, inQueue, runNext: () => waiting.shift()?.run() }
+  return { queue, waiting, inQueue, runNext: () => waiting.shift()?.run() }
 }

@@ -9,8 +9,8 @@ import { refuses } from '../rest.ts'
 import { type Answered, type Asking, createWorld, type World } from '../world.ts'
 
 const none = createLimiter({ limit: 0, now: Date.now })
-const open = createQueue({ wait: 60_000, size: 1000 })
-const full = createQueue({ wait: 60_000, size: 0 })
+const open = createQueue({ wait: 60_000, writeWait: 60_000, size: 1000 })
+const full = createQueue({ wait: 60_000, writeWait: 60_000, size: 0 })
 let isFull = false
 let world: World
 before(async () => {

@@ -12,8 +12,7 @@ import { definitionsOf } from '#engines/shared/schema.ts'
 import type { Store } from '#engines/shared/store.ts'
 import { ddl as sqliteDdl } from '#engines/sqlite/ddl.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
-import { createActive } from '#http/active.ts'
-import { callersBehind } from '#http/limit/caller.ts'
+import { callersBehind } from '#http/limit/address.ts'
 import { createMemory } from '#http/memory.ts'
 import { createQueue } from '#http/queue.ts'
 import { createMail } from '#mail/mail.ts'
@@ -153,9 +152,9 @@ export const serveModel = async (
       authenticate: createAuthenticator({ secret }, content.viewers, () => now),
       observe,
       callerOf: callersBehind(),
-      queue: createQueue({ wait: 60_000, size: 100_000 }),
+      queue: createQueue({ wait: 60_000, writeWait: 60_000, size: 100_000 }),
       memory,
-      active: createActive(),
+      active: new Map<string, number>(),
       origins: '*',
       bodyLimit: 1_048_576,
       urlLimit: 4096,

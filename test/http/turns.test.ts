@@ -1,9 +1,10 @@
 /** Which requests wait for their turn as writes, and what has come before they wait. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { type Entry, noQueue } from '#http/queue.ts'
-import type { Http } from '#http/request.ts'
-import { createWorld, type World } from '../world.ts'
+import type { Connections } from '#http/connections.ts'
+import { createLimiter } from '#http/limit/limiter.ts'
+import { noQueue, type QueuedRequest } from '#http/queue.ts'
+import { type Asking, createWorld, type World } from '../world.ts'
 
 let world: World
 /** Whether those that entered the queue are writes, in order. */
@@ -11,13 +12,15 @@ const entered: boolean[] = []
 /** The requests whose connections may rest after the answer. */
 const paced: string[] = []
 before(async () => {
-  const enter = ({ run, isWrite = false }: Entry) => {
+  const enter = ({ run, isWrite = false }: QueuedRequest) => {
     entered.push(isWrite)
     run()
   }
-  const answering = ({ req }: Http) => void paced.push(`${req.method} ${req.path}`)
-  const pacing = { answering, end: () => {} }
-  world = await createWorld({ edge: { queue: { ...noQueue, enter }, pacing } })
+  const mayRest: Connections['mayRest'] = ({ req }) => void paced.push(`${req.method} ${req.path}`)
+  const connections: Connections = { receive: () => {}, mayRest, held: () => 0, end: () => {} }
+  world = await createWorld({ edge: { queue: { ...noQueue, enter }, connections } })
+  // A token that is not known yet has a turn of its own.
+  for (const id of [1, 2]) await world.edge.authenticate(`Bearer ${await world.token(id)}`)
 })
 after(() => world.close())
 beforeEach(() => {
@@ -79,11 +82,11 @@ for (const [what, [isWrite, send]] of Object.entries(entries))
     assert.deepEqual(entered, [isWrite])
   })
 
-test('a body with a bad token is refused before it waits, and without a right in its turn', async () => {
+test('a token that is not known is checked in a turn of its own, before its body is received; a lacking right is told in the turn', async () => {
   const body = { name: 'Lamp', category: 'Light', price: 5 }
   const bad = { headers: { Authorization: 'Bearer bad' }, body }
   assert.equal((await world.ask('POST /api/products', bad)).status, 401)
-  assert.deepEqual(entered, [])
+  assert.deepEqual(entered.splice(0), [false])
   assert.equal((await world.ask('POST /api/products', { as: 2, body })).status, 403)
   assert.deepEqual(entered, [true])
 })
@@ -96,4 +99,24 @@ test('who reads may rest afterwards; who writes, and who asks for the health, is
   await world.ask('GET /api/products/1')
   await world.gql('{ posts(limit: 1) { id } }')
   assert.deepEqual(paced, ['GET /api/products/1', 'POST /graphql'])
+})
+
+test('who is above the limit is refused without waiting for a turn', async () => {
+  const limiter = createLimiter({ limit: 1, now: () => 0 })
+  const limited = await createWorld({ edge: { ...world.edge, limiter } })
+  const statuses = async (asking: Asking) => [
+    (await limited.ask('GET /api/products/1', asking)).status,
+    (await limited.ask('GET /api/products/1', asking)).status,
+    (await limited.ask('PATCH /api/users/2', { ...asking, body: { age: 30 } })).status,
+  ]
+  assert.deepEqual(await statuses({ as: 2 }), [200, 429, 429])
+  assert.deepEqual(entered.splice(0), [false])
+  assert.deepEqual(await statuses({}), [200, 429, 429])
+  assert.deepEqual(entered.splice(0), [false])
+  // A token that is not known goes by its address as long as it is not checked.
+  const unknown = { headers: { Authorization: `Bearer ${await limited.token(3)}` } }
+  assert.equal((await limited.ask('GET /api/products/1', unknown)).status, 429)
+  assert.deepEqual(entered, [])
+  limiter.close()
+  await limited.close()
 })

@@ -5,8 +5,7 @@ import { receiptPage, receiptPolicy } from '#content/order/receipt/page.ts'
 import { prepareFor } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { preferred } from '#http/accept.ts'
-import { askedBy } from '#http/asked.ts'
-import { header } from '#http/request.ts'
+import { header, readOptionsOf } from '#http/request.ts'
 import { notFound } from '#model/model.ts'
 import type { Role } from '#model/policy.ts'
 import { type Prepared, read } from '#read/read.ts'
@@ -63,7 +62,7 @@ const serve = ({ core, edge }: Mount): RestHandler => {
       prepareFor(core, selection, role),
     )
     const id = pathId(c, 'id', 'order')
-    const answers = read(core.reader, prepared, [viewer.id, id], askedBy(edge, c, viewer))
+    const answers = read(core.reader, prepared, [viewer.id, id], readOptionsOf(edge, c, viewer))
     return after(answers, ([found, state]) => {
       if (!found || found.text === 'null') throw notFound('order', id)
       const status = state?.text ?? '{}'

@@ -2,9 +2,8 @@
 import { after } from '#base/after.ts'
 import { identicon, type PictureType, pictureTypes } from '#content/user/avatar/entity.ts'
 import type { Core } from '#core.ts'
-import { askedBy } from '#http/asked.ts'
 import { isNotModified } from '#http/conditional.ts'
-import { header } from '#http/request.ts'
+import { header, readOptionsOf } from '#http/request.ts'
 import { notFound } from '#model/model.ts'
 import { anyone } from '#model/policy.ts'
 import { pathId, represent, representAs } from '#rest/represent.ts'
@@ -71,7 +70,12 @@ export const avatarRead: ExtraRoute = {
     (c, viewer, named) => {
       const id = pathId(c, 'id', 'user')
       const sent = header(c, 'if-none-match')
-      const picture = pictureOf(core, id, tag => isNotModified(sent, tag), askedBy(edge, c, viewer))
+      const picture = pictureOf(
+        core,
+        id,
+        tag => isNotModified(sent, tag),
+        readOptionsOf(edge, c, viewer),
+      )
       return after(picture, stored => {
         const facts = { named, isPublic: true, type: stored?.type ?? 'image/svg+xml' }
         const { headers, ...reply } = stored

@@ -1,6 +1,8 @@
 /** The address of a caller, past trusted proxies, and the network that counts as one caller. */
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { type Http, header } from '#http/request.ts'
+import { callerOf, type Viewer } from '#model/policy.ts'
 
 /** Whether an address, as `plain` writes it, is of a trusted proxy. */
 export type Trust = (address: string) => boolean
@@ -58,4 +60,19 @@ const plain = (address: string): string => {
   const bare = withoutZone(address)
   const parsed = ipaddr.IPv6.parse(bare)
   return parsed.isIPv4MappedAddress() ? parsed.toIPv4Address().toString() : bare
+}
+
+export type NameCaller = (c: Http, viewer: Viewer) => string
+
+/** Gives the name of a caller: the viewer of its token, or the network of its address, behind proxies that are trusted. */
+export const callersBehind = (proxies: readonly string[] = []): NameCaller => {
+  const trust = trustOf(proxies)
+  return (c, viewer) => {
+    const caller = callerOf(viewer)
+    if (caller !== undefined) return caller
+    const peer = c.env?.incoming?.socket.remoteAddress
+    // There is no socket in tests, and none with addresses behind a Unix socket.
+    if (peer === undefined) return 'address unknown'
+    return `address ${networkOf(clientOf(peer, () => header(c, 'x-forwarded-for'), trust))}`
+  }
 }

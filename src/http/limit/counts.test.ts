@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, mock, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { createCounts } from './counts.ts'
-import type { Report } from './share.ts'
+import { createCounts, type Report } from './counts.ts'
 
 // A mocked clock: time passes when the tests say so, however busy the machine is.
 beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }))

@@ -34,55 +34,64 @@ const times = (rawHeaders: readonly string[], name: string): number => {
   return found
 }
 
-const checkSingle = ({ rawHeaders, headers, httpVersionMinor }: IncomingMessage): void => {
-  if (headers.host === undefined && httpVersionMinor > 0)
-    throw new ApiError('MALFORMED_REQUEST', 'The request has no Host header; send one')
-  for (const [name, lower] of single)
-    if (times(rawHeaders, lower) > 1)
-      throw new ApiError('MALFORMED_REQUEST', `The request has two ${name} headers; send one`)
-}
-
-type Framed = Pick<IncomingMessage, 'headers' | 'httpVersionMinor'>
-
 /** Whether a request names a Transfer-Encoding in HTTP/1.0, which has none: where its body ends is uncertain, and so is all that follows. */
-export const isMisframed = ({ httpVersionMinor, headers }: Framed): boolean =>
+const isMisframed = ({ httpVersionMinor, headers }: IncomingMessage): boolean =>
   httpVersionMinor === 0 && headers['transfer-encoding'] !== undefined
 
-/** Node takes off the chunks, whatever else is named before them (RFC 9112, section 6.1). */
-const checkTransfer = (incoming: Framed): void => {
-  const codings = incoming.headers['transfer-encoding']
-  if (isMisframed(incoming))
-    throw new ApiError(
-      'MALFORMED_REQUEST',
-      'HTTP/1.0 has no Transfer-Encoding; send a Content-Length instead, or HTTP/1.1',
-    )
-  if (codings !== undefined && codings.toLowerCase() !== 'chunked')
-    throw new ApiError(
-      'NOT_IMPLEMENTED',
-      'A body in another Transfer-Encoding than chunked is not read here; send it plain',
-    )
+/**
+ * Whether a connection ends with the answer to a request, since what follows may be lost: it is misframed, or asks for an upgrade, behind
+ * which Node drops what it has read, though nobody upgrades here.
+ */
+export const endsConnection = (incoming: IncomingMessage): boolean => {
+  const { upgrade, connection } = incoming.headers
+  return isMisframed(incoming) || (upgrade !== undefined && /upgrade/i.test(connection ?? ''))
 }
 
 /**
- * Throws for a request that two readers could take for two different ones: 505 for another version than HTTP/1 (RFC 9110, section 15.6.6); 431 for more than 100 headers, since
- * Node drops some without a sign; 400 for no `Host` header or two of them (RFC 9112, section 3.2), two tokens, or a transfer coding in HTTP/1.0; 501 for a transfer coding; 404 for dots in the path that another
- * reader would resolve.
+ * Throws for a request that two readers could take for two different ones: 505 for another version than HTTP/1 (RFC 9110, section
+ * 15.6.6); 431 for more than 100 headers, since Node drops some without a sign; 400 for no `Host` header or two of them (RFC 9112,
+ * section 3.2), two tokens, or a transfer coding in HTTP/1.0; 501 for another transfer coding than chunked; 404 for dots in the path that
+ * another reader would resolve.
  */
 export const checkHead = (c: Http): void => {
   if (isOtherHttp(c.env))
     throw new ApiError('HTTP_VERSION_NOT_SUPPORTED', 'Only HTTP/1.1 and HTTP/1.0 are spoken here')
   const { incoming } = c.env ?? {}
   if (!incoming) return
-  const { rawHeaders, url = '' } = incoming
+  const { rawHeaders, headers, url = '' } = incoming
   if (rawHeaders.length > 2 * mostHeaders)
     throw new ApiError('HEADERS_TOO_MANY', `The request has more than ${mostHeaders} headers`)
-  checkSingle(incoming)
-  checkTransfer(incoming)
+  if (headers.host === undefined && incoming.httpVersionMinor > 0)
+    throw new ApiError('MALFORMED_REQUEST', 'The request has no Host header; send one')
+  for (const [name, lower] of single)
+    if (times(rawHeaders, lower) > 1)
+      throw new ApiError('MALFORMED_REQUEST', `The request has two ${name} headers; send one`)
+  const codings = headers['transfer-encoding']
+  if (codings !== undefined) {
+    if (isMisframed(incoming))
+      throw new ApiError(
+        'MALFORMED_REQUEST',
+        'HTTP/1.0 has no Transfer-Encoding; send a Content-Length instead, or HTTP/1.1',
+      )
+    // Node takes off the chunks, whatever else is named before them (RFC 9112, section 6.1).
+    if (codings.toLowerCase() !== 'chunked')
+      throw new ApiError(
+        'NOT_IMPLEMENTED',
+        'A body in another Transfer-Encoding than chunked is not read here; send it plain',
+      )
+  }
   if (dots.test(url)) throw new ApiError('NOT_FOUND', 'Path with dots for a segment not found')
 }
 
-/** Throws `MALFORMED_REQUEST` where the path, decoded but for escapes that are not, has one of those or a NUL. */
-export const checkPath = (path: string): void => {
+/**
+ * Throws what `checkHead` throws; `URI_TOO_LONG` for a URL above so many characters, and `MALFORMED_REQUEST` where the path has an escape
+ * that is none, or a NUL.
+ */
+export const checkRequest = (c: Http, urlLimit: number): void => {
+  if (c.req.url.length > urlLimit)
+    throw new ApiError('URI_TOO_LONG', `The URL is longer than ${urlLimit} characters`)
+  checkHead(c)
+  const { path } = c.req
   if (!path.includes('%') && !path.includes('\0')) return
   try {
     if (decodeURIComponent(path).includes('\0')) throw new Error('NUL')

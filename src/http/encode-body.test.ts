@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bodyTag } from '#http/conditional.ts'
-import { createMemory } from '#http/memory.ts'
-import { wholeOf } from '#http/whole.ts'
+import { bodyTag } from './conditional.ts'
+import { encodeBody } from './encode-body.ts'
+import { createMemory } from './memory.ts'
 
 test('a text is whole at once, and a long one later, with the same bytes and the same tag', async () => {
   const short = ['{"a":', '"é😀"', '}']
@@ -12,13 +12,13 @@ test('a text is whole at once, and a long one later, with the same bytes and the
     [short, false],
     [long, true],
   ] as const) {
-    const made = wholeOf(texts, true)
+    const made = encodeBody(texts, true)
     assert.equal(made instanceof Promise, isLater)
     const { body, tag } = await made
     const text = texts.join('')
     assert.ok(Buffer.from(body).equals(Buffer.from(text)))
     assert.equal(tag, bodyTag(text))
-    assert.equal((await wholeOf(texts, false)).tag, undefined)
+    assert.equal((await encodeBody(texts, false)).tag, undefined)
   }
 })
 
@@ -29,7 +29,7 @@ test('others have their turns while a long text is made', async () => {
     timer = setImmediate(count)
   }
   let timer = setImmediate(count)
-  await wholeOf(['x'.repeat(10_485_760)], true)
+  await encodeBody(['x'.repeat(10_485_760)], true)
   clearImmediate(timer)
   assert.ok(turns >= 10)
 })
@@ -37,7 +37,7 @@ test('others have their turns while a long text is made', async () => {
 test('a long body that does not fit beside the answers that are not read is not made', async () => {
   const { answers } = createMemory({ answers: 5_000_000 })
   const long = ['x'.repeat(4_000_000)]
-  assert.equal((await wholeOf(long, false, answers)).body.length, 4_000_000)
+  assert.equal((await encodeBody(long, false, answers)).body.length, 4_000_000)
   answers.force(1_000_001)
-  await assert.rejects(async () => wholeOf(long, false, answers), { code: 'OVERLOADED' })
+  await assert.rejects(async () => encodeBody(long, false, answers), { code: 'OVERLOADED' })
 })

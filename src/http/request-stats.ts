@@ -6,7 +6,7 @@ import type { RequestEvent, RequestStats } from '#observe.ts'
 /** The most statements of a request that are collected. */
 const mostStatements = 20
 
-export const noWork = (): RequestStats => ({
+export const noStats = (): RequestStats => ({
   reads: 0,
   slow: 0,
   writes: 0,
@@ -16,15 +16,15 @@ export const noWork = (): RequestStats => ({
   statements: [],
 })
 
-/** Runs a request so that what it does in the store is added to `work`. */
-export type Collect = <Result>(work: RequestStats, run: () => Result) => Result
+/** Runs a request so that what it does in the store is added to `stats`. */
+export type CollectStats = <Result>(stats: RequestStats, run: () => Result) => Result
 
 const current = new AsyncLocalStorage<RequestStats>()
 
-const add = (work: RequestStats, statements: () => readonly string[], milliseconds: number) => {
-  work.store += milliseconds
-  const room = mostStatements - work.statements.length
-  if (room > 0) work.statements.push(...statements().slice(0, room))
+const add = (stats: RequestStats, statements: () => readonly string[], milliseconds: number) => {
+  stats.store += milliseconds
+  const room = mostStatements - stats.statements.length
+  if (room > 0) stats.statements.push(...statements().slice(0, room))
 }
 
 let isListening = false
@@ -32,26 +32,26 @@ let isListening = false
 const listen = () => {
   isListening = true
   onEnd(reads, ({ levels, lane, rows = 0, statements }, milliseconds) => {
-    const work = current.getStore()
-    if (!work) return
-    work.reads++
-    if (lane === 'slow') work.slow++
-    work.levels += levels
-    work.rows += rows
-    add(work, statements, milliseconds)
+    const stats = current.getStore()
+    if (!stats) return
+    stats.reads++
+    if (lane === 'slow') stats.slow++
+    stats.levels += levels
+    stats.rows += rows
+    add(stats, statements, milliseconds)
   })
   onEnd(jobs, ({ statements }, milliseconds) => {
-    const work = current.getStore()
-    if (!work) return
-    work.writes++
-    add(work, statements, milliseconds)
+    const stats = current.getStore()
+    if (!stats) return
+    stats.writes++
+    add(stats, statements, milliseconds)
   })
 }
 
 /** A collector; the first one subscribes to the channels of reads and writes. */
-export const collecting = (): Collect => {
+export const collecting = (): CollectStats => {
   if (!isListening) listen()
-  return (work, run) => current.run(work, run)
+  return (stats, run) => current.run(stats, run)
 }
 
 const milliseconds = (name: string, value: number): string => `${name};dur=${value.toFixed(2)}`

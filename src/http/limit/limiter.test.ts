@@ -1,7 +1,7 @@
 /** The time of the processor that each caller may take. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createTimes } from './time.ts'
+import { createTimes } from './limiter.ts'
 
 /** Times at a limit of requests; `take` is work of so many milliseconds, and gives the seconds to wait where it is refused. */
 const timesAt = (limit: number) => {

@@ -2,11 +2,17 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { bodyTag, tagOfDigest } from '#http/conditional.ts'
-import { tooManyUnread } from '#http/finish.ts'
-import type { Account } from '#http/memory.ts'
-import { bodyOf, type Reply } from '#http/reply.ts'
+import { type Account, tooManyUnread } from '#http/memory.ts'
+import type { Reply } from '#http/reply.ts'
 
-export type Whole = {
+/** From so many characters on, Node sends bytes in less time than text: measured, 30 KB in 13 µs and not in 22. */
+const longText = 12_288
+
+/** A text as the body of replies, perhaps of many. */
+export const bodyOf = (text: string): Exclude<Reply['body'], null> =>
+  text.length < longText ? text : Buffer.from(text)
+
+export type EncodedBody = {
   readonly body: Exclude<Reply['body'], null>
   /** The strong ETag; undefined where none was asked for. */
   readonly tag: string | undefined
@@ -27,7 +33,7 @@ const inParts = async (
   texts: readonly string[],
   isTagged: boolean,
   unread: Account | undefined,
-): Promise<Whole> => {
+): Promise<EncodedBody> => {
   await nextTurn()
   const length = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
   // What would be refused when it is there is better not made.
@@ -50,11 +56,11 @@ const inParts = async (
  * Texts, one after another, as the body of replies, perhaps of many, with its ETag where that is asked for; a promise only where they
  * are long. It rejects with `OVERLOADED` where so long a body does not fit beside the answers that are `unread`.
  */
-export const wholeOf = (
+export const encodeBody = (
   texts: readonly string[],
   isTagged: boolean,
   unread?: Account,
-): Whole | Promise<Whole> => {
+): EncodedBody | Promise<EncodedBody> => {
   if (texts.reduce((sum, { length }) => sum + length, 0) > 2 * part)
     return inParts(texts, isTagged, unread)
   const text = texts.join('')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { ApiError } from '#errors.ts'
-import { decodeUtf8, parseObject } from '#http/json.ts'
+import { decodeUtf8, parseObject } from './body.ts'
 
 const malformed = (message: RegExp) => (error: unknown) =>
   error instanceof ApiError && error.code === 'MALFORMED_REQUEST' && message.test(error.message)

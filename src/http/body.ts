@@ -1,0 +1,370 @@
+/** Request bodies as JSON objects, read more strictly than JSON.parse does. */
+
+import type { HttpBindings } from '@hono/node-server'
+import { after } from '#base/after.ts'
+import { isObject, type JsonObject } from '#base/object.ts'
+import { clipped } from '#base/text.ts'
+import { ApiError } from '#errors.ts'
+import type { Part } from '#http/memory.ts'
+import { acceptQuery, formType, type Http, header, hungUp, isQuery } from '#http/request.ts'
+
+/** How deep a body may nest; the outermost object is level 1. */
+const deepest = 32
+
+const malformed = (message: string, cause?: unknown) =>
+  new ApiError('MALFORMED_REQUEST', message, { cause })
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+/** The text of UTF-8 bytes; throws `MALFORMED_REQUEST` where they are not UTF-8. */
+export const decodeUtf8 = (bytes: Uint8Array): string => {
+  try {
+    return decoder.decode(bytes)
+  } catch (cause) {
+    throw malformed('The body is not UTF-8', cause)
+  }
+}
+
+/** An object or list that is open at some place of a text. */
+type Scope = {
+  readonly isObject: boolean
+  /** The names of an object's members so far; made with the first one, since a body may have many empty objects. */
+  names: Set<string> | undefined
+  /** The member or element that is being read. */
+  at: string | number
+}
+
+const mostMembers = 1000
+const mostElements = 10_000
+
+/** How many members and elements a body may have in all. */
+const mostInAll = 50_000
+
+/** The error for an object or list that is too large, the innermost of these scopes, or for the whole. */
+const tooLarge = (named: string, message: string, scopes: readonly Scope[] = []): ApiError => {
+  const path = scopes.slice(0, -1).map(({ at }) => at)
+  const field = clipped(path.join('.'), 100)
+  return new ApiError('VALIDATION_ERROR', `${field || named} ${message}`, {
+    details: [{ field, message }],
+  })
+}
+
+/** The name in a string with its quotes. */
+const nameOf = (token: string): string => {
+  if (!token.includes('\\')) return token.slice(1, -1)
+  try {
+    return JSON.parse(token)
+  } catch {
+    // A bad escape: the text is no JSON, and its parser will say so.
+    return token
+  }
+}
+
+/** Notes the name of a member in its scope, where it must not have been given yet. */
+const addName = (scopes: readonly Scope[], scope: Scope, token: string, named: string): void => {
+  scope.names ??= new Set()
+  const { names } = scope
+  const name = nameOf(token)
+  if (names.has(name))
+    throw malformed(`The member ${JSON.stringify(clipped(name, 100))} is given twice`)
+  names.add(name)
+  scope.at = name
+  if (names.size > mostMembers)
+    throw tooLarge(named, `has more than ${mostMembers} members`, scopes)
+}
+
+/** The place of the quote that ends the string which begins at `start`; the end of the text where there is none. */
+const endOfString = (json: string, start: number): number => {
+  for (let end = json.indexOf('"', start + 1); ; end = json.indexOf('"', end + 1)) {
+    if (end < 0) return json.length
+    let before = end - 1
+    while (json[before] === '\\') before--
+    if ((end - before) % 2 === 1) return end
+  }
+}
+
+const marks = {
+  quote: 34,
+  comma: 44,
+  list: 91,
+  endOfList: 93,
+  object: 123,
+  endOfObject: 125,
+} as const
+
+/**
+ * Throws where JSON nests too deep or gives a member twice, which JSON.parse lets pass: two readers of such a body
+ * could see two different requests (RFC 8259, section 4). Throws `VALIDATION_ERROR` where an object, a list or the whole is too
+ * large: all that reads it later takes some time for each member, JSON.parse too.
+ */
+const checkStructure = (json: string, named: string): void => {
+  const scopes: Scope[] = []
+  let scope: Scope | undefined
+  let isKeyNext = false
+  let inAll = 0
+  const count = () => {
+    if (++inAll > mostInAll)
+      throw tooLarge(named, `has more than ${mostInAll} members and elements in all`)
+  }
+  const open = (isObject: boolean) => {
+    scope = { isObject, names: undefined, at: isObject ? '' : 0 }
+    scopes.push(scope)
+    if (scopes.length > deepest) throw malformed(`${named} nests deeper than ${deepest} levels`)
+    isKeyNext = isObject
+    count()
+  }
+  const separate = (scope: Scope) => {
+    count()
+    isKeyNext = scope.isObject
+    if (isKeyNext) return
+    if (Number(scope.at) + 1 >= mostElements)
+      throw tooLarge(named, `has more than ${mostElements} elements`, scopes)
+    scope.at = Number(scope.at) + 1
+  }
+  for (let place = 0; place < json.length; place++) {
+    const mark = json.charCodeAt(place)
+    if (mark === marks.object || mark === marks.list) open(mark === marks.object)
+    else if (mark === marks.endOfObject || mark === marks.endOfList) {
+      scopes.pop()
+      scope = scopes.at(-1)
+    } else if (mark === marks.comma && scope) separate(scope)
+    else if (mark === marks.quote) {
+      const start = place
+      place = endOfString(json, start)
+      if (isKeyNext && scope) addName(scopes, scope, json.slice(start, place + 1), named)
+      isKeyNext = false
+    }
+  }
+}
+
+/**
+ * The value of a JSON text, which errors name so; throws `MALFORMED_REQUEST` where it is none, `VALIDATION_ERROR` where a part is too
+ * large.
+ */
+export const parseJson = (text: string, named: string): unknown => {
+  checkStructure(text, named)
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw malformed(`${named} is not JSON: ${(cause as Error).message}`, cause)
+  }
+}
+
+/** The object of a body's JSON text; throws what `parseJson` throws, and `MALFORMED_REQUEST` for another value. */
+export const parseObject = (text: string): JsonObject => {
+  const value = parseJson(text, 'The body')
+  if (!isObject(value)) throw malformed('The body must be a JSON object')
+  return value
+}
+
+/**
+ * The bytes of a body, at most `limit` of them; throws `PAYLOAD_TOO_LARGE` before more are stored, and `OVERLOADED` where the
+ * bodies that are being received would take up too much memory together.
+ */
+const bodyBytes = (c: Http, limit: number): Uint8Array | Promise<Uint8Array> => {
+  const tooLarge = () => new ApiError('PAYLOAD_TOO_LARGE', `The body is above ${limit} bytes`)
+  if (announcedLength(c) > limit) throw tooLarge()
+  const checked = (bytes: Uint8Array): Uint8Array => {
+    if (bytes.length > limit) throw tooLarge()
+    return bytes
+  }
+  const received = c.get('body')
+  if (received) return checked(received)
+  const incoming = c.env?.incoming
+  if (incoming) {
+    const receiving = c.get('receiving')
+    const collected = collecting(limit, tooLarge, receiving?.account)
+    c.set('giveBack', collected.end)
+    // A body may take longer than the token of its sender holds.
+    return nodeBody(incoming, collected).then(bytes => after(receiving?.checkAgain(), () => bytes))
+  }
+  return c.req.arrayBuffer().then(bytes => checked(new Uint8Array(bytes)))
+}
+
+const announcedLength = (c: Http): number => Number(header(c, 'content-length') ?? 0)
+
+/** Whether a request has a body whose length is declared and within the limit; without a socket, whether it has any. */
+export const hasKnownBody = (c: Http, limit: number): boolean => {
+  if (!c.env?.incoming) return c.req.raw.body !== null && announcedLength(c) <= limit
+  const length = announcedLength(c)
+  return length > 0 && length <= limit
+}
+
+/** Whether the head of a request announces a body (RFC 9112, section 6.3); without a socket, whether it has one. */
+const announcesBody = (c: Http): boolean => {
+  if (!c.env?.incoming) return c.req.raw.body !== null
+  return announcedLength(c) > 0 || header(c, 'transfer-encoding') !== undefined
+}
+
+/** Receives the body, so that `bodyBytes` need not wait for it; throws as that does, but for what is too large for its reader. */
+export const receiveBody = (c: Http): void | Promise<void> =>
+  after(bodyBytes(c, Number.POSITIVE_INFINITY), bytes => c.set('body', bytes))
+
+const tooManyBodies = () =>
+  new ApiError(
+    'OVERLOADED',
+    'Too much is being received at this moment; send fewer bodies at once, or try again soon',
+    { retryAfter: 1 },
+  )
+
+/** The bytes that Node takes up for a chunk beside its own, so that a body of single bytes is not cheap. */
+const chunkCost = 256
+
+/** So many small chunks in a row are made one: a MiB that comes byte by byte would else take up hundreds of them. */
+const mostLoose = 64
+
+/** From this length on a chunk takes up little beside its own bytes, and copying it would cost more than that. */
+const largeChunk = 4096
+
+type Collecting = ReturnType<typeof collecting>
+
+/** Collects the chunks of a body within its limit and the account. */
+const collecting = (limit: number, tooLarge: () => ApiError, account: Part | undefined) => {
+  let chunks: Uint8Array[] = []
+  let size = 0
+  let taken = 0
+  let loose = 0
+  const join = () => {
+    chunks.push(Buffer.concat(chunks.splice(-mostLoose)))
+    const spared = (mostLoose - 1) * chunkCost
+    account?.give(spared)
+    taken -= spared
+    loose = 0
+  }
+  return {
+    /** Keeps a chunk; throws where that is too much. */
+    add: (chunk: Uint8Array) => {
+      size += chunk.length
+      if (size > limit) throw tooLarge()
+      const cost = chunk.length + chunkCost
+      if (account?.take(cost) === false) throw tooManyBodies()
+      taken += cost
+      chunks.push(chunk)
+      loose = chunk.length < largeChunk ? loose + 1 : 0
+      if (loose === mostLoose) join()
+    },
+    whole: (): Uint8Array =>
+      chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks),
+    /** Forgets the chunks and gives back what they took. */
+    end: () => {
+      chunks = []
+      account?.give(taken)
+      taken = 0
+    },
+  }
+}
+
+/** Reads Node's stream directly: a web stream around it would cost as much as a small request. */
+const nodeBody = (
+  incoming: HttpBindings['incoming'],
+  { add, whole, end }: Collecting,
+): Promise<Uint8Array> =>
+  new Promise<Uint8Array>((resolve, reject) => {
+    const fail = (error: unknown) => {
+      end()
+      reject(error)
+    }
+    // Nothing more would be heard of one that was cut off while its token was checked.
+    if (incoming.destroyed) return reject(hungUp())
+    incoming.on('data', (chunk: Uint8Array) => {
+      try {
+        add(chunk)
+      } catch (error) {
+        // The rest is read and dropped, so that the caller can read the answer.
+        incoming.removeAllListeners('data').resume()
+        fail(error)
+      }
+    })
+    // What it took is given back when it is answered: until then it is there.
+    incoming.once('end', () => resolve(whole()))
+    // Every request closes in the end; the body of one that was cut off is incomplete.
+    incoming.once('error', error => fail(incoming.complete ? error : hungUp(error)))
+    incoming.once('close', () => {
+      if (!incoming.complete) fail(hungUp())
+    })
+  })
+
+const charsetOf = (contentType: string): string | undefined =>
+  /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType)?.[1]?.toLowerCase()
+
+const isUtf8Of = (contentType: string, types: readonly string[]): boolean => {
+  const charset = charsetOf(contentType)
+  const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  return (
+    types.includes(type) && (charset === undefined || charset === 'utf-8' || charset === 'utf8')
+  )
+}
+
+/** The body of a request that left out an optional one. */
+export const noBody: JsonObject = {}
+
+/**
+ * Throws `UNSUPPORTED_MEDIA_TYPE` for a body in a content coding, whose names have no case (RFC 9110, section 8.4.1), with what is read (section 15.5.16), and
+ * `MALFORMED_REQUEST` for a PUT of a part, which would replace the whole by it (section 14.5).
+ */
+const checkWhole = (c: Http, headers: Readonly<Record<string, string>> = {}): void => {
+  const coding = header(c, 'content-encoding')
+  if (coding && coding.toLowerCase() !== 'identity')
+    throw new ApiError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      `A body in ${clipped(coding, 100)} is not read here; send it plain`,
+      { headers: { ...headers, 'Accept-Encoding': 'identity' } },
+    )
+  if (c.req.method === 'PUT' && header(c, 'content-range') !== undefined)
+    throw new ApiError(
+      'MALFORMED_REQUEST',
+      'A part of a body cannot be put here: leave out Content-Range, and send the whole',
+    )
+}
+
+/** The bytes of a body of any type; throws as `bodyBytes` does, 415 for a compressed one and 400 for a part. */
+export const plainBytes = (c: Http, limit: number): Uint8Array | Promise<Uint8Array> => {
+  checkWhole(c)
+  return bodyBytes(c, limit)
+}
+
+/** The bytes of a body of one of these types; throws `UNSUPPORTED_MEDIA_TYPE`, for a QUERY with the types that are read (RFC 10008, section 3). */
+const typedBytes = (
+  c: Http,
+  limit: number,
+  types: readonly string[],
+  mustBeTyped = false,
+): Uint8Array | Promise<Uint8Array> => {
+  const contentType = header(c, 'content-type')
+  const headers = isQuery(c.req.method) ? acceptQuery(types) : {}
+  checkWhole(c, headers)
+  const wrongType = () =>
+    new ApiError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      `The body must be ${types.join(' or ')} in UTF-8; send Content-Type: ${types[0]}`,
+      { headers },
+    )
+  if (contentType !== undefined && !isUtf8Of(contentType, types)) throw wrongType()
+  return after(bodyBytes(c, limit), bytes => {
+    if (contentType === undefined && (mustBeTyped || bytes.length > 0)) throw wrongType()
+    return bytes
+  })
+}
+
+/**
+ * The JSON object of a body. Throws 415 for another media type or a compressed body, 413 above the limit,
+ * 400 where it is not a JSON object, or a part of one. Without a body, 400 unless `optional`: no type of it is then looked at.
+ */
+export const jsonBody = (
+  c: Http,
+  limit: number,
+  types: readonly string[],
+  optional = false,
+): JsonObject | Promise<JsonObject> => {
+  // Clients such as curl -d '' name a type for a body that they do not send.
+  if (optional && !announcesBody(c)) return noBody
+  return after(typedBytes(c, limit, types), bytes => {
+    if (bytes.length > 0) return parseObject(decodeUtf8(bytes))
+    if (optional) return noBody
+    throw new ApiError('MALFORMED_REQUEST', 'A JSON object is needed as the body')
+  })
+}
+
+/** The text of a body in the form of a query string; throws as `jsonBody` does, and 415 without a type, also for no body (RFC 10008, section 2). */
+export const formBody = async (c: Http, limit: number): Promise<string> =>
+  decodeUtf8(await typedBytes(c, limit, [formType], true))
